@@ -1,0 +1,105 @@
+package fiscope
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Feriado is a national holiday of Peru: a day without an exchange rate.
+type Feriado struct {
+	Fecha  Fecha
+	Nombre string // in Spanish, as in "Viernes Santo"
+	Norma  string // the law that declares it, for the days added since 2021; "" for the older ones (Decreto Legislativo 713)
+}
+
+// fijos are the holidays that fall on the same day every year, with the first year in which each was
+// kept. They are not moved when they fall on a weekend. Source: Decreto Legislativo 713, article 6,
+// and the laws named in each row.
+var fijos = []struct {
+	month  time.Month
+	day    int
+	since  int
+	nombre string
+	norma  string
+}{
+	{time.January, 1, 0, "Año Nuevo", ""},
+	{time.May, 1, 0, "Día del Trabajo", ""},
+	{time.June, 7, 2024, "Batalla de Arica y Día de la Bandera", "Ley 31788"},
+	{time.June, 29, 0, "San Pedro y San Pablo", ""},
+	{time.July, 23, 2023, "Día de la Fuerza Aérea del Perú", "Ley 31822"},
+	{time.July, 28, 0, "Fiestas Patrias", ""},
+	{time.July, 29, 0, "Fiestas Patrias", ""},
+	{time.August, 6, 2022, "Batalla de Junín", "Ley 31530"},
+	{time.August, 30, 0, "Santa Rosa de Lima", ""},
+	{time.October, 8, 0, "Combate de Angamos", ""},
+	{time.November, 1, 0, "Todos los Santos", ""},
+	{time.December, 8, 0, "Inmaculada Concepción", ""},
+	{time.December, 9, 2022, "Batalla de Ayacucho", "Ley 31381"},
+	{time.December, 25, 0, "Navidad", ""},
+}
+
+// FeriadosNacionales returns the national holidays of a year in the order of the calendar: 12 in 2021,
+// 14 in 2022, 15 in 2023 and 16 since 2024. Bridge days of the public sector, which a decree declares a
+// few weeks before, are not holidays of this list and cannot be foreseen.
+func FeriadosNacionales(year int) []Feriado {
+	domingo := pascua(year)
+	feriados := []Feriado{
+		{domingo.AddDays(-3), "Jueves Santo", ""},
+		{domingo.AddDays(-2), "Viernes Santo", ""},
+	}
+	for _, f := range fijos {
+		if year >= f.since {
+			feriados = append(feriados, Feriado{NewFecha(year, f.month, f.day), f.nombre, f.norma})
+		}
+	}
+	slices.SortFunc(feriados, func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
+	return feriados
+}
+
+// Feriado returns the national holiday that falls on f, and whether there is one.
+func (f Fecha) Feriado() (Feriado, bool) {
+	for _, fijo := range fijos {
+		if fijo.month == f.month && fijo.day == f.day && f.year >= fijo.since {
+			return Feriado{f, fijo.nombre, fijo.norma}, true
+		}
+	}
+	switch domingo := pascua(f.year); f {
+	case domingo.AddDays(-3):
+		return Feriado{f, "Jueves Santo", ""}, true
+	case domingo.AddDays(-2):
+		return Feriado{f, "Viernes Santo", ""}, true
+	}
+	return Feriado{}, false
+}
+
+// DiaHabil reports whether f is neither a Saturday, nor a Sunday, nor a national holiday: a day that
+// can have an exchange rate (service.md, 4.4).
+func (f Fecha) DiaHabil() bool {
+	if d := f.Weekday(); d == time.Saturday || d == time.Sunday {
+		return false
+	}
+	_, feriado := f.Feriado()
+	return !feriado
+}
+
+// Publicacion returns the instant after which the rate of f is normally published: 17:00 of that day
+// in Lima (service.md, 4.4).
+func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }
+
+// String returns the date and the name.
+func (f Feriado) String() string { return fmt.Sprintf("%s %s", f.Fecha, f.Nombre) }
+
+// pascua returns Easter Sunday of the Gregorian calendar by the anonymous computus (Nature, 1876).
+func pascua(year int) Fecha {
+	a, b, c := year%19, year/100, year%100
+	d, e := b/4, b%4
+	g := (8*b + 13) / 25
+	h := (19*a + b - d - g + 15) % 30
+	i, k := c/4, c%4
+	l := (32 + 2*e + 2*i - h - k) % 7
+	m := (a + 11*h + 19*l) / 433
+	month := (h + l - 7*m + 90) / 25
+	day := (h + l - 7*m + 33*month + 19) % 32
+	return NewFecha(year, time.Month(month), day)
+}

@@ -1,0 +1,184 @@
+package fiscope
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"unicode"
+)
+
+// CPEService validates electronic receipts. It is the CPE of a [Client].
+type CPEService struct{ client *Client }
+
+// TipoComprobante is the code of a kind of receipt (service.md, 2.3).
+type TipoComprobante string
+
+// The kinds that can be validated.
+const (
+	TipoFactura     TipoComprobante = "01" // invoice
+	TipoBoleta      TipoComprobante = "03" // sales receipt
+	TipoNotaCredito TipoComprobante = "07" // credit note
+	TipoNotaDebito  TipoComprobante = "08" // debit note
+)
+
+// Comprobante names one receipt (service.md, 2.3). It holds no credential: it can be logged and stored.
+type Comprobante struct {
+	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
+	Tipo      TipoComprobante `json:"tipoComprobante"`
+	Serie     string          `json:"serie"`  // as in F001: 1 to 4 capital letters and digits
+	Numero    int             `json:"numero"` // from 1 on
+}
+
+// CredencialesSOL are those of a secondary user of the tax authority's portal, never of the principal
+// user (service.md, 4.3). They marshal without the clave.
+type CredencialesSOL struct {
+	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
+	Usuario string  `json:"usuarioSol"`
+	Clave   Secreto `json:"claveSol"`
+}
+
+// CodigoCPE is the tax authority's response code, in the vocabulary of this service. The same digits
+// mean other things in the authority's own interfaces, so it is never a bare number.
+type CodigoCPE string
+
+// The codes (service.md, 2.4).
+const (
+	CodigoAceptado  CodigoCPE = "0"  // exists and is accepted
+	CodigoAnulado   CodigoCPE = "2"  // was cancelled
+	CodigoEnProceso CodigoCPE = "4"  // not yet processed
+	CodigoNoExiste  CodigoCPE = "98" // not found: normal for a boleta of the last 7 days
+	CodigoError     CodigoCPE = "99" // the query failed at the authority
+)
+
+// Final reports whether the authority answered the question: accepted, cancelled or not found. A
+// boleta is informed up to 7 days after its date, so for a recent one "not found" may still change.
+func (c CodigoCPE) Final() bool {
+	return c == CodigoAceptado || c == CodigoAnulado || c == CodigoNoExiste
+}
+
+// Indeterminado reports whether the answer says nothing about the receipt: it is being processed, or
+// the query failed.
+func (c CodigoCPE) Indeterminado() bool { return c == CodigoEnProceso || c == CodigoError }
+
+// UnmarshalJSON accepts the code as a string or as a number.
+func (c *CodigoCPE) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && (raw[0] == '-' || digits(string(raw[:1]))) {
+		*c = CodigoCPE(raw)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(c))
+}
+
+// EstadoCPE is the status of a receipt in words.
+type EstadoCPE string
+
+// The values (service.md, 3.3).
+const (
+	EstadoCPEAceptado  EstadoCPE = "Aceptado"
+	EstadoCPEAnulado   EstadoCPE = "Anulado"
+	EstadoCPEEnProceso EstadoCPE = "En Proceso"
+	EstadoCPENoExiste  EstadoCPE = "No Existe"
+	EstadoCPEError     EstadoCPE = "Error"
+)
+
+// ResultadoCPE is the answer to a validation (service.md, 2.4). A receipt that is cancelled, missing or
+// pending is a result, not an error.
+type ResultadoCPE struct {
+	Codigo   CodigoCPE `json:"codigo"`
+	Mensaje  string    `json:"mensaje"`
+	Estado   EstadoCPE `json:"estado"`
+	EsValido bool      `json:"esValido"`
+}
+
+// Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user.
+// It spends one query and can take many seconds. It is sent once and never repeated by itself.
+//
+// Errors: ErrInvalidRequest (a field is missing or cannot be one: nothing is sent),
+// ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
+// (the authority did not answer), and those of every operation.
+func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
+	r := request{op: OpValidarCPE, path: "/api/cpe/validar", clave: credenciales.Clave}
+	if r.invalid = c.check(); r.invalid == nil {
+		r.invalid = credenciales.check()
+	}
+	r.body = peticionCPE(c, credenciales)
+	return send(ctx, s.client, r, readResultadoCPE, opts)
+}
+
+// peticionCPE returns the body of a validation (service.md, 2.3). Strings and a number always marshal.
+func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
+	body, _ := json.Marshal(struct {
+		Comprobante
+		RUCSolicitante string `json:"rucSolicitante"`
+		UsuarioSOL     string `json:"usuarioSol"`
+		ClaveSOL       string `json:"claveSol"`
+	}{c, credenciales.RUC, credenciales.Usuario, credenciales.Clave.text()})
+	return body
+}
+
+func (c Comprobante) check() error {
+	if err := checkRUC("rucEmisor", c.RUCEmisor); err != nil {
+		return err
+	}
+	switch c.Tipo {
+	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
+	default:
+		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %q", cut(string(c.Tipo), 10))
+	}
+	if err := checkSerie(c.Serie); err != nil {
+		return err
+	}
+	if c.Numero < 1 {
+		return invalid("numero must be 1 or more: it is %d", c.Numero)
+	}
+	return nil
+}
+
+// checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
+// goes with which kind is the authority's to say.
+func checkSerie(serie string) error {
+	if serie == "" || len(serie) > 4 || strings.Trim(serie, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", cut(serie, 10))
+	}
+	return nil
+}
+
+func (c CredencialesSOL) check() error {
+	if err := checkRUC("rucSolicitante", c.RUC); err != nil {
+		return err
+	}
+	for _, credential := range []struct{ field, text string }{{"usuarioSol", c.Usuario}, {"claveSol", c.Clave.text()}} {
+		if credential.text == "" {
+			return invalid("%s is empty", credential.field)
+		}
+		if strings.ContainsFunc(credential.text, unicode.IsControl) {
+			return invalid("%s holds control characters: often the line break of the file it was read from", credential.field)
+		}
+	}
+	return nil
+}
+
+type resultadoLeido struct {
+	errorMembers
+	ResultadoCPE
+	EsValido *bool `json:"esValido"`
+}
+
+func readResultadoCPE(a *answer) (*ResultadoCPE, error) {
+	leido := resultadoLeido{ResultadoCPE: ResultadoCPE{Codigo: ausente}}
+	if err := a.decode(&leido); err != nil {
+		return nil, err
+	}
+	resultado := &leido.ResultadoCPE
+	switch {
+	case resultado.Codigo == ausente || resultado.Codigo == "":
+		return nil, notContract("codigo is missing")
+	case leido.EsValido == nil:
+		return nil, notContract("esValido is missing")
+	}
+	resultado.EsValido = *leido.EsValido
+	if resultado.EsValido != (resultado.Codigo == CodigoAceptado) {
+		return nil, notContract("codigo %q and esValido %t contradict each other", cut(string(resultado.Codigo), 10), resultado.EsValido)
+	}
+	return resultado, nil
+}

@@ -1,0 +1,147 @@
+package fiscope_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+func TestValidarReadsEachState(t *testing.T) {
+	for name, want := range map[string]fiscope.ResultadoCPE{
+		"aceptado":   {Codigo: fiscope.CodigoAceptado, Estado: fiscope.EstadoCPEAceptado, EsValido: true},
+		"anulado":    {Codigo: fiscope.CodigoAnulado, Estado: fiscope.EstadoCPEAnulado},
+		"en_proceso": {Codigo: fiscope.CodigoEnProceso, Estado: fiscope.EstadoCPEEnProceso},
+		"no_existe":  {Codigo: fiscope.CodigoNoExiste, Estado: fiscope.EstadoCPENoExiste},
+		"error":      {Codigo: fiscope.CodigoError, Estado: fiscope.EstadoCPEError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(200, contract(t, "validar_200_"+name+".json")))
+			got, err := client.CPE.Validar(t.Context(), factura, credenciales)
+			require.NoError(t, err)
+			assert.NotEmpty(t, got.Mensaje)
+			want.Mensaje = got.Mensaje
+			assert.Empty(t, cmp.Diff(&want, got))
+		})
+	}
+}
+
+func TestValidarSendsTheContractsRequestOnce(t *testing.T) {
+	client, s := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+	_, err := client.CPE.Validar(t.Context(), factura, credenciales)
+	require.NoError(t, err)
+
+	require.Len(t, s.seen(), 1)
+	request := s.seen()[0]
+	assert.Equal(t, http.MethodPost, request.method)
+	assert.Equal(t, baseURL+"/api/cpe/validar", request.url)
+	assert.Equal(t, apiKey, request.header.Get("X-API-KEY"))
+	assert.Equal(t, "application/json", request.header.Get("Content-Type"))
+	assert.True(t, compact(t, contract(t, "validar_peticion.json")) == request.body, "the body is not the contract's request")
+}
+
+func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
+	type input struct {
+		c fiscope.Comprobante
+		s fiscope.CredencialesSOL
+	}
+	for name, test := range map[string]struct {
+		change func(*input)
+		says   string
+	}{
+		"issuer missing":        {func(i *input) { i.c.RUCEmisor = "" }, "rucEmisor must be exactly 11 digits"},
+		"issuer short":          {func(i *input) { i.c.RUCEmisor = "2010007097" }, "rucEmisor must be exactly 11 digits"},
+		"kind missing":          {func(i *input) { i.c.Tipo = "" }, "tipoComprobante must be 01, 03, 07 or 08"},
+		"kind unknown":          {func(i *input) { i.c.Tipo = "02" }, `it is "02"`},
+		"kind without its zero": {func(i *input) { i.c.Tipo = "1" }, `it is "1"`},
+		"series missing":        {func(i *input) { i.c.Serie = "" }, "serie must be"},
+		"series of five":        {func(i *input) { i.c.Serie = "F0001" }, `it is "F0001"`},
+		"series in lower case":  {func(i *input) { i.c.Serie = "f001" }, `it is "f001"`},
+		"series with a dash":    {func(i *input) { i.c.Serie = "F-01" }, `it is "F-01"`},
+		"series with an Ñ":      {func(i *input) { i.c.Serie = "FÑ1" }, "serie must be"},
+		"number missing":        {func(i *input) { i.c.Numero = 0 }, "numero must be 1 or more"},
+		"number below zero":     {func(i *input) { i.c.Numero = -1 }, "it is -1"},
+		"caller missing":        {func(i *input) { i.s.RUC = "" }, "rucSolicitante must be exactly 11 digits"},
+		"user missing":          {func(i *input) { i.s.Usuario = "" }, "usuarioSol is empty"},
+		"user with a break":     {func(i *input) { i.s.Usuario = "MIUSER01\n" }, "usuarioSol holds control characters"},
+		"clave missing":         {func(i *input) { i.s.Clave = fiscope.Secreto{} }, "claveSol is empty"},
+		"clave with a break":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(clave + "\r\n") }, "claveSol holds control characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+			in := input{factura, credenciales}
+			test.change(&in)
+			got, err := client.CPE.Validar(t.Context(), in.c, in.s)
+			assert.Nil(t, got)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.ErrorContains(t, err, test.says)
+			assert.False(t, strings.Contains(err.Error(), clave), "the error shows the clave")
+			assert.Empty(t, s.seen(), "nothing may be sent")
+		})
+	}
+}
+
+func TestValidarAcceptsWhatCanBeASeries(t *testing.T) {
+	for _, serie := range []string{"F001", "E001", "EB01", "B001", "FC01", "0001", "1", "FA9Z"} {
+		t.Run(serie, func(t *testing.T) {
+			client, _ := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+			c := factura
+			c.Serie = serie
+			_, err := client.CPE.Validar(t.Context(), c, credenciales)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestCodigoCPE(t *testing.T) {
+	for name, test := range map[string]struct {
+		raw                  string
+		want                 fiscope.CodigoCPE
+		final, indeterminado bool
+	}{
+		"accepted":             {`"0"`, fiscope.CodigoAceptado, true, false},
+		"accepted as a number": {`0`, fiscope.CodigoAceptado, true, false},
+		"cancelled":            {`"2"`, fiscope.CodigoAnulado, true, false},
+		"pending":              {`4`, fiscope.CodigoEnProceso, false, true},
+		"not found":            {`98`, fiscope.CodigoNoExiste, true, false},
+		"query failed":         {`"99"`, fiscope.CodigoError, false, true},
+		"unknown":              {`"0011"`, "0011", false, false},
+		"an unknown number":    {`-7`, "-7", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got fiscope.CodigoCPE
+			require.NoError(t, json.Unmarshal([]byte(test.raw), &got))
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.final, got.Final())
+			assert.Equal(t, test.indeterminado, got.Indeterminado())
+		})
+	}
+	var c fiscope.CodigoCPE
+	require.Error(t, json.Unmarshal([]byte(`true`), &c))
+	require.Error(t, json.Unmarshal([]byte(`{}`), &c))
+}
+
+func TestCPEMarshalsToTheContractsFields(t *testing.T) {
+	for _, name := range []string{"aceptado", "anulado", "en_proceso", "no_existe", "error"} {
+		t.Run(name, func(t *testing.T) {
+			bytes := contract(t, "validar_200_"+name+".json")
+			var r fiscope.ResultadoCPE
+			require.NoError(t, json.Unmarshal([]byte(bytes), &r))
+			got, err := json.Marshal(r)
+			require.NoError(t, err)
+			assert.Equal(t, compact(t, bytes), string(got))
+		})
+	}
+	got, err := json.Marshal(factura)
+	require.NoError(t, err)
+	assert.Equal(t, `{"rucEmisor":"20100070970","tipoComprobante":"01","serie":"F001","numero":123}`, string(got))
+	got, err = json.Marshal(credenciales)
+	require.NoError(t, err)
+	assert.True(t, string(got) == `{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"[secreto]"}`, "credentials marshal without the clave")
+}

@@ -1,0 +1,30 @@
+// Package fiscope is a client for a Peruvian fiscal data service with four operations: look up a
+// taxpayer by RUC, search taxpayers by name, validate an electronic receipt (CPE), and get the official
+// USD/PEN exchange rate.
+//
+//	client, err := fiscope.NewClient("https://api.example.com", apiKey)
+//	...
+//	c, err := client.Contribuyentes.Consultar(ctx, "20131312955")
+//	rs, err := client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: "gloria", Limite: 20})
+//	v, err := client.CPE.Validar(ctx, comprobante, credenciales)
+//	tc, err := client.TipoCambio.Consultar(ctx, fiscope.NewFecha(2026, time.November, 20))
+//
+// Every operation takes a context, its input and options of the one call, and returns a result or an
+// error. A result is nil if and only if the error is not nil; a search without matches is an empty,
+// non-nil slice. A Client is safe for concurrent use; make one for each process and share it.
+//
+// # Errors
+//
+// Every error of an operation is an [*Error]. Ask for its class with [errors.Is] and the sentinels
+// ([ErrNotFound], [ErrInvalidRequest], [ErrUnavailable], ...), and for its details with [errors.As].
+// Its text is one line and safe to log: it holds no credential, and a RUC in it shows its first two and
+// last three digits.
+//
+// # Names
+//
+// The domain speaks Spanish, with the words of the service's contract; the plumbing speaks the English
+// of every Go library. What the contract states is quoted in these docs by its section, as in
+// "service.md, 4.1".
+//
+// The package mockserver is the service, reimplemented for your tests.
+package fiscope

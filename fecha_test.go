@@ -1,0 +1,151 @@
+package fiscope_test
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+var (
+	_ sql.Scanner   = (*fiscope.Fecha)(nil)
+	_ driver.Valuer = fiscope.Fecha{}
+)
+
+func TestParseFecha(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want fiscope.Fecha
+		says string
+	}{
+		"a day":        {"2026-11-20", viernes, ""},
+		"a leap day":   {"2024-02-29", fiscope.NewFecha(2024, 2, 29), ""},
+		"the first":    {"0001-01-01", fiscope.NewFecha(1, 1, 1), ""},
+		"the last":     {"9999-12-31", fiscope.NewFecha(9999, 12, 31), ""},
+		"30 February":  {"2026-02-30", fiscope.Fecha{}, "not a day of the calendar"},
+		"no leap day":  {"2026-02-29", fiscope.Fecha{}, "not a day of the calendar"},
+		"zeros":        {"0000-00-00", fiscope.Fecha{}, "not a day of the calendar"},
+		"month 13":     {"2026-13-01", fiscope.Fecha{}, "not a day of the calendar"},
+		"short":        {"2026-1-2", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"slashes":      {"2026/11/20", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"day first":    {"20-11-2026", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"an hour":      {"2026-11-20T00:00:00Z", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"a sign":       {"+026-11-20", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"blanks":       {" 026-11-20", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"other digits": {"٢٠٢٦-11-20", fiscope.Fecha{}, "YYYY-MM-DD"},
+		"empty":        {"", fiscope.Fecha{}, "YYYY-MM-DD"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := fiscope.ParseFecha(test.text)
+			assert.Equal(t, test.want, got)
+			if test.says == "" {
+				require.NoError(t, err)
+				assert.Equal(t, test.text, got.String())
+			} else {
+				require.ErrorContains(t, err, test.says)
+			}
+		})
+	}
+}
+
+func TestNewFechaKeepsAnImpossibleDayInvalid(t *testing.T) {
+	f := fiscope.NewFecha(2026, time.February, 30)
+	assert.False(t, f.Valid())
+	assert.Equal(t, "2026-02-30", f.String())
+	_, err := f.MarshalText()
+	require.Error(t, err)
+	_, err = f.Value()
+	require.Error(t, err)
+}
+
+func TestFechaEnLima(t *testing.T) {
+	for name, test := range map[string]struct{ at, want string }{
+		"just before midnight in Lima": {"2026-11-21T04:59:59Z", "2026-11-20"},
+		"midnight in Lima":             {"2026-11-21T05:00:00Z", "2026-11-21"},
+		"from the far east":            {"2026-11-21T13:59:59+09:00", "2026-11-20"},
+		"the new year":                 {"2027-01-01T04:00:00Z", "2026-12-31"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at, err := time.Parse(time.RFC3339, test.at)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, fiscope.FechaEnLima(at).String())
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // here it is midnight UTC of 2000-01-01
+		assert.Equal(t, "1999-12-31", fiscope.HoyEnLima().String())
+	})
+}
+
+func TestFechaArithmetic(t *testing.T) {
+	assert.Equal(t, "2026-12-01", fiscope.NewFecha(2026, 11, 30).AddDays(1).String())
+	assert.Equal(t, "2024-02-29", fiscope.NewFecha(2024, 3, 1).AddDays(-1).String())
+	assert.Equal(t, time.Friday, viernes.Weekday())
+	assert.Zero(t, viernes.Compare(viernes))
+	assert.Equal(t, -1, viernes.Compare(viernes.AddDays(1)))
+	assert.Equal(t, 1, viernes.Compare(fiscope.NewFecha(2025, 12, 31)))
+	assert.Equal(t, 1, viernes.Compare(fiscope.NewFecha(2026, 10, 31)))
+	assert.True(t, fiscope.Fecha{}.IsZero())
+	assert.False(t, viernes.IsZero())
+	assert.True(t, viernes.Equal(fiscope.NewFecha(2026, 11, 20)))
+	assert.Equal(t, 2026, viernes.Year())
+	assert.Equal(t, time.November, viernes.Month())
+	assert.Equal(t, 20, viernes.Day())
+}
+
+func TestFechaInJSON(t *testing.T) {
+	type row struct {
+		Fecha fiscope.Fecha         `json:"fecha"`
+		Por   map[fiscope.Fecha]int `json:"por,omitempty"`
+	}
+	for name, stored := range map[string]string{
+		"a day":    `{"fecha":"2026-11-20"}`,
+		"no day":   `{"fecha":""}`,
+		"as a key": `{"fecha":"2026-11-20","por":{"2026-11-21":1}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r row
+			require.NoError(t, json.Unmarshal([]byte(stored), &r))
+			got, err := json.Marshal(r)
+			require.NoError(t, err)
+			assert.Equal(t, stored, string(got))
+		})
+	}
+	f := viernes
+	require.Error(t, json.Unmarshal([]byte(`"2026-02-30"`), &f))
+	assert.Equal(t, viernes, f, "a failed read changes nothing")
+}
+
+func TestFechaInSQL(t *testing.T) {
+	for name, test := range map[string]struct {
+		src  any
+		want fiscope.Fecha
+	}{
+		"text":                                   {"2026-11-20", viernes},
+		"bytes":                                  {[]byte("2026-11-20"), viernes},
+		"null":                                   {nil, fiscope.Fecha{}},
+		"a DATE that the driver puts in UTC":     {time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), viernes},
+		"a DATE that the driver puts in another": {time.Date(2026, 11, 20, 0, 0, 0, 0, time.FixedZone("", 9*3600)), viernes},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fiscope.NewFecha(1999, 1, 1)
+			require.NoError(t, f.Scan(test.src))
+			assert.Equal(t, test.want, f)
+		})
+	}
+	var f fiscope.Fecha
+	require.Error(t, f.Scan(20261120))
+	require.Error(t, f.Scan("20/11/2026"))
+	v, err := viernes.Value()
+	require.NoError(t, err)
+	assert.Equal(t, "2026-11-20", v)
+	v, err = fiscope.Fecha{}.Value()
+	require.NoError(t, err)
+	assert.Nil(t, v)
+}

@@ -1,0 +1,14 @@
+module github.com/fiscope/fiscope
+
+go 1.26.0
+
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/hashicorp/go-retryablehttp v0.7.8
+	github.com/shopspring/decimal v1.6.0
+	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
+	golang.org/x/time v0.16.0
+)
+
+require github.com/hashicorp/go-cleanhttp v0.5.2 // indirect

@@ -1,0 +1,47 @@
+package fiscope
+
+import (
+	"net/http"
+	"time"
+)
+
+// Response is what is known of a call besides its result: see [WithResponse].
+type Response struct {
+	StatusCode int           // of the last answer; 0 where none came
+	Header     http.Header   // of the last answer, without credentials; nil where none came
+	RateLimit  *RateLimit    // as the last answer's headers said; nil where none came
+	Attempts   int           // how many times it was tried; 0 when refused locally
+	Duration   time.Duration // from the call to its result, waits included
+	Warnings   []string      // what was odd in an answer that was accepted all the same, in English
+}
+
+// report fills the caller's Response.
+func (c *call) report() {
+	if c.response == nil {
+		return
+	}
+	*c.response = Response{
+		StatusCode: c.answer.status,
+		Header:     c.scrubber().header(c.answer.header),
+		RateLimit:  c.answer.rateLimit,
+		Attempts:   c.attempts,
+		Duration:   time.Since(c.start),
+	}
+	for _, w := range c.answer.warnings {
+		c.response.Warnings = append(c.response.Warnings, c.scrubber().line(w))
+	}
+}
+
+// header returns a copy without the secrets that the server echoed.
+func (s scrubber) header(h http.Header) http.Header {
+	if h == nil {
+		return nil
+	}
+	clean := make(http.Header, len(h))
+	for name, values := range h {
+		for _, value := range values {
+			clean.Add(s.redact(name), s.redact(value))
+		}
+	}
+	return clean
+}

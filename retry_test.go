@@ -1,0 +1,229 @@
+package fiscope_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
+
+	"github.com/fiscope/fiscope"
+)
+
+func TestWhatAGETTriesAgain(t *testing.T) {
+	ok := raw(200, contract(t, "consultar_200.json"))
+	for name, test := range map[string]struct {
+		first    func(*http.Request) (*http.Response, error)
+		attempts int
+	}{
+		"502":                      {raw(502, ""), 2},
+		"503":                      {raw(503, ""), 2},
+		"504":                      {raw(504, ""), 2},
+		"connection reset":         {broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), 2},
+		"connection refused":       {broken(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 2},
+		"closed without an answer": {broken(io.EOF), 2},
+		"an answer that broke off": {func(r *http.Request) (*http.Response, error) {
+			resp, _ := raw(200, "")(r)
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"ruc":`), errReader{}))
+			return resp, nil
+		}, 2},
+		"a name that does not exist": {broken(&net.DNSError{IsNotFound: true}), 1},
+		"a wrong certificate":        {broken(&tls.CertificateVerificationError{Err: errors.New("x")}), 1},
+		"not TLS":                    {broken(tls.RecordHeaderError{Msg: "x"}), 1},
+		"400":                        {raw(400, ""), 1},
+		"401":                        {raw(401, ""), 1},
+		"404":                        {raw(404, contract(t, "consultar_404.json")), 1},
+		"408":                        {raw(408, ""), 1},
+		"301":                        {raw(301, ""), 1},
+		"a malformed 200":            {raw(200, "<html>"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, test.first, ok)
+				var resp fiscope.Response
+				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+				assert.Equal(t, test.attempts == 2, err == nil, err)
+				assert.Len(t, s.seen(), test.attempts)
+				assert.Equal(t, test.attempts, resp.Attempts)
+			})
+		})
+	}
+}
+
+func TestAGETIsTriedThreeTimesAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, raw(503, `{"error":"mantenimiento"}`))
+		start := time.Now()
+		err := operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
+		assert.Len(t, s.seen(), 3)
+		assert.LessOrEqual(t, time.Since(start), 750*time.Millisecond, "250 ms and 500 ms at most")
+		assert.ErrorContains(t, err, "mantenimiento")
+		assert.ErrorContains(t, err, "3 attempts")
+	})
+}
+
+func TestTheWaitsAreJittered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			client, _ := answers(t, raw(503, ""))
+			start := time.Now()
+			require.Error(t, operations["consultar"](t.Context(), client))
+			seen[time.Since(start)] = true
+		}
+		assert.Greater(t, len(seen), 40)
+	})
+}
+
+func TestAValidationIsSentOnce(t *testing.T) {
+	for name, failure := range map[string]func(*http.Request) (*http.Response, error){
+		"502": raw(502, ""), "503": raw(503, ""), "500": raw(500, contract(t, "validar_500.json")),
+		"connection reset": broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, failure)
+				require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrUnavailable)
+				assert.Len(t, s.seen(), 1)
+			})
+		})
+	}
+}
+
+func TestAContextThatEndsDuringAWaitEndsTheCallAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		client, s := answers(t, func(r *http.Request) (*http.Response, error) {
+			cancel()
+			return raw(503, `{"error":"mantenimiento"}`)(r)
+		})
+		start := time.Now()
+		err := operations["consultar"](ctx, client)
+		assert.Zero(t, time.Since(start), "no virtual time passes")
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable, "and the class of the last answer")
+		assert.Len(t, s.seen(), 1)
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, 503, e.StatusCode)
+	})
+}
+
+func TestACancelledContextSendsNothing(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	closing := errors.New("the till is closing")
+	cancel(closing)
+	client, s := answers(t, raw(200, contract(t, "consultar_200.json")))
+	for name, do := range operations {
+		err := do(ctx, client)
+		require.ErrorIs(t, err, context.Canceled, name)
+		require.ErrorIs(t, err, closing, name)
+		assert.Empty(t, classes(err), "it says nothing about the service")
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, fiscope.NotSent, e.Delivery)
+	}
+	assert.Empty(t, s.seen())
+}
+
+// hangs is a service that never answers.
+func hangs(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestEachAttemptHasItsTimeout(t *testing.T) {
+	for name, test := range map[string]struct {
+		op       string
+		attempts int
+		least    time.Duration
+	}{
+		"a GET":        {"consultar", 3, 30 * time.Second},
+		"a validation": {"validar", 1, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, hangs)
+				start := time.Now()
+				err := operations[test.op](t.Context(), client)
+				require.ErrorIs(t, err, fiscope.ErrUnavailable)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.Len(t, s.seen(), test.attempts)
+				assert.GreaterOrEqual(t, time.Since(start), test.least)
+				assert.Less(t, time.Since(start), test.least+time.Second)
+			})
+		})
+	}
+}
+
+func TestTheCallersTimeoutBoundsAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){hangs}}
+		client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithHTTPClient(&http.Client{Transport: s, Timeout: time.Second}))
+		require.NoError(t, err)
+		start := time.Now()
+		require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrUnavailable)
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+}
+
+func TestABodyThatTricklesInIsPartOfTheAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, func(r *http.Request) (*http.Response, error) {
+			resp, _ := raw(200, "")(r)
+			resp.Body = io.NopCloser(trickle{r.Context()})
+			return resp, nil
+		})
+		start := time.Now()
+		err := operations["validar"](t.Context(), client)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 30*time.Second, time.Since(start))
+	})
+}
+
+type trickle struct{ ctx context.Context }
+
+func (r trickle) Read(p []byte) (int, error) {
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case <-time.After(time.Second):
+		p[0] = ' '
+		return 1, nil
+	}
+}
+
+func TestTheLimiterSpacesTheAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, "consultar_200.json"))}}
+		client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), 1))
+		start := time.Now()
+		for range 3 {
+			require.NoError(t, operations["consultar"](t.Context(), client), "the wait lies outside the attempt's timeout")
+		}
+		assert.Equal(t, 2*time.Minute, time.Since(start))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start = time.Now()
+		err := operations["consultar"](ctx, client)
+		assert.Zero(t, time.Since(start), "a wait that the deadline does not allow is not begun")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Empty(t, classes(err))
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Len(t, s.seen(), 3)
+	})
+}

@@ -1,0 +1,129 @@
+package fiscope_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+const (
+	baseURL   = "https://api.fiscope.example"
+	apiKey    = "llave-de-prueba-7f3a"
+	clave     = "claveFalsa12"
+	rucSUNAT  = "20131312955"
+	rucEmisor = "20100070970"
+)
+
+var (
+	factura      = fiscope.Comprobante{RUCEmisor: rucEmisor, Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
+	credenciales = fiscope.CredencialesSOL{RUC: rucSUNAT, Usuario: "MIUSER01", Clave: fiscope.NewSecreto(clave)}
+	viernes      = fiscope.NewFecha(2026, time.November, 20)
+)
+
+// service is the far end as raw bytes: each request gets the next of its answers, and the last of them
+// from then on.
+type service struct {
+	mu       sync.Mutex
+	answers  []func(*http.Request) (*http.Response, error)
+	requests []sent
+}
+
+// sent is what left of one request.
+type sent struct {
+	method, url string
+	header      http.Header
+	body        string
+}
+
+func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
+	left := sent{method: r.Method, url: r.URL.String(), header: r.Header.Clone()}
+	if r.Body != nil {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		left.body = string(b)
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, left)
+	next := s.answers[min(len(s.requests), len(s.answers))-1]
+	s.mu.Unlock()
+	resp, err := next(r)
+	if resp != nil {
+		resp.Request = r
+	}
+	return resp, err
+}
+
+func (s *service) seen() []sent {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests
+}
+
+// answers returns a service of raw answers and a client of it.
+func answers(t testing.TB, raw ...func(*http.Request) (*http.Response, error)) (*fiscope.Client, *service) {
+	t.Helper()
+	s := &service{answers: raw}
+	return newClient(t, s), s
+}
+
+func newClient(t testing.TB, rt http.RoundTripper, opts ...fiscope.Option) *fiscope.Client {
+	t.Helper()
+	opts = append([]fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: rt})}, opts...)
+	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+	require.NoError(t, err)
+	return client
+}
+
+// raw is an answer: a status, a body, and headers as "Name: value".
+func raw(status int, body string, headers ...string) func(*http.Request) (*http.Response, error) {
+	return func(*http.Request) (*http.Response, error) {
+		h := http.Header{"Content-Type": {"application/json"}}
+		for _, line := range headers {
+			name, value, _ := strings.Cut(line, ": ")
+			h.Set(name, value)
+		}
+		return &http.Response{
+			StatusCode:    status,
+			Proto:         "HTTP/1.1",
+			ProtoMajor:    1,
+			ProtoMinor:    1,
+			Header:        h,
+			Body:          io.NopCloser(bytes.NewReader([]byte(body))),
+			ContentLength: int64(len(body)),
+		}, nil
+	}
+}
+
+// broken is a request that gets no answer.
+func broken(err error) func(*http.Request) (*http.Response, error) {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+// contract returns the bytes of an answer of the contract.
+func contract(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// compact returns JSON without the white space between its members.
+func compact(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, json.Compact(&b, []byte(text)))
+	return b.String()
+}

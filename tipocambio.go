@@ -1,0 +1,113 @@
+package fiscope
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/shopspring/decimal"
+)
+
+// TipoCambioService gets exchange rates. It is the TipoCambio of a [Client].
+type TipoCambioService struct{ client *Client }
+
+// TipoCambio is the official exchange rate of a day (service.md, 2.5), in soles for one US dollar. The
+// rates keep the decimals they came with: Venta.StringFixed(3) is "3.750" where String drops the zero.
+// It marshals to the contract's JSON, the rates as numbers with their zeros.
+type TipoCambio struct {
+	Compra decimal.Decimal `json:"compra"` // buying rate
+	Venta  decimal.Decimal `json:"venta"`  // selling rate
+	Moneda string          `json:"moneda"` // always "USD"
+	Fecha  Fecha           `json:"fecha"`  // the date of the rate, which is the banking regulator's closing date
+	Origen string          `json:"origen"` // the acronym of the banking regulator
+}
+
+// Consultar gets the rate of that date. It spends one query.
+//
+// There is none for Saturdays, Sundays, national holidays, or very recent days; that of a day is
+// normally published after 17:00 in Lima (service.md, 4.4). All of these are ErrNotFound.
+//
+// Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
+// ErrNotFound, and those of every operation.
+func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
+	r := request{
+		op:    OpConsultarTipoCambio,
+		path:  "/api/tipocambio",
+		query: url.Values{"fecha": {fecha.String()}},
+	}
+	if !fecha.Valid() {
+		r.invalid = invalid("fecha must be a day of the calendar: it is %q", fecha)
+	}
+	return send(ctx, s.client, r, func(a *answer) (*TipoCambio, error) { return readTipoCambio(a, fecha) }, opts)
+}
+
+// Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
+// it usually is ErrNotFound.
+func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
+	r := request{op: OpTipoCambioHoy, path: "/api/tipocambio"}
+	return send(ctx, s.client, r, func(a *answer) (*TipoCambio, error) { return readTipoCambio(a, Fecha{}) }, opts)
+}
+
+type tipoCambioLeido struct {
+	errorMembers
+	TipoCambio
+}
+
+// readTipoCambio accepts the rate of the date asked for; the zero Fecha accepts any.
+func readTipoCambio(a *answer, fecha Fecha) (*TipoCambio, error) {
+	var leido tipoCambioLeido
+	if err := a.decode(&leido); err != nil {
+		return nil, err
+	}
+	tc := &leido.TipoCambio
+	for _, rate := range []struct {
+		field string
+		value decimal.Decimal
+	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
+		if !plausible(rate.value) {
+			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
+		}
+	}
+	switch {
+	case tc.Moneda != "USD":
+		return nil, notContract("moneda is %q, want USD", cut(tc.Moneda, 10))
+	case tc.Fecha.IsZero():
+		return nil, notContract("fecha is missing")
+	case !fecha.IsZero() && tc.Fecha != fecha:
+		return nil, notContract("asked for the rate of %s, the answer is of %s", fecha, tc.Fecha)
+	}
+	return tc, nil
+}
+
+// plausible reports whether a rate is above zero and of a size that can be written out: a decimal's
+// exponent may be so large that its digits fill the memory.
+func plausible(rate decimal.Decimal) bool {
+	return rate.IsPositive() && rate.Exponent() >= -12 && rate.Exponent() <= 6 && rate.NumDigits() <= 18
+}
+
+// MarshalJSON writes the contract's object.
+func (t TipoCambio) MarshalJSON() ([]byte, error) {
+	type plain TipoCambio
+	compra, err := number(t.Compra)
+	if err != nil {
+		return nil, err
+	}
+	venta, err := number(t.Venta)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(struct {
+		Compra json.Number `json:"compra"`
+		Venta  json.Number `json:"venta"`
+		plain
+	}{compra, venta, plain(t)})
+}
+
+// number returns a rate with the decimals it came with.
+func number(rate decimal.Decimal) (json.Number, error) {
+	if !rate.IsZero() && !plausible(rate.Abs()) {
+		return "", fmt.Errorf("fiscope: a rate with exponent %d is not written", rate.Exponent())
+	}
+	return json.Number(rate.StringFixed(max(0, -rate.Exponent()))), nil
+}
