@@ -56,6 +56,7 @@ func (s *sentinel) Unwrap() error { return s.parent }
 // receipt validation may be repeated, and whether a query may have been spent.
 type Delivery int
 
+// The deliveries.
 const (
 	NotSent  Delivery = iota // nothing was written to the network: no query was spent
 	Answered                 // an answer came, with its status

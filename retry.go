@@ -30,7 +30,7 @@ func (c *call) shouldRetry(context.Context, *http.Response, error) (bool, error)
 	case 0:
 		return passing(c.answer.err), nil
 	case http.StatusOK:
-		return c.answer.broken != nil && c.answer.broken != errTooLong, nil
+		return c.answer.broken != nil && !errors.Is(c.answer.broken, errTooLong), nil
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true, nil
 	}
