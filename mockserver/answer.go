@@ -1,0 +1,71 @@
+package mockserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// Codes of answers that service.md knows nothing of. They begin with MOCK_ so that nobody takes them
+// for the contract's.
+const (
+	codeNoRoute      = "MOCK_NO_ROUTE"         // 404: no such path
+	codeMethod       = "MOCK_METHOD"           // 405: the path exists, with another method
+	codeMediaType    = "MOCK_MEDIA_TYPE"       // 415: the body's Content-Type is not application/json
+	codeTooLarge     = "MOCK_BODY_TOO_LARGE"   // 413
+	codeNotJSON      = "MOCK_INVALID_JSON"     // 400: the body is not one JSON object
+	codeBadQuery     = "MOCK_INVALID_QUERY"    // 400: the query string cannot be decoded
+	codeRepeated     = "MOCK_REPEATED_PARAM"   // 400: a query parameter came twice
+	codeUnreadable   = "MOCK_UNREADABLE_BODY"  // 400: the connection broke while the body was read
+	codeRegistroDown = "MOCK_REGISTRY_FAILURE" // 500: the Registro given to the mock returned an error
+)
+
+// Codes that service.md gives, sections 4 and 7.
+const (
+	codeNotFound       = "NOT_FOUND"
+	codeSearchTooShort = "SEARCH_TOO_SHORT"
+	codeInvalidSOL     = "INVALID_SOL_CREDENTIALS"
+)
+
+// answer is a complete answer, before anything of it is written.
+type answer struct {
+	status int
+	code   string // the error body's code; "" when it is not an error
+	allow  string // the Allow header of a 405
+	body   []byte
+}
+
+// success is the 200 that carries v.
+func success(v any) answer { return answer{status: http.StatusOK, body: encode(v)} }
+
+// refusal is an error answer. Its text is in Spanish and says what was wrong, what to do, and which rule
+// of the contract it is; it never repeats a value of a request's body, which may be a misplaced clave.
+func refusal(status int, code, format string, args ...any) answer {
+	body := wireError{Error: fmt.Sprintf(format, args...), Code: code}
+	return answer{status: status, code: code, body: encode(body)}
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	if a.allow != "" {
+		h.Set("Allow", a.allow)
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // a client that left is not the server's failure
+}
+
+// encode marshals one of the wire structs. Names like "A & B" stay as they are: json.Marshal would
+// escape the ampersand for HTML.
+func encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("mockserver: encode %T: %v", v, err)) // strings, a bool and checked numbers: cannot fail
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,105 @@
+package mockserver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Codes of a receipt validation, service.md 2.4.
+const (
+	CodigoAceptado  = "0"
+	CodigoAnulado   = "2"
+	CodigoEnProceso = "4"
+	CodigoNoExiste  = "98"
+	CodigoError     = "99"
+)
+
+// Comprobante is a receipt as the tax authority knows it. RUCEmisor, Tipo, Serie and Numero identify it;
+// Serie is compared letter by letter.
+type Comprobante struct {
+	RUCEmisor string `json:"rucEmisor"`       // 11 digits
+	Tipo      string `json:"tipoComprobante"` // 01, 03, 07 or 08
+	Serie     string `json:"serie"`
+	Numero    int    `json:"numero"`
+	Codigo    string `json:"codigo"`  // one of the constants; it decides estado and esValido
+	Mensaje   string `json:"mensaje"` // "" for a text made from Codigo
+}
+
+// resultados maps each code to its estado and to the message of a receipt that has none of its own.
+var resultados = map[string]struct{ estado, mensaje string }{
+	CodigoAceptado:  {"Aceptado", "El comprobante existe y está aceptado."},
+	CodigoAnulado:   {"Anulado", "El comprobante fue anulado o comunicado de baja."},
+	CodigoEnProceso: {"En Proceso", "El comprobante todavía no ha sido procesado."},
+	CodigoNoExiste:  {"No Existe", "El comprobante no existe en los registros de SUNAT."},
+	CodigoError:     {"Error", "Ocurrió un error durante la consulta en SUNAT."},
+}
+
+// tipos are the values of tipoComprobante, service.md 2.3.
+var tipos = []string{"01", "03", "07", "08"}
+
+type comprobanteID struct {
+	emisor, tipo, serie string
+	numero              int
+}
+
+func (c Comprobante) id() comprobanteID {
+	return comprobanteID{c.RUCEmisor, c.Tipo, c.Serie, c.Numero}
+}
+
+func (c Comprobante) check() error {
+	switch _, known := resultados[c.Codigo]; {
+	case !isRUC(c.RUCEmisor):
+		return fmt.Errorf("receipt %+v: RUCEmisor is not 11 digits", c)
+	case !slices.Contains(tipos, c.Tipo):
+		return fmt.Errorf("receipt %+v: Tipo is none of %s", c, strings.Join(tipos, ", "))
+	case c.Serie == "" || c.Numero < 1:
+		return fmt.Errorf("receipt %+v: Serie is empty or Numero is below 1", c)
+	case !known:
+		return fmt.Errorf("receipt %+v: Codigo is none of 0, 2, 4, 98, 99", c)
+	}
+	return nil
+}
+
+// comprobantes are the receipts of one server, over the default ones, which all servers read.
+type comprobantes struct {
+	mu   sync.RWMutex
+	over map[comprobanteID]Comprobante
+	base map[comprobanteID]Comprobante // never written
+}
+
+func (s *comprobantes) put(cs ...Comprobante) error {
+	for _, c := range cs {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		s.over = make(map[comprobanteID]Comprobante, len(cs))
+	}
+	for _, c := range cs {
+		s.over[c.id()] = c
+	}
+	return nil
+}
+
+// resultado is what the tax authority says of a receipt; of one it does not know, No Existe.
+func (s *comprobantes) resultado(id comprobanteID) wireResultado {
+	s.mu.RLock()
+	c, ok := s.over[id]
+	s.mu.RUnlock()
+	if !ok {
+		c, ok = s.base[id]
+	}
+	if !ok {
+		c.Codigo = CodigoNoExiste
+	}
+	r := resultados[c.Codigo]
+	if c.Mensaje != "" {
+		r.mensaje = c.Mensaje
+	}
+	return wireResultado{Codigo: c.Codigo, Mensaje: r.mensaje, Estado: r.estado, EsValido: c.Codigo == CodigoAceptado}
+}

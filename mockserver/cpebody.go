@@ -1,0 +1,107 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// bodyMost is the largest body taken; the seven fields need some two hundred bytes.
+const bodyMost = 64 << 10
+
+// cpeFields are the fields of a receipt validation, all required (service.md 2.3).
+var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
+
+// consultaCPE is a receipt validation that the contract allows.
+type consultaCPE struct {
+	comprobante comprobanteID
+	sol         solID
+	clave       string
+}
+
+// readObject reads the body as one JSON object, or returns the refusal. Its texts are its own: those of
+// encoding/json quote the input, and with it a clave.
+func readObject(c *call) (map[string]json.RawMessage, answer) {
+	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
+			"el encabezado Content-Type debe ser application/json (contrato, 4.3)")
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, bodyMost))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
+			"el cuerpo supera %d bytes: envíe solo los siete campos (contrato, 2.3)", bodyMost)
+	}
+	if err != nil {
+		return nil, refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
+	}
+	if !utf8.Valid(raw) {
+		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		where := ""
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
+		}
+		return nil, refusal(http.StatusBadRequest, codeNotJSON,
+			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (contrato, 2.3)", where)
+	}
+	return object, answer{}
+}
+
+// readCPE takes the seven fields out of the object. Other members are ignored.
+func (s *Server) readCPE(object map[string]json.RawMessage) (q consultaCPE, a answer, ok bool) {
+	bad := func(code, format string, args ...any) (consultaCPE, answer, bool) {
+		return consultaCPE{}, refusal(http.StatusBadRequest, code, format, args...), false
+	}
+	text := map[string]string{}
+	var missing, mistyped []string
+	for _, name := range cpeFields {
+		var value string
+		switch raw := object[name]; {
+		case raw == nil || string(raw) == "null":
+			missing = append(missing, name)
+		case name == "numero":
+			if strings.IndexByte("-0123456789", raw[0]) < 0 {
+				mistyped = append(mistyped, "numero (debe ser un número, sin comillas)")
+			}
+		case json.Unmarshal(raw, &value) != nil:
+			mistyped = append(mistyped, name+" (debe ser texto, entre comillas)")
+		case strings.TrimSpace(value) == "":
+			missing = append(missing, name)
+		default:
+			text[name] = value
+		}
+	}
+	if len(missing) > 0 {
+		return bad(s.assume.CodeMissingFields,
+			"faltan o están vacíos los campos: %s; los siete son obligatorios (contrato, 2.3)", strings.Join(missing, ", "))
+	}
+	if len(mistyped) > 0 {
+		return bad(s.assume.CodeInvalidField, "campos de tipo equivocado: %s (contrato, 2.3)", strings.Join(mistyped, ", "))
+	}
+	for _, name := range []string{"rucEmisor", "rucSolicitante"} {
+		if !isRUC(text[name]) {
+			return bad(s.assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 2.3)", name)
+		}
+	}
+	if !slices.Contains(tipos, text["tipoComprobante"]) {
+		return bad(s.assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (contrato, 2.3)")
+	}
+	numero, err := strconv.Atoi(string(object["numero"]))
+	if err != nil || numero < 1 {
+		return bad(s.assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (contrato, 2.3)")
+	}
+	return consultaCPE{
+		comprobante: comprobanteID{text["rucEmisor"], text["tipoComprobante"], text["serie"], numero},
+		sol:         solID{text["rucSolicitante"], text["usuarioSol"]},
+		clave:       text["claveSol"],
+	}, answer{}, true
+}

@@ -1,0 +1,71 @@
+// Package mockserver is the fiscal data service reimplemented, for tests: taxpayers, search, receipt
+// validation and the USD/PEN rate, with API keys, a daily quota, Lima time, national holidays and the
+// block of a SOL user after wrong attempts. What a client does wrong here it would do wrong there.
+//
+//	func TestFactura(t *testing.T) {
+//		srv := mockserver.New(t) // loopback, closed with the test
+//		client := srv.Client()   // or any client of yours, at srv.URL with srv.APIKey
+//		...
+//	}
+//
+// The package implements every sentence of the service's contract (service.md) that states a behaviour,
+// and shares nothing with the SDK but the calendar. It is an [http.Handler]; [Server.Transport] reaches
+// it without a socket, also inside a testing/synctest bubble, where days pass at once:
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		srv := mockserver.New(t, mockserver.WithoutSocket())
+//		hc := &http.Client{Transport: srv.Transport()}
+//		...
+//	})
+//
+// # Default data
+//
+// A server starts with well-known public bodies and companies (their addresses and dates are plausible,
+// not verified), synthetic companies and persons in every estado and condición, receipts of issuer
+// 20100070970 in each state (F001-123 accepted, 124 cancelled, 125 pending, 126 not found, 127 query
+// error), the SOL users of the constants below, and a rate for every business day since 2020-01-02 that
+// nobody can take for a real one: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day of
+// the year; venta is 0.010 above. See data/, and [WithoutDefaultData].
+//
+// # One request, one order
+//
+// Route, key, quota, validation, data. A refused path, method or key and a spent quota consume nothing;
+// every other call consumes one. Within a receipt validation: the body, the seven fields, then the tax
+// authority (500 while it is down, never counted as an attempt), then the SOL user, then the receipt.
+//
+// Every answer that is not 2xx is JSON with a non-empty error, in Spanish, that says what was wrong and
+// which rule it is, and a non-empty code. A code that begins with MOCK_ is this mock's own, for what the
+// contract does not know: MOCK_NO_ROUTE 404, MOCK_METHOD 405, MOCK_MEDIA_TYPE 415, MOCK_BODY_TOO_LARGE
+// 413 (over 64 KiB), MOCK_INVALID_JSON 400, MOCK_UNREADABLE_BODY 400, MOCK_INVALID_QUERY 400 (bad
+// escapes, not UTF-8), MOCK_REPEATED_PARAM 400 (a parameter given twice), MOCK_REGISTRY_FAILURE 500.
+// Only what never reaches a handler, a request line or header that is not HTTP, is answered by net/http
+// itself, as plain text.
+//
+// # Assumptions
+//
+// What the contract calls "not shown" or leaves undetermined is a field of [Assumptions]:
+//
+//	Field                 Default             Section   Reason
+//	MissingKey            401 UNAUTHORIZED    5.4       the status HTTP has for it
+//	InvalidKey            401 UNAUTHORIZED    5.4       the same; the error text tells them apart
+//	QuotaExceeded         429 QUOTA_EXCEEDED  7, 8      the status HTTP has for it; no Retry-After
+//	Quota                 1000                8         enough for a test suite, small enough to reach
+//	ResetZone             fiscope.Lima        8         a "daily" quota of a Peruvian service: 05:00 UTC
+//	ChargeFailures        true                8         "each call ... consumes 1 query"
+//	HeadersEverywhere     false               8         documented for lookup only
+//	HeadersOnErrors       true                4.1, 8    "response carries", whatever its status
+//	CodeInvalidRUC        INVALID_RUC         7         says what it is
+//	CodeInvalidLimit      INVALID_LIMIT       7         says what it is
+//	CodeMissingFields     MISSING_FIELDS      7         says what it is
+//	CodeInvalidCPERUC     INVALID_RUC         7         the same fault as in lookup
+//	CodeInvalidField      INVALID_FIELD       2.3, 7    no row for it: a wrong type, tipoComprobante or numero
+//	CodeInvalidDate       INVALID_DATE        7         says what it is
+//	CodeSUNATUnavailable  SUNAT_UNAVAILABLE   7         says what it is
+//	Estados               EstadosTabla        3.1       the table, with meanings; the other list has none
+//	BlockAfter            3                   4.3       a strict value for tests: published nowhere
+//	BlockFor              30m                 4.3       as invented; while it lasts the right clave is refused too
+//	PublicationDelay      0                   4.4       "normally" at 17:00 Lima, the only hour given
+//
+// No field has: how a key is issued (5.3: [WithKey], [Server.PutKey]), transitions (3: data only change
+// when a setter changes them), events (6) and versioning (9): there are none.
+package mockserver

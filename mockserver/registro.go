@@ -1,0 +1,157 @@
+package mockserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Contribuyente is a taxpayer as this mock stores it: the fields of service.md 2.1, and the trade name,
+// which search also looks at and no answer carries. Its JSON is that of the embedded data files.
+type Contribuyente struct {
+	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
+	RazonSocial            string `json:"razonSocial"`
+	NombreComercial        string `json:"nombreComercial"`
+	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
+	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
+	Direccion              string `json:"direccion"`
+	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI
+	Departamento           string `json:"departamento"`
+	Provincia              string `json:"provincia"`
+	Distrito               string `json:"distrito"`
+	Tipo                   string `json:"tipo"`
+	ActividadEconomica     string `json:"actividadEconomica"`
+	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD, or "-" where the registry has none
+	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD, or "-"
+}
+
+// Registro is where the taxpayers come from. Its methods are called concurrently. An error is answered
+// with 500 and code MOCK_REGISTRY_FAILURE, and its text is not shown.
+type Registro interface {
+	// PorRUC returns the taxpayer with that RUC (11 digits), and whether there is one.
+	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)
+	// Buscar returns at most limite (1 to 50, or a few more) taxpayers whose business name or trade name
+	// holds texto (at least 3 characters, trimmed), without regard to case and accents, best first: see
+	// RegistroEnMemoria.
+	Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error)
+}
+
+// RegistroEnMemoria is a Registro that holds its taxpayers in memory. The zero value is empty and ready;
+// it is safe for concurrent use.
+type RegistroEnMemoria struct {
+	mu     sync.RWMutex
+	byRUC  map[string]int
+	stored []ficha
+}
+
+// ficha is a taxpayer with its names folded once, when stored.
+type ficha struct {
+	Contribuyente
+	razon, comercial string
+}
+
+// Put adds taxpayers, or replaces those of the same RUC. When one has a RUC that is not 11 ASCII digits,
+// none is taken.
+func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
+	for _, c := range cs {
+		if !isRUC(c.RUC) {
+			return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byRUC == nil {
+		m.byRUC = make(map[string]int, len(cs))
+	}
+	for _, c := range cs {
+		f := ficha{c, fold(c.RazonSocial), fold(c.NombreComercial)}
+		if i, ok := m.byRUC[c.RUC]; ok {
+			m.stored[i] = f
+			continue
+		}
+		m.byRUC[c.RUC] = len(m.stored)
+		m.stored = append(m.stored, f)
+	}
+	return nil
+}
+
+// PorRUC implements [Registro].
+func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente, bool, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	i, ok := m.byRUC[ruc]
+	if !ok {
+		return Contribuyente{}, false, nil
+	}
+	return m.stored[i].Contribuyente, true, nil
+}
+
+// Buscar implements [Registro]. Results are ordered by relevance: names equal to the text, then those
+// that begin with it, then those with a word that begins with it, then the rest; within each, active
+// taxpayers first, then shorter names, then by RUC.
+func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
+	var hits []hallazgo
+	texto = fold(texto)
+	m.mu.RLock()
+	for i := range m.stored {
+		if h, ok := m.stored[i].match(texto); ok {
+			hits = append(hits, h)
+		}
+	}
+	m.mu.RUnlock()
+	return best(hits, limite), nil
+}
+
+// padron is the taxpayers of a server: what was put on it, over a Registro that it never changes (the
+// default data, which all servers read, or the one of WithRegistro).
+type padron struct {
+	over RegistroEnMemoria
+	base Registro // may be nil
+}
+
+func (p *padron) porRUC(ctx context.Context, ruc string) (Contribuyente, bool, error) {
+	c, ok, err := p.over.PorRUC(ctx, ruc)
+	if ok || err != nil || p.base == nil {
+		return c, ok, err
+	}
+	return p.base.PorRUC(ctx, ruc)
+}
+
+func (p *padron) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	over, err := p.over.Buscar(ctx, texto, limite)
+	if err != nil || p.base == nil {
+		return over, err
+	}
+	// Ask for as many more as the records lying over can hide.
+	base, err := p.base.Buscar(ctx, texto, limite+p.over.len())
+	if err != nil {
+		return nil, err
+	}
+	base = slices.DeleteFunc(base, func(c Contribuyente) bool { return p.over.has(c.RUC) })
+	if len(over) == 0 { // nothing to merge: a Registro's own order stands
+		return base[:min(len(base), limite)], nil
+	}
+	var hits []hallazgo
+	folded := fold(texto)
+	for _, c := range slices.Concat(over, base) {
+		f := ficha{c, fold(c.RazonSocial), fold(c.NombreComercial)}
+		h, ok := f.match(folded)
+		if !ok { // the Registro knows a match that this package does not
+			h = hallazgo{&f, dentro}
+		}
+		hits = append(hits, h)
+	}
+	return best(hits, limite), nil
+}
+
+func (m *RegistroEnMemoria) has(ruc string) bool {
+	_, ok, _ := m.PorRUC(context.Background(), ruc)
+	return ok
+}
+
+func (m *RegistroEnMemoria) len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.stored)
+}
