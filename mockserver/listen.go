@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -18,7 +19,8 @@ type listening struct {
 	done   chan struct{} // closed when nothing is accepted any more
 
 	mu    sync.Mutex
-	fresh map[net.Conn]struct{} // connections that never carried a request
+	busy  map[net.Conn]struct{} // connections with an answer in flight
+	quiet chan struct{}         // while closing: closed when none is busy
 }
 
 // listen puts s on a TCP address and sets s.URL to the port that was really given.
@@ -44,7 +46,7 @@ func reachable(addr string) string {
 // serve answers with h what arrives on ln, until close. A connection that sends no whole header within
 // headerTimeout is cut; 0 is never.
 func serve(ln net.Listener, h http.Handler, headerTimeout time.Duration) *listening {
-	l := &listening{ln: ln, done: make(chan struct{}), fresh: map[net.Conn]struct{}{}}
+	l := &listening{ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
 	l.server = &http.Server{
 		Handler:           h,
 		ConnState:         l.track,
@@ -62,28 +64,38 @@ func serve(ln net.Listener, h http.Handler, headerTimeout time.Duration) *listen
 func (l *listening) track(c net.Conn, state http.ConnState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if state == http.StateNew {
-		l.fresh[c] = struct{}{}
-	} else {
-		delete(l.fresh, c)
+	if state == http.StateActive {
+		l.busy[c] = struct{}{}
+		return
+	}
+	delete(l.busy, c)
+	if len(l.busy) == 0 && l.quiet != nil {
+		close(l.quiet)
+		l.quiet = nil
 	}
 }
 
-// close stops accepting, waits for the answers in flight until ctx ends, and cuts what is left.
-// Connections that a client dialled and did not use are cut at once: http.Server.Shutdown would wait
-// five seconds for each.
+// close stops accepting, waits for the answers in flight until ctx ends, and cuts what is left. It does
+// not use http.Server.Shutdown, which polls, and waits five seconds for a connection that a client
+// dialled and did not use.
 func (l *listening) close(ctx context.Context) error {
-	_ = l.ln.Close()
+	err := l.ln.Close()
 	<-l.done
+	l.server.SetKeepAlivesEnabled(false) // closes the idle ones, and the busy ones after their answer
+	quiet := make(chan struct{})
 	l.mu.Lock()
-	for c := range l.fresh {
-		_ = c.Close()
+	if len(l.busy) == 0 {
+		close(quiet)
+	} else {
+		l.quiet = quiet
 	}
 	l.mu.Unlock()
-	if l.server.Shutdown(ctx) != nil {
-		return l.server.Close()
+	select {
+	case <-quiet:
+	case <-ctx.Done():
 	}
-	return nil
+	_ = l.server.Close() // could report only that the listener is closed already
+	return err
 }
 
 // Close stops the server: it accepts nothing more, waits at most one second for the answers in flight
@@ -96,14 +108,11 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
-	var first error
+	var err error
 	for _, l := range open {
-		if l == nil {
-			continue
-		}
-		if err := l.close(ctx); err != nil && first == nil {
-			first = err
+		if l != nil {
+			err = errors.Join(err, l.close(ctx))
 		}
 	}
-	return first
+	return err
 }

@@ -67,61 +67,6 @@ func noRoute(r *http.Request) answer {
 		quoted(path), near.method, near.path, strings.Join(exist, ", "))
 }
 
-// nearest returns the operation whose path differs least from path, in letters per segment.
-func nearest(path string) *operation {
-	got := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	best, least := operations[0], -1
-	for _, op := range operations {
-		if d := pathDistance(got, strings.Split(op.path[1:], "/")); least < 0 || d < least {
-			best, least = op, d
-		}
-	}
-	return best
-}
-
-// longSegment bounds the work for one path: a longer segment resembles nothing.
-const longSegment = 64
-
-func pathDistance(got, want []string) int {
-	total := 0
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			total += len(want[i])
-		case i >= len(want) || len(got[i]) > longSegment:
-			total += min(len(got[i]), longSegment)
-		case want[i] == "{ruc}":
-			if !isRUC(got[i]) {
-				total += 3 // dearer than one typing error in the literal next to it
-			}
-		default:
-			total += distance(strings.ToLower(got[i]), want[i])
-		}
-	}
-	return total
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // quoted shows a short piece of a request's line in an error text.
 func quoted(s string) string {
 	const most = 60

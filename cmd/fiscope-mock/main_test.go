@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// vars is an environment.
+func vars(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+// lookup asks for one taxpayer and returns the status and X-RateLimit-Limit.
+func lookup(t *testing.T, url, key string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, url+"/api/contribuyentes/20131312955", nil)
+	require.NoError(t, err)
+	req.Header.Set("X-API-KEY", key)
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode, resp.Header.Get("X-RateLimit-Limit")
+}
+
+// serving runs the program in-process and returns its first two lines; its end is checked at cleanup.
+func serving(t *testing.T, env func(string) string, args ...string) (url, command string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	status := make(chan int, 1)
+	var stderr bytes.Buffer
+	go func() {
+		status <- run(ctx, args, env, in, &stderr)
+		_ = in.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		assert.Equal(t, 0, <-status)
+		assert.Empty(t, stderr.String())
+	})
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	url = lines.Text()
+	require.True(t, lines.Scan())
+	return url, lines.Text()
+}
+
+func TestRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		env        func(string) string
+		args       []string
+		key, limit string
+		word       string // the key, as a shell reads it
+	}{
+		"defaults":    {vars(), []string{"-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000", "clave-de-prueba"},
+		"flags":       {vars(), []string{"-addr", "127.0.0.1:0", "-api-key=k", "-quota", "7"}, "k", "7", "k"},
+		"environment": {vars("FISCOPE_MOCK_ADDR", "127.0.0.1:0", "FISCOPE_MOCK_API_KEY", "e", "FISCOPE_MOCK_QUOTA", "8"), nil, "e", "8", "e"},
+		"flag wins": {
+			vars("FISCOPE_MOCK_ADDR", "nowhere", "FISCOPE_MOCK_API_KEY", "e e", "FISCOPE_MOCK_QUOTA", "many"),
+			[]string{"-addr", ":0", "-api-key", "k", "-quota", "9"}, "k", "9", "k",
+		},
+		"unlimited": {vars(), []string{"-addr", "127.0.0.1:0", "-quota", "-1"}, "clave-de-prueba", "", "clave-de-prueba"},
+		"shell key": {vars(), []string{"-addr", "127.0.0.1:0", "-api-key", "a'$b"}, "a'$b", "1000", `'a'\''$b'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, command := serving(t, c.env, c.args...)
+			assert.Regexp(t, `^http://127\.0\.0\.1:[1-9][0-9]*$`, url)
+			assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key "+c.word, command)
+			status, limit := lookup(t, url, c.key)
+			assert.Equal(t, 200, status)
+			assert.Equal(t, c.limit, limit)
+		})
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = busy.Close() }()
+	for name, c := range map[string]struct {
+		env    func(string) string
+		args   []string
+		status int
+		says   string
+	}{
+		"unknown flag":     {vars(), []string{"-puerto", "1"}, 2, "-puerto"},
+		"quota":            {vars(), []string{"-quota", "mil"}, 2, "-quota: want a number of calls"},
+		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
+		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": want a number of calls`},
+		"argument":         {vars(), []string{"8080"}, 2, `"8080"`},
+		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" of -addr or FISCOPE_MOCK_ADDR`},
+		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "invalid port"},
+		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
+		"empty address":    {vars(), []string{"-addr", ""}, 2, "address is empty"},
+		"empty key":        {vars(), []string{"-api-key", ""}, 2, "API key is empty"},
+		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a b"), []string{"-addr", "127.0.0.1:0"}, 2, "not printable ASCII"},
+		"port in use":      {vars(), []string{"-addr", busy.Addr().String()}, 1, "cannot serve on " + busy.Addr().String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			assert.Equal(t, c.status, run(t.Context(), c.args, c.env, &stdout, &stderr))
+			assert.Empty(t, stdout.String())
+			assert.Contains(t, stderr.String(), "fiscope-mock: ")
+			assert.Contains(t, stderr.String(), c.says)
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, 0, run(t.Context(), []string{"-h"}, vars(), &stdout, &stderr))
+	assert.Empty(t, stderr.String())
+	for _, word := range []string{
+		"-addr", "FISCOPE_MOCK_ADDR", "127.0.0.1:8080", "-api-key", "FISCOPE_MOCK_API_KEY", "clave-de-prueba",
+		"-quota", "FISCOPE_MOCK_QUOTA", "1000",
+	} {
+		assert.Contains(t, stdout.String(), word)
+	}
+	for line := range strings.Lines(stdout.String()) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(line), 81, "%q with its line end", line)
+	}
+}
+
+// The built program, over a real socket, stopped as a supervisor stops it.
+func TestProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a binary")
+	}
+	binary := filepath.Join(t.TempDir(), "fiscope-mock")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", build)
+	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
+		t.Run(signal.String(), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, binary)
+			cmd.Env = append(os.Environ(), "FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			stdout, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			lines := bufio.NewScanner(stdout)
+			require.True(t, lines.Scan())
+			url := lines.Text()
+			require.True(t, lines.Scan())
+			assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key del-entorno", lines.Text())
+			status, limit := lookup(t, url, "del-entorno")
+			assert.Equal(t, 200, status)
+			assert.Equal(t, "5", limit)
+			require.NoError(t, cmd.Process.Signal(signal))
+			assert.False(t, lines.Scan(), "nothing more on stdout")
+			assert.NoError(t, cmd.Wait(), "exit status 0")
+			assert.Empty(t, stderr.String())
+		})
+	}
+	t.Run("exit status 2", func(t *testing.T) {
+		var exit *exec.ExitError
+		require.ErrorAs(t, exec.Command(binary, "-quota", "x").Run(), &exit)
+		assert.Equal(t, 2, exit.ExitCode())
+	})
+}

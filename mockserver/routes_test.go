@@ -1,0 +1,136 @@
+package mockserver_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWrongMethod(t *testing.T) {
+	_, api := start(t, mockserver.WithQuota(0)) // refused before the quota is looked at
+	for path, allow := range map[string]string{
+		"/api/contribuyentes/20131312955":           "GET",
+		"/api/contribuyentes/search?razonSocial=ab": "GET",
+		"/api/tipocambio":                           "GET",
+		"/api/cpe/validar":                          "POST",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
+			if method == allow {
+				continue
+			}
+			t.Run(method+" "+path, func(t *testing.T) {
+				r := api.send(method, path, "")
+				assert.Equal(t, allow, r.header.Get("Allow"))
+				if method == "HEAD" { // an answer to HEAD has no body
+					assert.Equal(t, 405, r.status)
+					return
+				}
+				r.isError(t, 405, "MOCK_METHOD")
+				assert.Contains(t, r.body, allow+" /api/")
+			})
+		}
+	}
+}
+
+func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
+	_, api := start(t)
+	for path, near := range map[string]string{
+		"/api/contribuyente/20131312955":                  "GET /api/contribuyentes/{ruc}",
+		"/contribuyentes/20131312955":                     "GET /api/contribuyentes/{ruc}",
+		"/api/contribuyentes/20131312955/":                "GET /api/contribuyentes/{ruc}",
+		"/API/Contribuyentes/20131312955":                 "GET /api/contribuyentes/{ruc}",
+		"/api/contribuyentes":                             "GET /api/contribuyentes/{ruc}",
+		"/api/contribuyentes/":                            "GET /api/contribuyentes/{ruc}",
+		"/api/contribuyentes/search/":                     "GET /api/contribuyentes/search",
+		"/api/contribuyente/search":                       "GET /api/contribuyentes/search",
+		"/api/contribuyentes/serch/":                      "GET /api/contribuyentes/search",
+		"/api/tipo-cambio":                                "GET /api/tipocambio",
+		"/api/tipocambio/2026-11-20":                      "GET /api/tipocambio",
+		"/tipocambio":                                     "GET /api/tipocambio",
+		"/api/cpe":                                        "POST /api/cpe/validar",
+		"/api/cpe/validate":                               "POST /api/cpe/validar",
+		"/api/cpe/validar/" + strings.Repeat("x", 50_000): "POST /api/cpe/validar",
+		"/":        "",
+		"/version": "",
+	} {
+		t.Run(path[:min(len(path), 40)], func(t *testing.T) {
+			r := api.get(path)
+			r.isError(t, 404, "MOCK_NO_ROUTE")
+			text := r.object(t)["error"].(string)
+			assert.Contains(t, text, "¿quiso decir "+near)
+			assert.Contains(t, text, "GET /api/contribuyentes/search, GET /api/contribuyentes/{ruc}, POST /api/cpe/validar, GET /api/tipocambio")
+			assert.Less(t, len(text), 600)
+		})
+	}
+}
+
+// ServeMux cleans these by a redirect in HTML, or answers them without a body.
+func TestPathsThatTheMuxWouldAnswerItself(t *testing.T) {
+	srv := mockserver.New(t)
+	for _, line := range []string{
+		"GET //api/tipocambio", "GET /api//tipocambio", "GET /api/tipocambio//", "GET /./api/tipocambio",
+		"GET /api/../api/tipocambio", "GET /api/contribuyentes/..", "GET /api/contribuyentes/search/../20131312955",
+		"GET /api/contribuyentes/.", "POST //api/cpe/validar", "OPTIONS *", "GET //", "GET /..",
+		"CONNECT 127.0.0.1:80",
+	} {
+		t.Run(line, func(t *testing.T) {
+			head, body := raw(t, srv, line+" HTTP/1.1\r\nHost: mock\r\nX-API-KEY: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
+			assert.Contains(t, head, "HTTP/1.1 404 Not Found\r\n")
+			assert.Contains(t, head, "\r\nContent-Type: application/json; charset=utf-8\r\n")
+			assert.NotContains(t, head, "Location:")
+			assert.Contains(t, body, `"code":"MOCK_NO_ROUTE"`)
+		})
+	}
+	t.Run("an escaped letter is the letter", func(t *testing.T) {
+		head, _ := raw(t, srv, "GET /api/contribuyentes/%73earch?razonSocial=sunat HTTP/1.1\r\nHost: mock\r\nX-API-KEY: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
+		assert.Contains(t, head, "HTTP/1.1 200 OK\r\n")
+		assert.NotContains(t, strings.ToLower(head), "x-ratelimit", "search, not a lookup of the RUC \"search\"")
+	})
+}
+
+// raw writes bytes to the server's socket and returns the answer's head and body as they came.
+func raw(t *testing.T, srv *mockserver.Server, request string) (head, body string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = io.WriteString(conn, request)
+	require.NoError(t, err)
+	answer, err := io.ReadAll(bufio.NewReader(conn))
+	require.NoError(t, err)
+	head, body, found := strings.Cut(string(answer), "\r\n\r\n")
+	require.True(t, found, "no head in %q", answer)
+	return head + "\r\n", body
+}
+
+func TestLookupOverRawBytes(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithQuota(7), frozen(t, "2026-11-21T09:30:00-05:00"))
+	head, body := raw(t, srv, "GET /api/contribuyentes/20100053455 HTTP/1.1\r\nHost: mock\r\nx-api-key: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
+	assert.Contains(t, head, "HTTP/1.1 200 OK\r\n")
+	lower := strings.ToLower(head) // header names have no case
+	assert.Contains(t, lower, "\r\nx-ratelimit-limit: 7\r\n")
+	assert.Contains(t, lower, "\r\nx-ratelimit-remaining: 6\r\n")
+	assert.Contains(t, head, ": 2026-11-22T05:00:00Z\r\n")
+	assert.Contains(t, head, fmt.Sprintf("\r\nContent-Length: %d\r\n", len(body)))
+	assert.True(t, strings.HasPrefix(body, `{"ruc":"20100053455","razonSocial":"BANCO INTERNACIONAL DEL PERU-INTERBANK",`), body)
+}
+
+// A Server is a handler too: mounted elsewhere, or called without any connection.
+func TestServerIsAHandler(t *testing.T) {
+	srv, _ := start(t)
+	rec := httptest.NewRecorder()
+	req := httptest.NewRequest(http.MethodGet, "/api/contribuyentes/20131312955", nil)
+	req.Header.Set("X-API-KEY", srv.APIKey)
+	srv.ServeHTTP(rec, req)
+	assert.Equal(t, 200, rec.Code)
+	assert.Equal(t, "999", rec.Header().Get("X-RateLimit-Remaining"))
+}

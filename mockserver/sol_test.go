@@ -1,0 +1,166 @@
+package mockserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const wrongSOL = "INVALID_SOL_CREDENTIALS"
+
+func TestWrongSOLCredentials(t *testing.T) {
+	_, api := start(t)
+	for name, c := range map[string]struct{ replace []string }{
+		"clave":                {[]string{"claveSol", `"clave-mock-2"`}},
+		"clave of other case":  {[]string{"claveSol", `"CLAVE-MOCK-1"`}},
+		"clave with a blank":   {[]string{"claveSol", `"clave-mock-1 "`}},
+		"unknown user":         {[]string{"usuarioSol", `"OTROUSER"`}},
+		"user of another case": {[]string{"usuarioSol", `"miuser01"`}},
+		"user of another RUC":  {[]string{"rucSolicitante", `"20100070970"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api.validar(cpe(t, c.replace...)).isError(t, 401, wrongSOL)
+			assert.Equal(t, 200, api.validar(cpe(t)).status, "one attempt blocks nobody")
+		})
+	}
+}
+
+func TestPrincipalUserIsAlwaysRefused(t *testing.T) {
+	_, api := start(t)
+	for range 5 {
+		r := api.validar(cpe(t, "usuarioSol", `"PRINCIP1"`, "claveSol", `"clave-mock-2"`))
+		r.isError(t, 401, wrongSOL)
+		assert.Contains(t, r.body, "usuario principal")
+	}
+	assert.Contains(t, api.validar(cpe(t, "usuarioSol", `"PRINCIP1"`)).body, "bloqueado hasta", "every use of it counts")
+	assert.Equal(t, 200, api.validar(cpe(t)).status, "the secondary user is another")
+}
+
+func TestRepeatedWrongAttemptsBlock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, api := start(t)
+		waitUntil(t, "2026-11-20T10:00:00-05:00")
+		wrong := cpe(t, "claveSol", `"mala"`)
+
+		r := api.validar(wrong)
+		r.isError(t, 401, wrongSOL)
+		assert.Contains(t, r.body, "intento fallido 1 de 3")
+		api.validar(wrong).isError(t, 401, wrongSOL)
+		assert.Equal(t, 200, api.validar(cpe(t)).status, "a right clave forgets the count")
+
+		for range 2 {
+			api.validar(wrong).isError(t, 401, wrongSOL)
+		}
+		r = api.validar(wrong)
+		r.isError(t, 401, wrongSOL)
+		assert.Contains(t, r.body, "bloqueado hasta el 2026-11-20 10:30:00 (hora de Lima)")
+
+		r = api.validar(cpe(t))
+		r.isError(t, 401, wrongSOL)
+		assert.Contains(t, r.body, "se rechaza también la clave correcta")
+
+		waitUntil(t, "2026-11-20T10:29:59-05:00")
+		api.validar(wrong).isError(t, 401, wrongSOL) // makes the block no longer
+		api.validar(cpe(t)).isError(t, 401, wrongSOL)
+		waitUntil(t, "2026-11-20T10:30:00-05:00")
+		assert.Equal(t, 200, api.validar(cpe(t)).status)
+	})
+}
+
+func TestBlockIsForgottenWhenItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, api := start(t)
+		for range 3 {
+			api.validar(cpe(t, "claveSol", `"mala"`))
+		}
+		time.Sleep(30 * time.Minute)
+		assert.Contains(t, api.validar(cpe(t, "claveSol", `"mala"`)).body, "intento fallido 1 de 3")
+	})
+}
+
+func TestPutUsuarioSOLUnblocks(t *testing.T) {
+	srv, api := start(t)
+	for range 3 {
+		api.validar(cpe(t, "claveSol", `"mala"`))
+	}
+	api.validar(cpe(t)).isError(t, 401, wrongSOL)
+	require.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: "nueva"}))
+	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
+}
+
+func TestAttemptsAreCountedOneByOne(t *testing.T) {
+	srv := mockserver.New(t)
+	api := plain(t, srv)
+	var mu sync.Mutex
+	counted := 0
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			r := api.validar(cpe(t, "claveSol", `"mala"`))
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(r.body, "es incorrecta") {
+				counted++
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, 3, counted, "the rest found the user blocked")
+}
+
+// The clave is in no answer, whatever is wrong with the request, wherever it was put by mistake.
+func TestClaveNeverComesBack(t *testing.T) {
+	const clave = "canario-4711"
+	srv, api := start(t)
+	require.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: "20100070970", Usuario: "CANARIO1", Clave: clave}))
+	value := `"` + clave + `"`
+	bodies := []string{
+		cpe(t, "claveSol", value),
+		cpe(t, "rucSolicitante", `"20100070970"`, "usuarioSol", `"CANARIO1"`, "claveSol", value),
+		cpe(t, "claveSol", value)[:150],
+		"[" + value + "]", value, clave, value + value, "{" + value + "}", `{"claveSol":` + clave + `}`,
+		`{"claveSol":` + value + `}`, "claveSol=" + clave, cpe(t, "claveSol", `["`+clave+`"]`),
+		cpe(t, "claveSol", value) + clave, cpe(t, "claveSol", "\"\xff"+clave+"\""),
+	}
+	for _, field := range []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol"} {
+		bodies = append(bodies, cpe(t, field, value), cpe(t, field, clave))
+	}
+	for _, down := range []bool{false, true} {
+		srv.SetSUNATDown(down)
+		for _, body := range bodies {
+			for _, media := range []string{"application/json", "text/plain"} {
+				r := api.send("POST", "/api/cpe/validar", body, "Content-Type", media)
+				assert.NotContains(t, r.body+fmt.Sprint(r.header), clave, "to %s", body)
+			}
+		}
+		api.send("PUT", "/api/cpe/validar", cpe(t, "claveSol", value)).isError(t, 405, "MOCK_METHOD")
+	}
+}
+
+func TestSOLPrintsWithoutItsClave(t *testing.T) {
+	u := mockserver.SOL{RUC: "20100070970", Usuario: "CANARIO1", Clave: "canario-4711"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		assert.NotContains(t, fmt.Sprintf(verb, u), "canario-4711")
+		assert.NotContains(t, fmt.Sprintf(verb, &u), "canario-4711")
+		assert.NotContains(t, fmt.Sprintf(verb, []any{u}), "canario-4711")
+	}
+	srv, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithUsuariosSOL(u))
+	require.NoError(t, err)
+	for _, bad := range []mockserver.SOL{{RUC: "1", Usuario: "X", Clave: "canario-4711"}, {RUC: "20100070970", Clave: "canario-4711"}, {RUC: "20100070970", Usuario: "X"}} {
+		err := srv.PutUsuarioSOL(bad)
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "canario-4711")
+	}
+	assert.NotContains(t, fmt.Sprintf("%+v %#v", srv, srv), "canario-4711")
+	text, err := json.Marshal(u)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"usuario":"CANARIO1"`, "the data files' form is the one place that has it")
+}
