@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ import (
 
 // answer is what one attempt brought: a status with what could be read, or an error.
 type answer struct {
+	call      *call
 	status    int // 0 where no answer came
 	header    http.Header
 	body      []byte
@@ -23,12 +25,15 @@ type answer struct {
 	rateLimit *RateLimit
 	warnings  []string
 	err       error // why no answer came
+	provesSOL bool  // the tax authority accepted the credential
+
+	contradiction error // the first thing in the answer that excludes another, or what was asked
 }
 
 // receive reads the answer whole, but no more of it than max bytes after decompression. A body that
 // trickles in counts into its attempt's time.
-func receive(resp *http.Response, max int64) answer {
-	a := answer{status: resp.StatusCode, header: resp.Header}
+func (a *answer) receive(resp *http.Response, max int64) {
+	a.status, a.header = resp.StatusCode, resp.Header
 	a.rateLimit, a.warnings = parseRateLimit(resp.Header, time.Now())
 	var b bytes.Buffer
 	if n := resp.ContentLength; n > 0 && n <= max {
@@ -38,8 +43,10 @@ func receive(resp *http.Response, max int64) answer {
 	if a.body = b.Bytes(); int64(len(a.body)) > max {
 		a.broken = errTooLong
 	}
+	if a.broken != nil { // what is read of it now is only shown
+		a.body = []byte(a.call.scrubber().withoutTail(string(a.body)))
+	}
 	_ = resp.Body.Close()
-	return a
 }
 
 var errTooLong = errors.New("it is longer than the client reads")
@@ -89,6 +96,12 @@ func (m *errorMembers) errorBody() (errorBody, bool) {
 
 // memberText returns a string member's text, another value as it stands, and "" for what says nothing.
 func memberText(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0:
+		return ""
+	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0: // the usual one needs no parser
+		return string(raw[1 : len(raw)-1])
+	}
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
@@ -177,4 +190,21 @@ func notContract(format string, args ...any) error {
 
 func (a *answer) warn(format string, args ...any) {
 	a.warnings = append(a.warnings, fmt.Sprintf(format, args...))
+}
+
+// quote shows a value of the answer in a text of ours.
+func (a *answer) quote(value string) string {
+	return strconv.Quote(cut(a.call.scrubber().redact(visible(value)), longestQuote))
+}
+
+const longestQuote = 40
+
+// contradicts notes that the answer cannot be what it seems; lenient reading only warns of it.
+func (a *answer) contradicts(format string, args ...any) {
+	switch {
+	case a.call.client.lenient:
+		a.warn(format, args...)
+	case a.contradiction == nil:
+		a.contradiction = notContract(format, args...)
+	}
 }

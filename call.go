@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -25,11 +26,11 @@ const (
 // request is what an operation asks for.
 type request struct {
 	op      Operation
-	path    string     // after the base URL, escaped
-	query   url.Values // nil for none
-	body    []byte     // JSON, sent by POST; nil for a GET
-	clave   Secreto    // what the body holds that no output may show
-	invalid error      // the rule that the input breaks: then nothing is sent
+	path    string           // after the base URL, escaped
+	query   url.Values       // nil for none
+	body    []byte           // JSON, sent by POST; nil for a GET
+	sol     *CredencialesSOL // what the body holds that no output may show; nil for none
+	invalid error            // the rule that the input breaks: then nothing is sent
 }
 
 // call is one operation under way. It is the RoundTripper of its own attempts, so that each of them
@@ -38,25 +39,36 @@ type call struct {
 	client   *Client
 	ctx      context.Context
 	request  request
-	response *Response // the caller's, see WithResponse
-	timeout  time.Duration
+	response *Response     // the caller's, see WithResponse
+	timeout  time.Duration // of an attempt
+	reserve  int           // queries that are left to others
 	start    time.Time
 
-	attempts  int
-	answer    answer // of the last attempt
-	mayBeSent bool   // some attempt may have reached the service
-	stopped   error  // why another attempt was not made
-	loop      retryablehttp.Client
-	attempt   http.Client
+	attempts       int
+	answer         answer        // of the last attempt
+	mayBeSent      bool          // some attempt may have reached the service
+	stopped        error         // why another attempt was not made
+	wait           time.Duration // before the next attempt
+	internalErrors int           // answers with status 500
+	loop           retryablehttp.Client
+	http           http.Client
 }
 
 func newCall(ctx context.Context, c *Client, r request, opts []CallOption) *call {
-	call := &call{client: c, ctx: ctx, request: r, timeout: c.timeouts.get, start: time.Now()}
+	call := &call{client: c, ctx: ctx, request: r, timeout: c.timeouts.get, reserve: c.reserve, start: time.Now()}
 	if r.body != nil {
 		call.timeout = c.timeouts.cpe
 	}
 	for _, opt := range opts {
-		opt(call)
+		err := invalid("an option of the call is nil")
+		if opt != nil {
+			err = opt.applyToCall(call)
+		}
+		call.request.invalid = cmp.Or(call.request.invalid, err)
+	}
+	if ctx == nil {
+		call.ctx = context.Background()
+		call.request.invalid = invalid("the context is nil: pass context.Background() if there is none")
 	}
 	return call
 }
@@ -67,10 +79,10 @@ func (c *call) exchange() error {
 	if err != nil {
 		return err
 	}
-	c.attempt = http.Client{Transport: c}
+	c.http = http.Client{Transport: c}
 	c.loop = retryablehttp.Client{
-		HTTPClient:   &c.attempt,
-		RetryMax:     c.client.retry.maxRetries,
+		HTTPClient:   &c.http,
+		RetryMax:     c.client.retry.MaxRetries,
 		CheckRetry:   c.shouldRetry,
 		Backoff:      c.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
@@ -81,6 +93,9 @@ func (c *call) exchange() error {
 	}
 	// The loop's own error carries the URL. What it can say is known here.
 	err = c.answer.err
+	if refused := (*Error)(nil); errors.As(c.stopped, &refused) && c.attempts > 0 {
+		c.stopped = nil // a retry that the quota does not allow: what counts is what came before
+	}
 	for _, reason := range []error{c.stopped, c.ctx.Err(), context.Cause(c.ctx)} {
 		if reason != nil && !errors.Is(err, reason) {
 			err = errors.Join(err, reason)
@@ -97,46 +112,63 @@ func (c *call) httpRequest() (*retryablehttp.Request, error) {
 	if c.request.body != nil {
 		method = http.MethodPost
 	}
-	if c.ctx == nil {
-		return nil, invalid("the context is nil: pass context.Background() if there is none")
-	}
 	r, err := http.NewRequestWithContext(c.ctx, method, target, nil)
 	if err != nil {
 		return nil, err
 	}
-	r.Header["X-Api-Key"] = []string{c.client.apiKey.text()}
-	r.Header["User-Agent"] = []string{c.client.userAgent}
-	r.Header["Accept"] = []string{"application/json"}
+	values := []string{c.client.apiKey.text(), c.client.userAgent, "application/json"}
+	r.Header["X-Api-Key"] = values[0:1:1]
+	r.Header["User-Agent"] = values[1:2:2]
+	r.Header["Accept"] = values[2:3:3]
 	req := &retryablehttp.Request{Request: r}
 	if c.request.body == nil {
 		return req, nil
 	}
-	r.Header["Content-Type"] = []string{"application/json"}
+	r.Header.Set("Content-Type", "application/json")
 	return req, req.SetBody(c.request.body)
 }
 
-// RoundTrip is one attempt: its turn at the limiter, its own timeout, the request, and one bounded
-// read. The answer is kept in the call, since the loop drops it when its wait is interrupted; what goes
-// back, always a bare 200, keeps net/http from acting on it: a redirect is an answer like any other.
+// RoundTrip is one attempt, behind the quota gate and the limiter, whose waits do not count into its
+// time. What goes back, always a bare 200, keeps net/http from acting on the answer: a redirect is an
+// answer like any other.
 func (c *call) RoundTrip(r *http.Request) (*http.Response, error) {
-	if c.stopped = c.waitTurn(r.Context()); c.stopped != nil {
-		return nil, c.stopped
-	}
-	c.attempts++
-	ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
-	defer cancel()
+	var got answer
 	wire := new(wire)
-	resp, err := c.client.transport.RoundTrip(r.WithContext(wire.watch(ctx)))
-	c.mayBeSent = c.mayBeSent || err == nil || !wire.unsent(ctx)
+	ticket, err := c.client.quota.enter(r.Context(), c.reserve)
 	if err != nil {
-		c.answer = answer{err: err}
+		c.stopped = err
 		return nil, err
 	}
-	c.answer = receive(resp, c.client.maxBody)
+	defer func() { c.client.quota.leave(ticket, wire.written(), &got) }()
+	if err := c.waitTurn(r.Context()); err != nil {
+		wire.unsent, c.stopped = true, err
+		return nil, err
+	}
+	got = c.attempt(r, wire)
+	if got.err != nil {
+		return nil, got.err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+}
+
+// attempt sends the request once, and reads the answer within the attempt's time. The call keeps it,
+// since the retry loop drops it when its wait is interrupted.
+func (c *call) attempt(r *http.Request, wire *wire) answer {
+	c.attempts++
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
+	defer cancel()
+	resp, err := c.client.transport.RoundTrip(r.WithContext(wire.watch(ctx)))
+	wire.end(ctx, err)
+	c.mayBeSent = c.mayBeSent || !wire.unsent
+	if c.answer = (answer{call: c, err: err}); err == nil {
+		c.answer.receive(resp, c.client.maxBody)
+	}
 	if c.answer.rateLimit != nil {
 		c.client.rateLimit.Store(c.answer.rateLimit)
 	}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+	c.attempted(wire, time.Since(start))
+	return c.answer
 }
 
 // waitTurn waits for the limiter. Where the context's deadline comes first it says so at once, in the
@@ -161,7 +193,7 @@ func (c *call) delivery() Delivery {
 }
 
 // failure adds the circumstances of the call to what went wrong.
-func (c *call) failure(err error) error {
+func (c *call) failure(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = c.unanswered(err)
@@ -171,9 +203,9 @@ func (c *call) failure(err error) error {
 	e.Delivery = c.delivery()
 	if e.Delivery == Answered {
 		e.StatusCode = c.answer.status
-		e.RateLimit = c.answer.rateLimit
+		e.RateLimit = c.answer.rateLimit.copy()
 		e.RetryAfter, _ = parseRetryAfter(c.answer.header, time.Now())
-		e.body = c.scrubber().body(c.answer.body, c.answer.broken != nil)
+		e.body = c.scrubber().body(c.answer.body)
 	}
 	e.Code, e.Message = c.scrubber().line(e.Code), c.scrubber().line(e.Message)
 	if e.cause != nil {
@@ -198,7 +230,13 @@ func (c *call) unanswered(err error) *Error {
 	return e
 }
 
-func (c *call) scrubber() scrubber { return scrubber{[]Secreto{c.client.apiKey, c.request.clave}} }
+func (c *call) scrubber() scrubber {
+	s := scrubber{[]Secreto{c.client.apiKey}}
+	if c.request.sol != nil {
+		s.secrets = append(s.secrets, c.request.sol.Clave)
+	}
+	return s
+}
 
 // safeCause is an error of net/http: what it is can be asked, what it says is cleaned.
 type safeCause struct {

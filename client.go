@@ -24,15 +24,26 @@ type Client struct {
 	// TipoCambio gets exchange rates.
 	TipoCambio *TipoCambioService
 
-	baseURL   string // without a slash at the end
-	apiKey    Secreto
-	userAgent string
-	transport http.RoundTripper
+	baseURL      string // without a slash at the end
+	apiKey       Secreto
+	userAgent    string
+	transport    http.RoundTripper
+	insecure     bool          // plain http to other machines
+	timeouts     timeouts      // of an attempt
+	attemptLimit time.Duration // of the caller's http.Client; 0 for none
+	maxBody      int64         // bytes of an answer
+	lenient      bool
+	strictRUC    bool
+
 	limiter   *rate.Limiter
-	timeouts  timeouts
-	retry     retryPolicy
-	maxBody   int64
+	quota     *quotaGate // nil for none
+	reserve   int        // queries that are left to others
+	sol       *solGuard
+	retry     RetryPolicy
+	budget    retryBudget
 	rateLimit atomic.Pointer[RateLimit]
+	ledger    ledger
+	watchers  watchers
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
@@ -43,29 +54,33 @@ type Client struct {
 // around it or holds control characters, which often is a line break of the file it was read from; and
 // an option with a wrong value.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
-	base, err := checkBaseURL(baseURL)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkAPIKey(apiKey); err != nil {
-		return nil, err
-	}
 	c := &Client{
-		baseURL:   base,
+		baseURL:   strings.TrimRight(baseURL, "/"),
 		apiKey:    NewSecreto(apiKey),
 		userAgent: defaultUserAgent,
-		limiter:   rate.NewLimiter(rate.Inf, 0),
 		timeouts:  defaultTimeouts,
-		retry:     defaultRetryPolicy,
 		maxBody:   defaultMaxBody,
+		limiter:   rate.NewLimiter(rate.Inf, 0),
+		quota:     new(quotaGate),
+		sol:       newSOLGuard(),
+		retry:     DefaultRetryPolicy(),
 	}
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt(c); err != nil {
+		if err := opt.applyToClient(c); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkBaseURL(baseURL, c.insecure); err != nil {
+		return nil, err
+	}
+	if err := checkAPIKey(apiKey); err != nil {
+		return nil, err
+	}
+	if c.attemptLimit > 0 {
+		c.timeouts = timeouts{get: min(c.timeouts.get, c.attemptLimit), cpe: min(c.timeouts.cpe, c.attemptLimit)}
 	}
 	if c.transport == nil {
 		c.transport = defaultTransport()
@@ -76,42 +91,41 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	return c, nil
 }
 
-// send is the path of every request. What can be refused locally never leaves; the attempts of the call
-// go through its RoundTrip; an answer is a result only when it is the contract's.
+// send is the path of every request. What can be refused locally never leaves; an unproven clave goes
+// alone; each attempt of the exchange passes RoundTrip and its guards; and an answer is a result only
+// when it is the contract's.
 func send[T any](ctx context.Context, c *Client, r request, read func(*answer) (T, error), opts []CallOption) (T, error) {
 	call := newCall(ctx, c, r, opts)
 	result, err := deliver(call, read)
-	call.report()
 	if err != nil {
 		var none T
-		return none, call.failure(err)
+		result, err = none, call.failure(err)
 	}
-	return result, nil
+	call.report(err)
+	return result, err
 }
 
-func deliver[T any](call *call, read func(*answer) (T, error)) (result T, err error) {
-	if err := call.request.invalid; err != nil {
+func deliver[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
+	if err := c.request.invalid; err != nil {
 		return result, err
 	}
-	if err := call.exchange(); err != nil {
+	learn, err := c.enterSOL()
+	if err != nil {
 		return result, err
 	}
-	if err := call.answer.refusal(); err != nil {
+	defer func() { learn(err) }()
+	if err := c.exchange(); err != nil {
 		return result, err
 	}
-	return read(&call.answer)
+	if err := c.answer.refusal(); err != nil {
+		return result, err
+	}
+	return read(&c.answer)
 }
 
 // RateLimit returns the quota as the last answer that carried its headers showed it, and nil before
 // the first.
-func (c *Client) RateLimit() *RateLimit {
-	r := c.rateLimit.Load()
-	if r == nil {
-		return nil
-	}
-	seen := *r
-	return &seen
-}
+func (c *Client) RateLimit() *RateLimit { return c.rateLimit.Load().copy() }
 
 // CloseIdleConnections closes the connections that are kept open for the next call.
 func (c *Client) CloseIdleConnections() {
@@ -121,24 +135,24 @@ func (c *Client) CloseIdleConnections() {
 // String returns the base URL, and no credential.
 func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
 
-func checkBaseURL(s string) (string, error) {
+func checkBaseURL(s string, insecure bool) error {
 	u, err := url.Parse(s)
 	if err != nil {
-		return "", errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
+		return errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
 	}
 	switch {
 	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return "", errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
+		return errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
 	case u.User != nil:
-		return "", errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
+		return errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return "", fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https (plain http is accepted to loopback only)", u.Host)
+		return errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
+	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
+		return fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or WithInsecureHTTP in a private network", u.Host)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
+		return fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
 	}
-	return strings.TrimRight(u.String(), "/"), nil
+	return nil
 }
 
 // loopback reports whether host is this machine: 127.0.0.0/8, ::1, localhost and the names under it

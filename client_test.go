@@ -53,6 +53,19 @@ func TestNewClientAcceptsABaseURL(t *testing.T) {
 	}
 }
 
+func TestWithInsecureHTTP(t *testing.T) {
+	_, err := fiscope.NewClient("http://fiscal.internal:8080", apiKey, fiscope.WithInsecureHTTP())
+	require.NoError(t, err)
+	_, err = fiscope.NewClient("ftp://fiscal.internal", apiKey, fiscope.WithInsecureHTTP())
+	require.Error(t, err)
+}
+
+func TestANilCallOptionIsRefused(t *testing.T) {
+	client, s := answers(t, raw(200, contract(t, "consultar_200.json")))
+	require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest)
+	assert.Empty(t, s.seen())
+}
+
 func TestAPathInTheBaseURLIsAPrefix(t *testing.T) {
 	s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, "consultar_200.json"))}}
 	client, err := fiscope.NewClient("https://api.example.com/fiscal//", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: s}))
@@ -87,6 +100,10 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 		"no rate":              fiscope.WithRateLimit(0, 1),
 		"no burst":             fiscope.WithRateLimit(1, 0),
 		"a rate below zero":    fiscope.WithRateLimit(-1, 1),
+		"no time for a GET":    fiscope.WithTimeout(0, time.Second),
+		"no time for a CPE":    fiscope.WithTimeout(time.Second, -1),
+		"no observer":          fiscope.WithObserver(nil),
+		"no logger":            fiscope.WithLogger(nil),
 		"an option that's nil": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strconv"
@@ -57,7 +58,7 @@ func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts 
 	r := request{
 		op:      OpConsultarContribuyente,
 		path:    "/api/contribuyentes/" + url.PathEscape(ruc),
-		invalid: checkRUC("ruc", ruc),
+		invalid: cmp.Or(checkRUC("ruc", ruc), s.client.checkStrictRUCs("ruc", ruc)),
 	}
 	return send(ctx, s.client, r, func(a *answer) (*Contribuyente, error) { return readContribuyente(a, ruc) }, opts)
 }
@@ -112,11 +113,25 @@ func readContribuyente(a *answer, ruc string) (*Contribuyente, error) {
 		return nil, err
 	}
 	if c.RUC != ruc {
-		return nil, notContract("asked for the RUC %s, the answer is of %s", abridge(ruc), abridge(c.RUC))
+		a.contradicts("asked for the RUC %s, the answer is of %s", abridge(ruc), abridge(c.RUC))
 	}
+	a.check(c.RazonSocial, c.Estado, c.Condicion)
 	c.FechaInscripcion = leido.FechaInscripcion.in(a, "fechaInscripcion")
 	c.FechaInicioActividades = leido.FechaInicioActividades.in(a, "fechaInicioActividades")
-	return c, nil
+	return c, a.contradiction
+}
+
+// check warns of what is odd in a taxpayer and harms nothing.
+func (a *answer) check(razonSocial string, estado Estado, condicion Condicion) {
+	if name := strings.TrimSpace(razonSocial); name == "" || name == "-" {
+		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
+	}
+	if !estado.known() {
+		a.warn("estado %s is unknown", a.quote(string(estado)))
+	}
+	if !condicion.known() {
+		a.warn("condicion %s is unknown", a.quote(string(condicion)))
+	}
 }
 
 type resumenLeido struct {
@@ -136,9 +151,13 @@ func readResumenes(a *answer) ([]ContribuyenteResumen, error) {
 		if l.RUC == nil || l.RazonSocial == nil || l.Estado == nil || l.Condicion == nil {
 			return nil, notContract("element %d lacks one of ruc, razonSocial, estado, condicion", i)
 		}
+		if checkRUC("ruc", *l.RUC) != nil {
+			a.contradicts("the ruc of element %d is not 11 digits", i)
+		}
+		a.check(*l.RazonSocial, *l.Estado, *l.Condicion)
 		resumenes = append(resumenes, ContribuyenteResumen{*l.RUC, *l.RazonSocial, *l.Estado, *l.Condicion})
 	}
-	return resumenes, nil
+	return resumenes, a.contradiction
 }
 
 // missing takes names and values, and refuses a value that the answer did not fill.
@@ -173,7 +192,7 @@ func (f *fechaLeida) UnmarshalJSON(raw []byte) error {
 
 func (f *fechaLeida) in(a *answer, field string) Fecha {
 	if f.unreadable != "" {
-		a.warn("%s is not a date: %q", field, cut(f.unreadable, 40))
+		a.warn("%s is not a date: %s", field, a.quote(f.unreadable))
 	}
 	return f.fecha
 }

@@ -97,9 +97,12 @@ type ResultadoCPE struct {
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	r := request{op: OpValidarCPE, path: "/api/cpe/validar", clave: credenciales.Clave}
+	r := request{op: OpValidarCPE, path: "/api/cpe/validar", sol: &credenciales}
 	if r.invalid = c.check(); r.invalid == nil {
 		r.invalid = credenciales.check()
+	}
+	if r.invalid == nil {
+		r.invalid = s.client.checkStrictRUCs("rucEmisor", c.RUCEmisor, "rucSolicitante", credenciales.RUC)
 	}
 	r.body = peticionCPE(c, credenciales)
 	return send(ctx, s.client, r, readResultadoCPE, opts)
@@ -177,8 +180,26 @@ func readResultadoCPE(a *answer) (*ResultadoCPE, error) {
 		return nil, notContract("esValido is missing")
 	}
 	resultado.EsValido = *leido.EsValido
+	a.provesSOL = resultado.Codigo.Final() || resultado.Codigo == CodigoEnProceso
 	if resultado.EsValido != (resultado.Codigo == CodigoAceptado) {
-		return nil, notContract("codigo %q and esValido %t contradict each other", cut(string(resultado.Codigo), 10), resultado.EsValido)
+		a.contradicts("codigo %s and esValido %t exclude each other", a.quote(string(resultado.Codigo)), resultado.EsValido)
 	}
-	return resultado, nil
+	codigo, known := codigos[fold(string(resultado.Estado))]
+	if !known {
+		a.warn("estado %s is not one of the contract", a.quote(string(resultado.Estado)))
+	} else if resultado.Codigo.known() && codigo != resultado.Codigo {
+		a.contradicts("codigo %s and estado %s exclude each other", a.quote(string(resultado.Codigo)), a.quote(string(resultado.Estado)))
+	}
+	return resultado, a.contradiction
 }
+
+// codigos says which code goes with which status, folded (service.md, 2.4).
+var codigos = map[string]CodigoCPE{
+	"ACEPTADO":   CodigoAceptado,
+	"ANULADO":    CodigoAnulado,
+	"EN PROCESO": CodigoEnProceso,
+	"NO EXISTE":  CodigoNoExiste,
+	"ERROR":      CodigoError,
+}
+
+func (c CodigoCPE) known() bool { return c.Final() || c.Indeterminado() }

@@ -47,6 +47,7 @@ var sentinels = map[string]error{
 	"ErrSearchTooShort":        fiscope.ErrSearchTooShort,
 	"ErrNotFound":              fiscope.ErrNotFound,
 	"ErrInvalidSOLCredentials": fiscope.ErrInvalidSOLCredentials,
+	"ErrSOLCredentialsBlocked": fiscope.ErrSOLCredentialsBlocked,
 	"ErrUnauthorized":          fiscope.ErrUnauthorized,
 	"ErrQuotaExceeded":         fiscope.ErrQuotaExceeded,
 	"ErrUnavailable":           fiscope.ErrUnavailable,

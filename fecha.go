@@ -42,7 +42,7 @@ func ParseFecha(s string) (Fecha, error) {
 		}
 		return Fecha{}, fmt.Errorf("fiscope: fecha %q is not a day of the calendar", s)
 	}
-	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", cut(s, 32))
+	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", cut(s, len("2006-01-02")))
 }
 
 // FechaEnLima returns the date that a calendar on a wall in Lima shows at the instant t.

@@ -19,6 +19,14 @@ type RateLimit struct {
 	Reset     time.Time // X-RateLimit-Reset, in UTC; zero where it was absent or unreadable
 }
 
+func (r *RateLimit) copy() *RateLimit {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	return &c
+}
+
 // String returns the numbers, with "?" for what is not known.
 func (r RateLimit) String() string {
 	number := func(n int) string {
@@ -49,7 +57,7 @@ func parseRateLimit(h http.Header, now time.Time) (*RateLimit, []string) {
 	}
 	var warnings []string
 	unreadable := func(name string) {
-		warnings = append(warnings, fmt.Sprintf("header %s is unreadable: %q", name, cut(h[name][0], 40)))
+		warnings = append(warnings, "header "+name+" is unreadable")
 	}
 	count := func(name string) int {
 		if len(h[name]) == 0 {

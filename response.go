@@ -15,15 +15,16 @@ type Response struct {
 	Warnings   []string      // what was odd in an answer that was accepted all the same, in English
 }
 
-// report fills the caller's Response.
-func (c *call) report() {
+// report tells how the call ended: to the ledger, and in the caller's Response.
+func (c *call) report(err error) {
+	c.ended(err)
 	if c.response == nil {
 		return
 	}
 	*c.response = Response{
 		StatusCode: c.answer.status,
 		Header:     c.scrubber().header(c.answer.header),
-		RateLimit:  c.answer.rateLimit,
+		RateLimit:  c.answer.rateLimit.copy(),
 		Attempts:   c.attempts,
 		Duration:   time.Since(c.start),
 	}

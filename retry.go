@@ -4,41 +4,84 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-type retryPolicy struct {
-	maxRetries int
-	base, cap  time.Duration
+// RetryPolicy says what is tried again. Begin with [DefaultRetryPolicy] and change a field.
+//
+// A GET is tried again after a 502, 503 or 504, a 500 (once), a connection that failed or an answer that
+// broke off, and a 429 that says to come back within MaxRetryAfter. A name that does not exist, a TLS
+// failure and every other status are final. The waits are random parts of a span that doubles (full
+// jitter), after whatever the service asked for with Retry-After; a wait that is longer than
+// MaxRetryAfter or than the context allows ends the call at once with the service's error.
+//
+// All calls of a Client share a budget: an outage is met with at most ten retries, and every call that
+// succeeds earns a tenth of one.
+type RetryPolicy struct {
+	MaxRetries      int           // how often an attempt is repeated: 0 for never
+	Base            time.Duration // the span of the first wait, above 0
+	Cap             time.Duration // the longest span, at least Base
+	MaxRetryAfter   time.Duration // the longest Retry-After that is waited for
+	RetryUnsentPOST bool          // repeat a receipt validation that provably was not sent: never another one
 }
 
-var defaultRetryPolicy = retryPolicy{maxRetries: 2, base: 250 * time.Millisecond, cap: 4 * time.Second}
+// DefaultRetryPolicy returns 2 retries, with spans from 250 ms to 4 s and a Retry-After of up to 10 s,
+// and none of a receipt validation.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{MaxRetries: 2, Base: 250 * time.Millisecond, Cap: 4 * time.Second, MaxRetryAfter: 10 * time.Second}
+}
 
-// shouldRetry decides from the call's own answer whether another attempt makes sense: for a GET that
-// failed on the way, and never for a receipt validation, whose repetition can block a SOL user.
-// The loop itself sees to the context.
+// WithRetry sets what is tried again.
+func WithRetry(p RetryPolicy) Option {
+	return option(func(c *Client) error {
+		if p.MaxRetries < 0 || p.Base <= 0 || p.Cap < p.Base || p.MaxRetryAfter < 0 {
+			return fmt.Errorf("fiscope: WithRetry: want MaxRetries >= 0, Base > 0, Cap >= Base and MaxRetryAfter >= 0, got %+v: begin with DefaultRetryPolicy()", p)
+		}
+		c.retry = p
+		return nil
+	})
+}
+
+// shouldRetry decides from the call's own answer; the loop itself sees to the context.
 func (c *call) shouldRetry(context.Context, *http.Response, error) (bool, error) {
-	if c.stopped != nil || c.request.body != nil {
-		return false, nil
-	}
+	p := c.client.retry
+	retry := c.stopped == nil && c.attempts <= p.MaxRetries && c.repeatable() && c.passing() && c.waitFits() && c.client.budget.take()
+	return retry, nil
+}
+
+// repeatable: a lookup changes nothing. A validation that was received twice can be two refusals of the
+// same clave.
+func (c *call) repeatable() bool {
+	return c.request.body == nil || c.client.retry.RetryUnsentPOST && !c.mayBeSent
+}
+
+// passing reports whether the failure may pass by itself.
+func (c *call) passing() bool {
 	switch c.answer.status {
 	case 0:
-		return passing(c.answer.err), nil
+		return passing(c.answer.err)
 	case http.StatusOK:
-		return c.answer.broken != nil && !errors.Is(c.answer.broken, errTooLong), nil
+		return c.answer.broken != nil && !errors.Is(c.answer.broken, errTooLong)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, nil
+		return true
+	case http.StatusInternalServerError: // once: it may also be the answer to this very request
+		c.internalErrors++
+		return c.internalErrors == 1
+	case http.StatusTooManyRequests:
+		_, asked := parseRetryAfter(c.answer.header, time.Now())
+		return asked
 	}
-	return false, nil
+	return false
 }
 
-// passing reports whether a failure to get an answer may pass by itself: a name that does not exist and
-// a certificate that is wrong do not.
+// passing: a name that does not exist and a certificate that is wrong stay so.
 func passing(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound {
@@ -50,15 +93,48 @@ func passing(err error) bool {
 	return !errors.As(err, &record) && !errors.As(err, &certificate) && !errors.As(err, &alert)
 }
 
-// backoff waits a random part of a span that doubles (full jitter), so that the clients that failed
-// together do not come back together.
-func (c *call) backoff(_, _ time.Duration, retry int, _ *http.Response) time.Duration {
+// waitFits draws the wait before the next attempt, and reports whether it is worth beginning.
+func (c *call) waitFits() bool {
 	p := c.client.retry
-	span := p.cap
-	if shifted := p.base << min(retry, 16); shifted < p.cap {
-		span = shifted
+	span := p.Cap
+	if doubled := p.Base << min(c.attempts-1, 16); doubled > 0 && doubled < p.Cap {
+		span = doubled
 	}
-	return rand.N(span + 1)
+	asked, _ := parseRetryAfter(c.answer.header, time.Now())
+	c.wait = asked + rand.N(span+1)
+	deadline, bounded := c.ctx.Deadline()
+	return asked <= p.MaxRetryAfter && (!bounded || time.Until(deadline) > c.wait)
+}
+
+func (c *call) backoff(time.Duration, time.Duration, int, *http.Response) time.Duration {
+	return c.wait
+}
+
+// retryBudget is a token bucket that keeps retries from multiplying an outage.
+type retryBudget struct {
+	mu    sync.Mutex
+	spent float64
+}
+
+const (
+	budgetSize   = 10
+	budgetEarned = 0.1
+)
+
+func (b *retryBudget) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.spent > budgetSize-1 {
+		return false
+	}
+	b.spent++
+	return true
+}
+
+func (b *retryBudget) earn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent = max(0, b.spent-budgetEarned)
 }
 
 // parseRetryAfter returns the wait that the header Retry-After asks for, and whether it could be read:
@@ -70,8 +146,9 @@ func parseRetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	const longest = 365 * 24 * time.Hour // enough to mean "not now", and far from an overflow
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		if seconds != seconds {
+	if strings.Trim(text, "0123456789.+-") == "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, false
 		}
 		return time.Duration(max(0, min(seconds, longest.Seconds())) * float64(time.Second)), true

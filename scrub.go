@@ -5,15 +5,17 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 const (
-	longestMessage = 300  // runes of the server's text in an error
-	longestBody    = 4096 // bytes of Error.Body
-	withheld       = "[text withheld: it repeats a credential]"
+	longestMessage  = 300      // runes of the server's text in an error
+	longestBody     = 4096     // bytes of Error.Body
+	longestSearched = 64 << 10 // bytes
+	withheld        = "[text withheld: it repeats a credential]"
 )
 
 // scrubber takes the secrets of a call out of what the server sent before it reaches an error, a
@@ -21,8 +23,8 @@ const (
 // holds a password is for good.
 type scrubber struct{ secrets []Secreto }
 
-// secrets removes every form in which an echo can carry a secret: plain, JSON-escaped, URL-escaped,
-// HTML-escaped, in any case. A secret so short that it occurs by chance withholds the whole text.
+// redact removes every form in which an echo can carry a secret: plain, JSON-escaped, URL-escaped,
+// HTML-escaped, quoted by Go, in any case. A secret so short that it occurs by chance withholds the whole text.
 func (s scrubber) redact(text string) string {
 	for _, secret := range s.secrets {
 		plain := secret.text()
@@ -30,9 +32,7 @@ func (s scrubber) redact(text string) string {
 			continue
 		}
 		forms := []string{plain, visible(plain), url.QueryEscape(plain), url.PathEscape(plain), html.EscapeString(plain)}
-		for _, escape := range []func(string) []byte{jsonEscaped, jsonEscapedASCII} {
-			forms = append(forms, string(escape(plain)))
-		}
+		forms = append(forms, string(jsonEscaped(plain)), string(jsonEscapedASCII(plain)), unquoted(plain))
 		for _, form := range forms {
 			if form == "" {
 				continue
@@ -53,25 +53,35 @@ func (s scrubber) redact(text string) string {
 // line returns the server's text as one line that is safe to log: without secrets, control characters
 // and the characters that turn the direction of writing, RUCs abridged, at most 300 runes.
 func (s scrubber) line(text string) string {
-	text = s.redact(strings.ToValidUTF8(text, "\uFFFD"))
+	text = s.redact(strings.ToValidUTF8(s.head(text), "\uFFFD"))
 	text = s.redact(visible(text)) // once more: what stood between the letters of a secret is gone now
 	return cut(abridgeRUCs(text), longestMessage)
 }
 
-// body returns what the caller may see of an answer. Where the answer was cut, a secret may have been
-// cut with it: its beginning at the end of what was read goes too.
-func (s scrubber) body(body []byte, truncated bool) []byte {
-	text := strings.ToValidUTF8(string(body), "\uFFFD")
-	if truncated {
-		for _, secret := range s.secrets {
-			text = text[:max(0, len(text)-6*len(secret.text()))] // 6: a character as \u00xx
-		}
-	}
-	text = s.redact(text)
+// body returns what the caller may see of an answer.
+func (s scrubber) body(body []byte) []byte {
+	text := s.redact(strings.ToValidUTF8(s.head(string(body)), "\uFFFD"))
 	if len(text) > longestBody {
 		text = strings.ToValidUTF8(text[:longestBody], "")
 	}
 	return []byte(text)
+}
+
+// head returns as much of a text as is worth a search for secrets.
+func (s scrubber) head(text string) string {
+	if len(text) <= longestSearched {
+		return text
+	}
+	return s.withoutTail(text[:longestSearched])
+}
+
+// withoutTail drops the end of a text that was cut, where a secret may have been cut with it.
+func (s scrubber) withoutTail(text string) string {
+	longest := 0
+	for _, secret := range s.secrets {
+		longest = max(longest, 6*len(secret.text())) // 6: a character as \u00xx
+	}
+	return text[:max(0, len(text)-longest)]
 }
 
 // visible joins the words of a text with single spaces and leaves out what does not show: controls,
@@ -96,7 +106,6 @@ var (
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
 // text without tags.
 func pageText(body string) string {
-	body = cut(body, 16*longestMessage)
 	if title := htmlTitle.FindStringSubmatch(body); title != nil && visible(title[1]) != "" {
 		return html.UnescapeString(title[1])
 	}
@@ -104,6 +113,12 @@ func pageText(body string) string {
 		return html.UnescapeString(htmlSkip.ReplaceAllString(body, " "))
 	}
 	return body
+}
+
+// unquoted returns s as %q writes it, without its quotes.
+func unquoted(s string) string {
+	quoted := strconv.Quote(s)
+	return quoted[1 : len(quoted)-1]
 }
 
 // jsonEscaped returns s as it stands inside a JSON string.

@@ -52,6 +52,7 @@ func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoC
 type tipoCambioLeido struct {
 	errorMembers
 	TipoCambio
+	Fecha fechaLeida `json:"fecha"`
 }
 
 // readTipoCambio accepts the rate of the date asked for; the zero Fecha accepts any.
@@ -69,15 +70,23 @@ func readTipoCambio(a *answer, fecha Fecha) (*TipoCambio, error) {
 			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
 		}
 	}
+	tc.Fecha = leido.Fecha.fecha
 	switch {
-	case tc.Moneda != "USD":
-		return nil, notContract("moneda is %q, want USD", cut(tc.Moneda, 10))
+	case leido.Fecha.unreadable != "":
+		return nil, notContract("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(leido.Fecha.unreadable))
+	case tc.Moneda == "":
+		return nil, notContract("moneda is missing")
 	case tc.Fecha.IsZero():
 		return nil, notContract("fecha is missing")
-	case !fecha.IsZero() && tc.Fecha != fecha:
-		return nil, notContract("asked for the rate of %s, the answer is of %s", fecha, tc.Fecha)
+	case tc.Moneda != "USD":
+		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
 	}
-	return tc, nil
+	if hoy := HoyEnLima(); fecha.IsZero() && tc.Fecha != hoy {
+		a.warn("asked for the rate of today, which is %s in Lima by this machine's clock: the answer is of %s", hoy, tc.Fecha)
+	} else if !fecha.IsZero() && tc.Fecha != fecha {
+		a.contradicts("asked for the rate of %s, the answer is of %s", fecha, tc.Fecha)
+	}
+	return tc, a.contradiction
 }
 
 // plausible reports whether a rate is above zero and of a size that can be written out: a decimal's

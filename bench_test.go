@@ -1,0 +1,123 @@
+package fiscope_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// handWritten is the lookup as a careful program without this library has it: a timeout, a capped read
+// and a look at the status.
+func handWritten(ctx context.Context, client *http.Client, ruc string) (*handWrittenContribuyente, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, baseURL+"/api/contribuyentes/"+ruc, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("X-API-KEY", apiKey)
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	c := new(handWrittenContribuyente)
+	if err := json.Unmarshal(body, c); err != nil {
+		return nil, err
+	}
+	if c.RUC == "" {
+		return nil, errors.New("no RUC")
+	}
+	return c, nil
+}
+
+type handWrittenContribuyente struct {
+	RUC                    string `json:"ruc"`
+	RazonSocial            string `json:"razonSocial"`
+	Estado                 string `json:"estado"`
+	Condicion              string `json:"condicion"`
+	Direccion              string `json:"direccion"`
+	Ubigeo                 string `json:"ubigeo"`
+	Departamento           string `json:"departamento"`
+	Provincia              string `json:"provincia"`
+	Distrito               string `json:"distrito"`
+	Tipo                   string `json:"tipo"`
+	ActividadEconomica     string `json:"actividadEconomica"`
+	FechaInscripcion       string `json:"fechaInscripcion"`
+	FechaInicioActividades string `json:"fechaInicioActividades"`
+}
+
+// inMemory answers every request with the contract's record and its headers, at next to no cost.
+func inMemory(tb testing.TB) http.RoundTripper {
+	body := contract(tb, "consultar_200.json")
+	reset := time.Now().Add(12 * time.Hour).UTC().Format(time.RFC3339)
+	header := http.Header{
+		"Content-Type":          {"application/json"},
+		"X-Ratelimit-Limit":     {"1000000000"},
+		"X-Ratelimit-Remaining": {"999999999"},
+		"X-Ratelimit-Reset":     {reset},
+	}
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+	})
+}
+
+// BenchmarkConsultar compares a lookup with every guard on with the hand-written one. The time is shown
+// as a ratio; the allocations are exact.
+func BenchmarkConsultar(b *testing.B) {
+	rt := inMemory(b)
+	var baseline float64
+	b.Run("hand-written", func(b *testing.B) {
+		client := &http.Client{Transport: rt}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := handWritten(b.Context(), client, rucSUNAT); err != nil {
+				b.Fatal(err)
+			}
+		}
+		baseline = float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+	})
+	b.Run("fiscope", func(b *testing.B) {
+		client := newClient(b, rt)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if baseline > 0 {
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/baseline, "x-hand-written")
+		}
+	})
+}
+
+// What the promise says of allocations is exact, so it can be a test.
+func TestALookupMakesAtMost14AllocationsMore(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too: this is checked without it")
+	}
+	rt := inMemory(t)
+	hc := &http.Client{Transport: rt}
+	client := newClient(t, rt)
+	hand := testing.AllocsPerRun(200, func() { _, _ = handWritten(t.Context(), hc, rucSUNAT) })
+	ours := testing.AllocsPerRun(200, func() {
+		_, _ = client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	})
+	if ours > hand+14 {
+		t.Errorf("%v allocations, %v by hand: want at most 14 more", ours, hand)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build race
+
+package fiscope_test
+
+const raceEnabled = true

@@ -1,0 +1,245 @@
+package fiscope_test
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+const (
+	record  = `{"ruc":"20131312955","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`
+	results = `[{"ruc":"20131312955","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}]`
+	verdict = `{"codigo":"0","mensaje":"ok","estado":"Aceptado","esValido":true}`
+	price   = `{"compra":3.750,"venta":3.760,"moneda":"USD","fecha":"2026-11-20","origen":"SBS"}`
+)
+
+func change(from, old, new string) string { return strings.Replace(from, old, new, 1) }
+
+func TestRefusedAsMalformed(t *testing.T) {
+	everywhere := map[string]string{
+		"null": "null", "null with blanks": " null\n", "empty": "", "blanks": " \n", "HTML": "<html><body>Access denied</body></html>",
+		"a number": "1", "a string": `"x"`, "true": "true", "trailing data": record + `{}`, "trailing letters": record + "x",
+		"two answers": record + "\n" + record, "NaN": "NaN", "a comma": `{"ruc":"20131312955",}`, "single quotes": `{'ruc':1}`,
+	}
+	for name, test := range map[string]struct{ op, body, says string }{
+		"truncated record":            {"consultar", record[:len(record)-1], "JSON"},
+		"an array for a record":       {"consultar", results, "the answer is a JSON array"},
+		"an empty record":             {"consultar", `{}`, "ruc is missing"},
+		"success:false":               {"consultar", `{"success":false,"message":"x"}`, "ruc is missing"},
+		"no ruc":                      {"consultar", change(record, `"ruc"`, `"RUT"`), "ruc is missing"},
+		"no razonSocial":              {"consultar", change(record, `razonSocial`, `nombre`), "razonSocial is missing"},
+		"no estado":                   {"consultar", change(record, `estado`, `status`), "estado is missing"},
+		"no condicion":                {"consultar", change(record, `condicion`, `x`), "condicion is missing"},
+		"null ruc":                    {"consultar", change(record, `"20131312955"`, `null`), "ruc is missing"},
+		"null razonSocial":            {"consultar", change(record, `"SUNAT"`, `null`), "razonSocial is missing"},
+		"null estado":                 {"consultar", change(record, `"ACTIVO"`, `null`), "estado is missing"},
+		"ruc as a number":             {"consultar", change(record, `"20131312955"`, `20131312955`), "ruc is a JSON number"},
+		"another ruc":                 {"consultar", change(record, "20131312955", "20100070970"), "asked for the RUC 20…955, the answer is of 20…970"},
+		"an empty ruc":                {"consultar", change(record, "20131312955", ""), "asked for the RUC 20…955"},
+		"an object for an array":      {"buscar", record, "the answer is a JSON object"},
+		"an element is null":          {"buscar", `[null]`, "element 0"},
+		"an element without a key":    {"buscar", `[{"ruc":"20131312955"}]`, "element 0"},
+		"an element with a null name": {"buscar", change(results, `"SUNAT"`, `null`), "element 0"},
+		"an element of another shape": {"buscar", `["x"]`, "JSON string"},
+		"an element with a short ruc": {"buscar", change(results, "20131312955", "2013"), "element 0 is not 11 digits"},
+		"truncated array":             {"buscar", results[:len(results)-1], "JSON"},
+		"no codigo":                   {"validar", change(verdict, `"codigo":"0",`, ``), "codigo is missing"},
+		"null codigo":                 {"validar", change(verdict, `"0"`, `null`), "codigo is missing"},
+		"empty codigo":                {"validar", change(verdict, `"0"`, `""`), "codigo is missing"},
+		"no esValido":                 {"validar", change(verdict, `,"esValido":true`, ``), "esValido is missing"},
+		"null esValido":               {"validar", change(verdict, `true`, `null`), "esValido is missing"},
+		"esValido in words":           {"validar", change(verdict, `true`, `"true"`), "esValido is a JSON string"},
+		"accepted and not valid":      {"validar", change(verdict, `true`, `false`), "exclude each other"},
+		"cancelled and valid":         {"validar", change(verdict, `"0"`, `"2"`), "exclude each other"},
+		"an unknown code and valid":   {"validar", change(verdict, `"0"`, `"0001"`), "exclude each other"},
+		"code and status differ":      {"validar", change(verdict, `Aceptado`, `ANULADO`), "exclude each other"},
+		"code and status differ 2":    {"validar", `{"codigo":98,"mensaje":"","estado":"en  proceso","esValido":false}`, "exclude each other"},
+		"no compra":                   {"tipocambio", change(price, `"compra"`, `"x"`), "compra is missing"},
+		"null venta":                  {"tipocambio", change(price, `3.760`, `null`), "venta is missing"},
+		"compra zero":                 {"tipocambio", change(price, `3.750`, `0.000`), "compra is missing, not above zero"},
+		"venta below zero":            {"tipocambio", change(price, `3.760`, `-3.760`), "venta is missing, not above zero"},
+		"compra in words":             {"tipocambio", change(price, `3.750`, `"tres"`), "tres to decimal"},
+		"compra that fills memory":    {"tipocambio", change(price, `3.750`, `1e999999999`), "decimal"},
+		"compra of many digits":       {"tipocambio", change(price, `3.750`, `3.`+strings.Repeat("1", 500)), "too many digits"},
+		"no moneda":                   {"tipocambio", change(price, `"moneda":"USD",`, ``), "moneda is missing"},
+		"another moneda":              {"tipocambio", change(price, `USD`, `EUR`), `moneda is "EUR"`},
+		"no fecha":                    {"tipocambio", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
+		"null fecha":                  {"tipocambio", change(price, `"2026-11-20"`, `null`), "fecha is missing"},
+		"empty fecha":                 {"tipocambio", change(price, `2026-11-20`, ``), "fecha is missing"},
+		"another fecha":               {"tipocambio", change(price, `2026-11-20`, `2026-11-19`), "asked for the rate of 2026-11-20, the answer is of 2026-11-19"},
+		"a fecha that is no day":      {"tipocambio", change(price, `2026-11-20`, `2026-02-30`), "not a day"},
+		"no fecha, asked for today":   {"hoy", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := answers(t, raw(200, test.body))
+			err := operations[test.op](t.Context(), client)
+			require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+			assert.ElementsMatch(t, []string{"ErrMalformedResponse"}, classes(err))
+			assert.ErrorContains(t, err, test.says)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, 200, e.StatusCode)
+			assert.Len(t, s.seen(), 1)
+		})
+	}
+	for name, body := range everywhere {
+		for op, do := range operations {
+			t.Run(op+" "+name, func(t *testing.T) {
+				client, _ := answers(t, raw(200, body))
+				require.ErrorIs(t, do(t.Context(), client), fiscope.ErrMalformedResponse)
+			})
+		}
+	}
+}
+
+func TestErrorBodyShowsWhatCame(t *testing.T) {
+	client, _ := answers(t, raw(200, change(record, "20131312955", "20100070970")))
+	err := operations["consultar"](t.Context(), client)
+	var e *fiscope.Error
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, change(record, "20131312955", "20100070970"), string(e.Body()))
+}
+
+func TestReadWithAWarningOrNone(t *testing.T) {
+	for name, test := range map[string]struct {
+		op, body string
+		says     string // "" for no warning
+		media    string
+	}{
+		"a record":                   {"consultar", record, "", ""},
+		"any media type":             {"consultar", record, "", "text/html"},
+		"a byte order mark":          {"consultar", "\uFEFF" + record, "", ""},
+		"an empty name":              {"consultar", change(record, `"SUNAT"`, `""`), "without a name", ""},
+		"a dash for a name":          {"consultar", change(record, `"SUNAT"`, `" - "`), "without a name", ""},
+		"an unknown estado":          {"consultar", change(record, `ACTIVO`, `OTROS`), `estado "OTROS" is unknown`, ""},
+		"an unknown condicion":       {"consultar", change(record, `HABIDO`, `EN LA LUNA`), `condicion "EN LA LUNA" is unknown`, ""},
+		"an Ñ of Latin-1":            {"consultar", change(record, `SUNAT`, "COMPA\xd1IA"), "not valid UTF-8", ""},
+		"results":                    {"buscar", results, "", ""},
+		"a result without a name":    {"buscar", change(results, `"SUNAT"`, `"-"`), "without a name", ""},
+		"a verdict":                  {"validar", verdict, "", ""},
+		"codigo as a number":         {"validar", change(verdict, `"0"`, `0`), "", ""},
+		"estado in another case":     {"validar", change(verdict, `Aceptado`, ` ACEPTADO `), "", ""},
+		"an unknown estado of a CPE": {"validar", change(verdict, `Aceptado`, `Conforme`), `estado "Conforme"`, ""},
+		"no estado of a CPE":         {"validar", change(verdict, `"estado":"Aceptado",`, ``), `estado ""`, ""},
+		"an unknown code":            {"validar", `{"codigo":"77","mensaje":"","estado":"Observado","esValido":false}`, "Observado", ""},
+		"a price":                    {"tipocambio", price, "", ""},
+		"rates as strings":           {"tipocambio", change(change(price, `3.750`, `"3.750"`), `3.760`, `"3.760"`), "", ""},
+		"today of another day":       {"hoy", change(price, "2026-11-20", "2020-01-02"), "asked for the rate of today", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(200, test.body, "Content-Type: "+cmp.Or(test.media, "application/json")))
+			var resp fiscope.Response
+			require.NoError(t, operations[test.op](t.Context(), client, fiscope.WithResponse(&resp)))
+			if test.says == "" {
+				assert.Empty(t, resp.Warnings)
+			} else {
+				require.Len(t, resp.Warnings, 1)
+				assert.Contains(t, resp.Warnings[0], test.says)
+			}
+		})
+	}
+	t.Run("today is Lima's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // midnight UTC of 2000-01-01: still 1999 in Lima
+			client, _ := answers(t, raw(200, change(price, "2026-11-20", "1999-12-31")))
+			var resp fiscope.Response
+			require.NoError(t, operations["hoy"](t.Context(), client, fiscope.WithResponse(&resp)))
+			assert.Empty(t, resp.Warnings)
+		})
+	})
+}
+
+func TestOnlyTheInvalidBytesAreReadAsWindows1252(t *testing.T) {
+	// A valid Ñ, then one cut to its first byte, a euro sign and a dash of Windows-1252, a byte that is none.
+	client, _ := answers(t, raw(200, change(record, "SUNAT", "PEÑA Y COMPA\xd1IA \x80 \x96 \x81")))
+	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	require.NoError(t, err)
+	assert.Equal(t, "PEÑA Y COMPAÑIA € – \uFFFD", c.RazonSocial)
+}
+
+func TestLenientReadingWarnsOfContradictions(t *testing.T) {
+	for name, test := range map[string]struct{ op, body, says string }{
+		"another ruc":            {"consultar", change(record, "20131312955", "20100070970"), "asked for the RUC"},
+		"another fecha":          {"tipocambio", change(price, `2026-11-20`, `2026-11-19`), "asked for the rate"},
+		"another moneda":         {"tipocambio", change(price, `USD`, `EUR`), "EUR"},
+		"accepted and not valid": {"validar", change(verdict, `true`, `false`), "exclude each other"},
+		"code and status differ": {"validar", change(verdict, `Aceptado`, `Anulado`), "exclude each other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, test.body)}}
+			client := newClient(t, s, fiscope.WithLenientReading())
+			var resp fiscope.Response
+			require.NoError(t, operations[test.op](t.Context(), client, fiscope.WithResponse(&resp)))
+			require.Len(t, resp.Warnings, 1)
+			assert.Contains(t, resp.Warnings[0], test.says)
+		})
+	}
+	t.Run("what is missing stays an error", func(t *testing.T) {
+		for op, body := range map[string]string{"consultar": `{}`, "buscar": `[{}]`, "validar": `{}`, "tipocambio": `{}`, "hoy": "null"} {
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, body)}}
+			require.ErrorIs(t, operations[op](t.Context(), newClient(t, s, fiscope.WithLenientReading())), fiscope.ErrMalformedResponse)
+		}
+	})
+}
+
+func TestTheReadIsBounded(t *testing.T) {
+	endless := func(r *http.Request) (*http.Response, error) {
+		resp, _ := raw(200, "")(r)
+		resp.ContentLength = -1
+		resp.Body = io.NopCloser(&counted{t: t, most: 1<<20 + 64<<10})
+		return resp, nil
+	}
+	client, s := answers(t, endless)
+	err := operations["consultar"](t.Context(), client)
+	require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+	assert.ErrorContains(t, err, "longer than the client reads")
+	assert.Len(t, s.seen(), 1, "and it is not tried again")
+
+	s = &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+	require.NoError(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithMaxResponseBytes(int64(len(record))))))
+	require.ErrorIs(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithMaxResponseBytes(int64(len(record)-1)))), fiscope.ErrMalformedResponse)
+	for _, n := range []int64{0, -1, 1 << 40} {
+		_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithMaxResponseBytes(n))
+		require.Error(t, err)
+	}
+}
+
+// counted is a body without an end that notices who reads too much of it.
+type counted struct {
+	t          testing.TB
+	read, most int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	c.read += len(p)
+	assert.LessOrEqual(c.t, c.read, c.most, "the whole body is being read")
+	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
+}
+
+func TestAGzipBombIsBoundedAfterDecompression(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 64 {
+		_, _ = z.Write(make([]byte, 1<<20))
+	}
+	require.NoError(t, z.Close())
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(bomb.Bytes())
+	}))
+	defer srv.Close()
+	client, err := fiscope.NewClient(srv.URL, apiKey)
+	require.NoError(t, err)
+	defer client.CloseIdleConnections()
+	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrMalformedResponse)
+}
