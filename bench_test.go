@@ -72,7 +72,7 @@ func inMemory(tb testing.TB) http.RoundTripper {
 		"X-Ratelimit-Reset":     {reset},
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 	})
 }
 

@@ -141,7 +141,7 @@ func (c Comprobante) check() error {
 // goes with which kind is the authority's to say.
 func checkSerie(serie string) error {
 	if serie == "" || len(serie) > 4 || strings.Trim(serie, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
-		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", cut(serie, 10))
+		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", cut(abridgeRUCs(serie), 10))
 	}
 	return nil
 }

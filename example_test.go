@@ -35,7 +35,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(c.RazonSocial)
-	fmt.Println(c.Estado.Activo() && c.Condicion.Habido())
+	fmt.Println(c.ActivoYHabido())
 	// Output:
 	// SUPERINTENDENCIA NACIONAL DE ADUANAS Y DE ADMINISTRACION TRIBUTARIA - SUNAT
 	// true

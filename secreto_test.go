@@ -58,7 +58,7 @@ func TestASecretoIsNotShown(t *testing.T) {
 
 func TestATestifyFailureDoesNotShowASecreto(t *testing.T) {
 	recorder := new(recorder)
-	assert.Equal(recorder, credenciales, fiscope.CredencialesSOL{Clave: fiscope.NewSecreto("otra-clave")})
+	assert.Equal(recorder, fiscope.CredencialesSOL{Clave: fiscope.NewSecreto("otra-clave")}, credenciales)
 	require.NotEmpty(t, recorder.text)
 	assert.False(t, strings.Contains(recorder.text, clave) || strings.Contains(recorder.text, "otra-clave"), "the failure shows the clave")
 }

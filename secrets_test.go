@@ -159,7 +159,7 @@ func TestASecretCutAtTheEndOfTheReadIsNotShown(t *testing.T) {
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
 		shown := strings.TrimRight(string(e.Body()), "x")
-		assert.LessOrEqual(t, len(shown), 0, "the body ends with a part of the clave")
+		assert.True(t, shown == "", "the body ends with a part of the clave")
 		if cut > 3 {
 			assert.False(t, strings.Contains(err.Error(), clave[:cut]), "the error ends with a part of the clave")
 		}

@@ -56,7 +56,7 @@ func (s *sesion) consultar() {
 	if !c.FechaInscripcion.IsZero() {
 		s.campo("Inscripción", c.FechaInscripcion.String())
 	}
-	if c.Estado.Activo() && c.Condicion.Habido() {
+	if c.ActivoYHabido() {
 		s.campo("Facturable", "sí: activo y habido")
 	} else {
 		s.campo("Facturable", "cuidado: no está activo y habido")

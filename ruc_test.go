@@ -1,0 +1,353 @@
+package fiscope_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+// validRUCs are public bodies and large companies, and synthetic ones.
+var validRUCs = []string{
+	"20131312955", "20100070970", "20100017491", "20516020301", "20100113610", "20100053455", "20331898008",
+	"20330791412", "20419387658", "20382036655", "20256136865", "20512333797", "20000000001", "20100047218",
+	"10000000006", "15123456782", "16123456789", "17123456785", "20600000005", "20100000050", "20100000131",
+	"20123456786",
+}
+
+func TestValidarRUCAccepts(t *testing.T) {
+	for _, ruc := range validRUCs {
+		t.Run(ruc, func(t *testing.T) { assert.NoError(t, fiscope.ValidarRUC(ruc)) })
+	}
+}
+
+func TestValidarRUCRefuses(t *testing.T) {
+	const checkDigit = "does not match its check digit"
+	for name, test := range map[string]struct{ ruc, says string }{
+		"9 where 6 stands":        {"20123456789", "ruc 20…789 " + checkDigit},
+		"all ones":                {"20111111111", "ruc 20…111 " + checkDigit},
+		"counted down":            {"20987654321", "ruc 20…321 " + checkDigit},
+		"counted up":              {"12345678901", "ruc 12…901 " + checkDigit},
+		"5 where 10 is written 0": {"20100070975", checkDigit}, // the other mapping that is seen
+		"6 where 11 is written 1": {"20516020306", checkDigit},
+		"zeros":                   {"00000000000", checkDigit},
+		"prefix 00":               {"00000000001", "ruc 00…001 begins with none of 10, 15, 16, 17 and 20"},
+		"prefix 11":               {"11000000002", "ruc 11…002 begins with none of"},
+		"prefix 18":               {"18000000007", "begins with none of"},
+		"prefix 21":               {"21000000008", "begins with none of"},
+		"ten digits":              {"2013131295", "ruc must be exactly 11 digits: it has 10"},
+		"twelve digits":           {"201313129555", "it has 12"},
+		"empty":                   {"", "it has 0"},
+		"a blank after it":        {"20131312955 ", "character 12 is ' '"},
+		"other digits":            {"２０１３１３１２９５５", "character 1 is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := fiscope.ValidarRUC(test.ruc)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.ErrorContains(t, err, "fiscope: invalid request: ruc ")
+			assert.ErrorContains(t, err, test.says)
+			if test.ruc != "" {
+				assert.NotContains(t, err.Error(), test.ruc)
+			}
+			assert.NotContains(t, err.Error(), "sent", "there was nothing to send")
+		})
+	}
+}
+
+// weights are those of the RUC's first ten digits.
+var weights = []int{5, 4, 3, 2, 7, 6, 5, 4, 3, 2}
+
+func remainder(ruc []byte) int {
+	sum := 0
+	for i, weight := range weights {
+		sum += weight * int(ruc[i]-'0')
+	}
+	return sum % 11
+}
+
+// withRemainder returns a RUC whose weighted sum leaves r modulo 11 and whose digit at each of the fixed
+// places is the one given; two of the other places are found by trying.
+func withRemainder(t *testing.T, r int, fixed map[int]int) []byte {
+	t.Helper()
+	var free []int
+	for i := 2; i < 10; i++ {
+		if _, ok := fixed[i]; !ok {
+			free = append(free, i)
+		}
+	}
+	ruc := []byte("20000000000")
+	for i, digit := range fixed {
+		ruc[i] = byte('0' + digit)
+	}
+	for n := range 100 {
+		ruc[free[0]], ruc[free[1]] = byte('0'+n/10), byte('0'+n%10)
+		if remainder(ruc) == r {
+			ruc[10] = "10987654321"[r]
+			require.NoError(t, fiscope.ValidarRUC(string(ruc)))
+			return ruc
+		}
+	}
+	require.Fail(t, "no RUC", "remainder %d, digits %v", r, fixed)
+	return nil
+}
+
+// TestEverySingleWrongDigitThatCanBeCaughtIs goes through every change of one digit to another, at every
+// place, from every remainder: no more decides whether it is caught. A change of the remainder cannot be
+// seen only from 0 to 10 and from 10 to 0, since both are written 1.
+func TestEverySingleWrongDigitThatCanBeCaughtIs(t *testing.T) {
+	missed := map[int]int{}
+	for r := range 11 {
+		for place := 2; place < 10; place++ {
+			for was := range 10 {
+				ruc := withRemainder(t, r, map[int]int{place: was})
+				for is := range 10 {
+					if is == was {
+						continue
+					}
+					wrong := slices.Clone(ruc)
+					wrong[place] = byte('0' + is)
+					if fiscope.ValidarRUC(string(wrong)) != nil {
+						continue
+					}
+					missed[r]++
+					shift := ((is-was)*weights[place]%11 + 11) % 11
+					assert.True(t, r == 0 && shift == 10 || r == 10 && shift == 1, "%s was not caught as %s", wrong, ruc)
+				}
+			}
+		}
+		ruc := withRemainder(t, r, nil)
+		for _, digit := range []byte("0123456789") {
+			if wrong := string(ruc[:10]) + string(digit); digit != ruc[10] {
+				require.Error(t, fiscope.ValidarRUC(wrong), "the check digit itself: %s", wrong)
+			}
+		}
+		for _, prefix := range []string{"00", "10", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "40", "50", "60", "70", "80", "90"} {
+			require.Error(t, fiscope.ValidarRUC(prefix+string(ruc[2:])), "the prefix: %s for %s", prefix, ruc)
+		}
+	}
+	// For each of the 8 places of the body, 9 of the 90 pairs of digits differ by the one shift that is not
+	// seen: 144 of 7920 in all, and 1 in 10 where the remainder is 0 or 10.
+	assert.Equal(t, map[int]int{0: 8 * 9, 10: 8 * 9}, missed)
+}
+
+// TestEveryAdjacentSwapThatCanBeCaughtIs does the same for two neighbours that change places.
+func TestEveryAdjacentSwapThatCanBeCaughtIs(t *testing.T) {
+	missed := map[int]int{}
+	var last []string // the endings of what is missed where the check digit takes part
+	for r := range 11 {
+		for place := 2; place < 9; place++ {
+			for a := range 10 {
+				for b := range 10 {
+					if a == b {
+						continue
+					}
+					ruc := withRemainder(t, r, map[int]int{place: a, place + 1: b})
+					wrong := slices.Clone(ruc)
+					wrong[place], wrong[place+1] = ruc[place+1], ruc[place]
+					if fiscope.ValidarRUC(string(wrong)) != nil {
+						continue
+					}
+					missed[r]++
+					shift := ((b-a)*(weights[place]-weights[place+1])%11 + 11) % 11
+					assert.True(t, r == 0 && shift == 10 || r == 10 && shift == 1, "%s was not caught as %s", wrong, ruc)
+				}
+			}
+		}
+		for a := range 10 {
+			ruc := withRemainder(t, r, map[int]int{9: a})
+			wrong := string(ruc[:9]) + string(ruc[10]) + string(ruc[9])
+			if wrong != string(ruc) && fiscope.ValidarRUC(wrong) == nil {
+				last = append(last, fmt.Sprintf("%s from remainder %d", ruc[9:], r))
+			}
+		}
+	}
+	assert.Equal(t, map[int]int{0: 7 * 9, 10: 7 * 9}, missed, "the 7 pairs of the body")
+	assert.ElementsMatch(t, []string{"21 from remainder 0", "12 from remainder 9", "10 from remainder 1", "01 from remainder 10"}, last)
+}
+
+// TestMistakesInRandomRUCsAreCaught is the same seen from outside, over whole RUCs of every kind.
+func TestMistakesInRandomRUCsAreCaught(t *testing.T) {
+	const seed = 20131312955
+	rnd := rand.New(rand.NewPCG(seed, seed))
+	rucs := slices.Clone(validRUCs)
+	for len(rucs) < 2000 {
+		body := fmt.Sprintf("%s%08d", []string{"10", "15", "16", "17", "20"}[rnd.IntN(5)], rnd.IntN(100_000_000))
+		var fits []string
+		for digit := range 10 {
+			if ruc := fmt.Sprint(body, digit); fiscope.ValidarRUC(ruc) == nil {
+				fits = append(fits, ruc)
+			}
+		}
+		require.Len(t, fits, 1, "exactly one check digit fits %s", body)
+		rucs = append(rucs, fits...)
+	}
+	type mistake struct{ ruc, wrong string }
+	caught := func(m mistake, unseen ...[2]int) {
+		if m.wrong == m.ruc || fiscope.ValidarRUC(m.wrong) != nil {
+			return
+		}
+		from, to := remainder([]byte(m.ruc)), remainder([]byte(m.wrong))
+		assert.Contains(t, unseen, [2]int{min(from, to), max(from, to)}, "%s was not caught as %s", m.wrong, m.ruc)
+	}
+	for _, ruc := range rucs {
+		for place := range 11 {
+			for _, digit := range "0123456789" {
+				caught(mistake{ruc, ruc[:place] + string(digit) + ruc[place+1:]}, [2]int{0, 10})
+			}
+		}
+		for place := range 9 {
+			caught(mistake{ruc, ruc[:place] + ruc[place+1:place+2] + ruc[place:place+1] + ruc[place+2:]}, [2]int{0, 10})
+		}
+		caught(mistake{ruc, ruc[:9] + ruc[10:] + ruc[9:10]}, [2]int{0, 9}, [2]int{1, 10})
+	}
+}
+
+func TestClaseDeRUC(t *testing.T) {
+	for name, test := range map[string]struct {
+		ruc         string
+		want        fiscope.ClaseRUC
+		descripcion string
+	}{
+		"natural person":          {"10000000006", fiscope.ClasePersonaNatural, "persona natural"},
+		"15":                      {"15123456782", fiscope.ClaseRUC15, "especial o no domiciliado (RUC 15)"},
+		"16":                      {"16123456789", fiscope.ClaseRUC16, "especial o no domiciliado (RUC 16)"},
+		"17":                      {"17123456785", fiscope.ClaseRUC17, "especial o no domiciliado (RUC 17)"},
+		"legal entity":            {rucSUNAT, fiscope.ClasePersonaJuridica, "persona jurídica"},
+		"with a wrong last digit": {"20131312950", fiscope.ClasePersonaJuridica, "persona jurídica"},
+		"another prefix":          {"00000000001", "00", "clase desconocida"},
+		"ten digits":              {"2013131295", "", "clase desconocida"},
+		"letters":                 {"20ABCDEFGHI", "", "clase desconocida"},
+		"nothing":                 {"", "", "clase desconocida"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := fiscope.ClaseDeRUC(test.ruc)
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.descripcion, got.Descripcion())
+		})
+	}
+}
+
+func TestDNIDeRUC(t *testing.T) {
+	for name, test := range map[string]struct {
+		ruc, dni string
+		ok       bool
+	}{
+		"natural person":      {"10000000006", "00000000", true},
+		"with leading zeros":  {"10000000014", "00000001", true},
+		"mistyped":            {"10000000007", "", false},
+		"legal entity":        {rucSUNAT, "", false},
+		"15":                  {"15123456782", "", false},
+		"ten digits":          {"1000000000", "", false},
+		"a blank in its body": {"10 00000006", "", false},
+		"nothing":             {"", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dni, ok := fiscope.DNIDeRUC(test.ruc)
+			assert.Equal(t, test.ok, ok)
+			assert.Equal(t, test.dni, dni)
+		})
+	}
+}
+
+func TestWithStrictRUC(t *testing.T) {
+	const (
+		wrongDigit  = "20123456789"
+		wrongPrefix = "00000000001"
+	)
+	consultar := func(ruc string) func(*testing.T, *fiscope.Client) error {
+		return func(t *testing.T, c *fiscope.Client) error {
+			_, err := c.Contribuyentes.Consultar(t.Context(), ruc)
+			return err
+		}
+	}
+	validar := func(emisor, solicitante string) func(*testing.T, *fiscope.Client) error {
+		return func(t *testing.T, c *fiscope.Client) error {
+			comprobante, credenciales := factura, credenciales
+			comprobante.RUCEmisor, credenciales.RUC = emisor, solicitante
+			_, err := c.CPE.Validar(t.Context(), comprobante, credenciales)
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		ask    func(*testing.T, *fiscope.Client) error
+		answer string
+		says   string // "" where it is sent
+	}{
+		"Consultar":                    {consultar(rucSUNAT), "consultar_200.json", ""},
+		"Consultar, check digit":       {consultar(wrongDigit), "consultar_200.json", "ruc 20…789 does not match its check digit"},
+		"Consultar, prefix":            {consultar(wrongPrefix), "consultar_200.json", "ruc 00…001 begins with none of"},
+		"Consultar, ten digits":        {consultar("2013131295"), "consultar_200.json", "ruc must be exactly 11 digits"},
+		"Validar":                      {validar(rucEmisor, rucSUNAT), "validar_200_aceptado.json", ""},
+		"Validar, issuer's digit":      {validar(wrongDigit, rucSUNAT), "validar_200_aceptado.json", "rucEmisor 20…789 does not match its check digit"},
+		"Validar, issuer's prefix":     {validar(wrongPrefix, rucSUNAT), "validar_200_aceptado.json", "rucEmisor 00…001 begins with none of"},
+		"Validar, caller's digit":      {validar(rucEmisor, wrongDigit), "validar_200_aceptado.json", "rucSolicitante 20…789 does not match its check digit"},
+		"Validar, caller's prefix":     {validar(rucEmisor, wrongPrefix), "validar_200_aceptado.json", "rucSolicitante 00…001 begins with none of"},
+		"Validar, issuer's ten digits": {validar("2010007097", rucSUNAT), "validar_200_aceptado.json", "rucEmisor must be exactly 11 digits"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, test.answer))}}
+			err := test.ask(t, newClient(t, s, fiscope.WithStrictRUC()))
+			if test.says == "" {
+				require.NoError(t, err)
+				assert.Len(t, s.seen(), 1)
+				return
+			}
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.ErrorContains(t, err, test.says)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, fiscope.NotSent, e.Delivery)
+			assert.Empty(t, s.seen(), "nothing may be sent")
+		})
+	}
+}
+
+func TestWithoutStrictRUCElevenDigitsAreEnough(t *testing.T) {
+	for _, ruc := range []string{"20123456789", "00000000001"} {
+		client, s := answers(t, raw(404, `{"error":"No existe","code":"NOT_FOUND"}`))
+		_, err := client.Contribuyentes.Consultar(t.Context(), ruc)
+		require.ErrorIs(t, err, fiscope.ErrNotFound)
+		assert.Len(t, s.seen(), 1)
+
+		client, s = answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+		comprobante, credenciales := factura, credenciales
+		comprobante.RUCEmisor, credenciales.RUC = ruc, ruc
+		_, err = client.CPE.Validar(t.Context(), comprobante, credenciales)
+		require.NoError(t, err)
+		assert.Len(t, s.seen(), 1)
+	}
+}
+
+func FuzzRUC(f *testing.F) {
+	for _, ruc := range append([]string{"20123456789", "12345678901", "00000000001", "2013131295", "", " 20131312955", "２０", "10\xff"}, validRUCs...) {
+		f.Add(ruc)
+	}
+	f.Fuzz(func(t *testing.T, ruc string) {
+		err := fiscope.ValidarRUC(ruc)
+		clase := fiscope.ClaseDeRUC(ruc)
+		dni, ok := fiscope.DNIDeRUC(ruc)
+		if err != nil {
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.NotContains(t, err.Error(), "\n")
+			if fiscope.ClaseDeRUC(ruc) != "" { // 11 digits
+				assert.NotRegexp(t, `[0-9]{4}`, err.Error(), "more than three digits in a row are shown")
+			}
+			assert.False(t, ok)
+			return
+		}
+		assert.Regexp(t, `^(1[0567]|20)[0-9]{9}$`, ruc)
+		assert.Equal(t, ruc[:2], string(clase))
+		assert.NotEqual(t, "clase desconocida", clase.Descripcion())
+		assert.Equal(t, clase == fiscope.ClasePersonaNatural, ok)
+		if ok {
+			assert.Equal(t, ruc[2:10], dni)
+		}
+		assert.Error(t, fiscope.ValidarRUC(ruc[:10]+string('0'+(ruc[10]-'0'+1)%10)), "only one check digit fits")
+	})
+}

@@ -1,0 +1,98 @@
+package fiscope
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// longestNumero is how many digits the number of a receipt can have.
+const longestNumero = 8
+
+// ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123",
+// "f001-123", " F001 - 123 ", "F001 123". Letters may be small, the number may have any leading zeros or
+// none, and what parts the two is a dash of any length or, where there is none, blanks. The series comes
+// back in capitals and otherwise as written: "F1" is not taken for "F001".
+//
+// It refuses what cannot be a receipt's: a series that is not 1 to 4 letters and digits, a number that is
+// not 1 to 99999999, a second dash, and blanks within the number, which could part two of them. The error
+// is an ErrInvalidRequest, and shows the text with its RUCs abridged.
+func ParseSerieNumero(s string) (serie string, numero int, err error) {
+	serie, number, dashed := strings.Cut(strings.Map(plainSerie, s), "-")
+	words := strings.Fields(serie)
+	switch {
+	case dashed:
+		serie, number = strings.Join(words, ""), strings.TrimSpace(number)
+	case len(words) == 2:
+		serie, number = words[0], words[1]
+	default:
+		return "", 0, notSerieNumero(s, "a dash must part the series from the number")
+	}
+	if checkSerie(serie) != nil {
+		return "", 0, notSerieNumero(s, "the series must be 1 to 4 letters and digits")
+	}
+	if !digits(number) {
+		return "", 0, notSerieNumero(s, "the number must be digits and nothing else")
+	}
+	if number = strings.TrimLeft(number, "0"); number == "" || len(number) > longestNumero {
+		return "", 0, notSerieNumero(s, "the number must be 1 to 99999999")
+	}
+	numero, err = strconv.Atoi(number)
+	return serie, numero, err
+}
+
+// plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets stay as they
+// are: the capital of a dotless i would be an I.
+func plainSerie(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return r - 'a' + 'A'
+	case unicode.Is(unicode.Pd, r), r == '\u2212': // the minus sign
+		return '-'
+	}
+	return r
+}
+
+func notSerieNumero(s, why string) error {
+	return fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, cut(abridgeRUCs(s), 40), why)
+}
+
+// SerieNumero returns the series and the number as they stand on the receipt, with the number in eight
+// digits: "F001-00000123". [ParseSerieNumero] reads it.
+func (c Comprobante) SerieNumero() string {
+	return fmt.Sprintf("%s-%0*d", c.Serie, longestNumero, c.Numero)
+}
+
+// String returns what tells the receipt from every other, issuer's RUC, kind, series and number, in the
+// order in which the files of electronic receipts are named: "20100070970-01-F001-00000123".
+func (c Comprobante) String() string {
+	return c.RUCEmisor + "-" + string(c.Tipo) + "-" + c.SerieNumero()
+}
+
+// seriesDe says which series each kind of receipt has: those of electronic ones, and 1 to 4 digits for
+// those on paper. E001 and EB01 are of receipts that were made on the tax authority's own portal.
+var seriesDe = map[TipoComprobante]struct {
+	serie *regexp.Regexp
+	want  string
+}{
+	TipoFactura:     {regexp.MustCompile(`^(F[A-Z0-9]{3}|E001|[0-9]{1,4})$`), "F and three more, or E001"},
+	TipoBoleta:      {regexp.MustCompile(`^(B[A-Z0-9]{3}|EB01|[0-9]{1,4})$`), "B and three more, or EB01"},
+	TipoNotaCredito: {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F or B and three more, or E001 or EB01"},
+	TipoNotaDebito:  {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F or B and three more, or E001 or EB01"},
+}
+
+// Advertencia returns what is odd about the kind and the series together, in one line of English, and ""
+// where nothing is. It is for a person who may have mistyped one of them, before a query is spent: the
+// contract does not tie the one to the other (service.md, 2.3), so Validar never refuses for it.
+func (c Comprobante) Advertencia() string {
+	of, ok := seriesDe[c.Tipo]
+	switch {
+	case !ok:
+		return fmt.Sprintf("tipoComprobante %q is none of 01, 03, 07 and 08", cut(string(c.Tipo), 10))
+	case !of.serie.MatchString(c.Serie):
+		return fmt.Sprintf("serie %q is unusual for tipoComprobante %s: want %s, or 1 to 4 digits if it is on paper", cut(abridgeRUCs(c.Serie), 10), c.Tipo, of.want)
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+package fiscope_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+func TestParseSerieNumero(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, serie string
+		numero      int
+		printed     string
+	}{
+		"as printed":             {"F001-00000123", "F001", 123, "F001-00000123"},
+		"small letters":          {"f001-00000123", "F001", 123, "F001-00000123"},
+		"no zeros":               {"F001-123", "F001", 123, "F001-00000123"},
+		"some zeros":             {"F001-000123", "F001", 123, "F001-00000123"},
+		"too many zeros":         {"F001-0000000000123", "F001", 123, "F001-00000123"},
+		"blanks around":          {"  F001-123\r\n", "F001", 123, "F001-00000123"},
+		"blanks inside":          {"F001 - 00000123", "F001", 123, "F001-00000123"},
+		"a blank on one side":    {"F001- 123", "F001", 123, "F001-00000123"},
+		"a tab":                  {"F001\t-\t123", "F001", 123, "F001-00000123"},
+		"a blank that is bound":  {"F001\u00a0-\u00a0123", "F001", 123, "F001-00000123"},
+		"a blank in the series":  {"F 001-123", "F001", 123, "F001-00000123"},
+		"a blank and no dash":    {"F001 123", "F001", 123, "F001-00000123"},
+		"blanks and no dash":     {" f001   00000123 ", "F001", 123, "F001-00000123"},
+		"a longer dash":          {"F001–123", "F001", 123, "F001-00000123"},
+		"a dash that is bound":   {"F001‑123", "F001", 123, "F001-00000123"},
+		"a minus":                {"F001−123", "F001", 123, "F001-00000123"},
+		"boleta":                 {"b001-1", "B001", 1, "B001-00000001"},
+		"the portal's factura":   {"E001-7", "E001", 7, "E001-00000007"},
+		"the portal's boleta":    {"eb01-7", "EB01", 7, "EB01-00000007"},
+		"letters in the series":  {"fa9z-1", "FA9Z", 1, "FA9Z-00000001"},
+		"on paper":               {"0001-000123", "0001", 123, "0001-00000123"},
+		"on paper, without dash": {"0001 000123", "0001", 123, "0001-00000123"},
+		"a short series":         {"1-1", "1", 1, "1-00000001"},
+		"a series as written":    {"F1-1", "F1", 1, "F1-00000001"},
+		"the lowest":             {"F001-00000001", "F001", 1, "F001-00000001"},
+		"the highest":            {"F001-99999999", "F001", 99_999_999, "F001-99999999"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serie, numero, err := fiscope.ParseSerieNumero(test.text)
+			require.NoError(t, err)
+			assert.Equal(t, test.serie, serie)
+			assert.Equal(t, test.numero, numero)
+			assert.Equal(t, test.printed, fiscope.Comprobante{Serie: serie, Numero: numero}.SerieNumero())
+		})
+	}
+}
+
+func TestParseSerieNumeroRefuses(t *testing.T) {
+	const (
+		noDash = "a dash must part the series from the number"
+		series = "the series must be 1 to 4 letters and digits"
+		number = "the number must be digits and nothing else"
+		bounds = "the number must be 1 to 99999999"
+	)
+	for name, test := range map[string]struct{ text, says string }{
+		"empty":                      {"", noDash},
+		"blanks":                     {"   ", noDash},
+		"one word":                   {"F00100000123", noDash},
+		"a series alone":             {"F001", noDash},
+		"three words":                {"F 001 123", noDash},
+		"a slash":                    {"F001/123", noDash},
+		"no series":                  {"-123", series},
+		"a dash alone":               {"-", series},
+		"five letters and digits":    {"F0001-123", series},
+		"five with a blank":          {"F0 001-123", series},
+		"an Ñ":                       {"FÑ1-123", series},
+		"another alphabet's F":       {"Ｆ001-123", series},
+		"a dotless i":                {"ı001-123", series},
+		"a long s":                   {"ſ001-123", series},
+		"a mark before it":           {"\ufeffF001-123", series},
+		"invalid UTF-8":              {"F\xff1-123", series},
+		"no number":                  {"F001-", number},
+		"no number but blanks":       {"F001-  ", number},
+		"two dashes":                 {"F001--123", number},
+		"a kind before it":           {"01-F001-123", number},
+		"a blank in the number":      {"F001-0000 0123", number},
+		"another number after it":    {"F001-123 124", number},
+		"a sign":                     {"F001-+123", number},
+		"a point":                    {"F001-123.0", number},
+		"letters in the number":      {"F001-12A", number},
+		"arabic digits":              {"F001-١٢٣", number},
+		"no number, in words":        {"F001 A", number},
+		"zero":                       {"F001-0", bounds},
+		"zeros":                      {"F001-00000000", bounds},
+		"nine digits":                {"F001-100000000", bounds},
+		"more than an int can count": {"F001-" + strings.Repeat("9", 30), bounds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			serie, numero, err := fiscope.ParseSerieNumero(test.text)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.ErrorContains(t, err, "fiscope: invalid request: ")
+			assert.ErrorContains(t, err, "as in F001-00000123: "+test.says)
+			assert.Empty(t, serie)
+			assert.Zero(t, numero)
+		})
+	}
+}
+
+func TestParseSerieNumeroShowsWhatItReadAndNoRUC(t *testing.T) {
+	_, _, err := fiscope.ParseSerieNumero("20100070970-01-F001-123")
+	require.ErrorContains(t, err, `"20…970-01-F001-123"`)
+	_, _, err = fiscope.ParseSerieNumero(strings.Repeat("F001-1\n", 1000))
+	require.Error(t, err)
+	assert.Less(t, len(err.Error()), 250)
+	assert.NotContains(t, err.Error(), "\n")
+}
+
+func TestComprobantePrints(t *testing.T) {
+	assert.Equal(t, "20100070970-01-F001-00000123", factura.String())
+	assert.Equal(t, "F001-00000123", factura.SerieNumero())
+	assert.Equal(t, "F001-123456789", fiscope.Comprobante{Serie: "F001", Numero: 123_456_789}.SerieNumero(), "nothing is cut off")
+}
+
+func TestAdvertencia(t *testing.T) {
+	const (
+		electronicFactura = "F001 FA9Z FFFF F999 E001"
+		electronicBoleta  = "B001 BA9Z BBBB B999 EB01"
+		paper             = "1 12 001 0001"
+		others            = "E002 EB02 T001 R001 S001 EA01 F01 B01 F B F1 f001 b001 F0001 00001 F-01 -"
+	)
+	for name, test := range map[string]struct {
+		tipo        fiscope.TipoComprobante
+		usual, odd  string
+		wants, code string
+	}{
+		"factura":         {fiscope.TipoFactura, electronicFactura + " " + paper, electronicBoleta + " " + others, "want F and three more, or E001, or 1 to 4 digits", "01"},
+		"boleta":          {fiscope.TipoBoleta, electronicBoleta + " " + paper, electronicFactura + " " + others, "want B and three more, or EB01, or 1 to 4 digits", "03"},
+		"nota de crédito": {fiscope.TipoNotaCredito, electronicFactura + " " + electronicBoleta + " " + paper, others, "want F or B and three more, or E001 or EB01, or", "07"},
+		"nota de débito":  {fiscope.TipoNotaDebito, electronicFactura + " " + electronicBoleta + " " + paper, others, "want F or B and three more, or E001 or EB01, or", "08"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, serie := range strings.Fields(test.usual) {
+				assert.Empty(t, fiscope.Comprobante{Tipo: test.tipo, Serie: serie}.Advertencia(), serie)
+			}
+			for _, serie := range append(strings.Fields(test.odd), "", "F001\n") {
+				got := fiscope.Comprobante{Tipo: test.tipo, Serie: serie}.Advertencia()
+				assert.Contains(t, got, "is unusual for tipoComprobante "+test.code+": "+test.wants, serie)
+				assert.NotContains(t, got, "\n")
+			}
+		})
+	}
+	assert.Equal(t, `tipoComprobante "02" is none of 01, 03, 07 and 08`, fiscope.Comprobante{Tipo: "02", Serie: "F001"}.Advertencia())
+	assert.NotContains(t, fiscope.Comprobante{Tipo: "01", Serie: rucEmisor}.Advertencia(), rucEmisor[:6])
+}
+
+func TestWhatIsOddIsSentAllTheSame(t *testing.T) {
+	client, s := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+	odd := fiscope.Comprobante{RUCEmisor: rucEmisor, Tipo: fiscope.TipoFactura, Serie: "B001", Numero: 123}
+	require.NotEmpty(t, odd.Advertencia())
+	_, err := client.CPE.Validar(t.Context(), odd, credenciales)
+	require.NoError(t, err)
+	assert.Len(t, s.seen(), 1)
+}
+
+func FuzzParseSerieNumero(f *testing.F) {
+	for _, text := range []string{
+		"F001-00000123", "f001 - 123", "F001 123", "0001–000123", "EB01-1", "F 001-1", "F001--1", "F001-0", "F001-99999999",
+		"F001-100000000", "", "-", "20100070970-01-F001-123", "ı001-1", "F\xff1-1", "F001\u00a0−\u00a01",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		serie, numero, err := fiscope.ParseSerieNumero(text)
+		if err != nil {
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Empty(t, serie)
+			assert.Zero(t, numero)
+			return
+		}
+		assert.Regexp(t, `^[A-Z0-9]{1,4}$`, serie)
+		assert.Positive(t, numero)
+		printed := fiscope.Comprobante{Serie: serie, Numero: numero}.SerieNumero()
+		assert.Regexp(t, `^[A-Z0-9]{1,4}-[0-9]{8}$`, printed)
+		serieAgain, numeroAgain, err := fiscope.ParseSerieNumero(strings.ToLower(printed))
+		require.NoError(t, err)
+		assert.Equal(t, serie, serieAgain)
+		assert.Equal(t, numero, numeroAgain)
+	})
+}
