@@ -28,6 +28,7 @@ type answer struct {
 	provesSOL bool  // the tax authority accepted the credential
 
 	contradiction error // the first thing in the answer that excludes another, or what was asked
+	contradicted  bool  // there is one, and lenient reading lets it pass
 }
 
 // receive reads the answer whole, but no more of it than max bytes after decompression. A body that
@@ -203,6 +204,7 @@ const longestQuote = 40
 func (a *answer) contradicts(format string, args ...any) {
 	switch {
 	case a.call.client.lenient:
+		a.contradicted = true
 		a.warn(format, args...)
 	case a.contradiction == nil:
 		a.contradiction = notContract(format, args...)

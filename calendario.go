@@ -10,8 +10,11 @@ import (
 type Feriado struct {
 	Fecha  Fecha
 	Nombre string // in Spanish, as in "Viernes Santo"
-	Norma  string // the law that declares it, for the days added since 2021; "" for the older ones (Decreto Legislativo 713)
+	Norma  string // the law that declares it, as in "Ley 31381"
 }
+
+// dl713 consolidated the holidays in its article 6; the later laws add to it.
+const dl713 = "Decreto Legislativo 713"
 
 // fijos are the holidays that fall on the same day every year, with the first year in which each was
 // kept. They are not moved when they fall on a weekend. Source: Decreto Legislativo 713, article 6,
@@ -23,20 +26,20 @@ var fijos = []struct {
 	nombre string
 	norma  string
 }{
-	{time.January, 1, 0, "Año Nuevo", ""},
-	{time.May, 1, 0, "Día del Trabajo", ""},
+	{time.January, 1, 0, "Año Nuevo", dl713},
+	{time.May, 1, 0, "Día del Trabajo", dl713},
 	{time.June, 7, 2024, "Batalla de Arica y Día de la Bandera", "Ley 31788"},
-	{time.June, 29, 0, "San Pedro y San Pablo", ""},
+	{time.June, 29, 0, "San Pedro y San Pablo", dl713},
 	{time.July, 23, 2023, "Día de la Fuerza Aérea del Perú", "Ley 31822"},
-	{time.July, 28, 0, "Fiestas Patrias", ""},
-	{time.July, 29, 0, "Fiestas Patrias", ""},
+	{time.July, 28, 0, "Fiestas Patrias", dl713},
+	{time.July, 29, 0, "Fiestas Patrias", dl713},
 	{time.August, 6, 2022, "Batalla de Junín", "Ley 31530"},
-	{time.August, 30, 0, "Santa Rosa de Lima", ""},
-	{time.October, 8, 0, "Combate de Angamos", ""},
-	{time.November, 1, 0, "Todos los Santos", ""},
-	{time.December, 8, 0, "Inmaculada Concepción", ""},
+	{time.August, 30, 0, "Santa Rosa de Lima", dl713},
+	{time.October, 8, 0, "Combate de Angamos", dl713},
+	{time.November, 1, 0, "Todos los Santos", dl713},
+	{time.December, 8, 0, "Inmaculada Concepción", dl713},
 	{time.December, 9, 2022, "Batalla de Ayacucho", "Ley 31381"},
-	{time.December, 25, 0, "Navidad", ""},
+	{time.December, 25, 0, "Navidad", dl713},
 }
 
 // FeriadosNacionales returns the national holidays of a year in the order of the calendar: 12 in 2021,
@@ -45,8 +48,8 @@ var fijos = []struct {
 func FeriadosNacionales(year int) []Feriado {
 	domingo := pascua(year)
 	feriados := []Feriado{
-		{domingo.AddDays(-3), "Jueves Santo", ""},
-		{domingo.AddDays(-2), "Viernes Santo", ""},
+		{domingo.AddDays(-3), "Jueves Santo", dl713},
+		{domingo.AddDays(-2), "Viernes Santo", dl713},
 	}
 	for _, f := range fijos {
 		if year >= f.since {
@@ -66,9 +69,9 @@ func (f Fecha) Feriado() (Feriado, bool) {
 	}
 	switch domingo := pascua(f.year); f {
 	case domingo.AddDays(-3):
-		return Feriado{f, "Jueves Santo", ""}, true
+		return Feriado{f, "Jueves Santo", dl713}, true
 	case domingo.AddDays(-2):
-		return Feriado{f, "Viernes Santo", ""}, true
+		return Feriado{f, "Viernes Santo", dl713}, true
 	}
 	return Feriado{}, false
 }

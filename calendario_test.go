@@ -20,6 +20,7 @@ func TestHolidaysOfAYear(t *testing.T) {
 		found, ok := f.Fecha.Feriado()
 		assert.True(t, ok)
 		assert.Equal(t, f, found)
+		assert.Regexp(t, `^(Decreto Legislativo 713|Ley 31\d{3})$`, f.Norma)
 		assert.False(t, f.Fecha.DiaHabil())
 	}
 	assert.Equal(t, []string{"01-01", "04-02", "04-03", "05-01", "06-07", "06-29", "07-23", "07-28", "07-29", "08-06", "08-30", "10-08", "11-01", "12-08", "12-09", "12-25"}, days)

@@ -39,9 +39,8 @@ type call struct {
 	client   *Client
 	ctx      context.Context
 	request  request
-	response *Response     // the caller's, see WithResponse
+	settings settings
 	timeout  time.Duration // of an attempt
-	reserve  int           // queries that are left to others
 	start    time.Time
 
 	attempts       int
@@ -54,18 +53,12 @@ type call struct {
 	http           http.Client
 }
 
-func newCall(ctx context.Context, c *Client, r request, opts []CallOption) *call {
-	call := &call{client: c, ctx: ctx, request: r, timeout: c.timeouts.get, reserve: c.reserve, start: time.Now()}
+func newCall(ctx context.Context, c *Client, r request, s settings) *call {
+	call := &call{client: c, ctx: ctx, request: r, settings: s, timeout: c.timeouts.get, start: time.Now()}
 	if r.body != nil {
 		call.timeout = c.timeouts.cpe
 	}
-	for _, opt := range opts {
-		err := invalid("an option of the call is nil")
-		if opt != nil {
-			err = opt.applyToCall(call)
-		}
-		call.request.invalid = cmp.Or(call.request.invalid, err)
-	}
+	call.request.invalid = cmp.Or(r.invalid, s.invalid)
 	if ctx == nil {
 		call.ctx = context.Background()
 		call.request.invalid = invalid("the context is nil: pass context.Background() if there is none")
@@ -134,12 +127,18 @@ func (c *call) httpRequest() (*retryablehttp.Request, error) {
 func (c *call) RoundTrip(r *http.Request) (*http.Response, error) {
 	var got answer
 	wire := new(wire)
-	ticket, err := c.client.quota.enter(r.Context(), c.reserve)
+	ticket, err := c.client.quota.enter(r.Context(), c.settings.reserve)
 	if err != nil {
 		c.stopped = err
 		return nil, err
 	}
 	defer func() { c.client.quota.leave(ticket, wire.written(), &got) }()
+	reservation, err := c.reserve(r.Context())
+	if err != nil {
+		wire.unsent, c.stopped = true, err
+		return nil, err
+	}
+	defer func() { c.settle(reservation, wire.written(), &got) }()
 	if err := c.waitTurn(r.Context()); err != nil {
 		wire.unsent, c.stopped = true, err
 		return nil, err

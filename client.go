@@ -44,6 +44,12 @@ type Client struct {
 	rateLimit atomic.Pointer[RateLimit]
 	ledger    ledger
 	watchers  watchers
+
+	cache      *cache   // nil for none
+	flights    *flights // calls under way that others may join; nil for none
+	coalescing bool
+	store      Store  // what a fleet shares; nil for none
+	account    string // what the store knows the service and the API key by
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
@@ -85,18 +91,33 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if c.transport == nil {
 		c.transport = defaultTransport()
 	}
+	c.account = c.name("account")
+	if c.cache != nil || c.coalescing {
+		p := c.retry
+		c.flights = &flights{
+			keep:  c.cache != nil,
+			limit: time.Duration(p.MaxRetries+1)*(c.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
+			under: map[flightKey]*flight{},
+		}
+	}
 	c.Contribuyentes = &ContribuyentesService{c}
 	c.CPE = &CPEService{c}
 	c.TipoCambio = &TipoCambioService{c}
 	return c, nil
 }
 
+// operation is one question to the service: what it sends, and how its answer is read.
+type operation[T any] interface {
+	request(*Client) request
+	read(*answer) (T, error)
+}
+
 // send is the path of every request. What can be refused locally never leaves; an unproven clave goes
 // alone; each attempt of the exchange passes RoundTrip and its guards; and an answer is a result only
 // when it is the contract's.
-func send[T any](ctx context.Context, c *Client, r request, read func(*answer) (T, error), opts []CallOption) (T, error) {
-	call := newCall(ctx, c, r, opts)
-	result, err := deliver(call, read)
+func send[T any, O operation[T]](ctx context.Context, c *Client, op O, s settings) (T, error) {
+	call := newCall(ctx, c, op.request(c), s)
+	result, err := deliver(call, op.read)
 	if err != nil {
 		var none T
 		result, err = none, call.failure(err)

@@ -55,12 +55,18 @@ const (
 // Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
 // operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	r := request{
+	return ask(ctx, s.client, consulta{ruc}, opts)
+}
+
+// consulta is the lookup of a RUC.
+type consulta struct{ ruc string }
+
+func (q consulta) request(c *Client) request {
+	return request{
 		op:      OpConsultarContribuyente,
-		path:    "/api/contribuyentes/" + url.PathEscape(ruc),
-		invalid: cmp.Or(checkRUC("ruc", ruc), s.client.checkStrictRUCs("ruc", ruc)),
+		path:    "/api/contribuyentes/" + q.ruc, // 11 digits, or it is not sent
+		invalid: cmp.Or(checkRUC("ruc", q.ruc), c.checkStrictRUCs("ruc", q.ruc)),
 	}
-	return send(ctx, s.client, r, func(a *answer) (*Contribuyente, error) { return readContribuyente(a, ruc) }, opts)
 }
 
 // Buscar searches taxpayers by a part of their business or trade name, most relevant first. It spends
@@ -69,17 +75,15 @@ func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts 
 // Errors: ErrSearchTooShort and ErrInvalidRequest (nothing is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
+	return ask(ctx, s.client, b, opts)
+}
+
+func (b Busqueda) request(*Client) request {
 	query := url.Values{"razonSocial": {b.RazonSocial}}
 	if b.Limite != 0 {
 		query.Set("limit", strconv.Itoa(b.Limite))
 	}
-	r := request{
-		op:      OpBuscarContribuyentes,
-		path:    "/api/contribuyentes/search",
-		query:   query,
-		invalid: b.check(),
-	}
-	return send(ctx, s.client, r, readResumenes, opts)
+	return request{op: OpBuscarContribuyentes, path: "/api/contribuyentes/search", query: query, invalid: b.check()}
 }
 
 func (b Busqueda) check() error {
@@ -103,7 +107,7 @@ type contribuyenteLeido struct {
 	FechaInicioActividades fechaLeida `json:"fechaInicioActividades"`
 }
 
-func readContribuyente(a *answer, ruc string) (*Contribuyente, error) {
+func (q consulta) read(a *answer) (*Contribuyente, error) {
 	leido := contribuyenteLeido{Contribuyente: Contribuyente{RUC: ausente, RazonSocial: ausente, Estado: ausente, Condicion: ausente}}
 	if err := a.decode(&leido); err != nil {
 		return nil, err
@@ -112,8 +116,8 @@ func readContribuyente(a *answer, ruc string) (*Contribuyente, error) {
 	if err := missing("ruc", c.RUC, "razonSocial", c.RazonSocial, "estado", string(c.Estado), "condicion", string(c.Condicion)); err != nil {
 		return nil, err
 	}
-	if c.RUC != ruc {
-		a.contradicts("asked for the RUC %s, the answer is of %s", abridge(ruc), abridge(c.RUC))
+	if c.RUC != q.ruc {
+		a.contradicts("asked for the RUC %s, the answer is of %s", abridge(q.ruc), abridge(c.RUC))
 	}
 	a.check(c.RazonSocial, c.Estado, c.Condicion)
 	c.FechaInscripcion = leido.FechaInscripcion.in(a, "fechaInscripcion")
@@ -141,7 +145,7 @@ type resumenLeido struct {
 	Condicion   *Condicion `json:"condicion"`
 }
 
-func readResumenes(a *answer) ([]ContribuyenteResumen, error) {
+func (b Busqueda) read(a *answer) ([]ContribuyenteResumen, error) {
 	var leidos []resumenLeido
 	if err := a.unmarshal(a.text(), &leidos); err != nil {
 		return nil, err

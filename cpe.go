@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -97,15 +98,24 @@ type ResultadoCPE struct {
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	r := request{op: OpValidarCPE, path: "/api/cpe/validar", sol: &credenciales}
-	if r.invalid = c.check(); r.invalid == nil {
-		r.invalid = credenciales.check()
+	return send(ctx, s.client, validacion{c, credenciales}, s.client.settings(opts))
+}
+
+// validacion is the question about a receipt. It is never remembered, nor shared by two calls.
+type validacion struct {
+	comprobante  Comprobante
+	credenciales CredencialesSOL
+}
+
+func (v validacion) request(c *Client) request {
+	return request{
+		op:   OpValidarCPE,
+		path: "/api/cpe/validar",
+		body: peticionCPE(v.comprobante, v.credenciales),
+		sol:  &v.credenciales,
+		invalid: cmp.Or(v.comprobante.check(), v.credenciales.check(),
+			c.checkStrictRUCs("rucEmisor", v.comprobante.RUCEmisor, "rucSolicitante", v.credenciales.RUC)),
 	}
-	if r.invalid == nil {
-		r.invalid = s.client.checkStrictRUCs("rucEmisor", c.RUCEmisor, "rucSolicitante", credenciales.RUC)
-	}
-	r.body = peticionCPE(c, credenciales)
-	return send(ctx, s.client, r, readResultadoCPE, opts)
 }
 
 // peticionCPE returns the body of a validation (service.md, 2.3). Strings and a number always marshal.
@@ -167,7 +177,7 @@ type resultadoLeido struct {
 	EsValido *bool `json:"esValido"`
 }
 
-func readResultadoCPE(a *answer) (*ResultadoCPE, error) {
+func (v validacion) read(a *answer) (*ResultadoCPE, error) {
 	leido := resultadoLeido{ResultadoCPE: ResultadoCPE{Codigo: ausente}}
 	if err := a.decode(&leido); err != nil {
 		return nil, err

@@ -19,6 +19,9 @@ var (
 	ErrSearchTooShort error = &sentinel{text: "search text too short", parent: ErrInvalidRequest}
 	// ErrNotFound: no taxpayer has that RUC, or no rate exists for that date (NOT_FOUND).
 	ErrNotFound error = &sentinel{text: "not found"}
+	// ErrNotYetPublished: the exchange rate of a recent business day is not published yet, so an older one
+	// would be taken for the official. It also is ErrNotFound. See [Provisional].
+	ErrNotYetPublished error = &sentinel{text: "not yet published", parent: ErrNotFound}
 	// ErrInvalidSOLCredentials: the tax authority's portal refuses the SOL user or its clave
 	// (INVALID_SOL_CREDENTIALS). Do not repeat the call: repeated refusals block the user.
 	ErrInvalidSOLCredentials error = &sentinel{text: "SOL credentials refused", advice: "correct the clave before the next try: repeated refusals block the SOL user"}

@@ -46,6 +46,7 @@ var sentinels = map[string]error{
 	"ErrInvalidRequest":        fiscope.ErrInvalidRequest,
 	"ErrSearchTooShort":        fiscope.ErrSearchTooShort,
 	"ErrNotFound":              fiscope.ErrNotFound,
+	"ErrNotYetPublished":       fiscope.ErrNotYetPublished,
 	"ErrInvalidSOLCredentials": fiscope.ErrInvalidSOLCredentials,
 	"ErrSOLCredentialsBlocked": fiscope.ErrSOLCredentialsBlocked,
 	"ErrUnauthorized":          fiscope.ErrUnauthorized,

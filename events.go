@@ -29,6 +29,8 @@ const (
 	AvoidedQuota     Avoided = "quota"       // the quota is known to be spent, or the rest is kept in reserve
 	AvoidedSOL       Avoided = "sol"         // the SOL credential was refused before
 	AvoidedOutOfTime Avoided = "out of time" // the context ended before the first attempt
+	AvoidedCached    Avoided = "cached"      // an earlier answer served, see WithCache
+	AvoidedCoalesced Avoided = "coalesced"   // another call's query served, see WithCoalescing
 	avoidedNot       Avoided = ""
 )
 
@@ -77,7 +79,8 @@ func (e Event) level() slog.Level {
 	case http.StatusOK, http.StatusBadRequest, http.StatusNotFound:
 		return slog.LevelDebug
 	}
-	if e.Avoided == AvoidedInvalid {
+	switch e.Avoided {
+	case AvoidedInvalid, AvoidedCached, AvoidedCoalesced:
 		return slog.LevelDebug
 	}
 	return slog.LevelWarn
@@ -129,6 +132,14 @@ func (c *call) ended(err error) {
 	c.client.ledger.call(avoided)
 	if avoided != avoidedNot && c.client.watchers.watching() {
 		c.client.watchers.tell(c.ctx, Event{Op: c.request.op, Duration: time.Since(c.start), Avoided: avoided})
+	}
+}
+
+// answeredWithout enters a call into the ledger that another one's query answers.
+func (c *Client) answeredWithout(why Avoided, op Operation) {
+	c.ledger.call(why)
+	if c.watchers.watching() {
+		c.watchers.tell(context.Background(), Event{Op: op, Avoided: why})
 	}
 }
 

@@ -84,7 +84,8 @@ func TestStatsIsALedger(t *testing.T) {
 		require.Error(t, operations["hoy"](ctx, client))
 		assert.Empty(t, cmp.Diff(fiscope.Stats{
 			Calls: 7, Attempts: 4, Retries: 1, Sent: 4,
-			Avoided: map[fiscope.Avoided]int64{fiscope.AvoidedInvalid: 1, fiscope.AvoidedSOL: 1, fiscope.AvoidedQuota: 2, fiscope.AvoidedOutOfTime: 0},
+			Avoided: map[fiscope.Avoided]int64{fiscope.AvoidedInvalid: 1, fiscope.AvoidedSOL: 1, fiscope.AvoidedQuota: 2, fiscope.AvoidedOutOfTime: 0,
+				fiscope.AvoidedCached: 0, fiscope.AvoidedCoalesced: 0},
 		}, client.Stats()))
 	})
 }

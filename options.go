@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -20,15 +21,39 @@ const (
 type Option interface{ applyToClient(*Client) error }
 
 // CallOption sets something of one call. A wrong value makes the call fail; nothing is sent.
-type CallOption interface{ applyToCall(*call) error }
+type CallOption interface{ applyToCall(*settings) error }
 
 type option func(*Client) error
 
 func (o option) applyToClient(c *Client) error { return o(c) }
 
-type callOption func(*call) error
+type callOption func(*settings) error
 
-func (o callOption) applyToCall(c *call) error { return o(c) }
+func (o callOption) applyToCall(s *settings) error { return o(s) }
+
+// settings are what the options of a call decide.
+type settings struct {
+	response *Response // to be filled; nil for none
+	reserve  int       // queries that are left to others
+	fresh    bool      // the cache does not answer
+	learned  *learned  // to be filled, for the cache; nil for none
+	invalid  error     // an option's wrong value
+}
+
+func (c *Client) settings(opts []CallOption) settings {
+	if len(opts) == 0 {
+		return settings{reserve: c.reserve}
+	}
+	s := &settings{reserve: c.reserve}
+	for _, opt := range opts {
+		err := invalid("an option of the call is nil")
+		if opt != nil {
+			err = opt.applyToCall(s)
+		}
+		s.invalid = cmp.Or(s.invalid, err)
+	}
+	return *s
+}
 
 type timeouts struct{ get, cpe time.Duration }
 
@@ -132,8 +157,8 @@ func WithStrictRUC() Option {
 
 // WithResponse fills r with what is known of the call besides its result, also when the call fails.
 func WithResponse(r *Response) CallOption {
-	return callOption(func(c *call) error {
-		c.response = r
+	return callOption(func(s *settings) error {
+		s.response = r
 		return nil
 	})
 }

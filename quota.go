@@ -38,11 +38,11 @@ func (n quotaReserve) applyToClient(c *Client) error {
 	return nil
 }
 
-func (n quotaReserve) applyToCall(c *call) error {
+func (n quotaReserve) applyToCall(s *settings) error {
 	if n < 0 {
 		return invalid("WithQuotaReserve wants 0 or more: it is %d", n)
 	}
-	c.reserve = int(n)
+	s.reserve = int(n)
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (g *quotaGate) enter(ctx context.Context, reserve int) (ticket, error) {
 		case g.reset.IsZero():
 			return g.pass(false), nil
 		case g.remaining <= reserve:
-			return ticket{}, g.refusal(reserve)
+			return ticket{}, spent(g.remaining, reserve, g.reset)
 		case g.remaining-reserve > g.inFlight+g.silent-g.covered, g.inFlight == 0:
 			return g.pass(false), nil
 		}
@@ -167,13 +167,4 @@ func (g *quotaGate) endDay(now time.Time) {
 		g.afterEnd = g.remaining <= 0
 		g.reset = time.Time{}
 	}
-}
-
-func (g *quotaGate) refusal(reserve int) error {
-	e := &Error{kind: ErrQuotaExceeded, Message: fmt.Sprintf("the headers say that no queries are left until %s", g.reset.Format(time.RFC3339))}
-	if reserve > 0 {
-		e.Message = fmt.Sprintf("%d queries are left until %s, and %d are kept in reserve", g.remaining, g.reset.Format(time.RFC3339), reserve)
-	}
-	e.RetryAfter = time.Until(g.reset)
-	return e
 }

@@ -289,6 +289,28 @@ func TestAQuotaSpentByTheEstimateLetsOneThroughAtATime(t *testing.T) {
 	})
 }
 
+// What was silent before a header is counted in it: it does not count twice.
+func TestAHeaderCountsWhatWasSilentBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &metered{t: t, reset: inAnHour, quietOn: "/api/tipocambio"}
+		m.left.Store(10)
+		client := newClient(t, m)
+		require.NoError(t, operations["consultar"](t.Context(), client)) // 9 are left
+		for range 3 {
+			require.NoError(t, operations["tipocambio"](t.Context(), client)) // 6, and no header says so
+		}
+		require.NoError(t, operations["consultar"](t.Context(), client)) // 5
+		m.delay = func() time.Duration { return time.Second }
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+		}
+		wg.Wait()
+		assert.Equal(t, time.Second, time.Since(start), "the five that are left go together")
+	})
+}
+
 func TestQuotaReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &metered{t: t, reset: inAnHour}

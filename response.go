@@ -13,23 +13,28 @@ type Response struct {
 	Attempts   int           // how many times it was tried; 0 when refused locally
 	Duration   time.Duration // from the call to its result, waits included
 	Warnings   []string      // what was odd in an answer that was accepted all the same, in English
+	FromCache  bool          // no query was spent: the answer is an earlier one, see WithCache
+	Age        time.Duration // how old an answer from the cache is; 0 for one of the service
+	Stale      bool          // it is older than it should be, since the service cannot be asked: see CachePolicy
+	Coalesced  bool          // the query was another call's, see WithCoalescing
 }
 
 // report tells how the call ended: to the ledger, and in the caller's Response.
 func (c *call) report(err error) {
 	c.ended(err)
-	if c.response == nil {
+	if c.settings.learned != nil {
+		*c.settings.learned = learned{body: c.answer.body, doubtful: c.answer.contradicted}
+	}
+	if c.settings.response == nil {
 		return
 	}
-	*c.response = Response{
+	*c.settings.response = Response{
 		StatusCode: c.answer.status,
 		Header:     c.scrubber().header(c.answer.header),
 		RateLimit:  c.answer.rateLimit.copy(),
 		Attempts:   c.attempts,
 		Duration:   time.Since(c.start),
-	}
-	for _, w := range c.answer.warnings {
-		c.response.Warnings = append(c.response.Warnings, c.scrubber().line(w))
+		Warnings:   c.answer.warnings,
 	}
 }
 

@@ -150,6 +150,41 @@ func TestNoOutputHoldsASecret(t *testing.T) {
 	}
 }
 
+func TestAnEchoInDisguiseIsNotShown(t *testing.T) {
+	const long = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	for name, test := range map[string]struct {
+		secret, part string
+		answer       func(*http.Request) (*http.Response, error)
+	}{
+		"letter by letter":             {"secreta-123", "secreta-123", raw(400, `{"error":"`+strings.Join(strings.Split("secreta-123", ""), "\u200b")+`"}`)},
+		"with two blanks, JSON inside": {`se  cre"ta`, `cre\"`, raw(500, `upstream said "se  cre\"ta"`)},
+		"in capitals":                  {"secreta-123", "SECRETA", raw(500, "SECRETA-123")},
+		"cut in a contradiction":       {long, long[:8], raw(200, `{"codigo":"`+long+`","mensaje":"x","estado":"x","esValido":true}`)},
+		"cut in a message":             {long, long[:8], raw(500, strings.Repeat("x", 290)+long)},
+		"after much else":              {long, long[:8], raw(500, strings.Repeat("<b>", 21844)+"<"+long)},
+		"in an address":                {long, long[:8], raw(302, "", "Location: https://"+strings.ToLower(long[10:36])+".example/")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, test.answer)
+			err := validar(t.Context(), client, test.secret)
+			require.Error(t, err)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			assert.False(t, strings.Contains(err.Error()+string(e.Body()), test.part), "a part of the clave is shown")
+		})
+	}
+	t.Run("cut in a warning", func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, change(verdict, "Aceptado", long))}}
+		c := credenciales
+		c.Clave = fiscope.NewSecreto(long)
+		var resp fiscope.Response
+		_, err := newClient(t, s).CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))
+		require.NoError(t, err)
+		require.Len(t, resp.Warnings, 1)
+		assert.False(t, strings.Contains(resp.Warnings[0], long[:8]), "a part of the clave is shown")
+	})
+}
+
 func TestASecretCutAtTheEndOfTheReadIsNotShown(t *testing.T) {
 	for cut := range len(clave) {
 		body := strings.Repeat("x", 200) + clave[:cut]

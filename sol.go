@@ -33,8 +33,17 @@ func WithSOLMemory(d time.Duration) Option {
 }
 
 // Olvidar forgets what is known of a credential, so that it is sent again: for one that was refused
-// and that you know to be right by now.
-func (s *CPEService) Olvidar(credenciales CredencialesSOL) { s.client.sol.forget(credenciales) }
+// and that you know to be right by now. With a [Store] it is forgotten in the whole fleet, though not in
+// the memory of the other processes.
+func (s *CPEService) Olvidar(credenciales CredencialesSOL) {
+	s.client.sol.forget(credenciales)
+	if s.client.store == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
+	defer cancel()
+	_ = s.client.store.Forget(ctx, s.client.credentialName(credenciales))
+}
 
 // solGuard keeps us from locking a SOL user: the tax authority blocks a user after repeated refusals,
 // and publishes no number (service.md, 4.3). A refused credential is not sent again. One of which
@@ -124,7 +133,7 @@ func (g *solGuard) ask(id credential) (turn solTurn, proving <-chan struct{}, er
 	turn = solTurn{id: id, state: state}
 	switch {
 	case state.verdict == solRefused:
-		return turn, nil, &Error{kind: ErrSOLCredentialsBlocked, Message: fmt.Sprintf("this SOL user and clave were refused at %s", state.since.UTC().Format(time.RFC3339))}
+		return turn, nil, blocked(state.since)
 	case state.verdict == solUnproven && state.proving != nil:
 		return turn, state.proving, nil
 	case state.verdict == solUnproven:
@@ -156,13 +165,38 @@ func (g *solGuard) forget(c CredencialesSOL) {
 	}
 }
 
-// enterSOL waits for the turn of the call's credential. What it returns takes note of how the call ended.
+func blocked(since time.Time) *Error {
+	return &Error{kind: ErrSOLCredentialsBlocked, Message: "this SOL user and clave were refused at " + since.UTC().Format(time.RFC3339)}
+}
+
+// enterSOL waits for the turn of the call's credential, in this process and then in the fleet. What it
+// returns takes note of how the call ended.
 func (c *call) enterSOL() (learn func(error), err error) {
 	if c.request.sol == nil {
 		return func(error) {}, nil
 	}
-	turn, err := c.client.sol.enter(c.ctx, *c.request.sol, c.timeout)
-	return func(err error) { c.client.sol.leave(turn, c.solVerdict(err)) }, err
+	guard, patience := c.client.sol, c.timeout
+	turn, err := guard.enter(c.ctx, *c.request.sol, patience)
+	if err != nil {
+		return nil, err
+	}
+	conclude := func(v solVerdict) { // of a credential that this process knows to be good, only bad news are news
+		if v == solRefused {
+			c.client.conclude(c.client.credentialName(*c.request.sol), Claim{State: ClaimProven}, v)
+		}
+	}
+	if turn.prover {
+		var known solVerdict
+		if known, conclude, err = c.client.claim(c.ctx, *c.request.sol, patience); known != solUnproven || err != nil {
+			guard.leave(turn, known)
+			turn.prover = false
+		}
+	}
+	return func(err error) {
+		verdict := c.solVerdict(err)
+		guard.leave(turn, verdict)
+		conclude(verdict)
+	}, err
 }
 
 // solVerdict says what the end of a validation proves of its credential. A 401 that does not say what

@@ -262,6 +262,20 @@ func TestAProvenClaveThatIsRefusedLaterIsBlocked(t *testing.T) {
 	assert.Len(t, s.seen(), 2)
 }
 
+func TestALateSuccessDoesNotUndoARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		accepted := raw(200, contract(t, "validar_200_aceptado.json"))
+		client, _ := answers(t, accepted, slowly(slowly(accepted)), slowly(raw(401, contract(t, "validar_401.json"))))
+		require.NoError(t, validar(t.Context(), client, clave))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) }) // under way for two seconds
+		synctest.Wait()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials) // after one
+		wg.Wait()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+	})
+}
+
 func TestALookupIsNotHeldBackByARefusedClave(t *testing.T) {
 	client, _ := answers(t, raw(401, ``), raw(200, contract(t, "consultar_200.json")))
 	require.Error(t, validar(t.Context(), client, clave))

@@ -24,6 +24,8 @@ func (c *Client) Stats() Stats {
 			AvoidedQuota:     l.quota.Load(),
 			AvoidedSOL:       l.sol.Load(),
 			AvoidedOutOfTime: l.outOfTime.Load(),
+			AvoidedCached:    l.cached.Load(),
+			AvoidedCoalesced: l.coalesced.Load(),
 		},
 	}
 }
@@ -31,6 +33,7 @@ func (c *Client) Stats() Stats {
 type ledger struct {
 	calls, attempts, retries, sent atomic.Int64
 	invalid, quota, sol, outOfTime atomic.Int64
+	cached, coalesced              atomic.Int64
 }
 
 func (l *ledger) attempt(n, written int) {
@@ -52,5 +55,9 @@ func (l *ledger) call(avoided Avoided) {
 		l.sol.Add(1)
 	case AvoidedOutOfTime:
 		l.outOfTime.Add(1)
+	case AvoidedCached:
+		l.cached.Add(1)
+	case AvoidedCoalesced:
+		l.coalesced.Add(1)
 	}
 }

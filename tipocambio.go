@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,22 +32,47 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
 // ErrNotFound, and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	r := request{
-		op:    OpConsultarTipoCambio,
-		path:  "/api/tipocambio",
-		query: url.Values{"fecha": {fecha.String()}},
-	}
-	if !fecha.Valid() {
-		r.invalid = invalid("fecha must be a day of the calendar: it is %q", fecha)
-	}
-	return send(ctx, s.client, r, func(a *answer) (*TipoCambio, error) { return readTipoCambio(a, fecha) }, opts)
+	return ask(ctx, s.client, cambio{fecha}, opts)
 }
 
 // Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
 // it usually is ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	r := request{op: OpTipoCambioHoy, path: "/api/tipocambio"}
-	return send(ctx, s.client, r, func(a *answer) (*TipoCambio, error) { return readTipoCambio(a, Fecha{}) }, opts)
+	return ask(ctx, s.client, cambioDeHoy{HoyEnLima()}, opts)
+}
+
+// cambio is the question for the rate of a date.
+type cambio struct{ fecha Fecha }
+
+func (q cambio) request(*Client) request {
+	r := request{op: OpConsultarTipoCambio, path: "/api/tipocambio", query: url.Values{"fecha": {q.fecha.String()}}}
+	if !q.fecha.Valid() {
+		r.invalid = invalid("fecha must be a day of the calendar: it is %q", q.fecha)
+	}
+	return r
+}
+
+func (q cambio) read(a *answer) (*TipoCambio, error) {
+	tc, err := readTipoCambio(a)
+	if err == nil && tc.Fecha != q.fecha {
+		a.contradicts("asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
+	}
+	return tc, cmp.Or(err, a.contradiction)
+}
+
+// cambioDeHoy is the question for the rate of today, whichever day that is for the service.
+type cambioDeHoy struct{ hoy Fecha }
+
+func (q cambioDeHoy) request(*Client) request {
+	return request{op: OpTipoCambioHoy, path: "/api/tipocambio"}
+}
+
+func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
+	tc, err := readTipoCambio(a)
+	if err == nil && tc.Fecha != q.hoy {
+		a.warn("asked for the rate of today, which is %s in Lima by this machine's clock: the answer is of %s", q.hoy, tc.Fecha)
+	}
+	return tc, cmp.Or(err, a.contradiction)
 }
 
 type tipoCambioLeido struct {
@@ -55,8 +81,7 @@ type tipoCambioLeido struct {
 	Fecha fechaLeida `json:"fecha"`
 }
 
-// readTipoCambio accepts the rate of the date asked for; the zero Fecha accepts any.
-func readTipoCambio(a *answer, fecha Fecha) (*TipoCambio, error) {
+func readTipoCambio(a *answer) (*TipoCambio, error) {
 	var leido tipoCambioLeido
 	if err := a.decode(&leido); err != nil {
 		return nil, err
@@ -81,12 +106,7 @@ func readTipoCambio(a *answer, fecha Fecha) (*TipoCambio, error) {
 	case tc.Moneda != "USD":
 		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
 	}
-	if hoy := HoyEnLima(); fecha.IsZero() && tc.Fecha != hoy {
-		a.warn("asked for the rate of today, which is %s in Lima by this machine's clock: the answer is of %s", hoy, tc.Fecha)
-	} else if !fecha.IsZero() && tc.Fecha != fecha {
-		a.contradicts("asked for the rate of %s, the answer is of %s", fecha, tc.Fecha)
-	}
-	return tc, a.contradiction
+	return tc, nil
 }
 
 // plausible reports whether a rate is above zero and of a size that can be written out: a decimal's

@@ -1,0 +1,82 @@
+package fiscope
+
+import (
+	"time"
+)
+
+// How long each answer serves, and what makes two questions the same. The times stand in the doc of
+// CachePolicy.
+
+func (q consulta) key() cacheKey { return cacheKey{op: OpConsultarContribuyente, text: q.ruc} }
+
+func (q consulta) lifetime(p CachePolicy, _ *Contribuyente, found bool, _ time.Time) time.Duration {
+	if found {
+		return p.Consulta
+	}
+	return p.NoExiste
+}
+
+func (q consulta) copy(c *Contribuyente) *Contribuyente {
+	own := *c
+	return &own
+}
+
+func (b Busqueda) key() cacheKey {
+	return cacheKey{op: OpBuscarContribuyentes, text: b.RazonSocial, n: b.Limite}
+}
+
+func (b Busqueda) lifetime(p CachePolicy, _ []ContribuyenteResumen, found bool, _ time.Time) time.Duration {
+	if found {
+		return p.Busqueda
+	}
+	return 0
+}
+
+func (b Busqueda) copy(rs []ContribuyenteResumen) []ContribuyenteResumen {
+	return append(make([]ContribuyenteResumen, 0, len(rs)), rs...) // empty is not nil
+}
+
+func (q cambio) key() cacheKey { return cacheKey{op: OpConsultarTipoCambio, fecha: q.fecha} }
+
+func (q cambio) lifetime(_ CachePolicy, _ *TipoCambio, found bool, now time.Time) time.Duration {
+	return rateLifetime(q.fecha, found, now)
+}
+
+func (q cambio) copy(tc *TipoCambio) *TipoCambio {
+	own := *tc
+	return &own
+}
+
+func (q cambioDeHoy) key() cacheKey { return cacheKey{op: OpTipoCambioHoy, fecha: q.hoy} }
+
+func (q cambioDeHoy) lifetime(_ CachePolicy, tc *TipoCambio, found bool, now time.Time) time.Duration {
+	if found && tc.Fecha != q.hoy {
+		return 0 // the service's clock is not ours: who knows for how long
+	}
+	return rateLifetime(q.hoy, found, now)
+}
+
+func (q cambioDeHoy) copy(tc *TipoCambio) *TipoCambio { return cambio{}.copy(tc) }
+
+// rateLifetime is how long it stays true that a date has this rate, or none.
+func rateLifetime(fecha Fecha, found bool, now time.Time) time.Duration {
+	const (
+		recent     = 10 * 24 * time.Hour
+		whenRecent = 15 * time.Minute
+		whenOld    = 24 * time.Hour
+	)
+	published := fecha.Publicacion()
+	switch {
+	case found && fecha.Compare(FechaEnLima(now)) < 0:
+		return forGood
+	case found:
+		return FechaEnLima(now).AddDays(1).En(Lima).Sub(now)
+	case !fecha.DiaHabil():
+		return forGood
+	case now.Before(published):
+		return published.Sub(now)
+	case now.Before(published.Add(recent)):
+		return whenRecent
+	}
+	return whenOld
+}

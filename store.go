@@ -1,0 +1,185 @@
+package fiscope
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Store holds what outlives a call and what the processes of a fleet share: answers, one quota, and what
+// is known of SOL credentials. Without one, a Client keeps all of it in its own memory; with one, its
+// memory stays in front. The package redisstore implements it.
+//
+// The names that a Store is given (account, key, credential) are hexadecimal hashes keyed with the API
+// key: they reveal nothing of what they stand for, and two API keys never share one. All methods are
+// called concurrently and must heed their context. An error costs at most a query: the Client goes on
+// as if it had no Store.
+type Store interface {
+	// Load returns what was saved under key, and nil where there is nothing or it expired.
+	Load(ctx context.Context, key string) ([]byte, error)
+	// Save keeps value under key for ttl.
+	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
+
+	// Reserve asks for one query of an account's quota, of which keep are left to others.
+	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
+	// Settle tells what came of a reservation that was granted.
+	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
+
+	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
+	// so that a process that died holds nothing.
+	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
+	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
+	// claim that was granted, and where a credential that was proven is refused.
+	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
+	// Forget forgets what is known of a credential.
+	Forget(ctx context.Context, credential string) error
+}
+
+// Reservation is a Store's answer to Reserve.
+type Reservation struct {
+	Grant Grant
+	Until time.Time // for QuotaSpent: when the quota begins anew; zero where that is not known
+	Left  int       // for QuotaSpent: the queries that are left, all of them kept for others
+	Token string    // for the Store itself, to know the reservation again
+}
+
+// Grant says whether an attempt may leave.
+type Grant int
+
+// The grants.
+const (
+	QuotaGranted Grant = iota // it may
+	QuotaSpent                // it may not, before Until
+	QuotaWait                 // another process is finding out: ask again soon
+)
+
+// Outcome is what came of an attempt.
+type Outcome struct {
+	Written    int        // queries that may have been charged: 0 gives the reservation back
+	StatusCode int        // 0 where no answer came
+	RateLimit  *RateLimit // as the answer's headers said; nil where none came
+}
+
+// Claim is a Store's answer to Claim.
+type Claim struct {
+	State ClaimState
+	Since time.Time // for ClaimRefused: when
+	Token string    // for the Store itself, to know the claim again
+}
+
+// ClaimState says what is known of a credential.
+type ClaimState int
+
+// The states.
+const (
+	ClaimGranted ClaimState = iota // nothing is known, and nobody else tries: go first
+	ClaimProven                    // the tax authority accepted it
+	ClaimRefused                   // the tax authority refused it
+	ClaimBusy                      // somebody else tries it: ask again soon
+)
+
+// Verdict is what an attempt says about a credential.
+type Verdict int
+
+// The verdicts.
+const (
+	VerdictNone    Verdict = iota // nothing
+	VerdictProven                 // the tax authority accepted it
+	VerdictRefused                // the tax authority refused it
+)
+
+// WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
+// the same store and API key.
+func WithStore(s Store) Option {
+	return option(func(c *Client) error {
+		if s == nil {
+			return errors.New("fiscope: WithStore: the store is nil")
+		}
+		c.store = s
+		return nil
+	})
+}
+
+// name returns the name under which a store knows something: nobody without the API key can tell what,
+// or try which clave it may be.
+func (c *Client) name(parts ...string) string {
+	mac := hmac.New(sha256.New, []byte(c.apiKey.text()))
+	for _, part := range append([]string{c.baseURL}, parts...) {
+		fmt.Fprintf(mac, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+func (c *Client) storeKey(k cacheKey) string {
+	return c.name("answer", string(k.op), k.text, fmt.Sprint(k.n), k.fecha.String())
+}
+
+// stored is an entry as it is shared. The body is the service's own, so that it is read with the same
+// care as an answer.
+type stored struct {
+	Version int       `json:"v"`
+	Status  int       `json:"status"`
+	Stored  time.Time `json:"stored"`
+	Expires time.Time `json:"expires,omitzero"`
+	Body    []byte    `json:"body,omitempty"`
+	Message string    `json:"message,omitempty"`
+}
+
+const storedVersion = 1
+
+// The longest time for which anything is shared.
+const longestShared = 400 * 24 * time.Hour
+
+// save shares an entry. A store that fails costs the others a query, and this call nothing.
+func save(ctx context.Context, c *Client, k cacheKey, e *entry, body []byte) {
+	if c.store == nil {
+		return
+	}
+	s := stored{Version: storedVersion, Status: e.status, Stored: e.stored, Expires: e.expires, Body: body}
+	if e.missing != nil {
+		s.Status, s.Body, s.Message = http.StatusNotFound, nil, e.missing.Message
+	}
+	value, err := json.Marshal(s)
+	if err != nil {
+		return
+	}
+	ttl := longestShared
+	if !e.expires.IsZero() {
+		ttl = min(ttl, e.expires.Sub(e.stored)+max(0, c.cache.policy.StaleIfError))
+	}
+	_ = c.store.Save(ctx, c.storeKey(k), value, ttl)
+}
+
+// load brings a shared entry into the cache. What is not an entry of ours is a miss.
+func load[T any, Q question[T]](ctx context.Context, c *Client, q Q) *entry {
+	if c.store == nil {
+		return nil
+	}
+	value, err := c.store.Load(ctx, c.storeKey(q.key()))
+	var s stored
+	if err != nil || json.Unmarshal(value, &s) != nil || s.Version != storedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
+		return nil
+	}
+	e := &entry{status: s.Status, stored: s.Stored, expires: s.Expires}
+	switch s.Status {
+	case http.StatusOK:
+		a := &answer{call: &call{client: c, request: q.request(c)}, status: s.Status, body: s.Body}
+		result, err := q.read(a)
+		if err != nil || a.contradicted {
+			return nil
+		}
+		e.value, e.warnings = result, a.warnings
+	case http.StatusNotFound:
+		e.missing = &Error{kind: ErrNotFound, StatusCode: s.Status, Code: CodeNotFound, Message: s.Message}
+	default:
+		return nil
+	}
+	c.cache.put(q.key(), e)
+	return e
+}
