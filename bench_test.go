@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fiscope/fiscope"
 )
 
 // handWritten is the lookup as a careful program without this library has it: a timeout, a capped read
@@ -120,4 +123,61 @@ func TestALookupMakesAtMost14AllocationsMore(t *testing.T) {
 	if ours > hand+14 {
 		t.Errorf("%v allocations, %v by hand: want at most 14 more", ours, hand)
 	}
+}
+
+func TestAnAnswerFromTheCacheMakesOneAllocation(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too: this is checked without it")
+	}
+	client := newClient(t, inMemory(t), fiscope.WithCache(fiscope.CachePolicy{}))
+	for name, ask := range map[string]func() error{
+		"a lookup": func() error { _, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT); return err },
+	} {
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		if n := testing.AllocsPerRun(200, func() { _ = ask() }); n > 1 {
+			t.Errorf("%s: %v allocations, want at most 1", name, n)
+		}
+	}
+}
+
+// BenchmarkCache compares an answer from the cache with the same lookup over a transport in memory, and
+// one goroutine with 64 on one key.
+func BenchmarkCache(b *testing.B) {
+	var miss, one float64
+	perCall := func(b *testing.B) float64 { return float64(b.Elapsed().Nanoseconds()) / float64(b.N) }
+	b.Run("miss", func(b *testing.B) {
+		client := newClient(b, inMemory(b))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
+				b.Fatal(err)
+			}
+		}
+		miss = perCall(b)
+	})
+	client := newClient(b, inMemory(b), fiscope.WithCache(fiscope.CachePolicy{}))
+	b.Run("hit", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
+				b.Fatal(err)
+			}
+		}
+		one = perCall(b)
+		b.ReportMetric(miss/one, "x-cheaper")
+	})
+	b.Run("hit by 64 goroutines", func(b *testing.B) {
+		b.SetParallelism(max(1, 64/runtime.GOMAXPROCS(0)))
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+		b.ReportMetric(one/perCall(b), "x-one-goroutine")
+	})
 }

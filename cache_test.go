@@ -1,0 +1,481 @@
+package fiscope_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+func cached(t testing.TB, p fiscope.CachePolicy, raw ...func(*http.Request) (*http.Response, error)) (*fiscope.Client, *service) {
+	t.Helper()
+	s := &service{answers: raw}
+	return newClient(t, s, fiscope.WithCache(p), fiscope.WithRetry(noRetries())), s
+}
+
+// fileOf is the answer that each operation expects.
+var fileOf = map[string]string{
+	"consultar": "consultar_200.json", "buscar": "buscar_200.json", "validar": "validar_200_aceptado.json",
+	"tipocambio": "tipocambio_200.json", "hoy": "tipocambio_200.json",
+}
+
+func TestTheSameQuestionIsPaidOnce(t *testing.T) {
+	for _, op := range []string{"consultar", "buscar", "tipocambio"} {
+		t.Run(op, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, raw(200, contract(t, fileOf[op])))
+			for range 5 {
+				require.NoError(t, operations[op](t.Context(), client))
+			}
+			assert.Len(t, s.seen(), 1)
+			assert.EqualValues(t, 4, client.Stats().Avoided[fiscope.AvoidedCached])
+			assert.EqualValues(t, 5, client.Stats().Calls)
+		})
+	}
+}
+
+func TestAValidationIsNeverKept(t *testing.T) {
+	client, s := cached(t, fiscope.CachePolicy{}, raw(200, contract(t, "validar_200_aceptado.json")))
+	for range 3 {
+		require.NoError(t, operations["validar"](t.Context(), client))
+	}
+	assert.Len(t, s.seen(), 3)
+}
+
+func TestAnErrorIsNotKept(t *testing.T) {
+	for name, failure := range map[string]func(*http.Request) (*http.Response, error){
+		"500": raw(500, ""), "401": raw(401, ""), "429": raw(429, ""), "400": raw(400, ""), "malformed": raw(200, "null"),
+		"another 404": raw(404, "<html>"), "no answer": broken(errors.New("x")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, failure, raw(200, contract(t, "consultar_200.json")))
+			require.Error(t, operations["consultar"](t.Context(), client))
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			assert.Len(t, s.seen(), 2)
+		})
+	}
+}
+
+func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := cached(t, fiscope.CachePolicy{}, raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"))
+		var first, second fiscope.Response
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&first)))
+		time.Sleep(time.Hour)
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&second)))
+		assert.False(t, first.FromCache)
+		assert.Equal(t, 7, first.RateLimit.Remaining)
+		assert.True(t, second.FromCache)
+		assert.False(t, second.Stale)
+		assert.Equal(t, time.Hour, second.Age)
+		assert.Equal(t, 200, second.StatusCode)
+		assert.Nil(t, second.RateLimit, "an old quota is no news")
+		assert.Equal(t, first.Warnings, second.Warnings)
+		assert.Len(t, second.Warnings, 1)
+	})
+}
+
+func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
+	client, s := cached(t, fiscope.CachePolicy{}, raw(404, contract(t, "consultar_404.json")))
+	first := operations["consultar"](t.Context(), client)
+	var resp fiscope.Response
+	second := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+	assert.Len(t, s.seen(), 1)
+	assert.True(t, resp.FromCache)
+	assert.NotSame(t, first, second)
+	var e *fiscope.Error
+	require.ErrorAs(t, second, &e)
+	require.ErrorIs(t, second, fiscope.ErrNotFound)
+	assert.Equal(t, 404, e.StatusCode)
+	assert.Equal(t, fiscope.CodeNotFound, e.Code)
+	assert.NotEmpty(t, e.Message)
+	assert.Equal(t, fiscope.NotSent, e.Delivery)
+	assert.Zero(t, e.Attempts)
+}
+
+func TestEachCallerHasItsOwnCopy(t *testing.T) {
+	client, _ := cached(t, fiscope.CachePolicy{}, raw(200, contract(t, "consultar_200.json")))
+	first, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	require.NoError(t, err)
+	first.RazonSocial = "OTRA"
+	second, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	require.NoError(t, err)
+	assert.NotEqual(t, "OTRA", second.RazonSocial)
+
+	client, _ = cached(t, fiscope.CachePolicy{}, raw(200, contract(t, "buscar_200.json")))
+	rs, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "peru"})
+	require.NoError(t, err)
+	rs[0].RazonSocial = "OTRA"
+	rs, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: " peru "})
+	require.NoError(t, err)
+	assert.NotEqual(t, "OTRA", rs[0].RazonSocial)
+
+	client, s := cached(t, fiscope.CachePolicy{}, raw(200, "[]"))
+	for range 2 {
+		rs, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "peru"})
+		require.NoError(t, err)
+		assert.NotNil(t, rs)
+	}
+	assert.Len(t, s.seen(), 1)
+}
+
+func TestQuestionsThatDifferAreDifferent(t *testing.T) {
+	client, s := cached(t, fiscope.CachePolicy{}, raw(200, "[]"))
+	for _, b := range []fiscope.Busqueda{{RazonSocial: "peru"}, {RazonSocial: "peru", Limite: 10}, {RazonSocial: "perú"}} {
+		_, err := client.Contribuyentes.Buscar(t.Context(), b)
+		require.NoError(t, err)
+	}
+	assert.Len(t, s.seen(), 3)
+}
+
+// at calls f at an instant of Lima, and after it: the edge of a lifetime.
+type edge struct {
+	op, file string
+	status   int
+	asked    string // when the answer was kept, in Lima
+	serves   string // the last instant at which it serves
+	fecha    string // of the question; "" for none
+	forGood  bool
+}
+
+func TestLifetimesAtTheirEdges(t *testing.T) {
+	for name, test := range map[string]edge{
+		"a taxpayer, 12 hours":                     {op: "consultar", status: 200, asked: "2026-11-20 08:00:00", serves: "2026-11-20 19:59:59"},
+		"no taxpayer, 1 hour":                      {op: "consultar", status: 404, asked: "2026-11-20 08:00:00", serves: "2026-11-20 08:59:59"},
+		"a search, 1 hour":                         {op: "buscar", status: 200, asked: "2026-11-20 08:00:00", serves: "2026-11-20 08:59:59"},
+		"a past rate, for good":                    {op: "tipocambio", status: 200, fecha: "2026-11-19", asked: "2026-11-20 08:00:00", forGood: true},
+		"today's rate, until midnight":             {op: "tipocambio", status: 200, fecha: "2026-11-20", asked: "2026-11-20 18:00:00", serves: "2026-11-20 23:59:59"},
+		"no rate yet, until 17:00":                 {op: "tipocambio", status: 404, fecha: "2026-11-20", asked: "2026-11-20 09:00:00", serves: "2026-11-20 16:59:59"},
+		"no rate just before 17:00":                {op: "tipocambio", status: 404, fecha: "2026-11-20", asked: "2026-11-20 16:59:59", serves: "2026-11-20 16:59:59"},
+		"no rate at 17:00, 15 minutes":             {op: "tipocambio", status: 404, fecha: "2026-11-20", asked: "2026-11-20 17:00:00", serves: "2026-11-20 17:14:59"},
+		"no rate in the future":                    {op: "tipocambio", status: 404, fecha: "2026-11-24", asked: "2026-11-20 17:00:00", serves: "2026-11-24 16:59:59"},
+		"no rate for 10 days, 15 minutes":          {op: "tipocambio", status: 404, fecha: "2026-11-20", asked: "2026-11-30 16:59:59", serves: "2026-11-30 17:14:58"},
+		"no rate after 10 days, a day":             {op: "tipocambio", status: 404, fecha: "2026-11-20", asked: "2026-11-30 17:00:00", serves: "2026-12-01 16:59:59"},
+		"no rate on a Saturday, for good":          {op: "tipocambio", status: 404, fecha: "2026-11-21", asked: "2026-11-20 08:00:00", forGood: true},
+		"no rate on a holiday, for good":           {op: "tipocambio", status: 404, fecha: "2026-12-08", asked: "2026-12-08 08:00:00", forGood: true},
+		"the rate of today, until midnight":        {op: "hoy", status: 200, asked: "2026-11-20 18:00:00", serves: "2026-11-20 23:59:59"},
+		"no rate of today yet, until 17:00":        {op: "hoy", status: 404, asked: "2026-11-20 09:00:00", serves: "2026-11-20 16:59:59"},
+		"today is another day after midnight":      {op: "hoy", status: 404, asked: "2026-11-21 09:00:00", serves: "2026-11-21 23:59:59"},
+		"today of another day is not kept for Hoy": {op: "hoy", status: 200, asked: "2026-11-23 18:00:00", serves: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				until := func(text string) {
+					at, err := time.ParseInLocation(time.DateTime, text, fiscope.Lima)
+					require.NoError(t, err)
+					time.Sleep(time.Until(at))
+				}
+				until(test.asked)
+				fecha := viernes
+				body := contract(t, fileOf[test.op])
+				if test.fecha != "" {
+					var err error
+					fecha, err = fiscope.ParseFecha(test.fecha)
+					require.NoError(t, err)
+					body = change(body, "2026-11-20", test.fecha)
+				}
+				if test.status == 404 {
+					body = contract(t, "tipocambio_404.json")
+				}
+				client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
+				ask := func() {
+					err := error(nil)
+					if test.op == "tipocambio" {
+						_, err = client.TipoCambio.Consultar(t.Context(), fecha)
+					} else {
+						err = operations[test.op](t.Context(), client)
+					}
+					assert.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound))
+				}
+				ask()
+				switch {
+				case test.forGood:
+					time.Sleep(5 * 365 * 24 * time.Hour)
+					ask()
+					assert.Len(t, s.seen(), 1)
+				case test.serves == "":
+					ask()
+					assert.Len(t, s.seen(), 2)
+				default:
+					until(test.serves)
+					ask()
+					assert.Len(t, s.seen(), 1, "it still serves at %s", test.serves)
+					time.Sleep(time.Second)
+					ask()
+					assert.Len(t, s.seen(), 2, "and not a second later")
+				}
+			})
+		})
+	}
+}
+
+func TestAPolicyIsTheCallers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := cached(t, fiscope.CachePolicy{Consulta: time.Minute, Busqueda: -1}, raw(200, contract(t, "consultar_200.json")))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		time.Sleep(time.Minute)
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Len(t, s.seen(), 2)
+
+		client, s = cached(t, fiscope.CachePolicy{Busqueda: -1}, raw(200, "[]"))
+		require.NoError(t, operations["buscar"](t.Context(), client))
+		require.NoError(t, operations["buscar"](t.Context(), client))
+		assert.Len(t, s.seen(), 2)
+
+		client, s = cached(t, fiscope.CachePolicy{Entries: 1}, raw(200, "[]"))
+		for _, text := range []string{"uno", "dos", "uno"} {
+			_, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: text})
+			require.NoError(t, err)
+		}
+		assert.Len(t, s.seen(), 3, "the cache is bounded")
+	})
+	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithCache(fiscope.CachePolicy{Entries: -1}))
+	require.Error(t, err)
+}
+
+func TestWithoutCacheAsksAndKeeps(t *testing.T) {
+	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithoutCache())
+	require.NoError(t, err)
+	assert.True(t, c.Estado.Baja())
+	c, err = client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	require.NoError(t, err)
+	assert.True(t, c.Estado.Baja(), "what was fresh is kept for the next")
+	assert.Len(t, s.seen(), 2)
+}
+
+func TestAContradictionThatWasLetPassIsNotKept(t *testing.T) {
+	s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, change(record, "20131312955", rucEmisor)), raw(200, record)}}
+	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLenientReading())
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+	require.NoError(t, err)
+	assert.Equal(t, rucSUNAT, c.RUC)
+}
+
+func TestStaleRatherThanNothing(t *testing.T) {
+	ok := raw(200, contract(t, "consultar_200.json"))
+	for name, test := range map[string]struct {
+		failure func(*http.Request) (*http.Response, error)
+		policy  fiscope.CachePolicy
+		after   time.Duration
+		stale   bool
+	}{
+		"unavailable":      {raw(503, ""), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, true},
+		"no connection":    {broken(errors.New("x")), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, true},
+		"quota spent":      {raw(429, ""), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, true},
+		"too old":          {raw(503, ""), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 36 * time.Hour, false},
+		"not asked for":    {raw(503, ""), fiscope.CachePolicy{}, 20 * time.Hour, false},
+		"another error":    {raw(401, ""), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, false},
+		"it is gone":       {raw(404, contract(t, "consultar_404.json")), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, false},
+		"not the contract": {raw(200, "null"), fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, 20 * time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := cached(t, test.policy, ok, test.failure)
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				time.Sleep(test.after)
+				var resp fiscope.Response
+				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+				assert.Equal(t, test.stale, err == nil, err)
+				assert.Equal(t, test.stale, resp.Stale)
+				assert.Equal(t, test.stale, resp.FromCache)
+				if !test.stale {
+					return
+				}
+				assert.Equal(t, test.after, resp.Age)
+				assert.Len(t, s.seen(), 2)
+				require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+				assert.True(t, resp.Stale)
+				assert.Len(t, s.seen(), 2, "an outage does not make every call wait")
+				time.Sleep(30 * time.Second)
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				assert.Len(t, s.seen(), 3, "but it is tried again")
+			})
+		})
+	}
+}
+
+func TestAStaleAnswerEndsWithItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := cached(t, fiscope.CachePolicy{Consulta: time.Hour, StaleIfError: time.Minute}, raw(200, record), raw(503, ""))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		time.Sleep(time.Hour + 50*time.Second)
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		time.Sleep(10 * time.Second)
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+	})
+}
+
+func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
+	for name, opt := range map[string]fiscope.Option{"coalescing": fiscope.WithCoalescing(), "cache": fiscope.WithCache(fiscope.CachePolicy{})} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, record))}}
+				client := newClient(t, s, opt)
+				var wg sync.WaitGroup
+				var coalesced atomic.Int64
+				results := make([]*fiscope.Contribuyente, 100)
+				for i := range results {
+					wg.Go(func() {
+						var resp fiscope.Response
+						c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+						assert.NoError(t, err)
+						assert.Equal(t, time.Second, resp.Duration)
+						assert.False(t, resp.FromCache)
+						if resp.Coalesced {
+							coalesced.Add(1)
+						}
+						results[i] = c
+					})
+				}
+				wg.Wait()
+				assert.Len(t, s.seen(), 1)
+				assert.EqualValues(t, 99, coalesced.Load())
+				assert.EqualValues(t, 99, client.Stats().Avoided[fiscope.AvoidedCoalesced])
+				assert.EqualValues(t, 100, client.Stats().Calls)
+				for i := range results[1:] {
+					assert.NotSame(t, results[i], results[i+1])
+					assert.Empty(t, cmp.Diff(results[i], results[i+1]))
+				}
+			})
+		})
+	}
+}
+
+func TestAFailureIsSharedAndCopied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(500, ""))}}
+		client := newClient(t, s, fiscope.WithCoalescing(), fiscope.WithRetry(noRetries()))
+		errs := make(chan error, 10)
+		for range cap(errs) {
+			go func() { errs <- operations["consultar"](t.Context(), client) }()
+		}
+		seen := map[*fiscope.Error]bool{}
+		for range cap(errs) {
+			var e *fiscope.Error
+			err := <-errs
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+			require.ErrorAs(t, err, &e)
+			seen[e] = true
+		}
+		assert.Len(t, seen, 10)
+		assert.Len(t, s.seen(), 1)
+	})
+}
+
+func TestACallerThatGivesUpLeavesTheOthersAlone(t *testing.T) {
+	for name, opt := range map[string]fiscope.Option{"coalescing": fiscope.WithCoalescing(), "cache": fiscope.WithCache(fiscope.CachePolicy{})} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, record))}}
+				client := newClient(t, s, opt)
+				ctx, cancel := context.WithCancel(t.Context())
+				var wg sync.WaitGroup
+				wg.Go(func() { // the one whose query it is
+					start := time.Now()
+					err := operations["consultar"](ctx, client)
+					assert.ErrorIs(t, err, context.Canceled)
+					assert.Less(t, time.Since(start), time.Second, "it leaves at once")
+				})
+				synctest.Wait()
+				for range 3 {
+					wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+				}
+				time.Sleep(500 * time.Millisecond)
+				cancel()
+				wg.Wait()
+				assert.Len(t, s.seen(), 1)
+			})
+		})
+	}
+}
+
+func TestWhenTheLastCallerLeaves(t *testing.T) {
+	t.Run("without a cache the query is abandoned", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var ended atomic.Bool
+			s := &service{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				ended.Store(true)
+				return nil, r.Context().Err()
+			}, raw(200, record)}}
+			client := newClient(t, s, fiscope.WithCoalescing())
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
+			synctest.Wait()
+			assert.True(t, ended.Load())
+			require.NoError(t, operations["consultar"](t.Context(), client), "the next one does not join a dead flight")
+		})
+	})
+	t.Run("with a cache the answer is brought home", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, slowly(raw(200, record)))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
+			time.Sleep(time.Second)
+			var resp fiscope.Response
+			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+			assert.True(t, resp.FromCache)
+			assert.Len(t, s.seen(), 1)
+		})
+	})
+	t.Run("a flight is bounded", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := cached(t, fiscope.CachePolicy{}, hangs)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			defer cancel()
+			require.Error(t, operations["consultar"](ctx, client))
+			time.Sleep(time.Hour) // or the bubble complains of a goroutine
+		})
+	})
+}
+
+func TestValidationsAreNotCoalesced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, verdict))}}
+		client := newClient(t, s, fiscope.WithCoalescing())
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { assert.NoError(t, operations["validar"](t.Context(), client)) })
+		}
+		wg.Wait()
+		assert.Len(t, s.seen(), 3)
+	})
+}
+
+func TestARefusalIsNotSharedWithWhoMayUseTheReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &metered{t: t, reset: inAnHour}
+		m.left.Store(6)
+		client := newClient(t, m, fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}), fiscope.WithQuotaReserve(5))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded) })
+		wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(0))) })
+		wg.Wait()
+	})
+}
+
+func TestInputIsCheckedWithACacheToo(t *testing.T) {
+	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record))
+	_, err := client.Contribuyentes.Consultar(t.Context(), "x")
+	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+	require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+	assert.Empty(t, s.seen())
+}

@@ -1,0 +1,349 @@
+package fiscope_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+// fleetStore is a Store in memory that plays what a test tells it to.
+type fleetStore struct {
+	mu       sync.Mutex
+	saved    map[string][]byte
+	ttls     map[string]time.Duration
+	fails    error
+	reserve  func(keep int) fiscope.Reservation
+	claims   []fiscope.Claim // one after the other, the last for good
+	claimed  int
+	settled  []fiscope.Outcome
+	verdicts []fiscope.Verdict
+	names    map[string]bool
+}
+
+func newFleetStore() *fleetStore {
+	return &fleetStore{saved: map[string][]byte{}, ttls: map[string]time.Duration{}, names: map[string]bool{}}
+}
+
+func (s *fleetStore) lock(name string) func() {
+	s.mu.Lock()
+	s.names[name] = true
+	return s.mu.Unlock
+}
+
+func (s *fleetStore) Load(_ context.Context, key string) ([]byte, error) {
+	defer s.lock(key)()
+	return s.saved[key], s.fails
+}
+
+func (s *fleetStore) Save(_ context.Context, key string, value []byte, ttl time.Duration) error {
+	defer s.lock(key)()
+	if s.fails == nil {
+		s.saved[key], s.ttls[key] = value, ttl
+	}
+	return s.fails
+}
+
+func (s *fleetStore) Reserve(_ context.Context, account string, keep int) (fiscope.Reservation, error) {
+	defer s.lock(account)()
+	if s.reserve == nil || s.fails != nil {
+		return fiscope.Reservation{Token: "t"}, s.fails
+	}
+	return s.reserve(keep), nil
+}
+
+func (s *fleetStore) Settle(ctx context.Context, account string, r fiscope.Reservation, o fiscope.Outcome) error {
+	defer s.lock(account)()
+	if ctx.Err() == nil && r.Token == "t" {
+		s.settled = append(s.settled, o)
+	}
+	return s.fails
+}
+
+func (s *fleetStore) Claim(_ context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
+	defer s.lock(credential)()
+	if s.fails != nil || len(s.claims) == 0 || hold <= 0 {
+		return fiscope.Claim{Token: "c"}, s.fails
+	}
+	s.claimed++
+	return s.claims[min(s.claimed, len(s.claims))-1], nil
+}
+
+func (s *fleetStore) Conclude(_ context.Context, credential string, _ fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	defer s.lock(credential)()
+	if memory == 24*time.Hour {
+		s.verdicts = append(s.verdicts, v)
+	}
+	return s.fails
+}
+
+func (s *fleetStore) Forget(_ context.Context, credential string) error {
+	defer s.lock(credential)()
+	s.claims = nil
+	return s.fails
+}
+
+func fleetClient(t testing.TB, s *fleetStore, key string, answer func(*http.Request) (*http.Response, error)) (*fiscope.Client, *service) {
+	t.Helper()
+	far := &service{answers: []func(*http.Request) (*http.Response, error){answer}}
+	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: far}), fiscope.WithStore(s),
+		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}), fiscope.WithRetry(noRetries()))
+	require.NoError(t, err)
+	return client, far
+}
+
+func TestProcessesShareAnAnswer(t *testing.T) {
+	for _, op := range []string{"consultar", "buscar", "tipocambio"} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newFleetStore()
+				one, first := fleetClient(t, store, apiKey, raw(200, contract(t, fileOf[op])))
+				two, second := fleetClient(t, store, apiKey, raw(500, ""))
+				require.NoError(t, operations[op](t.Context(), one))
+				time.Sleep(time.Minute)
+				var resp fiscope.Response
+				require.NoError(t, operations[op](t.Context(), two, fiscope.WithResponse(&resp)))
+				assert.True(t, resp.FromCache)
+				assert.Equal(t, time.Minute, resp.Age)
+				assert.Len(t, first.seen(), 1)
+				assert.Empty(t, second.seen())
+			})
+		})
+	}
+	t.Run("that there is none", func(t *testing.T) {
+		store := newFleetStore()
+		one, _ := fleetClient(t, store, apiKey, raw(404, contract(t, "consultar_404.json")))
+		two, second := fleetClient(t, store, apiKey, raw(500, ""))
+		require.ErrorIs(t, operations["consultar"](t.Context(), one), fiscope.ErrNotFound)
+		err := operations["consultar"](t.Context(), two)
+		require.ErrorIs(t, err, fiscope.ErrNotFound)
+		assert.ErrorContains(t, err, "NOT_FOUND")
+		assert.Empty(t, second.seen())
+	})
+}
+
+func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
+	store := newFleetStore()
+	one, _ := fleetClient(t, store, apiKey, raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), one))
+	require.Error(t, operations["validar"](t.Context(), one))
+	names := maps.Clone(store.names)
+	clear(store.names)
+	two, second := fleetClient(t, store, "otra-llave", raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), two))
+	require.Error(t, operations["validar"](t.Context(), two))
+	assert.Len(t, second.seen(), 2)
+	for name := range store.names {
+		assert.NotContains(t, names, name)
+	}
+}
+
+func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
+	store := newFleetStore()
+	client, _ := fleetClient(t, store, apiKey, raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	require.Error(t, operations["validar"](t.Context(), client))
+	assert.GreaterOrEqual(t, len(store.names), 3)
+	for name := range store.names {
+		assert.Regexp(t, `^[0-9a-f]{32}$`, name)
+	}
+	all, err := json.Marshal(store.saved)
+	require.NoError(t, err)
+	assert.False(t, leaks(string(all), apiKey) || leaks(string(all), clave), "a secret is stored")
+}
+
+func TestForeignBytesAreAMiss(t *testing.T) {
+	good := func(t *testing.T) (store *fleetStore, key string) {
+		store = newFleetStore()
+		client, _ := fleetClient(t, store, apiKey, raw(200, record))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		for key = range store.saved {
+		}
+		return store, key
+	}
+	for name, spoil := range map[string]func(string) string{
+		"empty":            func(string) string { return "" },
+		"null":             func(string) string { return "null" },
+		"garbage":          func(string) string { return "\xff\xfe\x00" },
+		"another program":  func(string) string { return `{"ruc":"20131312955"}` },
+		"cut":              func(s string) string { return s[:len(s)/2] },
+		"another version":  func(s string) string { return strings.Replace(s, `"v":1`, `"v":2`, 1) },
+		"another status":   func(s string) string { return strings.Replace(s, `"status":200`, `"status":500`, 1) },
+		"a spoiled body":   func(s string) string { return strings.Replace(s, `"body":"`, `"body":"AAAA`, 1) },
+		"from tomorrow":    func(s string) string { return strings.Replace(s, `"stored":"20`, `"stored":"30`, 1) },
+		"expired long ago": func(s string) string { return strings.Replace(s, `"expires":"20`, `"expires":"19`, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, key := good(t)
+			before := string(store.saved[key])
+			after := spoil(before)
+			require.NotEqual(t, before, after)
+			store.saved[key] = []byte(after)
+			client, far := fleetClient(t, store, apiKey, raw(200, record))
+			require.NoError(t, operations["consultar"](t.Context(), client), "a miss, not an error")
+			assert.Len(t, far.seen(), 1)
+			assert.NotEqual(t, after, string(store.saved[key]), "and it is mended")
+		})
+	}
+	t.Run("another's record", func(t *testing.T) {
+		store, key := good(t)
+		other, _ := fleetClient(t, store, apiKey, raw(200, change(record, rucSUNAT, rucEmisor)))
+		_, err := other.Contribuyentes.Consultar(t.Context(), rucEmisor)
+		require.NoError(t, err)
+		for k, v := range store.saved {
+			if k != key {
+				store.saved[key] = v
+			}
+		}
+		client, far := fleetClient(t, store, apiKey, raw(200, record))
+		c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+		require.NoError(t, err)
+		assert.Equal(t, rucSUNAT, c.RUC)
+		assert.Len(t, far.seen(), 1)
+	})
+}
+
+func TestASharedAnswerHasATime(t *testing.T) {
+	store := newFleetStore()
+	client, _ := fleetClient(t, store, apiKey, raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	for _, ttl := range store.ttls {
+		assert.Equal(t, 13*time.Hour, ttl, "12 hours, and one more for when the service cannot be asked")
+	}
+}
+
+func TestAStoreThatFailsCostsNothingButQueries(t *testing.T) {
+	store := newFleetStore()
+	store.fails = errors.New("redis is away")
+	client, _ := fleetClient(t, store, apiKey, raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	wrong, far := fleetClient(t, store, apiKey, raw(401, contract(t, "validar_401.json")))
+	require.ErrorIs(t, validar(t.Context(), wrong, clave), fiscope.ErrInvalidSOLCredentials)
+	require.ErrorIs(t, validar(t.Context(), wrong, clave), fiscope.ErrSOLCredentialsBlocked, "the local guard holds")
+	assert.Len(t, far.seen(), 1)
+}
+
+func TestTheFleetsQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFleetStore()
+		until := time.Now().Add(time.Hour)
+		asked := 0
+		store.reserve = func(keep int) fiscope.Reservation {
+			asked++
+			switch {
+			case asked < 4:
+				return fiscope.Reservation{Grant: fiscope.QuotaWait}
+			case keep > 0:
+				return fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: 2, Until: until}
+			}
+			return fiscope.Reservation{Token: "t"}
+		}
+		client, far := fleetClient(t, store, apiKey, raw(200, verdict, "X-RateLimit-Remaining: 7"))
+		start := time.Now()
+		require.NoError(t, operations["validar"](t.Context(), client))
+		assert.Greater(t, time.Since(start), 30*time.Millisecond, "it asks again while another process finds out")
+		assert.Equal(t, 4, asked)
+		require.Len(t, store.settled, 1)
+		assert.Equal(t, fiscope.Outcome{Written: 1, StatusCode: 200, RateLimit: &fiscope.RateLimit{Limit: fiscope.NoHeader, Remaining: 7}}, store.settled[0])
+
+		err := operations["validar"](t.Context(), client, fiscope.WithQuotaReserve(2))
+		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
+		assert.ErrorContains(t, err, "2 queries are left, and 2 are kept in reserve until")
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, time.Until(until), e.RetryAfter)
+		assert.Len(t, far.seen(), 1)
+
+		asked = -1000 // for ever
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, operations["validar"](ctx, client), context.DeadlineExceeded)
+		assert.Len(t, far.seen(), 1)
+	})
+}
+
+func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFleetStore()
+		ctx, cancel := context.WithCancel(t.Context())
+		client, _ := fleetClient(t, store, apiKey, func(r *http.Request) (*http.Response, error) {
+			cancel()
+			return hangs(r)
+		})
+		require.ErrorIs(t, operations["validar"](ctx, client), context.Canceled)
+		require.Len(t, store.settled, 1)
+		assert.Equal(t, fiscope.Outcome{Written: 1}, store.settled[0], "nobody knows: it counts as spent")
+	})
+}
+
+func TestTheFleetsSOLGuard(t *testing.T) {
+	refused := fiscope.Claim{State: fiscope.ClaimRefused, Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	busy := fiscope.Claim{State: fiscope.ClaimBusy}
+	for name, test := range map[string]struct {
+		claims   []fiscope.Claim
+		answer   func(*http.Request) (*http.Response, error)
+		is       error
+		sent     int
+		verdicts []fiscope.Verdict
+	}{
+		"nothing is known, and it is right": {nil, raw(200, verdict), nil, 1, []fiscope.Verdict{fiscope.VerdictProven}},
+		"nothing is known, and it is wrong": {nil, raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials, 1, []fiscope.Verdict{fiscope.VerdictRefused}},
+		"nothing is known, and stays so":    {nil, raw(500, ""), fiscope.ErrUnavailable, 1, []fiscope.Verdict{fiscope.VerdictNone}},
+		"another process was refused":       {[]fiscope.Claim{refused}, raw(200, verdict), fiscope.ErrSOLCredentialsBlocked, 0, nil},
+		"another process proved it":         {[]fiscope.Claim{{State: fiscope.ClaimProven}}, raw(200, verdict), nil, 1, nil},
+		"proven, and refused later":         {[]fiscope.Claim{{State: fiscope.ClaimProven}}, raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials, 1, []fiscope.Verdict{fiscope.VerdictRefused}},
+		"another process is trying":         {[]fiscope.Claim{busy, busy, refused}, raw(200, verdict), fiscope.ErrSOLCredentialsBlocked, 0, nil},
+		"another process does not finish":   {[]fiscope.Claim{busy}, raw(200, verdict), fiscope.ErrUnavailable, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newFleetStore()
+				store.claims = test.claims
+				client, far := fleetClient(t, store, apiKey, test.answer)
+				start := time.Now()
+				err := validar(t.Context(), client, clave)
+				assert.LessOrEqual(t, time.Since(start), 31*time.Second)
+				if test.is == nil {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, test.is)
+				}
+				assert.Len(t, far.seen(), test.sent)
+				assert.Equal(t, test.verdicts, store.verdicts)
+			})
+		})
+	}
+	t.Run("forgotten everywhere", func(t *testing.T) {
+		store := newFleetStore()
+		store.claims = []fiscope.Claim{refused}
+		client, _ := fleetClient(t, store, apiKey, raw(200, verdict))
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+		client.CPE.Olvidar(credenciales)
+		require.NoError(t, validar(t.Context(), client, clave))
+	})
+	t.Run("a proven one asks the store no more", func(t *testing.T) {
+		store := newFleetStore()
+		store.claims = []fiscope.Claim{{State: fiscope.ClaimProven}}
+		client, _ := fleetClient(t, store, apiKey, raw(200, verdict))
+		for range 10 {
+			require.NoError(t, validar(t.Context(), client, clave))
+		}
+		assert.Equal(t, 1, store.claimed)
+	})
+}
+
+func TestWithStoreRefusesNone(t *testing.T) {
+	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(nil))
+	require.Error(t, err)
+}
