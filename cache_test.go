@@ -107,17 +107,31 @@ func TestEachCallerHasItsOwnCopy(t *testing.T) {
 	first, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	require.NoError(t, err)
 	first.RazonSocial = "OTRA"
-	second, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-	require.NoError(t, err)
-	assert.NotEqual(t, "OTRA", second.RazonSocial)
+	for range 2 { // neither the one who asked first nor one who was served changes what the next is served
+		next, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+		require.NoError(t, err)
+		assert.NotEqual(t, "OTRA", next.RazonSocial)
+		next.RazonSocial = "OTRA"
+	}
 
 	client, _ = cached(t, fiscope.CachePolicy{}, raw(200, contract(t, "buscar_200.json")))
 	rs, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "peru"})
 	require.NoError(t, err)
 	rs[0].RazonSocial = "OTRA"
-	rs, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: " peru "})
-	require.NoError(t, err)
-	assert.NotEqual(t, "OTRA", rs[0].RazonSocial)
+	for range 2 {
+		rs, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: " peru "})
+		require.NoError(t, err)
+		assert.NotEqual(t, "OTRA", rs[0].RazonSocial)
+		rs[0].RazonSocial = "OTRA"
+	}
+
+	client, _ = cached(t, fiscope.CachePolicy{}, raw(200, price))
+	for range 3 {
+		tc, err := client.TipoCambio.Consultar(t.Context(), viernes)
+		require.NoError(t, err)
+		assert.Equal(t, "USD", tc.Moneda)
+		tc.Moneda = "OTRA"
+	}
 
 	client, s := cached(t, fiscope.CachePolicy{}, raw(200, "[]"))
 	for range 2 {
@@ -460,22 +474,44 @@ func TestARefusalIsNotSharedWithWhoMayUseTheReserve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &metered{t: t, reset: inAnHour}
 		m.left.Store(6)
-		client := newClient(t, m, fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}), fiscope.WithQuotaReserve(5))
+		store := newFleetStore()
+		store.slow = time.Second // so that the two are under way together
+		client := newClient(t, m, fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}), fiscope.WithStore(store), fiscope.WithQuotaReserve(5))
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded) })
+		synctest.Wait()
 		wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(0))) })
 		wg.Wait()
 	})
 }
 
+func TestAKeptNotFoundDoesNotServeStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := cached(t, fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, raw(404, contract(t, "consultar_404.json")), raw(503, ""))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrNotFound)
+		time.Sleep(2 * time.Hour)
+		err := operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable, "who was not registered may be by now")
+		require.NotErrorIs(t, err, fiscope.ErrNotFound)
+	})
+}
+
 func TestInputIsCheckedWithACacheToo(t *testing.T) {
-	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record))
-	_, err := client.Contribuyentes.Consultar(t.Context(), "x")
-	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
-	require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
-	assert.Empty(t, s.seen())
+	synctest.Test(t, func(t *testing.T) {
+		client, s := cached(t, fiscope.CachePolicy{}, raw(200, record))
+		_, err := client.Contribuyentes.Consultar(t.Context(), "x")
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 10 {
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+		}
+		synctest.Wait()
+		assert.Empty(t, s.seen(), "no flight starts for a caller that has gone")
+
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest, "also where the cache could answer")
+	})
 }

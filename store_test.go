@@ -30,6 +30,7 @@ type fleetStore struct {
 	settled  []fiscope.Outcome
 	verdicts []fiscope.Verdict
 	names    map[string]bool
+	slow     time.Duration // of Load
 }
 
 func newFleetStore() *fleetStore {
@@ -43,6 +44,7 @@ func (s *fleetStore) lock(name string) func() {
 }
 
 func (s *fleetStore) Load(_ context.Context, key string) ([]byte, error) {
+	time.Sleep(s.slow) // in a bubble
 	defer s.lock(key)()
 	return s.saved[key], s.fails
 }
