@@ -457,6 +457,26 @@ func TestWhenTheLastCallerLeaves(t *testing.T) {
 	})
 }
 
+// The service's today may be another day than ours: its answer must not pass for that of our date.
+func TestTodayIsAnotherQuestionThanItsDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it is 1999-12-31 in Lima
+		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.RawQuery == "" {
+				return slowly(raw(200, change(price, "2026-11-20", "1999-12-30")))(r)
+			}
+			return slowly(raw(200, change(price, "2026-11-20", "1999-12-31")))(r)
+		}), fiscope.WithCache(fiscope.CachePolicy{}))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.NoError(t, operations["hoy"](t.Context(), client)) })
+		synctest.Wait()
+		hoy := fiscope.HoyEnLima()
+		tc, err := client.TipoCambio.Consultar(t.Context(), hoy)
+		require.NoError(t, err)
+		assert.Equal(t, hoy, tc.Fecha)
+		wg.Wait()
+	})
+}
+
 func TestValidationsAreNotCoalesced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, verdict))}}
