@@ -151,14 +151,14 @@ func TestQuestionsThatDifferAreDifferent(t *testing.T) {
 	assert.Len(t, s.seen(), 3)
 }
 
-// at calls f at an instant of Lima, and after it: the edge of a lifetime.
+// edge is the end of a lifetime.
 type edge struct {
-	op, file string
-	status   int
-	asked    string // when the answer was kept, in Lima
-	serves   string // the last instant at which it serves
-	fecha    string // of the question; "" for none
-	forGood  bool
+	op      string
+	status  int
+	asked   string // when the answer was kept, in Lima
+	serves  string // the last instant at which it serves
+	fecha   string // of the question; "" for none
+	forGood bool
 }
 
 func TestLifetimesAtTheirEdges(t *testing.T) {
@@ -202,7 +202,7 @@ func TestLifetimesAtTheirEdges(t *testing.T) {
 				}
 				client, s := cached(t, fiscope.CachePolicy{}, raw(test.status, body))
 				ask := func() {
-					err := error(nil)
+					var err error
 					if test.op == "tipocambio" {
 						_, err = client.TipoCambio.Consultar(t.Context(), fecha)
 					} else {
