@@ -154,6 +154,8 @@ func TestABodyThatIsNoErrorBecomesOneUsefulLine(t *testing.T) {
 	}{
 		"an HTML page":            {403, "<!doctype html><html><head><title>403 - Acceso\n denegado &amp; bloqueado</title></head><body>x</body></html>", "403 - Acceso denegado & bloqueado"},
 		"a page without a title":  {500, "<h1>Error</h1><script>var x=1</script><p>interno</p>", "Error interno"},
+		"scripts and styles":      {500, "<STYLE>p{}</STYLE><p>uno<SCRIPT src=x>var y</SCRIPT > dos</p><script>z", "uno dos"},
+		"an empty title":          {500, "<TITLE> </TITLE><p>texto", "texto"},
 		"plain text":              {500, "upstream connect error\r\nor disconnect", "upstream connect error or disconnect"},
 		"a JSON string":           {500, `"boom"`, "boom"},
 		"another JSON":            {500, `{"message":"boom"}`, "boom"},
@@ -184,6 +186,18 @@ func TestTheServersTextIsCutAt300Runes(t *testing.T) {
 	assert.Equal(t, strings.Repeat("ñ", 300)+"…", e.Message)
 	assert.LessOrEqual(t, len(e.Body()), 4096)
 	assert.True(t, utf8.Valid(e.Body()))
+}
+
+// A page made to keep a tag stripper busy for minutes is read once.
+func TestAHostilePageIsReadOnce(t *testing.T) {
+	for name, unit := range map[string]string{"scripts": "<script>", "titles": "<title>", "open tags": "<", "text": "hola ", "the clave": clave, "RUCs": "12345678901 ", "entities": "&lt;"} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(500, "<"+strings.Repeat(unit, (1<<20)/len(unit)-1)))
+			err := operations["validar"](t.Context(), client)
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+			assert.Less(t, len(err.Error()), 1000)
+		})
+	}
 }
 
 func TestARedirectIsNotFollowed(t *testing.T) {

@@ -98,21 +98,43 @@ func visible(text string) string {
 	}, text)), " ")
 }
 
-var (
-	htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	htmlSkip  = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
-)
-
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
-// text without tags.
+// text without tags. It reads the body once, whatever is in it: no regular expression.
 func pageText(body string) string {
-	if title := htmlTitle.FindStringSubmatch(body); title != nil && visible(title[1]) != "" {
-		return html.UnescapeString(title[1])
+	if !strings.HasPrefix(strings.TrimSpace(body), "<") {
+		return body
 	}
-	if strings.HasPrefix(strings.TrimSpace(body), "<") {
-		return html.UnescapeString(htmlSkip.ReplaceAllString(body, " "))
+	if _, title, ok := cutFold(body, "<title"); ok {
+		if _, title, ok = strings.Cut(title, ">"); ok {
+			if title, _, ok = cutFold(title, "</title"); ok && visible(title) != "" {
+				return html.UnescapeString(title)
+			}
+		}
 	}
-	return body
+	var text strings.Builder
+	for {
+		before, tag, ok := strings.Cut(body, "<")
+		text.WriteString(before + " ")
+		if !ok {
+			return html.UnescapeString(text.String())
+		}
+		for _, hidden := range []string{"script", "style"} {
+			if len(tag) >= len(hidden) && strings.EqualFold(tag[:len(hidden)], hidden) {
+				_, tag, _ = cutFold(tag, "</"+hidden)
+			}
+		}
+		_, body, _ = strings.Cut(tag, ">")
+	}
+}
+
+// cutFold is strings.Cut for a separator in ASCII, in any case.
+func cutFold(s, separator string) (before, after string, found bool) {
+	for i := 0; i+len(separator) <= len(s); i++ {
+		if strings.EqualFold(s[i:i+len(separator)], separator) {
+			return s[:i], s[i+len(separator):], true
+		}
+	}
+	return s, "", false
 }
 
 // unquoted returns s as %q writes it, without its quotes.
