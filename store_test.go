@@ -149,6 +149,15 @@ func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
 	for name := range store.names {
 		assert.NotContains(t, names, name)
 	}
+
+	clear(store.names)
+	elsewhere, err := fiscope.NewClient("https://otro.fiscope.example", apiKey, fiscope.WithStore(store), fiscope.WithCache(fiscope.CachePolicy{}),
+		fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
+	require.NoError(t, err)
+	require.NoError(t, operations["consultar"](t.Context(), elsewhere))
+	for name := range store.names {
+		assert.NotContains(t, names, name, "nor do two services")
+	}
 }
 
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
@@ -208,11 +217,14 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 				store.saved[key] = v
 			}
 		}
-		client, far := fleetClient(t, store, apiKey, raw(200, record))
-		c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-		require.NoError(t, err)
-		assert.Equal(t, rucSUNAT, c.RUC)
-		assert.Len(t, far.seen(), 1)
+		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithLenientReading()}} {
+			far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+			client := newClient(t, far, append(opts, fiscope.WithStore(store), fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}))...)
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			require.NoError(t, err)
+			assert.Equal(t, rucSUNAT, c.RUC)
+			assert.Len(t, far.seen(), 1)
+		}
 	})
 }
 
