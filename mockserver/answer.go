@@ -48,14 +48,17 @@ func refusal(status int, code, format string, args ...any) answer {
 }
 
 func (a answer) write(w http.ResponseWriter) {
-	h := w.Header()
+	a.header(w.Header())
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // a client that left is not the server's failure
+}
+
+func (a answer) header(h http.Header) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
 	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that left is not the server's failure
 }
 
 // encode marshals one of the wire structs. Names like "A & B" stay as they are: json.Marshal would

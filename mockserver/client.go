@@ -14,8 +14,15 @@ func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	if s.t != nil {
 		s.t.Helper()
 	}
+	return s.client(s.APIKey, opts...)
+}
+
+func (s *Server) client(key string, opts ...fiscope.Option) *fiscope.Client {
+	if s.t != nil {
+		s.t.Helper()
+	}
 	hc := &http.Client{Transport: s.pool()}
-	client, err := fiscope.NewClient(s.URL, s.APIKey, append([]fiscope.Option{fiscope.WithHTTPClient(hc)}, opts...)...)
+	client, err := fiscope.NewClient(s.URL, key, append([]fiscope.Option{fiscope.WithHTTPClient(hc)}, opts...)...)
 	if err != nil {
 		if s.t == nil {
 			panic(fmt.Sprintf("mockserver: Client: %v", err))

@@ -1,7 +1,9 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -70,10 +72,8 @@ type comprobantes struct {
 }
 
 func (s *comprobantes) put(cs ...Comprobante) error {
-	for _, c := range cs {
-		if err := c.check(); err != nil {
-			return err
-		}
+	if err := firstError(cs, Comprobante.check); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,6 +84,27 @@ func (s *comprobantes) put(cs ...Comprobante) error {
 		s.over[c.id()] = c
 	}
 	return nil
+}
+
+// remove forgets a receipt: it is No Existe from then on.
+func (s *comprobantes) remove(id comprobanteID) {
+	if _, ok := s.base[id]; ok {
+		_ = s.put(Comprobante{id.emisor, id.tipo, id.serie, id.numero, CodigoNoExiste, ""})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.over, id)
+}
+
+// all returns the receipts that were put, in the order of their identity.
+func (s *comprobantes) all() []Comprobante {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(s.over), func(a, b Comprobante) int {
+		return cmp.Or(cmp.Compare(a.RUCEmisor, b.RUCEmisor), cmp.Compare(a.Tipo, b.Tipo),
+			cmp.Compare(a.Serie, b.Serie), cmp.Compare(a.Numero, b.Numero))
+	})
 }
 
 // resultado is what the tax authority says of a receipt; of one it does not know, No Existe.

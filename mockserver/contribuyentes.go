@@ -17,12 +17,12 @@ const (
 
 // consultar is the lookup of service.md 4.1.
 func (s *Server) consultar(c *call) answer {
-	ruc := c.r.PathValue("ruc")
+	ruc := c.ruc
 	if !isRUC(ruc) {
 		return refusal(http.StatusBadRequest, s.assume.CodeInvalidRUC,
 			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 4.1)", quoted(ruc))
 	}
-	found, ok, err := s.contribuyentes.porRUC(c.r.Context(), ruc)
+	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
 	if err != nil {
 		return registroFailed()
 	}
@@ -64,7 +64,7 @@ func (s *Server) buscar(c *call) answer {
 			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (contrato, 4.2)",
 			quoted(query.Get("limit")), limitMost, limitDefault)
 	}
-	found, err := s.contribuyentes.buscar(c.r.Context(), texto, limite)
+	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
 	if err != nil {
 		return registroFailed()
 	}

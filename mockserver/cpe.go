@@ -19,14 +19,31 @@ func (s *Server) validar(c *call) answer {
 	if !ok {
 		return a
 	}
-	if s.sunatDown.Load() {
+	if c.sunatDown || c.data.sunatDown.Load() {
 		return refusal(http.StatusInternalServerError, s.assume.CodeSUNATUnavailable,
 			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (contrato, 4.3)")
 	}
-	if why := s.sol.attempt(q.sol, q.clave, c.now, s.assume.BlockAfter, s.assume.BlockFor).refusal(); why != "" {
+	c.ruc = q.comprobante.emisor
+	o := c.data.sol.attempt(q.sol, q.clave, c.now, s.assume.BlockAfter, s.assume.BlockFor)
+	c.solHash, c.solResult = hashOf(q.sol), o.result()
+	if why := o.refusal(); why != "" {
 		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (contrato, 4.3)", why)
 	}
-	return success(s.comprobantes.resultado(q.comprobante))
+	return success(c.data.comprobantes.resultado(q.comprobante))
+}
+
+func (o outcome) result() SOLResult {
+	switch {
+	case o.ok:
+		return SOLAccepted
+	case o.wasBlocked:
+		return SOLBlocked
+	case o.principal:
+		return SOLPrincipal
+	case o.unknown:
+		return SOLUnknown
+	}
+	return SOLWrong
 }
 
 // refusal says in Spanish why an attempt was refused, or "" when it was not. It never tells the clave,

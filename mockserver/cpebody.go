@@ -3,7 +3,6 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -33,7 +32,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
 			"el encabezado Content-Type debe ser application/json (contrato, 4.3)")
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, bodyMost))
+	raw, err := c.readBody()
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
 			"el cuerpo supera %d bytes: envíe solo los siete campos (contrato, 2.3)", bodyMost)
@@ -53,6 +52,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (contrato, 2.3)", where)
 	}
+	c.redacted = redact(object)
 	return object, answer{}
 }
 

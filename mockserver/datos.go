@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"sync"
 )
@@ -29,44 +28,18 @@ type defaults struct {
 	usuarios     []SOL
 }
 
-var embedded = sync.OnceValues(func() (d defaults, err error) {
-	var contribuyentes []Contribuyente
-	var comprobantes []Comprobante
-	for name, into := range map[string]any{
-		"contribuyentes": &contribuyentes, "comprobantes": &comprobantes, "usuarios": &d.usuarios,
-	} {
-		raw, err := dataFiles.ReadFile("data/" + name + ".json")
-		if err != nil {
-			return d, err
-		}
-		if err := json.Unmarshal(raw, into); err != nil {
-			return d, fmt.Errorf("data/%s.json: %w", name, err)
-		}
+var embedded = sync.OnceValues(func() (defaults, error) {
+	data, err := readFolder(dataFiles, "data")
+	if err != nil {
+		return defaults{}, fmt.Errorf("default data: %w", err)
 	}
-	d.registro = &RegistroEnMemoria{}
-	if err := d.registro.Put(contribuyentes...); err != nil {
-		return d, fmt.Errorf("data/contribuyentes.json: %w", err)
+	d := defaults{
+		registro:     &RegistroEnMemoria{},
+		comprobantes: make(map[comprobanteID]Comprobante, len(data.Comprobantes)),
+		usuarios:     data.Usuarios,
 	}
-	d.comprobantes = make(map[comprobanteID]Comprobante, len(comprobantes))
-	for _, c := range comprobantes {
-		if err := c.check(); err != nil {
-			return d, fmt.Errorf("data/comprobantes.json: %w", err)
-		}
+	for _, c := range data.Comprobantes {
 		d.comprobantes[c.id()] = c
 	}
-	return d, nil
+	return d, d.registro.Put(data.Contribuyentes...)
 })
-
-// loadDefaults lays the embedded data under s.
-func (s *Server) loadDefaults() error {
-	d, err := embedded()
-	if err != nil {
-		return err
-	}
-	if s.contribuyentes.base == nil { // WithRegistro takes the place of the default taxpayers
-		s.contribuyentes.base = d.registro
-	}
-	s.comprobantes.base = d.comprobantes
-	s.rates.series = true
-	return s.sol.put(d.usuarios...)
-}

@@ -17,9 +17,10 @@ func read(t *testing.T, name string) []map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile("data/" + name + ".json")
 	require.NoError(t, err)
-	var rows []map[string]any
-	require.NoError(t, json.Unmarshal(raw, &rows))
-	return rows
+	var file map[string][]map[string]any
+	require.NoError(t, json.Unmarshal(raw, &file))
+	require.Len(t, file, 1)
+	return file[name]
 }
 
 // checkDigit is the rule of the RUC, for the test data only: the service does not look at it.

@@ -27,9 +27,71 @@
 // nobody can take for a real one: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day of
 // the year; venta is 0.010 above. See data/, and [WithoutDefaultData].
 //
+// Data of your own lie over it: from setters, or in the one format of [Data], from a file or a folder. What
+// was built by hand becomes a fixture, and each part of a server can be put back:
+//
+//	data, err := mockserver.LoadData("testdata/estado.json") // an error says file, line and reason
+//	srv := mockserver.New(t, mockserver.WithData(data))
+//	srv.PutContribuyente(mockserver.Contribuyente{RUC: "20999990097", RazonSocial: "NUEVA S.A.C."})
+//	srv.DeleteContribuyente("20131312955")
+//	err = srv.Data().Save("testdata/estado.json")
+//	srv.Reset(mockserver.PartData, mockserver.PartQuotas) // or Reset() for all
+//
+// # One clock
+//
+// "Today" in Lima, publication at 17:00, the quota's reset, the end of a SOL block, the life of a fault,
+// the journal and the Date header read one clock ([WithNow], [WithFrozenClock], or [WithClock]):
+//
+//	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
+//	srv.Advance(24 * time.Hour) // a new quota
+//	srv.SetNow(monday)
+//	srv.Resume()
+//
+// # Faults
+//
+// A fault meets the calls that a [Match] says: by operation, key, RUC, User-Agent, the n-th, or with a
+// probability from a seed; once, n times, for a time, or until it is removed. It acts after the call was
+// charged, so that an answer that was paid for is lost, or before with Uncharged. Several steps are a
+// sequence. The presets ([Presets]) are failures that services like this one have; docs/faults.md shows
+// what the SDK makes of each.
+//
+//	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
+//	srv.Fault(mockserver.Match{RUC: "20100070970", Nth: 2}, mockserver.ResetBefore)                // paid for and lost
+//	srv.Fault(mockserver.Match{Probability: 0.1, Seed: 7}, mockserver.LogNormal(time.Second, 0.6))
+//	srv.Fault(mockserver.Match{For: time.Hour}, mockserver.Status(429).And(mockserver.RetryAfter("30")).Uncharged())
+//	gate := srv.Fault(mockserver.Match{}, mockserver.Hold())
+//	gate.Release()
+//
+// Over [Server.Transport] a reset is the same *net.OpError with ECONNRESET that a socket gives. What waits
+// (latency, slow bodies, hangs) passes real time, or a bubble's, and ends when the client leaves or the
+// server closes.
+//
+// # Journal
+//
+// The last 1000 requests of each key ([WithJournal]) with their answers, costs, connections and faults.
+// claveSol and keys are taken out before anything is stored. A failed assertion prints the journal, and
+// says of each request why it was not counted; once a request was dropped, assertions fail.
+//
+//	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 2)
+//	srv.AssertSpent(t, mockserver.Filter{}, 3)
+//	srv.AssertSOLAttempts(t, ruc, usuario, 1)
+//	srv.AssertNoSecrets(t, clave)
+//	reqs, err := srv.WaitRequests(ctx, mockserver.Filter{Op: mockserver.OpValidar}, 1) // does not poll
+//
+// # Tenants
+//
+// An API key has its own quota, journal and, through [Server.Tenant], faults, so that test processes that
+// run at once share one server:
+//
+//	srv.PutKey("proceso-1", 100)
+//	tenant := srv.Tenant("proceso-1")
+//	tenant.Fault(mockserver.Match{}, mockserver.Hang) // nobody else hangs
+//	tenant.Requests()
+//	tenant.Reset()
+//
 // # One request, one order
 //
-// Route, key, quota, validation, data. A refused path, method or key and a spent quota consume nothing;
+// Route, key, faults before the charge, quota, validation, data, faults after it. A refused path, method or key and a spent quota consume nothing;
 // every other call consumes one. Within a receipt validation: the body, the seven fields, then the tax
 // authority (500 while it is down, never counted as an attempt), then the SOL user, then the receipt.
 //
@@ -43,7 +105,13 @@
 //
 // # Assumptions
 //
-// What the contract calls "not shown" or leaves undetermined is a field of [Assumptions]:
+// What the contract calls "not shown" or leaves undetermined is a field of [Assumptions]. [EachAssumption]
+// runs a test once under every reading, so that nothing in it hangs on a guess:
+//
+//	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
+//		srv := mockserver.New(t, mockserver.WithAssumptions(a))
+//		...
+//	})
 //
 //	Field                 Default             Section   Reason
 //	MissingKey            401 UNAUTHORIZED    5.4       the status HTTP has for it

@@ -1,9 +1,12 @@
 package mockserver_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -41,4 +44,83 @@ func ExampleStart() {
 	// Output:
 	// {"compra":3.750,"venta":3.760,"moneda":"USD","fecha":"2026-11-20","origen":"SBS"}
 	// <nil>
+}
+
+// A lookup that fails once, and the client that tries again: two calls, two queries.
+func ExampleServer_Fault() {
+	srv, err := mockserver.Start(mockserver.WithoutSocket())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = srv.Close() }()
+	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK)
+
+	quick := fiscope.DefaultRetryPolicy()
+	quick.Base, quick.Cap = time.Millisecond, time.Millisecond
+	_, err = srv.Client(fiscope.WithRetry(quick)).Contribuyentes.Consultar(context.Background(), "20331898008")
+	fmt.Println(err)
+	for _, r := range srv.Requests() {
+		fmt.Println(r.Method, r.Path, r.Status, r.Cost)
+	}
+	// Output:
+	// <nil>
+	// GET /api/contribuyentes/20331898008 500 1
+	// GET /api/contribuyentes/20331898008 200 1
+}
+
+// A new day brings a new quota.
+func ExampleServer_Advance() {
+	noon := time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)
+	srv, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithNow(noon), mockserver.WithFrozenClock(), mockserver.WithQuota(1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = srv.Close() }()
+	client := srv.Client(fiscope.WithoutQuotaGate())
+	for range 2 {
+		_, err = client.Contribuyentes.Consultar(context.Background(), "20131312955")
+	}
+	fmt.Println(errors.Is(err, fiscope.ErrQuotaExceeded))
+	srv.Advance(12 * time.Hour)
+	_, err = client.Contribuyentes.Consultar(context.Background(), "20131312955")
+	fmt.Println(err)
+	// Output:
+	// true
+	// <nil>
+}
+
+// A state built by hand becomes a fixture.
+func ExampleServer_Data() {
+	srv, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithAPIKey("clave-1"), mockserver.WithQuota(5))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = srv.Close() }()
+	_ = srv.PutTipoCambio("2026-11-20", "3.750", "3.760")
+	_ = srv.DeleteContribuyente("20131312955")
+	_ = srv.Data().Write(os.Stdout)
+	// Output:
+	// {
+	//   "tiposCambio": [
+	//     {
+	//       "fecha": "2026-11-20",
+	//       "compra": 3.750,
+	//       "venta": 3.760
+	//     }
+	//   ],
+	//   "keys": [
+	//     {
+	//       "key": "clave-1",
+	//       "quota": 5
+	//     }
+	//   ],
+	//   "deleted": {
+	//     "contribuyentes": [
+	//       "20131312955"
+	//     ]
+	//   }
+	// }
 }

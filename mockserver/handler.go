@@ -1,52 +1,61 @@
 package mockserver
 
-import (
-	"net/http"
-	"time"
-)
-
-// call is one authenticated and charged request, as an operation sees it.
-type call struct {
-	w   http.ResponseWriter // only to bound the request's body
-	r   *http.Request
-	now time.Time // read once, so that one answer never straddles midnight
-}
+import "net/http"
 
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would answer these itself: with an HTML redirect, or an empty 400.
-	if !routable(r) {
-		noRoute(r).write(w)
+	c := &call{w: w, r: r, now: s.clock.now(), data: s.data.Load(), left: Unlimited}
+	c.op, c.ruc = route(r.URL)
+	c.account = s.keys.account(c.key())
+	w.Header()["Date"] = s.clock.date(c.now)
+	if a, refused := s.refused(c); refused {
+		s.send(c, a)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	c.admitted = true
+	if f, effect := s.faults.take(c); f != nil {
+		s.faulty(c, f, effect)
+		return
+	}
+	s.send(c, s.charged(c))
 }
 
-// serve runs one request of op through the order that every operation shares.
-func (s *Server) serve(op *operation, w http.ResponseWriter, r *http.Request) {
-	if r.Method != op.method {
-		wrongMethod(op, r).write(w)
-		return
+func (s *Server) send(c *call, a answer) {
+	s.journal.record(c, a)
+	a.write(c.w)
+}
+
+// refused is the answer to a call that reaches no operation.
+func (s *Server) refused(c *call) (answer, bool) {
+	switch {
+	case c.op == nil:
+		return noRoute(c.r), true
+	case c.r.Method != c.op.method:
+		return wrongMethod(c.op, c.r), true
+	case c.account == nil:
+		return s.refusedKey(c.r), true
 	}
-	account, refused := s.account(r)
-	if account == nil {
-		refused.write(w)
-		return
-	}
-	now := s.now()
-	charge, charged := account.charge(now, s.assume.ResetZone)
+	return answer{}, false
+}
+
+// charged takes the call from the quota and answers it.
+func (s *Server) charged(c *call) answer {
+	charge, ok := c.account.charge(c.now, s.assume.ResetZone)
 	var a answer
-	if charged {
-		a = op.answer(s, &call{w: w, r: r, now: now})
+	if ok {
+		c.cost = 1
+		a = c.op.answer(s, c)
 		if a.status >= 300 && !s.assume.ChargeFailures {
 			charge.refund()
+			c.cost = 0
 		}
 	} else {
 		a = s.quotaExceeded(charge)
 	}
-	if (op.headers || s.assume.HeadersEverywhere) && (a.status < 300 || s.assume.HeadersOnErrors) {
-		charge.setHeaders(w.Header())
+	c.left = charge.left()
+	if (c.op.headers || s.assume.HeadersEverywhere) && (a.status < 300 || s.assume.HeadersOnErrors) {
+		charge.setHeaders(c.w.Header())
 	}
-	a.write(w)
+	return a
 }

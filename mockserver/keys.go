@@ -2,8 +2,9 @@ package mockserver
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -11,43 +12,68 @@ import (
 // logs and examples; it opens nothing.
 const DefaultAPIKey = "clave-de-prueba"
 
+var (
+	errUnknownKey  = errors.New("the server does not know this key")
+	errUnknownUser = errors.New("the server does not know this SOL user")
+	errNegative    = errors.New("a number below 0")
+)
+
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	accounts sync.Map // string -> *account; read by every request, written hardly ever
 }
 
-func (s *Server) putKey(key string, quota int) error {
-	if key == "" {
-		return errors.New("the API key is empty")
+func (s *Server) putKey(k Key) error {
+	if err := k.check(); err != nil {
+		return err
 	}
-	for i := range len(key) {
-		// Other bytes cannot travel in a header, or arrive trimmed.
-		if key[i] <= ' ' || key[i] > '~' {
-			return errors.New("the API key has a character that is not printable ASCII")
-		}
+	entry, ok := s.keys.accounts.Load(k.Key)
+	if !ok {
+		entry, _ = s.keys.accounts.LoadOrStore(k.Key, &account{id: fingerprint(k.Key)})
 	}
-	if quota < Unlimited {
-		return fmt.Errorf("a quota of %d calls: give 0 or more, or Unlimited", quota)
-	}
-	entry, _ := s.keys.accounts.LoadOrStore(key, new(account))
-	entry.(*account).limit.Store(int64(quota))
+	entry.(*account).limit.Store(int64(k.Quota))
 	return nil
 }
 
-// account returns whose request it is, or the refusal for a missing or unknown key.
-func (s *Server) account(r *http.Request) (*account, answer) {
-	key := r.Header.Get("X-API-KEY")
-	if key == "" {
+func (k *keyring) remove(key string) { k.accounts.Delete(key) }
+
+func (k *keyring) account(key string) *account {
+	if entry, ok := k.accounts.Load(key); ok {
+		return entry.(*account)
+	}
+	return nil
+}
+
+func (k *keyring) accountList() []*account {
+	var list []*account
+	k.accounts.Range(func(_, entry any) bool {
+		list = append(list, entry.(*account))
+		return true
+	})
+	return list
+}
+
+// all returns the keys with their quotas, in the order of the keys.
+func (k *keyring) all() []Key {
+	var keys []Key
+	k.accounts.Range(func(key, entry any) bool {
+		keys = append(keys, Key{key.(string), int(entry.(*account).limit.Load())})
+		return true
+	})
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Key, b.Key) })
+	return keys
+}
+
+// refusedKey is the answer to a missing or unknown key.
+func (s *Server) refusedKey(r *http.Request) answer {
+	if r.Header.Get("X-API-KEY") == "" {
 		hint := ""
 		if r.Header.Get("Authorization") != "" {
 			hint = " (el encabezado Authorization no se lee)"
 		}
-		return nil, refusal(s.assume.MissingKey.Status, s.assume.MissingKey.Code,
+		return refusal(s.assume.MissingKey.Status, s.assume.MissingKey.Code,
 			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (contrato, sección 5)", hint)
 	}
-	if entry, ok := s.keys.accounts.Load(key); ok {
-		return entry.(*account), answer{}
-	}
-	return nil, refusal(s.assume.InvalidKey.Status, s.assume.InvalidKey.Code,
+	return refusal(s.assume.InvalidKey.Status, s.assume.InvalidKey.Code,
 		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (contrato, sección 5)")
 }

@@ -43,17 +43,20 @@ func reachable(addr string) string {
 	return addr
 }
 
-// serve answers with h what arrives on ln, until close. A connection that sends no whole header within
+// serve answers with s what arrives on ln, until close. A connection that sends no whole header within
 // headerTimeout is cut; 0 is never.
-func serve(ln net.Listener, h http.Handler, headerTimeout time.Duration) *listening {
+func serve(ln net.Listener, s *Server, headerTimeout time.Duration) *listening {
 	l := &listening{ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
 	l.server = &http.Server{
-		Handler:           h,
+		Handler:           s,
 		ConnState:         l.track,
+		ConnContext:       s.ConnContext,
 		ReadHeaderTimeout: headerTimeout,
 		// net/http would answer "OPTIONS *" by itself, with an empty 200.
 		DisableGeneralOptionsHandler: true,
 	}
+	l.server.Protocols = new(http.Protocols)
+	l.server.Protocols.SetHTTP1(true)
 	go func() {
 		defer close(l.done)
 		_ = l.server.Serve(ln) // ends when ln is closed
@@ -103,6 +106,9 @@ func (l *listening) close(ctx context.Context) error {
 // answers as an [http.Handler].
 func (s *Server) Close() error {
 	s.mu.Lock()
+	if !s.closed {
+		close(s.closing)
+	}
 	open := [...]*listening{s.socket, s.memory}
 	s.socket, s.memory, s.closed = nil, nil, true
 	s.mu.Unlock()

@@ -12,8 +12,8 @@ func nearest(path string) *operation {
 	if len(got) == 0 || distance(got[0], "api") > 1 {
 		got = append([]string{"api"}, got...) // a forgotten prefix would make every route look alike
 	}
-	best, least := operations[0], -1
-	for _, op := range operations {
+	best, least := search, -1
+	for _, op := range operations() {
 		if d := pathDistance(got, strings.Split(op.path[1:], "/")); least < 0 || d < least {
 			best, least = op, d
 		}

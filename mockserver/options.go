@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 )
@@ -18,7 +19,11 @@ type config struct {
 	withoutSocket bool
 	defaultData   bool
 	registro      Registro
-	data          []func(*Server) error // applied in order, after the default data
+	data          []Data // put in order, over the default data
+	sunatDown     bool
+	at            time.Time // where the clock begins; zero for the source's time
+	frozen        bool
+	journal       int
 }
 
 // WithQuota sets the daily quota of the server's own key ([Server.APIKey]), in calls: 0 refuses every
@@ -41,12 +46,11 @@ func WithAPIKey(key string) Option {
 
 // WithKey adds a key with its own daily quota; see [Server.PutKey].
 func WithKey(key string, quota int) Option {
-	return data(func(s *Server) error { return s.putKey(key, quota) })
+	return WithData(Data{Keys: []Key{{key, quota}}})
 }
 
-// WithClock sets where the server reads the time that decides on "today" in Lima, on publication at
-// 17:00, on the quota's reset and on the end of a SOL block. The default is [time.Now]. The function is
-// called from many goroutines.
+// WithClock sets where the server's clock reads the time, instead of [time.Now]; [WithNow],
+// [Server.Advance] and their like lie over it. The function is called from many goroutines.
 func WithClock(now func() time.Time) Option {
 	return func(c *config) error {
 		if now == nil {
@@ -109,32 +113,72 @@ func WithRegistro(r Registro) Option {
 
 // WithContribuyentes adds taxpayers; see [Server.PutContribuyente].
 func WithContribuyentes(cs ...Contribuyente) Option {
-	return data(func(s *Server) error { return s.contribuyentes.over.Put(cs...) })
+	return WithData(Data{Contribuyentes: cs})
 }
 
 // WithComprobantes adds receipts; see [Server.PutComprobante].
 func WithComprobantes(cs ...Comprobante) Option {
-	return data(func(s *Server) error { return s.comprobantes.put(cs...) })
+	return WithData(Data{Comprobantes: cs})
 }
 
 // WithUsuariosSOL adds users of the tax authority's portal; see [Server.PutUsuarioSOL].
 func WithUsuariosSOL(us ...SOL) Option {
-	return data(func(s *Server) error { return s.sol.put(us...) })
+	return WithData(Data{Usuarios: us})
 }
 
 // WithTipoCambio sets the rate of one day; see [Server.PutTipoCambio].
 func WithTipoCambio(fecha, compra, venta string) Option {
-	return data(func(s *Server) error { return s.rates.put(fecha, compra, venta) })
+	return WithData(Data{TiposCambio: []TipoCambio{{fecha, json.Number(compra), json.Number(venta)}}})
 }
 
 // WithSUNATDown starts with the tax authority not responding; see [Server.SetSUNATDown].
 func WithSUNATDown() Option {
-	return data(func(s *Server) error { s.sunatDown.Store(true); return nil })
+	return func(c *config) error {
+		c.sunatDown = true
+		return nil
+	}
 }
 
-func data(put func(*Server) error) Option {
+// WithData puts d on the server when it starts, over the default data; see [LoadData] for a file.
+func WithData(d Data) Option {
 	return func(c *config) error {
-		c.data = append(c.data, put)
+		if err := d.check(); err != nil {
+			return err
+		}
+		c.data = append(c.data, d)
+		c.defaultData = c.defaultData && !d.WithoutDefaults
+		return nil
+	}
+}
+
+// WithJournal sets how many requests of each key the journal keeps, instead of 1000; the requests without
+// a known key have as many together. 0 keeps none.
+func WithJournal(n int) Option {
+	return func(c *config) error {
+		if n < 0 {
+			return errors.New("WithJournal: the number of requests is negative")
+		}
+		c.journal = n
+		return nil
+	}
+}
+
+// WithNow sets the server's clock to t when it starts; it runs on from there.
+func WithNow(t time.Time) Option {
+	return func(c *config) error {
+		if t.IsZero() {
+			return errors.New("WithNow: the time is zero")
+		}
+		c.at = t
+		return nil
+	}
+}
+
+// WithFrozenClock starts with a clock that stands still, at the time of [WithNow] or else at the present
+// one, until [Server.Advance], [Server.SetNow] or [Server.Resume].
+func WithFrozenClock() Option {
+	return func(c *config) error {
+		c.frozen = true
 		return nil
 	}
 }

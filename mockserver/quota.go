@@ -14,6 +14,9 @@ const Unlimited = -1
 type account struct {
 	limit atomic.Int64
 	today atomic.Pointer[day]
+	spent atomic.Int64 // calls charged, on all days
+	id    string       // the key's fingerprint
+	ring  *ring        // its part of the journal, which locks it
 }
 
 // day is what an account used between two resets.
@@ -23,16 +26,23 @@ type day struct {
 	used         atomic.Int64
 }
 
+// reset makes it as if the key had never been used.
+func (a *account) reset() {
+	a.today.Store(nil)
+	a.spent.Store(0)
+}
+
 // charge is one call on the ledger: charged, or refused because nothing was left.
 type charge struct {
-	limit int64
-	day   *day
-	used  int64 // after this call, so that no two answers show the same Remaining
+	account *account
+	limit   int64
+	day     *day
+	used    int64 // after this call, so that no two answers show the same Remaining
 }
 
 // charge takes one call from the quota of the day that now is in, and reports whether one was left.
 func (a *account) charge(now time.Time, zone *time.Location) (charge, bool) {
-	c := charge{limit: a.limit.Load(), day: a.dayOf(now, zone)}
+	c := charge{account: a, limit: a.limit.Load(), day: a.dayOf(now, zone)}
 	for {
 		used := c.day.used.Load()
 		if c.limit != Unlimited && used >= c.limit {
@@ -41,6 +51,7 @@ func (a *account) charge(now time.Time, zone *time.Location) (charge, bool) {
 		}
 		if c.day.used.CompareAndSwap(used, used+1) {
 			c.used = used + 1
+			a.spent.Add(1)
 			return c, true
 		}
 	}
@@ -66,7 +77,16 @@ func (a *account) dayOf(now time.Time, zone *time.Location) *day {
 // refund gives the call back.
 func (c *charge) refund() {
 	c.day.used.Add(-1)
+	c.account.spent.Add(-1)
 	c.used--
+}
+
+// left is how many queries of the day are left after the call.
+func (c charge) left() int {
+	if c.limit == Unlimited {
+		return Unlimited
+	}
+	return int(max(0, c.limit-c.used))
 }
 
 // setHeaders writes the three headers of service.md section 8.
@@ -75,7 +95,7 @@ func (c charge) setHeaders(h http.Header) {
 		return
 	}
 	h.Set("X-RateLimit-Limit", strconv.FormatInt(c.limit, 10))
-	h.Set("X-RateLimit-Remaining", strconv.FormatInt(max(0, c.limit-c.used), 10))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(c.left()))
 	h.Set("X-RateLimit-Reset", c.day.reset)
 }
 

@@ -3,7 +3,9 @@ package mockserver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,30 +51,58 @@ func (s *rates) of(fecha fiscope.Fecha) (rate, bool) {
 // jsonDecimal is a decimal that is a JSON number as it stands.
 var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
 
-func (s *rates) put(fecha, compra, venta string) error {
-	for _, n := range []string{compra, venta} {
-		if !jsonDecimal.MatchString(n) || strings.Trim(n, "0.") == "" {
-			return fmt.Errorf("rate of %s: %q is not a positive decimal such as 3.750", fecha, n)
-		}
-	}
-	return s.set(fecha, rate{json.Number(compra), json.Number(venta)})
+func positiveDecimal(n json.Number) bool {
+	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
 }
 
-func (s *rates) remove(fecha string) error { return s.set(fecha, rate{}) }
-
-func (s *rates) set(text string, r rate) error {
-	fecha, err := fiscope.ParseFecha(text)
-	if err != nil {
+func (s *rates) put(ts ...TipoCambio) error {
+	if err := firstError(ts, TipoCambio.check); err != nil {
 		return err
 	}
-	if !fecha.DiaHabil() {
-		return fmt.Errorf("%s is a weekend or a national holiday, which has no rate (service.md, 4.4)", fecha)
+	for _, t := range ts {
+		_ = s.set(t.Fecha, rate{t.Compra, t.Venta}) // the date was checked
+	}
+	return nil
+}
+
+// remove leaves days without a rate.
+func (s *rates) remove(fechas ...string) error {
+	for _, fecha := range fechas {
+		if err := s.set(fecha, rate{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *rates) set(text string, r rate) error {
+	fecha, err := diaDeTipoCambio(text)
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over == nil {
 		s.over = map[fiscope.Fecha]rate{}
 	}
+	if (r == rate{}) && !s.series {
+		delete(s.over, fecha)
+		return nil
+	}
 	s.over[fecha] = r
 	return nil
+}
+
+// all returns the rates that were put and the days that were left without one, by date.
+func (s *rates) all() (put []TipoCambio, gone []string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, fecha := range slices.SortedFunc(maps.Keys(s.over), fiscope.Fecha.Compare) {
+		if r := s.over[fecha]; r == (rate{}) {
+			gone = append(gone, fecha.String())
+		} else {
+			put = append(put, TipoCambio{fecha.String(), r.compra, r.venta})
+		}
+	}
+	return put, gone
 }

@@ -3,6 +3,8 @@ package mockserver
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -53,10 +55,8 @@ type ficha struct {
 // Put adds taxpayers, or replaces those of the same RUC. When one has a RUC that is not 11 ASCII digits,
 // none is taken.
 func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
-	for _, c := range cs {
-		if !isRUC(c.RUC) {
-			return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
-		}
+	if err := firstError(cs, Contribuyente.check); err != nil {
+		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,6 +73,24 @@ func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 		m.stored = append(m.stored, f)
 	}
 	return nil
+}
+
+// Delete takes taxpayers away; one that is not there is no error.
+func (m *RegistroEnMemoria) Delete(rucs ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, ruc := range rucs {
+		i, ok := m.byRUC[ruc]
+		if !ok {
+			continue
+		}
+		last := len(m.stored) - 1
+		m.stored[i] = m.stored[last]
+		m.byRUC[m.stored[i].RUC] = i
+		m.stored[last] = ficha{}
+		m.stored = m.stored[:last]
+		delete(m.byRUC, ruc)
+	}
 }
 
 // PorRUC implements [Registro].
@@ -100,6 +118,25 @@ func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) 
 	}
 	m.mu.RUnlock()
 	return best(hits, limite), nil
+}
+
+// all returns the taxpayers in the order of their RUC.
+func (m *RegistroEnMemoria) all() []Contribuyente {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var cs []Contribuyente
+	for _, f := range m.stored {
+		cs = append(cs, f.Contribuyente)
+	}
+	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
+	return cs
+}
+
+func (c Contribuyente) check() error {
+	if !isRUC(c.RUC) {
+		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
+	}
+	return nil
 }
 
 func (m *RegistroEnMemoria) has(ruc string) bool {

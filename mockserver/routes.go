@@ -2,50 +2,87 @@ package mockserver
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
 
-// operation is one of the four endpoints of service.md section 4.
+// Operation names one of the four endpoints of service.md section 4, in faults and in the journal.
+type Operation string
+
+// The operations.
+const (
+	OpConsultar  Operation = "consultar"  // lookup, 4.1
+	OpBuscar     Operation = "buscar"     // search, 4.2
+	OpValidar    Operation = "validar"    // receipt validation, 4.3
+	OpTipoCambio Operation = "tipocambio" // exchange rate, 4.4
+)
+
+// Operations returns the four operations.
+func Operations() []Operation { return []Operation{OpConsultar, OpBuscar, OpValidar, OpTipoCambio} }
+
+// operation is how an endpoint is reached and answered.
 type operation struct {
+	name    Operation
 	method  string
-	path    string // a ServeMux pattern, without the method: see routes
-	headers bool   // whether the contract documents the rate-limit headers for it
+	path    string
+	headers bool // whether the contract documents the rate-limit headers for it
 	answer  func(*Server, *call) answer
 }
 
-var operations = []*operation{
-	{http.MethodGet, "/api/contribuyentes/search", false, (*Server).buscar},
-	{http.MethodGet, "/api/contribuyentes/{ruc}", true, (*Server).consultar},
-	{http.MethodPost, "/api/cpe/validar", false, (*Server).validar},
-	{http.MethodGet, "/api/tipocambio", false, (*Server).tipoCambio},
-}
+var (
+	search       = &operation{OpBuscar, http.MethodGet, "/api/contribuyentes/search", false, (*Server).buscar}
+	lookup       = &operation{OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", true, (*Server).consultar}
+	validation   = &operation{OpValidar, http.MethodPost, "/api/cpe/validar", false, (*Server).validar}
+	exchangeRate = &operation{OpTipoCambio, http.MethodGet, "/api/tipocambio", false, (*Server).tipoCambio}
+)
 
-// routes registers the paths without a method, which serve checks: with one, the mux would serve HEAD
-// for GET, and its catch-all would turn a wrong method into a 404.
-func (s *Server) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for _, op := range operations {
-		mux.HandleFunc(op.path, func(w http.ResponseWriter, r *http.Request) { s.serve(op, w, r) })
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(r).write(w) })
-	return mux
-}
+func operations() []*operation { return []*operation{search, lookup, validation, exchangeRate} }
 
-// routable reports whether the mux would route the path as it stands. Any other (`//`, `.`, `..`, `*`)
-// it would redirect to a cleaner one.
-func routable(r *http.Request) bool {
-	path := r.URL.EscapedPath()
-	if !strings.HasPrefix(path, "/") {
-		return false
+// route returns the operation of a path, whatever the method, with the RUC that the path carries; nil
+// for none. An http.ServeMux would redirect `//` and `..` to a cleaner path instead.
+func route(u *url.URL) (op *operation, ruc string) {
+	var segments [4]string // "", "api" and two more at most
+	escaped := u.RawPath != ""
+	rest, more, n := u.Path, true, 0
+	if escaped {
+		rest = u.EscapedPath()
 	}
-	segments := strings.Split(path[1:], "/")
-	for i, segment := range segments {
-		if segment == "." || segment == ".." || (segment == "" && i < len(segments)-1) {
-			return false
+	for ; more; n++ {
+		if n == len(segments) {
+			return nil, ""
+		}
+		segments[n], rest, more = strings.Cut(rest, "/")
+		if segments[n] == "." || segments[n] == ".." {
+			return nil, ""
+		}
+		if escaped {
+			segments[n], _ = url.PathUnescape(segments[n]) // net/url has decoded it before
 		}
 	}
-	return true
+	if segments[0] != "" || segments[1] != "api" {
+		return nil, ""
+	}
+	switch resource, name := segments[2], segments[3]; {
+	case n == 3 && resource == "tipocambio":
+		return exchangeRate, ""
+	case n == 4 && resource == "cpe" && name == "validar":
+		return validation, ""
+	case n == 4 && resource == "contribuyentes" && name == "search":
+		return search, ""
+	case n == 4 && resource == "contribuyentes" && name != "":
+		return lookup, name
+	}
+	return nil, ""
+}
+
+func operationNamed(name Operation) *operation {
+	for _, op := range operations() {
+		if op.name == name {
+			return op
+		}
+	}
+	return nil
 }
 
 func wrongMethod(op *operation, r *http.Request) answer {
@@ -58,8 +95,8 @@ func wrongMethod(op *operation, r *http.Request) answer {
 func noRoute(r *http.Request) answer {
 	path := r.URL.EscapedPath()
 	near := nearest(path)
-	exist := make([]string, len(operations))
-	for i, op := range operations {
+	exist := make([]string, len(operations()))
+	for i, op := range operations() {
 		exist[i] = op.method + " " + op.path
 	}
 	return refusal(http.StatusNotFound, codeNoRoute,

@@ -3,7 +3,7 @@ package mockserver
 import (
 	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,15 +29,16 @@ type Server struct {
 	APIKey string // a key this server accepts: [DefaultAPIKey], or the one given with [WithAPIKey]
 
 	assume Assumptions
-	now    func() time.Time
-	mux    *http.ServeMux
+	config *config // as it started: Reset goes back to it
 
-	keys           keyring
-	contribuyentes padron
-	comprobantes   comprobantes
-	sol            sol
-	rates          rates
-	sunatDown      atomic.Bool
+	clock   clock
+	keys    keyring
+	data    atomic.Pointer[dataset]
+	writing sync.Mutex // of data: a setter must not write into what a reset drops
+	faults  faults
+	journal journal
+	conns   atomic.Int64
+	closing chan struct{} // closed when Close begins: nothing waits any longer
 
 	t      T // nil when made by Start
 	mu     sync.Mutex
@@ -68,18 +69,20 @@ func New(t T, opts ...Option) *Server {
 // Start starts a Server outside tests; call [Server.Close] when done. The error says which option
 // cannot work, or why the address cannot be listened on.
 func Start(opts ...Option) (*Server, error) {
-	c := config{assume: DefaultAssumptions(), key: DefaultAPIKey, now: time.Now, addr: "127.0.0.1:0", defaultData: true}
+	c := &config{assume: DefaultAssumptions(), key: DefaultAPIKey, now: time.Now, addr: "127.0.0.1:0", defaultData: true, journal: journalDefault}
 	for _, opt := range opts {
-		if err := opt(&c); err != nil {
+		if err := opt(c); err != nil {
 			return nil, fmt.Errorf("mockserver: %w", err)
 		}
 	}
 	if err := c.assume.validate(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
-	s := &Server{URL: "http://127.0.0.1", APIKey: c.key, assume: c.assume, now: c.now}
-	s.mux = s.routes()
-	if err := s.load(&c); err != nil {
+	s := &Server{URL: "http://127.0.0.1", APIKey: c.key, assume: c.assume, config: c, closing: make(chan struct{})}
+	s.journal.limit = c.journal
+	s.clock.source = c.now
+	s.clock.start(c.at, c.frozen)
+	if err := s.loadData(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
 	if c.withoutSocket {
@@ -91,21 +94,37 @@ func Start(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// load fills the server with the default data and then with what the options brought, which wins.
-func (s *Server) load(c *config) error {
+// loadData makes the data and the keys what the options brought, over the default data. Keys that stay
+// keep what they used.
+func (s *Server) loadData() error {
+	c := s.config
+	d, err := newDataset(c.defaultData, c.registro)
+	if err != nil {
+		return err
+	}
 	quota := c.assume.Quota
 	if c.quota != nil {
 		quota = *c.quota
 	}
-	err := s.putKey(c.key, quota)
-	s.contribuyentes.base = c.registro
-	if c.defaultData {
-		err = errors.Join(err, s.loadDefaults())
-	}
+	keys := []Key{{c.key, quota}}
 	for _, put := range c.data {
-		err = errors.Join(err, put(s))
+		err = errors.Join(err, d.put(put))
+		keys = append(keys, put.Keys...)
 	}
-	return err
+	for _, k := range keys {
+		err = errors.Join(err, s.putKey(k))
+	}
+	if err != nil {
+		return err
+	}
+	for _, k := range s.keys.all() {
+		if !slices.ContainsFunc(keys, func(kept Key) bool { return kept.Key == k.Key }) {
+			s.keys.remove(k.Key)
+		}
+	}
+	d.sunatDown.Store(c.sunatDown)
+	s.data.Store(d)
+	return nil
 }
 
 // hoy returns the date in Lima at the server's clock.

@@ -1,10 +1,11 @@
 package mockserver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,22 +33,17 @@ type sol struct {
 }
 
 type solUser struct {
-	clave        [sha256.Size]byte // the mock itself has no use for the text
+	clave        [sha256.Size]byte
+	text         string // the clave, for Server.Data only: a fixture without it would be useless
 	principal    bool
+	attempts     int // that reached the tax authority, right or wrong, since the user was put
 	fails        int // wrong attempts in a row
 	blockedUntil time.Time
 }
 
 func (s *sol) put(us ...SOL) error {
-	for _, u := range us {
-		switch {
-		case !isRUC(u.RUC):
-			return fmt.Errorf("%v: the RUC is not 11 digits", u)
-		case u.Usuario == "":
-			return fmt.Errorf("%v: the user name is empty", u)
-		case u.Clave == "":
-			return errors.New(u.Usuario + ": the clave is empty")
-		}
+	if err := firstError(us, SOL.check); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,9 +51,46 @@ func (s *sol) put(us ...SOL) error {
 		s.users = make(map[solID]*solUser, len(us))
 	}
 	for _, u := range us {
-		s.users[solID{u.RUC, u.Usuario}] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), principal: u.Principal}
+		s.users[solID{u.RUC, u.Usuario}] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
 	}
 	return nil
+}
+
+func (s *sol) remove(id solID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.users, id)
+}
+
+func (u SOL) check() error {
+	if err := (UsuarioID{u.RUC, u.Usuario}).check(); err != nil {
+		return err
+	}
+	if u.Clave == "" {
+		return fmt.Errorf("%v: the clave is empty", u)
+	}
+	return nil
+}
+
+// all returns the users, claves included, in the order of RUC and name.
+func (s *sol) all() []SOL {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var us []SOL
+	for id, u := range s.users {
+		us = append(us, SOL{id.ruc, id.usuario, u.text, u.principal})
+	}
+	slices.SortFunc(us, func(a, b SOL) int {
+		return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario))
+	})
+	return us
+}
+
+// endBlock forgets the attempts of a block that is over.
+func (u *solUser) endBlock(now time.Time) {
+	if !u.blockedUntil.IsZero() && !now.Before(u.blockedUntil) {
+		u.fails, u.blockedUntil = 0, time.Time{}
+	}
 }
 
 // outcome is what the portal made of one attempt.
@@ -77,11 +110,9 @@ func (s *sol) attempt(id solID, clave string, now time.Time, after int, lasts ti
 	if u == nil {
 		return outcome{unknown: true}
 	}
-	if !u.blockedUntil.IsZero() {
-		if now.Before(u.blockedUntil) {
-			return outcome{wasBlocked: true, principal: u.principal, blockedUntil: u.blockedUntil}
-		}
-		u.fails, u.blockedUntil = 0, time.Time{}
+	u.attempts++
+	if u.endBlock(now); !u.blockedUntil.IsZero() {
+		return outcome{wasBlocked: true, principal: u.principal, blockedUntil: u.blockedUntil}
 	}
 	given := sha256.Sum256([]byte(clave)) // digests: comparing them tells not even the length
 	if subtle.ConstantTimeCompare(given[:], u.clave[:]) == 1 && !u.principal {

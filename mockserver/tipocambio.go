@@ -23,7 +23,7 @@ func (s *Server) tipoCambio(c *call) answer {
 				quoted(query.Get("fecha")))
 		}
 	}
-	r, ok := s.rates.of(fecha)
+	r, ok := c.data.rates.of(fecha)
 	if why := s.withoutRate(fecha, c.now, ok); why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no hay tipo de cambio del %s: %s (contrato, 4.4)", fecha, why)

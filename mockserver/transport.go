@@ -45,10 +45,12 @@ func newPipeListener() *pipeListener {
 }
 
 func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	client, server := net.Pipe()
+	p := new(pipe)
+	p.client.Conn, p.server.Conn = net.Pipe()
+	p.client.pipe, p.server.pipe = p, p
 	select {
-	case l.conns <- server:
-		return client, nil
+	case l.conns <- &p.server:
+		return &p.client, nil
 	case <-l.done:
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Addr: l.Addr(), Err: net.ErrClosed}
 	case <-ctx.Done():

@@ -9,19 +9,14 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // vars is an environment.
 func vars(pairs ...string) func(string) string {
@@ -119,7 +114,7 @@ func TestRunRefuses(t *testing.T) {
 		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
 		"empty address":    {vars(), []string{"-addr", ""}, 2, "address is empty"},
 		"empty key":        {vars(), []string{"-api-key", ""}, 2, "API key is empty"},
-		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a b"), []string{"-addr", "127.0.0.1:0"}, 2, "not printable ASCII"},
+		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "not printable ASCII"},
 		"port in use":      {vars(), []string{"-addr", busy.Addr().String()}, 1, "cannot serve on " + busy.Addr().String()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,40 +144,22 @@ func TestHelp(t *testing.T) {
 
 // The built program, over a real socket, stopped as a supervisor stops it.
 func TestProgram(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a binary")
-	}
-	binary := filepath.Join(t.TempDir(), "fiscope-mock")
-	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, "%s", build)
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(signal.String(), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, binary)
-			cmd.Env = append(os.Environ(), "FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5")
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
-			stdout, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			lines := bufio.NewScanner(stdout)
-			require.True(t, lines.Scan())
-			url := lines.Text()
-			require.True(t, lines.Scan())
-			assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key del-entorno", lines.Text())
-			status, limit := lookup(t, url, "del-entorno")
+			p := startProgram(t, []string{"FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5"})
+			assert.Equal(t, "go run ./examples/quickstart -base-url "+p.url+" -api-key del-entorno", p.command)
+			status, limit := lookup(t, p.url, "del-entorno")
 			assert.Equal(t, 200, status)
 			assert.Equal(t, "5", limit)
-			require.NoError(t, cmd.Process.Signal(signal))
-			assert.False(t, lines.Scan(), "nothing more on stdout")
-			assert.NoError(t, cmd.Wait(), "exit status 0")
-			assert.Empty(t, stderr.String())
+			require.NoError(t, p.cmd.Process.Signal(signal))
+			assert.False(t, p.lines.Scan(), "nothing more on stdout")
+			assert.NoError(t, p.cmd.Wait(), "exit status 0")
+			assert.Empty(t, p.stderr.String())
 		})
 	}
 	t.Run("exit status 2", func(t *testing.T) {
 		var exit *exec.ExitError
-		require.ErrorAs(t, exec.Command(binary, "-quota", "x").Run(), &exit)
+		require.ErrorAs(t, exec.Command(binary(t), "-quota", "x").Run(), &exit)
 		assert.Equal(t, 2, exit.ExitCode())
 	})
 }

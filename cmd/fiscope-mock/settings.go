@@ -5,81 +5,143 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
+	"os"
+	"strings"
+	"time"
 
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
 // settings are the flags, after the environment.
 type settings struct {
-	addr   string
-	apiKey string
-	quota  int
+	addr    string
+	urlFile string
+
+	keys    []apiKey
+	quota   int // of a key that has none of its own
+	data    []string
+	now     time.Time
+	frozen  bool
+	assume  mockserver.Assumptions
+	journal int
+
+	selfSigned bool
+	caFile     string
+	hosts      []string
+	cert, key  string
+
+	adminToken string
+	log        string
+	logAll     bool
+	drain      time.Duration
+
+	rest []string // what follows the flags
 }
 
-const usage = `Usage: fiscope-mock [flags]
+// setting is one flag, with its variable: FISCOPE_MOCK_ and the name, "-addr" as FISCOPE_MOCK_ADDR.
+type setting struct {
+	name   string
+	set    func(s *settings, text string) error
+	isBool bool   // given without a value
+	list   string // may be repeated: what separates several values in the variable
+	secret bool   // no error text repeats its value
+}
 
-Serves the mock of the fiscal data service, with its default data, until it is
-stopped (Ctrl-C, SIGTERM). The first line of its output is the base URL, the
-second the command that runs the quickstart against it.
+func (f setting) variable() string {
+	return "FISCOPE_MOCK_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
+}
 
-  -addr HOST:PORT   address to listen on; port 0 takes a free one
-                    (FISCOPE_MOCK_ADDR; default 127.0.0.1:8080)
-  -api-key KEY      the X-API-KEY it accepts
-                    (FISCOPE_MOCK_API_KEY; default clave-de-prueba)
-  -quota N          calls a day for that key: 0 refuses all, -1 is unlimited
-                    (FISCOPE_MOCK_QUOTA; default 1000)
-  -h                this text
+var allSettings = []setting{
+	{name: "addr", set: text(func(s *settings) *string { return &s.addr })},
+	{name: "url-file", set: text(func(s *settings) *string { return &s.urlFile })},
+	{name: "api-key", set: (*settings).addKey, list: " ", secret: true},
+	{name: "quota", set: func(s *settings, value string) error { return setQuota(&s.quota, value) }},
+	{name: "data", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator)},
+	{name: "now", set: (*settings).setNow},
+	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},
+	{name: "assume", set: func(s *settings, value string) error { return assumption.Set(&s.assume, value) }, list: " "},
+	{name: "journal", set: (*settings).setJournal},
+	{name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }), isBool: true},
+	{name: "tls-ca-file", set: text(func(s *settings) *string { return &s.caFile })},
+	{name: "tls-host", set: appended(func(s *settings) *[]string { return &s.hosts }), list: " "},
+	{name: "tls-cert", set: text(func(s *settings) *string { return &s.cert })},
+	{name: "tls-key", set: text(func(s *settings) *string { return &s.key })},
+	{name: "admin-token", set: text(func(s *settings) *string { return &s.adminToken }), secret: true},
+	{name: "log", set: (*settings).setLog},
+	{name: "log-all", set: boolean(func(s *settings) *bool { return &s.logAll }), isBool: true},
+	{name: "shutdown-timeout", set: (*settings).setDrain},
+}
 
-A flag wins over its variable; an empty variable counts as not set.
-`
+// given collects what the command line says of one setting, unread: package flag would repeat a wrong
+// value, which may be a key.
+type given struct {
+	values []string
+	isBool bool
+}
 
-// readSettings takes each value from its flag, else from its variable, else the default.
-func readSettings(args []string, env func(string) string) (settings, error) {
-	s := settings{addr: "127.0.0.1:8080", apiKey: mockserver.DefaultAPIKey, quota: mockserver.DefaultAssumptions().Quota}
+func (g *given) String() string         { return "" }
+func (g *given) Set(value string) error { g.values = append(g.values, value); return nil }
+func (g *given) IsBoolFlag() bool       { return g.isBool }
+
+func defaultSettings() settings {
+	a := mockserver.DefaultAssumptions()
+	return settings{addr: "127.0.0.1:8080", quota: a.Quota, assume: a, journal: 1000, log: logText, drain: 5 * time.Second}
+}
+
+// readSettings takes each value from its flag, else from its variable, else from s.
+func readSettings(s settings, args []string, env func(string) string) (settings, error) {
 	fs := flag.NewFlagSet("fiscope-mock", flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // run prints the error, once
 	fs.Usage = func() {}
-	given := map[string]bool{}
-	fs.StringVar(&s.addr, "addr", s.addr, "")
-	fs.StringVar(&s.apiKey, "api-key", s.apiKey, "")
-	fs.Func("quota", "", func(text string) error { return s.setQuota(text) })
+	line := map[string]*given{}
+	for _, f := range allSettings {
+		line[f.name] = &given{isBool: f.isBool}
+		fs.Var(line[f.name], f.name, "")
+	}
 	if err := fs.Parse(args); err != nil {
 		return s, err
 	}
-	if fs.NArg() > 0 {
-		return s, fmt.Errorf("unexpected argument %q", fs.Arg(0))
-	}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if value := env("FISCOPE_MOCK_ADDR"); value != "" && !given["addr"] {
-		s.addr = value
-	}
-	if value := env("FISCOPE_MOCK_API_KEY"); value != "" && !given["api-key"] {
-		s.apiKey = value
-	}
-	if value := env("FISCOPE_MOCK_QUOTA"); value != "" && !given["quota"] {
-		if err := s.setQuota(value); err != nil {
-			return s, fmt.Errorf("FISCOPE_MOCK_QUOTA=%q: %w", value, err)
+	s.rest = fs.Args()
+	for _, f := range allSettings {
+		if err := f.read(&s, line[f.name].values, env(f.variable())); err != nil {
+			return s, err
 		}
 	}
-	return s, nil
+	return s, s.check()
 }
 
-func (s *settings) setQuota(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < mockserver.Unlimited {
-		return errors.New("want a number of calls, 0 or more, or -1 for unlimited")
+func (f setting) read(s *settings, values []string, variable string) error {
+	source := fmt.Sprintf("invalid value %%q for flag -%s", f.name)
+	if values == nil {
+		if variable == "" {
+			return nil
+		}
+		source, values = f.variable()+"=%q", []string{variable}
+		if f.list != "" {
+			values = strings.FieldsFunc(variable, func(r rune) bool { return strings.ContainsRune(f.list, r) })
+		}
 	}
-	s.quota = n
+	for _, value := range values {
+		if err := f.set(s, value); err != nil {
+			if f.secret {
+				value = "***"
+			}
+			return fmt.Errorf(source+": %w", value, err)
+		}
+	}
 	return nil
 }
 
-// usageError prints the help that was asked for, or what is wrong with the flags.
-func (s settings) usageError(err error, stdout, stderr io.Writer) int {
-	if errors.Is(err, flag.ErrHelp) {
-		_, _ = io.WriteString(stdout, usage)
-		return 0
+// check refuses flags that contradict each other.
+func (s settings) check() error {
+	switch pair := s.cert != "" || s.key != ""; {
+	case pair && (s.cert == "" || s.key == ""):
+		return errors.New("-tls-cert and -tls-key go together")
+	case pair && (s.selfSigned || s.caFile != "" || len(s.hosts) > 0):
+		return errors.New("-tls, -tls-ca-file and -tls-host make a certificate: with -tls-cert and -tls-key there is one already")
+	case !s.selfSigned && (s.caFile != "" || len(s.hosts) > 0):
+		return errors.New("-tls-ca-file and -tls-host are of no use without -tls")
 	}
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock -h for the flags\n", err)
-	return 2
+	return nil
 }

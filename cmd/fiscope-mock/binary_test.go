@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+var built struct {
+	once sync.Once
+	dir  string
+	name string
+	out  []byte
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		if built.dir != "" {
+			_ = os.RemoveAll(built.dir)
+		}
+		os.Exit(status)
+	}))
+}
+
+// binary builds the program, once for all tests, and returns its path.
+func binary(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a binary")
+	}
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "fiscope-mock-test-"); built.err != nil {
+			return
+		}
+		built.name = filepath.Join(built.dir, "fiscope-mock")
+		built.out, built.err = exec.Command("go", "build", "-o", built.name, ".").CombinedOutput()
+	})
+	require.NoError(t, built.err, "%s", built.out)
+	return built.name
+}
+
+// program is the built program, serving.
+type program struct {
+	cmd          *exec.Cmd
+	url, command string
+	lines        *bufio.Scanner
+	stderr       *bytes.Buffer // to be read after Wait
+}
+
+// startProgram runs the built program with variables and flags, until it has written its two lines. It is
+// killed with the test, if it still runs.
+func startProgram(t *testing.T, env []string, args ...string) program {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	p := program{cmd: exec.CommandContext(ctx, binary(t), args...), stderr: new(bytes.Buffer)}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Stderr = p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		cancel()
+		_ = p.cmd.Wait() // waited for already, or killed
+	})
+	p.lines = bufio.NewScanner(stdout)
+	require.True(t, p.lines.Scan(), "the first line")
+	p.url = p.lines.Text()
+	require.True(t, p.lines.Scan(), "the second line")
+	p.command = p.lines.Text()
+	return p
+}

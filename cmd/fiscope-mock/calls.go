@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// logged logs the calls that were not answered with 2xx, or all. Of a request it shows the method and the
+// path only: queries and bodies hold what a log must not, and the journal has them, redacted.
+func logged(h http.Handler, log *slog.Logger, all bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		watched := &watcher{ResponseWriter: w}
+		began := time.Now()
+		defer func() { // also when a fault cuts the connection, which is a panic
+			if good := watched.status >= 200 && watched.status < 300; good && !all {
+				return
+			}
+			level := slog.LevelWarn
+			if watched.code == "" && watched.status != 0 {
+				level = slog.LevelInfo
+			}
+			log.Log(r.Context(), level, "call", "method", withoutKey(r, r.Method), "path", withoutKey(r, r.URL.Path),
+				"status", watched.status, "code", watched.code, "took", time.Since(began).Round(time.Microsecond))
+		}()
+		h.ServeHTTP(watched, r)
+	})
+}
+
+// withoutKey bounds a piece of the request line, and takes the API key out of it, wherever it was put.
+func withoutKey(r *http.Request, s string) string {
+	const most = 200
+	if key := r.Header.Get("X-API-KEY"); key != "" {
+		s = strings.ReplaceAll(s, key, "***")
+	}
+	return s[:min(len(s), most)]
+}
+
+// watcher notes an answer's status, 0 for none, and an error's code.
+type watcher struct {
+	http.ResponseWriter
+	status int
+	code   string
+}
+
+func (w *watcher) WriteHeader(status int) {
+	if w.status == 0 || w.status < 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watcher) Write(body []byte) (int, error) {
+	if w.status >= 300 && w.code == "" {
+		var e struct{ Code string }
+		if json.Unmarshal(body, &e) == nil {
+			w.code = e.Code
+		}
+	}
+	return w.ResponseWriter.Write(body)
+}
+
+// Unwrap lets [http.ResponseController] reach the connection, which some faults break.
+func (w *watcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// buffer is a bytes.Buffer for many goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// called starts a server with a log, calls it in many ways, closes it, and returns the log's lines.
+func called(t *testing.T, all bool) []string {
+	t.Helper()
+	s := defaultSettings()
+	s.addr, s.log, s.logAll, s.keys = "127.0.0.1:0", logJSON, all, []apiKey{{key: "s3creta"}}
+	var out buffer
+	r, err := start(s, newLogger(s.log, &out))
+	require.NoError(t, err)
+	send := func(method, path, key, body string) {
+		req, err := http.NewRequest(method, r.url+path, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Close = true
+		req.Header.Set("X-API-KEY", key)
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return // a fault
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+	send("GET", "/api/contribuyentes/20131312955", "s3creta", "")
+	send("GET", "/api/contribuyentes/s3creta?razonSocial=s3creta", "s3creta", "")
+	send("GET", "/api/nada", "otra-s3creta", "")
+	send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
+		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`)
+	send("POST", "/_mock/faults", "s3creta", `{"steps": [{"preset": "reset"}]}`)
+	send("GET", "/api/tipocambio", "s3creta", "")
+	// The last one took its connection from the server, which does not wait for it.
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "/api/tipocambio") }, 10*time.Second, time.Millisecond)
+	require.NoError(t, r.close())
+	assert.NotContains(t, out.String(), "s3creta")
+	var lines []string
+	for line := range strings.Lines(out.String()) {
+		var l struct {
+			Level, Method, Path, Code string
+			Status                    *int
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &l))
+		status := "-"
+		if l.Status != nil {
+			status = http.StatusText(*l.Status)
+		}
+		lines = append(lines, strings.Join([]string{l.Level, l.Method, l.Path, status, l.Code}, " "))
+	}
+	return lines
+}
+
+func TestLog(t *testing.T) {
+	failed := []string{
+		"WARN GET /api/contribuyentes/*** Bad Request INVALID_RUC",
+		"WARN GET /api/nada Not Found MOCK_NO_ROUTE",
+		"WARN POST /api/cpe/validar Unauthorized INVALID_SOL_CREDENTIALS",
+		"INFO POST /_mock/faults - ",
+		"WARN GET /api/tipocambio  ",
+	}
+	assert.Equal(t, failed, called(t, false))
+	assert.Equal(t, append([]string{"INFO GET /api/contribuyentes/20131312955 OK "}, failed...), called(t, true))
+}
+
+func TestLogFormats(t *testing.T) {
+	for format, want := range map[string]string{logText: "msg=hola", logJSON: `"msg":"hola"`, logOff: ""} {
+		var out bytes.Buffer
+		newLogger(format, &out).Info("hola")
+		assert.Contains(t, out.String(), want)
+		assert.Equal(t, want == "", out.Len() == 0)
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// runProgram runs the built program to its end.
+func runProgram(t *testing.T, env []string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary(t), args...)
+	cmd.Env = append(os.Environ(), env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestExecStatus(t *testing.T) {
+	plain := filepath.Join(t.TempDir(), "plain")
+	require.NoError(t, os.WriteFile(plain, []byte("text"), 0o600))
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		says   string // on stderr
+	}{
+		"well":           {[]string{"--", "sh", "-c", "exit 0"}, 0, "fiscope-mock: 0 calls, 0 queries spent"},
+		"its own":        {[]string{"--", "sh", "-c", "exit 7"}, 7, "0 calls"},
+		"without dashes": {[]string{"sh", "-c", "exit 7"}, 7, "0 calls"},
+		"by a signal":    {[]string{"--", "sh", "-c", "kill -KILL $$"}, 128 + 9, "0 calls"},
+		"not found":      {[]string{"--", "no-existe-tal-programa"}, 127, "no-existe-tal-programa"},
+		"no such path":   {[]string{"--", "./no/existe"}, 127, "no/existe"},
+		"not executable": {[]string{"--", plain}, 126, "permission denied"},
+		"no command":     {nil, 125, "exec wants a command"},
+		"wrong flag":     {[]string{"-quota", "mil", "--", "true"}, 125, "-quota"},
+		"wrong data":     {[]string{"-data", plain, "--", "true"}, 125, plain + ":1: "},
+		"address":        {[]string{"-addr", "256.0.0.1:0", "--", "true"}, 125, "256.0.0.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, status := runProgram(t, nil, append([]string{"exec"}, c.args...)...)
+			assert.Equal(t, c.status, status, stderr)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, c.says)
+		})
+	}
+	stdout, _, status := runProgram(t, nil, "exec", "-h")
+	assert.Equal(t, 0, status)
+	assert.Equal(t, usage, stdout)
+}
+
+func TestExecEnvironment(t *testing.T) {
+	const script = `echo "$FISCOPE_BASE_URL $FISCOPE_API_KEY $FISCOPE_MOCK_ADMIN_TOKEN $NO_PROXY $FISCOPE_CA_FILE|$SSL_CERT_FILE"; cat`
+	for name, c := range map[string]struct {
+		env, flags []string
+		want       string
+	}{
+		"plain":    {nil, nil, `^http://127\.0\.0\.1:\d+ clave-de-prueba  localhost,127\.0\.0\.1,::1 \|$`},
+		"settings": {[]string{"FISCOPE_MOCK_API_KEY=k=5", "NO_PROXY=interno"}, []string{"-admin-token", "t"}, ` k t localhost,127\.0\.0\.1,::1,interno \|$`},
+		"tls":      {nil, []string{"-tls"}, `^https://127\.0\.0\.1:\d+ .* /.*fiscope-mock-ca-\d+\.pem\|/.*fiscope-mock-bundle-\d+\.pem$`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env := append([]string{"NO_PROXY=", "no_proxy=", "SSL_CERT_FILE=", "FISCOPE_API_KEY=otra"}, c.env...)
+			stdout, _, status := runProgram(t, env, append(append([]string{"exec"}, c.flags...), "--", "sh", "-c", script)...)
+			require.Equal(t, 0, status)
+			line := strings.TrimSuffix(stdout, "\n")
+			assert.Regexp(t, c.want, line)
+			if _, files, ok := strings.Cut(line, " /"); ok {
+				for _, file := range strings.Split("/"+files, "|") {
+					assert.NoFileExists(t, file, "removed at the end")
+				}
+			}
+		})
+	}
+}
+
+func TestExecReports(t *testing.T) {
+	const script = `
+ask() { curl -s -o /dev/null -H "X-API-KEY: $FISCOPE_API_KEY" "$@"; }
+ask "$FISCOPE_BASE_URL/api/contribuyentes/20131312955"; ask "$FISCOPE_BASE_URL/api/contribuyentes/20131312955"
+ask "$FISCOPE_BASE_URL/api/contribuyente/20131312955"; ask "$FISCOPE_BASE_URL/api/tipocambio?fecha=ayer"
+curl -s -o /dev/null "$FISCOPE_BASE_URL/_mock/faults" -H 'Content-Type: application/json' -d '{"name": "cae", "steps": [{"preset": "close"}]}'
+ask "$FISCOPE_BASE_URL/api/tipocambio"; exit 3`
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skipf("install curl to run this test: %v", err)
+	}
+	_, stderr, status := runProgram(t, nil, "exec", "-api-key", "s3creta", "--", "sh", "-c", script)
+	assert.Equal(t, 3, status)
+	assert.NotContains(t, stderr, "s3creta")
+	want := []string{
+		"fiscope-mock: 5 calls, 4 queries spent",
+		"  2 x  consultar                           200",
+		"  1 x  GET /api/contribuyente/20131312955  404        MOCK_NO_ROUTE",
+		"  1 x  tipocambio                          400        INVALID_DATE",
+		"  1 x  tipocambio                          no answer  fault cae",
+	}
+	var got []string
+	for line := range strings.Lines(stderr) {
+		got = append(got, strings.TrimRight(line, " \n"))
+	}
+	assert.Equal(t, want, got)
+
+	_, stderr, _ = runProgram(t, nil, "exec", "-journal", "1", "--", "sh", "-c", script)
+	assert.Contains(t, stderr, "the journal had no room for")
+}
+
+func TestExecForwardsSignals(t *testing.T) {
+	// Sleeps in the background, so that the shell acts at once: a trap waits for a command in front.
+	const script = `for s in TERM INT HUP; do trap "echo $s; kill \$!; exit 9" $s; done; sleep 60 >/dev/null & echo ready; wait`
+	for name, signal := range map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "HUP": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), binary(t), "exec", "--", "sh", "-c", script)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without the terminal of who runs this test
+			stdout, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			lines := bufio.NewScanner(stdout)
+			require.True(t, lines.Scan())
+			require.Equal(t, "ready", lines.Text())
+			require.NoError(t, cmd.Process.Signal(signal))
+			assert.True(t, lines.Scan())
+			assert.Equal(t, name, lines.Text())
+			var exit *exec.ExitError
+			require.ErrorAs(t, cmd.Wait(), &exit)
+			assert.Equal(t, 9, exit.ExitCode(), "the command's status")
+		})
+	}
+}

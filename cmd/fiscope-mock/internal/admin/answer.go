@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Codes of error answers. None is the contract's.
+const (
+	codeNoRoute   = "MOCK_ADMIN_NO_ROUTE"   // 404
+	codeMethod    = "MOCK_ADMIN_METHOD"     // 405
+	codeToken     = "MOCK_ADMIN_TOKEN"      // 401
+	codeMediaType = "MOCK_ADMIN_MEDIA_TYPE" // 415
+	codeTooLarge  = "MOCK_ADMIN_TOO_LARGE"  // 413
+	codeInvalid   = "MOCK_ADMIN_INVALID"    // 400: the body or a parameter
+	codeNotFound  = "MOCK_ADMIN_NOT_FOUND"  // 404: no such key, fault or user
+	codeTimeout   = "MOCK_ADMIN_TIMEOUT"    // 409: what was waited for did not come
+	codeEnding    = "MOCK_ADMIN_CLOSING"    // 503
+)
+
+// bodyMost bounds what a request may send: a data set can be large.
+const bodyMost = 64 << 20
+
+// problem is an error answer. Its text is in Spanish.
+type problem struct {
+	status           int
+	code, text, hint string
+}
+
+func (p *problem) Error() string { return p.text }
+
+func invalid(hint, format string, args ...any) *problem {
+	return &problem{http.StatusBadRequest, codeInvalid, fmt.Sprintf(format, args...), hint}
+}
+
+func notFound(hint, text string) *problem {
+	return &problem{http.StatusNotFound, codeNotFound, text, hint}
+}
+
+// asProblem turns what package mockserver refuses into an answer: its reasons name fields, in English.
+func asProblem(err error) *problem {
+	if p := (*problem)(nil); errors.As(err, &p) {
+		return p
+	}
+	reason := strings.TrimPrefix(err.Error(), "mockserver: ")
+	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", reason)
+}
+
+func wrongMethod(methods map[string]endpoint, got string) *problem {
+	var allowed []string
+	for method := range methods {
+		allowed = append(allowed, method)
+	}
+	slices.Sort(allowed)
+	return &problem{http.StatusMethodNotAllowed, codeMethod, fmt.Sprintf("esta ruta no admite el método %.20q", got), "use " + strings.Join(allowed, " o ")}
+}
+
+func (p *problem) write(w http.ResponseWriter) {
+	if p.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", strings.ReplaceAll(strings.TrimPrefix(p.hint, "use "), " o ", ", "))
+	}
+	send(w, p.status, struct {
+		Error string `json:"error"`
+		Code  string `json:"code"`
+		Hint  string `json:"hint"`
+	}{p.text, p.code, p.hint})
+}
+
+// document is an answer that is not JSON.
+type document struct{ media, text string }
+
+// write sends an endpoint's answer: JSON, a document, or 204 for nil.
+func write(w http.ResponseWriter, answer any) {
+	switch answer := answer.(type) {
+	case nil:
+		w.WriteHeader(http.StatusNoContent)
+	case document:
+		w.Header().Set("Content-Type", answer.media)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer.text)))
+		_, _ = io.WriteString(w, answer.text)
+	default:
+		send(w, http.StatusOK, answer)
+	}
+}
+
+func send(w http.ResponseWriter, status int, v any) {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ") // read by people, with curl
+	if err := e.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		body.Reset()
+		body.WriteString(`{"error":"la respuesta no se pudo escribir","code":"MOCK_ADMIN_INTERNAL","hint":"es un error de fiscope-mock"}` + "\n")
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes())
+}
+
+// read decodes a request's body strictly. Where there is none, into stays as it is.
+func read(r *http.Request, into any, shape string) error {
+	hint := "envíe " + shape
+	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
+	switch {
+	case err != nil:
+		return invalid("vuelva a enviarlo", "el cuerpo no llegó completo")
+	case len(body) > bodyMost:
+		return &problem{http.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("el cuerpo supera %d bytes", bodyMost), "repártalo en varias peticiones"}
+	case len(bytes.TrimSpace(body)) == 0:
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return invalid(hint, "el cuerpo no es el JSON esperado: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return invalid(hint, "hay más texto después del objeto JSON")
+	}
+	return nil
+}

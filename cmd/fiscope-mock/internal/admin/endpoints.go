@@ -1,0 +1,77 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// endpoint is one method of one path.
+type endpoint struct {
+	method, path string
+	what         string // one line, for the list
+	do           func(*api, *http.Request) (any, error)
+	open         bool // without the token
+}
+
+var endpoints []endpoint
+
+func init() { // the list shows itself
+	endpoints = []endpoint{
+		{"GET", "/_mock/", "this list", (*api).list, false},
+		{"GET", "/_mock/healthz", "200 while it serves", (*api).healthz, true},
+		{"GET", "/_mock/ca.pem", "the CA to trust, with -tls", (*api).ca, true},
+
+		{"GET", "/_mock/data", "the data that was put on it, keys and claves included: a -data file", (*api).getData, false},
+		{"PUT", "/_mock/data", "put data of that format over it, all or nothing", (*api).putData, false},
+		{"DELETE", "/_mock/data", "back to the data it started with", (*api).deleteData, false},
+
+		{"GET", "/_mock/clock", `{"now": "2026-11-20T16:59:00-05:00", "frozen": false}`, (*api).getClock, false},
+		{"PUT", "/_mock/clock", "set now, frozen or both", (*api).putClock, false},
+		{"POST", "/_mock/clock/advance", `{"by": "24h"}`, (*api).advance, false},
+
+		{"GET", "/_mock/faults", "the faults, with what they met *", (*api).getFaults, false},
+		{"POST", "/_mock/faults", `{"match": {"op": "consultar", "times": 1}, "steps": [{"status": 503}]} *`, (*api).postFault, false},
+		{"DELETE", "/_mock/faults", "remove all *", (*api).deleteFaults, false},
+		{"DELETE", "/_mock/faults/{name}", "remove one *", (*api).deleteFault, false},
+		{"POST", "/_mock/faults/{name}/release", "let go the calls that it holds *", (*api).releaseFault, false},
+		{"GET", "/_mock/presets", `the named faults, for a step {"preset": NAME}`, (*api).getPresets, false},
+		{"PUT", "/_mock/sunat", `{"down": true}: the tax authority does not respond`, (*api).putSUNAT, false},
+
+		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?path ?status ?code ?fault ?unmatched ?after ?limit *", (*api).getRequests, false},
+		{"GET", "/_mock/requests/wait", "the same, once there are ?count, within ?timeout (1, 10s) *", (*api).waitRequests, false},
+		{"DELETE", "/_mock/requests", "forget them *", (*api).deleteRequests, false},
+
+		{"GET", "/_mock/quotas", "where each key stands *", (*api).getQuotas, false},
+		{"PUT", "/_mock/quotas", `{"limit": 100, "used": 99} of the key in X-API-KEY, or of the first *`, (*api).putQuota, false},
+
+		{"GET", "/_mock/sol", "the SOL users, with their attempts and blocks", (*api).getSOL, false},
+		{"DELETE", "/_mock/sol/{ruc}/{usuario}/block", "forget a user's wrong attempts", (*api).unblock, false},
+
+		{"GET", "/_mock/assumptions", "how it reads what the contract leaves open: -assume", (*api).getAssumptions, false},
+		{"POST", "/_mock/reset", `{"parts": ["journal"]}, or all without: faults clock data locks quotas journal *`, (*api).reset, false},
+	}
+}
+
+// list is the page that says what there is.
+func (a *api) list(*http.Request) (any, error) {
+	var b strings.Builder
+	b.WriteString("fiscope-mock, under " + Prefix + "\n\n")
+	for _, e := range endpoints {
+		fmt.Fprintf(&b, "%-6s %-33s %s\n", e.method, e.path, e.what)
+	}
+	b.WriteString("\n* With an X-API-KEY header: of that key only.\n" +
+		"POST and PUT want Content-Type: application/json.\n")
+	return document{"text/plain; charset=utf-8", b.String()}, nil
+}
+
+func (a *api) healthz(*http.Request) (any, error) {
+	return map[string]string{"status": "ok"}, nil
+}
+
+func (a *api) ca(*http.Request) (any, error) {
+	if a.CA == nil {
+		return nil, notFound("inicie el servidor con -tls", "este servidor no hizo ninguna CA")
+	}
+	return document{"application/x-pem-file", string(a.CA)}, nil
+}

@@ -1,0 +1,103 @@
+package admin
+
+import (
+	"net/http"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// shown is a fault as the API shows it: with its key's fingerprint.
+func shown(f mockserver.FaultStatus) mockserver.FaultStatus {
+	if f.Match.Key != "" {
+		f.Match.Key = fingerprint(f.Match.Key)
+	}
+	return f
+}
+
+func (a *api) getFaults(r *http.Request) (any, error) {
+	tenant, err := a.tenant(r)
+	if err != nil {
+		return nil, err
+	}
+	faults := a.Mock.Faults
+	if tenant != nil {
+		faults = tenant.Faults
+	}
+	list := []mockserver.FaultStatus{}
+	for _, f := range faults() {
+		list = append(list, shown(f))
+	}
+	return list, nil
+}
+
+func (a *api) postFault(r *http.Request) (any, error) {
+	var f mockserver.Fault
+	if err := read(r, &f, `{"name": "…", "match": {"op": "consultar", "times": 1}, "steps": [{"preset": "html-200"}]}`); err != nil {
+		return nil, err
+	}
+	tenant, err := a.tenant(r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case tenant != nil:
+		f.Match.Key = tenant.APIKey
+	case f.Match.Key != "":
+		key, ok := a.keyNamed(f.Match.Key)
+		if !ok {
+			return nil, invalid("agréguela con PUT /_mock/data, o quite match.key", "este servidor no conoce la clave de match.key")
+		}
+		f.Match.Key = key
+	}
+	active, err := a.Mock.AddFault(f)
+	if err != nil {
+		return nil, err
+	}
+	return shown(active.Status()), nil
+}
+
+func (a *api) deleteFaults(r *http.Request) (any, error) {
+	tenant, err := a.tenant(r)
+	if err != nil {
+		return nil, err
+	}
+	if tenant != nil {
+		tenant.ClearFaults()
+	} else {
+		a.Mock.ClearFaults()
+	}
+	return nil, nil
+}
+
+func (a *api) deleteFault(r *http.Request) (any, error) {
+	f, err := a.fault(r)
+	if err == nil {
+		f.Remove()
+	}
+	return nil, err
+}
+
+func (a *api) releaseFault(r *http.Request) (any, error) {
+	f, err := a.fault(r)
+	if err == nil {
+		f.Release()
+	}
+	return nil, err
+}
+
+func (a *api) fault(r *http.Request) (*mockserver.ActiveFault, error) {
+	tenant, err := a.tenant(r)
+	if err != nil {
+		return nil, err
+	}
+	find := a.Mock.FindFault
+	if tenant != nil {
+		find = tenant.FindFault
+	}
+	if f := find(r.PathValue("name")); f != nil {
+		return f, nil
+	}
+	return nil, notFound("vea las que hay en GET /_mock/faults", "no hay ninguna falla con ese nombre")
+}
+
+func (a *api) getPresets(*http.Request) (any, error) { return mockserver.Presets(), nil }

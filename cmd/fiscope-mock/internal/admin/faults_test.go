@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFaults(t *testing.T) {
+	r := start(t)
+	var f mockserver.FaultStatus
+	r.ok(&f, "POST", "faults", `{"name": "caído", "match": {"op": "consultar", "for": "1h"}, "steps": [{"status": 500}, {}]}`)
+	assert.Equal(t, "caído", f.Name)
+	assert.True(t, f.Active)
+	assert.Equal(t, 500, r.call(lookup, "s3creta"))
+	assert.Equal(t, 200, r.call(lookup, "s3creta"))
+	var list []mockserver.FaultStatus
+	r.ok(&list, "GET", "faults", "")
+	require.Len(t, list, 1)
+	assert.Equal(t, 2, list[0].Hits)
+	assert.False(t, list[0].Active)
+	r.ok(nil, "DELETE", "faults/ca%C3%ADdo", "")
+	r.ok(&list, "GET", "faults", "")
+	assert.Empty(t, list)
+	r.do("DELETE", "faults/otra", "").isProblem(t, 404, codeNotFound, "GET /_mock/faults")
+	r.do("POST", "faults/otra/release", "").isProblem(t, 404, codeNotFound, "GET /_mock/faults")
+
+	for name, c := range map[string]struct{ body, says string }{
+		"no steps":       {`{}`, "without steps"},
+		"unknown preset": {`{"steps": [{"preset": "nada"}]}`, "nada"},
+		"unknown op":     {`{"match": {"op": "nada"}, "steps": [{"status": 500}]}`, "consultar"},
+		"unknown member": {`{"match": {"operacion": "consultar"}, "steps": [{"status": 500}]}`, "operacion"},
+		"unknown key":    {`{"match": {"key": "otra"}, "steps": [{"status": 500}]}`, "match.key"},
+	} {
+		t.Run(name, func(t *testing.T) { r.do("POST", "faults", c.body).isProblem(t, 400, codeInvalid, c.says) })
+	}
+}
+
+func TestFaultsOfATenant(t *testing.T) {
+	r := start(t)
+	var f mockserver.FaultStatus
+	r.ok(&f, "POST", "faults", `{"name": "suya", "steps": [{"status": 503}]}`, "X-API-KEY", "s3creta")
+	assert.Equal(t, fingerprint("s3creta"), f.Match.Key, "never the key")
+	assert.Equal(t, 503, r.call(lookup, "s3creta"))
+	assert.Equal(t, 200, r.call(lookup, r.mock.APIKey))
+	var list []mockserver.FaultStatus
+	r.ok(&list, "GET", "faults", "", "X-API-KEY", r.mock.APIKey)
+	assert.Empty(t, list)
+	r.ok(&list, "GET", "faults", "", "X-API-KEY", "s3creta")
+	assert.Len(t, list, 1)
+	r.do("DELETE", "faults/suya", "", "X-API-KEY", r.mock.APIKey).isProblem(t, 404, codeNotFound, "faults")
+	r.ok(nil, "DELETE", "faults", "", "X-API-KEY", r.mock.APIKey)
+	assert.Len(t, r.mock.Faults(), 1, "another tenant's")
+	r.ok(nil, "DELETE", "faults", "", "X-API-KEY", "s3creta")
+	assert.Empty(t, r.mock.Faults())
+
+	// What GET shows can be posted again: the fingerprint stands for the key.
+	r.ok(&f, "POST", "faults", `{"match": {"key": "`+fingerprint("s3creta")+`"}, "steps": [{"status": 503}]}`)
+	assert.Equal(t, 503, r.call(lookup, "s3creta"))
+	r.ok(nil, "DELETE", "faults", "")
+	assert.Empty(t, r.mock.Faults())
+}
+
+func TestHoldAndRelease(t *testing.T) {
+	r := start(t)
+	r.ok(new(any), "POST", "faults", `{"name": "espera", "steps": [{"hold": true}]}`)
+	status := make(chan int, 1)
+	go func() { status <- r.call(lookup, "s3creta") }()
+	var j journal
+	r.ok(&j, "GET", "requests/wait", "")
+	assert.Zero(t, j.Requests[0].Status, "it waits")
+	r.ok(nil, "POST", "faults/espera/release", "")
+	assert.Equal(t, 200, <-status)
+}
+
+func TestPresets(t *testing.T) {
+	r := start(t)
+	var list []mockserver.PresetInfo
+	r.ok(&list, "GET", "presets", "")
+	assert.Equal(t, mockserver.Presets(), list)
+}

@@ -1,0 +1,147 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestData(t *testing.T) {
+	r := start(t)
+	const file = `{"contribuyentes": [{"ruc": "20700000001", "razonSocial": "PRUEBA & S.A.C."}],
+		"usuarios": [{"ruc": "20700000001", "usuario": "OTROUSER", "clave": "otra-clave"}],
+		"deleted": {"contribuyentes": ["20100070970"]}}`
+	r.ok(nil, "PUT", "data", file)
+	assert.Equal(t, 200, r.call("/api/contribuyentes/20700000001", "s3creta"))
+	assert.Equal(t, 404, r.call("/api/contribuyentes/20100070970", "s3creta"))
+
+	export := r.do("GET", "data", "").body
+	for _, part := range []string{"PRUEBA & S.A.C.", "otra-clave", "s3creta", "20100070970"} {
+		assert.Contains(t, export, part, "an export is a fixture: a server must be able to start with it")
+	}
+	d, err := mockserver.ReadData(strings.NewReader(export), "export")
+	require.NoError(t, err)
+	again := start(t, mockserver.WithData(d))
+	assert.Equal(t, 200, again.call("/api/contribuyentes/20700000001", "s3creta"))
+	assert.Equal(t, export, again.do("GET", "data", "").body)
+
+	r.do("PUT", "data", "{\n\"contribuyentes\": [{\"ruc\": \"1\"}]}").isProblem(t, 400, codeInvalid, "body:2: ")
+	r.do("PUT", "data", "").isProblem(t, 400, codeInvalid, "body:1: ")
+	r.ok(nil, "DELETE", "data", "")
+	assert.Equal(t, 404, r.call("/api/contribuyentes/20700000001", "s3creta"))
+	assert.Equal(t, 200, r.call("/api/contribuyentes/20100070970", "s3creta"))
+}
+
+func TestClock(t *testing.T) {
+	r := start(t)
+	var c clock
+	r.ok(&c, "PUT", "clock", `{"now": "2026-11-20T21:59:00Z", "frozen": true}`)
+	assert.Equal(t, "2026-11-20T16:59:00-05:00", c.Now.Format(time.RFC3339), "in Lima")
+	assert.True(t, c.Frozen)
+	assert.Equal(t, 404, r.call("/api/tipocambio", "s3creta"))
+	r.ok(&c, "POST", "clock/advance", `{"by": "1m"}`)
+	assert.Equal(t, 200, r.call("/api/tipocambio", "s3creta"))
+	r.ok(&c, "POST", "clock/advance", `{"by": "-1m"}`)
+	r.ok(&c, "GET", "clock", "")
+	assert.Equal(t, "2026-11-20T16:59:00-05:00", c.Now.Format(time.RFC3339Nano), "it stands still")
+	r.ok(&c, "PUT", "clock", `{"frozen": false}`)
+	assert.False(t, c.Frozen)
+	assert.WithinDuration(t, time.Date(2026, 11, 20, 21, 59, 0, 0, time.UTC), r.mock.Now(), time.Minute, "it runs on from there")
+	for _, body := range []string{``, `{"by": "1"}`, `{"by": 60}`} {
+		r.do("POST", "clock/advance", body).isProblem(t, 400, codeInvalid, `{"by": "24h"}`)
+	}
+}
+
+func TestSOL(t *testing.T) {
+	r := start(t)
+	r.ok(nil, "PUT", "data", `{"usuarios": [{"ruc": "20600000005", "usuario": "OTROUSER", "clave": "otra-clave"}]}`)
+	var users []solUser
+	r.ok(&users, "GET", "sol", "")
+	require.Len(t, users, 3)
+	assert.Equal(t, solUser{RUC: "20131312955", Usuario: "PRINCIP1", Principal: true}, users[1])
+	assert.Equal(t, solUser{RUC: "20600000005", Usuario: "OTROUSER"}, users[2])
+
+	for range 3 {
+		assert.Equal(t, 401, r.validate("s3creta", "no es la clave"))
+	}
+	r.ok(&users, "GET", "sol", "")
+	assert.Equal(t, 3, users[0].Attempts)
+	assert.True(t, users[0].Blocked)
+	require.NotNil(t, users[0].BlockedUntil)
+	assert.Equal(t, 401, r.validate("s3creta", mockserver.ClaveSOL), "blocked: the right one is refused, too")
+	r.ok(nil, "DELETE", "sol/20131312955/MIUSER01/block", "")
+	assert.Equal(t, 200, r.validate("s3creta", mockserver.ClaveSOL))
+	r.do("DELETE", "sol/20131312955/NADIE/block", "").isProblem(t, 404, codeNotFound, "GET /_mock/sol")
+
+	r.ok(nil, "PUT", "sunat", `{"down": true}`)
+	assert.True(t, r.mock.SUNATDown())
+	r.ok(nil, "PUT", "sunat", `{"down": false}`)
+	assert.False(t, r.mock.SUNATDown())
+	r.do("PUT", "sunat", "").isProblem(t, 400, codeInvalid, "down")
+}
+
+func TestAssumptions(t *testing.T) {
+	r := start(t)
+	var list []assumption.Item
+	r.ok(&list, "GET", "assumptions", "")
+	assert.Contains(t, list, assumption.Item{Name: "QuotaExceeded", Value: "429:QUOTA_EXCEEDED", Default: "429:QUOTA_EXCEEDED"})
+}
+
+func TestReset(t *testing.T) {
+	r := start(t)
+	dirty := func() {
+		r.ok(new(clock), "PUT", "clock", `{"frozen": true}`)
+		r.ok(new(any), "POST", "faults", `{"steps": [{"preset": "null-200"}]}`)
+		assert.Equal(t, 200, r.call(lookup, "s3creta"))
+		assert.Equal(t, 200, r.call(lookup, r.mock.APIKey))
+	}
+	used := func(key string) int {
+		q, _ := r.mock.Quota(key)
+		return q.Used
+	}
+	dirty()
+	r.ok(nil, "POST", "reset", `{"parts": ["journal", "clock"]}`)
+	assert.Empty(t, r.mock.Requests())
+	assert.False(t, r.mock.Frozen())
+	assert.Len(t, r.mock.Faults(), 1, "another part")
+
+	dirty()
+	r.ok(nil, "POST", "reset", "", "X-API-KEY", "s3creta")
+	assert.Zero(t, used("s3creta"))
+	assert.NotZero(t, used(r.mock.APIKey), "another tenant")
+	assert.Len(t, r.mock.Requests(), 1)
+
+	r.ok(nil, "POST", "reset", "")
+	assert.Zero(t, used(r.mock.APIKey))
+	assert.Empty(t, r.mock.Faults())
+}
+
+func TestQuotas(t *testing.T) {
+	r := start(t)
+	assert.Equal(t, 200, r.call(lookup, "s3creta"))
+	var all, own []quota
+	r.ok(&all, "GET", "quotas", "")
+	require.Len(t, all, 2)
+	r.ok(&own, "GET", "quotas", "", "X-API-KEY", "s3creta")
+	require.Len(t, own, 1)
+	assert.Equal(t, 4, own[0].Remaining)
+	assert.Equal(t, r.mock.Requests()[0].Key, own[0].Key, "the journal's fingerprint")
+
+	var q quota
+	r.ok(&q, "PUT", "quotas", `{"limit": 10, "used": 10}`, "X-API-KEY", "s3creta")
+	assert.Equal(t, 0, q.Remaining)
+	assert.Equal(t, 429, r.call(lookup, "s3creta"))
+	r.ok(&q, "PUT", "quotas", `{"used": 0}`, "X-API-KEY", "s3creta")
+	assert.Equal(t, 200, r.call(lookup, "s3creta"))
+	r.ok(&q, "PUT", "quotas", `{"limit": -1}`)
+	assert.Equal(t, mockserver.Unlimited, q.Remaining, "without the header: the server's own key")
+	for _, body := range []string{``, `{"limit": -2}`, `{"used": -1}`, `{"limit": "10"}`} {
+		r.do("PUT", "quotas", body).isProblem(t, 400, codeInvalid, "limit")
+	}
+	r.do("PUT", "quotas", `{"used": 0}`, "X-API-KEY", "otra").isProblem(t, 404, codeNotFound, "X-API-KEY")
+}

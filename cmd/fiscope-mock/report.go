@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// kind is what requests of the report have in common.
+type kind struct {
+	what, code, fault string
+	status            int
+}
+
+// report writes what the mock server saw: how often each thing happened, in the order in which it first
+// did.
+func report(w io.Writer, mock *mockserver.Server) {
+	requests := mock.Requests()
+	spent, times, first := 0, map[kind]int{}, map[kind]int64{}
+	for _, r := range requests {
+		spent += r.Cost
+		k := kind{cmp.Or(string(r.Op), r.Method+" "+r.Path), r.Code, r.Fault, r.Status}
+		if times[k]++; times[k] == 1 {
+			first[k] = r.N
+		}
+	}
+	_, _ = fmt.Fprintf(w, "fiscope-mock: %d calls, %d queries spent\n", len(requests)+mock.Dropped(""), spent)
+	if n := mock.Dropped(""); n > 0 {
+		_, _ = fmt.Fprintf(w, "  the journal had no room for %d of them, which are not counted below: see -journal\n", n)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, k := range slices.SortedFunc(maps.Keys(times), func(a, b kind) int { return cmp.Compare(first[a], first[b]) }) {
+		status := fmt.Sprint(k.status)
+		if k.status == 0 {
+			status = "no answer"
+		}
+		notes := k.code
+		if k.fault != "" {
+			notes = strings.TrimSpace(notes + " fault " + k.fault)
+		}
+		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], printable(k.what), status, notes)
+	}
+	_ = table.Flush() // stderr is gone: nobody to tell
+}
+
+// printable keeps a path from writing control characters on a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '�'
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// running is the mock server on its address.
+type running struct {
+	settings
+	url    string
+	caFile string // where the CA to trust lies; "" unless -tls made one
+	mock   *mockserver.Server
+	socket *socket
+	ending context.Context // ends when it begins to close
+	end    context.CancelFunc
+	undo   []func()
+}
+
+// start makes the server that the settings say, and answers on its address when it returns.
+func start(s settings, log *slog.Logger) (_ *running, err error) {
+	r := &running{settings: s}
+	r.ending, r.end = context.WithCancel(context.Background())
+	defer func() {
+		if err == nil {
+			return
+		}
+		r.takeAway()
+		if r.socket != nil {
+			_ = r.socket.ln.Close()
+		}
+	}()
+	opts, err := s.options()
+	if err != nil {
+		return nil, err
+	}
+	if r.mock, err = mockserver.Start(opts...); err != nil {
+		return nil, err
+	}
+	if s.urlFile != "" {
+		_ = os.Remove(s.urlFile) // of a server that was killed
+	}
+	https, ca, err := s.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	if r.socket, err = listen(s.addr, https); err != nil {
+		return nil, err
+	}
+	r.url = r.socket.url
+	if ca != nil {
+		var remove func()
+		if r.caFile, remove, err = writeCA(s.caFile, ca); err != nil {
+			return nil, err
+		}
+		r.undo = append(r.undo, remove)
+	}
+	if s.urlFile != "" {
+		remove, err := writeURL(s.urlFile, r.url)
+		if err != nil {
+			return nil, err
+		}
+		r.undo = append(r.undo, remove)
+	}
+	r.socket.serve(r.handler(ca, log), r.mock.ConnContext, slog.NewLogLogger(log.Handler(), slog.LevelWarn))
+	return r, nil
+}
+
+// options are the server's, from the flags. What a flag says of a key wins over a data file.
+func (s settings) options() ([]mockserver.Option, error) {
+	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithQuota(s.quota), mockserver.WithJournal(s.journal)}
+	for i, k := range s.keys {
+		if i == 0 {
+			opts = append(opts, mockserver.WithAPIKey(k.key))
+			continue
+		}
+		opts = append(opts, mockserver.WithKey(k.key, s.quota))
+	}
+	for _, name := range s.data {
+		d, err := mockserver.LoadData(name)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, mockserver.WithData(d))
+	}
+	for _, k := range s.keys {
+		if k.quota != nil {
+			opts = append(opts, mockserver.WithKey(k.key, *k.quota))
+		}
+	}
+	if !s.now.IsZero() {
+		opts = append(opts, mockserver.WithNow(s.now))
+	}
+	if s.frozen {
+		opts = append(opts, mockserver.WithFrozenClock())
+	}
+	return opts, nil
+}
+
+// close finishes what is in flight, cuts what takes longer than -shutdown-timeout, and removes its files.
+func (r *running) close() error {
+	r.takeAway()
+	_ = r.mock.Reset(mockserver.PartFaults) // what they hold back is let go
+	err := r.socket.close(r.drain)
+	return errors.Join(err, r.mock.Close())
+}
+
+// takeAway removes the files, and ends what waits.
+func (r *running) takeAway() {
+	r.end()
+	for _, undo := range r.undo {
+		undo()
+	}
+}
+
+// startError tells an address that cannot be listened on (1) from a value that can never work (2).
+func startError(s settings, err error, stderr io.Writer) int {
+	text := strings.TrimPrefix(err.Error(), "mockserver: ")
+	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
+		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
+			_, _ = fmt.Fprintf(stderr, "fiscope-mock: cannot serve on %s: %v\nchoose another address with -addr or FISCOPE_MOCK_ADDR; port 0 takes a free one\n", s.addr, failed.Err)
+			return 1
+		}
+		text = fmt.Sprintf("address %q of -addr or FISCOPE_MOCK_ADDR: %v", s.addr, failed.Err)
+	}
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nrun fiscope-mock -h for the flags\n", text)
+	return 2
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+const usage = `Usage: fiscope-mock [flags]
+       fiscope-mock exec [flags] -- COMMAND [ARGUMENT...]
+       fiscope-mock health [-tls-ca-file FILE] URL
+
+Serves the mock of the fiscal data service, with its default data, until it is
+stopped (Ctrl-C, SIGTERM): what is in flight is finished, a second signal cuts.
+The first line of its output is the base URL, the second the command that runs
+the quickstart against it.
+
+exec serves on a free port while COMMAND runs, with FISCOPE_BASE_URL and
+FISCOPE_API_KEY in its environment (and the CA variables of curl, Node, Python
+and OpenSSL, with -tls), reports the journal on stderr, and exits with the
+command's status: 127 when there is no such command, 125 when the mock fails.
+
+health asks a running server how it is, and exits with 0 or 1: a probe for an
+image without a shell.
+
+  -addr HOST:PORT   address to listen on; port 0 takes a free one
+                    (FISCOPE_MOCK_ADDR; default 127.0.0.1:8080, exec: port 0)
+  -url-file FILE    write the base URL there once it serves; removed at the end
+                    (FISCOPE_MOCK_URL_FILE)
+
+  -api-key KEY[=N]  an X-API-KEY it accepts, with N calls a day; repeat for more
+                    (FISCOPE_MOCK_API_KEY, several with spaces between;
+                    default clave-de-prueba)
+  -quota N          calls a day of a key without its own: 0 refuses all, -1 is
+                    unlimited (FISCOPE_MOCK_QUOTA; default 1000)
+  -data FILE        JSON data to put over the default data: a file, or all .json
+                    files of a folder; repeat for more (FISCOPE_MOCK_DATA,
+                    several with : between, on Windows ;)
+  -now TIME         its clock begins there, such as 2026-11-20T16:59:00-05:00
+                    (FISCOPE_MOCK_NOW)
+  -frozen           its clock stands still (FISCOPE_MOCK_FROZEN=true)
+  -assume NAME=VAL  another reading of what the contract leaves open, such as
+                    BlockAfter=5 or QuotaExceeded=403:FORBIDDEN; repeat for more
+                    (FISCOPE_MOCK_ASSUME, several with spaces between). The
+                    names and values: GET /_mock/assumptions
+  -journal N        how many calls of each key it remembers
+                    (FISCOPE_MOCK_JOURNAL; default 1000)
+
+  -tls              serve https, with a certificate made at the start for
+                    localhost, this host and -addr (FISCOPE_MOCK_TLS=true)
+  -tls-ca-file FILE write the CA to trust there (FISCOPE_MOCK_TLS_CA_FILE;
+                    default a temporary file, removed at the end)
+  -tls-host NAME    make the certificate for this name or IP too; repeat for
+                    more (FISCOPE_MOCK_TLS_HOST, several with spaces between)
+  -tls-cert FILE    serve https with this PEM certificate chain
+                    (FISCOPE_MOCK_TLS_CERT)
+  -tls-key FILE     and this PEM key (FISCOPE_MOCK_TLS_KEY)
+
+  -admin-token T    ask for "Authorization: Bearer T" under /_mock/, healthz and
+                    ca.pem aside (FISCOPE_MOCK_ADMIN_TOKEN)
+  -log FORMAT       log on stderr as text or json, or off (FISCOPE_MOCK_LOG;
+                    default text, exec: off): what the admin API changed, and
+                    each call that was not answered with 2xx
+  -log-all          log every call (FISCOPE_MOCK_LOG_ALL=true)
+  -shutdown-timeout D
+                    how long the end waits for what is in flight
+                    (FISCOPE_MOCK_SHUTDOWN_TIMEOUT; default 5s)
+  -h                this text
+
+A flag wins over its variable; an empty variable counts as not set.
+
+While it serves, GET /_mock/ lists its admin API: data, clock, faults, journal,
+quotas, SOL users, assumptions, reset. A taste:
+
+  curl URL/_mock/requests
+  curl URL/_mock/clock/advance -H 'Content-Type: application/json' \
+    -d '{"by": "24h"}'
+  curl URL/_mock/faults -H 'Content-Type: application/json' \
+    -d '{"match": {"op": "consultar"}, "steps": [{"preset": "html-200"}]}'
+`
+
+// usageError prints the help that was asked for, or what is wrong with the flags.
+func usageError(err error, stdout, stderr io.Writer) int {
+	if errors.Is(err, flag.ErrHelp) {
+		_, _ = io.WriteString(stdout, usage)
+		return 0
+	}
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock -h for the flags\n", err)
+	return 2
+}

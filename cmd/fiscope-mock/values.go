@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+func text(field func(*settings) *string) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		*field(s) = value
+		return nil
+	}
+}
+
+func appended(field func(*settings) *[]string) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		if value == "" {
+			return errors.New("it is empty")
+		}
+		*field(s) = append(*field(s), value)
+		return nil
+	}
+}
+
+func boolean(field func(*settings) *bool) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return errors.New("want true or false")
+		}
+		*field(s) = on
+		return nil
+	}
+}
+
+func setQuota(field *int, value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < mockserver.Unlimited {
+		return errors.New("want a number of calls, 0 or more, or -1 for unlimited")
+	}
+	*field = n
+	return nil
+}
+
+func (s *settings) setJournal(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return errors.New("want a number of calls, 0 or more")
+	}
+	s.journal = n
+	return nil
+}
+
+func (s *settings) setNow(value string) error {
+	t, err := time.Parse(time.RFC3339, value)
+	if err != nil || t.IsZero() {
+		return errors.New("want a time as RFC 3339 has it, such as 2026-11-20T16:59:00-05:00")
+	}
+	s.now = t
+	return nil
+}
+
+func (s *settings) setDrain(value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		return errors.New("want a duration such as 5s")
+	}
+	s.drain = d
+	return nil
+}
+
+func (s *settings) setLog(value string) error {
+	switch value {
+	case logText, logJSON, logOff:
+		s.log = value
+		return nil
+	}
+	return fmt.Errorf("want %s, %s or %s", logText, logJSON, logOff)
+}
+
+// apiKey is one accepted key.
+type apiKey struct {
+	key   string
+	quota *int // nil: that of -quota
+}
+
+// addKey reads KEY[=QUOTA]. A key may hold and end with "=", as base64 does; only a number after the last
+// one is a quota. Its errors never repeat the key.
+func (s *settings) addKey(value string) error {
+	k := apiKey{key: value}
+	if at := strings.LastIndexByte(value, '='); at >= 0 && at < len(value)-1 {
+		var quota int
+		if err := setQuota(&quota, value[at+1:]); err != nil {
+			return fmt.Errorf("after the last = of KEY=QUOTA: %w (a key that holds a = needs its quota after it)", err)
+		}
+		k = apiKey{value[:at], &quota}
+	}
+	for _, other := range s.keys {
+		if other.key == k.key {
+			return errors.New("the same key twice")
+		}
+	}
+	s.keys = append(s.keys, k)
+	return nil
+}

@@ -1,0 +1,159 @@
+package mockserver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Filter chooses requests of the journal: those that have what its fields say. The zero Filter takes all.
+type Filter struct {
+	Op        Operation // "" for any
+	Key       string    // the API key, or its fingerprint as in Request.Key
+	RUC       string
+	Path      string // a part of the path
+	Status    int
+	Code      string
+	Fault     string // the name of the fault that met it
+	Unmatched bool   // only those that reached no operation: another path or method, or a refused key
+	After     int64  // only those with a greater N
+}
+
+// differs returns the first field in which a request is not what f says, and "" when it is.
+func (f Filter) differs(r *Request) string {
+	switch {
+	case f.Op != "" && f.Op != r.Op:
+		return "op is " + orNone(string(r.Op)) + ", not " + string(f.Op)
+	case f.Key != "" && f.keyID() != r.Key:
+		return "key is " + orNone(r.Key) + ", not " + f.keyID()
+	case f.RUC != "" && f.RUC != r.RUC:
+		return "RUC is " + orNone(r.RUC) + ", not " + f.RUC
+	case !strings.Contains(r.Path, f.Path):
+		return "path is " + r.Path + ", without " + f.Path
+	case f.Status != 0 && f.Status != r.Status:
+		return "status is " + strconv.Itoa(r.Status) + ", not " + strconv.Itoa(f.Status)
+	case f.Code != "" && f.Code != r.Code:
+		return "code is " + orNone(r.Code) + ", not " + f.Code
+	case f.Fault != "" && f.Fault != r.Fault:
+		return "fault is " + orNone(r.Fault) + ", not " + f.Fault
+	case f.Unmatched && r.Matched:
+		return "it reached " + string(r.Op)
+	case r.N <= f.After:
+		return "it came before"
+	}
+	return ""
+}
+
+func (f Filter) keyID() string {
+	if strings.HasPrefix(f.Key, "k_") {
+		return f.Key
+	}
+	return fingerprint(f.Key)
+}
+
+// String says what f takes, without a key.
+func (f Filter) String() string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+"="+value)
+		}
+	}
+	add("op", string(f.Op))
+	if f.Key != "" {
+		add("key", f.keyID())
+	}
+	add("ruc", f.RUC)
+	add("path", f.Path)
+	if f.Status != 0 {
+		add("status", strconv.Itoa(f.Status))
+	}
+	add("code", f.Code)
+	add("fault", f.Fault)
+	if f.Unmatched {
+		parts = append(parts, "unmatched")
+	}
+	if f.After != 0 {
+		add("after", strconv.FormatInt(f.After, 10))
+	}
+	if len(parts) == 0 {
+		return "all requests"
+	}
+	return "requests with " + strings.Join(parts, ", ")
+}
+
+// Format implements [fmt.Formatter]: whatever the verb, the key is left out.
+func (f Filter) Format(s fmt.State, _ rune) { _, _ = fmt.Fprint(s, f.String()) }
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// Requests returns the requests of the journal that one of the filters takes, or all without a filter,
+// oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
+// with status 0.
+func (s *Server) Requests(filters ...Filter) []Request {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	return requests(s.journal.read(taking(filters)))
+}
+
+func taking(filters []Filter) func(*entry) bool {
+	filters = slices.Clone(filters)
+	for i := range filters {
+		if filters[i].Key != "" {
+			filters[i].Key = filters[i].keyID() // once, not for each request
+		}
+	}
+	return func(e *entry) bool {
+		return len(filters) == 0 || slices.ContainsFunc(filters, func(f Filter) bool { return f.differs(&e.Request) == "" })
+	}
+}
+
+func requests(entries []entry) []Request {
+	list := make([]Request, len(entries))
+	for i, e := range entries {
+		list[i] = e.Request
+		list[i].Answer = string(e.answer)
+	}
+	return list
+}
+
+// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key,
+// or of all and of none when key is "".
+func (s *Server) Dropped(key string) int {
+	if key == "" {
+		return s.journal.droppedOf(nil)
+	}
+	if a := s.keys.account(key); a != nil {
+		return s.journal.droppedOf(a)
+	}
+	return 0
+}
+
+// WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
+// far with the reason of ctx. It does not poll.
+func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
+	for {
+		s.journal.mu.Lock()
+		found := requests(s.journal.read(taking([]Filter{f})))
+		if s.journal.changed == nil {
+			s.journal.changed = make(chan struct{})
+		}
+		changed := s.journal.changed
+		s.journal.mu.Unlock()
+		if len(found) >= n {
+			return found, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return found, fmt.Errorf("mockserver: %d of %d %v: %w", len(found), n, f, context.Cause(ctx))
+		}
+	}
+}

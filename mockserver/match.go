@@ -1,0 +1,91 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Match says which calls a fault meets, and for how long. The zero Match is every call, until the fault
+// is removed. Only calls with a right path, method and key are looked at.
+type Match struct {
+	Op        Operation `json:"op,omitempty"`
+	Key       string    `json:"key,omitempty"`       // the API key
+	RUC       string    `json:"ruc,omitempty"`       // of a lookup, or of either side of a receipt validation
+	UserAgent string    `json:"userAgent,omitempty"` // a part of it, in any case
+
+	// Nth is the n-th of the calls that the fields above let through since the fault was set; 0 is each.
+	Nth int `json:"nth,omitempty"`
+	// Probability is that of each call, 0 to 1, drawn from Seed: the same seed, the same calls. 0 is 1.
+	Probability float64 `json:"probability,omitempty"`
+	Seed        uint64  `json:"seed,omitempty"`
+
+	// Times is how many calls the fault meets before it ends: 1 is once, 0 without end. A fault with
+	// several steps ends after its last one, unless Times says otherwise.
+	Times int `json:"times,omitempty"`
+	// For is how long the fault lasts, by the server's clock; 0 is until it is removed.
+	For time.Duration `json:"for,omitempty"`
+}
+
+// Format implements [fmt.Formatter]: it shows the key's fingerprint instead of the key.
+func (m Match) Format(f fmt.State, _ rune) {
+	key := ""
+	if m.Key != "" {
+		key = fingerprint(m.Key)
+	}
+	type plain Match
+	p := plain(m)
+	p.Key = key
+	_, _ = fmt.Fprintf(f, "%+v", p)
+}
+
+func (m Match) check() error {
+	switch {
+	case m.Op != "" && operationNamed(m.Op) == nil:
+		return fmt.Errorf("there is no operation %q: the operations are %v", string(m.Op), Operations())
+	case m.Nth < 0 || m.Times < 0 || m.For < 0:
+		return errors.New("nth, times and for cannot be negative")
+	case !(m.Probability >= 0 && m.Probability <= 1):
+		return errors.New("a probability is 0 to 1")
+	}
+	return nil
+}
+
+// covers reports whether the fields that are no counters let a call through.
+func (m *Match) covers(c *call) bool {
+	return (m.Op == "" || m.Op == c.op.name) &&
+		(m.Key == "" || m.Key == c.key()) &&
+		(m.RUC == "" || c.about(m.RUC)) &&
+		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
+}
+
+// draws is the random source of one fault.
+func (m *Match) draws() *rand.Rand { return rand.New(rand.NewPCG(m.Seed, 0)) }
+
+type (
+	plainMatch Match
+	jsonMatch  struct {
+		*plainMatch
+		For span `json:"for,omitempty"`
+	}
+)
+
+// MarshalJSON writes the duration as text: "30m0s". The key is in it.
+func (m Match) MarshalJSON() ([]byte, error) {
+	plain := plainMatch(m)
+	return json.Marshal(jsonMatch{&plain, span(m.For)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
+func (m *Match) UnmarshalJSON(text []byte) error {
+	j := jsonMatch{plainMatch: new(plainMatch)}
+	if err := strictJSON(text, &j); err != nil {
+		return err
+	}
+	*m = Match(*j.plainMatch)
+	m.For = time.Duration(j.For)
+	return nil
+}
