@@ -27,6 +27,9 @@ func (c *call) reserve(ctx context.Context) (*Reservation, error) {
 		r, err := c.client.store.Reserve(ctx, c.client.account, c.settings.reserve)
 		switch {
 		case ctx.Err() != nil:
+			if err == nil && r.Grant == QuotaGranted {
+				c.settle(&r, 0, new(answer)) // nobody sends it
+			}
 			return nil, ctx.Err()
 		case err != nil:
 			return nil, nil

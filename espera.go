@@ -1,0 +1,194 @@
+package fiscope
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// OpEsperarCPE is the wait for a receipt. Each of its queries is a CPE.Validar, with its guards.
+const OpEsperarCPE Operation = "CPE.Esperar"
+
+// EsperaPolicy bounds a wait for a receipt. Its zero value has sensible limits.
+type EsperaPolicy struct {
+	MaxAttempts int           // validations: 10
+	Base        time.Duration // the span of the first pause, which doubles from one to the next: 2 seconds
+	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
+	Timeout     time.Duration // no validation begins later than this: 10 minutes
+}
+
+// Espera is how a wait for a receipt ended.
+type Espera struct {
+	Resultado ResultadoCPE // the last answer
+	Fin       FinEspera    // why no other was asked for
+	Causa     error        // the *Error that came after the last answer; nil where none did
+	Consultas int          // the queries that it cost at most
+}
+
+// FinEspera says why a wait for a receipt ended.
+type FinEspera string
+
+// The ends of a wait. In all but the first the state of the receipt is still open.
+const (
+	EsperaFinal       FinEspera = "final"        // the answer is neither "En Proceso" nor "Error"
+	EsperaSinIntentos FinEspera = "sin intentos" // MaxAttempts validations were made
+	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin after Timeout or the context's deadline
+	EsperaSinCuota    FinEspera = "sin cuota"    // the quota is spent, or the rest is kept in reserve: Causa says until when
+)
+
+// Esperar validates a receipt again and again, with growing pauses, while it is "En Proceso". It ends
+// with a final state, with the last of its attempts, with its time or with the quota and its reserve,
+// and says with which. Each attempt costs one query.
+//
+// "Error" (codigo 99: the query failed at the authority) says as little about the receipt as "En
+// Proceso", and so does ErrUnavailable: both count as an attempt, and the wait goes on. So it does after
+// a 429 that leaves queries, once what it asks for has passed. But where no answer came and the
+// credentials were not proven by an earlier one, it ends: they may have been refused, and a second
+// refusal could block the SOL user. Refused credentials are never repeated.
+//
+// A pause lasts half of its span to all of it, at random, so that many waits do not ask together. It
+// ends at once with the context.
+//
+// It returns an error where no answer came at all, where the context was cancelled, and for whatever
+// time does not cure. Errors: ErrInvalidRequest (also of a policy below zero: nothing is sent), and
+// those of Validar.
+func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
+	call := newCall(ctx, s.client, request{op: OpEsperarCPE, invalid: p.check()}, s.client.settings(opts))
+	if err := call.request.invalid; err != nil {
+		return nil, call.failure(err)
+	}
+	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
+	for {
+		result, err := s.Validar(ctx, c, credenciales, opts...)
+		if w.take(result, err); w.fin != "" {
+			return w.result()
+		}
+		timer := time.NewTimer(w.pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			e := call.failure(context.Cause(ctx))
+			e.Attempts, e.Delivery = w.queries, Answered
+			return nil, e
+		}
+	}
+}
+
+func (p EsperaPolicy) check() error {
+	if p.MaxAttempts < 0 || p.Base < 0 || p.Cap < 0 || p.Timeout < 0 {
+		return invalid("an EsperaPolicy wants 0 or more in every field: it is %+v", p)
+	}
+	return nil
+}
+
+func (p EsperaPolicy) complete() EsperaPolicy {
+	p.MaxAttempts = orDefault(p.MaxAttempts, 10)
+	p.Base = orDefault(p.Base, 2*time.Second)
+	p.Cap = max(p.Base, orDefault(p.Cap, time.Minute))
+	p.Timeout = orDefault(p.Timeout, 10*time.Minute)
+	return p
+}
+
+// espera is a wait under way.
+type espera struct {
+	ctx    context.Context
+	policy EsperaPolicy
+	end    time.Time
+
+	attempts int
+	queries  int
+	proven   bool          // an answer came that only right credentials get
+	last     *ResultadoCPE // the last answer; nil before the first
+	failure  *Error        // what came after it; nil for nothing
+	pause    time.Duration // before the next attempt
+	fin      FinEspera     // "" while it goes on
+}
+
+// esperaFallida ends a wait by its failure.
+const esperaFallida FinEspera = "fallida"
+
+// take decides what comes after an attempt.
+func (w *espera) take(result *ResultadoCPE, err error) {
+	w.attempts++
+	var asked time.Duration
+	if err == nil {
+		w.queries++
+		w.last, w.failure = result, nil
+		w.proven = w.proven || result.Codigo != CodigoError
+		if !result.Codigo.Indeterminado() {
+			w.fin = EsperaFinal
+			return
+		}
+	} else {
+		w.failure = copyError(err)
+		w.queries += w.failure.Attempts
+		if w.fin = w.endOf(w.failure); w.fin != "" {
+			return
+		}
+		asked = w.failure.RetryAfter
+	}
+	w.pause = max(asked, w.draw())
+	next := time.Now().Add(w.pause)
+	deadline, bounded := w.ctx.Deadline()
+	switch {
+	case w.attempts >= w.policy.MaxAttempts:
+		w.fin = EsperaSinIntentos
+	case next.After(w.end), bounded && !next.Before(deadline):
+		w.fin = EsperaSinTiempo
+	}
+}
+
+// endOf returns the end that a failure is, and "" for one that may pass.
+func (w *espera) endOf(e *Error) FinEspera {
+	switch {
+	case errors.Is(w.ctx.Err(), context.DeadlineExceeded):
+		return EsperaSinTiempo
+	case errors.Is(e, ErrQuotaExceeded) && !throttled(e):
+		return EsperaSinCuota
+	case errors.Is(e, ErrQuotaExceeded):
+		return ""
+	case errors.Is(e, ErrUnavailable) && (w.proven || e.Delivery != Unknown):
+		return ""
+	}
+	return esperaFallida
+}
+
+// draw returns the next pause.
+func (w *espera) draw() time.Duration {
+	span := w.policy.Base
+	for n := 1; n < w.attempts && span < w.policy.Cap; n++ {
+		span = min(span, w.policy.Cap/2) * 2
+	}
+	return span/2 + rand.N(span/2+1)
+}
+
+func (w *espera) result() (*Espera, error) {
+	if w.failure != nil && (w.fin == esperaFallida || w.last == nil) {
+		w.failure.Op, w.failure.Attempts = OpEsperarCPE, w.queries
+		return nil, w.failure
+	}
+	e := &Espera{Resultado: *w.last, Fin: w.fin, Consultas: w.queries}
+	if w.failure != nil {
+		e.Causa = w.failure
+	}
+	return e, nil
+}
+
+// The longest wait that a 429 without a count of queries can ask for and mean "slower" rather than
+// "tomorrow".
+const longestThrottle = time.Minute
+
+// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day: the
+// contract does not tell them apart (service.md, 7).
+func throttled(e *Error) bool {
+	switch r := e.RateLimit; {
+	case e.StatusCode != http.StatusTooManyRequests:
+		return false
+	case r != nil && r.Remaining != NoHeader:
+		return r.Remaining > 0
+	}
+	return e.RetryAfter > 0 && e.RetryAfter <= longestThrottle
+}

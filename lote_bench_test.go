@@ -1,0 +1,111 @@
+package fiscope_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+// everyRUC answers every lookup with the contract's record, at next to no cost.
+func everyRUC(tb testing.TB) http.RoundTripper {
+	before, after, _ := strings.Cut(contract(tb, "consultar_200.json"), rucSUNAT)
+	header := http.Header{
+		"Content-Type":          {"application/json"},
+		"X-Ratelimit-Limit":     {"1000000000"},
+		"X-Ratelimit-Remaining": {"999999999"},
+		"X-Ratelimit-Reset":     {time.Now().Add(12 * time.Hour).UTC().Format(time.RFC3339)},
+	}
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		body := before + r.URL.Path[len(r.URL.Path)-len(rucSUNAT):] + after
+		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+	})
+}
+
+// peak watches the memory until it is stopped, and returns the most that the heap's objects took, and
+// the most that the process had of the system.
+func peak() (stop func() (heap, system uint64)) {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	var heap, system uint64
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ticks := time.NewTicker(5 * time.Millisecond); ; {
+			metrics.Read(samples)
+			heap = max(heap, samples[0].Value.Uint64())
+			system = max(system, samples[1].Value.Uint64()-samples[2].Value.Uint64())
+			select {
+			case <-ticks.C:
+			case <-done:
+				ticks.Stop()
+				return
+			}
+		}
+	}()
+	return func() (uint64, uint64) {
+		close(done)
+		<-ended
+		return heap, system
+	}
+}
+
+// BenchmarkConsultarLote looks up different RUCs over a transport in memory: how many a second, and how
+// much memory at most. Run it with -benchtime 1x.
+func BenchmarkConsultarLote(b *testing.B) {
+	for _, bench := range []struct {
+		inputs, memory int
+	}{{100_000, 0}, {1_000_000, 0}, {100_000, -1}, {1_000_000, -1}} {
+		b.Run(fmt.Sprintf("inputs=%d/memory=%d", bench.inputs, bench.memory), func(b *testing.B) {
+			client := newClient(b, everyRUC(b))
+			runtime.GC()
+			stop := peak()
+			delivered := 0
+			for b.Loop() {
+				for _, err := range client.Contribuyentes.ConsultarLote(b.Context(), rucs(bench.inputs), fiscope.LotePolicy{Memory: bench.memory}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					delivered++
+				}
+			}
+			heap, system := stop()
+			b.ReportMetric(float64(delivered)/b.Elapsed().Seconds(), "rucs/s")
+			b.ReportMetric(float64(heap)/(1<<20), "MiB-heap-peak")
+			b.ReportMetric(float64(system)/(1<<20), "MiB-process-peak")
+		})
+	}
+}
+
+// What a batch keeps does not grow with its inputs.
+func TestABatchsMemoryDoesNotGrowWithItsInputs(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("takes seconds, and the race detector's own memory would count")
+	}
+	client := newClient(t, everyRUC(t))
+	live := func(inputs int) uint64 {
+		var m runtime.MemStats
+		for l, err := range client.Contribuyentes.ConsultarLote(t.Context(), rucs(inputs), fiscope.LotePolicy{Memory: 1000}) {
+			require.NoError(t, err)
+			if l.Siguiente == inputs {
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+			}
+		}
+		return m.HeapAlloc
+	}
+	few, many := live(5_000), live(50_000)
+	require.NotZero(t, few)
+	if many > few+1<<20 {
+		t.Errorf("%d bytes are live after 50 000 inputs, %d after 5 000", many, few)
+	}
+}
