@@ -430,6 +430,7 @@ func TestWhenTheLastCallerLeaves(t *testing.T) {
 			defer cancel()
 			require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
 			require.NoError(t, operations["consultar"](t.Context(), client), "the next one does not join a dead flight")
+			synctest.Wait()
 			assert.True(t, ended.Load())
 			time.Sleep(time.Second)
 		})
