@@ -3,6 +3,7 @@ package fiscope
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,6 +49,9 @@ func (a *answer) receive(resp *http.Response, max int64) {
 		a.body = []byte(a.call.scrubber().withoutTail(string(a.body)))
 	}
 	_ = resp.Body.Close()
+	if errors.Is(a.broken, context.Canceled) || errors.Is(a.broken, context.DeadlineExceeded) {
+		a.status, a.err = 0, a.broken // time ran out: that the rest is missing says nothing about the answer
+	}
 }
 
 var errTooLong = errors.New("it is longer than the client reads")

@@ -256,7 +256,7 @@ func TestAnAnswerThatBreaksOffIsMalformed(t *testing.T) {
 	client, _ := answers(t, func(r *http.Request) (*http.Response, error) {
 		resp, _ := raw(200, "")(r)
 		resp.ContentLength = 100
-		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"codigo":`), errReader{}))
+		resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"codigo":`), errReader{io.ErrUnexpectedEOF}))
 		return resp, nil
 	})
 	err := operations["validar"](t.Context(), client)
@@ -264,6 +264,6 @@ func TestAnAnswerThatBreaksOffIsMalformed(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-type errReader struct{}
+type errReader struct{ err error }
 
-func (errReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }

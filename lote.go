@@ -17,7 +17,7 @@ const (
 
 // LotePolicy bounds a batch. Its zero value has sensible limits.
 type LotePolicy struct {
-	Concurrency int // queries under way and answers waiting to be delivered, together: 8
+	Concurrency int // queries under way and answers waiting to be delivered, together, 1000 at most: 8
 	From        int // the position to begin at; the inputs before it are read and passed: 0, the first
 	Memory      int // the inputs among which a duplicate is asked once, at about 1 KB each: 100 000; below zero for none
 	MaxFailures int // inputs in a row for which there is no usable answer, after which it stops: 20; below zero for never
@@ -113,7 +113,7 @@ func (l lote[E, K, R]) over(inputs iter.Seq[E]) iter.Seq2[DeLote[E, R], error] {
 			return
 		}
 		p := l.policy
-		p.Concurrency, p.Memory, p.MaxFailures = orDefault(p.Concurrency, 8), orDefault(p.Memory, 100_000), orDefault(p.MaxFailures, 20)
+		p.Concurrency, p.Memory, p.MaxFailures = min(orDefault(p.Concurrency, 8), loteWindow), orDefault(p.Memory, 100_000), orDefault(p.MaxFailures, 20)
 		ctx, cancel := context.WithCancel(l.call.ctx)
 		next, stop := iter.Pull(inputs)
 		b := &tanda[E, K, R]{

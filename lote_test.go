@@ -231,6 +231,16 @@ func TestTheConsumersPaceBoundsWhatIsInFlight(t *testing.T) {
 	})
 }
 
+func TestABatchIsNotWiderThanItsWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPadron(t)
+		p.delay = aSecond
+		lines, _ := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(3000), fiscope.LotePolicy{Concurrency: 1 << 40}))
+		assert.Len(t, lines, 3000)
+		assert.LessOrEqual(t, p.highest, 1000)
+	})
+}
+
 func TestASlowInputDoesNotHoldBackWhatIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPadron(t)

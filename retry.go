@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -68,7 +69,7 @@ func (c *call) passing() bool {
 	case 0:
 		return passing(c.answer.err)
 	case http.StatusOK:
-		return c.answer.broken != nil && !errors.Is(c.answer.broken, errTooLong)
+		return brokeOff(c.answer.broken)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	case http.StatusInternalServerError: // once: it may also be the answer to this very request
@@ -79,6 +80,13 @@ func (c *call) passing() bool {
 		return asked
 	}
 	return false
+}
+
+// brokeOff reports whether an answer ended too soon, as a connection does. One that is too long, or no
+// gzip, would be so again.
+func brokeOff(err error) bool {
+	var network net.Error
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
 // passing: a name that does not exist and a certificate that is wrong stay so.

@@ -1,6 +1,7 @@
 package fiscope_test
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -36,9 +37,19 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 		"closed without an answer": {broken(io.EOF), 2},
 		"an answer that broke off": {func(r *http.Request) (*http.Response, error) {
 			resp, _ := raw(200, "")(r)
-			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"ruc":`), errReader{}))
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"ruc":`), errReader{io.ErrUnexpectedEOF}))
 			return resp, nil
 		}, 2},
+		"an answer that was reset": {func(r *http.Request) (*http.Response, error) {
+			resp, _ := raw(200, "")(r)
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"ruc":`), errReader{&net.OpError{Op: "read", Err: syscall.ECONNRESET}}))
+			return resp, nil
+		}, 2},
+		"an answer that is no gzip": {func(r *http.Request) (*http.Response, error) {
+			resp, _ := raw(200, "")(r)
+			resp.Body = io.NopCloser(errReader{gzip.ErrHeader})
+			return resp, nil
+		}, 1},
 		"a name that does not exist": {broken(&net.DNSError{IsNotFound: true}), 1},
 		"a wrong certificate":        {broken(&tls.CertificateVerificationError{Err: errors.New("x")}), 1},
 		"not TLS":                    {broken(tls.RecordHeaderError{Msg: "x"}), 1},
@@ -371,7 +382,23 @@ func TestABodyThatTricklesInIsPartOfTheAttempt(t *testing.T) {
 		start := time.Now()
 		err := operations["validar"](t.Context(), client)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, []string{"ErrUnavailable"}, classes(err), "what is missing is time")
 		assert.Equal(t, 30*time.Second, time.Since(start))
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, fiscope.Unknown, e.Delivery)
+
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("the till closes"))
+		defer cancel()
+		err = operations["validar"](ctx, client)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "the till closes")
+
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, stop)
+		err = operations["validar"](ctx, client)
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Empty(t, classes(err), "the caller's own doing says nothing about the service")
 	})
 }
 
