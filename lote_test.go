@@ -634,18 +634,25 @@ func TestToBreakOutLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := newPadron(t)
-		p.delay = aSecond
+		p.delay = func(r string) time.Duration {
+			if r <= ruc(1) {
+				return time.Second
+			}
+			return 5 * time.Second
+		}
 		closed := false
 		inputs := func(yield func(string) bool) {
 			defer func() { closed = true }()
 			rucs(1000)(yield)
 		}
 		start := time.Now()
-		for range newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}) {
-			if p.sent() > 1 {
+		for l, err := range newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}) {
+			require.NoError(t, err)
+			if l.Posicion == 1 {
 				break
 			}
 		}
+		assert.Equal(t, 9, p.sent())
 		assert.Equal(t, 2*time.Second, time.Since(start), "what is under way is not waited for")
 		assert.Zero(t, p.aloft)
 		assert.True(t, closed, "the input is told")

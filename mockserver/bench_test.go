@@ -173,7 +173,7 @@ func getOnce(b testing.TB, rt http.RoundTripper, url string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != 200 {
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
 		b.Fatal(err, resp.StatusCode)
 	}
 	_ = resp.Body.Close()

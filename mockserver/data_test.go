@@ -169,6 +169,7 @@ func TestDataErrorsHaveAFileALineAndAReason(t *testing.T) {
 		"unknown field":      {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\n\"razonsocial2\": \"X\"}]}", `estado.json:3: unknown member "razonsocial2"`},
 		"wrong type":         {"{\"contribuyentes\": [{\"ruc\":\n20000000001}]}", `estado.json:2: "ruc" is a JSON number: want a text, in quotes`},
 		"clave is a number":  {"{\"usuarios\": [{\"ruc\": \"20000000001\", \"usuario\": \"U\",\n\"clave\": 4711}]}", `estado.json:2: "clave" is a JSON number`},
+		"half a number":      {"{\"comprobantes\": [\n{\"numero\": 4711.5}]}", `estado.json:2: "numero" is a JSON number: want a whole number`},
 		"no clave":           {"{\"usuarios\": [\n{\"ruc\": \"20000000001\", \"usuario\": \"U\"}]}", "estado.json:2: SOL{20000000001 U principal=false}: the clave is empty"},
 		"half a rate":        {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 3.7}]}", `estado.json:2: rate of 2026-11-20: "" is not a positive decimal`},
 		"rate of a sunday":   {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-22\", \"compra\": 3.7, \"venta\": 3.8}]}", "estado.json:2: 2026-11-22 is a weekend"},
@@ -224,6 +225,7 @@ func TestDataPrintsWithoutSecrets(t *testing.T) {
 	}
 	assert.NotContains(t, shown, "canario-4711")
 	assert.NotContains(t, shown, "clave-propia")
+	assert.Equal(t, "Data{1 taxpayers, 1 receipts, 1 SOL users, 1 rates, 1 keys}", fmt.Sprintf("%#v", d))
 	srv, _ := start(t, mockserver.WithData(d))
 	assert.NotContains(t, fmt.Sprintf("%+v %#v", srv, srv), "canario-4711")
 	text, err := json.Marshal(d)

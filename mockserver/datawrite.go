@@ -16,7 +16,7 @@ func (d Data) Write(w io.Writer) error {
 
 // Save writes d to a file, for [LoadData], that only its owner can read.
 func (d Data) Save(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the caller's own file is what it is for
 	if err != nil {
 		return err
 	}

@@ -138,10 +138,9 @@ func (fs *faults) publish() {
 	fs.active.Store(&list)
 }
 
-func (fs *faults) remove(which func(*ActiveFault) bool) (removed int) {
+func (fs *faults) remove(which func(*ActiveFault) bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	before := len(fs.all)
 	fs.all = slices.DeleteFunc(fs.all, func(f *ActiveFault) bool {
 		if !which(f) {
 			return false
@@ -150,7 +149,6 @@ func (fs *faults) remove(which func(*ActiveFault) bool) (removed int) {
 		return true
 	})
 	fs.publish()
-	return before - len(fs.all)
 }
 
 // take returns the fault that meets a call, and the effect. Every fault counts the call, whoever meets it.

@@ -350,19 +350,25 @@ func TestBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv, api := start(t)
 			srv.Fault(mockserver.Match{}, c.step)
-			r := reply{}
+			call := func() reply { return api.get(c.path) }
 			if c.path == "" {
-				r = api.validar(cpe(t))
-			} else {
-				r = api.get(c.path)
+				call = func() reply { return api.validar(cpe(t)) }
 			}
-			assert.Equal(t, c.body, r.body)
+			assert.Equal(t, c.body, call().body)
 		})
 	}
 	srv, api := start(t)
 	srv.Fault(mockserver.Match{}, mockserver.OtherRUC, mockserver.Latin1, mockserver.Truncated, mockserver.RedirectElsewhere)
 	assert.Contains(t, api.get(lookup).body, `{"ruc":"20100070970","razonSocial":"SUPERINTENDENCIA`)
 	assert.Contains(t, api.get("/api/contribuyentes/20999990011").body, "\xd1")
+	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: `5" x 1 \`, Estado: "2"}))
+	quoted := srv.Fault(mockserver.Match{RUC: "20000000001"}, mockserver.NumbersAsStrings)
+	assert.Contains(t, func() string { // asked before the sequence's next step
+		srv.FindFault("other-ruc-1").Remove()
+		return api.get("/api/contribuyentes/20000000001").body
+	}(), `{"ruc":"20000000001","razonSocial":"5\" x 1 \\","estado":"2",`)
+	quoted.Remove()
+	srv.Fault(mockserver.Match{}, mockserver.Truncated, mockserver.RedirectElsewhere)
 	half := api.get(lookup)
 	assert.Equal(t, fmt.Sprint(len(half.body)), half.header.Get("Content-Length"))
 	assert.False(t, json.Valid([]byte(half.body)))
@@ -409,7 +415,7 @@ func TestResetAndCloseOnASocket(t *testing.T) {
 		"close":        {mockserver.CloseBefore, false, false},
 		"close inside": {mockserver.CloseInside, false, true},
 	} {
-		for _, body := range []string{"", cpe(t)} {
+		for _, body := range []string{"", cpe(t), strings.Repeat(" ", 30_000)} {
 			t.Run(fmt.Sprint(name, " ", len(body)), func(t *testing.T) {
 				srv := mockserver.New(t)
 				srv.Fault(mockserver.Match{}, c.step)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,33 @@ func TestAssertionsTellWhatWentOn(t *testing.T) {
 	assert.False(t, srv.AssertNoSecrets(&secrets, "nada", "INVALID_SOL"), "a text that is there")
 	assert.Contains(t, secrets.String(), "secret 2 of")
 	assert.NotContains(t, secrets.String(), "INVALID_SOL", "it is not repeated")
+}
+
+// watched is a ResponseWriter that looks at the journal when the answer comes.
+type watched struct {
+	discard
+	srv  *mockserver.Server
+	seen *[]mockserver.Request
+}
+
+func (w watched) Write(b []byte) (int, error) {
+	*w.seen = w.srv.Requests()
+	return len(b), nil
+}
+
+func TestJournalIsWrittenFirst(t *testing.T) {
+	srv, _ := start(t)
+	for range 2 { // without a fault, and with one
+		var seen []mockserver.Request
+		req, err := http.NewRequest(http.MethodGet, lookup, nil)
+		require.NoError(t, err)
+		req.Header.Set("X-API-KEY", srv.APIKey)
+		srv.ServeHTTP(watched{discard{http.Header{}}, srv, &seen}, req)
+		require.Len(t, seen, 1)
+		assert.Equal(t, 200, seen[0].Status)
+		require.NoError(t, srv.Reset(mockserver.PartJournal))
+		srv.Fault(mockserver.Match{}, mockserver.Null200)
+	}
 }
 
 // Who has an answer finds the request in the journal.

@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func TestEachAssumptionWithTheSDK(t *testing.T) {
 		require.NoError(t, srv.PutKey(srv.APIKey, 0))
 		_, err = srv.Client().Contribuyentes.Consultar(t.Context(), "20131312955")
 		assert.Error(t, err)
-		assert.False(t, errors.Is(err, fiscope.ErrNotFound))
+		assert.NotErrorIs(t, err, fiscope.ErrNotFound)
 	})
 	assert.Len(t, ran, len(mockserver.Readings()))
 }

@@ -127,10 +127,10 @@ func redact(object map[string]json.RawMessage) string {
 		if !ok {
 			continue
 		}
-		kept := outOfSight
+		kept := outOfSight // of claveSol always
 		var text string
 		switch err := json.Unmarshal(raw, &text); {
-		case name == "claveSol", clave != "" && strings.Contains(string(raw)+text, clave):
+		case clave != "" && strings.Contains(string(raw)+text, clave):
 		case name == "usuarioSol" && err == nil && utf8.RuneCountInString(text) > 3:
 			kept = quotedJSON("***" + string([]rune(text)[utf8.RuneCountInString(text)-2:]))
 		case name == "numero" && len(raw) <= 10 && strings.Trim(string(raw), "-0123456789.") == "":

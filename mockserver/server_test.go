@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -129,7 +128,7 @@ func TestCloseWaitsForWhatIsInFlight(t *testing.T) {
 				srv, api := start(t, mockserver.WithRegistro(registro))
 				got := make(chan int, 1)
 				go func() {
-					req, _ := http.NewRequest("GET", api.url+lookup, nil)
+					req, _ := http.NewRequest(http.MethodGet, api.url+lookup, nil)
 					req.Header.Set("X-API-KEY", api.key)
 					resp, err := api.hc.Do(req)
 					if err != nil {
@@ -170,7 +169,7 @@ func TestTransportSpeaksRealHTTP(t *testing.T) {
 		GotConn: func(i httptrace.GotConnInfo) { reused = append(reused, i.Reused) },
 	})
 	for range 3 {
-		req, err := http.NewRequestWithContext(ctx, "GET", "http://cualquier.host.example/api/tipocambio", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://cualquier.host.example/api/tipocambio", nil)
 		require.NoError(t, err)
 		resp, err := api.hc.Do(req)
 		require.NoError(t, err)
@@ -196,7 +195,7 @@ func TestTransportAfterClose(t *testing.T) {
 			if err == nil {
 				_ = resp.Body.Close()
 			}
-			assert.True(t, errors.Is(err, net.ErrClosed), "%v", err)
+			assert.ErrorIs(t, err, net.ErrClosed)
 		})
 	}
 }

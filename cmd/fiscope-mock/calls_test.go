@@ -40,7 +40,7 @@ func called(t *testing.T, all bool) []string {
 	var out buffer
 	r, err := start(s, newLogger(s.log, &out))
 	require.NoError(t, err)
-	send := func(method, path, key, body string) {
+	send := func(method, path, key, body string) error {
 		req, err := http.NewRequest(method, r.url+path, strings.NewReader(body))
 		require.NoError(t, err)
 		req.Close = true
@@ -48,18 +48,18 @@ func called(t *testing.T, all bool) []string {
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return // a fault
+			return err
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
-		_ = resp.Body.Close()
+		return resp.Body.Close()
 	}
-	send("GET", "/api/contribuyentes/20131312955", "s3creta", "")
-	send("GET", "/api/contribuyentes/s3creta?razonSocial=s3creta", "s3creta", "")
-	send("GET", "/api/nada", "otra-s3creta", "")
-	send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
-		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`)
-	send("POST", "/_mock/faults", "s3creta", `{"steps": [{"preset": "reset"}]}`)
-	send("GET", "/api/tipocambio", "s3creta", "")
+	require.NoError(t, send("GET", "/api/contribuyentes/20131312955", "s3creta", ""))
+	require.NoError(t, send("GET", "/api/contribuyentes/s3creta?razonSocial=s3creta", "s3creta", ""))
+	require.NoError(t, send("GET", "/api/nada", "otra-s3creta", ""))
+	require.NoError(t, send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
+		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`))
+	require.NoError(t, send("POST", "/_mock/faults", "s3creta", `{"steps": [{"preset": "reset"}]}`))
+	require.ErrorContains(t, send("GET", "/api/tipocambio", "s3creta", ""), "reset by peer", "a log must not stand between a fault and the connection")
 	// The last one took its connection from the server, which does not wait for it.
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "/api/tipocambio") }, 10*time.Second, time.Millisecond)
 	require.NoError(t, r.close())

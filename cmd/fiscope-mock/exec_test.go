@@ -86,6 +86,45 @@ func TestExecEnvironment(t *testing.T) {
 	}
 }
 
+// The variables replace what a program trusts, and its tests may fetch packages: nothing may be lost.
+func TestBundleKeepsWhatWasTrusted(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(name+"\n"), 0o600))
+		return path
+	}
+	r := running{caFile: file("ours")}
+	for name, c := range map[string]struct {
+		environ []string
+		want    string
+	}{
+		"own roots":         {[]string{"SSL_CERT_FILE=" + file("roots")}, "roots\n\nours\n"},
+		"own and Node's":    {[]string{"SSL_CERT_FILE=" + file("roots"), "NODE_EXTRA_CA_CERTS=" + file("node")}, "roots\n\nnode\n\nours\n"},
+		"a file that isn't": {[]string{"SSL_CERT_FILE=" + dir + "/no"}, string(systemBundle()) + "ours\n"},
+		"the system's":      {nil, string(systemBundle()) + "ours\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bundle, err := r.bundle(c.environ)
+			require.NoError(t, err)
+			defer os.Remove(bundle)
+			text, err := os.ReadFile(bundle)
+			require.NoError(t, err)
+			assert.True(t, c.want == string(text), "%d bytes", len(text))
+		})
+	}
+}
+
+// systemBundle is what this system trusts, with a line between; empty where it has no such file.
+func systemBundle() []byte {
+	for _, name := range systemRoots {
+		if text, err := os.ReadFile(name); err == nil {
+			return append(text, '\n')
+		}
+	}
+	return nil
+}
+
 func TestExecReports(t *testing.T) {
 	const script = `
 ask() { curl -s -o /dev/null -H "X-API-KEY: $FISCOPE_API_KEY" "$@"; }

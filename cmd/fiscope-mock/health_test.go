@@ -44,6 +44,7 @@ func TestHealth(t *testing.T) {
 		"no CA in the file":  {vars(), []string{"-tls-ca-file", empty, secure}, 1, "no PEM certificate"},
 		"nobody":             {vars(), []string{"http://127.0.0.1:1"}, 1, "127.0.0.1:1"},
 		"somebody else":      {vars(), []string{odd(200, "<html>")}, 1, "status 200"},
+		"another program":    {vars(), []string{odd(200, `{"status":"UP"}`)}, 1, "status 200"},
 		"not well":           {vars(), []string{odd(503, `{"status":"ok"}`)}, 1, "status 503"},
 		"a redirect":         {vars(), []string{odd(302, "")}, 1, "status 302"},
 		"no URL":             {vars(), nil, 2, "health wants one URL"},

@@ -2,7 +2,16 @@
 // language. Its first line on stdout is the base URL, its second the command that runs the quickstart
 // against it. SIGINT and SIGTERM stop it with status 0, once what is in flight is finished.
 //
-// It exits with 2 for a wrong flag, environment variable or data file and with 1 when it cannot listen.
+//	fiscope-mock -addr 127.0.0.1:8080 -now 2026-11-20T16:59:00-05:00 -frozen
+//	fiscope-mock exec -- npm test
+//	fiscope-mock health http://127.0.0.1:8080
+//
+// Beside the service, on the same address, GET /_mock/ lists its admin API: data, clock, faults, journal,
+// quotas, SOL users, assumptions and reset, for tests in any language. README.md shows it, -h lists the
+// flags and their environment variables.
+//
+// It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
+// cannot listen; exec exits with the command's status, or with 125 for either of these.
 package main
 
 import (

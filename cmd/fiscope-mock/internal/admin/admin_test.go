@@ -104,7 +104,7 @@ func TestBodies(t *testing.T) {
 	r := start(t)
 	for name, c := range map[string]struct{ body, says string }{
 		"no JSON":        {"{", "no es el JSON esperado"},
-		"unknown member": {`{"hora": 1}`, "hora"},
+		"unknown member": {`{"zona": 1, "frozen": true}`, "zona"},
 		"wrong type":     {`{"frozen": "no"}`, "bool"},
 		"more text":      {`{"frozen": true} x`, "más texto"},
 		"a list":         {`[]`, "no es el JSON esperado"},
@@ -117,4 +117,11 @@ func TestBodies(t *testing.T) {
 		})
 	}
 	assert.False(t, r.mock.Frozen())
+}
+
+func TestTooMuch(t *testing.T) {
+	r := start(t)
+	body := strings.Repeat(" ", bodyMost+1)
+	r.do("PUT", "clock", body).isProblem(t, 413, codeTooLarge, "bytes")
+	r.do("PUT", "data", body).isProblem(t, 413, codeTooLarge, "-data")
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // bodyMost bounds what a request may send: a data set can be large.
-const bodyMost = 64 << 20
+const bodyMost = 32 << 20
 
 // problem is an error answer. Its text is in Spanish.
 type problem struct {

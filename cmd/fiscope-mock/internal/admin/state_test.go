@@ -66,6 +66,11 @@ func TestSOL(t *testing.T) {
 	assert.Equal(t, solUser{RUC: "20131312955", Usuario: "PRINCIP1", Principal: true}, users[1])
 	assert.Equal(t, solUser{RUC: "20600000005", Usuario: "OTROUSER"}, users[2])
 
+	r.ok(nil, "PUT", "data", `{"usuarios": [{"ruc": "20131312955", "usuario": "PRINCIP1", "clave": "otra-clave", "principal": false}]}`)
+	r.ok(&users, "GET", "sol", "")
+	require.Len(t, users, 3, "put again, not twice")
+	assert.False(t, users[1].Principal)
+
 	for range 3 {
 		assert.Equal(t, 401, r.validate("s3creta", "no es la clave"))
 	}

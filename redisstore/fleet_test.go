@@ -1,0 +1,373 @@
+package redisstore_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/redisstore"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const workerEnv = "FISCOPE_REDISSTORE_WORKER"
+
+// job is what a worker process does.
+type job struct {
+	Redis, Service, Key string
+	Name                string
+	Goroutines          int
+	Lease, Share        int
+	Timeout, Probe      time.Duration
+	Clave               string // validate with it, once for each goroutine; otherwise look up until the quota is spent
+}
+
+// tally is what a worker process saw.
+type tally struct {
+	Answered, Spent, Failed int
+	Blocked, Rejected       int // of validations
+	Errors                  []string
+}
+
+// work is a worker process: the test binary, run again.
+func work() int {
+	var j job
+	if err := json.Unmarshal([]byte(os.Getenv(workerEnv)), &j); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	rdb := newRedis(j.Redis)
+	defer rdb.Close()
+	store, err := redisstore.New(rdb, redisstore.WithName(j.Name), redisstore.WithLease(j.Lease), redisstore.WithShare(j.Share),
+		redisstore.WithTimeout(j.Timeout), redisstore.WithProbeTime(j.Probe))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	client, err := fiscope.NewClient(j.Service, j.Key, fiscope.WithStore(store))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println("ready")
+	_, _ = io.ReadFull(os.Stdin, make([]byte, 1)) // all begin together
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var mu sync.Mutex
+	var sum tally
+	note := func(f func()) {
+		mu.Lock()
+		defer mu.Unlock()
+		f()
+	}
+	var workers sync.WaitGroup
+	for range j.Goroutines {
+		workers.Go(func() {
+			if j.Clave != "" {
+				validate(ctx, client, j.Clave, &sum, note)
+				return
+			}
+			lookUp(ctx, client, &sum, note)
+		})
+	}
+	workers.Wait()
+	_ = json.NewEncoder(os.Stdout).Encode(sum)
+	return 0
+}
+
+// lookUp looks up until the quota is known to be spent. While Redis is away it goes on trying, as a till
+// does.
+func lookUp(ctx context.Context, client *fiscope.Client, sum *tally, note func(func())) {
+	for ctx.Err() == nil {
+		_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
+		var e *fiscope.Error
+		switch {
+		case err == nil:
+			note(func() { sum.Answered++ })
+		case errors.As(err, &e) && errors.Is(err, fiscope.ErrQuotaExceeded) && e.RetryAfter > 0:
+			note(func() { sum.Spent++ })
+			return
+		case errors.Is(err, fiscope.ErrQuotaExceeded):
+			time.Sleep(50 * time.Millisecond)
+		default:
+			note(func() {
+				sum.Failed++
+				if len(sum.Errors) < 3 {
+					sum.Errors = append(sum.Errors, err.Error())
+				}
+			})
+		}
+	}
+}
+
+func validate(ctx context.Context, client *fiscope.Client, clave string, sum *tally, note func(func())) {
+	_, err := client.CPE.Validar(ctx, fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+		fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave)})
+	switch {
+	case errors.Is(err, fiscope.ErrSOLCredentialsBlocked):
+		note(func() { sum.Blocked++ })
+	case errors.Is(err, fiscope.ErrInvalidSOLCredentials):
+		note(func() { sum.Rejected++ })
+	case err != nil:
+		note(func() { sum.Failed++; sum.Errors = append(sum.Errors, err.Error()) })
+	default:
+		note(func() { sum.Answered++ })
+	}
+}
+
+// service is the mock, with what it saw.
+type service struct {
+	*httptest.Server
+	mock                       *mockserver.Server
+	arrived, answered, refused atomic.Int64
+	delay                      func(n int64, r *http.Request)
+}
+
+func startService(t *testing.T, quota int) *service {
+	s := &service{mock: mockserver.New(t, mockserver.WithQuota(quota), mockserver.WithoutSocket())}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := s.arrived.Add(1)
+		if s.delay != nil {
+			s.delay(n, r)
+		}
+		recorder := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		s.mock.ServeHTTP(recorder, r)
+		switch recorder.status {
+		case http.StatusOK:
+			s.answered.Add(1)
+		case http.StatusTooManyRequests:
+			s.refused.Add(1)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// fleet is the worker processes.
+type fleet struct {
+	t         *testing.T
+	processes []*process
+}
+
+type process struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	out   *bufio.Reader
+	dead  bool
+}
+
+// startFleet starts processes that wait for the word.
+func startFleet(t *testing.T, n int, j job) *fleet {
+	t.Helper()
+	f := &fleet{t: t}
+	for i := range n {
+		j.Name = fmt.Sprintf("till-%d", i)
+		text, err := json.Marshal(j)
+		require.NoError(t, err)
+		p := &process{cmd: exec.Command(os.Args[0])}
+		p.cmd.Env = append(os.Environ(), workerEnv+"="+string(text))
+		p.cmd.Stderr = os.Stderr
+		p.stdin, err = p.cmd.StdinPipe()
+		require.NoError(t, err)
+		out, err := p.cmd.StdoutPipe()
+		require.NoError(t, err)
+		p.out = bufio.NewReader(out)
+		require.NoError(t, p.cmd.Start())
+		t.Cleanup(func() {
+			if p.cmd.ProcessState == nil {
+				_ = p.cmd.Process.Kill()
+				_ = p.cmd.Wait()
+			}
+		})
+		f.processes = append(f.processes, p)
+	}
+	for _, p := range f.processes {
+		line, err := p.out.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "ready\n", line)
+	}
+	return f
+}
+
+func (f *fleet) begin() {
+	for _, p := range f.processes {
+		_, err := p.stdin.Write([]byte{1})
+		require.NoError(f.t, err)
+	}
+}
+
+// end waits for all and adds up what they saw.
+func (f *fleet) end() (sum tally) {
+	f.t.Helper()
+	for _, p := range f.processes {
+		if p.dead {
+			continue
+		}
+		var one tally
+		require.NoError(f.t, json.NewDecoder(p.out).Decode(&one))
+		require.NoError(f.t, p.cmd.Wait())
+		sum.Answered += one.Answered
+		sum.Spent += one.Spent
+		sum.Failed += one.Failed
+		sum.Blocked += one.Blocked
+		sum.Rejected += one.Rejected
+		sum.Errors = append(sum.Errors, one.Errors...)
+	}
+	return sum
+}
+
+func (p *process) kill(t *testing.T) {
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGKILL))
+	_ = p.cmd.Wait()
+	p.dead = true
+}
+
+func sizes() (processes, goroutines, quota int) {
+	if testing.Short() {
+		return 4, 10, 200
+	}
+	return 20, 50, 1000
+}
+
+func (s *service) job(r *server, goroutines int) job {
+	return job{
+		Redis: r.addr, Service: s.URL, Key: s.mock.APIKey, Goroutines: goroutines,
+		Lease: 1, Timeout: 5 * time.Second, Probe: 5 * time.Second,
+	}
+}
+
+func TestAFleetSpendsExactlyItsQuota(t *testing.T) {
+	processes, goroutines, quota := sizes()
+	for name, change := range map[string]func(*job){
+		"without leases":      func(*job) {},
+		"with leases, shares": func(j *job) { j.Lease, j.Share = 20, 5 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s := startServer(t), startService(t, quota)
+			j := s.job(r, goroutines)
+			change(&j)
+			f := startFleet(t, processes, j)
+			f.begin()
+			sum := f.end()
+			assert.EqualValues(t, quota, s.answered.Load(), "answers of the service")
+			assert.Zero(t, s.refused.Load(), "429s of the service")
+			assert.Equal(t, quota, sum.Answered)
+			assert.Equal(t, processes*goroutines, sum.Spent, "each goroutine was told that the quota is spent")
+			assert.Zero(t, sum.Failed, "%q", sum.Errors)
+		})
+	}
+}
+
+func TestAWrongClaveIsTriedOnceInTheWholeFleet(t *testing.T) {
+	processes, goroutines, quota := sizes()
+	r, s := startServer(t), startService(t, quota)
+	s.delay = func(int64, *http.Request) { time.Sleep(100 * time.Millisecond) } // all are there before the verdict
+	j := s.job(r, goroutines)
+	j.Clave = "not-this-one"
+	f := startFleet(t, processes, j)
+	f.begin()
+	sum := f.end()
+	state, ok := s.mock.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
+	require.True(t, ok)
+	assert.Equal(t, 1, state.Attempts, "attempts that reached the tax authority")
+	assert.Equal(t, 1, sum.Rejected)
+	assert.Equal(t, processes*goroutines-1, sum.Blocked, "%q", sum.Errors)
+}
+
+func TestAProcessThatIsKilled(t *testing.T) {
+	processes, goroutines, quota := sizes()
+	r, s := startServer(t), startService(t, quota)
+	first, going := make(chan struct{}), make(chan struct{})
+	s.delay = func(n int64, r *http.Request) {
+		switch {
+		case n == 1: // the probe: its process dies
+			close(first)
+			<-r.Context().Done()
+			panic(http.ErrAbortHandler)
+		case n == int64(quota/3):
+			close(going)
+		}
+	}
+	j := s.job(r, goroutines)
+	j.Probe = 500 * time.Millisecond
+	f := startFleet(t, processes, j)
+	_, err := f.processes[0].stdin.Write([]byte{1})
+	require.NoError(t, err)
+	<-first
+	for _, p := range f.processes[1:] {
+		_, err := p.stdin.Write([]byte{1})
+		require.NoError(t, err)
+	}
+	f.processes[0].kill(t)
+	<-going
+	f.processes[1].kill(t) // in the middle of its attempts
+	sum := f.end()
+	assert.Zero(t, s.refused.Load(), "429s of the service")
+	assert.LessOrEqual(t, s.answered.Load(), int64(quota))
+	assert.GreaterOrEqual(t, s.answered.Load(), int64(quota-goroutines), "only what the killed process had under way may be lost")
+	assert.Equal(t, (processes-2)*goroutines, sum.Spent, "everyone else got to the end")
+	assert.Zero(t, sum.Failed, "%q", sum.Errors)
+}
+
+func TestRedisIsRestarted(t *testing.T) {
+	processes, goroutines, quota := sizes()
+	for name, args := range map[string][]string{
+		"it wrote everything to its disk": {"--appendonly", "yes", "--appendfsync", "always"},
+		"it forgot everything":            {"--appendonly", "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s := startServer(t, args...), startService(t, quota)
+			going := make(chan struct{})
+			s.delay = func(n int64, _ *http.Request) {
+				if n == int64(quota/3) {
+					close(going)
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			j := s.job(r, goroutines)
+			j.Share, j.Timeout = 5, time.Second
+			f := startFleet(t, processes, j)
+			f.begin()
+			<-going
+			r.kill()
+			before, since := s.answered.Load(), time.Now()
+			eventually(t, "the shares are used up, and the fleet stands still", func() bool {
+				if now := s.answered.Load(); now != before {
+					before, since = now, time.Now()
+				}
+				return time.Since(since) > 300*time.Millisecond
+			})
+			r.start()
+			sum := f.end()
+			assert.Zero(t, s.refused.Load(), "429s of the service")
+			assert.LessOrEqual(t, s.answered.Load(), int64(quota))
+			assert.GreaterOrEqual(t, s.answered.Load(), int64(quota-processes*goroutines/2), "what was under way when Redis died may be lost")
+			assert.Equal(t, processes*goroutines, sum.Spent, "everyone got to the end")
+			t.Logf("%d answered of %d, %d before the restart", s.answered.Load(), quota, before)
+		})
+	}
+}

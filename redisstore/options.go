@@ -1,0 +1,111 @@
+package redisstore
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// Option sets something of a Store. A wrong value makes New fail.
+type Option func(*Store) error
+
+// WithPrefix sets what the names of all keys begin with, instead of "fiscope:". Programs with the same
+// prefix and API key share everything.
+func WithPrefix(prefix string) Option {
+	return func(s *Store) error {
+		if strings.ContainsAny(prefix, "{}") {
+			return fmt.Errorf("redisstore: WithPrefix: %q holds a brace, which decides on the slot of a cluster", prefix)
+		}
+		s.prefix = prefix
+		return nil
+	}
+}
+
+// WithLease reserves up to n queries in one round trip, for the next n attempts of this process, instead
+// of one. Near the end of the quota it is fewer. What is not used within half a minute goes back; what a
+// process holds that is killed is lost for the day. See docs/fleet.md for n.
+func WithLease(n int) Option {
+	return func(s *Store) error {
+		if n < 1 {
+			return fmt.Errorf("redisstore: WithLease: want 1 or more, got %d", n)
+		}
+		s.lease = n
+		return nil
+	}
+}
+
+// WithShare sets how many queries of a day are set aside for this process, instead of 5: what it may
+// send while Redis is away. All shares together take at most a quarter of the day; a process that comes
+// too late has none. 0 sends nothing while Redis is away.
+func WithShare(n int) Option {
+	return func(s *Store) error {
+		if n < 0 {
+			return fmt.Errorf("redisstore: WithShare: want 0 or more, got %d", n)
+		}
+		s.share = n
+		return nil
+	}
+}
+
+// WithName sets the name under which this process has its share, instead of the host's: one that no
+// other process has at the same time, and that it has again after a restart. Of two with one name, the
+// second has no share; one that was killed has none until the next day.
+func WithName(name string) Option {
+	return func(s *Store) error {
+		if name == "" {
+			return fmt.Errorf("redisstore: WithName: the name is empty")
+		}
+		s.name = name
+		return nil
+	}
+}
+
+// WithDailyQuota says what the service grants a day, so that the fleet need not send one query first to
+// find out. The day is taken to end at midnight in Lima, until a header says when it does. A header that
+// says less is believed.
+func WithDailyQuota(n int) Option {
+	return func(s *Store) error {
+		if n < 1 {
+			return fmt.Errorf("redisstore: WithDailyQuota: want 1 or more, got %d", n)
+		}
+		s.daily = n
+		return nil
+	}
+}
+
+// WithTimeout sets how long a call waits for Redis, instead of 250 ms. After a failure Redis is asked
+// again once a second, by one call.
+func WithTimeout(d time.Duration) Option {
+	return func(s *Store) error {
+		if d <= 0 {
+			return fmt.Errorf("redisstore: WithTimeout: want more than 0, got %s", d)
+		}
+		s.timeout = d
+		return nil
+	}
+}
+
+// WithProbeTime sets how long the fleet waits for the first attempt of a day before another one goes,
+// instead of 15 s: longer than an attempt takes, since the one that was first may have died.
+func WithProbeTime(d time.Duration) Option {
+	return func(s *Store) error {
+		if d < time.Millisecond {
+			return fmt.Errorf("redisstore: WithProbeTime: want 1 ms or more, got %s", d)
+		}
+		s.probeTime = d
+		return nil
+	}
+}
+
+// WithLogger logs, once each, that Redis is away and what that means, and that it is back. Without it
+// nothing is logged.
+func WithLogger(l *slog.Logger) Option {
+	return func(s *Store) error {
+		if l == nil {
+			return fmt.Errorf("redisstore: WithLogger: the logger is nil")
+		}
+		s.log = l
+		return nil
+	}
+}
