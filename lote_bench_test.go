@@ -26,7 +26,7 @@ func everyRUC(tb testing.TB) http.RoundTripper {
 	}
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		body := before + r.URL.Path[len(r.URL.Path)-len(rucSUNAT):] + after
-		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+		return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 	})
 }
 

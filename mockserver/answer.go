@@ -53,19 +53,25 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.body) // a client that left is not the server's failure
 }
 
+// jsonType is shared by all answers and never written.
+var jsonType = []string{"application/json; charset=utf-8"}
+
 func (a answer) header(h http.Header) {
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	h["Content-Type"] = jsonType // names as net/http keeps them: Set would make them so every time
+	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
 	}
 }
 
+// usualSize is enough for a taxpayer's record.
+const usualSize = 640
+
 // encode marshals one of the wire structs. Names like "A & B" stay as they are: json.Marshal would
 // escape the ampersand for HTML.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	b := bytes.NewBuffer(make([]byte, 0, usualSize))
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic(fmt.Sprintf("mockserver: encode %T: %v", v, err)) // strings, a bool and checked numbers: cannot fail

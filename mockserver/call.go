@@ -16,6 +16,7 @@ type call struct {
 
 	op      *operation // nil when no route has the path
 	ruc     string     // of a lookup's path
+	key     string     // as it came
 	account *account   // nil when the key is missing or unknown
 
 	admitted bool // path, method and key are right

@@ -7,7 +7,10 @@ import "net/http"
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, now: s.clock.now(), data: s.data.Load(), left: Unlimited}
 	c.op, c.ruc = route(r.URL)
-	c.account = s.keys.account(c.key())
+	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // as net/http keeps the name: Get would make it so
+		c.key = keys[0]
+	}
+	c.account = s.keys.account(c.key)
 	w.Header()["Date"] = s.clock.date(c.now)
 	if a, refused := s.refused(c); refused {
 		s.send(c, a)

@@ -57,7 +57,7 @@ func (m Match) check() error {
 // covers reports whether the fields that are no counters let a call through.
 func (m *Match) covers(c *call) bool {
 	return (m.Op == "" || m.Op == c.op.name) &&
-		(m.Key == "" || m.Key == c.key()) &&
+		(m.Key == "" || m.Key == c.key) &&
 		(m.RUC == "" || c.about(m.RUC)) &&
 		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
 }

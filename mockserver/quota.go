@@ -94,9 +94,10 @@ func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
 	}
-	h.Set("X-RateLimit-Limit", strconv.FormatInt(c.limit, 10))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(c.left()))
-	h.Set("X-RateLimit-Reset", c.day.reset)
+	values := []string{strconv.FormatInt(c.limit, 10), strconv.Itoa(c.left()), c.day.reset}
+	h["X-Ratelimit-Limit"] = values[0:1:1] // names as net/http keeps them
+	h["X-Ratelimit-Remaining"] = values[1:2:2]
+	h["X-Ratelimit-Reset"] = values[2:3:3]
 }
 
 func (s *Server) quotaExceeded(c charge) answer {

@@ -60,13 +60,11 @@ func (c *call) conn() (id int64, reused bool) {
 	return info.id, c.nth > 1
 }
 
-func (c *call) key() string { return c.r.Header.Get("X-API-KEY") }
-
 func (c *call) keyID() string {
 	if c.account != nil {
 		return c.account.id
 	}
-	if key := c.key(); key != "" {
+	if key := c.key; key != "" {
 		return fingerprint(key)
 	}
 	return ""
@@ -74,7 +72,7 @@ func (c *call) keyID() string {
 
 // clean bounds a piece of the request's head, and takes the API key out of it, wherever it was put.
 func (c *call) clean(s string) string {
-	if key := c.key(); key != "" && strings.Contains(s, key) {
+	if key := c.key; key != "" && strings.Contains(s, key) {
 		s = strings.ReplaceAll(s, key, fingerprint(key))
 	}
 	if len(s) > journalText {
@@ -85,7 +83,7 @@ func (c *call) clean(s string) string {
 
 // keep bounds an answer, and takes the API key out of it: an error text shows what was wrong in the path.
 func (c *call) keep(body []byte) []byte {
-	if key := c.key(); key != "" && bytes.Contains(body, []byte(key)) {
+	if key := c.key; key != "" && bytes.Contains(body, []byte(key)) {
 		body = bytes.ReplaceAll(body, []byte(key), []byte(fingerprint(key)))
 	}
 	if len(body) > journalAnswer {

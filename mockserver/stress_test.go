@@ -122,7 +122,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// Memory does not grow with the requests: with -requests 10000000 it takes minutes, and stays below 64 MB.
+// Memory does not grow with the requests: go test ./mockserver -run Flat -requests 10000000
+// takes minutes, and stays below 64 MB.
 func TestMemoryIsFlat(t *testing.T) {
 	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited))
 	fault := srv.Fault(mockserver.Match{Probability: 0.01}, mockserver.Status(503))

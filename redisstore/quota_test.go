@@ -157,11 +157,11 @@ func TestHeadersOnlyLowerWhatIsLeft(t *testing.T) {
 		one, other := b.store(), b.store()
 		reset := in(5 * time.Hour)
 		b.open(one, 100, reset)
-		slow, slower := b.granted(one), b.granted(one)            // 98 are left
-		b.settle(other, b.granted(other), header(20, reset))      // another program uses the key
-		b.settle(other, b.granted(other), silent)                 // brings the news along: 19
-		b.settle(one, slow, header(90, reset))                    // an answer that was late
-		b.settle(one, slower, header(91, reset.Add(time.Second))) // and a reset that trembles
+		slow, slower := b.granted(one), b.granted(one)              // 98 are left
+		b.settle(other, b.granted(other), header(20, reset))        // another program uses the key
+		b.settle(other, b.granted(other), silent)                   // brings the news along: 19
+		b.settle(one, slow, header(90, reset))                      // an answer that was late
+		b.settle(one, slower, header(91, reset.Add(2*time.Second))) // and a reset that trembles
 		assert.Equal(t, 19, b.drain(one)+b.drain(other))
 	})
 }
