@@ -20,6 +20,22 @@
 // Its text is one line and safe to log: it holds no credential, and a RUC in it shows its first two and
 // last three digits.
 //
+// # One careful client
+//
+// A Client refuses what the service would refuse before a query is spent, never follows a redirect, stops
+// at the end of the quota as the headers tell it ([WithQuotaReserve] keeps the last queries for others),
+// never sends a refused clave again, and tries a GET again a few times and a receipt never. Its guards are
+// its own: make one for each process. [WithCache] and [WithCoalescing] make one query of many calls, and
+// [WithStore] shares answers, quota and guard with other processes (package redisstore). [Client.Stats]
+// counts what was sent and what was avoided; [WithLogger] and [WithObserver] show each attempt.
+//
+// # What is built on the four operations
+//
+// [TipoCambioService.SUNAT] and [TipoCambioService.UltimoPublicado] find the rate that holds for a date,
+// [CPEService.Esperar] waits for a receipt that is "En Proceso", and [ContribuyentesService.ConsultarLote]
+// and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota. [ValidarRUC],
+// [ParseSerieNumero], [Contribuyente.ActivoYHabido] and [Fecha.DiaHabil] spend nothing.
+//
 // # Names
 //
 // The domain speaks Spanish, with the words of the service's contract; the plumbing speaks the English

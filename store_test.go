@@ -301,6 +301,21 @@ func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
 	})
 }
 
+func TestAReservationThatComesTooLateIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFleetStore()
+		ctx, cancel := context.WithCancel(t.Context())
+		store.reserve = func(int) fiscope.Reservation {
+			cancel()
+			return fiscope.Reservation{Token: "t"}
+		}
+		client, far := fleetClient(t, store, apiKey, raw(200, verdict))
+		require.ErrorIs(t, operations["validar"](ctx, client), context.Canceled)
+		assert.Empty(t, far.seen())
+		assert.Equal(t, []fiscope.Outcome{{}}, store.settled, "nobody sends it")
+	})
+}
+
 func TestTheFleetsSOLGuard(t *testing.T) {
 	refused := fiscope.Claim{State: fiscope.ClaimRefused, Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	busy := fiscope.Claim{State: fiscope.ClaimBusy}
