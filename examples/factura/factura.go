@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/shopspring/decimal"
+)
+
+// pedido is what a client of ours sends.
+type pedido struct {
+	RUC    string  `json:"ruc"`
+	Fecha  string  `json:"fecha"`  // YYYY-MM-DD; today in Lima where it is left out
+	Moneda string  `json:"moneda"` // USD or PEN
+	Lineas []linea `json:"lineas"`
+}
+
+type linea struct {
+	Descripcion   string `json:"descripcion"`
+	Cantidad      numero `json:"cantidad"`
+	ValorUnitario numero `json:"valorUnitario"` // without IGV, in Moneda
+}
+
+// factura is what it gets: every amount is a text with its two decimals, so that no float touches it.
+type factura struct {
+	Cliente        *cliente `json:"cliente"`
+	Fecha          string   `json:"fecha"`
+	Moneda         string   `json:"moneda"`
+	TipoCambio     cambio   `json:"tipoCambio"`
+	ValoresDeVenta []string `json:"valoresDeVenta"` // of each line, in its order
+	Dolares        importes `json:"dolares"`
+	Soles          importes `json:"soles"`
+	Advertencias   []string `json:"advertencias"`
+}
+
+type cambio struct {
+	Venta  string        `json:"venta"`
+	Cierre fiscope.Fecha `json:"cierre"` // the SBS closing date: the last one before that of the invoice
+}
+
+type cliente struct {
+	RUC           string            `json:"ruc"`
+	RazonSocial   string            `json:"razonSocial"`
+	Direccion     string            `json:"direccion"`
+	Estado        fiscope.Estado    `json:"estado"`
+	Condicion     fiscope.Condicion `json:"condicion"`
+	ActivoYHabido bool              `json:"activoYHabido"`
+	Antiguedad    string            `json:"antiguedad,omitempty"` // where it is older than it should be
+}
+
+const maxLineas = 500
+
+// factura checks all that costs nothing before it spends a query.
+func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
+	fecha := fiscope.HoyEnLima()
+	if p.Fecha != "" {
+		var err error
+		if fecha, err = fiscope.ParseFecha(p.Fecha); err != nil {
+			return nil, invalido("«fecha» debe ser un día que exista, como 2025-07-30")
+		}
+	}
+	switch {
+	case p.Moneda != "USD" && p.Moneda != "PEN":
+		return nil, invalido("«moneda» debe ser USD o PEN")
+	case len(p.Lineas) == 0 || len(p.Lineas) > maxLineas:
+		return nil, invalido("«lineas» debe tener de 1 a %d", maxLineas)
+	}
+	valores, total, err := totalizar(p.Lineas)
+	if err != nil {
+		return nil, err
+	}
+
+	c, err := s.cliente(ctx, p.RUC)
+	if err != nil {
+		return nil, err
+	}
+	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day.
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		return nil, err
+	}
+	venta := tc.TipoCambio.Venta
+	f := &factura{
+		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda,
+		TipoCambio: cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, ValoresDeVenta: textos(valores),
+		Dolares: total, Soles: total.aSoles(venta), Advertencias: c.advertencias(),
+	}
+	if p.Moneda == "PEN" {
+		f.Soles, f.Dolares = total, total.aDolares(venta)
+	}
+	return f, nil
+}
+
+// cliente fills in a customer.
+func (s *servicio) cliente(ctx context.Context, ruc string) (*cliente, error) {
+	if fiscope.ValidarRUC(ruc) != nil { // a typing error costs no query
+		return nil, invalido("«ruc» debe ser 11 dígitos, y el último los verifica")
+	}
+	var resp fiscope.Response
+	c, err := s.client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+	if err != nil {
+		return nil, err
+	}
+	nuestro := &cliente{
+		RUC: c.RUC, RazonSocial: c.RazonSocial, Direccion: c.Direccion,
+		Estado: c.Estado, Condicion: c.Condicion, ActivoYHabido: c.ActivoYHabido(),
+	}
+	if resp.Stale {
+		nuestro.Antiguedad = resp.Age.Round(time.Minute).String()
+	}
+	return nuestro, nil
+}
+
+// advertencias are for a person to read before the invoice is issued. They never stop it: that is for the
+// business to decide.
+func (c *cliente) advertencias() []string {
+	a := []string{}
+	if !c.ActivoYHabido {
+		a = append(a, fmt.Sprintf("el cliente está %s, %s", c.Estado, c.Condicion))
+	}
+	if c.Antiguedad != "" {
+		a = append(a, "los datos del cliente tienen "+c.Antiguedad+": el servicio no responde")
+	}
+	return a
+}
+
+func textos(ds []decimal.Decimal) (ts []string) {
+	for _, d := range ds {
+		ts = append(ts, d.StringFixed(2))
+	}
+	return ts
+}

@@ -1,0 +1,104 @@
+// Factura is a small HTTP service that fills in an invoice: the customer from a RUC, SUNAT's exchange rate
+// for its date, and exact totals in soles and dollars.
+//
+//	go run ./examples/factura                              # one sample request, on a mock
+//	go run ./examples/factura -addr 127.0.0.1:8080 -mock   # serves, with invented answers
+//	go run ./examples/factura -addr 127.0.0.1:8080         # serves, with FISCOPE_BASE_URL
+//
+//	curl -H 'Content-Type: application/json' http://127.0.0.1:8080/facturas -d '
+//	  {"ruc": "20100070970", "fecha": "2025-07-30", "moneda": "USD",
+//	   "lineas": [{"descripcion": "Licencia", "cantidad": 3, "valorUnitario": "333.335"}]}'
+//
+// The real service is asked with FISCOPE_BASE_URL and FISCOPE_API_KEY; FISCOPE_INSECURE_HTTP=1 allows
+// plain http inside a private network. It has no users of its own: leave it on loopback, or behind
+// something that has.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "factura:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("factura", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	addr := flags.String("addr", "", "dirección donde servir, como 127.0.0.1:8080; sin ella, hace un pedido de muestra")
+	mock := flags.Bool("mock", false, "sirve con un mock de este proceso: respuestas inventadas")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
+	if baseURL == "" && *addr != "" && !*mock {
+		return errors.New("falta FISCOPE_BASE_URL (con -mock, las respuestas son inventadas)")
+	}
+	if *mock || baseURL == "" {
+		m, err := mockserver.Start()
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		*mock, baseURL, apiKey = true, m.URL, m.APIKey
+	}
+
+	registro := slog.New(slog.NewTextHandler(stderr, nil))
+	opts := []fiscope.Option{
+		fiscope.WithLogger(registro),
+		// Customers repeat: each is asked once in 12 hours. While the service is down, or the quota spent,
+		// what was known serves two days more, and the answer says so.
+		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}),
+	}
+	if env("FISCOPE_INSECURE_HTTP") == "1" {
+		opts = append(opts, fiscope.WithInsecureHTTP())
+	}
+	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+
+	escucha, err := net.Listen("tcp", cmp.Or(*addr, "127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	origen := client.String()
+	if *mock {
+		origen = "un mock: respuestas inventadas"
+	}
+	fmt.Fprintf(stdout, "Escuchando en http://%s, con %s\n", escucha.Addr(), origen)
+	rutas := nuevoServicio(client, registro).rutas()
+	if *addr != "" {
+		return servir(ctx, escucha, rutas)
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	fin := make(chan error, 1)
+	go func() { fin <- servir(ctx, escucha, rutas) }()
+	err = pedirMuestra(ctx, "http://"+escucha.Addr().String(), stdout)
+	cancel()
+	return errors.Join(err, <-fin)
+}

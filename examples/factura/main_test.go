@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func none(string) string { return "" }
+
+func TestWithoutFlagsItMakesASampleRequest(t *testing.T) {
+	var out, log bytes.Buffer
+	require.NoError(t, run(t.Context(), nil, none, &out, &log))
+	for _, shows := range []string{"POST /facturas", "200 OK", "SUPERMERCADOS PERUANOS", `"cierre"`, "Listo."} {
+		assert.Contains(t, out.String(), shows)
+	}
+}
+
+func TestItSaysWhatIsMissing(t *testing.T) {
+	require.ErrorContains(t, run(t.Context(), []string{"-addr", "127.0.0.1:0"}, none, io.Discard, io.Discard), "FISCOPE_BASE_URL")
+}
+
+func TestItServesUntilItIsToldToStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	out := &lines{found: make(chan string, 1)}
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"-addr", "127.0.0.1:0", "-mock"}, none, out, io.Discard) }()
+	base := <-out.found
+	client := &http.Client{}
+	defer client.CloseIdleConnections()
+	resp, err := client.Get(base + "/salud")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	require.NoError(t, resp.Body.Close())
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// lines finds the address in the first line that is printed.
+type lines struct {
+	once  sync.Once
+	found chan string
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	if _, rest, ok := strings.Cut(string(p), "en "); ok {
+		l.once.Do(func() { l.found <- strings.SplitN(rest, ",", 2)[0] })
+	}
+	return len(p), nil
+}
+
+// Each failure of the service behind has its own status here, and the log names nobody.
+func TestStatuses(t *testing.T) {
+	friday := time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)
+	const invoice = `{"ruc":"20100070970","fecha":"2026-11-19","moneda":"USD","lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":"100"}]}`
+	cases := []struct {
+		name, method, path, body string
+		prepare                  func(*mockserver.Server)
+		status                   int
+		says                     string
+	}{
+		{"an invoice", "POST", "/facturas", invoice, nil, 200, `"cierre":"2026-11-18"`},
+		{"a customer", "GET", "/clientes/20100070970", "", nil, 200, `"activoYHabido":true`},
+		{"no such customer", "GET", "/clientes/20999999990", "", nil, 404, "cliente_no_existe"},
+		{"not a RUC", "GET", "/clientes/123", "", nil, 400, "dato_invalido"},
+		{"a date whose rate is to come", "POST", "/facturas", strings.Replace(invoice, "2026-11-19", "2026-11-21", 1), nil, 409, "tipo_de_cambio_sin_publicar"},
+		{"a date that is none", "POST", "/facturas", strings.Replace(invoice, "2026-11-19", "2026-02-30", 1), nil, 400, "dato_invalido"},
+		{"a field that does not exist", "POST", "/facturas", strings.Replace(invoice, "fecha", "fehca", 1), nil, 400, "dato_invalido"},
+		{"no amount", "POST", "/facturas", strings.Replace(invoice, `"100"`, `"0"`, 1), nil, 400, "mayores que cero"},
+		{"a float in exponent form", "POST", "/facturas", strings.Replace(invoice, `"100"`, `1e9`, 1), nil, 400, "dato_invalido"},
+		{"the quota is spent", "GET", "/clientes/20100070970", "", func(s *mockserver.Server) { _ = s.PutKey(s.APIKey, 0) }, 503, "cuota_agotada"},
+		{"the service is down", "GET", "/clientes/20100070970", "", func(s *mockserver.Server) { s.Fault(mockserver.Match{}, mockserver.Status(501)) }, 502, "servicio_no_disponible"},
+		{"our key is refused", "GET", "/clientes/20100070970", "", func(s *mockserver.Server) { s.Fault(mockserver.Match{}, mockserver.Status(401)) }, 500, "interno"},
+		{"a page instead of an answer", "GET", "/clientes/20100070970", "", func(s *mockserver.Server) { s.Fault(mockserver.Match{}, mockserver.Preset("html-200")) }, 502, "respuesta_inesperada"},
+		{"another path", "GET", "/factura", "", nil, 404, "ruta_no_existe"},
+		{"another method", "DELETE", "/facturas", "", nil, 405, "metodo"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			srv := mockserver.New(t, mockserver.WithNow(friday), mockserver.WithFrozenClock())
+			if tc.prepare != nil {
+				tc.prepare(srv)
+			}
+			client := srv.Client()
+			defer client.CloseIdleConnections()
+			var log bytes.Buffer
+			r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, strings.NewReader(tc.body))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			nuevoServicio(client, slog.New(slog.NewTextHandler(&log, nil))).rutas().ServeHTTP(w, r)
+			assert.Equal(t, tc.status, w.Code, w.Body.String())
+			var compact bytes.Buffer
+			require.NoError(t, json.Compact(&compact, w.Body.Bytes()))
+			assert.Contains(t, compact.String(), tc.says)
+			for _, private := range []string{"20100070970", "20999999990", "SUPERMERCADOS", srv.APIKey} {
+				assert.NotContains(t, log.String(), private)
+			}
+		})
+	}
+}
