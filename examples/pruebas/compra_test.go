@@ -1,0 +1,153 @@
+package main
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	factura = fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
+	viernes = fiscope.NewFecha(2026, time.November, 20)
+)
+
+// nueva returns your code with a client of the mock: each test has a server of its own, on loopback, that
+// ends with it.
+func nueva(t *testing.T, opts ...mockserver.Option) (compra, *mockserver.Server) {
+	t.Helper()
+	srv := mockserver.New(t, opts...)
+	client := srv.Client()
+	t.Cleanup(client.CloseIdleConnections)
+	return compra{client, fiscope.CredencialesSOL{
+		RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL),
+	}}, srv
+}
+
+// Data: put what your code should meet.
+func TestWhatItDecides(t *testing.T) {
+	cases := []struct {
+		name   string
+		put    func(*mockserver.Server) error
+		number int
+		want   decision
+	}{
+		{"accepted", nil, 123, pagar},
+		{"cancelled", nil, 124, noPagar},
+		{"pending", nil, 125, esperar},
+		{"not found", nil, 126, noPagar},
+		{"the query failed", nil, 127, esperar},
+		{"an issuer that is not habido", func(s *mockserver.Server) error {
+			return s.PutContribuyente(mockserver.Contribuyente{RUC: "20100070970", RazonSocial: "X", Estado: "ACTIVO", Condicion: "NO HABIDO"})
+		}, 123, noPagar},
+		{"an issuer that does not exist", func(s *mockserver.Server) error { return s.DeleteContribuyente("20100070970") }, 123, noPagar},
+		{"a receipt of your own", func(s *mockserver.Server) error {
+			return s.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 900, Codigo: mockserver.CodigoAceptado})
+		}, 900, pagar},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			c, srv := nueva(t)
+			if tc.put != nil {
+				require.NoError(t, tc.put(srv))
+			}
+			comprobante := factura
+			comprobante.Numero = tc.number
+			got, err := c.decidir(t.Context(), comprobante)
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// Faults: a 500 and then the answer. The client tries a lookup again, so your code notices nothing.
+func TestALookupThatFailsOnceIsTriedAgain(t *testing.T) {
+	c, srv := nueva(t)
+	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK)
+	got, err := c.decidir(t.Context(), factura)
+	require.NoError(t, err)
+	assert.Equal(t, pagar, got)
+	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2)
+}
+
+// An answer that was paid for and is lost. A validation is not repeated: it could be a second refusal.
+func TestALostAnswerIsPaidOnce(t *testing.T) {
+	c, srv := nueva(t)
+	srv.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.ResetBefore)
+	got, err := c.decidir(t.Context(), factura)
+	require.NoError(t, err)
+	assert.Equal(t, esperar, got)
+	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpValidar}, 1)
+	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpValidar}, 1)
+}
+
+// The clock: one minute before publication, and after it.
+func TestBeforeAndAfterFiveInTheAfternoon(t *testing.T) {
+	for hour, want := range map[string]decision{"2026-11-20 16:59:00": sinTarifa, "2026-11-20 17:00:00": pagar} {
+		t.Run(hour, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // here time is the test's: the client's clock moves with the mock's
+				at, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
+				require.NoError(t, err)
+				time.Sleep(time.Until(at))
+				c, _ := nueva(t, mockserver.WithoutSocket())
+				venta, got, err := c.tarifa(t.Context(), viernes.AddDays(1))
+				require.NoError(t, err)
+				assert.Equal(t, want, got)
+				assert.Equal(t, want == pagar, venta != "")
+			})
+		})
+	}
+}
+
+// The quota ends, and begins anew at midnight in Lima.
+func TestTheQuotaEndsAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, srv := nueva(t, mockserver.WithoutSocket(), mockserver.WithQuota(3))
+		for _, want := range []decision{pagar, sinCuota, sinCuota} {
+			got, err := c.decidir(t.Context(), factura)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		}
+		srv.AssertSpent(t, mockserver.Filter{}, 3)
+		time.Sleep(24 * time.Hour) // no time at all, in a bubble
+		got, err := c.decidir(t.Context(), factura)
+		require.NoError(t, err)
+		assert.Equal(t, pagar, got)
+	})
+}
+
+// A wrong clave: a hundred goroutines cost one attempt, and the user is not locked.
+func TestAWrongClaveIsTriedOnce(t *testing.T) {
+	c, srv := nueva(t)
+	c.credenciales.Clave = fiscope.NewSecreto("no-es-la-clave")
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			got, err := c.decidir(t.Context(), factura)
+			assert.NoError(t, err)
+			assert.Equal(t, corregir, got)
+		})
+	}
+	wg.Wait()
+	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
+	srv.AssertNoSecrets(t, "no-es-la-clave")
+}
+
+// Every reading of what the contract leaves open: your code must not hang on a guess.
+func TestUnderEveryAssumption(t *testing.T) {
+	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
+		c, _ := nueva(t, mockserver.WithAssumptions(a))
+		got, err := c.decidir(t.Context(), factura)
+		require.NoError(t, err)
+		assert.Contains(t, []decision{pagar, sinCuota}, got)
+	})
+}
