@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// abrirAvance opens the answers of a folder, or begins them, and locks them.
+func abrirAvance(carpeta, servicio string, deNuevo bool) (_ *avance, err error) {
+	if err := os.MkdirAll(carpeta, 0o700); err != nil {
+		return nil, err
+	}
+	a := &avance{candado: flock.New(filepath.Join(carpeta, "candado")), donde: map[string]tramo{}}
+	if libre, err := a.candado.TryLock(); err != nil || !libre {
+		return nil, errors.Join(err, fmt.Errorf("otro proceso trabaja sobre %s: dos pagarían lo mismo", carpeta))
+	}
+	defer func() {
+		if err != nil {
+			a.cerrar()
+		}
+	}()
+	ruta := filepath.Join(carpeta, "respuestas.jsonl")
+	if deNuevo {
+		// Paid answers are put aside rather than erased.
+		if err := os.Rename(ruta, filepath.Join(carpeta, "respuestas.anterior.jsonl")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	_, err = os.Stat(ruta)
+	a.nuevo = errors.Is(err, fs.ErrNotExist) && !deNuevo
+	if a.archivo, err = os.OpenFile(ruta, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, err
+	}
+	if err := a.leer(servicio); err != nil {
+		return nil, fmt.Errorf("%s: %w", ruta, err)
+	}
+	return a, nil
+}
