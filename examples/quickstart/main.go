@@ -64,7 +64,11 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 		}
 	}
 
-	client, err := fiscope.NewClient(*baseURL, *apiKey)
+	var opts []fiscope.Option
+	if env("FISCOPE_INSECURE_HTTP") == "1" { // plain http inside a private network
+		opts = append(opts, fiscope.WithInsecureHTTP())
+	}
+	client, err := fiscope.NewClient(*baseURL, *apiKey, opts...)
 	if err != nil {
 		return err
 	}

@@ -75,4 +75,6 @@ func TestWhatGoesWrongIsSaid(t *testing.T) {
 	out.Reset()
 	require.ErrorContains(t, run(t.Context(), []string{"-base-url", "http://example.com", "-api-key", "x"}, env(), &out), "https")
 	require.ErrorContains(t, run(t.Context(), []string{"-base-url", srv.URL}, env(), &out), "API key is empty")
+	err := run(t.Context(), []string{"-base-url", "http://fiscal.invalid", "-api-key", " "}, env("FISCOPE_INSECURE_HTTP", "1"), &out)
+	require.ErrorContains(t, err, "API key", "the address is accepted, and the key is looked at")
 }
