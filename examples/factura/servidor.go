@@ -36,6 +36,6 @@ func servir(ctx context.Context, escucha net.Listener, rutas http.Handler) error
 	if err != nil {
 		_ = servidor.Close()
 	}
-	<-fin
+	_ = <-fin // http.ErrServerClosed
 	return err
 }

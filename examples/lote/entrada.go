@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -135,7 +136,7 @@ func codificacionDe(ruta string) (codificacion, error) {
 	}
 	for {
 		switch letra, largo, err := r.ReadRune(); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return codificacion{unicode.UTF8BOM, "UTF-8"}, nil
 		case err != nil:
 			return codificacion{}, err
