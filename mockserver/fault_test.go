@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
@@ -491,4 +492,26 @@ func TestMatchPrintsWithoutItsKey(t *testing.T) {
 			assert.NotContains(t, fmt.Sprintf(verb, v), "canario-4711")
 		}
 	}
+}
+
+// Behind TLS, in an http.Server of one's own: a reset says no goodbye, and the journal knows the connection.
+func TestResetBehindTLS(t *testing.T) {
+	srv, _ := start(t)
+	for _, c := range []struct {
+		step  mockserver.Step
+		reset bool
+	}{{mockserver.ResetBefore, true}, {mockserver.CloseBefore, false}} {
+		server := httptest.NewUnstartedServer(srv)
+		server.Config.ConnContext = srv.ConnContext
+		server.StartTLS()
+		fault := srv.Fault(mockserver.Match{}, c.step)
+		_, err := api{t, server.URL, srv.APIKey, server.Client()}.try("GET", lookup, "")
+		require.Error(t, err)
+		assert.Equal(t, c.reset, isReset(err), "%v", err)
+		fault.Remove()
+		server.Close()
+	}
+	got := srv.Requests()
+	require.Len(t, got, 2)
+	assert.Equal(t, []int64{1, 2}, []int64{got[0].Conn, got[1].Conn})
 }

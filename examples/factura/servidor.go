@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -36,6 +37,8 @@ func servir(ctx context.Context, escucha net.Listener, rutas http.Handler) error
 	if err != nil {
 		_ = servidor.Close()
 	}
-	_ = <-fin // http.ErrServerClosed
+	if served := <-fin; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }

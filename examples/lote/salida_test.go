@@ -21,7 +21,8 @@ func TestNoRowIsLost(t *testing.T) {
 	assert.Equal(t, []string{"2", "3", "4", "5", "6"}, columna(filas, "linea"))
 	assert.Equal(t, []string{"bien", "\"sin cierre;" + uno, "corta", "larga", "bien"}, columna(filas, "Nombre"))
 	assert.Equal(t, "de más", filas[3]["columna_3"])
-	assert.Equal(t, filas[0]["razon_social"], filas[4]["razon_social"], "a repeated RUC is asked once, and answers both rows")
+	assert.Equal(t, filas[0]["razon_social"], filas[4]["razon_social"], "a repeated RUC answers both rows")
+	b.srv.AssertSpent(t, mockserver.Filter{}, 2)
 }
 
 func TestManyBadRowsAreCounted(t *testing.T) {

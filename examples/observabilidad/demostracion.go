@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+const (
+	rucSUNAT = "20131312955" // the tax authority itself: public, and it always exists
+	nombre   = "gloria"
+)
+
+// demostrar makes calls that end in every way that telemetry should tell apart.
+func demostrar(ctx context.Context, t telemetria, env func(string) string) error {
+	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
+	var mock *mockserver.Server
+	if baseURL == "" {
+		var err error
+		if mock, err = mockserver.Start(); err != nil {
+			return err
+		}
+		defer mock.Close()
+		baseURL, apiKey = mock.URL, mock.APIKey
+		// The rate is out of order once: a retry answers it.
+		mock.Fault(mockserver.Match{Op: mockserver.OpTipoCambio, Times: 1}, mockserver.Status(503))
+	}
+	client, err := conectar(t, baseURL, apiKey, env("FISCOPE_INSECURE_HTTP") == "1")
+	if err != nil {
+		return err
+	}
+	defer client.CloseIdleConnections()
+	return llamadas(ctx, t, client, mock != nil)
+}
+
+// conectar is all that an application has to do.
+func conectar(t telemetria, baseURL, apiKey string, insecure bool) (*fiscope.Client, error) {
+	m, err := nuevasMetricas(t)
+	if err != nil {
+		return nil, err
+	}
+	opts := []fiscope.Option{
+		fiscope.WithHTTPClient(clienteHTTP(t)),
+		fiscope.WithObserver(m.observar),
+		fiscope.WithCache(fiscope.CachePolicy{}),
+	}
+	if insecure {
+		opts = append(opts, fiscope.WithInsecureHTTP())
+	}
+	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return client, m.cuota(client)
+}
+
+// llamadas are those of an application. Most of their errors are made on purpose, for the telemetry to
+// show; that of the first would be one.
+func llamadas(ctx context.Context, t telemetria, client *fiscope.Client, mock bool) error {
+	tracer := t.spans.Tracer("facturador")
+	ctx, span := tracer.Start(ctx, "emitir factura")
+	defer span.End()
+
+	consultar := func(ruc string) error {
+		_, err := operacion(ctx, tracer, fiscope.OpConsultarContribuyente, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.Contribuyente, error) {
+			return client.Contribuyentes.Consultar(ctx, ruc, opts...)
+		})
+		return err
+	}
+	if err := consultar(rucSUNAT); err != nil {
+		return err
+	}
+	_ = consultar(rucSUNAT)     // from the cache
+	_ = consultar("2013131295") // a digit is missing: refused without a query
+	_, _ = operacion(ctx, tracer, fiscope.OpConsultarTipoCambio, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.TipoCambio, error) {
+		return client.TipoCambio.Consultar(ctx, ultimoHabil(), opts...)
+	})
+	_, _ = operacion(ctx, tracer, fiscope.OpBuscarContribuyentes, func(ctx context.Context, opts ...fiscope.CallOption) ([]fiscope.ContribuyenteResumen, error) {
+		return client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: nombre}, opts...)
+	})
+	if !mock {
+		return nil
+	}
+	_ = consultar("20999999990") // nobody has it
+	for _, clave := range []string{mockserver.ClaveSOL, claveErrada, claveErrada} {
+		_, _ = operacion(ctx, tracer, fiscope.OpValidarCPE, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.ResultadoCPE, error) {
+			return client.CPE.Validar(ctx,
+				fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+				fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave)}, opts...)
+		})
+	}
+	return nil
+}
+
+// claveErrada is refused once by the tax authority, and the second time by the client itself.
+const claveErrada = "no-es-la-clave"
+
+func ultimoHabil() fiscope.Fecha {
+	fecha := fiscope.HoyEnLima().AddDays(-1)
+	for !fecha.DiaHabil() {
+		fecha = fecha.AddDays(-1)
+	}
+	return fecha
+}

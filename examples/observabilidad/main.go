@@ -1,0 +1,66 @@
+// Observabilidad watches fiscope with OpenTelemetry: traces through WithHTTPClient, metrics through
+// WithObserver. The SDK itself depends on neither.
+//
+//	go run ./examples/observabilidad         # a mock server in this process, one line for each span
+//	go run ./examples/observabilidad -json   # what OpenTelemetry's own stdout exporters write
+//
+// With FISCOPE_BASE_URL and FISCOPE_API_KEY it asks that service instead: three queries at most, without
+// faults and without receipts. FISCOPE_INSECURE_HTTP=1 allows plain http, within a private network.
+//
+// What to copy:
+//
+//	transporte.go  spans of the HTTP requests that carry no RUC, no name, no key
+//	metricas.go    attempts, durations, queries avoided, quota left
+//	operacion.go   a span around each call of yours, above those of its attempts
+//	telemetria.go  where it all goes: put your OTLP exporters there
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "observabilidad:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
+	flags := flag.NewFlagSet("observabilidad", flag.ContinueOnError)
+	flags.SetOutput(out)
+	enJSON := flags.Bool("json", false, "escribe el JSON de los exportadores de OpenTelemetry")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+
+	nueva := enLineas
+	if *enJSON {
+		nueva = enJSONDeOpenTelemetry
+	}
+	t, err := nueva(out)
+	if err != nil {
+		return err
+	}
+	if !*enJSON {
+		fmt.Fprint(out, "Cada línea es un span: nombre, duración y atributos; sangrado, un intento HTTP.\n\n")
+	}
+	demostrado := demostrar(ctx, t, env)
+	if !*enJSON {
+		fmt.Fprint(out, "\nMétricas (de una duración, cuántas y su media):\n\n")
+	}
+	// The metrics are collected here for the last time: without it, those of a short program are lost.
+	return errors.Join(demostrado, t.cerrar())
+}
