@@ -19,7 +19,7 @@ func TestAPowerCutCostsOneAnswer(t *testing.T) {
 	ruta := filepath.Join(sinExtension(b.entrada)+".consultado.avance", "respuestas.jsonl")
 	texto, err := os.ReadFile(ruta)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(ruta, texto[:len(texto)-20], 0o600))
+	require.NoError(t, os.WriteFile(ruta, append(texto[:len(texto)-20], make([]byte, 4096)...), 0o600))
 	require.NoError(t, os.Remove(sinExtension(b.entrada)+".consultado.csv"))
 
 	out, err := b.correr(t.Context())
@@ -30,6 +30,24 @@ func TestAPowerCutCostsOneAnswer(t *testing.T) {
 	for linea := range strings.Lines(leerTexto(t, ruta)) {
 		assert.True(t, strings.HasSuffix(linea, "}\n"), linea)
 	}
+}
+
+func TestADamagedAnswerIsAskedAgainAndTheOthersAreNot(t *testing.T) {
+	b := nuevoBanco(t, strings.Join(inventados(10), "\n"), mockserver.WithRegistro(padronInventado{}))
+	_, err := b.correr(t.Context())
+	require.NoError(t, err)
+	ruta := filepath.Join(sinExtension(b.entrada)+".consultado.avance", "respuestas.jsonl")
+	lineas := strings.SplitAfter(leerTexto(t, ruta), "\n")
+	lineas[5] = "\x00" + lineas[5][1:]
+	require.NoError(t, os.WriteFile(ruta, []byte(strings.Join(lineas, "")), 0o600))
+	out, err := b.correr(t.Context())
+	require.NoError(t, err, out)
+	b.srv.AssertSpent(t, mockserver.Filter{}, 11)
+
+	require.NoError(t, os.WriteFile(ruta, []byte("otra cosa\n"), 0o600))
+	_, err = b.correr(t.Context())
+	require.ErrorContains(t, err, "no es un archivo de avance")
+	assert.Equal(t, "otra cosa\n", leerTexto(t, ruta), "what is not ours is not touched")
 }
 
 func leerTexto(t *testing.T, ruta string) string {

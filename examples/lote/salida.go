@@ -24,7 +24,8 @@ func publicar(ruta string, e *entrada, ancho int, a *avance, sinRespuesta map[st
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("no se pudo escribir %s: %w", ruta, err), f.Close(), os.Remove(f.Name()))
+			_ = f.Close() // it may be closed already, and goes anyway
+			err = errors.Join(fmt.Errorf("no se pudo escribir %s: %w", ruta, err), os.Remove(f.Name()))
 		}
 	}()
 	b := bufio.NewWriter(f)
