@@ -3,89 +3,81 @@ package fiscope
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// answer is what one attempt brought: a status with what could be read, or an error.
+// answer is what one attempt brought, and what was found in reading it.
 type answer struct {
-	call      *call
-	status    int // 0 where no answer came
-	header    http.Header
-	body      []byte
-	broken    error // why the body is not whole
+	exchange.Answer
+	reading   reading
 	rateLimit *RateLimit
 	warnings  []string
-	err       error // why no answer came
-	provesSOL bool  // the tax authority accepted the credential
+	provesSOL bool // the tax authority accepted the credential
 
 	contradiction error // the first thing in the answer that excludes another, or what was asked
 	contradicted  bool  // there is one, and lenient reading lets it pass
 }
 
-// receive reads the answer whole, but no more of it than max bytes after decompression. A body that
-// trickles in counts into its attempt's time.
-func (a *answer) receive(resp *http.Response, max int64) {
-	a.status, a.header = resp.StatusCode, resp.Header
-	a.rateLimit, a.warnings = parseRateLimit(resp.Header, time.Now())
-	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n <= max {
-		b.Grow(int(n) + bytes.MinRead)
-	}
-	_, a.broken = b.ReadFrom(io.LimitReader(resp.Body, max+1))
-	if a.body = b.Bytes(); int64(len(a.body)) > max {
-		a.broken = errTooLong
-	}
-	if a.broken != nil { // what is read of it now is only shown
-		a.body = []byte(a.call.scrubber().withoutTail(string(a.body)))
-	}
-	_ = resp.Body.Close()
-	if errors.Is(a.broken, context.Canceled) || errors.Is(a.broken, context.DeadlineExceeded) {
-		a.status, a.err = 0, a.broken // time ran out: that the rest is missing says nothing about the answer
-	}
+// reading is how a client reads the answers to a call.
+type reading struct {
+	lenient       bool    // contradictions are warnings
+	apiKey, clave Secreto // what no text may show
 }
 
-var errTooLong = errors.New("it is longer than the client reads")
+// secrets returns what the call carries and no text may show.
+func (r reading) secrets() scrub.Secrets {
+	return scrub.Secrets{r.apiKey.text(), r.clave.text()}
+}
+
+// newAnswer begins to read what an attempt brought.
+func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
+	read := answer{Answer: a, reading: r}
+	if a.Header != nil {
+		read.rateLimit, read.warnings = parseRateLimit(a.Header, now)
+	}
+	if a.Broken != nil { // what came of it is only shown, and may end within a secret
+		read.Body = []byte(r.secrets().WithoutTail(string(a.Body)))
+	}
+	return read
+}
 
 // refusal returns the error that the answer is, or nil for a whole 200 (service.md, 4: the success of
 // every operation).
 func (a *answer) refusal() error {
-	if a.status == http.StatusOK {
-		if a.broken != nil {
-			return &Error{kind: ErrMalformedResponse, Message: fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.body), a.broken), cause: a.broken}
+	if a.Status == http.StatusOK {
+		if a.Broken != nil {
+			return notWhole(len(a.Body), a.Broken)
 		}
 		return nil
 	}
-	said, ok := readErrorBody(a.body)
+	said, ok := readErrorBody(a.Body)
 	if !ok {
-		said = errorBody{Error: pageText(string(a.body))}
+		said = errorBody{Error: scrub.PageText(string(a.Body))}
 	}
-	if a.status >= 300 && a.status < 400 {
+	if a.Status >= 300 && a.Status < 400 {
 		said.Error = "to another address"
-		if target, err := url.Parse(a.header.Get("Location")); err == nil && target.Host != "" {
+		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
 			said.Error = "to the host " + target.Host
 		}
 	}
-	return said.as(a.status)
+	return answerError(a.Status, said.Code, said.Error)
 }
 
 // errorBody is the contract's error (service.md, 2.6).
 type errorBody struct {
 	Error string
 	Code  string
-}
-
-func (b errorBody) as(status int) *Error {
-	return &Error{kind: classOf(status, b.Code), Code: b.Code, Message: b.Error}
 }
 
 // errorMembers are the members of an error body, also where they stand in an answer with status 200.
@@ -120,7 +112,7 @@ func memberText(raw json.RawMessage) string {
 
 func readErrorBody(body []byte) (errorBody, bool) {
 	var m errorMembers
-	if json.Unmarshal(utf8Text(body), &m) != nil {
+	if json.Unmarshal(scrub.UTF8(body), &m) != nil {
 		return errorBody{}, false
 	}
 	return m.errorBody()
@@ -143,8 +135,8 @@ func (a *answer) decode(v interface {
 
 // text returns the body as UTF-8.
 func (a *answer) text() []byte {
-	text := utf8Text(a.body)
-	if !utf8.Valid(a.body) {
+	text := scrub.UTF8(a.Body)
+	if !utf8.Valid(a.Body) {
 		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
 	}
 	return text
@@ -177,20 +169,15 @@ func unreadable(err error, body []byte) string {
 	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
 		return strings.TrimPrefix(err.Error(), "fiscope: ")
 	}
-	return "the answer is not JSON: " + visible(pageText(string(body)))
+	return "the answer is not JSON: " + scrub.Visible(scrub.PageText(string(body)))
 }
 
 // errorInside is an error body that came with status 200.
 func (a *answer) errorInside(said errorBody) error {
-	e := said.as(a.status)
-	if strings.TrimSpace(e.Message) == "" {
-		e.Message = "an error came with status 200"
+	if strings.TrimSpace(said.Error) == "" {
+		said.Error = "an error came with status 200"
 	}
-	return e
-}
-
-func notContract(format string, args ...any) error {
-	return &Error{kind: ErrMalformedResponse, Message: fmt.Sprintf(format, args...)}
+	return answerError(a.Status, said.Code, said.Error)
 }
 
 func (a *answer) warn(format string, args ...any) {
@@ -199,7 +186,7 @@ func (a *answer) warn(format string, args ...any) {
 
 // quote shows a value of the answer in a text of ours.
 func (a *answer) quote(value string) string {
-	return strconv.Quote(cut(a.call.scrubber().redact(visible(value)), longestQuote))
+	return strconv.Quote(scrub.Cut(a.reading.secrets().Redact(scrub.Visible(value)), longestQuote))
 }
 
 const longestQuote = 40
@@ -207,10 +194,44 @@ const longestQuote = 40
 // contradicts notes that the answer cannot be what it seems; lenient reading only warns of it.
 func (a *answer) contradicts(format string, args ...any) {
 	switch {
-	case a.call.client.lenient:
+	case a.reading.lenient:
 		a.contradicted = true
 		a.warn(format, args...)
 	case a.contradiction == nil:
 		a.contradiction = notContract(format, args...)
 	}
+}
+
+// ausente stands in a key field until the answer fills it, which null does not: so "absent" is told
+// apart from "".
+const ausente = "\x00"
+
+// missing takes names and values, and refuses a value that the answer did not fill.
+func missing(namesAndValues ...string) error {
+	for i := 0; i < len(namesAndValues); i += 2 {
+		if namesAndValues[i+1] == ausente {
+			return notContract("%s is missing", namesAndValues[i])
+		}
+	}
+	return nil
+}
+
+// fechaLeida is a date as it stands in an answer. One that cannot be read fails no decoding, since the
+// record is worth more than a date that the contract does not promise: unreadable then holds its text.
+type fechaLeida struct {
+	fecha      Fecha
+	unreadable string
+}
+
+// UnmarshalJSON never fails.
+func (f *fechaLeida) UnmarshalJSON(raw []byte) error {
+	switch text := memberText(raw); text {
+	case "", "-":
+	default:
+		var err error
+		if f.fecha, err = ParseFecha(text); err != nil {
+			f.unreadable = text
+		}
+	}
+	return nil
 }

@@ -1,9 +1,13 @@
 package fiscope
 
 import (
-	"errors"
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
+	"strconv"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -26,47 +30,16 @@ type CachePolicy struct {
 
 const forGood = time.Duration(math.MaxInt64)
 
-// WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
-// [WithStore] the answers are shared by all processes.
-func WithCache(p CachePolicy) Option {
-	return option(func(c *Client) error {
-		if p.Entries < 0 {
-			return fmt.Errorf("fiscope: WithCache: want Entries >= 0, got %d", p.Entries)
-		}
-		p.Entries = orDefault(p.Entries, 10_000)
-		p.Consulta = orDefault(p.Consulta, 12*time.Hour)
-		p.Busqueda = orDefault(p.Busqueda, time.Hour)
-		p.NoExiste = orDefault(p.NoExiste, time.Hour)
-		entries, err := lru.New[cacheKey, *entry](p.Entries)
-		if err != nil {
-			return fmt.Errorf("fiscope: WithCache: %w", err)
-		}
-		c.cache = &cache{policy: p, entries: entries}
-		return nil
-	})
-}
-
-func orDefault[N int | time.Duration](n, otherwise N) N {
-	if n == 0 {
-		return otherwise
-	}
-	return n
-}
-
-// WithoutCache asks the service whatever the cache holds. The answer is kept for the next call.
-func WithoutCache() CallOption {
-	return callOption(func(s *settings) error {
-		s.fresh = true
-		return nil
-	})
-}
-
 // cacheKey is a question. Being a value, it is looked up without an allocation.
 type cacheKey struct {
 	op    Operation
 	text  string
 	n     int
 	fecha Fecha
+}
+
+func (k cacheKey) parts() []string {
+	return []string{string(k.op), k.text, strconv.Itoa(k.n), k.fecha.String()}
 }
 
 // entry is an answer that is kept. It is never changed once it is in the cache.
@@ -94,9 +67,24 @@ func (e *entry) response(now time.Time) Response {
 	}
 }
 
+// cache keeps answers in this process, and shares them with the fleet. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
 	entries *lru.Cache[cacheKey, *entry]
+	fleet   *fleet // nil for none
+}
+
+// newCache returns a cache with the policy's defaults filled in.
+func newCache(p CachePolicy, f *fleet) (*cache, error) {
+	p.Entries = cmp.Or(p.Entries, 10_000)
+	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
+	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
+	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
+	entries, err := lru.New[cacheKey, *entry](p.Entries)
+	if err != nil {
+		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
+	}
+	return &cache{policy: p, entries: entries, fleet: f}, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
@@ -125,16 +113,70 @@ func (c *cache) hold(k cacheKey, e *entry) *entry {
 	return &held
 }
 
-// again returns the error of an earlier call as that of this one.
-func (e *Error) again(op Operation) *Error {
-	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, kind: e.kind, body: e.body}
+// sharedEntry is an entry as the fleet shares it. The body is the service's own, so that it is read with
+// the same care as an answer.
+type sharedEntry struct {
+	Version int       `json:"v"`
+	Status  int       `json:"status"`
+	Stored  time.Time `json:"stored"`
+	Expires time.Time `json:"expires,omitzero"`
+	Body    []byte    `json:"body,omitempty"`
+	Message string    `json:"message,omitempty"`
 }
 
-func copyError(err error) *Error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return &Error{cause: err}
+const sharedVersion = 1
+
+// The longest time for which anything is shared.
+const longestShared = 400 * 24 * time.Hour
+
+// keep remembers an answer of now for as long as it may serve, here and in the fleet, to which body
+// says what it was read from.
+func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Duration, body []byte) {
+	if lifetime <= 0 {
+		return
 	}
-	c := *e
-	return &c
+	if lifetime != forGood {
+		e.expires = e.stored.Add(lifetime)
+	}
+	c.put(k, e)
+	if c.fleet == nil {
+		return
+	}
+	s := sharedEntry{Version: sharedVersion, Status: e.status, Stored: e.stored, Expires: e.expires, Body: body}
+	if e.missing != nil {
+		s.Status, s.Body, s.Message = http.StatusNotFound, nil, e.missing.Message
+	}
+	value, err := json.Marshal(s)
+	if err != nil {
+		return
+	}
+	ttl := longestShared
+	if !e.expires.IsZero() {
+		ttl = min(ttl, e.expires.Sub(e.stored)+max(0, c.policy.StaleIfError))
+	}
+	c.fleet.save(ctx, k.parts(), value, ttl)
+}
+
+// load brings what the fleet shares into the cache, its body read by read. What is not an entry of ours
+// is a miss.
+func (c *cache) load(ctx context.Context, k cacheKey, read func(body []byte) (value any, warnings []string, ok bool)) *entry {
+	value := c.fleet.load(ctx, k.parts())
+	var s sharedEntry
+	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
+		return nil
+	}
+	e := &entry{status: s.Status, stored: s.Stored, expires: s.Expires}
+	switch s.Status {
+	case http.StatusOK:
+		var ok bool
+		if e.value, e.warnings, ok = read(s.Body); !ok {
+			return nil
+		}
+	case http.StatusNotFound:
+		e.missing = notFound(s.Status, CodeNotFound, s.Message)
+	default:
+		return nil
+	}
+	c.put(k, e)
+	return e
 }

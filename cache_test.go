@@ -98,7 +98,7 @@ func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
 	assert.Equal(t, 404, e.StatusCode)
 	assert.Equal(t, fiscope.CodeNotFound, e.Code)
 	assert.NotEmpty(t, e.Message)
-	assert.Equal(t, fiscope.NotSent, e.Delivery)
+	assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 	assert.Zero(t, e.Attempts)
 }
 

@@ -1,27 +1,57 @@
 package fiscope
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/time/rate"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// Operation names an operation in errors, as in "Contribuyentes.Consultar".
-type Operation string
+// sender is what all calls of a client share: where a request goes, what it carries, and the guards that
+// it passes.
+type sender struct {
+	baseURL   string // without a slash at the end
+	apiKey    Secreto
+	userAgent string
+	transport http.RoundTripper
+	timeouts  timeouts // of an attempt
+	maxBody   int64    // bytes of an answer
+	lenient   bool
 
-// The operations. The two of the exchange rate are one of the service's.
-const (
-	OpConsultarContribuyente Operation = "Contribuyentes.Consultar"
-	OpBuscarContribuyentes   Operation = "Contribuyentes.Buscar"
-	OpValidarCPE             Operation = "CPE.Validar"
-	OpConsultarTipoCambio    Operation = "TipoCambio.Consultar"
-	OpTipoCambioHoy          Operation = "TipoCambio.Hoy"
-)
+	retry    exchange.Policy
+	budget   exchange.Budget
+	reserve  int         // queries that are left to others
+	quota    *quota.Gate // nil for none
+	fleet    *fleet      // shares the quota; nil for none
+	limiter  *rate.Limiter
+	sol      solGuard
+	observer observer
+
+	rateLimit atomic.Pointer[RateLimit] // as the last answer that had one showed it
+}
+
+// reading is how the answers to a call with these credentials, or none, are read.
+func (s *sender) reading(sol *CredencialesSOL) reading {
+	r := reading{lenient: s.lenient, apiKey: s.apiKey}
+	if sol != nil {
+		r.clave = sol.Clave
+	}
+	return r
+}
+
+func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
 
 // request is what an operation asks for.
 type request struct {
@@ -33,216 +63,142 @@ type request struct {
 	invalid error            // the rule that the input breaks: then nothing is sent
 }
 
-// call is one operation under way. It is the RoundTripper of its own attempts, so that each of them
-// passes the same guards.
+// call is one operation under way.
 type call struct {
-	client   *Client
+	*sender
 	ctx      context.Context
 	request  request
 	settings settings
 	timeout  time.Duration // of an attempt
 	start    time.Time
+	took     time.Duration // once it ended
 
-	attempts       int
-	answer         answer        // of the last attempt
-	mayBeSent      bool          // some attempt may have reached the service
-	stopped        error         // why another attempt was not made
-	wait           time.Duration // before the next attempt
-	internalErrors int           // answers with status 500
-	loop           retryablehttp.Client
-	http           http.Client
+	answer answer // of the last attempt
+	sent   exchange.Result
 }
 
-func newCall(ctx context.Context, c *Client, r request, s settings) *call {
-	call := &call{client: c, ctx: ctx, request: r, settings: s, timeout: c.timeouts.get, start: time.Now()}
+func newCall(ctx context.Context, s *sender, r request, set settings) *call {
+	c := &call{sender: s, ctx: ctx, request: r, settings: set, timeout: s.timeouts.get, start: time.Now()}
 	if r.body != nil {
-		call.timeout = c.timeouts.cpe
+		c.timeout = s.timeouts.cpe
 	}
-	call.request.invalid = cmp.Or(r.invalid, s.invalid)
+	c.request.invalid = cmp.Or(r.invalid, set.invalid)
 	if ctx == nil {
-		call.ctx = context.Background()
-		call.request.invalid = invalid("the context is nil: pass context.Background() if there is none")
+		c.ctx = context.Background()
+		c.request.invalid = noContext()
 	}
-	return call
+	return c
 }
 
-// exchange runs the retry loop until there is an answer or no sense in another attempt.
-func (c *call) exchange() error {
-	req, err := c.httpRequest()
-	if err != nil {
-		return err
-	}
-	c.http = http.Client{Transport: c}
-	c.loop = retryablehttp.Client{
-		HTTPClient:   &c.http,
-		RetryMax:     c.client.retry.MaxRetries,
-		CheckRetry:   c.shouldRetry,
-		Backoff:      c.backoff,
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	resp, err := c.loop.Do(req)
-	if err == nil {
-		return resp.Body.Close() // it was read within its attempt
-	}
-	// The loop's own error carries the URL. What it can say is known here.
-	err = c.answer.err
-	if refused := (*Error)(nil); errors.As(c.stopped, &refused) && c.attempts > 0 {
-		c.stopped = nil // a retry that the quota does not allow: what counts is what came before
-	}
-	for _, reason := range []error{c.stopped, c.ctx.Err(), context.Cause(c.ctx)} {
-		if reason != nil && !errors.Is(err, reason) {
-			err = errors.Join(err, reason)
-		}
-	}
-	return err
-}
-
-func (c *call) httpRequest() (*retryablehttp.Request, error) {
-	method, target := http.MethodGet, c.client.baseURL+c.request.path
+func (c *call) httpRequest() (*http.Request, error) {
+	method, target, body := http.MethodGet, c.baseURL+c.request.path, io.Reader(nil)
 	if c.request.query != nil {
 		target += "?" + c.request.query.Encode()
 	}
 	if c.request.body != nil {
-		method = http.MethodPost
+		method, body = http.MethodPost, bytes.NewReader(c.request.body)
 	}
-	r, err := http.NewRequestWithContext(c.ctx, method, target, nil)
+	r, err := http.NewRequestWithContext(c.ctx, method, target, body)
 	if err != nil {
 		return nil, err
 	}
-	values := []string{c.client.apiKey.text(), c.client.userAgent, "application/json"}
+	values := []string{c.apiKey.text(), c.userAgent, "application/json"}
 	r.Header["X-Api-Key"] = values[0:1:1]
 	r.Header["User-Agent"] = values[1:2:2]
 	r.Header["Accept"] = values[2:3:3]
-	req := &retryablehttp.Request{Request: r}
-	if c.request.body == nil {
-		return req, nil
+	if c.request.body != nil {
+		r.Header["Content-Type"] = values[2:3:3]
 	}
-	r.Header.Set("Content-Type", "application/json")
-	return req, req.SetBody(c.request.body)
+	return r, nil
 }
 
-// RoundTrip is one attempt, behind the quota gate and the limiter, whose waits do not count into its
-// time. What goes back, always a bare 200, keeps net/http from acting on the answer: a redirect is an
-// answer like any other.
-func (c *call) RoundTrip(r *http.Request) (*http.Response, error) {
-	var got answer
-	wire := new(wire)
-	ticket, err := c.client.quota.enter(r.Context(), c.settings.reserve)
-	if err != nil {
-		c.stopped = err
-		return nil, err
-	}
-	defer func() { c.client.quota.leave(ticket, wire.written(), &got) }()
-	reservation, err := c.reserve(r.Context())
-	if err != nil {
-		wire.unsent, c.stopped = true, err
-		return nil, err
-	}
-	defer func() { c.settle(reservation, wire.written(), &got) }()
-	if err := c.waitTurn(r.Context()); err != nil {
-		wire.unsent, c.stopped = true, err
-		return nil, err
-	}
-	got = c.attempt(r, wire)
-	if got.err != nil {
-		return nil, got.err
-	}
-	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
-}
+func (c *call) reading() reading { return c.sender.reading(c.request.sol) }
 
-// attempt sends the request once, and reads the answer within the attempt's time. The call keeps it,
-// since the retry loop drops it when its wait is interrupted.
-func (c *call) attempt(r *http.Request, wire *wire) answer {
-	c.attempts++
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
-	defer cancel()
-	resp, err := c.client.transport.RoundTrip(r.WithContext(wire.watch(ctx)))
-	wire.end(ctx, err)
-	c.mayBeSent = c.mayBeSent || !wire.unsent
-	if c.answer = (answer{call: c, err: err}); err == nil {
-		c.answer.receive(resp, c.client.maxBody)
-	}
-	if c.answer.rateLimit != nil {
-		c.client.rateLimit.Store(c.answer.rateLimit)
-	}
-	c.attempted(wire, time.Since(start))
-	return c.answer
-}
-
-// waitTurn waits for the limiter. Where the context's deadline comes first it says so at once, in the
-// context's own terms.
-func (c *call) waitTurn(ctx context.Context) error {
-	err := c.client.limiter.Wait(ctx)
-	if err != nil && ctx.Err() == nil {
-		return context.DeadlineExceeded
-	}
-	return err
-}
-
-// delivery says whether the service can have received the call.
-func (c *call) delivery() Delivery {
-	switch {
-	case c.answer.status != 0:
-		return Answered
-	case c.mayBeSent:
-		return Unknown
-	}
-	return NotSent
-}
-
-// failure adds the circumstances of the call to what went wrong.
-func (c *call) failure(err error) *Error {
+// verdict says what the end of a validation proves of its credential. A 401 that does not say what it
+// refuses may mean the clave; one more try could be the one that blocks the user.
+func (c *call) verdict(err error) solguard.Verdict {
 	var e *Error
-	if !errors.As(err, &e) {
-		e = c.unanswered(err)
+	switch {
+	case err == nil && c.answer.provesSOL:
+		return solguard.Proven
+	case errors.Is(err, ErrInvalidSOLCredentials):
+		return solguard.Rejected
+	case errors.As(err, &e) && c.answer.Status == http.StatusUnauthorized && scrub.Visible(e.Code) == "":
+		return solguard.Rejected
 	}
-	e.Op = c.request.op
-	e.Attempts = c.attempts
-	e.Delivery = c.delivery()
-	if e.Delivery == Answered {
-		e.StatusCode = c.answer.status
-		e.RateLimit = c.answer.rateLimit.copy()
-		e.RetryAfter, _ = parseRetryAfter(c.answer.header, time.Now())
-		e.body = c.scrubber().body(c.answer.body)
+	return solguard.Unproven
+}
+
+// refused makes what keeps an operation from sending anything its error.
+func (s *sender) refused(op Operation, err error) *Error {
+	e, _ := newError(err)
+	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
+}
+
+// event is the attempt that was just made.
+func (c *call) event(number int) Event {
+	a := &c.answer
+	e := Event{Op: c.request.op, Attempt: number, StatusCode: a.Status, Duration: a.Took, RateLimit: a.rateLimit.copy()}
+	switch {
+	case a.Status != 0:
+		e.Delivery = DeliveryAnswered
+	case !a.Unsent:
+		e.Delivery = DeliveryUnknown
 	}
-	e.Code, e.Message = c.scrubber().line(e.Code), c.scrubber().line(e.Message)
-	if e.cause != nil {
-		e.cause = &safeCause{e.cause, c.scrubber().line(e.cause.Error())}
+	if said, ok := readErrorBody(a.Body); ok {
+		e.Code = a.reading.secrets().Line(said.Code)
 	}
 	return e
 }
 
-// unanswered is the error of a call to which no usable answer came.
-func (c *call) unanswered(err error) *Error {
-	e := &Error{cause: err}
+// end enters the call into the counts.
+func (c *call) end(err error) {
+	c.took = time.Since(c.start)
+	avoided := avoidedNot
 	switch {
-	case c.answer.status != 0: // the wait after this answer was interrupted
-		if refused := (*Error)(nil); errors.As(c.answer.refusal(), &refused) {
-			e.kind, e.Code, e.Message = refused.kind, refused.Code, refused.Message
-		}
-	case c.attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case err == nil:
+		c.budget.Earn()
+	case c.sent.Attempts == 0:
+		avoided = avoidedBy(err)
+	}
+	c.observer.call(c.ctx, c.request.op, avoided, c.took)
+}
+
+// response is what the caller may know of a call that ended.
+func (c *call) response() Response {
+	return Response{
+		StatusCode: c.answer.Status,
+		Header:     c.reading().secrets().Header(c.answer.Header),
+		RateLimit:  c.answer.rateLimit.copy(),
+		Attempts:   c.sent.Attempts,
+		Duration:   c.took,
+		Warnings:   c.answer.warnings,
+	}
+}
+
+// failure makes what went wrong the error of the call.
+func (c *call) failure(err error) *Error {
+	e, classified := newError(err)
+	switch {
+	case classified:
+	case c.answer.Status != 0: // the wait after this answer was interrupted
+		e.classifyAs(c.answer.refusal())
+	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
 	default:
-		e.kind = ErrUnavailable
+		e.classifyAs(ErrUnavailable)
 	}
-	return e
+	return c.circumstances().of(e)
 }
 
-func (c *call) scrubber() scrubber {
-	s := scrubber{[]Secreto{c.client.apiKey}}
-	if c.request.sol != nil {
-		s.secrets = append(s.secrets, c.request.sol.Clave)
+func (c *call) circumstances() circumstances {
+	k := circumstances{op: c.request.op, attempts: c.sent.Attempts, secrets: c.reading().secrets()}
+	switch {
+	case c.answer.Status != 0:
+		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
+		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, time.Now())
+	case c.sent.MayBeSent:
+		k.delivery = DeliveryUnknown
 	}
-	return s
+	return k
 }
-
-// safeCause is an error of net/http: what it is can be asked, what it says is cleaned.
-type safeCause struct {
-	err  error
-	text string
-}
-
-func (s *safeCause) Error() string        { return s.text }
-func (s *safeCause) Is(target error) bool { return errors.Is(s.err, target) }
-func (s *safeCause) As(target any) bool   { return errors.As(s.err, target) }

@@ -1,17 +1,19 @@
 package fiscope
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
+	"github.com/fiscope/fiscope/internal/coalesce"
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
 )
 
 // Client calls the service with one API key. It is safe for concurrent use: make one for each process
@@ -24,32 +26,7 @@ type Client struct {
 	// TipoCambio gets exchange rates.
 	TipoCambio *TipoCambioService
 
-	baseURL      string // without a slash at the end
-	apiKey       Secreto
-	userAgent    string
-	transport    http.RoundTripper
-	insecure     bool          // plain http to other machines
-	timeouts     timeouts      // of an attempt
-	attemptLimit time.Duration // of the caller's http.Client; 0 for none
-	maxBody      int64         // bytes of an answer
-	lenient      bool
-	strictRUC    bool
-
-	limiter   *rate.Limiter
-	quota     *quotaGate // nil for none
-	reserve   int        // queries that are left to others
-	sol       *solGuard
-	retry     RetryPolicy
-	budget    retryBudget
-	rateLimit atomic.Pointer[RateLimit]
-	ledger    ledger
-	watchers  watchers
-
-	cache      *cache   // nil for none
-	flights    *flights // calls under way that others may join; nil for none
-	coalescing bool
-	store      Store  // what a fleet shares; nil for none
-	account    string // what the store knows the service and the API key by
+	sender *sender
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
@@ -60,22 +37,12 @@ type Client struct {
 // around it or holds control characters, which often is a line break of the file it was read from; and
 // an option with a wrong value.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
-	c := &Client{
-		baseURL:   strings.TrimRight(baseURL, "/"),
-		apiKey:    NewSecreto(apiKey),
-		userAgent: defaultUserAgent,
-		timeouts:  defaultTimeouts,
-		maxBody:   defaultMaxBody,
-		limiter:   rate.NewLimiter(rate.Inf, 0),
-		quota:     new(quotaGate),
-		sol:       newSOLGuard(),
-		retry:     DefaultRetryPolicy(),
-	}
+	c := defaultConfig()
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt.applyToClient(c); err != nil {
+		if err := opt.applyToClient(&c); err != nil {
 			return nil, err
 		}
 	}
@@ -85,76 +52,82 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	if c.attemptLimit > 0 {
-		c.timeouts = timeouts{get: min(c.timeouts.get, c.attemptLimit), cpe: min(c.timeouts.cpe, c.attemptLimit)}
+	sender := newSender(strings.TrimRight(baseURL, "/"), NewSecreto(apiKey), c)
+	asker, err := newAsker(sender, c)
+	if err != nil {
+		return nil, err
 	}
-	if c.transport == nil {
-		c.transport = defaultTransport()
+	return &Client{
+		Contribuyentes: &ContribuyentesService{asker, c.strictRUC},
+		CPE:            &CPEService{sender, c.strictRUC},
+		TipoCambio:     &TipoCambioService{asker},
+		sender:         sender,
+	}, nil
+}
+
+// newSender wires what every call passes.
+func newSender(baseURL string, apiKey Secreto, c config) *sender {
+	fleet := newFleet(c.store, baseURL, apiKey)
+	s := &sender{
+		baseURL:   baseURL,
+		apiKey:    apiKey,
+		userAgent: c.userAgent,
+		transport: c.transport,
+		timeouts:  c.timeouts,
+		maxBody:   c.maxBody,
+		lenient:   c.lenient,
+		retry:     exchange.Policy(c.retry),
+		reserve:   c.reserve,
+		limiter:   c.limiter,
+		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory},
+		observer:  observer{tell: c.observer, logger: c.logger},
 	}
-	c.account = c.name("account")
-	if c.cache != nil || c.coalescing {
-		p := c.retry
-		c.flights = &flights{
-			keep:  c.cache != nil,
-			limit: time.Duration(p.MaxRetries+1)*(c.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
-			under: map[flightKey]*flight{},
+	if c.timeout > 0 {
+		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
+	}
+	if s.transport == nil {
+		s.transport = defaultTransport()
+	}
+	if !c.noGate {
+		s.quota, s.fleet = new(quota.Gate), fleet
+	}
+	return s
+}
+
+// newAsker wires what the answers to questions pass besides.
+func newAsker(s *sender, c config) (*asker, error) {
+	a := &asker{sender: s}
+	if c.cache == nil && !c.coalescing {
+		return a, nil
+	}
+	if c.cache != nil {
+		var err error
+		if a.cache, err = newCache(*c.cache, s.sol.fleet); err != nil {
+			return nil, err
 		}
 	}
-	c.Contribuyentes = &ContribuyentesService{c}
-	c.CPE = &CPEService{c}
-	c.TipoCambio = &TipoCambioService{c}
-	return c, nil
-}
-
-// operation is one question to the service: what it sends, and how its answer is read.
-type operation[T any] interface {
-	request(*Client) request
-	read(*answer) (T, error)
-}
-
-// send is the path of every request. What can be refused locally never leaves; an unproven clave goes
-// alone; each attempt of the exchange passes RoundTrip and its guards; and an answer is a result only
-// when it is the contract's.
-func send[T any, O operation[T]](ctx context.Context, c *Client, op O, s settings) (T, error) {
-	call := newCall(ctx, c, op.request(c), s)
-	result, err := deliver(call, op.read)
-	if err != nil {
-		var none T
-		result, err = none, call.failure(err)
+	p := c.retry
+	a.queries = &coalesce.Group[sharedQuery, *shared]{
+		Keep:  c.cache != nil,
+		Limit: time.Duration(p.MaxRetries+1)*(s.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
 	}
-	call.report(err)
-	return result, err
-}
-
-func deliver[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
-	if err := c.request.invalid; err != nil {
-		return result, err
-	}
-	learn, err := c.enterSOL()
-	if err != nil {
-		return result, err
-	}
-	defer func() { learn(err) }()
-	if err := c.exchange(); err != nil {
-		return result, err
-	}
-	if err := c.answer.refusal(); err != nil {
-		return result, err
-	}
-	return read(&c.answer)
+	return a, nil
 }
 
 // RateLimit returns the quota as the last answer that carried its headers showed it, and nil before
 // the first.
-func (c *Client) RateLimit() *RateLimit { return c.rateLimit.Load().copy() }
+func (c *Client) RateLimit() *RateLimit { return c.sender.rateLimit.Load().copy() }
+
+// Stats returns the counts so far. Those of calls under way may be in part.
+func (c *Client) Stats() Stats { return c.sender.observer.stats() }
 
 // CloseIdleConnections closes the connections that are kept open for the next call.
 func (c *Client) CloseIdleConnections() {
-	(&http.Client{Transport: c.transport}).CloseIdleConnections()
+	(&http.Client{Transport: c.sender.transport}).CloseIdleConnections()
 }
 
 // String returns the base URL, and no credential.
-func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
+func (c *Client) String() string { return "fiscope.Client(" + c.sender.baseURL + ")" }
 
 func checkBaseURL(s string, insecure bool) error {
 	u, err := url.Parse(s)
@@ -194,7 +167,7 @@ func checkAPIKey(key string) error {
 		return errors.New("fiscope: the API key has blanks or a line break around it: trim what it was read from")
 	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return errors.New("fiscope: the API key holds control characters")
-	case key == marcaSecreto:
+	case key == scrub.Marker:
 		return errors.New("fiscope: the API key is the marker that stands for a secret, not the key")
 	}
 	return nil

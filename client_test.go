@@ -204,6 +204,6 @@ func TestOverARealSocket(t *testing.T) {
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, fiscope.NotSent, e.Delivery, "no connection, so nothing was sent")
+	assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery, "no connection, so nothing was sent")
 	assert.NotContains(t, err.Error(), "/api/")
 }

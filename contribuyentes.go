@@ -1,16 +1,21 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // ContribuyentesService looks up and searches taxpayers. It is the Contribuyentes of a [Client].
-type ContribuyentesService struct{ client *Client }
+type ContribuyentesService struct {
+	asker     *asker
+	strictRUC bool // see WithStrictRUC
+}
 
 // Contribuyente is a taxpayer's full record (service.md, 2.1). The texts are the registry's, mostly in
 // upper case; what the registry does not have is "" or "-". It marshals to the contract's JSON.
@@ -38,11 +43,25 @@ type ContribuyenteResumen struct {
 	Condicion   Condicion `json:"condicion"`
 }
 
+// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the
+// answer: the receipts of an issuer that is not endanger the tax credit. What is in no list is neither,
+// so an unknown text is never let through.
+func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
+
+// ActivoYHabido reports what [Contribuyente.ActivoYHabido] does.
+func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
+
 // Busqueda is what to search (service.md, 4.2).
 type Busqueda struct {
 	RazonSocial string // part of a business or trade name, in any case: at least 3 characters without the blanks around it
 	Limite      int    // the most results to return, 1 to 50; 0 for the service's default, which is 10
 }
+
+// The operations on taxpayers.
+const (
+	OpConsultarContribuyente Operation = "Contribuyentes.Consultar"
+	OpBuscarContribuyentes   Operation = "Contribuyentes.Buscar"
+)
 
 // The limits of a search (service.md, 8).
 const (
@@ -55,18 +74,39 @@ const (
 // Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
 // operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	return ask(ctx, s.client, consulta{ruc}, opts)
+	return ask(ctx, s.asker, consulta{ruc, s.strictRUC}, opts)
 }
 
 // consulta is the lookup of a RUC.
-type consulta struct{ ruc string }
+type consulta struct {
+	ruc    string
+	strict bool // ValidarRUC must accept it
+}
 
-func (q consulta) request(c *Client) request {
-	return request{
+func (q consulta) request() request {
+	r := request{
 		op:      OpConsultarContribuyente,
 		path:    "/api/contribuyentes/" + q.ruc, // 11 digits, or it is not sent
-		invalid: cmp.Or(checkRUC("ruc", q.ruc), c.checkStrictRUCs("ruc", q.ruc)),
+		invalid: checkRUC("ruc", q.ruc),
 	}
+	if q.strict {
+		r.invalid = checkStrictRUC("ruc", q.ruc)
+	}
+	return r
+}
+
+func (q consulta) key() cacheKey { return cacheKey{op: OpConsultarContribuyente, text: q.ruc} }
+
+func (q consulta) lifetime(p CachePolicy, _ *Contribuyente, found bool, _ time.Time) time.Duration {
+	if found {
+		return p.Consulta
+	}
+	return p.NoExiste
+}
+
+func (q consulta) copy(c *Contribuyente) *Contribuyente {
+	own := *c
+	return &own
 }
 
 // Buscar searches taxpayers by a part of their business or trade name, most relevant first. It spends
@@ -75,10 +115,10 @@ func (q consulta) request(c *Client) request {
 // Errors: ErrSearchTooShort and ErrInvalidRequest (nothing is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
-	return ask(ctx, s.client, b, opts)
+	return ask(ctx, s.asker, b, opts)
 }
 
-func (b Busqueda) request(*Client) request {
+func (b Busqueda) request() request {
 	query := url.Values{"razonSocial": {b.RazonSocial}}
 	if b.Limite != 0 {
 		query.Set("limit", strconv.Itoa(b.Limite))
@@ -86,19 +126,30 @@ func (b Busqueda) request(*Client) request {
 	return request{op: OpBuscarContribuyentes, path: "/api/contribuyentes/search", query: query, invalid: b.check()}
 }
 
+func (b Busqueda) key() cacheKey {
+	return cacheKey{op: OpBuscarContribuyentes, text: b.RazonSocial, n: b.Limite}
+}
+
+func (b Busqueda) lifetime(p CachePolicy, _ []ContribuyenteResumen, found bool, _ time.Time) time.Duration {
+	if found {
+		return p.Busqueda
+	}
+	return 0
+}
+
+func (b Busqueda) copy(rs []ContribuyenteResumen) []ContribuyenteResumen {
+	return append(make([]ContribuyenteResumen, 0, len(rs)), rs...) // empty is not nil
+}
+
 func (b Busqueda) check() error {
 	if n := utf8.RuneCountInString(b.RazonSocial); n < shortestSearch {
-		return &Error{kind: ErrSearchTooShort, Message: "razonSocial needs at least 3 characters, without the blanks around it: it has " + strconv.Itoa(n)}
+		return searchTooShort("razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
 	}
 	if b.Limite < 0 || b.Limite > highestLimit {
 		return invalid("limite must be 1 to 50, or 0 for the service's default: it is %d", b.Limite)
 	}
 	return nil
 }
-
-// ausente stands in a key field until the answer fills it, which null does not: so "absent" is told
-// apart from "".
-const ausente = "\x00"
 
 type contribuyenteLeido struct {
 	errorMembers
@@ -117,16 +168,16 @@ func (q consulta) read(a *answer) (*Contribuyente, error) {
 		return nil, err
 	}
 	if c.RUC != q.ruc {
-		a.contradicts("asked for the RUC %s, the answer is of %s", abridge(q.ruc), abridge(c.RUC))
+		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), scrub.AbridgeRUC(c.RUC))
 	}
-	a.check(c.RazonSocial, c.Estado, c.Condicion)
-	c.FechaInscripcion = leido.FechaInscripcion.in(a, "fechaInscripcion")
-	c.FechaInicioActividades = leido.FechaInicioActividades.in(a, "fechaInicioActividades")
+	checkTaxpayer(a, c.RazonSocial, c.Estado, c.Condicion)
+	c.FechaInscripcion = optionalDate(a, "fechaInscripcion", leido.FechaInscripcion)
+	c.FechaInicioActividades = optionalDate(a, "fechaInicioActividades", leido.FechaInicioActividades)
 	return c, a.contradiction
 }
 
-// check warns of what is odd in a taxpayer and harms nothing.
-func (a *answer) check(razonSocial string, estado Estado, condicion Condicion) {
+// checkTaxpayer warns of what is odd in a taxpayer and harms nothing.
+func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condicion) {
 	if name := strings.TrimSpace(razonSocial); name == "" || name == "-" {
 		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
 	}
@@ -158,45 +209,16 @@ func (b Busqueda) read(a *answer) ([]ContribuyenteResumen, error) {
 		if checkRUC("ruc", *l.RUC) != nil {
 			a.contradicts("the ruc of element %d is not 11 digits", i)
 		}
-		a.check(*l.RazonSocial, *l.Estado, *l.Condicion)
+		checkTaxpayer(a, *l.RazonSocial, *l.Estado, *l.Condicion)
 		resumenes = append(resumenes, ContribuyenteResumen{*l.RUC, *l.RazonSocial, *l.Estado, *l.Condicion})
 	}
 	return resumenes, a.contradiction
 }
 
-// missing takes names and values, and refuses a value that the answer did not fill.
-func missing(namesAndValues ...string) error {
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if namesAndValues[i+1] == ausente {
-			return notContract("%s is missing", namesAndValues[i])
-		}
+// optionalDate returns the date of a field, and warns of one that cannot be read.
+func optionalDate(a *answer, field string, leida fechaLeida) Fecha {
+	if leida.unreadable != "" {
+		a.warn("%s is not a date: %s", field, a.quote(leida.unreadable))
 	}
-	return nil
-}
-
-// fechaLeida is a date that the contract does not promise: one that cannot be read is a warning, since
-// the record is worth more than it.
-type fechaLeida struct {
-	fecha      Fecha
-	unreadable string
-}
-
-// UnmarshalJSON never fails.
-func (f *fechaLeida) UnmarshalJSON(raw []byte) error {
-	switch text := memberText(raw); text {
-	case "", "-":
-	default:
-		var err error
-		if f.fecha, err = ParseFecha(text); err != nil {
-			f.unreadable = text
-		}
-	}
-	return nil
-}
-
-func (f *fechaLeida) in(a *answer, field string) Fecha {
-	if f.unreadable != "" {
-		a.warn("%s is not a date: %s", field, a.quote(f.unreadable))
-	}
-	return f.fecha
+	return leida.fecha
 }

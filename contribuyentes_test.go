@@ -70,7 +70,7 @@ func TestConsultarRefusesLocallyWhatIsNotElevenDigits(t *testing.T) {
 			assert.ErrorContains(t, err, test.says)
 			var e *fiscope.Error
 			require.ErrorAs(t, err, &e)
-			assert.Equal(t, fiscope.NotSent, e.Delivery)
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 			assert.Zero(t, e.Attempts)
 			assert.Empty(t, s.seen(), "nothing may be sent")
 		})

@@ -4,39 +4,16 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
-	"unicode"
 )
 
 // CPEService validates electronic receipts. It is the CPE of a [Client].
-type CPEService struct{ client *Client }
-
-// TipoComprobante is the code of a kind of receipt (service.md, 2.3).
-type TipoComprobante string
-
-// The kinds that can be validated.
-const (
-	TipoFactura     TipoComprobante = "01" // invoice
-	TipoBoleta      TipoComprobante = "03" // sales receipt
-	TipoNotaCredito TipoComprobante = "07" // credit note
-	TipoNotaDebito  TipoComprobante = "08" // debit note
-)
-
-// Comprobante names one receipt (service.md, 2.3). It holds no credential: it can be logged and stored.
-type Comprobante struct {
-	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
-	Tipo      TipoComprobante `json:"tipoComprobante"`
-	Serie     string          `json:"serie"`  // as in F001: 1 to 4 capital letters and digits
-	Numero    int             `json:"numero"` // from 1 on
+type CPEService struct {
+	sender    *sender
+	strictRUC bool // see WithStrictRUC
 }
 
-// CredencialesSOL are those of a secondary user of the tax authority's portal, never of the principal
-// user (service.md, 4.3). They marshal without the clave.
-type CredencialesSOL struct {
-	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
-	Usuario string  `json:"usuarioSol"`
-	Clave   Secreto `json:"claveSol"`
-}
+// OpValidarCPE is the validation of a receipt.
+const OpValidarCPE Operation = "CPE.Validar"
 
 // CodigoCPE is the tax authority's response code, in the vocabulary of this service. The same digits
 // mean other things in the authority's own interfaces, so it is never a bare number.
@@ -98,24 +75,37 @@ type ResultadoCPE struct {
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	return send(ctx, s.client, validacion{c, credenciales}, s.client.settings(opts))
+	return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, s.sender.settings(opts))
 }
+
+// Olvidar forgets what is known of a credential, so that it is sent again: for one that was refused
+// and that you know to be right by now. With a [Store] it is forgotten in the whole fleet, though not in
+// the memory of the other processes.
+func (s *CPEService) Olvidar(credenciales CredencialesSOL) { s.sender.sol.forget(credenciales) }
 
 // validacion is the question about a receipt. It is never remembered, nor shared by two calls.
 type validacion struct {
 	comprobante  Comprobante
 	credenciales CredencialesSOL
+	strict       bool // ValidarRUC must accept both RUCs
 }
 
-func (v validacion) request(c *Client) request {
+func (v validacion) request() request {
 	return request{
-		op:   OpValidarCPE,
-		path: "/api/cpe/validar",
-		body: peticionCPE(v.comprobante, v.credenciales),
-		sol:  &v.credenciales,
-		invalid: cmp.Or(v.comprobante.check(), v.credenciales.check(),
-			c.checkStrictRUCs("rucEmisor", v.comprobante.RUCEmisor, "rucSolicitante", v.credenciales.RUC)),
+		op:      OpValidarCPE,
+		path:    "/api/cpe/validar",
+		body:    peticionCPE(v.comprobante, v.credenciales),
+		sol:     &v.credenciales,
+		invalid: v.check(),
 	}
+}
+
+func (v validacion) check() error {
+	err := cmp.Or(v.comprobante.check(), v.credenciales.check())
+	if err == nil && v.strict {
+		err = cmp.Or(checkStrictRUC("rucEmisor", v.comprobante.RUCEmisor), checkStrictRUC("rucSolicitante", v.credenciales.RUC))
+	}
+	return err
 }
 
 // peticionCPE returns the body of a validation (service.md, 2.3). Strings and a number always marshal.
@@ -127,48 +117,6 @@ func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 		ClaveSOL       string `json:"claveSol"`
 	}{c, credenciales.RUC, credenciales.Usuario, credenciales.Clave.text()})
 	return body
-}
-
-func (c Comprobante) check() error {
-	if err := checkRUC("rucEmisor", c.RUCEmisor); err != nil {
-		return err
-	}
-	switch c.Tipo {
-	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
-	default:
-		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %q", cut(string(c.Tipo), 10))
-	}
-	if err := checkSerie(c.Serie); err != nil {
-		return err
-	}
-	if c.Numero < 1 {
-		return invalid("numero must be 1 or more: it is %d", c.Numero)
-	}
-	return nil
-}
-
-// checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
-// goes with which kind is the authority's to say.
-func checkSerie(serie string) error {
-	if serie == "" || len(serie) > 4 || strings.Trim(serie, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
-		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", cut(abridgeRUCs(serie), 10))
-	}
-	return nil
-}
-
-func (c CredencialesSOL) check() error {
-	if err := checkRUC("rucSolicitante", c.RUC); err != nil {
-		return err
-	}
-	for _, credential := range []struct{ field, text string }{{"usuarioSol", c.Usuario}, {"claveSol", c.Clave.text()}} {
-		if credential.text == "" {
-			return invalid("%s is empty", credential.field)
-		}
-		if strings.ContainsFunc(credential.text, unicode.IsControl) {
-			return invalid("%s holds control characters: often the line break of the file it was read from", credential.field)
-		}
-	}
-	return nil
 }
 
 type resultadoLeido struct {

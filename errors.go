@@ -7,7 +7,14 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
 )
+
+// Operation names an operation in errors and events, as in "Contribuyentes.Consultar".
+type Operation string
 
 // The classes of failure, for [errors.Is]. The body's code decides first, then the status.
 var (
@@ -20,7 +27,7 @@ var (
 	// ErrNotFound: no taxpayer has that RUC, or no rate exists for that date (NOT_FOUND).
 	ErrNotFound error = &sentinel{text: "not found"}
 	// ErrNotYetPublished: the exchange rate of a recent business day is not published yet, so an older one
-	// would be taken for the official. It also is ErrNotFound. See [Provisional].
+	// would be taken for the official. It also is ErrNotFound. See [WithProvisional].
 	ErrNotYetPublished error = &sentinel{text: "not yet published", parent: ErrNotFound}
 	// ErrInvalidSOLCredentials: the tax authority's portal refuses the SOL user or its clave
 	// (INVALID_SOL_CREDENTIALS). Do not repeat the call: repeated refusals block the user.
@@ -64,9 +71,9 @@ type Delivery int
 
 // The deliveries.
 const (
-	NotSent  Delivery = iota // nothing was written to the network: no query was spent
-	Answered                 // an answer came, with its status
-	Unknown                  // written at least in part, and no answer came
+	DeliveryNotSent  Delivery = iota // nothing was written to the network: no query was spent
+	DeliveryAnswered                 // an answer came, with its status
+	DeliveryUnknown                  // written at least in part, and no answer came
 )
 
 // String returns "not sent", "answered" or "unknown".
@@ -129,9 +136,9 @@ func (e *Error) Error() string {
 		b.WriteString("; " + class.advice)
 	}
 	switch {
-	case e.Delivery == NotSent:
+	case e.Delivery == DeliveryNotSent:
 		b.WriteString("; nothing was sent")
-	case e.Delivery == Unknown:
+	case e.Delivery == DeliveryUnknown:
 		b.WriteString("; the service may have received it")
 	}
 	if e.Attempts > 1 {
@@ -170,3 +177,171 @@ func classOf(status int, code string) error {
 	}
 	return ErrMalformedResponse
 }
+
+// The makers of every *Error follow. What an answer says is made by answerError, a rule that an input
+// breaks by invalid, and what is not the contract's by notContract; newError makes the rest. What happened
+// to the call is added once, by circumstances.of.
+
+// invalid is a rule of the contract that an input breaks. Its text names the field.
+func invalid(format string, args ...any) error {
+	return &Error{kind: ErrInvalidRequest, Message: fmt.Sprintf(format, args...)}
+}
+
+// searchTooShort is a text to search that breaks the contract's rule for it.
+func searchTooShort(format string, args ...any) error {
+	return &Error{kind: ErrSearchTooShort, Message: fmt.Sprintf(format, args...)}
+}
+
+// outsideOperation is what remains of an invalid input's error where nothing was to be sent: its class
+// and its text.
+func outsideOperation(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("%w: %s", e.kind, e.Message)
+}
+
+// answerError is an answer that is an error, by its status and what its body says.
+func answerError(status int, code, message string) *Error {
+	return &Error{kind: classOf(status, code), Code: code, Message: message}
+}
+
+// notContract is an answer that is none of the contract's.
+func notContract(format string, args ...any) *Error {
+	return &Error{kind: ErrMalformedResponse, Message: fmt.Sprintf(format, args...)}
+}
+
+// notWhole is an answer of which only the first bytes were read.
+func notWhole(read int, cause error) *Error {
+	e := notContract("the answer is not whole, after %d bytes: %v", read, cause)
+	e.cause = cause
+	return e
+}
+
+// notYetPublished is a rate that may still come, after wait.
+func notYetPublished(wait time.Duration, format string, args ...any) *Error {
+	return &Error{kind: ErrNotYetPublished, RetryAfter: wait, Message: fmt.Sprintf(format, args...)}
+}
+
+// noRate is a date for which no rate was found.
+func noRate(format string, args ...any) *Error {
+	return &Error{kind: ErrNotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// noContext is a nil context.
+func noContext() error {
+	return invalid("the context is nil: pass context.Background() if there is none")
+}
+
+// notFound is a NOT_FOUND that is known without an answer to this call.
+func notFound(status int, code, message string) *Error {
+	return &Error{kind: ErrNotFound, StatusCode: status, Code: code, Message: message}
+}
+
+// newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other
+// error is the cause of one without a class, and classified is false.
+func newError(err error) (e *Error, classified bool) {
+	var spent *quota.Spent
+	var refused *solguard.Refused
+	switch {
+	case errors.As(err, &e):
+		return e, true
+	case errors.As(err, &spent):
+		e = &Error{kind: ErrQuotaExceeded, Message: spent.Error()}
+		if !spent.Until.IsZero() {
+			e.RetryAfter = time.Until(spent.Until)
+		}
+		return e, true
+	case errors.Is(err, quota.ErrStillSpent):
+		return &Error{kind: ErrQuotaExceeded, Message: quota.ErrStillSpent.Error()}, true
+	case errors.As(err, &refused):
+		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error()}, true
+	case errors.Is(err, solguard.ErrImpatient):
+		return &Error{kind: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
+	}
+	return &Error{cause: err}, false
+}
+
+// classifyAs gives an error that has only a cause the class of another, with what that one says.
+func (e *Error) classifyAs(class error) {
+	if other := (*Error)(nil); errors.As(class, &other) {
+		e.kind, e.Code, e.Message = other.kind, other.Code, other.Message
+		return
+	}
+	e.kind = class
+}
+
+// circumstances are what is known of a call that failed, besides what went wrong.
+type circumstances struct {
+	op         Operation
+	attempts   int
+	delivery   Delivery
+	status     int
+	rateLimit  *RateLimit
+	retryAfter time.Duration
+	body       []byte
+	secrets    scrub.Secrets // that no text may show
+}
+
+// of adds the circumstances to e, and makes its texts safe to show.
+func (c circumstances) of(e *Error) *Error {
+	e.Op, e.Attempts, e.Delivery = c.op, c.attempts, c.delivery
+	if c.delivery == DeliveryAnswered {
+		e.StatusCode, e.RateLimit, e.RetryAfter, e.body = c.status, c.rateLimit, c.retryAfter, c.secrets.Body(c.body)
+	}
+	e.Code, e.Message = c.secrets.Line(e.Code), c.secrets.Line(e.Message)
+	if e.cause != nil {
+		e.cause = &safeCause{e.cause, c.secrets.Line(e.cause.Error())}
+	}
+	return e
+}
+
+// after adds what is known of the answer that an error comes of.
+func (e *Error) after(answered *Error) *Error {
+	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
+	return e
+}
+
+// again returns the error of an earlier call as that of this one, which was not sent.
+func (e *Error) again(op Operation) *Error {
+	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, kind: e.kind, body: e.body}
+}
+
+// abandoned is the end of a caller that gave up a query which others may still wait for.
+func abandoned(op Operation, cause error) *Error {
+	return &Error{Op: op, cause: cause, Delivery: DeliveryUnknown}
+}
+
+// copyError returns an *Error that the caller may change.
+func copyError(err error) *Error {
+	e, _ := newError(err)
+	c := *e
+	return &c
+}
+
+// safeCause is an error of net/http or of the caller: what it is can be asked, what it says is cleaned.
+type safeCause struct {
+	err  error
+	text string
+}
+
+func (s *safeCause) Error() string        { return s.text }
+func (s *safeCause) Is(target error) bool { return errors.Is(s.err, target) }
+func (s *safeCause) As(target any) bool   { return errors.As(s.err, target) }
+
+// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day: the
+// contract does not tell them apart (service.md, 7).
+func (e *Error) throttled() bool {
+	switch r := e.RateLimit; {
+	case e.StatusCode != http.StatusTooManyRequests:
+		return false
+	case r != nil && r.Remaining != NoHeader:
+		return r.Remaining > 0
+	}
+	return e.RetryAfter > 0 && e.RetryAfter <= longestThrottle
+}
+
+// The longest wait that a 429 without a count of queries can ask for and mean "slower" rather than
+// "tomorrow".
+const longestThrottle = time.Minute

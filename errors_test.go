@@ -96,7 +96,7 @@ func TestEveryErrorRowOfTheContract(t *testing.T) {
 			assert.Equal(t, test.status, e.StatusCode)
 			assert.Equal(t, test.code, e.Code)
 			assert.NotEmpty(t, e.Message)
-			assert.Equal(t, fiscope.Answered, e.Delivery)
+			assert.Equal(t, fiscope.DeliveryAnswered, e.Delivery)
 			assert.Equal(t, 1, e.Attempts)
 			assert.Equal(t, contract(t, test.file), string(e.Body()))
 			assert.Len(t, s.seen(), 1, "one query, not more")
@@ -237,7 +237,7 @@ func TestAConnectionThatFailsIsUnavailable(t *testing.T) {
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
 	assert.Zero(t, e.StatusCode)
-	assert.Equal(t, fiscope.Unknown, e.Delivery, "this transport tells nothing of its connections")
+	assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery, "this transport tells nothing of its connections")
 	assert.Nil(t, e.Body())
 }
 

@@ -100,14 +100,6 @@ var otrasCondiciones = wholeAndCut(
 	"NO EXISTE LA DIRECCION DECLARADA",
 )
 
-// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the
-// answer: the receipts of an issuer that is not endanger the tax credit. What is in no list is neither,
-// so an unknown text is never let through.
-func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
-
-// ActivoYHabido reports what [Contribuyente.ActivoYHabido] does.
-func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
-
 // registryWidth is where the registry cuts both columns, in characters.
 const registryWidth = 20
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // Lima is Peru's time zone: UTC-5 all year, without daylight saving since 1994. It is a fixed zone
@@ -42,7 +44,7 @@ func ParseFecha(s string) (Fecha, error) {
 		}
 		return Fecha{}, fmt.Errorf("fiscope: fecha %q is not a day of the calendar", s)
 	}
-	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", cut(s, len("2006-01-02")))
+	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", scrub.Cut(s, len("2006-01-02")))
 }
 
 // FechaEnLima returns the date that a calendar on a wall in Lima shows at the instant t.

@@ -1,12 +1,14 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
 
-	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/fiscope/fiscope/internal/batch"
 )
 
 // The batches. Each of their queries is a Contribuyentes.Consultar or a CPE.Validar, with its guards.
@@ -71,16 +73,20 @@ func (e *LoteDetenido) Unwrap() error { return e.causa }
 // and Siguiente of the last line taken says where to go on.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[string, Contribuyente], error] {
 	return lote[string, [rucLen]byte, Contribuyente]{
-		call:   newCall(ctx, s.client, request{op: OpConsultarLote}, s.client.settings(opts)),
+		sender: s.asker.sender,
+		op:     OpConsultarLote,
 		policy: p,
-		ask: func(ctx context.Context, ruc string) (*Contribuyente, error) {
-			return s.Consultar(ctx, ruc, opts...)
+		batch: batch.Batch[string, [rucLen]byte, Contribuyente]{
+			Ask: func(ctx context.Context, ruc string) (*Contribuyente, error) {
+				return s.Consultar(ctx, ruc, opts...)
+			},
+			Key: func(ruc string) (key [rucLen]byte, ok bool) {
+				copy(key[:], ruc)
+				return key, checkRUC("ruc", ruc) == nil
+			},
+			Judge: judge,
 		},
-		key: func(ruc string) (key [rucLen]byte, ok bool) {
-			copy(key[:], ruc)
-			return key, checkRUC("ruc", ruc) == nil
-		},
-	}.over(rucs)
+	}.over(ctx, rucs, nil, opts)
 }
 
 // ValidarLote asks the tax authority for the state of many receipts, with the credentials of one
@@ -89,56 +95,84 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 // [CPEService.Esperar].
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[Comprobante, ResultadoCPE], error] {
 	return lote[Comprobante, string, ResultadoCPE]{
-		call:   newCall(ctx, s.client, request{op: OpValidarLote, invalid: credenciales.check()}, s.client.settings(opts)),
+		sender: s.sender,
+		op:     OpValidarLote,
 		policy: p,
-		ask: func(ctx context.Context, c Comprobante) (*ResultadoCPE, error) {
-			return s.Validar(ctx, c, credenciales, opts...)
+		batch: batch.Batch[Comprobante, string, ResultadoCPE]{
+			Ask: func(ctx context.Context, c Comprobante) (*ResultadoCPE, error) {
+				return s.Validar(ctx, c, credenciales, opts...)
+			},
+			Key:   func(c Comprobante) (string, bool) { return c.String(), c.check() == nil },
+			Judge: judge,
 		},
-		key: func(c Comprobante) (string, bool) { return c.String(), c.check() == nil },
-	}.over(comprobantes)
+	}.over(ctx, comprobantes, credenciales.check(), opts)
 }
 
 // lote is a batch of inputs E, which are told apart by their K and answered by R.
 type lote[E any, K comparable, R any] struct {
-	call   *call // the batch itself, which sends nothing
+	sender *sender
+	op     Operation
 	policy LotePolicy
-	ask    func(context.Context, E) (*R, error)
-	key    func(E) (K, bool) // false for an input that is refused locally
+	batch  batch.Batch[E, K, R]
 }
 
-func (l lote[E, K, R]) over(inputs iter.Seq[E]) iter.Seq2[DeLote[E, R], error] {
+// over yields the lines of a batch, and last why it stopped. refused is what keeps it from beginning.
+func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused error, opts []CallOption) iter.Seq2[DeLote[E, R], error] {
+	set := l.sender.settings(opts)
+	refused = cmp.Or(refused, set.invalid, l.policy.check())
+	switch {
+	case ctx == nil:
+		refused = noContext()
+	case refused == nil && inputs == nil:
+		refused = invalid("the inputs are nil")
+	case refused == nil && set.response != nil:
+		refused = invalid("WithResponse is of one call: a batch makes many at a time")
+	}
 	return func(yield func(DeLote[E, R], error) bool) {
-		if err := l.check(inputs); err != nil {
-			yield(DeLote[E, R]{Posicion: l.policy.From, Siguiente: l.policy.From}, &LoteDetenido{l.policy.From, l.call.failure(err)})
-			return
+		low, stopped := l.policy.From, error(nil)
+		if refused != nil {
+			stopped = l.sender.refused(l.op, refused)
+		} else {
+			low, stopped = l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {
+				d := DeLote[E, R]{Posicion: line.Position, Entrada: line.Input, Repetido: line.Repeated, Siguiente: line.Next}
+				if line.Err != nil {
+					return yield(d, copyError(line.Err))
+				}
+				own := *line.Result
+				d.Resultado = &own
+				return yield(d, nil)
+			})
 		}
-		p := l.policy
-		p.Concurrency, p.Memory, p.MaxFailures = min(orDefault(p.Concurrency, 8), loteWindow), orDefault(p.Memory, 100_000), orDefault(p.MaxFailures, 20)
-		ctx, cancel := context.WithCancel(l.call.ctx)
-		next, stop := iter.Pull(inputs)
-		b := &tanda[E, K, R]{
-			lote: l, ctx: ctx, policy: p, next: next, yield: yield,
-			landed:  make(chan *pregunta[E, K, R], p.Concurrency),
-			advance: advance{low: p.From, done: map[int]struct{}{}},
+		if stopped != nil {
+			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, stopped})
 		}
-		b.known, _ = simplelru.NewLRU[K, *pregunta[E, K, R]](max(1, p.Memory), nil)
-		defer stop()
-		defer b.flying.Wait()
-		defer cancel()
-		b.run()
 	}
 }
 
-func (l lote[E, K, R]) check(inputs iter.Seq[E]) error {
-	switch p := l.policy; {
-	case l.call.request.invalid != nil:
-		return l.call.request.invalid
-	case p.Concurrency < 0 || p.From < 0:
+func (p LotePolicy) check() error {
+	if p.Concurrency < 0 || p.From < 0 {
 		return invalid("a LotePolicy wants 0 or more in Concurrency and From: it is %+v", p)
-	case inputs == nil:
-		return invalid("the inputs are nil")
-	case l.call.settings.response != nil:
-		return invalid("WithResponse is of one call: a batch makes many at a time")
 	}
 	return nil
+}
+
+func (p LotePolicy) complete() batch.Policy {
+	p.Concurrency, p.Memory, p.MaxFailures = cmp.Or(p.Concurrency, 8), cmp.Or(p.Memory, 100_000), cmp.Or(p.MaxFailures, 20)
+	return batch.Policy(p)
+}
+
+// judge says what the answer to one input means for the others.
+func judge(err error) batch.Judgement {
+	var e *Error
+	switch {
+	case err == nil, errors.Is(err, ErrNotFound):
+		return batch.Judgement{Keep: true}
+	case !errors.As(err, &e):
+		return batch.Judgement{}
+	case e.throttled():
+		return batch.Judgement{Slower: true, After: e.RetryAfter}
+	case errors.Is(e, ErrInvalidSOLCredentials), errors.Is(e, ErrUnauthorized), errors.Is(e, ErrQuotaExceeded):
+		return batch.Judgement{Stop: true}
+	}
+	return batch.Judgement{Local: errors.Is(e, ErrInvalidRequest) && e.Delivery == DeliveryNotSent}
 }

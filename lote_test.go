@@ -792,7 +792,7 @@ func TestABatchIsRefusedLocally(t *testing.T) {
 		"no inputs":   client.Contribuyentes.ConsultarLote(t.Context(), none, fiscope.LotePolicy{}),
 		"a response":  client.Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}, fiscope.WithResponse(&resp)),
 		"nil option":  client.Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}, nil),
-		"provisional": client.Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}, fiscope.Provisional()),
+		"provisional": client.Contribuyentes.ConsultarLote(t.Context(), inputs, fiscope.LotePolicy{}, fiscope.WithProvisional()),
 		//lint:ignore SA1012 the point of the test
 		"nil context": client.Contribuyentes.ConsultarLote(nil, inputs, fiscope.LotePolicy{}), //nolint:staticcheck // the point of the test
 	} {

@@ -1,70 +1,67 @@
 package fiscope
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
-)
 
-const (
-	defaultUserAgent = "fiscope-go/0.1"
-	defaultMaxBody   = 1 << 20
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // Option sets something of a Client. A wrong value makes NewClient fail.
-type Option interface{ applyToClient(*Client) error }
+type Option interface{ applyToClient(*config) error }
 
-// CallOption sets something of one call. A wrong value makes the call fail; nothing is sent.
-type CallOption interface{ applyToCall(*settings) error }
+type option func(*config) error
 
-type option func(*Client) error
+func (o option) applyToClient(c *config) error { return o(c) }
 
-func (o option) applyToClient(c *Client) error { return o(c) }
-
-type callOption func(*settings) error
-
-func (o callOption) applyToCall(s *settings) error { return o(s) }
-
-// settings are what the options of a call decide.
-type settings struct {
-	response *Response // to be filled; nil for none
-	reserve  int       // queries that are left to others
-	fresh    bool      // the cache does not answer
-	learned  *learned  // to be filled, for the cache; nil for none
-	invalid  error     // an option's wrong value
-}
-
-func (c *Client) settings(opts []CallOption) settings {
-	if len(opts) == 0 {
-		return settings{reserve: c.reserve}
-	}
-	s := &settings{reserve: c.reserve}
-	for _, opt := range opts {
-		err := invalid("an option of the call is nil")
-		if opt != nil {
-			err = opt.applyToCall(s)
-		}
-		s.invalid = cmp.Or(s.invalid, err)
-	}
-	return *s
+// config is what the options of a Client decide.
+type config struct {
+	transport  http.RoundTripper // nil for our own
+	timeout    time.Duration     // of the caller's http.Client, for an attempt; 0 for none
+	timeouts   timeouts          // of an attempt
+	userAgent  string
+	insecure   bool  // plain http to other machines
+	maxBody    int64 // bytes of an answer
+	lenient    bool
+	strictRUC  bool
+	limiter    *rate.Limiter
+	retry      RetryPolicy
+	noGate     bool // nothing is refused for what the headers say
+	reserve    int  // queries that are left to others
+	solMemory  time.Duration
+	cache      *CachePolicy // nil for none
+	coalescing bool
+	store      Store // nil for none
+	observer   func(Event)
+	logger     *slog.Logger
 }
 
 type timeouts struct{ get, cpe time.Duration }
 
-var defaultTimeouts = timeouts{get: 10 * time.Second, cpe: 30 * time.Second}
+func defaultConfig() config {
+	return config{
+		timeouts:  timeouts{get: 10 * time.Second, cpe: 30 * time.Second},
+		userAgent: "fiscope-go/0.1",
+		maxBody:   1 << 20,
+		limiter:   rate.NewLimiter(rate.Inf, 0),
+		retry:     DefaultRetryPolicy(),
+		solMemory: 24 * time.Hour,
+	}
+}
 
 // WithHTTPClient makes the calls with the transport and the timeout of hc, for a proxy, a CA or a
 // tracer of your own. hc itself is not changed. Its CheckRedirect and its Jar do not apply: redirects
 // are never followed, and the service has no cookies. Its Timeout, if set, bounds each attempt where it
 // is shorter than ours.
 func WithHTTPClient(hc *http.Client) Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		if hc == nil {
 			return errors.New("fiscope: WithHTTPClient: the client is nil")
 		}
@@ -72,30 +69,18 @@ func WithHTTPClient(hc *http.Client) Option {
 		if c.transport == nil {
 			c.transport = http.DefaultTransport
 		}
-		c.attemptLimit = hc.Timeout
+		c.timeout = hc.Timeout
 		return nil
 	})
 }
 
 // WithUserAgent sends ua as the User-Agent instead of "fiscope-go/VERSION".
 func WithUserAgent(ua string) Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		if strings.TrimSpace(ua) == "" || strings.ContainsFunc(ua, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return fmt.Errorf("fiscope: WithUserAgent: want printable ASCII, got %q", cut(ua, 40))
+			return fmt.Errorf("fiscope: WithUserAgent: want printable ASCII, got %q", scrub.Cut(ua, 40))
 		}
 		c.userAgent = ua
-		return nil
-	})
-}
-
-// WithRateLimit lets at most limit attempts a second leave, and burst at once. By default nothing is
-// limited. A wait that the context's deadline does not allow ends the call at once, not sent.
-func WithRateLimit(limit rate.Limit, burst int) Option {
-	return option(func(c *Client) error {
-		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {
-			return fmt.Errorf("fiscope: WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
-		}
-		c.limiter = rate.NewLimiter(limit, burst)
 		return nil
 	})
 }
@@ -104,7 +89,7 @@ func WithRateLimit(limit rate.Limit, burst int) Option {
 // validation, 30 seconds by default, since the tax authority can be slow. The context bounds the call
 // as a whole, with its retries and waits.
 func WithTimeout(get, cpe time.Duration) Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		if get <= 0 || cpe <= 0 {
 			return fmt.Errorf("fiscope: WithTimeout: want more than 0, got %s and %s", get, cpe)
 		}
@@ -116,7 +101,7 @@ func WithTimeout(get, cpe time.Duration) Option {
 // WithInsecureHTTP accepts a base URL with plain http to any host. Whoever is on the way reads the API
 // key and the clave: it is for a private network whose transport is encrypted otherwise.
 func WithInsecureHTTP() Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		c.insecure = true
 		return nil
 	})
@@ -125,7 +110,7 @@ func WithInsecureHTTP() Option {
 // WithMaxResponseBytes sets how much of an answer is read at most, after decompression: 1 MiB by
 // default. A longer answer is [ErrMalformedResponse].
 func WithMaxResponseBytes(n int64) Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		if n < 1 || n > math.MaxInt32 {
 			return fmt.Errorf("fiscope: WithMaxResponseBytes: want 1 to %d, got %d", math.MaxInt32, n)
 		}
@@ -138,7 +123,7 @@ func WithMaxResponseBytes(n int64) Option {
 // one asked for, a code and a status that exclude each other) into warnings of its Response. It is for
 // the day on which the service drifts from its contract, and for whoever reads the warnings.
 func WithLenientReading() Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		c.lenient = true
 		return nil
 	})
@@ -149,16 +134,134 @@ func WithLenientReading() Option {
 // default the client asks for 11 digits and no more, as the service does (service.md, 4.1): the registry
 // is said to have rows with prefixes that this refuses.
 func WithStrictRUC() Option {
-	return option(func(c *Client) error {
+	return option(func(c *config) error {
 		c.strictRUC = true
 		return nil
 	})
 }
 
-// WithResponse fills r with what is known of the call besides its result, also when the call fails.
-func WithResponse(r *Response) CallOption {
-	return callOption(func(s *settings) error {
-		s.response = r
+// RetryPolicy says what is tried again. Begin with [DefaultRetryPolicy] and change a field.
+//
+// A GET is tried again after a 502, 503 or 504, a 500 (once), a connection that failed or an answer that
+// broke off, and a 429 that says to come back within MaxRetryAfter. A name that does not exist, a TLS
+// failure and every other status are final. The waits are random parts of a span that doubles (full
+// jitter), after whatever the service asked for with Retry-After; a wait that is longer than
+// MaxRetryAfter or than the context allows ends the call at once with the service's error.
+//
+// All calls of a Client share a budget: an outage is met with at most ten retries, and every call that
+// succeeds earns a tenth of one.
+type RetryPolicy struct {
+	MaxRetries      int           // how often an attempt is repeated: 0 for never
+	Base            time.Duration // the span of the first wait, above 0
+	Cap             time.Duration // the longest span, at least Base
+	MaxRetryAfter   time.Duration // the longest Retry-After that is waited for
+	RetryUnsentPOST bool          // repeat a receipt validation that provably was not sent: never another one
+}
+
+// DefaultRetryPolicy returns 2 retries, with spans from 250 ms to 4 s and a Retry-After of up to 10 s,
+// and none of a receipt validation.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{MaxRetries: 2, Base: 250 * time.Millisecond, Cap: 4 * time.Second, MaxRetryAfter: 10 * time.Second}
+}
+
+// WithRetry sets what is tried again.
+func WithRetry(p RetryPolicy) Option {
+	return option(func(c *config) error {
+		if p.MaxRetries < 0 || p.Base <= 0 || p.Cap < p.Base || p.MaxRetryAfter < 0 {
+			return fmt.Errorf("fiscope: WithRetry: want MaxRetries >= 0, Base > 0, Cap >= Base and MaxRetryAfter >= 0, got %+v: begin with DefaultRetryPolicy()", p)
+		}
+		c.retry = p
+		return nil
+	})
+}
+
+// WithRateLimit lets at most limit attempts a second leave, and burst at once. By default nothing is
+// limited. A wait that the context's deadline does not allow ends the call at once, not sent.
+func WithRateLimit(limit rate.Limit, burst int) Option {
+	return option(func(c *config) error {
+		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {
+			return fmt.Errorf("fiscope: WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
+		}
+		c.limiter = rate.NewLimiter(limit, burst)
+		return nil
+	})
+}
+
+// WithoutQuotaGate trusts the service alone with the quota: no call is refused or held back for what
+// the headers say.
+func WithoutQuotaGate() Option {
+	return option(func(c *config) error {
+		c.noGate = true
+		return nil
+	})
+}
+
+// WithSOLMemory sets for how long a SOL credential is remembered as refused or as proven: 24 hours by
+// default.
+func WithSOLMemory(d time.Duration) Option {
+	return option(func(c *config) error {
+		if d <= 0 {
+			return fmt.Errorf("fiscope: WithSOLMemory: want more than 0, got %s", d)
+		}
+		c.solMemory = d
+		return nil
+	})
+}
+
+// WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
+// [WithStore] the answers are shared by all processes.
+func WithCache(p CachePolicy) Option {
+	return option(func(c *config) error {
+		if p.Entries < 0 {
+			return fmt.Errorf("fiscope: WithCache: want Entries >= 0, got %d", p.Entries)
+		}
+		c.cache = &p
+		return nil
+	})
+}
+
+// WithCoalescing makes one query of the calls that ask the same at the same time. A caller that gives up
+// leaves the others alone; when the last one has left, the query is abandoned, or, with a cache, brought
+// home for the next. A receipt validation is never shared.
+func WithCoalescing() Option {
+	return option(func(c *config) error {
+		c.coalescing = true
+		return nil
+	})
+}
+
+// WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
+// the same store and API key.
+func WithStore(s Store) Option {
+	return option(func(c *config) error {
+		if s == nil {
+			return errors.New("fiscope: WithStore: the store is nil")
+		}
+		c.store = s
+		return nil
+	})
+}
+
+// WithObserver calls f after every attempt and after every call that made none, in the goroutine of the
+// call: f must be quick and safe for concurrent use.
+func WithObserver(f func(Event)) Option {
+	return option(func(c *config) error {
+		if f == nil {
+			return errors.New("fiscope: WithObserver: the function is nil")
+		}
+		c.observer = f
+		return nil
+	})
+}
+
+// WithLogger logs what an observer sees: what was answered at level Debug, and what was not, or shows
+// that a key, a clave or the quota needs attention, at level Warn.
+func WithLogger(l *slog.Logger) Option {
+	return option(func(c *config) error {
+		if l == nil {
+			return errors.New("fiscope: WithLogger: the logger is nil")
+		}
+		c.logger = l
 		return nil
 	})
 }

@@ -99,7 +99,7 @@ func TestAValidationIsNotReplayedByNetHTTP(t *testing.T) {
 	require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, fiscope.Unknown, e.Delivery)
+	assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
 	assert.EqualValues(t, 2, requests.Load())
 }
 
@@ -114,7 +114,7 @@ func TestDeliveryOverARealSocket(t *testing.T) {
 		require.ErrorIs(t, err, fiscope.ErrUnavailable)
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 		assert.Zero(t, client.Stats().Sent)
 	})
 	t.Run("cut before the answer", func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDeliveryOverARealSocket(t *testing.T) {
 		err = operations["validar"](t.Context(), client)
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.Unknown, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
 		assert.EqualValues(t, 1, client.Stats().Sent)
 	})
 	t.Run("not TLS", func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestDeliveryOverARealSocket(t *testing.T) {
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, 1, e.Attempts, "a TLS failure is final")
-		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 	})
 }
 

@@ -109,7 +109,7 @@ func TestASpentQuotaIsRefusedUntilItsReset(t *testing.T) {
 			require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
 			var e *fiscope.Error
 			require.ErrorAs(t, err, &e)
-			assert.Equal(t, fiscope.NotSent, e.Delivery)
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 			assert.Equal(t, time.Hour, e.RetryAfter, "it says when to come back")
 			assert.ErrorContains(t, err, "until 2000-01-01T01:00:00Z")
 		}

@@ -64,12 +64,12 @@ func parseRateLimit(h http.Header, now time.Time) (*RateLimit, []string) {
 			return NoHeader
 		}
 		text := strings.TrimSpace(h[name][0])
-		n, err := strconv.Atoi(text)
-		if err != nil || !digits(text) {
+		n, err := strconv.ParseUint(text, 10, strconv.IntSize-1) // no sign is accepted
+		if err != nil {
 			unreadable(name)
 			return NoHeader
 		}
-		return n
+		return int(n)
 	}
 	r := &RateLimit{Limit: count(headerLimit), Remaining: count(headerRemaining)}
 	if len(h[headerReset]) > 0 {
@@ -92,8 +92,8 @@ var resetLayouts = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-0
 // hours ahead is garbage: believing it would open or close the quota at the wrong time.
 func parseReset(s string, now time.Time) (time.Time, bool) {
 	plausible := func(t time.Time) bool { return t.After(now) && t.Before(now.Add(farthestReset)) }
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && digits(s) {
-		for _, t := range []time.Time{time.Unix(n, 0), time.UnixMilli(n)} {
+	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
+		for _, t := range []time.Time{time.Unix(int64(n), 0), time.UnixMilli(int64(n))} {
 			if plausible(t) {
 				return t.UTC(), true
 			}

@@ -251,10 +251,10 @@ func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
 		attempts int
 		delivery fiscope.Delivery
 	}{
-		"not by default":        {nil, dial(false), 1, fiscope.NotSent},
-		"if asked":              {[]fiscope.Option{fiscope.WithRetry(p)}, dial(false), 3, fiscope.NotSent},
-		"not once it was sent":  {[]fiscope.Option{fiscope.WithRetry(p)}, dial(true), 1, fiscope.Unknown},
-		"not if nobody can say": {[]fiscope.Option{fiscope.WithRetry(p)}, roundTripper(broken(refused)), 1, fiscope.Unknown},
+		"not by default":        {nil, dial(false), 1, fiscope.DeliveryNotSent},
+		"if asked":              {[]fiscope.Option{fiscope.WithRetry(p)}, dial(false), 3, fiscope.DeliveryNotSent},
+		"not once it was sent":  {[]fiscope.Option{fiscope.WithRetry(p)}, dial(true), 1, fiscope.DeliveryUnknown},
+		"not if nobody can say": {[]fiscope.Option{fiscope.WithRetry(p)}, roundTripper(broken(refused)), 1, fiscope.DeliveryUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -326,7 +326,7 @@ func TestACancelledContextSendsNothing(t *testing.T) {
 		assert.Empty(t, classes(err), "it says nothing about the service")
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 	}
 	assert.Empty(t, s.seen())
 }
@@ -386,7 +386,7 @@ func TestABodyThatTricklesInIsPartOfTheAttempt(t *testing.T) {
 		assert.Equal(t, 30*time.Second, time.Since(start))
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.Unknown, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
 
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("the till closes"))
 		defer cancel()
@@ -433,7 +433,7 @@ func TestTheLimiterSpacesTheAttempts(t *testing.T) {
 		assert.Empty(t, classes(err))
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 		assert.Len(t, s.seen(), 3)
 	})
 }

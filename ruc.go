@@ -1,10 +1,9 @@
 package fiscope
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 const rucLen = 11
@@ -97,10 +96,10 @@ func checkStrictRUC(field, ruc string) error {
 		return err
 	}
 	if int(ruc[rucLen-1]-'0') != checkDigit(ruc) {
-		return invalid("%s %s does not match its check digit: a digit is wrong, or two are swapped", field, abridge(ruc))
+		return invalid("%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
 	}
 	if !ClaseDeRUC(ruc).known() {
-		return invalid("%s %s begins with none of 10, 15, 16, 17 and 20", field, abridge(ruc))
+		return invalid("%s %s begins with none of 10, 15, 16, 17 and 20", field, scrub.AbridgeRUC(ruc))
 	}
 	return nil
 }
@@ -114,44 +113,13 @@ func checkDigit(ruc string) int {
 	return (11 - sum%11) % 10 // 10 is written 0, and 11 is written 1
 }
 
-// checkStrictRUCs takes names of fields and RUCs, and refuses what checkStrictRUC does, where the client
-// is to (see WithStrictRUC).
-func (c *Client) checkStrictRUCs(fieldsAndRUCs ...string) error {
-	if !c.strictRUC {
-		return nil
-	}
-	for i := 0; i < len(fieldsAndRUCs); i += 2 {
-		if err := checkStrictRUC(fieldsAndRUCs[i], fieldsAndRUCs[i+1]); err != nil {
-			return err
+// digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the
+// service.
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
 		}
 	}
-	return nil
-}
-
-// abridge shows the first two and the last three digits of a RUC: a RUC 10 contains its owner's DNI.
-func abridge(ruc string) string {
-	if len(ruc) != rucLen {
-		return "…"
-	}
-	return ruc[:2] + "…" + ruc[rucLen-3:]
-}
-
-var rucInText = regexp.MustCompile(`\b[0-9]{11}\b`)
-
-// abridgeRUCs abridges every RUC in a text.
-func abridgeRUCs(s string) string { return rucInText.ReplaceAllStringFunc(s, abridge) }
-
-// invalid is a rule of the contract that an input breaks. Its text names the field.
-func invalid(format string, args ...any) error {
-	return &Error{kind: ErrInvalidRequest, Message: fmt.Sprintf(format, args...)}
-}
-
-// outsideOperation is what remains of an invalid input's error where nothing was to be sent: its class
-// and its text.
-func outsideOperation(err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	return fmt.Errorf("%w: %s", e.kind, e.Message)
+	return s != ""
 }

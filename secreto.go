@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-)
 
-const marcaSecreto = "[secreto]"
+	"github.com/fiscope/fiscope/internal/scrub"
+)
 
 // Secreto is a text that is used and never shown: whatever prints, logs or marshals it writes the
 // marker "[secreto]" in its place. It reads from JSON and from text, and refuses its own marker, so
@@ -31,23 +31,23 @@ func (s Secreto) Equal(t Secreto) bool {
 }
 
 // String returns the marker.
-func (s Secreto) String() string { return marcaSecreto }
+func (s Secreto) String() string { return scrub.Marker }
 
 // GoString returns the marker.
-func (s Secreto) GoString() string { return marcaSecreto }
+func (s Secreto) GoString() string { return scrub.Marker }
 
 // Format writes the marker for every verb.
-func (s Secreto) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, marcaSecreto) }
+func (s Secreto) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, scrub.Marker) }
 
 // LogValue returns the marker.
-func (s Secreto) LogValue() slog.Value { return slog.StringValue(marcaSecreto) }
+func (s Secreto) LogValue() slog.Value { return slog.StringValue(scrub.Marker) }
 
 // MarshalText returns the marker; encoding/json uses it too.
-func (s Secreto) MarshalText() ([]byte, error) { return []byte(marcaSecreto), nil }
+func (s Secreto) MarshalText() ([]byte, error) { return []byte(scrub.Marker), nil }
 
 // UnmarshalText takes the text, and refuses the marker.
 func (s *Secreto) UnmarshalText(text []byte) error {
-	if string(text) == marcaSecreto {
+	if string(text) == scrub.Marker {
 		return errors.New("fiscope: this text is the marker that stands for a secret, not the secret: read it from where the real one is kept")
 	}
 	*s = NewSecreto(string(text))

@@ -110,7 +110,7 @@ func TestWhatBlocksACredential(t *testing.T) {
 			require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
 			var e *fiscope.Error
 			require.ErrorAs(t, err, &e)
-			assert.Equal(t, fiscope.NotSent, e.Delivery)
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 			assert.Len(t, s.seen(), 1)
 		})
 	}
@@ -248,7 +248,7 @@ func TestAWaiterIsNotKeptForEver(t *testing.T) {
 		require.ErrorIs(t, err, fiscope.ErrUnavailable)
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.NotSent, e.Delivery)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 		assert.EqualValues(t, 1, sent.Load())
 		close(prover)
 	})

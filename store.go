@@ -2,13 +2,6 @@ package fiscope
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -93,93 +86,3 @@ const (
 	VerdictProven                 // the tax authority accepted it
 	VerdictRefused                // the tax authority refused it
 )
-
-// WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
-// the same store and API key.
-func WithStore(s Store) Option {
-	return option(func(c *Client) error {
-		if s == nil {
-			return errors.New("fiscope: WithStore: the store is nil")
-		}
-		c.store = s
-		return nil
-	})
-}
-
-// name returns the name under which a store knows something: nobody without the API key can tell what,
-// or try which clave it may be.
-func (c *Client) name(parts ...string) string {
-	mac := hmac.New(sha256.New, []byte(c.apiKey.text()))
-	for _, part := range append([]string{c.baseURL}, parts...) {
-		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash takes everything
-	}
-	return hex.EncodeToString(mac.Sum(nil)[:16])
-}
-
-func (c *Client) storeKey(k cacheKey) string {
-	return c.name("answer", string(k.op), k.text, fmt.Sprint(k.n), k.fecha.String())
-}
-
-// stored is an entry as it is shared. The body is the service's own, so that it is read with the same
-// care as an answer.
-type stored struct {
-	Version int       `json:"v"`
-	Status  int       `json:"status"`
-	Stored  time.Time `json:"stored"`
-	Expires time.Time `json:"expires,omitzero"`
-	Body    []byte    `json:"body,omitempty"`
-	Message string    `json:"message,omitempty"`
-}
-
-const storedVersion = 1
-
-// The longest time for which anything is shared.
-const longestShared = 400 * 24 * time.Hour
-
-// save shares an entry. A store that fails costs the others a query, and this call nothing.
-func save(ctx context.Context, c *Client, k cacheKey, e *entry, body []byte) {
-	if c.store == nil {
-		return
-	}
-	s := stored{Version: storedVersion, Status: e.status, Stored: e.stored, Expires: e.expires, Body: body}
-	if e.missing != nil {
-		s.Status, s.Body, s.Message = http.StatusNotFound, nil, e.missing.Message
-	}
-	value, err := json.Marshal(s)
-	if err != nil {
-		return
-	}
-	ttl := longestShared
-	if !e.expires.IsZero() {
-		ttl = min(ttl, e.expires.Sub(e.stored)+max(0, c.cache.policy.StaleIfError))
-	}
-	_ = c.store.Save(ctx, c.storeKey(k), value, ttl)
-}
-
-// load brings a shared entry into the cache. What is not an entry of ours is a miss.
-func load[T any, Q question[T]](ctx context.Context, c *Client, q Q) *entry {
-	if c.store == nil {
-		return nil
-	}
-	value, err := c.store.Load(ctx, c.storeKey(q.key()))
-	var s stored
-	if err != nil || json.Unmarshal(value, &s) != nil || s.Version != storedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
-		return nil
-	}
-	e := &entry{status: s.Status, stored: s.Stored, expires: s.Expires}
-	switch s.Status {
-	case http.StatusOK:
-		a := &answer{call: &call{client: c, request: q.request(c)}, status: s.Status, body: s.Body}
-		result, err := q.read(a)
-		if err != nil || a.contradicted {
-			return nil
-		}
-		e.value, e.warnings = result, a.warnings
-	case http.StatusNotFound:
-		e.missing = &Error{kind: ErrNotFound, StatusCode: s.Status, Code: CodeNotFound, Message: s.Message}
-	default:
-		return nil
-	}
-	c.cache.put(q.key(), e)
-	return e
-}

@@ -6,12 +6,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/shopspring/decimal"
 )
 
 // TipoCambioService gets exchange rates. It is the TipoCambio of a [Client].
-type TipoCambioService struct{ client *Client }
+type TipoCambioService struct{ asker *asker }
+
+// The operations on the exchange rate. The two are one of the service's.
+const (
+	OpConsultarTipoCambio Operation = "TipoCambio.Consultar"
+	OpTipoCambioHoy       Operation = "TipoCambio.Hoy"
+)
 
 // TipoCambio is the official exchange rate of a day (service.md, 2.5), in soles for one US dollar. The
 // rates keep the decimals they came with: Venta.StringFixed(3) is "3.750" where String drops the zero.
@@ -32,19 +39,19 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
 // ErrNotFound, and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.client, cambio{fecha}, opts)
+	return ask(ctx, s.asker, cambio{fecha}, opts)
 }
 
 // Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
 // it usually is ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.client, cambioDeHoy{HoyEnLima()}, opts)
+	return ask(ctx, s.asker, cambioDeHoy{HoyEnLima()}, opts)
 }
 
 // cambio is the question for the rate of a date.
 type cambio struct{ fecha Fecha }
 
-func (q cambio) request(*Client) request {
+func (q cambio) request() request {
 	r := request{op: OpConsultarTipoCambio, path: "/api/tipocambio", query: url.Values{"fecha": {q.fecha.String()}}}
 	if !q.fecha.Valid() {
 		r.invalid = invalid("fecha must be a day of the calendar: it is %q", q.fecha)
@@ -60,10 +67,44 @@ func (q cambio) read(a *answer) (*TipoCambio, error) {
 	return tc, cmp.Or(err, a.contradiction)
 }
 
+func (q cambio) key() cacheKey { return cacheKey{op: OpConsultarTipoCambio, fecha: q.fecha} }
+
+func (q cambio) lifetime(_ CachePolicy, _ *TipoCambio, found bool, now time.Time) time.Duration {
+	return rateLifetime(q.fecha, found, now)
+}
+
+func (q cambio) copy(tc *TipoCambio) *TipoCambio {
+	own := *tc
+	return &own
+}
+
+// rateLifetime is how long it stays true that a date has this rate, or none.
+func rateLifetime(fecha Fecha, found bool, now time.Time) time.Duration {
+	const (
+		recent     = 10 * 24 * time.Hour
+		whenRecent = 15 * time.Minute
+		whenOld    = 24 * time.Hour
+	)
+	published := fecha.Publicacion()
+	switch {
+	case found && fecha.Compare(FechaEnLima(now)) < 0:
+		return forGood
+	case found:
+		return FechaEnLima(now).AddDays(1).En(Lima).Sub(now)
+	case !fecha.DiaHabil():
+		return forGood
+	case now.Before(published):
+		return published.Sub(now)
+	case now.Before(published.Add(recent)):
+		return whenRecent
+	}
+	return whenOld
+}
+
 // cambioDeHoy is the question for the rate of today, whichever day that is for the service.
 type cambioDeHoy struct{ hoy Fecha }
 
-func (q cambioDeHoy) request(*Client) request {
+func (q cambioDeHoy) request() request {
 	return request{op: OpTipoCambioHoy, path: "/api/tipocambio"}
 }
 
@@ -74,6 +115,17 @@ func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
 	}
 	return tc, cmp.Or(err, a.contradiction)
 }
+
+func (q cambioDeHoy) key() cacheKey { return cacheKey{op: OpTipoCambioHoy, fecha: q.hoy} }
+
+func (q cambioDeHoy) lifetime(_ CachePolicy, tc *TipoCambio, found bool, now time.Time) time.Duration {
+	if found && tc.Fecha != q.hoy {
+		return 0 // the service's clock is not ours: who knows for how long
+	}
+	return rateLifetime(q.hoy, found, now)
+}
+
+func (q cambioDeHoy) copy(tc *TipoCambio) *TipoCambio { return cambio{}.copy(tc) }
 
 type tipoCambioLeido struct {
 	errorMembers

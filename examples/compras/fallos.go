@@ -29,13 +29,13 @@ func explicar(err error) string {
 			return "Se agotó la cuota: se renueva el " + r.Reset.In(fiscope.Lima).Format("2006-01-02 a las 15:04") + " (Lima)."
 		}
 		return "Se agotó la cuota del día, o hay demasiadas consultas por segundo."
-	case errors.Is(err, fiscope.ErrUnavailable) && e.Delivery == fiscope.Unknown:
+	case errors.Is(err, fiscope.ErrUnavailable) && e.Delivery == fiscope.DeliveryUnknown:
 		return "No llegó respuesta, y la consulta pudo gastarse: intente más tarde."
 	case errors.Is(err, fiscope.ErrUnavailable):
 		return "La SUNAT o el servicio no responde" + espera(e.RetryAfter) + "."
 	case errors.Is(err, fiscope.ErrMalformedResponse), errors.Is(err, fiscope.ErrRedirect):
 		return "La respuesta no es la del servicio: revise FISCOPE_BASE_URL y los proxies."
-	case errors.Is(err, fiscope.ErrInvalidRequest) && e.Delivery == fiscope.Answered:
+	case errors.Is(err, fiscope.ErrInvalidRequest) && e.Delivery == fiscope.DeliveryAnswered:
 		return "El servicio no acepta el dato: " + limpiar(e.Message)
 	}
 	return err.Error()

@@ -48,7 +48,7 @@ func clasificar(err error) *fallo {
 		return &fallo{http.StatusNotFound, "cliente_no_existe", "Ningún contribuyente tiene ese RUC.", 0}
 	case errors.Is(err, fiscope.ErrNotFound):
 		return &fallo{http.StatusNotFound, "sin_tipo_de_cambio", "No hay tipo de cambio para esa fecha.", 0}
-	case errors.Is(err, fiscope.ErrInvalidRequest) && e.Delivery == fiscope.NotSent:
+	case errors.Is(err, fiscope.ErrInvalidRequest) && e.Delivery == fiscope.DeliveryNotSent:
 		return invalido("no es un RUC o una fecha")
 	case errors.Is(err, fiscope.ErrQuotaExceeded):
 		espera := e.RetryAfter

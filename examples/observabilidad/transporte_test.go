@@ -71,7 +71,7 @@ func TestAFailureOfTheNetworkQuotesNobody(t *testing.T) {
 	_, err = client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, fiscope.NotSent, e.Delivery, "fiscope sees the network through both layers")
+	assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery, "fiscope sees the network through both layers")
 }
 
 func TestARouteShowsOnlyWhatIsKnown(t *testing.T) {

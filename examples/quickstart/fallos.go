@@ -83,7 +83,7 @@ func explicar(err error) string {
 		return "Se agotó la cuota del día: siga mañana."
 	case errors.Is(err, fiscope.ErrUnavailable):
 		return "El servicio no responde: intente más tarde."
-	case errors.As(err, &e) && e.Delivery == fiscope.NotSent:
+	case errors.As(err, &e) && e.Delivery == fiscope.DeliveryNotSent:
 		return "Dato inválido, detectado sin gastar una consulta."
 	}
 	return fmt.Sprint("Error: ", err)

@@ -114,7 +114,7 @@ func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
 }
 
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
-	official, provisional := []fiscope.CallOption(nil), []fiscope.CallOption{fiscope.Provisional()}
+	official, provisional := []fiscope.CallOption(nil), []fiscope.CallOption{fiscope.WithProvisional()}
 	for name, test := range map[string]struct {
 		now     string // 2026-11-18 is a Wednesday
 		fecha   string
@@ -167,7 +167,7 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 						require.ErrorAs(t, err, &e)
 						assert.Equal(t, fiscope.Operation("TipoCambio."+dating), e.Op)
 						assert.Equal(t, test.queries, e.Attempts)
-						assert.Equal(t, test.queries == 0, e.Delivery == fiscope.NotSent)
+						assert.Equal(t, test.queries == 0, e.Delivery == fiscope.DeliveryNotSent)
 						return
 					}
 					require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestADatingRefusesLocally(t *testing.T) {
 		"an option":   second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithQuotaReserve(-1))),
 		//lint:ignore SA1012 the point of the test
 		"nil context": second(client.TipoCambio.SUNAT(nil, viernes)), //nolint:staticcheck // the point of the test
-		"elsewhere":   second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.Provisional())),
+		"elsewhere":   second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithProvisional())),
 	} {
 		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
 	}
@@ -368,7 +368,7 @@ func TestTheTableOfARunningMonth(t *testing.T) {
 		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
 		assert.Equal(t, []int{3, 4, 5, 7, 10, 11, 12, 13, 14, 17, 18}, so)
 		assert.EqualValues(t, 12, client.Stats().Sent, "nothing was asked about the days ahead")
-		again, err := days(fiscope.Provisional())
+		again, err := days(fiscope.WithProvisional())
 		require.NoError(t, err)
 		assert.Equal(t, so, again)
 		assert.EqualValues(t, 24, client.Stats().Sent)
@@ -457,7 +457,7 @@ func ExampleTipoCambioService_UltimoPublicado() {
 	// Output: 2021-07-30 3.321
 }
 
-func ExampleProvisional() {
+func ExampleWithProvisional() {
 	srv := server()
 	defer srv.Close()
 	client := srv.Client()
@@ -468,7 +468,7 @@ func ExampleProvisional() {
 	_, err := client.TipoCambio.SUNAT(ctx, nextWeek)
 	fmt.Println(errors.Is(err, fiscope.ErrNotYetPublished), client.Stats().Sent)
 
-	tc, err := client.TipoCambio.SUNAT(ctx, nextWeek, fiscope.Provisional())
+	tc, err := client.TipoCambio.SUNAT(ctx, nextWeek, fiscope.WithProvisional())
 	fmt.Println(err, tc.Provisional)
 	// Output:
 	// true 0

@@ -1,4 +1,4 @@
-package fiscope
+package batch
 
 import (
 	"cmp"
@@ -10,20 +10,20 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The farthest that a batch reads ahead of the lowest position that is not delivered.
-const loteWindow = 1000
+// Window is the farthest that a batch reads ahead of the lowest position that is not delivered.
+const Window = 1000
 
-// tanda is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
+// run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
 // goroutines of their own.
-type tanda[E any, K comparable, R any] struct {
-	lote[E, K, R]
+type run[E any, K comparable, R any] struct {
+	Batch[E, K, R]
 	ctx    context.Context
-	policy LotePolicy // complete
+	policy Policy
 	next   func() (E, bool)
-	yield  func(DeLote[E, R], error) bool
+	yield  func(Line[E, R]) bool
 
-	known    *simplelru.LRU[K, *pregunta[E, K, R]]
-	landed   chan *pregunta[E, K, R] // has room for all: nobody waits to send
+	known    *simplelru.LRU[K, *question[E, K, R]]
+	landed   chan *question[E, K, R] // has room for all: nobody waits to send
 	flying   sync.WaitGroup
 	calm     calm
 	position int  // of the next input
@@ -35,32 +35,33 @@ type tanda[E any, K comparable, R any] struct {
 	advance
 }
 
-// pregunta is one query, for an input and its duplicates.
-type pregunta[E any, K comparable, R any] struct {
+// question is one query, for an input and its duplicates.
+type question[E any, K comparable, R any] struct {
 	key      K
-	waiting  []parada[E] // nil once it is answered
+	waiting  []waiter[E] // nil once it is answered
 	answered bool
 	result   *R
 	err      error
 }
 
-type parada[E any] struct {
+type waiter[E any] struct {
 	position int
 	input    E
 }
 
-// run turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
+// loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
 // pace is that of the queries.
-func (b *tanda[E, K, R]) run() {
+func (b *run[E, K, R]) loop() {
 	for ; b.position < b.policy.From && !b.dry && !b.interrupted(); b.position++ {
 		_, more := b.next()
 		b.dry = !more
 	}
 	for {
 		if b.room() && !b.read() {
+			b.stopped = nil
 			return
 		}
-		var q *pregunta[E, K, R]
+		var q *question[E, K, R]
 		switch {
 		case b.room():
 			select {
@@ -71,27 +72,28 @@ func (b *tanda[E, K, R]) run() {
 		case b.aloft > 0:
 			q = <-b.landed
 		default:
-			if b.stopped != nil && !(b.dry && b.low == b.position) {
-				b.yield(DeLote[E, R]{Posicion: b.low, Siguiente: b.low}, &LoteDetenido{b.low, b.stopped})
+			if b.dry && b.low == b.position {
+				b.stopped = nil // all was delivered
 			}
 			return
 		}
 		if !b.land(q) {
+			b.stopped = nil // the consumer has enough
 			return
 		}
 	}
 }
 
 // room reports whether another input can be read.
-func (b *tanda[E, K, R]) room() bool {
+func (b *run[E, K, R]) room() bool {
 	limit := b.policy.Concurrency
 	if !b.first {
 		limit = 1
 	}
-	return !b.dry && b.aloft < limit && b.position-b.low < loteWindow && !b.interrupted() && b.stopped == nil
+	return !b.dry && b.aloft < limit && b.position-b.low < Window && !b.interrupted() && b.stopped == nil
 }
 
-func (b *tanda[E, K, R]) interrupted() bool {
+func (b *run[E, K, R]) interrupted() bool {
 	err := b.ctx.Err()
 	if err == nil {
 		return false
@@ -104,15 +106,15 @@ func (b *tanda[E, K, R]) interrupted() bool {
 }
 
 // read takes one input. It returns false when the consumer has enough.
-func (b *tanda[E, K, R]) read() bool {
+func (b *run[E, K, R]) read() bool {
 	input, more := b.next()
 	if !more {
 		b.dry = true
 		return true
 	}
-	p := parada[E]{b.position, input}
+	p := waiter[E]{b.position, input}
 	b.position++
-	key, ok := b.key(input)
+	key, ok := b.Key(input)
 	if ok = ok && b.policy.Memory > 0; ok {
 		if q, known := b.known.Get(key); known {
 			if q.answered {
@@ -122,7 +124,7 @@ func (b *tanda[E, K, R]) read() bool {
 			return true
 		}
 	}
-	q := &pregunta[E, K, R]{key: key, waiting: []parada[E]{p}}
+	q := &question[E, K, R]{key: key, waiting: []waiter[E]{p}}
 	if ok {
 		b.known.Add(key, q)
 	}
@@ -135,18 +137,19 @@ func (b *tanda[E, K, R]) read() bool {
 }
 
 // land delivers an answer to all who wait for it. It returns false when the consumer has enough.
-func (b *tanda[E, K, R]) land(q *pregunta[E, K, R]) bool {
+func (b *run[E, K, R]) land(q *question[E, K, R]) bool {
 	b.aloft--
 	b.first = true
-	if !b.keeps(q.err) {
+	says := b.Judge(q.err)
+	if !says.Keep {
 		if known, ok := b.known.Peek(q.key); ok && known == q {
 			b.known.Remove(q.key)
 		}
 	}
-	if b.ends(q.err) {
+	if b.ends(q.err, says) {
 		return true
 	}
-	b.count(q.err)
+	b.count(q.err, says)
 	q.answered = true
 	waiting := q.waiting
 	q.waiting = nil
@@ -158,20 +161,10 @@ func (b *tanda[E, K, R]) land(q *pregunta[E, K, R]) bool {
 	return true
 }
 
-// keeps reports whether an answer serves later duplicates too.
-func (b *tanda[E, K, R]) keeps(err error) bool { return err == nil || errors.Is(err, ErrNotFound) }
-
 // ends reports whether an input's error is that of all which follow, and stops the batch then. An
 // answer that came before the context ended is delivered.
-func (b *tanda[E, K, R]) ends(err error) bool {
-	var e *Error
-	switch {
-	case !errors.As(err, &e):
-		return false
-	case b.interrupted() && errors.Is(e, b.ctx.Err()):
-	case errors.Is(e, ErrInvalidSOLCredentials), errors.Is(e, ErrUnauthorized):
-	case errors.Is(e, ErrQuotaExceeded) && !throttled(e):
-	default:
+func (b *run[E, K, R]) ends(err error, says Judgement) bool {
+	if err == nil || !says.Stop && !(b.interrupted() && errors.Is(err, b.ctx.Err())) {
 		return false
 	}
 	b.stopped = cmp.Or(b.stopped, err)
@@ -180,12 +173,11 @@ func (b *tanda[E, K, R]) ends(err error) bool {
 
 // count stops the batch after too many failures in a row: a service that is down, or another in its
 // place, must not be asked a million times.
-func (b *tanda[E, K, R]) count(err error) {
-	var e *Error
+func (b *run[E, K, R]) count(err error, says Judgement) {
 	switch {
-	case err == nil, errors.Is(err, ErrNotFound):
+	case says.Keep:
 		b.failures = 0
-	case errors.As(err, &e) && errors.Is(e, ErrInvalidRequest) && e.Delivery == NotSent: // says nothing of the service
+	case says.Local:
 	default:
 		if b.failures++; b.failures == b.policy.MaxFailures {
 			b.stopped = cmp.Or(b.stopped, err)
@@ -193,15 +185,9 @@ func (b *tanda[E, K, R]) count(err error) {
 	}
 }
 
-func (b *tanda[E, K, R]) deliver(p parada[E], q *pregunta[E, K, R], repeated bool) bool {
+func (b *run[E, K, R]) deliver(p waiter[E], q *question[E, K, R], repeated bool) bool {
 	b.delivered(p.position)
-	line := DeLote[E, R]{Posicion: p.position, Entrada: p.input, Repetido: repeated, Siguiente: b.low}
-	if q.err != nil {
-		return b.yield(line, copyError(q.err))
-	}
-	own := *q.result
-	line.Resultado = &own
-	return b.yield(line, nil)
+	return b.yield(Line[E, R]{Position: p.position, Input: p.input, Result: q.result, Err: q.err, Repeated: repeated, Next: b.low})
 }
 
 // advance knows the lowest position that is not delivered.

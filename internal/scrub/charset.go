@@ -1,4 +1,4 @@
-package fiscope
+package scrub
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ var windows1252 = [32]rune{
 	'\uFFFD', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\uFFFD', 'ž', 'Ÿ',
 }
 
-// utf8Text returns body as UTF-8, without a byte order mark. Only the bytes that are not UTF-8 are read
+// UTF8 returns body as UTF-8, without a byte order mark. Only the bytes that are not UTF-8 are read
 // as Windows-1252: the registry mixes both, and one name cut inside an Ñ must not break the others.
-func utf8Text(body []byte) []byte {
+func UTF8(body []byte) []byte {
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
 	if utf8.Valid(body) {
 		return body

@@ -1,10 +1,10 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net/http"
 	"time"
 )
 
@@ -55,9 +55,12 @@ const (
 // time does not cure. Errors: ErrInvalidRequest (also of a policy below zero: nothing is sent), and
 // those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
-	call := newCall(ctx, s.client, request{op: OpEsperarCPE, invalid: p.check()}, s.client.settings(opts))
-	if err := call.request.invalid; err != nil {
-		return nil, call.failure(err)
+	set := s.sender.settings(opts)
+	if err := cmp.Or(p.check(), set.invalid); ctx == nil || err != nil {
+		if ctx == nil {
+			err = noContext()
+		}
+		return nil, s.sender.refused(OpEsperarCPE, err)
 	}
 	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
 	for {
@@ -70,8 +73,8 @@ func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales Cr
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			e := call.failure(context.Cause(ctx))
-			e.Attempts, e.Delivery = w.queries, Answered
+			e := s.sender.refused(OpEsperarCPE, context.Cause(ctx))
+			e.Attempts, e.Delivery = w.queries, DeliveryAnswered
 			return nil, e
 		}
 	}
@@ -85,10 +88,10 @@ func (p EsperaPolicy) check() error {
 }
 
 func (p EsperaPolicy) complete() EsperaPolicy {
-	p.MaxAttempts = orDefault(p.MaxAttempts, 10)
-	p.Base = orDefault(p.Base, 2*time.Second)
-	p.Cap = max(p.Base, orDefault(p.Cap, time.Minute))
-	p.Timeout = orDefault(p.Timeout, 10*time.Minute)
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 10)
+	p.Base = cmp.Or(p.Base, 2*time.Second)
+	p.Cap = max(p.Base, cmp.Or(p.Cap, time.Minute))
+	p.Timeout = cmp.Or(p.Timeout, 10*time.Minute)
 	return p
 }
 
@@ -146,11 +149,11 @@ func (w *espera) endOf(e *Error) FinEspera {
 	switch {
 	case errors.Is(w.ctx.Err(), context.DeadlineExceeded):
 		return EsperaSinTiempo
-	case errors.Is(e, ErrQuotaExceeded) && !throttled(e):
+	case errors.Is(e, ErrQuotaExceeded) && !e.throttled():
 		return EsperaSinCuota
 	case errors.Is(e, ErrQuotaExceeded):
 		return ""
-	case errors.Is(e, ErrUnavailable) && (w.proven || e.Delivery != Unknown):
+	case errors.Is(e, ErrUnavailable) && (w.proven || e.Delivery != DeliveryUnknown):
 		return ""
 	}
 	return esperaFallida
@@ -175,20 +178,4 @@ func (w *espera) result() (*Espera, error) {
 		e.Causa = w.failure
 	}
 	return e, nil
-}
-
-// The longest wait that a 429 without a count of queries can ask for and mean "slower" rather than
-// "tomorrow".
-const longestThrottle = time.Minute
-
-// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day: the
-// contract does not tell them apart (service.md, 7).
-func throttled(e *Error) bool {
-	switch r := e.RateLimit; {
-	case e.StatusCode != http.StatusTooManyRequests:
-		return false
-	case r != nil && r.Remaining != NoHeader:
-		return r.Remaining > 0
-	}
-	return e.RetryAfter > 0 && e.RetryAfter <= longestThrottle
 }

@@ -29,8 +29,8 @@ func TestAnObserverSeesEachAttempt(t *testing.T) {
 		_, err := client.Contribuyentes.Consultar(t.Context(), "x")
 		require.Error(t, err)
 		assert.Empty(t, cmp.Diff([]fiscope.Event{
-			{Op: fiscope.OpConsultarContribuyente, Attempt: 1, StatusCode: 503, Duration: time.Second, Delivery: fiscope.Answered},
-			{Op: fiscope.OpConsultarContribuyente, Attempt: 2, StatusCode: 404, Code: "NOT_FOUND", Duration: time.Second, Delivery: fiscope.Answered,
+			{Op: fiscope.OpConsultarContribuyente, Attempt: 1, StatusCode: 503, Duration: time.Second, Delivery: fiscope.DeliveryAnswered},
+			{Op: fiscope.OpConsultarContribuyente, Attempt: 2, StatusCode: 404, Code: "NOT_FOUND", Duration: time.Second, Delivery: fiscope.DeliveryAnswered,
 				RateLimit: &fiscope.RateLimit{Limit: fiscope.NoHeader, Remaining: 7}},
 			{Op: fiscope.OpConsultarContribuyente, Avoided: fiscope.AvoidedInvalid},
 		}, events))
@@ -42,7 +42,7 @@ func TestAnObserverSeesWhetherItWasSent(t *testing.T) {
 	client := newClient(t, roundTripper(broken(context.DeadlineExceeded)), fiscope.WithObserver(func(e fiscope.Event) { events = append(events, e) }))
 	require.Error(t, operations["validar"](t.Context(), client))
 	require.Len(t, events, 1)
-	assert.Equal(t, fiscope.Unknown, events[0].Delivery)
+	assert.Equal(t, fiscope.DeliveryUnknown, events[0].Delivery)
 }
 
 func TestALogTellsWhatHappenedAndOfNobody(t *testing.T) {

@@ -1,58 +1,59 @@
-package fiscope
+// Package quota is the gate that every attempt passes: it never lets more queries leave than are left.
+package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// WithoutQuotaGate trusts the service alone with the quota: no call is refused or held back for what
-// the headers say.
-func WithoutQuotaGate() Option {
-	return option(func(c *Client) error {
-		c.quota = nil
-		return nil
-	})
+// Unknown stands for a number that no header gave.
+const Unknown = -1
+
+// Headers is the quota as one answer shows it.
+type Headers struct {
+	Limit     int
+	Remaining int
+	Reset     time.Time
 }
 
-// QuotaOption is an option of a Client or of one call.
-type QuotaOption interface {
-	Option
-	CallOption
+// Outcome is how an attempt ended.
+type Outcome struct {
+	Written int      // queries that were written
+	Status  int      // 0 where no answer came
+	Headers *Headers // nil where none came
 }
 
-// WithQuotaReserve keeps the last n queries of the day for others: for other programs when given to a
-// Client, for other calls when given to one, over that of its Client. A call that would use them is
-// refused with [ErrQuotaExceeded]; nothing is sent.
-func WithQuotaReserve(n int) QuotaOption { return quotaReserve(n) }
+// Spent refuses an attempt that would go into the reserve, or beyond the quota.
+type Spent struct {
+	Left, Reserve int
+	Until         time.Time
+}
 
-type quotaReserve int
-
-func (n quotaReserve) applyToClient(c *Client) error {
-	if n < 0 {
-		return fmt.Errorf("fiscope: WithQuotaReserve: want 0 or more, got %d", n)
+func (s *Spent) Error() string {
+	text := "no queries are left"
+	if s.Reserve > 0 {
+		text = fmt.Sprintf("%d queries are left, and %d are kept in reserve", s.Left, s.Reserve)
 	}
-	c.reserve = int(n)
-	return nil
-}
-
-func (n quotaReserve) applyToCall(s *settings) error {
-	if n < 0 {
-		return invalid("WithQuotaReserve wants 0 or more: it is %d", n)
+	if !s.Until.IsZero() {
+		text += " until " + s.Until.UTC().Format(time.RFC3339)
 	}
-	s.reserve = int(n)
-	return nil
+	return text
 }
 
-// quotaGate refuses the attempts that the headers say cannot be answered (service.md, 8), and counts
+// ErrStillSpent refuses those who waited for the first attempt of a new day, which was refused.
+var ErrStillSpent = errors.New("the quota should be new by now, and the service says that it is still spent")
+
+// Gate refuses the attempts that the headers say cannot be answered (service.md, 8), and counts
 // what leaves between two headers, so that many goroutines together do not send more than is left.
 //
 // What the headers say is certain, what was sent since is an estimate: a failure may have been free,
 // and the contract documents the headers for lookups only. So a quota that is spent by a header refuses
 // until its reset, and one that is spent by the estimate lets one attempt through at a time.
-type quotaGate struct {
+type Gate struct {
 	mu        sync.Mutex
 	remaining int       // the lowest header of this quota day; unknown while reset is zero
 	reset     time.Time // when this quota day ends
@@ -65,16 +66,16 @@ type quotaGate struct {
 	changed   chan struct{}
 }
 
-// ticket is an attempt's permission: what it must say when it ends.
-type ticket struct {
+// Ticket is an attempt's permission: what it must say when it ends.
+type Ticket struct {
 	silent int // the silent queries before it, which the header of its answer counts
 	probe  bool
 }
 
-// enter waits until an attempt may leave that keeps reserve queries, or refuses it.
-func (g *quotaGate) enter(ctx context.Context, reserve int) (ticket, error) {
+// Enter waits until an attempt may leave that keeps reserve queries, or refuses it.
+func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 	if g == nil {
-		return ticket{}, nil
+		return Ticket{}, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,7 +84,7 @@ func (g *quotaGate) enter(ctx context.Context, reserve int) (ticket, error) {
 		g.endDay(time.Now())
 		switch {
 		case verdicts != g.verdicts:
-			return ticket{}, &Error{kind: ErrQuotaExceeded, Message: "the quota should be new by now, and the service says that it is still spent"}
+			return Ticket{}, ErrStillSpent
 		case g.afterEnd && !g.probing:
 			g.probing = true
 			return g.pass(true), nil
@@ -91,23 +92,23 @@ func (g *quotaGate) enter(ctx context.Context, reserve int) (ticket, error) {
 		case g.reset.IsZero():
 			return g.pass(false), nil
 		case g.remaining <= reserve:
-			return ticket{}, spent(g.remaining, reserve, g.reset)
+			return Ticket{}, &Spent{g.remaining, reserve, g.reset}
 		case g.remaining-reserve > g.inFlight+g.silent-g.covered, g.inFlight == 0:
 			return g.pass(false), nil
 		}
 		if err := g.wait(ctx); err != nil {
-			return ticket{}, err
+			return Ticket{}, err
 		}
 	}
 }
 
-func (g *quotaGate) pass(probe bool) ticket {
+func (g *Gate) pass(probe bool) Ticket {
 	g.inFlight++
-	return ticket{silent: g.silent, probe: probe}
+	return Ticket{silent: g.silent, probe: probe}
 }
 
 // wait returns when something changed. It is called with the lock held, and holds it again on return.
-func (g *quotaGate) wait(ctx context.Context) error {
+func (g *Gate) wait(ctx context.Context) error {
 	if g.changed == nil {
 		g.changed = make(chan struct{})
 	}
@@ -122,26 +123,26 @@ func (g *quotaGate) wait(ctx context.Context) error {
 	}
 }
 
-// leave takes note of how an attempt ended: how many queries were written, and what came back.
-func (g *quotaGate) leave(t ticket, written int, a *answer) {
+// Leave takes note of how an attempt ended: what was written, and what came back.
+func (g *Gate) Leave(t Ticket, o Outcome) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inFlight--
-	if r := a.rateLimit; r != nil && r.Remaining != NoHeader {
+	if r := o.Headers; r != nil && r.Remaining != Unknown {
 		g.covered = max(g.covered, t.silent)
 		g.merge(r)
 	} else {
-		g.silent += written
+		g.silent += o.Written
 	}
 	if t.probe {
 		g.probing = false
 		switch {
-		case a.status == http.StatusTooManyRequests && g.afterEnd:
+		case o.Status == http.StatusTooManyRequests && g.afterEnd:
 			g.verdicts++
-		case a.status != 0 && a.status < 500:
+		case o.Status != 0 && o.Status < 500:
 			g.afterEnd = false
 		}
 	}
@@ -152,7 +153,7 @@ func (g *quotaGate) leave(t ticket, written int, a *answer) {
 }
 
 // merge believes the lower of two headers of the same day, whichever came first, and the later day.
-func (g *quotaGate) merge(r *RateLimit) {
+func (g *Gate) merge(r *Headers) {
 	switch {
 	case r.Reset.After(g.reset):
 		g.reset, g.remaining, g.afterEnd = r.Reset, r.Remaining, false
@@ -162,7 +163,7 @@ func (g *quotaGate) merge(r *RateLimit) {
 	}
 }
 
-func (g *quotaGate) endDay(now time.Time) {
+func (g *Gate) endDay(now time.Time) {
 	if !g.reset.IsZero() && !now.Before(g.reset) {
 		g.afterEnd = g.remaining <= 0
 		g.reset = time.Time{}

@@ -1,8 +1,7 @@
-package fiscope
+package batch
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -48,14 +47,14 @@ func (c *calm) wait(ctx context.Context) {
 }
 
 // askCalmly asks again for what was throttled, after a pause for all.
-func (b *tanda[E, K, R]) askCalmly(input E) (*R, error) {
+func (b *run[E, K, R]) askCalmly(input E) (*R, error) {
 	for try := 1; ; try++ {
 		b.calm.wait(b.ctx)
-		result, err := b.ask(b.ctx, input)
-		var e *Error
-		if !errors.As(err, &e) || !throttled(e) || try == throttleTries {
+		result, err := b.Ask(b.ctx, input)
+		says := b.Judge(err)
+		if !says.Slower || try == throttleTries {
 			return result, err
 		}
-		b.calm.hold(max(e.RetryAfter, throttleBase<<(try-1)))
+		b.calm.hold(max(says.After, throttleBase<<(try-1)))
 	}
 }

@@ -6,7 +6,55 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
+
+// TipoComprobante is the code of a kind of receipt (service.md, 2.3).
+type TipoComprobante string
+
+// The kinds that can be validated.
+const (
+	TipoFactura     TipoComprobante = "01" // invoice
+	TipoBoleta      TipoComprobante = "03" // sales receipt
+	TipoNotaCredito TipoComprobante = "07" // credit note
+	TipoNotaDebito  TipoComprobante = "08" // debit note
+)
+
+// Comprobante names one receipt (service.md, 2.3). It holds no credential: it can be logged and stored.
+type Comprobante struct {
+	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
+	Tipo      TipoComprobante `json:"tipoComprobante"`
+	Serie     string          `json:"serie"`  // as in F001: 1 to 4 capital letters and digits
+	Numero    int             `json:"numero"` // from 1 on
+}
+
+func (c Comprobante) check() error {
+	if err := checkRUC("rucEmisor", c.RUCEmisor); err != nil {
+		return err
+	}
+	switch c.Tipo {
+	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
+	default:
+		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %q", scrub.Cut(string(c.Tipo), 10))
+	}
+	if err := checkSerie(c.Serie); err != nil {
+		return err
+	}
+	if c.Numero < 1 {
+		return invalid("numero must be 1 or more: it is %d", c.Numero)
+	}
+	return nil
+}
+
+// checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
+// goes with which kind is the authority's to say.
+func checkSerie(serie string) error {
+	if serie == "" || len(serie) > 4 || strings.Trim(serie, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", scrub.Cut(scrub.AbridgeRUCs(serie), 10))
+	}
+	return nil
+}
 
 // longestNumero is how many digits the number of a receipt can have.
 const longestNumero = 8
@@ -56,7 +104,7 @@ func plainSerie(r rune) rune {
 }
 
 func notSerieNumero(s, why string) error {
-	return fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, cut(abridgeRUCs(s), 40), why)
+	return fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40), why)
 }
 
 // SerieNumero returns the series and the number as they stand on the receipt, with the number in eight
@@ -90,9 +138,9 @@ func (c Comprobante) Advertencia() string {
 	of, ok := seriesDe[c.Tipo]
 	switch {
 	case !ok:
-		return fmt.Sprintf("tipoComprobante %q is none of 01, 03, 07 and 08", cut(string(c.Tipo), 10))
+		return fmt.Sprintf("tipoComprobante %q is none of 01, 03, 07 and 08", scrub.Cut(string(c.Tipo), 10))
 	case !of.serie.MatchString(c.Serie):
-		return fmt.Sprintf("serie %q is unusual for tipoComprobante %s: want %s, or 1 to 4 digits if it is on paper", cut(abridgeRUCs(c.Serie), 10), c.Tipo, of.want)
+		return fmt.Sprintf("serie %q is unusual for tipoComprobante %s: want %s, or 1 to 4 digits if it is on paper", scrub.Cut(scrub.AbridgeRUCs(c.Serie), 10), c.Tipo, of.want)
 	}
 	return ""
 }

@@ -1,0 +1,82 @@
+package fiscope
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// CallOption sets something of one call. A wrong value makes the call fail; nothing is sent.
+type CallOption interface{ applyToCall(*settings) error }
+
+type callOption func(*settings) error
+
+func (o callOption) applyToCall(s *settings) error { return o(s) }
+
+// settings are what the options of a call decide.
+type settings struct {
+	response *Response // to be filled; nil for none
+	reserve  int       // queries that are left to others
+	fresh    bool      // the cache does not answer
+	invalid  error     // an option's wrong value
+}
+
+// newSettings applies the options of a call whose client keeps reserve queries.
+func newSettings(reserve int, opts []CallOption) settings {
+	if len(opts) == 0 {
+		return settings{reserve: reserve}
+	}
+	s := &settings{reserve: reserve}
+	for _, opt := range opts {
+		err := invalid("an option of the call is nil")
+		if opt != nil {
+			err = opt.applyToCall(s)
+		}
+		s.invalid = cmp.Or(s.invalid, err)
+	}
+	return *s
+}
+
+// WithResponse fills r with what is known of the call besides its result, also when the call fails.
+func WithResponse(r *Response) CallOption {
+	return callOption(func(s *settings) error {
+		s.response = r
+		return nil
+	})
+}
+
+// WithoutCache asks the service whatever the cache holds. The answer is kept for the next call.
+func WithoutCache() CallOption {
+	return callOption(func(s *settings) error {
+		s.fresh = true
+		return nil
+	})
+}
+
+// QuotaOption is an option of a Client or of one call.
+type QuotaOption interface {
+	Option
+	CallOption
+}
+
+// WithQuotaReserve keeps the last n queries of the day for others: for other programs when given to a
+// Client, for other calls when given to one, over that of its Client. A call that would use them is
+// refused with [ErrQuotaExceeded]; nothing is sent.
+func WithQuotaReserve(n int) QuotaOption { return quotaReserve(n) }
+
+type quotaReserve int
+
+func (n quotaReserve) applyToClient(c *config) error {
+	if n < 0 {
+		return fmt.Errorf("fiscope: WithQuotaReserve: want 0 or more, got %d", n)
+	}
+	c.reserve = int(n)
+	return nil
+}
+
+func (n quotaReserve) applyToCall(s *settings) error {
+	if n < 0 {
+		return invalid("WithQuotaReserve wants 0 or more: it is %d", n)
+	}
+	s.reserve = int(n)
+	return nil
+}
