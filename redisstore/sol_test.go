@@ -103,28 +103,6 @@ func TestARefusalWithoutRedisIsToldLater(t *testing.T) {
 	})
 }
 
-func TestAnswersAreKeptForTheirTime(t *testing.T) {
-	onBed(t, func(b *bed) {
-		one, other := b.store(), b.store()
-		ctx := context.Background()
-		value, err := other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Nil(t, value)
-		require.NoError(t, one.Save(ctx, "0123", []byte("\x00\xff"), time.Minute))
-		require.NoError(t, one.Save(ctx, "4567", []byte("over"), 0))
-		time.Sleep(59 * time.Second)
-		value, err = other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Equal(t, []byte("\x00\xff"), value)
-		time.Sleep(2 * time.Second)
-		for _, key := range []string{"0123", "4567"} {
-			value, err = other.Load(ctx, key)
-			require.NoError(t, err)
-			assert.Nil(t, value)
-		}
-	})
-}
-
 func TestRedisHoldsNoCredential(t *testing.T) {
 	onBed(t, func(b *bed) {
 		srv := mockserver.New(b.t, mockserver.WithoutSocket())
@@ -148,24 +126,4 @@ func TestRedisHoldsNoCredential(t *testing.T) {
 		}
 		client.CloseIdleConnections()
 	})
-}
-
-func TestNewRefusesWhatCannotWork(t *testing.T) {
-	b := newBed(t)
-	for name, opt := range map[string]redisstore.Option{
-		"nil":        nil,
-		"prefix":     redisstore.WithPrefix("{x}"),
-		"lease":      redisstore.WithLease(0),
-		"share":      redisstore.WithShare(-1),
-		"name":       redisstore.WithName(""),
-		"quota":      redisstore.WithDailyQuota(0),
-		"timeout":    redisstore.WithTimeout(0),
-		"probe time": redisstore.WithProbeTime(0),
-		"logger":     redisstore.WithLogger(nil),
-	} {
-		_, err := redisstore.New(b.client, opt)
-		assert.ErrorContains(t, err, "redisstore: ", name)
-	}
-	_, err := redisstore.New(nil)
-	assert.ErrorContains(t, err, "client is nil")
 }
