@@ -2,13 +2,10 @@ package redisstore_test
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/redisstore"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,30 +97,5 @@ func TestARefusalWithoutRedisIsToldLater(t *testing.T) {
 		b.fail.Store(false)
 		assert.Equal(t, fiscope.ClaimRefused, b.claim(one).State)
 		assert.Equal(t, fiscope.ClaimRefused, b.claim(other).State)
-	})
-}
-
-func TestRedisHoldsNoCredential(t *testing.T) {
-	onBed(t, func(b *bed) {
-		srv := mockserver.New(b.t, mockserver.WithoutSocket())
-		client := srv.Client(fiscope.WithStore(b.store(redisstore.WithShare(3))), fiscope.WithCache(fiscope.CachePolicy{}))
-		ctx := context.Background()
-		_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
-		require.NoError(t, err)
-		receipt := fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
-		for _, clave := range []string{mockserver.ClaveSOL, "a-wrong-one"} {
-			_, err = client.CPE.Validar(ctx, receipt, fiscope.CredencialesSOL{
-				RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave),
-			})
-			assert.True(t, err == nil || errors.Is(err, fiscope.ErrInvalidSOLCredentials))
-		}
-		dump := b.mini.Dump()
-		for _, kind := range []string{":quota", ":processes", ":sol", ":answer"} {
-			assert.Contains(t, dump, kind)
-		}
-		for _, secret := range []string{srv.APIKey, mockserver.ClaveSOL, "a-wrong-one", mockserver.UsuarioSOL} {
-			assert.False(t, strings.Contains(dump, secret))
-		}
-		client.CloseIdleConnections()
 	})
 }
