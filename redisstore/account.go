@@ -1,11 +1,20 @@
 package redisstore
 
 import (
+	"crypto/rand"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
+)
+
+// The kinds of reservations: the first letter of a token.
+const (
+	unitOfDay   = "d" // and the day's reset
+	unitOfShare = "s" // and the day's reset
+	unitOfOpen  = "o"
+	unitOfProbe = "p" // and the probe's token
 )
 
 // account is what this process knows and holds of an account's quota.
@@ -37,38 +46,6 @@ type share struct {
 	reset int64
 	until time.Time
 	epoch string // the epoch in which Redis knows of it, or gave none
-}
-
-// How many accounts are kept without looking for those of days that are over.
-const manyAccounts = 1000
-
-func (s *Store) account(name string) *account {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a := s.accounts[name]
-	if a == nil {
-		if len(s.accounts) >= manyAccounts {
-			s.sweep(time.Now())
-		}
-		a = new(account)
-		s.accounts[name] = a
-	}
-	return a
-}
-
-// sweep forgets the accounts that hold and know nothing. One that is in use is known anew: what was
-// pending for it is lost, as when a process dies.
-func (s *Store) sweep(now time.Time) {
-	for name, a := range s.accounts {
-		if !a.mu.TryLock() {
-			continue
-		}
-		a.expire(now)
-		if a.view.epoch == "" && a.pending == (learned{}) && a.filling == nil && a.ended == a.acked {
-			delete(s.accounts, name)
-		}
-		a.mu.Unlock()
-	}
 }
 
 // Two resets that are closer than this are of the same day: some services compute them anew each time.
@@ -112,13 +89,13 @@ func (a *account) fromShare() (fiscope.Reservation, bool) {
 	return fiscope.Reservation{Token: unitOfShare + strconv.FormatInt(a.share.reset, 10)}, true
 }
 
-// request begins a call to Redis, with all that is pending.
-func (a *account) request(s *Store, want, keep int) (request, uint64) {
+// request begins a call to Redis, with all that is pending. share is what WithShare says.
+func (a *account) request(want, keep, share int) (request, uint64) {
 	a.seq++
-	r := request{want: want, keep: keep, token: token(), news: a.pending, view: a.view, ended: a.ended, acked: a.acked}
+	r := request{want: want, keep: keep, token: rand.Text(), news: a.pending, view: a.view, ended: a.ended, acked: a.acked}
 	a.pending = learned{}
-	if want > 0 && s.share > 0 && (a.share.epoch == "" || a.share.epoch != a.view.epoch) {
-		r.share, r.held = s.share, a.share.units
+	if want > 0 && share > 0 && (a.share.epoch == "" || a.share.epoch != a.view.epoch) {
+		r.share, r.held = share, a.share.units
 	}
 	return r, a.seq
 }

@@ -17,7 +17,7 @@ func WithPrefix(prefix string) Option {
 		if strings.ContainsAny(prefix, "{}") {
 			return fmt.Errorf("redisstore: WithPrefix: %q holds a brace, which decides on the slot of a cluster", prefix)
 		}
-		s.prefix = prefix
+		s.conn.keys = keys(prefix)
 		return nil
 	}
 }
@@ -30,7 +30,7 @@ func WithLease(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("redisstore: WithLease: want 1 or more, got %d", n)
 		}
-		s.lease = n
+		s.quota.lease = n
 		return nil
 	}
 }
@@ -43,7 +43,7 @@ func WithShare(n int) Option {
 		if n < 0 {
 			return fmt.Errorf("redisstore: WithShare: want 0 or more, got %d", n)
 		}
-		s.share = n
+		s.quota.share = n
 		return nil
 	}
 }
@@ -56,7 +56,7 @@ func WithName(name string) Option {
 		if name == "" {
 			return fmt.Errorf("redisstore: WithName: the name is empty")
 		}
-		s.name = name
+		s.quota.process.name = name
 		return nil
 	}
 }
@@ -69,7 +69,7 @@ func WithDailyQuota(n int) Option {
 		if n < 1 {
 			return fmt.Errorf("redisstore: WithDailyQuota: want 1 or more, got %d", n)
 		}
-		s.daily = n
+		s.quota.process.daily = n
 		return nil
 	}
 }
@@ -81,7 +81,7 @@ func WithTimeout(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("redisstore: WithTimeout: want more than 0, got %s", d)
 		}
-		s.timeout = d
+		s.conn.timeout = d
 		return nil
 	}
 }
@@ -93,7 +93,7 @@ func WithProbeTime(d time.Duration) Option {
 		if d < time.Millisecond {
 			return fmt.Errorf("redisstore: WithProbeTime: want 1 ms or more, got %s", d)
 		}
-		s.probeTime = d
+		s.quota.process.probeTime = d
 		return nil
 	}
 }
@@ -105,7 +105,7 @@ func WithLogger(l *slog.Logger) Option {
 		if l == nil {
 			return fmt.Errorf("redisstore: WithLogger: the logger is nil")
 		}
-		s.log = l
+		s.conn.log = l
 		return nil
 	}
 }

@@ -2,162 +2,68 @@ package redisstore
 
 import (
 	"context"
-	_ "embed" // the script
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
-	"github.com/redis/go-redis/v9"
 )
-
-//go:embed quota.lua
-var quotaLua string
-
-var quotaScript = redis.NewScript(quotaLua)
 
 const (
-	openTime   = time.Minute      // how long the fleet goes on without headers, or stops after a 429 without
-	settleTime = 2 * tryAgain     // how long the processes have to tell a Redis that lost its memory what they know
-	leaseTime  = 30 * time.Second // after which what is left of a lease goes back
-	waitPause  = 10 * time.Millisecond
+	leaseTime = 30 * time.Second // after which what is left of a lease goes back
+	waitPause = 10 * time.Millisecond
 )
 
-// The answers of quota.lua.
-const (
-	statusDay   = 1 + iota // queries of the day's count
-	statusOpen             // one, while there is no count
-	statusProbe            // the one that goes first
-	statusSpent
-	statusWait
-	statusHeld // a 429 said so, not a count
-)
+// quota shares the daily quotas of accounts with the other processes.
+type quota struct {
+	conn         *connection
+	area         area
+	process      process
+	lease, share int // how much WithLease and WithShare ask for
 
-// The kinds of reservations: the first letter of a token.
-const (
-	unitOfDay   = "d" // and the day's reset
-	unitOfShare = "s" // and the day's reset
-	unitOfOpen  = "o"
-	unitOfProbe = "p" // and the probe's token
-)
-
-// request is what quota.lua is told and asked.
-type request struct {
-	want, keep int
-	token      string
-	news       learned
-	probe      string // the probe that ends
-	verdict    string
-	view       view
-	share      int // to be set aside; -1 to give it back
-	held       int // set aside before
-	ended      int // attempts that ended of those that left while there was no count, ever
-	acked      int // of which Redis knows
+	mu       sync.Mutex
+	accounts map[string]*account
 }
 
-// learned is what a process knows and Redis does not.
-type learned struct {
-	news      bool
-	remaining int   // of a header
-	reset     int64 // of a header, in Unix milliseconds; 0 for none
-	back      int   // queries of the day's count that were not sent
-	extra     int   // queries that were sent beyond what was reserved
-}
+// How many accounts are kept without looking for those of days that are over.
+const manyAccounts = 1000
 
-// reply is the answer of quota.lua.
-type reply struct {
-	status, units, left int
-	view                view
-	share               int
-}
-
-// view is a day as Redis last told it. With it a process can tell it back.
-type view struct {
-	epoch   string
-	kind    string
-	reset   int64 // Unix milliseconds
-	left    int
-	granted int       // to all
-	mine    int       // to this process
-	until   time.Time // reset by this process's monotonic clock
-	seq     uint64
-}
-
-func (s *Store) run(ctx context.Context, name string, a *account, r request, seq uint64) (reply, error) {
-	news := -1
-	if r.news.news {
-		news = r.news.remaining
-	}
-	v := r.view
-	if v.kind == "p" {
-		v = view{}
-	}
-	start := time.Now()
-	keys := []string{s.key(name, "quota"), s.key(name, "processes"), s.key(name, "ended"), s.key(name, "call:"+r.token)}
-	args := []any{
-		r.want, r.keep, r.token,
-		news, r.news.reset, r.news.back, r.news.extra, r.ended,
-		r.probe, r.verdict,
-		v.epoch, v.kind, v.reset, v.left, v.mine,
-		s.name, s.holder, r.share, r.held,
-		s.daily, nextMidnight(start).UnixMilli(),
-		milliseconds(s.probeTime), milliseconds(openTime), milliseconds(settleTime),
-		r.acked,
-	}
-	read := func(values []any, err error) (reply, error) {
-		if err != nil {
-			return reply{}, err
+func (q *quota) account(name string) *account {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	a := q.accounts[name]
+	if a == nil {
+		if len(q.accounts) >= manyAccounts {
+			q.sweep(time.Now())
 		}
-		return readReply(values, start, seq)
+		a = new(account)
+		q.accounts[name] = a
 	}
-	return ask(ctx, s, &s.quota, func(ctx context.Context) (reply, error) {
-		return read(quotaScript.Run(ctx, s.client, keys, args...).Slice())
-	}, func(got reply) { s.late(name, a, r.token, got) })
+	return a
 }
 
-var errForeign = errors.New("redisstore: the key of the quota holds something foreign")
-
-func readReply(values []any, start time.Time, seq uint64) (reply, error) {
-	if len(values) != 9 {
-		return reply{}, errForeign
-	}
-	var numbers [9]int64
-	var texts [9]string
-	for i, value := range values {
-		switch v := value.(type) {
-		case int64:
-			numbers[i] = v
-		case string:
-			texts[i] = v
-			numbers[i], _ = strconv.ParseInt(v, 10, 64)
-		default:
-			return reply{}, errForeign
+// sweep forgets the accounts that hold and know nothing. One that is in use is known anew: what was
+// pending for it is lost, as when a process dies.
+func (q *quota) sweep(now time.Time) {
+	for name, a := range q.accounts {
+		if !a.mu.TryLock() {
+			continue
 		}
+		a.expire(now)
+		if a.view.epoch == "" && a.pending == (learned{}) && a.filling == nil && a.ended == a.acked {
+			delete(q.accounts, name)
+		}
+		a.mu.Unlock()
 	}
-	return reply{
-		status: int(numbers[0]),
-		units:  int(numbers[1]),
-		left:   int(numbers[2]),
-		share:  int(numbers[8]),
-		view: view{
-			epoch: texts[5], kind: texts[6], reset: numbers[3], left: int(numbers[2]), granted: int(numbers[7]),
-			until: start.Add(time.Duration(numbers[4]) * time.Millisecond), seq: seq,
-		},
-	}, nil
 }
 
-// nextMidnight is when a day of WithDailyQuota is taken to end.
-func nextMidnight(now time.Time) time.Time {
-	y, m, d := now.In(fiscope.Lima).Date()
-	return time.Date(y, m, d+1, 0, 0, 0, 0, fiscope.Lima)
-}
-
-// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only
-// what was set aside for this process is granted.
-func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
-	a := s.account(name)
+// reserve takes a query from the lease, or asks Redis for some, or takes one from the share.
+func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
+	a := q.account(name)
 	for {
 		if err := ctx.Err(); err != nil {
 			return fiscope.Reservation{}, err
@@ -182,28 +88,28 @@ func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			continue
 		}
 		var filled chan struct{}
-		if s.lease > 1 {
+		if q.lease > 1 {
 			filled = make(chan struct{})
 			a.filling = filled
 		}
-		r, seq := a.request(s, s.lease, keep)
+		r, seq := a.request(q.lease, keep, q.share)
 		a.mu.Unlock()
 
-		got, err := s.run(ctx, name, a, r, seq)
+		got, err := q.run(ctx, name, a, r, seq)
 
 		a.mu.Lock()
 		if filled != nil {
 			close(filled)
 			a.filling = nil
 		}
-		reservation, err := s.decide(ctx, name, a, r, got, err)
+		reservation, err := q.decide(ctx, name, a, r, got, err)
 		a.mu.Unlock()
 		return reservation, err
 	}
 }
 
 // decide makes a reservation of Redis' answer. It is called with the lock held.
-func (s *Store) decide(ctx context.Context, name string, a *account, r request, got reply, err error) (fiscope.Reservation, error) {
+func (q *quota) decide(ctx context.Context, name string, a *account, r request, got reply, err error) (fiscope.Reservation, error) {
 	now := time.Now()
 	if err != nil {
 		a.failed(r.news)
@@ -226,7 +132,7 @@ func (s *Store) decide(ctx context.Context, name string, a *account, r request, 
 	}
 	switch got.status {
 	case statusDay:
-		s.deposit(name, a, got, got.units-1)
+		q.deposit(name, a, got, got.units-1)
 		return fiscope.Reservation{Token: unitOfDay + strconv.FormatInt(got.view.reset, 10)}, nil
 	case statusOpen:
 		return fiscope.Reservation{Token: unitOfOpen}, nil
@@ -246,11 +152,9 @@ func (s *Store) decide(ctx context.Context, name string, a *account, r request, 
 	return fiscope.Reservation{Grant: fiscope.QuotaSpent}, nil
 }
 
-// Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
-// probe or without a count, and where the quota turns out to be spent, to be of another day, or to be
-// given back by a process without leases. Everything else goes along with the next reservation.
-func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
-	a := s.account(name)
+// settle notes what came of a reservation, and tells Redis where the others must know at once.
+func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
+	a := q.account(name)
 	a.mu.Lock()
 	a.expire(time.Now())
 	var r request
@@ -262,7 +166,7 @@ func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Res
 	switch kind {
 	case unitOfDay, unitOfShare:
 		reset, _ := strconv.ParseInt(id, 10, 64)
-		urgent = s.unit(name, a, kind, reset, o.Written) || urgent
+		urgent = q.unit(name, a, kind, reset, o.Written) || urgent
 	case unitOfOpen, unitOfProbe:
 		a.ended++
 		r.probe, urgent = strings.TrimSpace(id), true
@@ -275,7 +179,7 @@ func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Res
 		return nil
 	}
 	a.mu.Unlock()
-	return s.tell(ctx, name, a, r)
+	return q.tell(ctx, name, a, r)
 }
 
 // verdict says what an answer without a count means.
@@ -293,15 +197,15 @@ func verdict(o fiscope.Outcome) string {
 
 // unit settles a reservation of the day's count, or of the share: what was not sent is there again. It
 // reports whether Redis must know at once. It is called with the lock held.
-func (s *Store) unit(name string, a *account, kind string, reset int64, written int) (urgent bool) {
+func (q *quota) unit(name string, a *account, kind string, reset int64, written int) (urgent bool) {
 	if !sameDay(a.view.reset, reset) || a.view.epoch == "" || a.view.kind == "p" {
 		return false // of a day that is over
 	}
 	switch {
 	case written == 0 && kind == unitOfShare:
 		a.share.units++
-	case written == 0 && s.lease > 1:
-		s.deposit(name, a, reply{left: a.view.left, view: a.view}, 1)
+	case written == 0 && q.lease > 1:
+		q.deposit(name, a, reply{left: a.view.left, view: a.view}, 1)
 	case written == 0:
 		a.pending.back++
 		return true
@@ -315,16 +219,29 @@ func (s *Store) unit(name string, a *account, kind string, reset int64, written 
 	return false
 }
 
+// run tells Redis of an account what r says, and asks for what it wants.
+func (q *quota) run(ctx context.Context, name string, a *account, r request, seq uint64) (reply, error) {
+	start := time.Now()
+	keys, args := r.keys(q.conn.keys, name), r.args(q.process, start)
+	return ask(ctx, q.conn, &q.area, func(ctx context.Context) (reply, error) {
+		values, err := quotaScript.Run(ctx, q.conn.client, keys, args...).Slice()
+		if err != nil {
+			return reply{}, err
+		}
+		return readReply(values, start, seq)
+	}, func(got reply) { q.late(name, a, r.token, got) })
+}
+
 // tell says to Redis what is pending, and asks for nothing.
-func (s *Store) tell(ctx context.Context, name string, a *account, r request) error {
+func (q *quota) tell(ctx context.Context, name string, a *account, r request) error {
 	a.mu.Lock()
-	told, seq := a.request(s, 0, 0)
+	told, seq := a.request(0, 0, 0)
 	told.probe, told.verdict = r.probe, r.verdict
 	if r.share < 0 {
 		told.share = r.share
 	}
 	a.mu.Unlock()
-	got, err := s.run(ctx, name, a, told, seq)
+	got, err := q.run(ctx, name, a, told, seq)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
@@ -336,7 +253,7 @@ func (s *Store) tell(ctx context.Context, name string, a *account, r request) er
 }
 
 // deposit keeps queries of the day's count for this process. It is called with the lock held.
-func (s *Store) deposit(name string, a *account, of reply, units int) {
+func (q *quota) deposit(name string, a *account, of reply, units int) {
 	if units <= 0 {
 		return
 	}
@@ -346,14 +263,14 @@ func (s *Store) deposit(name string, a *account, of reply, units int) {
 	a.lease.units += units
 	a.lease.left = min(a.lease.left, of.left)
 	if a.lease.timer == nil {
-		a.lease.timer = time.AfterFunc(leaseTime, func() { s.unlease(name, a) })
+		a.lease.timer = time.AfterFunc(leaseTime, func() { q.unlease(name, a) })
 	} else {
 		a.lease.timer.Reset(leaseTime)
 	}
 }
 
 // unlease gives back what is left of a lease.
-func (s *Store) unlease(name string, a *account) {
+func (q *quota) unlease(name string, a *account) {
 	a.mu.Lock()
 	a.expire(time.Now())
 	a.pending.back += a.lease.units
@@ -363,13 +280,25 @@ func (s *Store) unlease(name string, a *account) {
 	if nothing {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
 	defer cancel()
-	_ = s.tell(ctx, name, a, request{})
+	_ = q.tell(ctx, name, a, request{})
 }
 
-// release gives back leases and the share.
-func (s *Store) release(ctx context.Context, name string, a *account) error {
+// release gives back all that this process holds.
+func (q *quota) release(ctx context.Context) error {
+	q.mu.Lock()
+	accounts := maps.Clone(q.accounts)
+	q.mu.Unlock()
+	var errs []error
+	for name, a := range accounts {
+		errs = append(errs, q.releaseAccount(ctx, name, a))
+	}
+	return errors.Join(errs...)
+}
+
+// releaseAccount gives back leases and the share.
+func (q *quota) releaseAccount(ctx context.Context, name string, a *account) error {
 	a.mu.Lock()
 	a.expire(time.Now())
 	if a.lease.timer != nil {
@@ -384,17 +313,17 @@ func (s *Store) release(ctx context.Context, name string, a *account) error {
 	if nothing {
 		return nil
 	}
-	return s.tell(ctx, name, a, request{share: -1})
+	return q.tell(ctx, name, a, request{share: -1})
 }
 
 // late takes an answer for which nobody waited: what it grants is not lost.
-func (s *Store) late(name string, a *account, probe string, got reply) {
+func (q *quota) late(name string, a *account, probe string, got reply) {
 	a.mu.Lock()
 	a.see(got, request{})
 	var r request
 	switch got.status {
 	case statusDay:
-		s.deposit(name, a, got, got.units)
+		q.deposit(name, a, got, got.units)
 		a.mu.Unlock()
 		return
 	case statusProbe:
@@ -406,7 +335,7 @@ func (s *Store) late(name string, a *account, probe string, got reply) {
 	}
 	a.ended++
 	a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
 	defer cancel()
-	_ = s.tell(ctx, name, a, r)
+	_ = q.tell(ctx, name, a, r)
 }

@@ -1,12 +1,8 @@
 -- The quota of one account, in one step. It is told what the calling process learned since its last
--- call, and asked for queries. See quota.go for the arguments, and doc.go for the rules.
+-- call, and asked for queries. See quota_script.go for the arguments, and doc.go for the rules.
 --
--- KEYS: 1 the day, 2 its processes (s:name its share, g:holder what it was granted), 3 how many attempts of each process ended that left without a count,
--- 4 this call, for what must not happen twice when it is repeated.
--- The day: e epoch, k kind (h: a header opened it; a: assumed, from WithDailyQuota; p: provisional, for a
--- header without a reset), l left, g granted ever, r reset, c left when it began, s set aside in shares,
--- f nothing is granted before, pt and pu the probe and its end, o in flight while nothing is known,
--- u until when everyone may go on without headers, h until when nobody may.
+-- KEYS: 1 the day, 2 its processes, 3 how many attempts of each process ended that left without a count,
+-- 4 this call, for what must not happen twice when it is repeated. keys.go says what is in each.
 local HOUR = 3600000
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -17,9 +13,10 @@ local back, extra, ended, acked = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber
 local probe, verdict = ARGV[9], ARGV[10]
 local viewEpoch, viewKind = ARGV[11], ARGV[12]
 local viewReset, viewLeft, mine = tonumber(ARGV[13]), tonumber(ARGV[14]), tonumber(ARGV[15])
-local name, holder, share, held = ARGV[16], ARGV[17], tonumber(ARGV[18]), tonumber(ARGV[19])
+local shareField, holder, share, held = ARGV[16], ARGV[17], tonumber(ARGV[18]), tonumber(ARGV[19])
 local daily, assumed = tonumber(ARGV[20]), tonumber(ARGV[21])
 local probeTime, openTime, settleTime = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24])
+local grantedField = ARGV[26]
 
 local stored = redis.call('HMGET', KEYS[1], 'e', 'k', 'l', 'g', 'r', 'c', 's', 'f', 'pt', 'pu', 'o', 'u', 'h')
 local function text(n) return string.format('%.0f', n) end
@@ -54,10 +51,10 @@ if viewEpoch ~= '' and viewReset > now then
       left = math.min(left, math.max(0, viewLeft - granted))
       if kind ~= 'h' and viewKind == 'h' then kind, reset = 'h', viewReset end
     else -- of the same epoch, but a replica took over that had not heard of the last grants
-      local lost = mine - tonumber(redis.call('HGET', KEYS[2], 'g:' .. holder) or '0')
+      local lost = mine - tonumber(redis.call('HGET', KEYS[2], grantedField) or '0')
       if lost > 0 then
         left, granted = math.max(0, left - lost), granted + lost
-        redis.call('HSET', KEYS[2], 'g:' .. holder, text(mine))
+        redis.call('HSET', KEYS[2], grantedField, text(mine))
       end
     end
   end
@@ -72,9 +69,9 @@ end
 if sameDay and (back > 0 or share < 0) and redis.call('SET', KEYS[4], '1', 'NX', 'PX', 60000) then
   left = left + back
   if share < 0 then -- the process ends, and gives its share back
-    local units = string.match(redis.call('HGET', KEYS[2], 's:' .. name) or '', '^' .. holder .. ' (%d+)$')
+    local units = string.match(redis.call('HGET', KEYS[2], shareField) or '', '^' .. holder .. ' (%d+)$')
     if units then
-      redis.call('HDEL', KEYS[2], 's:' .. name)
+      redis.call('HDEL', KEYS[2], shareField)
       aside = math.max(0, aside - tonumber(units))
     end
   end
@@ -118,10 +115,10 @@ if want > 0 then
     status = HELD
   elseif epoch ~= '' then
     if kind ~= 'p' and share > 0 then
-      local holds = redis.call('HGET', KEYS[2], 's:' .. name)
+      local holds = redis.call('HGET', KEYS[2], shareField)
       if held > 0 then -- of a day that Redis forgot: it is not in left
         if not holds then
-          redis.call('HSET', KEYS[2], 's:' .. name, holder .. ' ' .. held)
+          redis.call('HSET', KEYS[2], shareField, holder .. ' ' .. held)
           aside = aside + held
         end
       elseif holds then
@@ -129,7 +126,7 @@ if want > 0 then
       else
         gave = math.max(0, math.min(share, math.floor(opened / 4) - aside, left - keep - 1))
         if gave > 0 then
-          redis.call('HSET', KEYS[2], 's:' .. name, holder .. ' ' .. gave)
+          redis.call('HSET', KEYS[2], shareField, holder .. ' ' .. gave)
           left, granted, aside, new = left - gave, granted + gave, aside + gave, gave
         end
       end
@@ -141,7 +138,7 @@ if want > 0 then
     else
       status = SPENT
     end
-    if units + new > 0 then redis.call('HINCRBY', KEYS[2], 'g:' .. holder, text(units + new)) end
+    if units + new > 0 then redis.call('HINCRBY', KEYS[2], grantedField, text(units + new)) end
   elseif open > now then
     out, units, status = out + 1, 1, OPEN
   elseif pt ~= '' and pt ~= token and pu > now then

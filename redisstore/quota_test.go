@@ -2,7 +2,6 @@ package redisstore_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -381,17 +380,5 @@ func TestAHeaderCorrectsTheConfiguredQuota(t *testing.T) {
 		b.settle(s, b.granted(s), header(4, reset))
 		assert.Equal(t, 4, b.drain(other))
 		assert.Equal(t, reset.UTC(), b.reserve(s, 0).Until)
-	})
-}
-
-func TestTheKeysOfAScriptAreInOneSlot(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s := b.store(redisstore.WithPrefix("acme:"))
-		b.open(s, 10, in(time.Hour))
-		keys := b.keys.Load().([]string)
-		require.Len(t, keys, 4)
-		for _, key := range keys {
-			assert.True(t, strings.HasPrefix(key, "acme:{"+account+"}:"), key)
-		}
 	})
 }

@@ -2,10 +2,12 @@ package redisstore
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed" // the scripts
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -23,21 +25,30 @@ var (
 	concludeScript = redis.NewScript(concludeLua)
 )
 
+// guard shares what is known of SOL credentials with the other processes.
+type guard struct {
+	conn *connection
+	area area
+
+	mu   sync.Mutex
+	owed map[string]owed // refusals that Redis does not know of
+}
+
 // owed is a refusal that Redis could not be told.
 type owed struct{ until time.Time }
 
 // How many refusals are remembered for Redis while it is away.
 const mostOwed = 1000
 
-// Claim implements [fiscope.Store].
-func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
-	s.pay(ctx)
-	mine := token()
-	state, err := ask(ctx, s, &s.guard, func(ctx context.Context) (string, error) {
-		return claimScript.Run(ctx, s.client, []string{s.key(credential, "sol")}, mine, milliseconds(hold)).Text()
+// claim asks Redis whether a credential may be sent, once Redis was told what it missed.
+func (g *guard) claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
+	g.pay(ctx)
+	mine := rand.Text()
+	state, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
+		return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
 	}, func(state string) {
 		if state == "granted" { // nobody sends it: the next may
-			_ = s.Conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
+			_ = g.conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
 		}
 	})
 	if err != nil {
@@ -58,56 +69,52 @@ func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration
 	return fiscope.Claim{}, fmt.Errorf("redisstore: the key of a credential holds something foreign")
 }
 
-// Conclude implements [fiscope.Store]. A refusal that Redis cannot be told is told later, before the
-// next claim.
-func (s *Store) Conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
-	err := s.conclude(ctx, credential, c.Token, v, memory)
+// conclude tells Redis what came of a credential. A refusal that it cannot be told is owed.
+func (g *guard) conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	err := g.tell(ctx, credential, c.Token, v, memory)
 	if err != nil && v == fiscope.VerdictRefused {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.owed) < mostOwed {
-			s.owed[credential] = owed{until: time.Now().Add(memory)}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if len(g.owed) < mostOwed {
+			g.owed[credential] = owed{until: time.Now().Add(memory)}
 		}
 	}
 	return err
 }
 
-func (s *Store) conclude(ctx context.Context, credential, claim string, v fiscope.Verdict, memory time.Duration) error {
+func (g *guard) tell(ctx context.Context, credential, claim string, v fiscope.Verdict, memory time.Duration) error {
 	verdict := map[fiscope.Verdict]string{fiscope.VerdictProven: "proven", fiscope.VerdictRefused: "refused"}[v]
 	if verdict == "" {
 		verdict = "none"
 	}
-	_, err := ask(ctx, s, &s.guard, func(ctx context.Context) (string, error) {
-		return concludeScript.Run(ctx, s.client, []string{s.key(credential, "sol")}, claim, verdict, milliseconds(memory)).Text()
+	_, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
+		return concludeScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, claim, verdict, milliseconds(memory)).Text()
 	}, nil)
 	return err
 }
 
 // pay tells Redis the refusals that it missed.
-func (s *Store) pay(ctx context.Context) {
-	s.mu.Lock()
-	debts := s.owed
+func (g *guard) pay(ctx context.Context) {
+	g.mu.Lock()
+	debts := g.owed
 	if len(debts) > 0 {
-		s.owed = map[string]owed{}
+		g.owed = map[string]owed{}
 	}
-	s.mu.Unlock()
+	g.mu.Unlock()
 	for credential, debt := range debts {
 		if left := time.Until(debt.until); left > 0 {
-			_ = s.Conclude(ctx, credential, fiscope.Claim{}, fiscope.VerdictRefused, left)
+			_ = g.conclude(ctx, credential, fiscope.Claim{}, fiscope.VerdictRefused, left)
 		}
 	}
 }
 
-// Forget implements [fiscope.Store].
-func (s *Store) Forget(ctx context.Context, credential string) error {
-	s.mu.Lock()
-	delete(s.owed, credential)
-	s.mu.Unlock()
-	_, err := ask(ctx, s, &s.guard, func(ctx context.Context) (int64, error) {
-		return s.client.Del(ctx, s.key(credential, "sol")).Result()
+// forget deletes what is known of a credential.
+func (g *guard) forget(ctx context.Context, credential string) error {
+	g.mu.Lock()
+	delete(g.owed, credential)
+	g.mu.Unlock()
+	_, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (int64, error) {
+		return g.conn.client.Del(ctx, g.conn.keys.credential(credential)).Result()
 	}, nil)
 	return err
 }
-
-// milliseconds is at least 1: Redis has no shorter time.
-func milliseconds(d time.Duration) int64 { return max(1, d.Milliseconds()) }

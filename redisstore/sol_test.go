@@ -2,13 +2,10 @@ package redisstore_test
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/redisstore"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -101,71 +98,4 @@ func TestARefusalWithoutRedisIsToldLater(t *testing.T) {
 		assert.Equal(t, fiscope.ClaimRefused, b.claim(one).State)
 		assert.Equal(t, fiscope.ClaimRefused, b.claim(other).State)
 	})
-}
-
-func TestAnswersAreKeptForTheirTime(t *testing.T) {
-	onBed(t, func(b *bed) {
-		one, other := b.store(), b.store()
-		ctx := context.Background()
-		value, err := other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Nil(t, value)
-		require.NoError(t, one.Save(ctx, "0123", []byte("\x00\xff"), time.Minute))
-		require.NoError(t, one.Save(ctx, "4567", []byte("over"), 0))
-		time.Sleep(59 * time.Second)
-		value, err = other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Equal(t, []byte("\x00\xff"), value)
-		time.Sleep(2 * time.Second)
-		for _, key := range []string{"0123", "4567"} {
-			value, err = other.Load(ctx, key)
-			require.NoError(t, err)
-			assert.Nil(t, value)
-		}
-	})
-}
-
-func TestRedisHoldsNoCredential(t *testing.T) {
-	onBed(t, func(b *bed) {
-		srv := mockserver.New(b.t, mockserver.WithoutSocket())
-		client := srv.Client(fiscope.WithStore(b.store(redisstore.WithShare(3))), fiscope.WithCache(fiscope.CachePolicy{}))
-		ctx := context.Background()
-		_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
-		require.NoError(t, err)
-		receipt := fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
-		for _, clave := range []string{mockserver.ClaveSOL, "a-wrong-one"} {
-			_, err = client.CPE.Validar(ctx, receipt, fiscope.CredencialesSOL{
-				RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave),
-			})
-			assert.True(t, err == nil || errors.Is(err, fiscope.ErrInvalidSOLCredentials))
-		}
-		dump := b.mini.Dump()
-		for _, kind := range []string{":quota", ":processes", ":sol", ":answer"} {
-			assert.Contains(t, dump, kind)
-		}
-		for _, secret := range []string{srv.APIKey, mockserver.ClaveSOL, "a-wrong-one", mockserver.UsuarioSOL} {
-			assert.False(t, strings.Contains(dump, secret))
-		}
-		client.CloseIdleConnections()
-	})
-}
-
-func TestNewRefusesWhatCannotWork(t *testing.T) {
-	b := newBed(t)
-	for name, opt := range map[string]redisstore.Option{
-		"nil":        nil,
-		"prefix":     redisstore.WithPrefix("{x}"),
-		"lease":      redisstore.WithLease(0),
-		"share":      redisstore.WithShare(-1),
-		"name":       redisstore.WithName(""),
-		"quota":      redisstore.WithDailyQuota(0),
-		"timeout":    redisstore.WithTimeout(0),
-		"probe time": redisstore.WithProbeTime(0),
-		"logger":     redisstore.WithLogger(nil),
-	} {
-		_, err := redisstore.New(b.client, opt)
-		assert.ErrorContains(t, err, "redisstore: ", name)
-	}
-	_, err := redisstore.New(nil)
-	assert.ErrorContains(t, err, "client is nil")
 }

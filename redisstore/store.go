@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -17,24 +16,10 @@ import (
 // Store is a [fiscope.Store] in Redis or Valkey. It is safe for concurrent use: make one for each
 // process. It starts no goroutine that outlives a call to Redis.
 type Store struct {
-	client    redis.UniversalClient
-	prefix    string
-	lease     int
-	share     int
-	name      string
-	holder    string // random: this process, and not another one of the same name
-	daily     int
-	timeout   time.Duration
-	probeTime time.Duration
-	log       *slog.Logger
-
-	link                link
-	cache, quota, guard area
-	calls               sync.WaitGroup // to Redis, under way
-
-	mu       sync.Mutex
-	accounts map[string]*account
-	owed     map[string]owed // refusals that Redis does not know of
+	conn  *connection
+	cache area
+	quota quota
+	guard guard
 }
 
 var _ fiscope.Store = (*Store)(nil)
@@ -45,22 +30,30 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if client == nil {
 		return nil, errors.New("redisstore: the client is nil")
 	}
-	s := &Store{
-		client:    client,
-		prefix:    "fiscope:",
-		lease:     1,
-		share:     5,
-		holder:    token(),
-		timeout:   250 * time.Millisecond,
-		probeTime: 15 * time.Second,
-		log:       slog.New(slog.DiscardHandler),
-		cache:     area{name: "cache", fallback: "answers are not shared"},
-		quota:     area{name: "quota", fallback: "only what is set aside for this process is sent"},
-		guard:     area{name: "SOL guard", fallback: "each process guards for itself"},
-		accounts:  map[string]*account{},
-		owed:      map[string]owed{},
+	conn := &connection{
+		client:  client,
+		keys:    "fiscope:",
+		timeout: 250 * time.Millisecond,
+		log:     slog.New(slog.DiscardHandler),
 	}
-	s.name, _ = os.Hostname()
+	s := &Store{
+		conn:  conn,
+		cache: area{name: "cache", fallback: "answers are not shared"},
+		quota: quota{
+			conn:     conn,
+			area:     area{name: "quota", fallback: "only what is set aside for this process is sent"},
+			process:  process{holder: rand.Text(), probeTime: 15 * time.Second},
+			lease:    1,
+			share:    5,
+			accounts: map[string]*account{},
+		},
+		guard: guard{
+			conn: conn,
+			area: area{name: "SOL guard", fallback: "each process guards for itself"},
+			owed: map[string]owed{},
+		},
+	}
+	s.quota.process.name, _ = os.Hostname()
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("redisstore: option %d is nil", i)
@@ -69,22 +62,16 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 			return nil, err
 		}
 	}
-	if s.name == "" {
-		s.name = s.holder
+	if s.quota.process.name == "" {
+		s.quota.process.name = s.quota.process.holder
 	}
 	return s, nil
 }
 
-// token returns a random name that nobody else has.
-func token() string { return rand.Text() }
-
-// key returns the name of a key. What belongs to one id is in one slot of a cluster.
-func (s *Store) key(id, what string) string { return s.prefix + "{" + id + "}:" + what }
-
 // Load implements [fiscope.Store].
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	return ask(ctx, s, &s.cache, func(ctx context.Context) ([]byte, error) {
-		value, err := s.client.Get(ctx, s.key(key, "answer")).Bytes()
+	return ask(ctx, s.conn, &s.cache, func(ctx context.Context) ([]byte, error) {
+		value, err := s.conn.client.Get(ctx, s.conn.keys.answer(key)).Bytes()
 		if errors.Is(err, redis.Nil) {
 			return nil, nil
 		}
@@ -97,35 +84,44 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 	if ttl < time.Millisecond {
 		return nil
 	}
-	_, err := ask(ctx, s, &s.cache, func(ctx context.Context) (string, error) {
-		return s.client.Set(ctx, s.key(key, "answer"), value, ttl).Result()
+	_, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) (string, error) {
+		return s.conn.client.Set(ctx, s.conn.keys.answer(key), value, ttl).Result()
 	}, nil)
 	return err
+}
+
+// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only
+// what was set aside for this process is granted.
+func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
+	return s.quota.reserve(ctx, name, keep)
+}
+
+// Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
+// probe or without a count, and where the quota turns out to be spent, to be of another day, or to be
+// given back by a process without leases. Everything else goes along with the next reservation.
+func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
+	return s.quota.settle(ctx, name, reservation, o)
+}
+
+// Claim implements [fiscope.Store].
+func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
+	return s.guard.claim(ctx, credential, hold)
+}
+
+// Conclude implements [fiscope.Store]. A refusal that Redis cannot be told is told later, before the
+// next claim.
+func (s *Store) Conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	return s.guard.conclude(ctx, credential, c, v, memory)
+}
+
+// Forget implements [fiscope.Store].
+func (s *Store) Forget(ctx context.Context, credential string) error {
+	return s.guard.forget(ctx, credential)
 }
 
 // Release gives back what this process holds and did not use, its leases and its share. Call it when the
 // process ends, after its last call, so that nothing is lost for the day. It returns when no call to
 // Redis is under way, or with the context's error. The Store can be used afterwards.
 func (s *Store) Release(ctx context.Context) error {
-	s.mu.Lock()
-	accounts := make(map[string]*account, len(s.accounts))
-	for name, a := range s.accounts {
-		accounts[name] = a
-	}
-	s.mu.Unlock()
-	var errs []error
-	for name, a := range accounts {
-		errs = append(errs, s.release(ctx, name, a))
-	}
-	idle := make(chan struct{})
-	go func() {
-		defer close(idle)
-		s.calls.Wait()
-	}()
-	select {
-	case <-idle:
-	case <-ctx.Done():
-		errs = append(errs, ctx.Err())
-	}
-	return errors.Join(errs...)
+	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx))
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // How often Redis is asked while it is away.
@@ -15,30 +17,36 @@ const tryAgain = time.Second
 
 var errAway = errors.New("redisstore: Redis is away")
 
-// link knows whether Redis answers, so that a dead one costs a call's time once a second and not for
-// every call.
-type link struct {
+// connection is the way to Redis. It knows whether Redis answers, so that a dead one costs a call's time
+// once a second and not for every call.
+type connection struct {
+	client  redis.UniversalClient
+	keys    keys
+	timeout time.Duration
+	log     *slog.Logger
+	calls   sync.WaitGroup // under way
+
 	mu   sync.Mutex
 	away bool
 	next time.Time // when it is tried again
 }
 
 // open reports whether a call may try. While Redis is away, one may each second.
-func (l *link) open(now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.away && now.Before(l.next) {
+func (c *connection) open(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away && now.Before(c.next) {
 		return false
 	}
-	l.next = now.Add(tryAgain)
+	c.next = now.Add(tryAgain)
 	return true
 }
 
-func (l *link) report(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.away = err != nil
-	l.next = time.Now().Add(tryAgain)
+func (c *connection) report(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.away = err != nil
+	c.next = time.Now().Add(tryAgain)
 }
 
 // area is something that goes on in another way without Redis.
@@ -56,29 +64,29 @@ func (a *area) report(log *slog.Logger, err error) {
 	}
 }
 
-// ask calls Redis, and waits for at most the Store's timeout, whatever the timeouts of the client are.
+// ask calls Redis, and waits for at most the connection's timeout, whatever the timeouts of the client are.
 // An answer that comes later, or when the caller has gone, is given to late, since Redis has acted.
-func ask[T any](ctx context.Context, s *Store, a *area, f func(context.Context) (T, error), late func(T)) (T, error) {
+func ask[T any](ctx context.Context, c *connection, a *area, f func(context.Context) (T, error), late func(T)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if !s.link.open(time.Now()) {
-		a.report(s.log, errAway)
+	if !c.open(time.Now()) {
+		a.report(c.log, errAway)
 		return none, errAway
 	}
 	type result struct {
 		value T
 		err   error
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
 	done := make(chan result) // nobody receives from it once the caller has gone
 	gone := make(chan struct{})
-	s.calls.Go(func() {
+	c.calls.Go(func() {
 		defer cancel()
 		value, err := f(limited)
-		s.link.report(err)
-		a.report(s.log, err)
+		c.report(err)
+		a.report(c.log, err)
 		select {
 		case done <- result{value, err}:
 		case <-gone:
@@ -87,7 +95,7 @@ func ask[T any](ctx context.Context, s *Store, a *area, f func(context.Context) 
 			}
 		}
 	})
-	timer := time.NewTimer(s.timeout)
+	timer := time.NewTimer(c.timeout)
 	defer timer.Stop()
 	defer close(gone)
 	select {
@@ -97,10 +105,28 @@ func ask[T any](ctx context.Context, s *Store, a *area, f func(context.Context) 
 		}
 		return r.value, nil
 	case <-timer.C:
-		s.link.report(errAway)
-		a.report(s.log, errAway)
+		c.report(errAway)
+		a.report(c.log, errAway)
 		return none, errAway
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
 }
+
+// idle returns when no call is under way, or with the context's error.
+func (c *connection) idle(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		c.calls.Wait()
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// milliseconds is at least 1: Redis has no shorter time.
+func milliseconds(d time.Duration) int64 { return max(1, d.Milliseconds()) }
