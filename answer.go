@@ -52,7 +52,7 @@ func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
 	return read
 }
 
-// refusal returns the error that the answer is, or nil for a whole 200 (service.md, 4: the success of
+// refusal returns the error that the answer is, or nil for a whole 200 (docs/contrato.md, 4: the success of
 // every operation).
 func (a *answer) refusal() error {
 	if a.Status == http.StatusOK {
@@ -74,7 +74,7 @@ func (a *answer) refusal() error {
 	return answerError(a.Status, said.Code, said.Error)
 }
 
-// errorBody is the contract's error (service.md, 2.6).
+// errorBody is the contract's error (docs/contrato.md, 2.6).
 type errorBody struct {
 	Error string
 	Code  string

@@ -30,7 +30,7 @@ type Client struct {
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
-// as a prefix), that authenticates with apiKey (service.md, 5). Nothing is sent yet.
+// as a prefix), that authenticates with apiKey (docs/contrato.md, 5). Nothing is sent yet.
 //
 // It refuses a base URL that is not absolute or carries a user, a query or a fragment; plain http to
 // another machine, where anyone on the way reads the key and the clave; a key that is empty, has blanks

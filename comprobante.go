@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// TipoComprobante is the code of a kind of receipt (service.md, 2.3).
+// TipoComprobante is the code of a kind of receipt (docs/contrato.md, 2.3).
 type TipoComprobante string
 
 // The kinds that can be validated.
@@ -21,7 +21,7 @@ const (
 	TipoNotaDebito  TipoComprobante = "08" // debit note
 )
 
-// Comprobante names one receipt (service.md, 2.3). It holds no credential: it can be logged and stored.
+// Comprobante names one receipt (docs/contrato.md, 2.3). It holds no credential: it can be logged and stored.
 type Comprobante struct {
 	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
 	Tipo      TipoComprobante `json:"tipoComprobante"`
@@ -133,7 +133,7 @@ var seriesDe = map[TipoComprobante]struct {
 
 // Advertencia returns what is odd about the kind and the series together, in one line of English, and ""
 // where nothing is. It is for a person who may have mistyped one of them, before a query is spent: the
-// contract does not tie the one to the other (service.md, 2.3), so Validar never refuses for it.
+// contract does not tie the one to the other (docs/contrato.md, 2.3), so Validar never refuses for it.
 func (c Comprobante) Advertencia() string {
 	of, ok := seriesDe[c.Tipo]
 	switch {

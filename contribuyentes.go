@@ -17,7 +17,7 @@ type ContribuyentesService struct {
 	strictRUC bool // see WithStrictRUC
 }
 
-// Contribuyente is a taxpayer's full record (service.md, 2.1). The texts are the registry's, mostly in
+// Contribuyente is a taxpayer's full record (docs/contrato.md, 2.1). The texts are the registry's, mostly in
 // upper case; what the registry does not have is "" or "-". It marshals to the contract's JSON.
 type Contribuyente struct {
 	RUC                    string    `json:"ruc"`         // 11 digits
@@ -35,7 +35,7 @@ type Contribuyente struct {
 	FechaInicioActividades Fecha     `json:"fechaInicioActividades"` // zero where the registry has none
 }
 
-// ContribuyenteResumen is a taxpayer as a search shows it (service.md, 2.2).
+// ContribuyenteResumen is a taxpayer as a search shows it (docs/contrato.md, 2.2).
 type ContribuyenteResumen struct {
 	RUC         string    `json:"ruc"`         // 11 digits
 	RazonSocial string    `json:"razonSocial"` // business name
@@ -51,7 +51,7 @@ func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Cond
 // ActivoYHabido reports what [Contribuyente.ActivoYHabido] does.
 func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
 
-// Busqueda is what to search (service.md, 4.2).
+// Busqueda is what to search (docs/contrato.md, 4.2).
 type Busqueda struct {
 	RazonSocial string // part of a business or trade name, in any case: at least 3 characters without the blanks around it
 	Limite      int    // the most results to return, 1 to 50; 0 for the service's default, which is 10
@@ -63,7 +63,7 @@ const (
 	OpBuscarContribuyentes   Operation = "Contribuyentes.Buscar"
 )
 
-// The limits of a search (service.md, 8).
+// The limits of a search (docs/contrato.md, 8).
 const (
 	shortestSearch = 3
 	highestLimit   = 50

@@ -19,7 +19,7 @@ const OpValidarCPE Operation = "CPE.Validar"
 // mean other things in the authority's own interfaces, so it is never a bare number.
 type CodigoCPE string
 
-// The codes (service.md, 2.4).
+// The codes (docs/contrato.md, 2.4).
 const (
 	CodigoAceptado  CodigoCPE = "0"  // exists and is accepted
 	CodigoAnulado   CodigoCPE = "2"  // was cancelled
@@ -50,7 +50,7 @@ func (c *CodigoCPE) UnmarshalJSON(raw []byte) error {
 // EstadoCPE is the status of a receipt in words.
 type EstadoCPE string
 
-// The values (service.md, 3.3).
+// The values (docs/contrato.md, 3.3).
 const (
 	EstadoCPEAceptado  EstadoCPE = "Aceptado"
 	EstadoCPEAnulado   EstadoCPE = "Anulado"
@@ -59,7 +59,7 @@ const (
 	EstadoCPEError     EstadoCPE = "Error"
 )
 
-// ResultadoCPE is the answer to a validation (service.md, 2.4). A receipt that is cancelled, missing or
+// ResultadoCPE is the answer to a validation (docs/contrato.md, 2.4). A receipt that is cancelled, missing or
 // pending is a result, not an error.
 type ResultadoCPE struct {
 	Codigo   CodigoCPE `json:"codigo"`
@@ -108,7 +108,7 @@ func (v validacion) check() error {
 	return err
 }
 
-// peticionCPE returns the body of a validation (service.md, 2.3). Strings and a number always marshal.
+// peticionCPE returns the body of a validation (docs/contrato.md, 2.3). Strings and a number always marshal.
 func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 	body, _ := json.Marshal(struct {
 		Comprobante
@@ -151,7 +151,7 @@ func (v validacion) read(a *answer) (*ResultadoCPE, error) {
 	return resultado, a.contradiction
 }
 
-// codigos says which code goes with which status, folded (service.md, 2.4).
+// codigos says which code goes with which status, folded (docs/contrato.md, 2.4).
 var codigos = map[string]CodigoCPE{
 	"ACEPTADO":   CodigoAceptado,
 	"ANULADO":    CodigoAnulado,

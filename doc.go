@@ -40,7 +40,7 @@
 //
 // The domain speaks Spanish, with the words of the service's contract; the plumbing speaks the English
 // of every Go library. What the contract states is quoted in these docs by its section, as in
-// "service.md, 4.1".
+// "docs/contrato.md, 4.1".
 //
 // The package mockserver is the service, reimplemented for your tests.
 package fiscope

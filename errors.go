@@ -49,7 +49,7 @@ var (
 	ErrRedirect error = &sentinel{text: "redirect not followed", advice: "check the base URL"}
 )
 
-// The machine-readable codes that the contract names (service.md, 7).
+// The machine-readable codes that the contract names (docs/contrato.md, 7).
 const (
 	CodeNotFound              = "NOT_FOUND"
 	CodeSearchTooShort        = "SEARCH_TOO_SHORT"
@@ -151,7 +151,7 @@ func (e *Error) Error() string {
 func (e *Error) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, e.Error()) }
 
 // classOf returns the sentinel of an answer that is not a success: the code decides first, then the
-// status (service.md, 7; the statuses for keys and quota are not shown there).
+// status (docs/contrato.md, 7; the statuses for keys and quota are not shown there).
 func classOf(status int, code string) error {
 	switch code {
 	case CodeNotFound:
@@ -331,7 +331,7 @@ func (s *safeCause) Is(target error) bool { return errors.Is(s.err, target) }
 func (s *safeCause) As(target any) bool   { return errors.As(s.err, target) }
 
 // throttled reports whether a 429 asks for fewer calls at a time, rather than for another day: the
-// contract does not tell them apart (service.md, 7).
+// contract does not tell them apart (docs/contrato.md, 7).
 func (e *Error) throttled() bool {
 	switch r := e.RateLimit; {
 	case e.StatusCode != http.StatusTooManyRequests:

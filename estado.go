@@ -7,12 +7,12 @@ import (
 )
 
 // Estado is a taxpayer's status. The set is open: the contract gives two lists of spellings
-// (service.md, 3.1) and the registry has more, without accents and cut at 20 characters. Compare with
+// (docs/contrato.md, 3.1) and the registry has more, without accents and cut at 20 characters. Compare with
 // its methods, which know them all, rather than with the constants. They read a value without regard to
 // case, accents and repeated blanks, whole or cut.
 type Estado string
 
-// The values that the contract names (service.md, 3.1).
+// The values that the contract names (docs/contrato.md, 3.1).
 const (
 	EstadoActivo             Estado = "ACTIVO"
 	EstadoBaja               Estado = "BAJA"
@@ -53,11 +53,11 @@ func (e Estado) known() bool {
 var otrosEstados = wholeAndCut("NUM. INTERNO IDENTIF.", "OTROS OBLIGADOS")
 
 // Condicion is the condition of a taxpayer's fiscal domicile. The set is open: the registry has more
-// values than the contract (service.md, 3.2), without accents and cut at 20 characters. Compare with its
-// methods rather than with the constants. They read a value as those of [Estado] do.
+// values than the contract (docs/contrato.md, 3.2), without accents and cut at 20 characters. Compare with
+// its methods rather than with the constants. They read a value as those of [Estado] do.
 type Condicion string
 
-// The values that the contract names (service.md, 3.2).
+// The values that the contract names (docs/contrato.md, 3.2).
 const (
 	CondicionHabido    Condicion = "HABIDO"
 	CondicionNoHabido  Condicion = "NO HABIDO"
@@ -76,7 +76,7 @@ func (c Condicion) NoHabido() bool { return fold(string(c)) == "NO HABIDO" }
 // registry adds: "NO HALLADO SE MUDO D", "NO HALLADO CERRADO", ...
 func (c Condicion) NoHallado() bool { return family(string(c), "NO HALLADO") }
 
-// Pendiente reports whether the domicile has yet to be verified: "PENDIENTE" (service.md, 3.2) and the
+// Pendiente reports whether the domicile has yet to be verified: "PENDIENTE" (docs/contrato.md, 3.2) and the
 // registry's "POR VERIFICAR".
 func (c Condicion) Pendiente() bool {
 	return family(string(c), "PENDIENTE") || fold(string(c)) == "POR VERIFICAR"

@@ -77,7 +77,7 @@ func (f Fecha) Feriado() (Feriado, bool) {
 }
 
 // DiaHabil reports whether f is neither a Saturday, nor a Sunday, nor a national holiday: a day that
-// can have an exchange rate (service.md, 4.4).
+// can have an exchange rate (docs/contrato.md, 4.4).
 func (f Fecha) DiaHabil() bool {
 	if d := f.Weekday(); d == time.Saturday || d == time.Sunday {
 		return false
@@ -87,7 +87,7 @@ func (f Fecha) DiaHabil() bool {
 }
 
 // Publicacion returns the instant after which the rate of f is normally published: 17:00 of that day
-// in Lima (service.md, 4.4).
+// in Lima (docs/contrato.md, 4.4).
 func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }
 
 // String returns the date and the name.

@@ -162,17 +162,17 @@ func (p LotePolicy) complete() batch.Policy {
 }
 
 // judge says what the answer to one input means for the others.
-func judge(err error) batch.Judgement {
+func judge(err error) batch.Verdict {
 	var e *Error
 	switch {
 	case err == nil, errors.Is(err, ErrNotFound):
-		return batch.Judgement{Keep: true}
+		return batch.Verdict{Keep: true}
 	case !errors.As(err, &e):
-		return batch.Judgement{}
+		return batch.Verdict{}
 	case e.throttled():
-		return batch.Judgement{Slower: true, After: e.RetryAfter}
+		return batch.Verdict{Slower: true, After: e.RetryAfter}
 	case errors.Is(e, ErrInvalidSOLCredentials), errors.Is(e, ErrUnauthorized), errors.Is(e, ErrQuotaExceeded):
-		return batch.Judgement{Stop: true}
+		return batch.Verdict{Stop: true}
 	}
-	return batch.Judgement{Local: errors.Is(e, ErrInvalidRequest) && e.Delivery == DeliveryNotSent}
+	return batch.Verdict{Local: errors.Is(e, ErrInvalidRequest) && e.Delivery == DeliveryNotSent}
 }

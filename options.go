@@ -131,8 +131,8 @@ func WithLenientReading() Option {
 
 // WithStrictRUC makes Consultar refuse a RUC, and Validar refuse its rucEmisor and rucSolicitante, that
 // [ValidarRUC] does not accept, before a query is spent on it. The error is an [ErrInvalidRequest]. By
-// default the client asks for 11 digits and no more, as the service does (service.md, 4.1): the registry
-// is said to have rows with prefixes that this refuses.
+// default the client asks for 11 digits and no more, as the service does (docs/contrato.md, 4.1): the
+// registry is said to have rows with prefixes that this refuses.
 func WithStrictRUC() Option {
 	return option(func(c *config) error {
 		c.strictRUC = true

@@ -11,7 +11,7 @@ import (
 // NoHeader stands in a RateLimit for a number that no header gave.
 const NoHeader = -1
 
-// RateLimit is the daily quota as the headers of an answer show it (service.md, 8). The contract
+// RateLimit is the daily quota as the headers of an answer show it (docs/contrato.md, 8). The contract
 // documents them for the lookup only; they are read wherever they come.
 type RateLimit struct {
 	Limit     int       // X-RateLimit-Limit, the quota; NoHeader where it was absent or unreadable

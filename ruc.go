@@ -61,7 +61,7 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 	return ruc[2 : rucLen-1], true
 }
 
-// ValidarRUC checks more of a RUC than the service does, which only asks for 11 digits (service.md,
+// ValidarRUC checks more of a RUC than the service does, which only asks for 11 digits (docs/contrato.md,
 // 4.1): that the last of them is the check digit of the others, and that the first two are of a kind in
 // use. Blanks around it are not forgiven. [WithStrictRUC] makes a Client do this before it sends.
 //
@@ -76,7 +76,7 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 // would name another taxpayer.
 func ValidarRUC(ruc string) error { return outsideOperation(checkStrictRUC("ruc", ruc)) }
 
-// checkRUC refuses what is not 11 ASCII digits (service.md, 4.1), and nothing more: the check digit is
+// checkRUC refuses what is not 11 ASCII digits (docs/contrato.md, 4.1), and nothing more: the check digit is
 // not part of the contract.
 func checkRUC(field, ruc string) error {
 	if len(ruc) == rucLen && digits(ruc) {

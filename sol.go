@@ -10,7 +10,7 @@ import (
 )
 
 // CredencialesSOL are those of a secondary user of the tax authority's portal, never of the principal
-// user (service.md, 4.3). They marshal without the clave.
+// user (docs/contrato.md, 4.3). They marshal without the clave.
 type CredencialesSOL struct {
 	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
 	Usuario string  `json:"usuarioSol"`

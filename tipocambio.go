@@ -20,7 +20,7 @@ const (
 	OpTipoCambioHoy       Operation = "TipoCambio.Hoy"
 )
 
-// TipoCambio is the official exchange rate of a day (service.md, 2.5), in soles for one US dollar. The
+// TipoCambio is the official exchange rate of a day (docs/contrato.md, 2.5), in soles for one US dollar. The
 // rates keep the decimals they came with: Venta.StringFixed(3) is "3.750" where String drops the zero.
 // It marshals to the contract's JSON, the rates as numbers with their zeros.
 type TipoCambio struct {
@@ -34,7 +34,7 @@ type TipoCambio struct {
 // Consultar gets the rate of that date. It spends one query.
 //
 // There is none for Saturdays, Sundays, national holidays, or very recent days; that of a day is
-// normally published after 17:00 in Lima (service.md, 4.4). All of these are ErrNotFound.
+// normally published after 17:00 in Lima (docs/contrato.md, 4.4). All of these are ErrNotFound.
 //
 // Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
 // ErrNotFound, and those of every operation.

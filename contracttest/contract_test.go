@@ -141,7 +141,7 @@ func (c *contract) checkReply(req *http.Request, r reply) error {
 	return openapi3filter.ValidateResponse(req.Context(), answer.SetBodyBytes(r.body))
 }
 
-// row names an operation and a status, as one line of the contract's section 7 does.
+// row names an operation and a status, as one line of docs/contrato.md, 7, does.
 func (c *contract) row(t *testing.T, req *http.Request, status int) string {
 	t.Helper()
 	input, err := c.route(req)

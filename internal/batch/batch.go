@@ -1,4 +1,4 @@
-// Package batch asks many questions with few at a time, and says where to go on when it stops.
+// Package batch asks for many inputs, a few at a time, and says where to go on when it stops.
 package batch
 
 import (
@@ -9,51 +9,57 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Policy bounds a batch.
+// Window is how many positions beyond the lowest that was not delivered are read.
+const Window = 1000
+
+// Policy bounds a batch. All fields are set, and From is 0 or more.
 type Policy struct {
-	Concurrency, From, Memory, MaxFailures int
+	Concurrency int // queries under way and answers waiting to be delivered, together, Window at most
+	From        int // the position to begin at
+	Memory      int // the inputs among which a duplicate is asked once; below 1 for none
+	MaxFailures int // failures in a row that stop the batch; below 1 for never
 }
 
 // Line is what a batch delivers for one input.
 type Line[E, R any] struct {
-	Position int
+	Position int // of the input, from 0 on
 	Input    E
 	Result   *R
 	Err      error
-	Repeated bool
-	Next     int // the lowest position that is not delivered
+	Repeated bool // an earlier input's query answered it
+	Next     int  // the lowest position that was not delivered
 }
 
-// Judgement is what an answer means for the other inputs.
-type Judgement struct {
-	Keep   bool // it serves later duplicates too
-	Local  bool // it says nothing of the service
-	Stop   bool // all that follow would be answered so
-	Slower bool // ask again, after a pause for all of at least After
-	After  time.Duration
+// Verdict is what the answer to one input means for the others.
+type Verdict struct {
+	Keep   bool          // it serves later duplicates too, and shows that the service works
+	Local  bool          // it says nothing of the service
+	Stop   bool          // all that follow would be answered the same
+	Slower bool          // ask again, after a pause of the whole batch
+	After  time.Duration // the shortest pause
 }
 
-// Batch asks about inputs E, which are told apart by their K and answered by R.
+// Batch asks for inputs E, which are told apart by their K and answered by R.
 type Batch[E any, K comparable, R any] struct {
-	Ask   func(context.Context, E) (*R, error)
-	Key   func(E) (K, bool) // false for an input that is refused locally
-	Judge func(error) Judgement
+	Ask   func(context.Context, E) (*R, error) // called by many goroutines
+	Key   func(E) (K, bool)                    // false for an input without duplicates
+	Judge func(error) Verdict                  // nil is an answer, too
 }
 
-// Over yields a line for each input. It returns why it stopped before their end, and where, and no
-// error when they ended or the consumer had enough.
+// Over yields a line for each input, in no order. It returns the lowest position that was not delivered,
+// and why it stopped there: nil where the inputs ended, or yield said that it has enough.
 func (b Batch[E, K, R]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yield func(Line[E, R]) bool) (low int, stopped error) {
 	p.Concurrency = min(p.Concurrency, Window)
 	ctx, cancel := context.WithCancel(ctx)
 	next, stop := iter.Pull(inputs)
 	r := &run[E, K, R]{
 		Batch: b, ctx: ctx, policy: p, next: next, yield: yield,
-		landed:  make(chan *question[E, K, R], p.Concurrency),
-		advance: advance{low: p.From, done: map[int]struct{}{}},
+		answers:   make(chan *query[E, K, R], p.Concurrency),
+		delivered: delivered{low: p.From, above: map[int]struct{}{}},
 	}
-	r.known, _ = simplelru.NewLRU[K, *question[E, K, R]](max(1, p.Memory), nil)
+	r.known, _ = simplelru.NewLRU[K, *query[E, K, R]](max(1, p.Memory), nil) // fails below 1 only
 	defer stop()
-	defer r.flying.Wait()
+	defer r.asking.Wait()
 	defer cancel()
 	r.loop()
 	return r.low, r.stopped

@@ -10,9 +10,6 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Window is the farthest that a batch reads ahead of the lowest position that is not delivered.
-const Window = 1000
-
 // run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
 // goroutines of their own.
 type run[E any, K comparable, R any] struct {
@@ -22,62 +19,63 @@ type run[E any, K comparable, R any] struct {
 	next   func() (E, bool)
 	yield  func(Line[E, R]) bool
 
-	known    *simplelru.LRU[K, *question[E, K, R]]
-	landed   chan *question[E, K, R] // has room for all: nobody waits to send
-	flying   sync.WaitGroup
-	calm     calm
-	position int  // of the next input
-	aloft    int  // queries under way, or landed and not taken
-	first    bool // the first query landed
-	dry      bool // the inputs ended
-	failures int  // in a row
-	stopped  error
-	advance
+	known    *simplelru.LRU[K, *query[E, K, R]] // what was asked, for its duplicates
+	answers  chan *query[E, K, R]               // has room for all: nobody waits to send
+	asking   sync.WaitGroup
+	underWay int // queries that are asked, or answered and not taken
+	pause    pause
+
+	position int   // of the next input
+	ended    bool  // there is no next input
+	first    bool  // the first query was answered
+	failures int   // in a row
+	stopped  error // why no more is asked
+	delivered
 }
 
-// question is one query, for an input and its duplicates.
-type question[E any, K comparable, R any] struct {
+// query is what is asked for an input and its duplicates.
+type query[E any, K comparable, R any] struct {
 	key      K
-	waiting  []waiter[E] // nil once it is answered
+	inputs   []input[E] // that wait for the answer; nil once it was delivered
 	answered bool
 	result   *R
 	err      error
 }
 
-type waiter[E any] struct {
+type input[E any] struct {
 	position int
-	input    E
+	value    E
 }
 
 // loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
 // pace is that of the queries.
 func (b *run[E, K, R]) loop() {
-	for ; b.position < b.policy.From && !b.dry && !b.interrupted(); b.position++ {
+	for ; b.position < b.policy.From && !b.ended && !b.interrupted(); b.position++ {
 		_, more := b.next()
-		b.dry = !more
+		b.ended = !more
 	}
 	for {
 		if b.room() && !b.read() {
-			b.stopped = nil
+			b.stopped = nil // the consumer has enough
 			return
 		}
-		var q *question[E, K, R]
+		var q *query[E, K, R]
 		switch {
 		case b.room():
 			select {
-			case q = <-b.landed:
+			case q = <-b.answers:
 			default:
 				continue
 			}
-		case b.aloft > 0:
-			q = <-b.landed
+		case b.underWay > 0:
+			q = <-b.answers
 		default:
-			if b.dry && b.low == b.position {
+			if b.ended && b.low == b.position {
 				b.stopped = nil // all was delivered
 			}
 			return
 		}
-		if !b.land(q) {
+		if !b.take(q) {
 			b.stopped = nil // the consumer has enough
 			return
 		}
@@ -90,9 +88,10 @@ func (b *run[E, K, R]) room() bool {
 	if !b.first {
 		limit = 1
 	}
-	return !b.dry && b.aloft < limit && b.position-b.low < Window && !b.interrupted() && b.stopped == nil
+	return !b.ended && b.underWay < limit && b.position-b.low < Window && !b.interrupted() && b.stopped == nil
 }
 
+// interrupted reports whether the context ended.
 func (b *run[E, K, R]) interrupted() bool {
 	err := b.ctx.Err()
 	if err == nil {
@@ -105,56 +104,57 @@ func (b *run[E, K, R]) interrupted() bool {
 	return true
 }
 
-// read takes one input. It returns false when the consumer has enough.
+// read takes one input, and asks for it unless the same was asked before. It returns false when the
+// consumer has enough.
 func (b *run[E, K, R]) read() bool {
-	input, more := b.next()
+	value, more := b.next()
 	if !more {
-		b.dry = true
+		b.ended = true
 		return true
 	}
-	p := waiter[E]{b.position, input}
+	in := input[E]{b.position, value}
 	b.position++
-	key, ok := b.Key(input)
+	key, ok := b.Key(value)
 	if ok = ok && b.policy.Memory > 0; ok {
 		if q, known := b.known.Get(key); known {
 			if q.answered {
-				return b.deliver(p, q, true)
+				return b.deliver(in, q, true)
 			}
-			q.waiting = append(q.waiting, p)
+			q.inputs = append(q.inputs, in)
 			return true
 		}
 	}
-	q := &question[E, K, R]{key: key, waiting: []waiter[E]{p}}
+	q := &query[E, K, R]{key: key, inputs: []input[E]{in}}
 	if ok {
 		b.known.Add(key, q)
 	}
-	b.aloft++
-	b.flying.Go(func() {
-		q.result, q.err = b.askCalmly(input)
-		b.landed <- q
+	b.underWay++
+	b.asking.Go(func() {
+		q.result, q.err = b.ask(value)
+		b.answers <- q
 	})
 	return true
 }
 
-// land delivers an answer to all who wait for it. It returns false when the consumer has enough.
-func (b *run[E, K, R]) land(q *question[E, K, R]) bool {
-	b.aloft--
+// take delivers an answer to all inputs that wait for it. It returns false when the consumer has enough.
+func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
+	b.underWay--
 	b.first = true
-	says := b.Judge(q.err)
-	if !says.Keep {
+	verdict := b.Judge(q.err)
+	if !verdict.Keep {
 		if known, ok := b.known.Peek(q.key); ok && known == q {
 			b.known.Remove(q.key)
 		}
 	}
-	if b.ends(q.err, says) {
+	if b.ends(q.err, verdict) {
 		return true
 	}
-	b.count(q.err, says)
+	b.count(q.err, verdict)
 	q.answered = true
-	waiting := q.waiting
-	q.waiting = nil
-	for i, p := range waiting {
-		if !b.deliver(p, q, i > 0) {
+	inputs := q.inputs
+	q.inputs = nil
+	for i, in := range inputs {
+		if !b.deliver(in, q, i > 0) {
 			return false
 		}
 	}
@@ -163,8 +163,8 @@ func (b *run[E, K, R]) land(q *question[E, K, R]) bool {
 
 // ends reports whether an input's error is that of all which follow, and stops the batch then. An
 // answer that came before the context ended is delivered.
-func (b *run[E, K, R]) ends(err error, says Judgement) bool {
-	if err == nil || !says.Stop && !(b.interrupted() && errors.Is(err, b.ctx.Err())) {
+func (b *run[E, K, R]) ends(err error, verdict Verdict) bool {
+	if err == nil || !verdict.Stop && !(b.interrupted() && errors.Is(err, b.ctx.Err())) {
 		return false
 	}
 	b.stopped = cmp.Or(b.stopped, err)
@@ -173,11 +173,11 @@ func (b *run[E, K, R]) ends(err error, says Judgement) bool {
 
 // count stops the batch after too many failures in a row: a service that is down, or another in its
 // place, must not be asked a million times.
-func (b *run[E, K, R]) count(err error, says Judgement) {
+func (b *run[E, K, R]) count(err error, verdict Verdict) {
 	switch {
-	case says.Keep:
+	case verdict.Keep:
 		b.failures = 0
-	case says.Local:
+	case verdict.Local:
 	default:
 		if b.failures++; b.failures == b.policy.MaxFailures {
 			b.stopped = cmp.Or(b.stopped, err)
@@ -185,24 +185,24 @@ func (b *run[E, K, R]) count(err error, says Judgement) {
 	}
 }
 
-func (b *run[E, K, R]) deliver(p waiter[E], q *question[E, K, R], repeated bool) bool {
-	b.delivered(p.position)
-	return b.yield(Line[E, R]{Position: p.position, Input: p.input, Result: q.result, Err: q.err, Repeated: repeated, Next: b.low})
+func (b *run[E, K, R]) deliver(in input[E], q *query[E, K, R], repeated bool) bool {
+	b.add(in.position)
+	return b.yield(Line[E, R]{Position: in.position, Input: in.value, Result: q.result, Err: q.err, Repeated: repeated, Next: b.low})
 }
 
-// advance knows the lowest position that is not delivered.
-type advance struct {
-	low  int
-	done map[int]struct{} // the positions above it that are
+// delivered knows which positions were delivered.
+type delivered struct {
+	low   int              // the lowest that was not
+	above map[int]struct{} // those above it that were
 }
 
-func (a *advance) delivered(position int) {
-	a.done[position] = struct{}{}
+func (d *delivered) add(position int) {
+	d.above[position] = struct{}{}
 	for {
-		if _, ok := a.done[a.low]; !ok {
+		if _, ok := d.above[d.low]; !ok {
 			return
 		}
-		delete(a.done, a.low)
-		a.low++
+		delete(d.above, d.low)
+		d.low++
 	}
 }

@@ -47,7 +47,7 @@ func (s *Spent) Error() string {
 // ErrStillSpent refuses those who waited for the first attempt of a new day, which was refused.
 var ErrStillSpent = errors.New("the quota should be new by now, and the service says that it is still spent")
 
-// Gate refuses the attempts that the headers say cannot be answered (service.md, 8), and counts
+// Gate refuses the attempts that the headers say cannot be answered (docs/contrato.md, 8), and counts
 // what leaves between two headers, so that many goroutines together do not send more than is left.
 //
 // What the headers say is certain, what was sent since is an estimate: a failure may have been free,

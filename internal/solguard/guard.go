@@ -24,7 +24,7 @@ func (r *Refused) Error() string {
 }
 
 // Guard keeps us from locking a SOL user: the tax authority blocks a user after repeated refusals,
-// and publishes no number (service.md, 4.3). A refused credential is not sent again. One of which
+// and publishes no number (docs/contrato.md, 4.3). A refused credential is not sent again. One of which
 // nothing is known is sent by one call while the others wait for what comes of it.
 //
 // It belongs to a Client: two of them know nothing of each other.

@@ -1,0 +1,61 @@
+package batch
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// How often a batch asks for an input to which the service says "slower", and its shortest pause.
+const (
+	throttleTries = 5
+	throttleBase  = time.Second
+)
+
+// pause makes all queries of a batch wait when the service throttles one of them.
+type pause struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+// extend makes the pause last at least d from now on.
+func (p *pause) extend(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until := time.Now().Add(d); until.After(p.until) {
+		p.until = until
+	}
+}
+
+// wait returns after the pause, a little later for each caller, so that they do not go on together.
+func (p *pause) wait(ctx context.Context) {
+	for {
+		p.mu.Lock()
+		left := time.Until(p.until)
+		p.mu.Unlock()
+		if left <= 0 {
+			return
+		}
+		timer := time.NewTimer(left + rand.N(throttleBase/4))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// ask asks for an input, and again where it was throttled, after a pause of the whole batch.
+func (b *run[E, K, R]) ask(input E) (*R, error) {
+	for try := 1; ; try++ {
+		b.pause.wait(b.ctx)
+		result, err := b.Ask(b.ctx, input)
+		verdict := b.Judge(err)
+		if !verdict.Slower || try == throttleTries {
+			return result, err
+		}
+		b.pause.extend(max(verdict.After, throttleBase<<(try-1)))
+	}
+}
