@@ -298,9 +298,8 @@ func (c circumstances) of(e *Error) *Error {
 }
 
 // after adds what is known of the answer that an error comes of.
-func (e *Error) after(answered *Error) *Error {
+func (e *Error) after(answered *Error) {
 	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
-	return e
 }
 
 // again returns the error of an earlier call as that of this one, which was not sent.

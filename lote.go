@@ -129,7 +129,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 		refused = invalid("WithResponse is of one call: a batch makes many at a time")
 	}
 	return func(yield func(DeLote[E, R], error) bool) {
-		low, stopped := l.policy.From, error(nil)
+		low, stopped := l.policy.From, refused
 		if refused != nil {
 			stopped = l.sender.refused(l.op, refused)
 		} else {

@@ -19,6 +19,7 @@ type Group[K comparable, V any] struct {
 
 // query is one under way.
 type query[V any] struct {
+	ctx     context.Context
 	cancel  context.CancelFunc
 	callers int
 	done    chan struct{} // closed when answer is there
@@ -46,8 +47,8 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context) 
 		q.callers++
 		return q, false
 	}
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.Limit)
-	q = &query[V]{cancel: cancel, callers: 1, done: make(chan struct{})}
+	q = &query[V]{callers: 1, done: make(chan struct{})}
+	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit)
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
 	}
@@ -55,7 +56,7 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context) 
 	go func() {
 		defer close(q.done)
 		defer g.end(k, q) // before its callers return: whoever asks again after them begins another
-		q.answer = ask(own)
+		q.answer = ask(q.ctx)
 	}()
 	return q, true
 }

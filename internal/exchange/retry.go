@@ -216,7 +216,7 @@ func (t *tries) backoff(base, longest time.Duration, attempt int, resp *http.Res
 	if doubled := base << min(attempt, 16); doubled > 0 && doubled < longest {
 		span = doubled
 	}
-	random := rand.New(rand.NewPCG(t.seed, uint64(attempt)))
+	random := rand.New(rand.NewPCG(t.seed, uint64(attempt))) //nolint:gosec // a small count
 	return retryAfter(resp) + time.Duration(random.Int64N(int64(span)+1))
 }
 
