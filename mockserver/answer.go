@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope"
 )
 
 // Codes of answers that service.md knows nothing of. They begin with MOCK_ so that nobody takes them
@@ -35,6 +40,14 @@ type answer struct {
 	code   string // the error body's code; "" when it is not an error
 	allow  string // the Allow header of a 405
 	body   []byte
+}
+
+// The shapes on the wire, each beside the operation that answers with it, are written from service.md
+// section 2 and never shared with the SDK: a wrong name on one side must be able to fail a test.
+
+type wireError struct {
+	Error string `json:"error"`
+	Code  string `json:"code"`
 }
 
 // success is the 200 that carries v.
@@ -77,4 +90,18 @@ func encode(v any) []byte {
 		panic(fmt.Sprintf("mockserver: encode %T: %v", v, err)) // strings, a bool and checked numbers: cannot fail
 	}
 	return b.Bytes()
+}
+
+// quoted shows a short piece of a request's line in an error text.
+func quoted(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return "«" + strings.ToValidUTF8(s, "�") + "»"
+}
+
+// enLima shows an instant in an error text.
+func enLima(t time.Time) string {
+	return t.In(fiscope.Lima).Format("2006-01-02 15:04:05") + " (hora de Lima)"
 }

@@ -1,38 +1,37 @@
 package mockserver
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
-// faulty answers a call that a fault has met.
-func (s *Server) faulty(c *call, f *ActiveFault, e Effect) {
+// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer.
+func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 	c.fault = f.fault.Name
 	var a answer
 	if e.Before {
-		s.hold(c, f, e)
+		f.hold(c, e)
 		if e.replaces() {
-			a = e.ownAnswer(answer{})
+			a = replaced(answer{}, e)
 		} else {
-			a = s.charged(c)
+			a = charged()
 		}
 	} else {
 		c.sunatDown = e.SUNATDown
-		a = e.ownAnswer(s.charged(c))
-		a.body = e.rewritten(a.body, c.w.Header())
-		s.hold(c, f, e)
+		a = replaced(charged(), e)
+		if e.Rewrite != "" {
+			a.body = rewrites[e.Rewrite](a.body, c.w.Header())
+		}
+		f.hold(c, e)
 	}
-	switch e.Break {
-	case BreakHang, BreakReset, BreakClose:
-		s.journal.record(c, answer{})
-		s.breakOff(c, f, e.Break)
+	if e.Break != "" && !e.Break.inside() {
+		c.record(answer{})
+		f.breakOff(c, e.Break)
 		return
 	}
-	s.journal.record(c, a)
+	c.record(a)
 	h := c.w.Header()
 	a.header(h)
 	for name, value := range e.Header {
@@ -45,17 +44,17 @@ func (s *Server) faulty(c *call, f *ActiveFault, e Effect) {
 	if e.Break != "" {
 		body = body[:len(body)/2]
 	}
-	if !s.pace(c, f, body, e) {
+	if !f.pace(c, e, body) {
 		cut()
 	}
 	if e.Break != "" {
 		_ = http.NewResponseController(c.w).Flush()
-		s.breakOff(c, f, e.Break)
+		f.breakOff(c, e.Break)
 	}
 }
 
-// ownAnswer is the effect's answer in place of the computed one.
-func (e Effect) ownAnswer(a answer) answer {
+// replaced puts the status and the body of an effect in the place of an answer's own.
+func replaced(a answer, e Effect) answer {
 	switch {
 	case e.Status >= 300 && e.Body == nil:
 		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
@@ -71,57 +70,50 @@ func (e Effect) ownAnswer(a answer) answer {
 	return a
 }
 
-func (e Effect) rewritten(body []byte, h http.Header) []byte {
-	if e.Rewrite == "" {
-		return body
-	}
-	return rewrites[e.Rewrite](body, h)
-}
-
 // hold waits as long as the effect says. It does not return when the client leaves or the server closes.
-func (s *Server) hold(c *call, f *ActiveFault, e Effect) {
+func (f *ActiveFault) hold(c *call, e Effect) {
 	if e.Hold {
-		s.journal.record(c, answer{})
-		if !s.wait(c, f, nil) {
+		c.record(answer{})
+		if !f.wait(c, nil) {
 			cut()
 		}
 	}
 	if e.Latency > 0 {
-		s.journal.record(c, answer{})
-		if !s.sleep(c, f, e.Latency) {
+		c.record(answer{})
+		if !f.sleep(c, e.Latency) {
 			cut()
 		}
 	}
 }
 
-func (s *Server) sleep(c *call, f *ActiveFault, d time.Duration) bool {
+func (f *ActiveFault) sleep(c *call, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	return s.wait(c, f, timer.C)
+	return f.wait(c, timer.C)
 }
 
 // wait reports whether its time came, or the fault let go, before the client left and the server closed.
-func (s *Server) wait(c *call, f *ActiveFault, until <-chan time.Time) bool {
+func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 	select {
 	case <-until:
 		return true
 	case <-f.released:
 		return true
 	case <-c.r.Context().Done():
-	case <-s.closing:
+	case <-c.closing:
 	}
 	return false
 }
 
 // pace writes a body as fast as the effect says, and reports whether all of it was written.
-func (s *Server) pace(c *call, f *ActiveFault, body []byte, e Effect) bool {
+func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
 	if e.Chunk == 0 {
 		_, _ = c.w.Write(body) // a client that left is not the server's failure
 		return true
 	}
 	flusher := http.NewResponseController(c.w)
 	for len(body) > 0 {
-		if !s.sleep(c, f, e.Every) {
+		if !f.sleep(c, e.Every) {
 			return false
 		}
 		n := min(e.Chunk, len(body))
@@ -135,10 +127,10 @@ func (s *Server) pace(c *call, f *ActiveFault, body []byte, e Effect) bool {
 }
 
 // breakOff ends the connection of a call.
-func (s *Server) breakOff(c *call, f *ActiveFault, how Break) {
+func (f *ActiveFault) breakOff(c *call, how Break) {
 	switch how {
 	case BreakHang, BreakHangInside:
-		s.wait(c, f, nil)
+		f.wait(c, nil)
 		cut()
 	case BreakReset, BreakResetInside:
 		hijack(c, true)
@@ -159,7 +151,7 @@ func hijack(c *call, reset bool) {
 		cut()
 	}
 	if reset {
-		if raw, ok := conn.(interface{ NetConn() net.Conn }); ok { // a TLS connection would say goodbye
+		if raw, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS would end with an alert first
 			conn = raw.NetConn()
 		}
 		if linger, ok := conn.(interface{ SetLinger(int) error }); ok {
@@ -167,18 +159,4 @@ func hijack(c *call, reset bool) {
 		}
 	}
 	_ = conn.Close()
-}
-
-// connKey finds what the server knows of a request's connection.
-type connKey struct{}
-
-type connInfo struct {
-	id       int64
-	requests atomic.Int64
-}
-
-// ConnContext numbers the connections, for the journal, in an [http.Server] of your own that serves s:
-// give it as its ConnContext.
-func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, &connInfo{id: s.conns.Add(1)})
 }

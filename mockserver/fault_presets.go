@@ -1,6 +1,9 @@
 package mockserver
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Preset is a named failure, as services like this one have them. It is a [Step]:
 //
@@ -83,9 +86,9 @@ func Presets() []PresetInfo {
 		{Ambiguous401, "a 401 without a code: the key, the quota or the SOL user", "", Answer(401, `{"error":"No autorizado"}`+"\n")},
 		{RedirectElsewhere, "a 307 to another host", "", Redirect(307, "https://otro.invalid/api")},
 		{SUNATDown, "a 500, since the tax authority does not respond; no SOL attempt", OpValidar, Effect{SUNATDown: true}},
-		{SUNATSlow, "log-normal latency with a median of 4 s", OpValidar, LogNormal(4_000_000_000, 0.6)},
+		{SUNATSlow, "log-normal latency with a median of 4 s", OpValidar, LogNormal(4*time.Second, 0.6)},
 		{Hang, "no answer, until the client leaves", "", Broken(BreakHang)},
-		{Slow, "the body in pieces of 16 bytes, one each 200 ms", "", Dribble(16, 200_000_000)},
+		{Slow, "the body in pieces of 16 bytes, one each 200 ms", "", Dribble(16, 200*time.Millisecond)},
 		{ResetBefore, "a connection reset (RST) before the answer", "", Broken(BreakReset)},
 		{ResetInside, "a connection reset (RST) inside the answer", "", Broken(BreakResetInside)},
 		{CloseBefore, "the connection closed (FIN) before the answer", "", Broken(BreakClose)},

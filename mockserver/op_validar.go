@@ -3,16 +3,77 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// bodyMost is the largest body taken; the seven fields need some two hundred bytes.
-const bodyMost = 64 << 10
+type wireResultado struct {
+	Codigo   string `json:"codigo"`
+	Mensaje  string `json:"mensaje"`
+	Estado   string `json:"estado"`
+	EsValido bool   `json:"esValido"`
+}
+
+// validar is the receipt validation of service.md 4.3. The tax authority is asked last: a request that
+// cannot be right, and one made while it is down, are no SOL attempts.
+func validar(c *call, assume *Assumptions) answer {
+	body, a := readObject(c)
+	if body == nil {
+		return a
+	}
+	q, a, ok := readCPE(body, assume)
+	if !ok {
+		return a
+	}
+	if c.sunatDown || c.data.sunatDown.Load() {
+		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
+			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (contrato, 4.3)")
+	}
+	c.ruc = q.comprobante.emisor
+	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
+	c.solUser, c.solResult = q.usuario.hash(), o.result
+	if o.result != SOLAccepted {
+		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (contrato, 4.3)", whyRefused(o))
+	}
+	found := c.data.comprobantes.find(q.comprobante)
+	return success(wireResultado{
+		Codigo:   found.Codigo,
+		Mensaje:  found.Mensaje,
+		Estado:   resultados[found.Codigo].estado,
+		EsValido: found.Codigo == CodigoAceptado,
+	})
+}
+
+// whyRefused says in Spanish why an attempt was refused. It never tells the clave, and the code of all of
+// them is the same, as the contract has no other.
+func whyRefused(o outcome) string {
+	var why string
+	switch {
+	case o.principal:
+		why = "el usuario SOL es un usuario principal: use las credenciales de un usuario secundario, nunca las del principal"
+	case o.result == SOLBlocked:
+		return "el usuario SOL está bloqueado por intentos fallidos hasta el " + enLima(o.blockedUntil) +
+			": hasta entonces se rechaza también la clave correcta; no reintente"
+	case o.result == SOLUnknown:
+		return "el usuario SOL no existe para ese RUC solicitante: revise rucSolicitante y usuarioSol"
+	default:
+		why = "la clave del usuario SOL es incorrecta: revísela antes de volver a intentar"
+	}
+	switch {
+	case !o.blockedUntil.IsZero():
+		why += "; el usuario queda bloqueado hasta el " + enLima(o.blockedUntil)
+	case o.allowed > 0:
+		why += fmt.Sprintf("; intento fallido %d de %d antes del bloqueo", o.fails, o.allowed)
+	}
+	return why
+}
 
 // cpeFields are the fields of a receipt validation, all required (service.md 2.3).
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
@@ -20,7 +81,7 @@ var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "ruc
 // consultaCPE is a receipt validation that the contract allows.
 type consultaCPE struct {
 	comprobante comprobanteID
-	sol         solID
+	usuario     UsuarioID
 	clave       string
 }
 
@@ -52,12 +113,12 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (contrato, 2.3)", where)
 	}
-	c.redacted = redact(object)
+	c.redacted = redact.CPE(object)
 	return object, answer{}
 }
 
 // readCPE takes the seven fields out of the object. Other members are ignored.
-func (s *Server) readCPE(object map[string]json.RawMessage) (q consultaCPE, a answer, ok bool) {
+func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consultaCPE, a answer, ok bool) {
 	bad := func(code, format string, args ...any) (consultaCPE, answer, bool) {
 		return consultaCPE{}, refusal(http.StatusBadRequest, code, format, args...), false
 	}
@@ -81,27 +142,27 @@ func (s *Server) readCPE(object map[string]json.RawMessage) (q consultaCPE, a an
 		}
 	}
 	if len(missing) > 0 {
-		return bad(s.assume.CodeMissingFields,
+		return bad(assume.CodeMissingFields,
 			"faltan o están vacíos los campos: %s; los siete son obligatorios (contrato, 2.3)", strings.Join(missing, ", "))
 	}
 	if len(mistyped) > 0 {
-		return bad(s.assume.CodeInvalidField, "campos de tipo equivocado: %s (contrato, 2.3)", strings.Join(mistyped, ", "))
+		return bad(assume.CodeInvalidField, "campos de tipo equivocado: %s (contrato, 2.3)", strings.Join(mistyped, ", "))
 	}
 	for _, name := range []string{"rucEmisor", "rucSolicitante"} {
 		if !isRUC(text[name]) {
-			return bad(s.assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 2.3)", name)
+			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 2.3)", name)
 		}
 	}
 	if !slices.Contains(tipos, text["tipoComprobante"]) {
-		return bad(s.assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (contrato, 2.3)")
+		return bad(assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (contrato, 2.3)")
 	}
 	numero, err := strconv.Atoi(string(object["numero"]))
 	if err != nil || numero < 1 {
-		return bad(s.assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (contrato, 2.3)")
+		return bad(assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (contrato, 2.3)")
 	}
 	return consultaCPE{
 		comprobante: comprobanteID{text["rucEmisor"], text["tipoComprobante"], text["serie"], numero},
-		sol:         solID{text["rucSolicitante"], text["usuarioSol"]},
+		usuario:     UsuarioID{text["rucSolicitante"], text["usuarioSol"]},
 		clave:       text["claveSol"],
 	}, answer{}, true
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -8,23 +9,31 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
+type wireTipoCambio struct {
+	Compra json.Number `json:"compra"` // a Number keeps the zeros of 3.750
+	Venta  json.Number `json:"venta"`
+	Moneda string      `json:"moneda"`
+	Fecha  string      `json:"fecha"`
+	Origen string      `json:"origen"`
+}
+
 // tipoCambio is the exchange rate of service.md 4.4.
-func (s *Server) tipoCambio(c *call) answer {
-	query, refused := parseQuery(c.r, "fecha")
+func tipoCambio(c *call, assume *Assumptions) answer {
+	query, refused := c.query("fecha")
 	if query == nil {
 		return refused
 	}
-	fecha := hoy(c.now)
+	fecha := fiscope.FechaEnLima(c.now)
 	if query.Has("fecha") {
 		var err error
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
-			return refusal(http.StatusBadRequest, s.assume.CodeInvalidDate,
+			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
 				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (contrato, 4.4)",
 				quoted(query.Get("fecha")))
 		}
 	}
-	r, ok := c.data.rates.of(fecha)
-	if why := s.withoutRate(fecha, c.now, ok); why != "" {
+	r, ok := c.data.tiposCambio.of(fecha)
+	if why := withoutRate(fecha, c.now, assume.PublicationDelay, ok); why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no hay tipo de cambio del %s: %s (contrato, 4.4)", fecha, why)
 	}
@@ -32,12 +41,12 @@ func (s *Server) tipoCambio(c *call) answer {
 }
 
 // withoutRate says in Spanish why there is no rate for a date now, or "" when there is one.
-func (s *Server) withoutRate(fecha fiscope.Fecha, now time.Time, stored bool) string {
-	today := hoy(now)
+func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, stored bool) string {
+	today := fiscope.FechaEnLima(now)
 	if why := neverRate(fecha); why != "" {
 		return why
 	}
-	published := fecha.Publicacion().Add(s.assume.PublicationDelay)
+	published := fecha.Publicacion().Add(delay)
 	switch {
 	case fecha.Compare(today) > 0:
 		return "es una fecha futura; hoy en Lima es " + today.String()

@@ -13,11 +13,45 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
+// TipoCambio is the rate of one day. The numbers keep their digits: 3.750 stays 3.750. In a file they may
+// also be written as text.
+type TipoCambio struct {
+	Fecha  string      `json:"fecha"` // YYYY-MM-DD, a business day
+	Compra json.Number `json:"compra"`
+	Venta  json.Number `json:"venta"`
+}
+
+func (t TipoCambio) check() error {
+	for _, n := range []json.Number{t.Compra, t.Venta} {
+		if !positiveDecimal(n) {
+			return fmt.Errorf("rate of %s: %q is not a positive decimal such as 3.750", t.Fecha, string(n))
+		}
+	}
+	_, err := diaDeTipoCambio(t.Fecha)
+	return err
+}
+
+// diaDeTipoCambio reads a date that can have a rate.
+func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
+	fecha, err := fiscope.ParseFecha(text)
+	if err == nil && !fecha.DiaHabil() {
+		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (service.md, 4.4)", fecha)
+	}
+	return fecha, err
+}
+
+// jsonDecimal is a decimal that is a JSON number as it stands.
+var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
+
+func positiveDecimal(n json.Number) bool {
+	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
+}
+
 // rate is one day's rate, as the digits that go on the wire.
 type rate struct{ compra, venta json.Number }
 
-// rates are the exchange rates of one server: those put on it, over the synthetic series.
-type rates struct {
+// tiposCambio are the exchange rates of one server: those put on it, over the synthetic series.
+type tiposCambio struct {
 	mu     sync.RWMutex
 	over   map[fiscope.Fecha]rate // the zero rate: a day left without one
 	series bool
@@ -35,7 +69,7 @@ func synthetic(fecha fiscope.Fecha) rate {
 }
 
 // of returns the rate stored for a business day, published or not.
-func (s *rates) of(fecha fiscope.Fecha) (rate, bool) {
+func (s *tiposCambio) of(fecha fiscope.Fecha) (rate, bool) {
 	s.mu.RLock()
 	r, put := s.over[fecha]
 	s.mu.RUnlock()
@@ -48,38 +82,22 @@ func (s *rates) of(fecha fiscope.Fecha) (rate, bool) {
 	return synthetic(fecha), true
 }
 
-// jsonDecimal is a decimal that is a JSON number as it stands.
-var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
-
-func positiveDecimal(n json.Number) bool {
-	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
-}
-
-func (s *rates) put(ts ...TipoCambio) error {
-	if err := firstError(ts, TipoCambio.check); err != nil {
-		return err
-	}
+// put takes rates that were checked.
+func (s *tiposCambio) put(ts ...TipoCambio) {
 	for _, t := range ts {
-		_ = s.set(t.Fecha, rate{t.Compra, t.Venta}) // the date was checked
+		s.set(t.Fecha, rate{t.Compra, t.Venta})
 	}
-	return nil
 }
 
-// remove leaves days without a rate.
-func (s *rates) remove(fechas ...string) error {
+// remove leaves days, which were checked, without a rate.
+func (s *tiposCambio) remove(fechas ...string) {
 	for _, fecha := range fechas {
-		if err := s.set(fecha, rate{}); err != nil {
-			return err
-		}
+		s.set(fecha, rate{})
 	}
-	return nil
 }
 
-func (s *rates) set(text string, r rate) error {
-	fecha, err := diaDeTipoCambio(text)
-	if err != nil {
-		return err
-	}
+func (s *tiposCambio) set(text string, r rate) {
+	fecha, _ := diaDeTipoCambio(text) // it was checked
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over == nil {
@@ -87,14 +105,13 @@ func (s *rates) set(text string, r rate) error {
 	}
 	if (r == rate{}) && !s.series {
 		delete(s.over, fecha)
-		return nil
+		return
 	}
 	s.over[fecha] = r
-	return nil
 }
 
 // all returns the rates that were put and the days that were left without one, by date.
-func (s *rates) all() (put []TipoCambio, gone []string) {
+func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, fecha := range slices.SortedFunc(maps.Keys(s.over), fiscope.Fecha.Compare) {
