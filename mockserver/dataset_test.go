@@ -81,3 +81,15 @@ func TestDefaultSOLUsersAreTheConstants(t *testing.T) {
 	assert.Equal(t, 200, as(mockserver.UsuarioSOL, mockserver.ClaveSOL).status)
 	as(mockserver.UsuarioPrincipal, mockserver.ClavePrincipal).isError(t, 401, wrongSOL)
 }
+
+func TestWithoutDefaultData(t *testing.T) {
+	_, api := start(t, mockserver.WithoutDefaultData(), frozen(t, "2026-11-21T12:00:00-05:00"),
+		mockserver.WithTipoCambio("2026-11-20", "3.750", "3.760"), mockserver.WithUsuariosSOL(mockserver.SOL{RUC: "20100053455", Usuario: "U", Clave: "c"}))
+	api.get(lookup).isError(t, 404, "NOT_FOUND")
+	assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=sunat").body)
+	api.get("/api/tipocambio?fecha=2026-11-19").isError(t, 404, "NOT_FOUND")
+	assert.Equal(t, 200, api.get("/api/tipocambio?fecha=2026-11-20").status)
+	api.validar(cpe(t)).isError(t, 401, wrongSOL)
+	r := api.validar(cpe(t, "rucSolicitante", `"20100053455"`, "usuarioSol", `"U"`, "claveSol", `"c"`))
+	assert.Contains(t, r.body, `"codigo":"98"`)
+}

@@ -1,8 +1,6 @@
 package mockserver_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -14,54 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestLookupAnswersTheRecordOfTheContract(t *testing.T) {
-	_, api := start(t, mockserver.WithContribuyentes(mockserver.Contribuyente{
-		RUC: "20999990097", RazonSocial: `PEÑA & "HIJOS" <S.A.>`, NombreComercial: "NO SE MUESTRA",
-		Estado: "ACTIVO", Condicion: "HABIDO", Direccion: "AV. UNO 1", Ubigeo: "150101",
-		Departamento: "LIMA", Provincia: "LIMA", Distrito: "LIMA", Tipo: "SOCIEDAD ANONIMA",
-		ActividadEconomica: "1050", FechaInscripcion: "2020-01-02", FechaInicioActividades: "2020-02-03",
-	}))
-	r := api.get("/api/contribuyentes/20999990097")
-	require.Equal(t, 200, r.status)
-	assert.Equal(t, "application/json; charset=utf-8", r.header.Get("Content-Type"))
-	// service.md 2.1: thirteen fields, no more; & and < as they are.
-	assert.Equal(t, `{"ruc":"20999990097","razonSocial":"PEÑA & \"HIJOS\" <S.A.>","estado":"ACTIVO","condicion":"HABIDO",`+
-		`"direccion":"AV. UNO 1","ubigeo":"150101","departamento":"LIMA","provincia":"LIMA","distrito":"LIMA",`+
-		`"tipo":"SOCIEDAD ANONIMA","actividadEconomica":"1050","fechaInscripcion":"2020-01-02",`+
-		`"fechaInicioActividades":"2020-02-03"}`+"\n", r.body)
-}
-
-func TestLookupRefusesWhatIsNotElevenDigits(t *testing.T) {
-	_, api := start(t)
-	for name, ruc := range map[string]string{
-		"ten":             "2013131295",
-		"twelve":          "201313129555",
-		"letter":          "2013131295A",
-		"space":           "20131312955%20",
-		"other digits":    url.PathEscape("２０１３１３１２９５５"),
-		"slash":           "2013131%2F955",
-		"dots":            "%2e%2e",
-		"query":           "20131312955%3Fa",
-		"signed":          "+2013131295",
-		"almost a search": "searchh",
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := api.get("/api/contribuyentes/" + ruc)
-			r.isError(t, 400, "INVALID_RUC")
-			assert.Contains(t, r.body, "11 dígitos")
-		})
-	}
-}
-
-func TestLookupOfAnUnknownRUCIsNotFound(t *testing.T) {
-	_, api := start(t)
-	r := api.get("/api/contribuyentes/20000000001")
-	r.isError(t, 404, "NOT_FOUND")
-	assert.Contains(t, r.body, "20000000001")
-	// The contract asks for 11 digits, not for a check digit.
-	api.get("/api/contribuyentes/12345678901").isError(t, 404, "NOT_FOUND")
-}
 
 func TestSearchAnswersSummaries(t *testing.T) {
 	_, api := start(t)
@@ -222,47 +172,4 @@ func rucs(body string) []string {
 		found = append(found, part[:11])
 	}
 	return found
-}
-
-// brokenRegistro fails, with a text that must not leave.
-type brokenRegistro struct{}
-
-func (brokenRegistro) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {
-	return mockserver.Contribuyente{}, false, errors.New("disco interno /dev/sda")
-}
-
-func (brokenRegistro) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {
-	return nil, errors.New("disco interno /dev/sda")
-}
-
-func TestRegistro(t *testing.T) {
-	t.Run("takes the place of the default taxpayers", func(t *testing.T) {
-		var registro mockserver.RegistroEnMemoria
-		require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "SOLO ESTE"}))
-		srv, api := start(t, mockserver.WithRegistro(&registro))
-		assert.Equal(t, 200, api.get("/api/contribuyentes/20000000001").status)
-		assert.Equal(t, 404, api.get("/api/contribuyentes/20131312955").status)
-		assert.Equal(t, []string{"20000000001"}, rucs(api.get("/api/contribuyentes/search?razonSocial=solo").body))
-		require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "PUESTO ENCIMA"}))
-		assert.Contains(t, api.get("/api/contribuyentes/20000000001").body, "PUESTO ENCIMA")
-		assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=solo").body, "the hidden record is not found")
-		require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: "20000000002", RazonSocial: "SOLO ESTE OTRO"}))
-		assert.Equal(t, []string{"20000000002"}, rucs(api.get("/api/contribuyentes/search?razonSocial=solo&limit=1").body), "nor takes another's place")
-		require.NoError(t, registro.Put(
-			mockserver.Contribuyente{RUC: "20000000003", RazonSocial: "CASI IGUAL"},
-			mockserver.Contribuyente{RUC: "20000000004", RazonSocial: "CASI IGUAL"},
-		))
-		assert.Equal(t, []string{"20000000003"}, rucs(api.get("/api/contribuyentes/search?razonSocial=casi&limit=1").body), "one is one")
-		_, found, err := registro.PorRUC(t.Context(), "20000000001")
-		require.NoError(t, err)
-		assert.True(t, found, "the Registro itself is not written")
-	})
-	t.Run("failing", func(t *testing.T) {
-		_, api := start(t, mockserver.WithRegistro(brokenRegistro{}))
-		for _, path := range []string{"20131312955", "search?razonSocial=sunat"} {
-			r := api.get("/api/contribuyentes/" + path)
-			r.isError(t, 500, "MOCK_REGISTRY_FAILURE")
-			assert.NotContains(t, r.body, "/dev/sda")
-		}
-	})
 }
