@@ -42,8 +42,8 @@ type answer struct {
 	body   []byte
 }
 
-// The shapes on the wire, each beside the operation that answers with it, are written from service.md
-// section 2 and never shared with the SDK: a wrong name on one side must be able to fail a test.
+// The shapes on the wire stand each beside the operation that answers with it. They are written from
+// service.md section 2 and never shared with the SDK: a wrong name on one side must be able to fail a test.
 
 type wireError struct {
 	Error string `json:"error"`
@@ -70,7 +70,7 @@ func (a answer) write(w http.ResponseWriter) {
 var jsonType = []string{"application/json; charset=utf-8"}
 
 func (a answer) header(h http.Header) {
-	h["Content-Type"] = jsonType // names as net/http keeps them: Set would make them so every time
+	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)

@@ -60,73 +60,73 @@ type contribuyentes struct {
 }
 
 // put takes taxpayers that were checked.
-func (t *contribuyentes) put(cs ...Contribuyente) {
-	_ = t.over.Put(cs...) // could report only a wrong RUC
+func (s *contribuyentes) put(cs ...Contribuyente) {
+	_ = s.over.Put(cs...) // could report only a wrong RUC
 	for _, c := range cs {
-		t.setGone(c.RUC, false)
+		s.setGone(c.RUC, false)
 	}
 }
 
-func (t *contribuyentes) remove(rucs ...string) {
-	t.over.Delete(rucs...)
+func (s *contribuyentes) remove(rucs ...string) {
+	s.over.Delete(rucs...)
 	for _, ruc := range rucs {
-		t.setGone(ruc, t.base != nil)
+		s.setGone(ruc, s.base != nil)
 	}
 }
 
-func (t *contribuyentes) setGone(ruc string, gone bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.isGone(ruc) == gone {
+func (s *contribuyentes) setGone(ruc string, gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isGone(ruc) == gone {
 		return
 	}
 	next := map[string]bool{}
-	if old := t.gone.Load(); old != nil {
+	if old := s.gone.Load(); old != nil {
 		maps.Copy(next, *old)
 	}
 	if delete(next, ruc); gone {
 		next[ruc] = true
 	}
-	t.gone.Store(&next)
+	s.gone.Store(&next)
 }
 
-func (t *contribuyentes) isGone(ruc string) bool {
-	gone := t.gone.Load()
+func (s *contribuyentes) isGone(ruc string) bool {
+	gone := s.gone.Load()
 	return gone != nil && (*gone)[ruc]
 }
 
 // deleted returns the RUCs that were deleted, in order.
-func (t *contribuyentes) deleted() []string {
-	gone := t.gone.Load()
+func (s *contribuyentes) deleted() []string {
+	gone := s.gone.Load()
 	if gone == nil {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(*gone))
 }
 
-func (t *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente, bool, error) {
-	c, ok, err := t.over.PorRUC(ctx, ruc)
-	if ok || err != nil || t.base == nil || t.isGone(ruc) {
+func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente, bool, error) {
+	c, ok, err := s.over.PorRUC(ctx, ruc)
+	if ok || err != nil || s.base == nil || s.isGone(ruc) {
 		return c, ok, err
 	}
-	return t.base.PorRUC(ctx, ruc)
+	return s.base.PorRUC(ctx, ruc)
 }
 
-func (t *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
-	over, err := t.over.Buscar(ctx, texto, limite)
-	if err != nil || t.base == nil {
+func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	over, err := s.over.Buscar(ctx, texto, limite)
+	if err != nil || s.base == nil {
 		return over, err
 	}
 	// Ask for as many more as the records lying over and the deleted ones can hide.
-	hidden := t.over.len()
-	if gone := t.gone.Load(); gone != nil {
+	hidden := s.over.len()
+	if gone := s.gone.Load(); gone != nil {
 		hidden += len(*gone)
 	}
-	base, err := t.base.Buscar(ctx, texto, limite+hidden)
+	base, err := s.base.Buscar(ctx, texto, limite+hidden)
 	if err != nil {
 		return nil, err
 	}
-	base = slices.DeleteFunc(base, func(c Contribuyente) bool { return t.over.has(c.RUC) || t.isGone(c.RUC) })
+	base = slices.DeleteFunc(base, func(c Contribuyente) bool { return s.over.has(c.RUC) || s.isGone(c.RUC) })
 	if len(over) == 0 { // nothing to merge: a Registro's own order stands
 		return base[:min(len(base), limite)], nil
 	}

@@ -202,7 +202,7 @@ func TestResetInMemory(t *testing.T) {
 	assert.NotEmpty(t, r.body)
 }
 
-// Behind TLS, in an http.Server of one's own: a reset says no goodbye, and the journal knows the connection.
+// Behind TLS, in an http.Server of one's own: a reset sends no TLS alert first, and the journal knows the connection.
 func TestResetBehindTLS(t *testing.T) {
 	srv, _ := start(t)
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.ruc = ruc; to != nil {
 		c.op = to.op
 	}
-	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // as net/http keeps the name: Get would make it so
+	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
@@ -54,7 +54,7 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (contrato, sección 5)")
 }
 
-// charged takes the call from the quota and answers it.
+// charged takes the call from the quota and answers it, or refuses it when nothing is left.
 func charged(c *call, to *route, assume *Assumptions) answer {
 	charge, ok := c.account.charge(c.now, assume.ResetZone)
 	var a answer

@@ -106,11 +106,11 @@ func (c charge) left() int {
 	return int(max(0, c.limit-c.used))
 }
 
-// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset (service.md, section
-// 8), written as net/http keeps names: its Set would have to make them so for every answer.
+// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, written as net/http
+// keeps names: Header.Set would convert them for every answer.
 var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
-// setHeaders writes the rate-limit headers.
+// setHeaders writes the three headers of service.md section 8.
 func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
