@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope"
 )
 
 // Codes of answers that service.md knows nothing of. They begin with MOCK_ so that nobody takes them
@@ -37,6 +42,14 @@ type answer struct {
 	body   []byte
 }
 
+// The shapes on the wire stand each beside the operation that answers with it. They are written from
+// service.md section 2 and never shared with the SDK: a wrong name on one side must be able to fail a test.
+
+type wireError struct {
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
+
 // success is the 200 that carries v.
 func success(v any) answer { return answer{status: http.StatusOK, body: encode(v)} }
 
@@ -57,7 +70,7 @@ func (a answer) write(w http.ResponseWriter) {
 var jsonType = []string{"application/json; charset=utf-8"}
 
 func (a answer) header(h http.Header) {
-	h["Content-Type"] = jsonType // names as net/http keeps them: Set would make them so every time
+	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
@@ -77,4 +90,18 @@ func encode(v any) []byte {
 		panic(fmt.Sprintf("mockserver: encode %T: %v", v, err)) // strings, a bool and checked numbers: cannot fail
 	}
 	return b.Bytes()
+}
+
+// quoted shows a short piece of a request's line in an error text.
+func quoted(s string) string {
+	const most = 60
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return "«" + strings.ToValidUTF8(s, "�") + "»"
+}
+
+// enLima shows an instant in an error text.
+func enLima(t time.Time) string {
+	return t.In(fiscope.Lima).Format("2006-01-02 15:04:05") + " (hora de Lima)"
 }

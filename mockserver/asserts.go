@@ -1,12 +1,11 @@
 package mockserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -14,6 +13,37 @@ import (
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
+}
+
+// Requests returns the requests of the journal that one of the filters takes, or all without a filter,
+// oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
+// with status 0.
+func (s *Server) Requests(filters ...Filter) []Request {
+	return requests(s.journal.entries(filters...))
+}
+
+// WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
+// far with the reason of ctx. It does not poll.
+func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
+	found, err := s.journal.wait(ctx, f, n)
+	return requests(found), err
+}
+
+// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key,
+// or of all and of none when key is "".
+func (s *Server) Dropped(key string) int {
+	if key == "" {
+		return s.journal.dropped(nil)
+	}
+	if a := s.keys.account(key); a != nil {
+		return s.journal.dropped(&a.seen)
+	}
+	return 0
+}
+
+// JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
+func (s *Server) JournalTable(filters ...Filter) string {
+	return journalTable(s.journal.entries(filters...), Filter{})
 }
 
 // AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the
@@ -33,7 +63,7 @@ func (s *Server) AssertSpent(t TB, f Filter, want int) bool {
 // credentials, right or wrong.
 func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 	t.Helper()
-	who := hashOf(solID{ruc, usuario})
+	who := UsuarioID{ruc, usuario}.hash()
 	return s.assert(t, Filter{Op: OpValidar}, want, "SOL attempts", func(e *entry) int {
 		if e.sol == who {
 			return 1
@@ -45,11 +75,12 @@ func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 // assert adds up what the requests of a filter count, and compares it.
 func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry) int) bool {
 	t.Helper()
-	all, dropped := s.snapshot(f)
+	// Of a filter with a key, that key's part only: nothing of it may be dropped, and the table shows it.
+	all, dropped := s.journal.entries(Filter{Key: f.Key}), s.Dropped(f.Key)
 	got := 0
 	take := taking([]Filter{f})
 	for i := range all {
-		if take(&all[i]) {
+		if take(&all[i].Request) {
 			got += count(&all[i])
 		}
 	}
@@ -59,92 +90,10 @@ func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry
 		return false
 	}
 	if got != want {
-		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, f, table(all, f))
+		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, f, journalTable(all, f))
 		return false
 	}
 	return true
-}
-
-// snapshot returns the journal, or of a filter with a key that key's part, and how much of it was dropped.
-func (s *Server) snapshot(f Filter) (all []entry, dropped int) {
-	s.journal.mu.Lock()
-	all = s.journal.read(taking([]Filter{{Key: f.Key}}))
-	s.journal.mu.Unlock()
-	return all, s.Dropped(f.Key)
-}
-
-// table writes requests, one a line; what the filter does not take says why.
-func table(all []entry, f Filter) string {
-	if len(all) == 0 {
-		return "The journal is empty: no request came.\n"
-	}
-	const most = 50
-	var b strings.Builder
-	if len(all) > most {
-		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
-		all = all[len(all)-most:]
-	}
-	if f.Key != "" {
-		f.Key = f.keyID()
-	}
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "  \tN\ttime\trequest\tkey\tstatus\tcode\tcost\tconn\tfault\tSOL\tnot counted, since")
-	for i := range all {
-		r := &all[i].Request
-		why := f.differs(r)
-		mark := "=>"
-		if why != "" {
-			mark = "  "
-		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", mark, r.N, r.Time.Format("15:04:05.000"), r.line(),
-			orDash(r.Key), r.statusText(), orDash(r.Code), r.Cost, r.connText(), orDash(r.Fault), orDash(string(r.SOL)), why)
-	}
-	_ = w.Flush()
-	return b.String()
-}
-
-// line is the request line.
-func (r *Request) line() string {
-	line := r.Method + " " + r.Path
-	if r.Query != "" {
-		line += "?" + r.Query
-	}
-	if len(line) > 70 {
-		line = line[:70] + "…"
-	}
-	return line
-}
-
-func (r *Request) statusText() string {
-	if r.Status == 0 {
-		return "-"
-	}
-	return strconv.Itoa(r.Status)
-}
-
-func (r *Request) connText() string {
-	switch {
-	case r.Conn == 0:
-		return "-"
-	case r.Reused:
-		return strconv.FormatInt(r.Conn, 10) + " again"
-	}
-	return strconv.FormatInt(r.Conn, 10) + " new"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
-// JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
-func (s *Server) JournalTable(filters ...Filter) string {
-	s.journal.mu.Lock()
-	all := s.journal.read(taking(filters))
-	s.journal.mu.Unlock()
-	return table(all, Filter{})
 }
 
 // AssertNoSecrets fails t if the journal has one of the secrets in it, or a key or a clave that the server
@@ -170,7 +119,8 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 		text, _ := json.Marshal(r) // plain fields: cannot fail
 		shown := string(text) + fmt.Sprintf("%+v", r)
 		for i, secret := range secrets {
-			if secret != "" && (strings.Contains(shown, secret) || strings.Contains(shown, quotedJSON(secret))) {
+			escaped, _ := json.Marshal(secret) // a string: cannot fail
+			if secret != "" && (strings.Contains(shown, secret) || strings.Contains(shown, string(escaped))) {
 				t.Errorf("mockserver: secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, r.Method)
 				ok = false
 			}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -213,23 +214,6 @@ func TestEachAssumptionIsInTheTable(t *testing.T) {
 	}
 }
 
-func TestEstadosOfTheRegistry(t *testing.T) {
-	assume := mockserver.DefaultAssumptions()
-	assume.Estados = mockserver.EstadosSUNAT
-	_, api := start(t, mockserver.WithAssumptions(assume), mockserver.WithContribuyentes(
-		mockserver.Contribuyente{RUC: "20000000001", Estado: "SUSPENSIÓN TEMPORAL"},
-		mockserver.Contribuyente{RUC: "20000000002", Estado: "BAJA PROV. POR OFICIO"},
-	))
-	assert.Contains(t, api.get("/api/contribuyentes/20000000001").body, `"estado":"SUSPENSION TEMPORAL"`)
-	assert.Contains(t, api.get("/api/contribuyentes/20000000002").body, `"estado":"BAJA PROV. POR OFICI"`)
-	_, table := start(t, mockserver.WithContribuyentes(
-		mockserver.Contribuyente{RUC: "20000000001", Estado: "SUSPENSION TEMPORAL"},
-		mockserver.Contribuyente{RUC: "20000000002", Estado: "BAJA DE OFICIO"},
-	))
-	assert.Contains(t, table.get("/api/contribuyentes/20000000001").body, `"estado":"SUSPENSIÓN TEMPORAL"`)
-	assert.Contains(t, table.get("/api/contribuyentes/20000000002").body, `"estado":"BAJA DE OFICIO"`)
-}
-
 func TestAssumptionsThatCannotBe(t *testing.T) {
 	for name, change := range map[string]func(*mockserver.Assumptions){
 		"the zero value":   func(a *mockserver.Assumptions) { *a = mockserver.Assumptions{} },
@@ -259,4 +243,60 @@ func TestAssumptionsThatCannotBe(t *testing.T) {
 		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 401, wrongSOL)
 	}
 	assert.Equal(t, 200, api.validar(cpe(t)).status, "0 blocks never")
+}
+
+func TestReadingsChangeOneFieldEach(t *testing.T) {
+	usual := reflect.ValueOf(mockserver.DefaultAssumptions())
+	changed := map[string]bool{}
+	names := map[string]bool{}
+	for i, r := range mockserver.Readings() {
+		require.False(t, names[r.Name], "%s twice", r.Name)
+		names[r.Name] = true
+		var fields []string
+		for j := range usual.NumField() {
+			if !reflect.DeepEqual(usual.Field(j).Interface(), reflect.ValueOf(r.Assumptions).Field(j).Interface()) {
+				fields = append(fields, usual.Type().Field(j).Name)
+			}
+		}
+		if i == 0 {
+			assert.Equal(t, "default", r.Name)
+			assert.Empty(t, fields)
+			continue
+		}
+		field, _, _ := strings.Cut(r.Name, "=")
+		assert.Equal(t, []string{field}, fields, r.Name)
+		changed[field] = true
+		_, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithAssumptions(r.Assumptions))
+		assert.NoError(t, err, r.Name)
+	}
+	for field := range usual.Type().Fields() {
+		assert.True(t, changed[field.Name], "no reading changes %s", field.Name)
+	}
+}
+
+// What a caller of the SDK relies on must hold in every reading.
+func TestEachAssumptionWithTheSDK(t *testing.T) {
+	var ran []mockserver.Assumptions
+	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
+		ran = append(ran, a)
+		srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithAssumptions(a))
+		client := srv.Client()
+		c, err := client.Contribuyentes.Consultar(t.Context(), "20131312955")
+		require.NoError(t, err)
+		assert.True(t, c.Estado.Activo())
+		_, err = client.Contribuyentes.Consultar(t.Context(), "20000000001")
+		assert.ErrorIs(t, err, fiscope.ErrNotFound)
+		baja, err := client.Contribuyentes.Consultar(t.Context(), "20100000131")
+		require.NoError(t, err)
+		assert.True(t, baja.Estado.Baja())
+		v, err := client.CPE.Validar(t.Context(), fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+			fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL)})
+		require.NoError(t, err)
+		assert.True(t, v.EsValido)
+		require.NoError(t, srv.PutKey(srv.APIKey, 0))
+		_, err = srv.Client().Contribuyentes.Consultar(t.Context(), "20131312955")
+		assert.Error(t, err)
+		assert.NotErrorIs(t, err, fiscope.ErrNotFound)
+	})
+	assert.Len(t, ran, len(mockserver.Readings()))
 }

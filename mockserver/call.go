@@ -4,38 +4,47 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// call is one request on its way through the server.
+// bodyMost is the largest body taken; the seven fields of a receipt validation need some two hundred bytes.
+const bodyMost = 64 << 10
+
+// call is one request on its way through the server: what came, and what has become of it so far.
 type call struct {
-	w    http.ResponseWriter
-	r    *http.Request
-	now  time.Time // read once, so that one answer never straddles midnight
-	data *dataset
+	w       http.ResponseWriter
+	r       *http.Request
+	now     time.Time // read once, so that one answer never straddles midnight
+	data    *dataset
+	journal *journal
+	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
 
-	op      *operation // nil when no route has the path
-	ruc     string     // of a lookup's path
-	key     string     // as it came
-	account *account   // nil when the key is missing or unknown
-
-	admitted bool // path, method and key are right
-
-	fault     string // the name of the one that met it
-	sunatDown bool   // a fault says so
+	op      Operation // "" when no route has the path
+	ruc     string    // of a lookup's path; of a validation, the issuer's once its fields are right
+	key     string    // as it came
+	account *account  // nil when the key is missing or unknown
 
 	body    []byte // once it was read
 	bodyErr error
-	wasRead bool
 
-	// For the journal.
-	n         int64 // its number, once it is there
-	nth       int64 // of its connection
-	cost      int
-	left      int
-	redacted  string
+	// What the journal is to know of it.
+	n         int64  // its number, once it is there
+	nth       int64  // of the requests of its connection
+	left      int    // of the quota, after it
+	redacted  string // its body, once it was read
+	fault     string // the name of the one that met it
 	solResult SOLResult
-	solHash   uint64
+	solUser   uint64 // who tried, hashed; 0 for nobody
+
+	wasRead   bool // the body
+	admitted  bool // path, method and key are right
+	charged   bool // it took one query from the quota
+	sunatDown bool // a fault makes the tax authority not respond to it
 }
 
 // readBody reads the request's body, the first time it is asked for.
@@ -43,21 +52,118 @@ func (c *call) readBody() ([]byte, error) {
 	if !c.wasRead {
 		c.wasRead = true
 		c.body, c.bodyErr = io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, bodyMost))
-		c.redacted = unreadBody(c.r, len(c.body))
+		c.redacted = redact.Body(c.r.Header.Get("Content-Type"), len(c.body))
 	}
 	return c.body, c.bodyErr
 }
 
-// about reports whether a call is about a taxpayer: of a lookup, or of either side of a validation.
-func (c *call) about(ruc string) bool {
+// query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes
+// that are not UTF-8, and of a parameter of the operation given twice, of which the service would take one
+// that the caller may not mean. Parameters that the operation does not have are ignored.
+func (c *call) query(params ...string) (url.Values, answer) {
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return nil, refusal(http.StatusBadRequest, codeBadQuery,
+			"la cadena de consulta no se puede leer: escriba %% como %%25, & como %%26 y ; como %%3B en los valores (RFC 3986)")
+	}
+	for _, name := range params {
+		if len(query[name]) > 1 {
+			return nil, refusal(http.StatusBadRequest, codeRepeated,
+				"el parámetro %s llegó %d veces: envíelo una sola vez", name, len(query[name]))
+		}
+		if !utf8.ValidString(query.Get(name)) {
+			return nil, refusal(http.StatusBadRequest, codeBadQuery,
+				"el parámetro %s no está en UTF-8: una Ñ, por ejemplo, se escribe %%C3%%91", name)
+		}
+	}
+	return query, answer{}
+}
+
+// isAbout reports whether a call is about a taxpayer: of a lookup, or of either side of a validation.
+func (c *call) isAbout(ruc string) bool {
 	switch c.op {
-	case lookup:
+	case OpConsultar:
 		return c.ruc == ruc
-	case validation:
+	case OpValidar:
 		var sides struct{ RUCEmisor, RUCSolicitante any }
 		body, _ := c.readBody()
 		_ = json.Unmarshal(body, &sides) // a body that is no JSON is about nobody
 		return sides.RUCEmisor == ruc || sides.RUCSolicitante == ruc
 	}
 	return false
+}
+
+// send writes the call's answer.
+func (c *call) send(a answer) {
+	c.record(a)
+	a.write(c.w)
+}
+
+// record puts the call into the journal, or what has become of it since: with the zero answer while there
+// is none. It comes before the answer is written, so that a client that has its answer finds the request
+// in the journal.
+func (c *call) record(a answer) {
+	if c.journal.limit == 0 {
+		return
+	}
+	var of *ring
+	if c.account != nil {
+		of = &c.account.seen
+	}
+	c.n = c.journal.record(of, entry{c.request(a), redact.Answer(a.body, c.key), c.solUser})
+}
+
+// request is the call as the journal keeps it: without claves and keys.
+func (c *call) request(a answer) Request {
+	r := Request{
+		N:       c.n,
+		Time:    c.now,
+		Op:      c.op,
+		Matched: c.admitted,
+		Method:  redact.Text(c.r.Method, c.key),
+		Path:    redact.Text(c.r.URL.Path, c.key),
+		Query:   redact.Query(c.r.URL, c.key),
+		Agent:   redact.Text(c.r.UserAgent(), c.key),
+		Body:    c.redacted,
+		Status:  a.status,
+		Code:    a.code,
+		Left:    c.left,
+		Fault:   c.fault,
+		SOL:     c.solResult,
+	}
+	if c.charged {
+		r.Cost = 1
+	}
+	switch {
+	case c.account != nil:
+		r.Key = c.account.id
+	case c.key != "":
+		r.Key = redact.Fingerprint(c.key)
+	}
+	if isRUC(c.ruc) { // what else the path has may be anything
+		r.RUC = c.ruc
+	}
+	r.Conn, r.Reused = c.connection()
+	return r
+}
+
+// connection returns the number of the call's connection and whether an earlier request came on it.
+func (c *call) connection() (number int64, reused bool) {
+	conn, _ := c.r.Context().Value(connectionKey{}).(*connection)
+	if conn == nil {
+		return 0, false
+	}
+	if c.nth == 0 {
+		c.nth = conn.requests.Add(1)
+	}
+	return conn.number, c.nth > 1
+}
+
+// connectionKey finds the connection in a request's context; see [Server.ConnContext].
+type connectionKey struct{}
+
+// connection is one connection of a server.
+type connection struct {
+	number   int64
+	requests atomic.Int64
 }

@@ -71,10 +71,8 @@ type comprobantes struct {
 	base map[comprobanteID]Comprobante // never written
 }
 
-func (s *comprobantes) put(cs ...Comprobante) error {
-	if err := firstError(cs, Comprobante.check); err != nil {
-		return err
-	}
+// put takes receipts that were checked.
+func (s *comprobantes) put(cs ...Comprobante) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over == nil {
@@ -83,13 +81,12 @@ func (s *comprobantes) put(cs ...Comprobante) error {
 	for _, c := range cs {
 		s.over[c.id()] = c
 	}
-	return nil
 }
 
 // remove forgets a receipt: it is No Existe from then on.
 func (s *comprobantes) remove(id comprobanteID) {
 	if _, ok := s.base[id]; ok {
-		_ = s.put(Comprobante{id.emisor, id.tipo, id.serie, id.numero, CodigoNoExiste, ""})
+		s.put(Comprobante{id.emisor, id.tipo, id.serie, id.numero, CodigoNoExiste, ""})
 		return
 	}
 	s.mu.Lock()
@@ -107,8 +104,9 @@ func (s *comprobantes) all() []Comprobante {
 	})
 }
 
-// resultado is what the tax authority says of a receipt; of one it does not know, No Existe.
-func (s *comprobantes) resultado(id comprobanteID) wireResultado {
+// find returns a receipt as the tax authority knows it, its message included; one that it does not know is
+// No Existe.
+func (s *comprobantes) find(id comprobanteID) Comprobante {
 	s.mu.RLock()
 	c, ok := s.over[id]
 	s.mu.RUnlock()
@@ -118,9 +116,8 @@ func (s *comprobantes) resultado(id comprobanteID) wireResultado {
 	if !ok {
 		c.Codigo = CodigoNoExiste
 	}
-	r := resultados[c.Codigo]
-	if c.Mensaje != "" {
-		r.mensaje = c.Mensaje
+	if c.Mensaje == "" {
+		c.Mensaje = resultados[c.Codigo].mensaje
 	}
-	return wireResultado{Codigo: c.Codigo, Mensaje: r.mensaje, Estado: r.estado, EsValido: c.Codigo == CodigoAceptado}
+	return c
 }

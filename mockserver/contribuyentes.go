@@ -1,117 +1,40 @@
 package mockserver
 
 import (
-	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
 
-// Limits of a search, service.md 4.2 and 8.
-const (
-	searchShortest = 3
-	limitDefault   = 10
-	limitMost      = 50
-)
-
-// consultar is the lookup of service.md 4.1.
-func (s *Server) consultar(c *call) answer {
-	ruc := c.ruc
-	if !isRUC(ruc) {
-		return refusal(http.StatusBadRequest, s.assume.CodeInvalidRUC,
-			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 4.1)", quoted(ruc))
-	}
-	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
-	if err != nil {
-		return registroFailed()
-	}
-	if !ok {
-		return refusal(http.StatusNotFound, codeNotFound,
-			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (contrato, 4.1)", ruc)
-	}
-	return success(wireContribuyente{
-		RUC:                    found.RUC,
-		RazonSocial:            found.RazonSocial,
-		Estado:                 s.assume.Estados.estado(found.Estado),
-		Condicion:              found.Condicion,
-		Direccion:              found.Direccion,
-		Ubigeo:                 found.Ubigeo,
-		Departamento:           found.Departamento,
-		Provincia:              found.Provincia,
-		Distrito:               found.Distrito,
-		Tipo:                   found.Tipo,
-		ActividadEconomica:     found.ActividadEconomica,
-		FechaInscripcion:       found.FechaInscripcion,
-		FechaInicioActividades: found.FechaInicioActividades,
-	})
+// Contribuyente is a taxpayer as this mock stores it: the fields of service.md 2.1, and the trade name,
+// which search also looks at and no answer carries. Its JSON is that of the embedded data files.
+type Contribuyente struct {
+	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
+	RazonSocial            string `json:"razonSocial"`
+	NombreComercial        string `json:"nombreComercial"`
+	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
+	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
+	Direccion              string `json:"direccion"`
+	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI
+	Departamento           string `json:"departamento"`
+	Provincia              string `json:"provincia"`
+	Distrito               string `json:"distrito"`
+	Tipo                   string `json:"tipo"`
+	ActividadEconomica     string `json:"actividadEconomica"`
+	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD, or "-" where the registry has none
+	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD, or "-"
 }
 
-// buscar is the search of service.md 4.2.
-func (s *Server) buscar(c *call) answer {
-	query, refused := parseQuery(c.r, "razonSocial", "limit")
-	if query == nil {
-		return refused
+func (c Contribuyente) check() error {
+	if !isRUC(c.RUC) {
+		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
 	}
-	texto := strings.TrimSpace(query.Get("razonSocial"))
-	if n := utf8.RuneCountInString(texto); n < searchShortest {
-		return refusal(http.StatusBadRequest, codeSearchTooShort,
-			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (contrato, 4.2)", n, searchShortest)
-	}
-	limite, ok := parseLimit(query)
-	if !ok {
-		return refusal(http.StatusBadRequest, s.assume.CodeInvalidLimit,
-			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (contrato, 4.2)",
-			quoted(query.Get("limit")), limitMost, limitDefault)
-	}
-	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
-	if err != nil {
-		return registroFailed()
-	}
-	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
-	for i, f := range found {
-		list[i] = wireResumen{f.RUC, f.RazonSocial, s.assume.Estados.estado(f.Estado), f.Condicion}
-	}
-	return success(list)
-}
-
-func parseLimit(query url.Values) (int, bool) {
-	if !query.Has("limit") {
-		return limitDefault, true
-	}
-	text := query.Get("limit")
-	if !digits(text) {
-		return 0, false
-	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= 1 && n <= limitMost
-}
-
-// parseQuery decodes the query string. It refuses what net/url would drop in silence, bytes that are not
-// UTF-8, and a parameter of the operation given twice, of which the service would take one that the
-// caller may not mean. Parameters it does not know are ignored.
-func parseQuery(r *http.Request, params ...string) (url.Values, answer) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, refusal(http.StatusBadRequest, codeBadQuery,
-			"la cadena de consulta no se puede leer: escriba %% como %%25, & como %%26 y ; como %%3B en los valores (RFC 3986)")
-	}
-	for _, name := range params {
-		if len(query[name]) > 1 {
-			return nil, refusal(http.StatusBadRequest, codeRepeated,
-				"el parámetro %s llegó %d veces: envíelo una sola vez", name, len(query[name]))
-		}
-		if !utf8.ValidString(query.Get(name)) {
-			return nil, refusal(http.StatusBadRequest, codeBadQuery,
-				"el parámetro %s no está en UTF-8: una Ñ, por ejemplo, se escribe %%C3%%91", name)
-		}
-	}
-	return query, answer{}
-}
-
-func registroFailed() answer {
-	return refusal(http.StatusInternalServerError, codeRegistroDown,
-		"el Registro que se dio a este servidor de pruebas devolvió un error: revise su implementación")
+	return nil
 }
 
 // isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.
@@ -124,4 +47,98 @@ func digits(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// contribuyentes are the taxpayers of one server: those put on it, over a Registro that it never changes
+// (the default data, which all servers read, or the one of WithRegistro), without those deleted.
+type contribuyentes struct {
+	over RegistroEnMemoria
+	base Registro // may be nil
+
+	mu   sync.Mutex
+	gone atomic.Pointer[map[string]bool] // RUCs of base that were deleted; never written, nil for none
+}
+
+// put takes taxpayers that were checked.
+func (s *contribuyentes) put(cs ...Contribuyente) {
+	_ = s.over.Put(cs...) // could report only a wrong RUC
+	for _, c := range cs {
+		s.setGone(c.RUC, false)
+	}
+}
+
+func (s *contribuyentes) remove(rucs ...string) {
+	s.over.Delete(rucs...)
+	for _, ruc := range rucs {
+		s.setGone(ruc, s.base != nil)
+	}
+}
+
+func (s *contribuyentes) setGone(ruc string, gone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isGone(ruc) == gone {
+		return
+	}
+	next := map[string]bool{}
+	if old := s.gone.Load(); old != nil {
+		maps.Copy(next, *old)
+	}
+	if delete(next, ruc); gone {
+		next[ruc] = true
+	}
+	s.gone.Store(&next)
+}
+
+func (s *contribuyentes) isGone(ruc string) bool {
+	gone := s.gone.Load()
+	return gone != nil && (*gone)[ruc]
+}
+
+// deleted returns the RUCs that were deleted, in order.
+func (s *contribuyentes) deleted() []string {
+	gone := s.gone.Load()
+	if gone == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(*gone))
+}
+
+func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente, bool, error) {
+	c, ok, err := s.over.PorRUC(ctx, ruc)
+	if ok || err != nil || s.base == nil || s.isGone(ruc) {
+		return c, ok, err
+	}
+	return s.base.PorRUC(ctx, ruc)
+}
+
+func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	over, err := s.over.Buscar(ctx, texto, limite)
+	if err != nil || s.base == nil {
+		return over, err
+	}
+	// Ask for as many more as the records lying over and the deleted ones can hide.
+	hidden := s.over.len()
+	if gone := s.gone.Load(); gone != nil {
+		hidden += len(*gone)
+	}
+	base, err := s.base.Buscar(ctx, texto, limite+hidden)
+	if err != nil {
+		return nil, err
+	}
+	base = slices.DeleteFunc(base, func(c Contribuyente) bool { return s.over.has(c.RUC) || s.isGone(c.RUC) })
+	if len(over) == 0 { // nothing to merge: a Registro's own order stands
+		return base[:min(len(base), limite)], nil
+	}
+	var found []hallazgo
+	folded := relevance.Fold(texto)
+	for _, c := range slices.Concat(over, base) {
+		f := newFicha(c)
+		rank, ok := f.record.Match(folded)
+		if !ok { // the Registro knows a match that this package does not
+			rank = relevance.Inside
+		}
+		found = append(found, hallazgo{&f, rank})
+	}
+	return best(found, limite), nil
 }

@@ -2,13 +2,9 @@ package mockserver
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
-
-	"github.com/fiscope/fiscope"
 )
 
 // Data is what a server holds over its default data: the one format of fixtures, the same from Go
@@ -39,21 +35,6 @@ type Data struct {
 	Deleted Deleted `json:"deleted,omitzero"`
 }
 
-// TipoCambio is the rate of one day. The numbers keep their digits: 3.750 stays 3.750. In a file they may
-// also be written as text.
-type TipoCambio struct {
-	Fecha  string      `json:"fecha"` // YYYY-MM-DD, a business day
-	Compra json.Number `json:"compra"`
-	Venta  json.Number `json:"venta"`
-}
-
-// Key is an API key with its daily quota: 0 refuses every call, [Unlimited] none. It prints without the
-// key.
-type Key struct {
-	Key   string `json:"key"`
-	Quota int    `json:"quota"`
-}
-
 // Deleted names records of the default data, or of a [Registro], that a server does not have. A receipt
 // is deleted by putting it with [CodigoNoExiste].
 type Deleted struct {
@@ -61,15 +42,6 @@ type Deleted struct {
 	Usuarios       []UsuarioID `json:"usuarios,omitempty"`
 	TiposCambio    []string    `json:"tiposCambio,omitempty"` // dates, YYYY-MM-DD
 }
-
-// UsuarioID identifies a user of the tax authority's portal.
-type UsuarioID struct {
-	RUC     string `json:"ruc"`
-	Usuario string `json:"usuario"`
-}
-
-// Format implements [fmt.Formatter]: whatever the verb, the key is left out.
-func (k Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "Key{quota=%d}", k.Quota) }
 
 // Format implements [fmt.Formatter]: whatever the verb, it tells how much there is, and no secret.
 func (d Data) Format(f fmt.State, _ rune) {
@@ -79,12 +51,6 @@ func (d Data) Format(f fmt.State, _ rune) {
 
 // LogValue implements [slog.LogValuer]: a JSON handler would otherwise write the claves and keys.
 func (d Data) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(d)) }
-
-// LogValue implements [slog.LogValuer].
-func (k Key) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(k)) }
-
-// LogValue implements [slog.LogValuer].
-func (u SOL) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(u)) }
 
 // check returns the first thing in d that a server cannot take.
 func (d Data) check() error {
@@ -113,51 +79,6 @@ func (d Deleted) check() error {
 		firstError(d.Usuarios, UsuarioID.check),
 		firstError(d.TiposCambio, func(fecha string) error { _, err := diaDeTipoCambio(fecha); return err }),
 	)
-}
-
-func (u UsuarioID) check() error {
-	switch {
-	case !isRUC(u.RUC):
-		return fmt.Errorf("SOL user of RUC %q: the RUC is not 11 digits", u.RUC)
-	case u.Usuario == "":
-		return errors.New("SOL user of RUC " + u.RUC + ": the user name is empty")
-	}
-	return nil
-}
-
-func (k Key) check() error {
-	if k.Key == "" {
-		return errors.New("the API key is empty")
-	}
-	for i := range len(k.Key) {
-		// Other bytes cannot travel in a header, or arrive trimmed.
-		if k.Key[i] <= ' ' || k.Key[i] > '~' {
-			return errors.New("the API key has a character that is not printable ASCII")
-		}
-	}
-	if k.Quota < Unlimited {
-		return fmt.Errorf("a quota of %d calls: give 0 or more, or Unlimited", k.Quota)
-	}
-	return nil
-}
-
-func (t TipoCambio) check() error {
-	for _, n := range []json.Number{t.Compra, t.Venta} {
-		if !positiveDecimal(n) {
-			return fmt.Errorf("rate of %s: %q is not a positive decimal such as 3.750", t.Fecha, string(n))
-		}
-	}
-	_, err := diaDeTipoCambio(t.Fecha)
-	return err
-}
-
-// diaDeTipoCambio reads a date that can have a rate.
-func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
-	fecha, err := fiscope.ParseFecha(text)
-	if err == nil && !fecha.DiaHabil() {
-		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (service.md, 4.4)", fecha)
-	}
-	return fecha, err
 }
 
 // join adds the records of other after those of d: where both have one, the last put wins.

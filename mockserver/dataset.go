@@ -1,18 +1,59 @@
 package mockserver
 
 import (
-	"errors"
+	"embed"
+	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
+
+// The SOL users of the default data. They are samples, made to be written in tests and examples, and
+// open nothing: a secondary user, which is accepted with its clave, and a principal one, which never is.
+const (
+	RUCSolicitante = "20131312955"
+	UsuarioSOL     = "MIUSER01"
+	ClaveSOL       = "clave-mock-1"
+
+	UsuarioPrincipal = "PRINCIP1"
+	ClavePrincipal   = "clave-mock-2"
+)
+
+//go:embed data/*.json
+var dataFiles embed.FS
+
+// defaults is the embedded data set, read once in a process. Every server reads it and none writes it:
+// what is put on a server lies over it.
+type defaults struct {
+	registro     *RegistroEnMemoria
+	comprobantes map[comprobanteID]Comprobante
+	usuarios     []SOL
+}
+
+// embedded reads the default data.
+var embedded = sync.OnceValues(func() (defaults, error) {
+	data, err := readFolder(dataFiles, "data")
+	if err != nil {
+		return defaults{}, fmt.Errorf("default data: %w", err)
+	}
+	d := defaults{
+		registro:     &RegistroEnMemoria{},
+		comprobantes: make(map[comprobanteID]Comprobante, len(data.Comprobantes)),
+		usuarios:     data.Usuarios,
+	}
+	for _, c := range data.Comprobantes {
+		d.comprobantes[c.id()] = c
+	}
+	return d, d.registro.Put(data.Contribuyentes...)
+})
 
 // dataset is all the data of a server but its keys. A reset makes a new one, so that every request sees
 // all of the old or all of the new.
 type dataset struct {
-	contribuyentes padron
+	contribuyentes contribuyentes
 	comprobantes   comprobantes
 	sol            sol
-	rates          rates
+	tiposCambio    tiposCambio
 	sunatDown      atomic.Bool
 	withDefaults   bool
 }
@@ -33,23 +74,20 @@ func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 		d.contribuyentes.base = def.registro
 	}
 	d.comprobantes.base = def.comprobantes
-	d.rates.series = true
-	return d, d.sol.put(def.usuarios...)
+	d.tiposCambio.series = true
+	d.sol.put(def.usuarios...)
+	return d, nil
 }
 
 // put takes data that were checked, all but the keys.
-func (d *dataset) put(data Data) error {
+func (d *dataset) put(data Data) {
 	d.contribuyentes.remove(data.Deleted.Contribuyentes...)
-	for _, u := range data.Deleted.Usuarios {
-		d.sol.remove(solID{u.RUC, u.Usuario})
-	}
-	return errors.Join(
-		d.rates.remove(data.Deleted.TiposCambio...),
-		d.contribuyentes.put(data.Contribuyentes...),
-		d.comprobantes.put(data.Comprobantes...),
-		d.sol.put(data.Usuarios...),
-		d.rates.put(data.TiposCambio...),
-	)
+	d.sol.remove(data.Deleted.Usuarios...)
+	d.tiposCambio.remove(data.Deleted.TiposCambio...)
+	d.contribuyentes.put(data.Contribuyentes...)
+	d.comprobantes.put(data.Comprobantes...)
+	d.sol.put(data.Usuarios...)
+	d.tiposCambio.put(data.TiposCambio...)
 }
 
 // export returns what d holds over the default data, in a stable order.
@@ -60,15 +98,15 @@ func (d *dataset) export() Data {
 		Comprobantes:    d.comprobantes.all(),
 		Usuarios:        d.sol.all(),
 	}
-	out.TiposCambio, out.Deleted.TiposCambio = d.rates.all()
+	out.TiposCambio, out.Deleted.TiposCambio = d.tiposCambio.all()
 	out.Deleted.Contribuyentes = d.contribuyentes.deleted()
 	if !d.withDefaults {
 		return out
 	}
 	def, _ := embedded() // read when d was made
 	for _, u := range def.usuarios {
-		if !slices.ContainsFunc(out.Usuarios, func(o SOL) bool { return o.RUC == u.RUC && o.Usuario == u.Usuario }) {
-			out.Deleted.Usuarios = append(out.Deleted.Usuarios, UsuarioID{u.RUC, u.Usuario})
+		if !slices.ContainsFunc(out.Usuarios, func(o SOL) bool { return o.id() == u.id() }) {
+			out.Deleted.Usuarios = append(out.Deleted.Usuarios, u.id())
 		}
 	}
 	out.Usuarios = slices.DeleteFunc(out.Usuarios, func(u SOL) bool { return slices.Contains(def.usuarios, u) })

@@ -91,9 +91,10 @@
 //
 // # One request, one order
 //
-// Route, key, faults before the charge, quota, validation, data, faults after it. A refused path, method or key and a spent quota consume nothing;
-// every other call consumes one. Within a receipt validation: the body, the seven fields, then the tax
-// authority (500 while it is down, never counted as an attempt), then the SOL user, then the receipt.
+// Route, key, faults before the charge, quota, validation, data, faults after it. A refused path, method
+// or key and a spent quota consume nothing; every other call consumes one. Within a receipt validation:
+// the body, the seven fields, then the tax authority (500 while it is down, never counted as an attempt),
+// then the SOL user, then the receipt.
 //
 // Every answer that is not 2xx is JSON with a non-empty error, in Spanish, that says what was wrong and
 // which rule it is, and a non-empty code. A code that begins with MOCK_ is this mock's own, for what the

@@ -1,6 +1,10 @@
 package mockserver
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+)
 
 // Vocabulario is one spelling of the taxpayer states. service.md 3.1 gives two lists and does not say
 // which one a response uses; the registry that the data come from has a third.
@@ -27,7 +31,7 @@ func (v Vocabulario) estado(stored string) string {
 			return "SUSPENSIÓN"
 		}
 	case EstadosSUNAT:
-		plain := []rune(strings.ToUpper(fold(stored)))
+		plain := []rune(strings.ToUpper(relevance.Fold(stored)))
 		return string(plain[:min(len(plain), 20)])
 	case EstadosTabla:
 		if stored == "SUSPENSION TEMPORAL" {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/clock"
 )
 
 // Fault is what goes wrong, and with which calls. Its JSON is that of the program's faults.
@@ -17,22 +19,6 @@ type Fault struct {
 	Steps []Effect `json:"steps"`
 }
 
-// ActiveFault is a fault that was set on a server. Its methods are safe for concurrent use.
-type ActiveFault struct {
-	fault  Fault
-	steps  []Effect // resolved
-	until  time.Time
-	server *Server
-
-	mu       sync.Mutex
-	draws    *rand.Rand
-	seen     int
-	hits     int
-	over     bool
-	released chan struct{}
-	let      bool
-}
-
 // FaultStatus is a fault with what it has done.
 type FaultStatus struct {
 	Fault
@@ -41,36 +27,32 @@ type FaultStatus struct {
 	Active bool `json:"active"` // whether it can meet another one now
 }
 
-// Fault sets a fault: the steps happen to the calls that m matches, in turn, or the one step to each.
-// The faults are asked in the order in which they were set, and the first one that is due meets the call.
-// A fault that cannot be ends the test of [New]; after [Start], it panics: see [Server.AddFault].
-//
-//	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
-func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
-	f := Fault{Match: m}
-	for _, step := range steps {
-		f.Steps = append(f.Steps, step.effect())
-	}
-	active, err := s.AddFault(f)
-	if err != nil {
-		if s.t == nil {
-			panic(fmt.Sprintf("mockserver: Fault: %v", err))
-		}
-		s.t.Helper()
-		s.t.Fatalf("mockserver: Fault: %v", err)
-	}
-	return active
+// ActiveFault is a fault that was set on a server. Its methods are safe for concurrent use.
+type ActiveFault struct {
+	fault  Fault
+	steps  []Effect // resolved
+	until  time.Time
+	clock  *clock.Clock
+	remove func()
+
+	mu       sync.Mutex
+	draws    *rand.Rand
+	seen     int
+	hits     int
+	over     bool
+	released chan struct{} // closed by Release
+	let      bool          // it is closed
 }
 
-// AddFault sets a fault, in place of the one with the same name and key.
-func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
+// newFault returns a fault that is not set yet, or the reason why it cannot be.
+func newFault(f Fault, c *clock.Clock) (*ActiveFault, error) {
 	if err := f.Match.check(); err != nil {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
 		return nil, errors.New("a fault without steps: give a preset or an effect")
 	}
-	active := &ActiveFault{server: s, released: make(chan struct{}), draws: f.Match.draws()}
+	active := &ActiveFault{clock: c, released: make(chan struct{}), draws: f.Match.draws()}
 	for i, step := range f.Steps {
 		e := step.resolved()
 		if err := e.check(); err != nil {
@@ -82,14 +64,46 @@ func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = s.clock.now().Add(f.Match.For)
+		active.until = c.Now().Add(f.Match.For)
 	}
 	active.fault = f
-	s.faults.add(active)
 	return active, nil
 }
 
-// count takes note of a call, and returns the effect if it is due and the call is free.
+// Name is how the journal and [Server.Faults] call the fault.
+func (f *ActiveFault) Name() string { return f.fault.Name }
+
+// Hits returns how many calls the fault has met.
+func (f *ActiveFault) Hits() int { return f.Status().Hits }
+
+// Status returns the fault with what it has done.
+func (f *ActiveFault) Status() FaultStatus {
+	now := f.clock.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now)}
+}
+
+// Release lets go the calls that the fault keeps waiting, and those that come: [Hold] and a latency end at
+// once, and what hangs is closed. A call that waits is let go too when its fault is removed, and is closed
+// when its client leaves or the server closes.
+func (f *ActiveFault) Release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.let {
+		f.let = true
+		close(f.released)
+	}
+}
+
+// Remove ends the fault and lets go what it holds.
+func (f *ActiveFault) Remove() { f.remove() }
+
+// lasts reports whether the fault's time is not over.
+func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
+
+// count takes note of a call, and returns the effect if it is the fault's turn and the call is free: met
+// by no other fault. over reports whether the fault ended with it.
 func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +111,7 @@ func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
 	f.seen++
 	due = m.Nth == 0 || m.Nth == f.seen
 	if m.Probability > 0 {
-		due = f.draws.Float64() < m.Probability && due // always drawn: what others meet changes nothing
+		due = f.draws.Float64() < m.Probability && due // always drawn: what other faults meet changes nothing
 	}
 	if !free || !due || f.over {
 		return e, false, false
@@ -111,4 +125,11 @@ func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
 	f.hits++
 	f.over = m.Times > 0 && f.hits >= m.Times || m.Nth > 0
 	return e, true, f.over
+}
+
+// ended reports whether the fault has met the last call of its match.
+func (f *ActiveFault) ended() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over
 }

@@ -7,17 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// faults are those of one server. The calls read a list that is never written, nil where there is none.
+// faults are those of one server, in the order in which they were set.
 type faults struct {
+	// What the calls read: the faults that have not ended, in a list that is never written; nil for none.
 	active atomic.Pointer[[]*ActiveFault]
 	mu     sync.Mutex
-	all    []*ActiveFault
-	made   int
+	all    []*ActiveFault // that were not removed
+	made   int            // names that were made
 }
 
+// add sets a fault, in place of the one with the same name and key.
 func (fs *faults) add(f *ActiveFault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	f.remove = func() { fs.remove(func(g *ActiveFault) bool { return g == f }) }
 	if f.fault.Name == "" {
 		fs.made++
 		kind := "fault"
@@ -38,22 +41,17 @@ func (fs *faults) add(f *ActiveFault) {
 	fs.publish()
 }
 
-// publish makes the list that calls read: it is nil again when no fault can meet a call.
+// publish makes the list that calls read. It must be called with the lock held.
 func (fs *faults) publish() {
-	var list []*ActiveFault
-	for _, f := range fs.all {
-		if f.mu.Lock(); !f.over {
-			list = append(list, f)
-		}
-		f.mu.Unlock()
-	}
-	if list == nil {
+	list := slices.DeleteFunc(slices.Clone(fs.all), (*ActiveFault).ended)
+	if len(list) == 0 {
 		fs.active.Store(nil)
 		return
 	}
 	fs.active.Store(&list)
 }
 
+// remove ends the faults that which says, and lets go what they hold.
 func (fs *faults) remove(which func(*ActiveFault) bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -67,6 +65,30 @@ func (fs *faults) remove(which func(*ActiveFault) bool) {
 	fs.publish()
 }
 
+func (fs *faults) clear() { fs.remove(func(*ActiveFault) bool { return true }) }
+
+// removeOf removes the faults of a key.
+func (fs *faults) removeOf(key string) {
+	fs.remove(func(f *ActiveFault) bool { return f.fault.Match.Key == key })
+}
+
+// list returns all faults, those that have ended too.
+func (fs *faults) list() []*ActiveFault {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return slices.Clone(fs.all)
+}
+
+// find returns the first fault with a name, of a key or of any for "", or nil.
+func (fs *faults) find(key, name string) *ActiveFault {
+	for _, f := range fs.list() {
+		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
+			return f
+		}
+	}
+	return nil
+}
+
 // take returns the fault that meets a call, and the effect. Every fault counts the call, whoever meets it.
 func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
 	list := fs.active.Load()
@@ -75,7 +97,7 @@ func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
 	}
 	ended := false
 	for _, f := range *list {
-		if !f.fault.Match.covers(c) || !f.until.IsZero() && !c.now.Before(f.until) {
+		if !f.fault.Match.covers(c) || !f.lasts(c.now) {
 			continue
 		}
 		if effect, due, over := f.count(met == nil); due {
@@ -89,3 +111,51 @@ func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
 	}
 	return met, e
 }
+
+// Fault sets a fault: the steps happen to the calls that m matches, in turn, or the one step to each.
+// The faults are asked in the order in which they were set, and the first one that is due meets the call.
+// A fault that cannot be ends the test of [New]; after [Start], it panics: see [Server.AddFault].
+//
+//	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
+func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
+	f := Fault{Match: m}
+	for _, step := range steps {
+		f.Steps = append(f.Steps, step.effect())
+	}
+	active, err := s.AddFault(f)
+	if err != nil {
+		if s.t == nil {
+			panic(fmt.Sprintf("mockserver: Fault: %v", err))
+		}
+		s.t.Helper()
+		s.t.Fatalf("mockserver: Fault: %v", err)
+	}
+	return active
+}
+
+// AddFault sets a fault, in place of the one with the same name and key.
+func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
+	active, err := newFault(f, &s.clock)
+	if err != nil {
+		return nil, err
+	}
+	s.faults.add(active)
+	return active, nil
+}
+
+// Faults returns the faults that were set and not removed, those that have ended too, in the order in
+// which they are asked.
+func (s *Server) Faults() []FaultStatus {
+	all := s.faults.list()
+	status := make([]FaultStatus, len(all))
+	for i, f := range all {
+		status[i] = f.Status()
+	}
+	return status
+}
+
+// FindFault returns the first fault with a name, or nil.
+func (s *Server) FindFault(name string) *ActiveFault { return s.faults.find("", name) }
+
+// ClearFaults removes all faults.
+func (s *Server) ClearFaults() { s.faults.clear() }

@@ -1,11 +1,12 @@
 package mockserver
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // Filter chooses requests of the journal: those that have what its fields say. The zero Filter takes all.
@@ -46,11 +47,12 @@ func (f Filter) differs(r *Request) string {
 	return ""
 }
 
+// keyID returns the fingerprint of the filter's key.
 func (f Filter) keyID() string {
-	if strings.HasPrefix(f.Key, "k_") {
+	if strings.HasPrefix(f.Key, redact.Prefix) {
 		return f.Key
 	}
-	return fingerprint(f.Key)
+	return redact.Fingerprint(f.Key)
 }
 
 // String says what f takes, without a key.
@@ -94,66 +96,16 @@ func orNone(s string) string {
 	return s
 }
 
-// Requests returns the requests of the journal that one of the filters takes, or all without a filter,
-// oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
-// with status 0.
-func (s *Server) Requests(filters ...Filter) []Request {
-	s.journal.mu.Lock()
-	defer s.journal.mu.Unlock()
-	return requests(s.journal.read(taking(filters)))
-}
-
-func taking(filters []Filter) func(*entry) bool {
+// taking returns a function that reports whether one of the filters takes a request; without a filter,
+// each request is taken.
+func taking(filters []Filter) func(*Request) bool {
 	filters = slices.Clone(filters)
 	for i := range filters {
 		if filters[i].Key != "" {
 			filters[i].Key = filters[i].keyID() // once, not for each request
 		}
 	}
-	return func(e *entry) bool {
-		return len(filters) == 0 || slices.ContainsFunc(filters, func(f Filter) bool { return f.differs(&e.Request) == "" })
-	}
-}
-
-func requests(entries []entry) []Request {
-	list := make([]Request, len(entries))
-	for i, e := range entries {
-		list[i] = e.Request
-		list[i].Answer = string(e.answer)
-	}
-	return list
-}
-
-// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key,
-// or of all and of none when key is "".
-func (s *Server) Dropped(key string) int {
-	if key == "" {
-		return s.journal.droppedOf(nil)
-	}
-	if a := s.keys.account(key); a != nil {
-		return s.journal.droppedOf(a)
-	}
-	return 0
-}
-
-// WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
-// far with the reason of ctx. It does not poll.
-func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	for {
-		s.journal.mu.Lock()
-		found := requests(s.journal.read(taking([]Filter{f})))
-		if s.journal.changed == nil {
-			s.journal.changed = make(chan struct{})
-		}
-		changed := s.journal.changed
-		s.journal.mu.Unlock()
-		if len(found) >= n {
-			return found, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return found, fmt.Errorf("mockserver: %d of %d %v: %w", len(found), n, f, context.Cause(ctx))
-		}
+	return func(r *Request) bool {
+		return len(filters) == 0 || slices.ContainsFunc(filters, func(f Filter) bool { return f.differs(r) == "" })
 	}
 }

@@ -5,60 +5,78 @@ import "net/http"
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{w: w, r: r, now: s.clock.now(), data: s.data.Load(), left: Unlimited}
-	c.op, c.ruc = route(r.URL)
-	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // as net/http keeps the name: Get would make it so
+	c := &call{w: w, r: r, now: s.clock.Now(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	to, ruc := routeOf(r.URL)
+	if c.ruc = ruc; to != nil {
+		c.op = to.op
+	}
+	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
-	w.Header()["Date"] = s.clock.date(c.now)
-	if a, refused := s.refused(c); refused {
-		s.send(c, a)
+	w.Header()["Date"] = s.clock.DateHeader(c.now)
+	if a, refused := refused(c, to, &s.assume); refused {
+		c.send(a)
 		return
 	}
 	c.admitted = true
 	if f, effect := s.faults.take(c); f != nil {
-		s.faulty(c, f, effect)
+		f.meet(c, effect, func() answer { return charged(c, to, &s.assume) })
 		return
 	}
-	s.send(c, s.charged(c))
-}
-
-func (s *Server) send(c *call, a answer) {
-	s.journal.record(c, a)
-	a.write(c.w)
+	c.send(charged(c, to, &s.assume))
 }
 
 // refused is the answer to a call that reaches no operation.
-func (s *Server) refused(c *call) (answer, bool) {
+func refused(c *call, to *route, assume *Assumptions) (answer, bool) {
 	switch {
-	case c.op == nil:
+	case to == nil:
 		return noRoute(c.r), true
-	case c.r.Method != c.op.method:
-		return wrongMethod(c.op, c.r), true
+	case c.r.Method != to.method:
+		return wrongMethod(to, c.r), true
 	case c.account == nil:
-		return s.refusedKey(c.r), true
+		return refusedKey(c.r, assume), true
 	}
 	return answer{}, false
 }
 
-// charged takes the call from the quota and answers it.
-func (s *Server) charged(c *call) answer {
-	charge, ok := c.account.charge(c.now, s.assume.ResetZone)
+// refusedKey is the answer to a missing or unknown key.
+func refusedKey(r *http.Request, assume *Assumptions) answer {
+	if r.Header.Get("X-API-KEY") == "" {
+		hint := ""
+		if r.Header.Get("Authorization") != "" {
+			hint = " (el encabezado Authorization no se lee)"
+		}
+		return refusal(assume.MissingKey.Status, assume.MissingKey.Code,
+			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (contrato, sección 5)", hint)
+	}
+	return refusal(assume.InvalidKey.Status, assume.InvalidKey.Code,
+		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (contrato, sección 5)")
+}
+
+// charged takes the call from the quota and answers it, or refuses it when nothing is left.
+func charged(c *call, to *route, assume *Assumptions) answer {
+	charge, ok := c.account.charge(c.now, assume.ResetZone)
 	var a answer
 	if ok {
-		c.cost = 1
-		a = c.op.answer(s, c)
-		if a.status >= 300 && !s.assume.ChargeFailures {
+		c.charged = true
+		a = to.answer(c, assume)
+		if a.status >= 300 && !assume.ChargeFailures {
 			charge.refund()
-			c.cost = 0
+			c.charged = false
 		}
 	} else {
-		a = s.quotaExceeded(charge)
+		a = quotaExceeded(charge, assume)
 	}
 	c.left = charge.left()
-	if (c.op.headers || s.assume.HeadersEverywhere) && (a.status < 300 || s.assume.HeadersOnErrors) {
+	if (to.headers || assume.HeadersEverywhere) && (a.status < 300 || assume.HeadersOnErrors) {
 		charge.setHeaders(c.w.Header())
 	}
 	return a
+}
+
+func quotaExceeded(c charge, assume *Assumptions) answer {
+	return refusal(assume.QuotaExceeded.Status, assume.QuotaExceeded.Code,
+		"se agotó la cuota diaria de %d consultas de esta clave: se renueva el %s; esta llamada no consumió nada (contrato, sección 8)",
+		c.limit, c.day.reset)
 }

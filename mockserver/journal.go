@@ -1,6 +1,8 @@
 package mockserver
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sort"
 	"sync"
@@ -35,23 +37,11 @@ type Request struct {
 	SOL     SOLResult `json:"sol,omitempty"`   // what the tax authority made of the credentials
 }
 
-// SOLResult is what the tax authority made of a SOL attempt; "" where none reached it.
-type SOLResult string
-
-// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS.
-const (
-	SOLAccepted  SOLResult = "accepted"
-	SOLWrong     SOLResult = "wrong"
-	SOLUnknown   SOLResult = "unknown"
-	SOLPrincipal SOLResult = "principal"
-	SOLBlocked   SOLResult = "blocked"
-)
-
 // entry is a request as it is stored. What costs something is done when somebody reads it.
 type entry struct {
 	Request
 	answer []byte
-	sol    uint64 // who attempted, hashed; 0 for nobody
+	sol    uint64 // the hash of the SOL user that it tried; 0 for none
 }
 
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
@@ -60,16 +50,17 @@ type journal struct {
 
 	mu      sync.Mutex
 	last    int64
-	stray   ring // requests with a missing or unknown key
-	rings   []*ring
+	stray   ring          // requests with a missing or unknown key
+	rings   []*ring       // of the keys that have sent something
 	changed chan struct{} // closed at the next change; nil where nobody waits
 }
 
-// ring holds the last entries of one key, in the order of N.
+// ring holds the last entries of one key, in the order of N. The journal locks it.
 type ring struct {
 	entries []entry
-	oldest  int // once it is full
+	oldest  int // where it is, once the ring is full
 	dropped int
+	listed  bool // the journal has it in its rings
 }
 
 // add keeps e, in place of the oldest entry once there are limit.
@@ -94,26 +85,26 @@ func (r *ring) replace(e entry) {
 	}
 }
 
-func (r *ring) clear() { *r = ring{} }
+// clear forgets the entries, and that any was dropped.
+func (r *ring) clear() { *r = ring{listed: r.listed} }
 
-// put keeps an entry, or replaces the one of the same N, and tells those who wait.
-func (j *journal) put(a *account, e entry) int64 {
+// record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number.
+// An entry that has a number already takes the place of the one that was kept under it.
+func (j *journal) record(of *ring, e entry) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r := &j.stray
-	if a != nil {
-		if a.ring == nil {
-			a.ring = new(ring)
-			j.rings = append(j.rings, a.ring)
-		}
-		r = a.ring
+	if of == nil {
+		of = &j.stray
+	} else if !of.listed {
+		of.listed = true
+		j.rings = append(j.rings, of)
 	}
 	if e.N == 0 {
 		j.last++
 		e.N = j.last
-		r.add(e, j.limit)
+		of.add(e, j.limit)
 	} else {
-		r.replace(e)
+		of.replace(e)
 	}
 	if j.changed != nil {
 		close(j.changed)
@@ -122,14 +113,12 @@ func (j *journal) put(a *account, e entry) int64 {
 	return e.N
 }
 
-// forget drops what a key's ring holds.
-func (j *journal) forget(a *account) {
+// forget drops what the ring of a key holds.
+func (j *journal) forget(of *ring) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if a.ring != nil {
-		j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == a.ring })
-		a.ring = nil
-	}
+	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
+	*of = ring{}
 }
 
 func (j *journal) clear() {
@@ -141,12 +130,33 @@ func (j *journal) clear() {
 	}
 }
 
-// read returns the requests that f takes, in order, how many were dropped, and a channel that is closed
-// when there may be more. It must be called with the lock held.
-func (j *journal) read(take func(*entry) bool) (found []entry) {
+// dropped returns how many entries a ring has lost, or the whole journal for nil.
+func (j *journal) dropped(of *ring) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if of != nil {
+		return of.dropped
+	}
+	n = j.stray.dropped
+	for _, r := range j.rings {
+		n += r.dropped
+	}
+	return n
+}
+
+// entries returns what one of the filters takes, or all without a filter, in order.
+func (j *journal) entries(filters ...Filter) []entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.read(filters)
+}
+
+// read is entries with the lock held.
+func (j *journal) read(filters []Filter) (found []entry) {
+	take := taking(filters)
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
-			if e := r.at(i); take(e) {
+			if e := r.at(i); take(&e.Request) {
 				found = append(found, *e)
 			}
 		}
@@ -155,18 +165,33 @@ func (j *journal) read(take func(*entry) bool) (found []entry) {
 	return found
 }
 
-func (j *journal) droppedOf(a *account) (n int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if a != nil {
-		if a.ring == nil {
-			return 0
+// wait returns the entries that f takes, once there are n, or those so far with the reason of ctx.
+func (j *journal) wait(ctx context.Context, f Filter, n int) ([]entry, error) {
+	for {
+		j.mu.Lock()
+		found := j.read([]Filter{f})
+		if j.changed == nil {
+			j.changed = make(chan struct{})
 		}
-		return a.ring.dropped
+		changed := j.changed
+		j.mu.Unlock()
+		if len(found) >= n {
+			return found, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return found, fmt.Errorf("mockserver: %d of %d %v: %w", len(found), n, f, context.Cause(ctx))
+		}
 	}
-	n = j.stray.dropped
-	for _, r := range j.rings {
-		n += r.dropped
+}
+
+// requests are entries as they are shown.
+func requests(entries []entry) []Request {
+	list := make([]Request, len(entries))
+	for i, e := range entries {
+		list[i] = e.Request
+		list[i].Answer = string(e.answer)
 	}
-	return n
+	return list
 }

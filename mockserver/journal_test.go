@@ -62,43 +62,6 @@ func TestJournalOfWhatReachesNoOperation(t *testing.T) {
 	srv.AssertNoSecrets(t, "canario-4711")
 }
 
-func TestFilters(t *testing.T) {
-	srv, api := start(t, mockserver.WithKey("otra", 10))
-	api.get(lookup)                                           // 1
-	api.get("/api/contribuyentes/20000000001")                // 2
-	api.withKey("otra").get(lookup)                           // 3
-	api.validar(cpe(t, "claveSol", `"mala"`))                 // 4
-	srv.Fault(mockserver.Match{Times: 1}, mockserver.Null200) // null-200-1
-	api.get(lookup)                                           // 5
-	for name, c := range map[string]struct {
-		filter mockserver.Filter
-		want   string
-	}{
-		"all":         {mockserver.Filter{}, "[1 2 3 4 5]"},
-		"operation":   {mockserver.Filter{Op: mockserver.OpConsultar}, "[1 2 3 5]"},
-		"key":         {mockserver.Filter{Key: "otra"}, "[3]"},
-		"fingerprint": {mockserver.Filter{Key: srv.Requests()[2].Key}, "[3]"},
-		"RUC":         {mockserver.Filter{RUC: "20131312955"}, "[1 3 5]"},
-		"issuer":      {mockserver.Filter{RUC: "20100070970"}, "[4]"},
-		"path":        {mockserver.Filter{Path: "/cpe/"}, "[4]"},
-		"status":      {mockserver.Filter{Status: 404}, "[2]"},
-		"code":        {mockserver.Filter{Code: wrongSOL}, "[4]"},
-		"fault":       {mockserver.Filter{Fault: "null-200-1"}, "[5]"},
-		"after":       {mockserver.Filter{After: 3}, "[4 5]"},
-		"two of them": {mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, "[1 3 5]"},
-		"unmatched":   {mockserver.Filter{Unmatched: true}, "[]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ns := []int64{}
-			for _, r := range srv.Requests(c.filter) {
-				ns = append(ns, r.N)
-			}
-			assert.Equal(t, c.want, fmt.Sprint(ns))
-		})
-	}
-	assert.Len(t, srv.Requests(mockserver.Filter{Status: 404}, mockserver.Filter{Key: "otra"}), 2, "any of them")
-}
-
 func TestJournalIsARing(t *testing.T) {
 	srv, api := start(t, mockserver.WithJournal(3), mockserver.WithKey("otra", 10))
 	api.withKey("otra").get(lookup)
@@ -183,54 +146,6 @@ func TestJournalKeepsNoSecrets(t *testing.T) {
 		assert.False(t, strings.Contains(string(text)+srv.JournalTable()+fmt.Sprintf("%+v", srv.Requests()), secret), secret)
 	}
 	assert.Len(t, srv.Requests(), 3*len(bodies)+3)
-}
-
-// fakeTB records what an assertion says.
-type fakeTB struct{ said []string }
-
-func (f *fakeTB) Helper() {}
-func (f *fakeTB) Errorf(format string, args ...any) {
-	f.said = append(f.said, fmt.Sprintf(format, args...))
-}
-func (f *fakeTB) String() string { return strings.Join(f.said, "\n") }
-
-func TestAssertionsTellWhatWentOn(t *testing.T) {
-	srv, api := start(t, frozen(t, "2026-11-21T12:00:00-05:00"))
-	api.get(lookup)
-	api.get(lookup)
-	api.get("/api/contribuyentes/20000000001")
-	api.validar(cpe(t, "claveSol", `"mala"`))
-	assert.True(t, srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar}, 3))
-	assert.True(t, srv.AssertSpent(t, mockserver.Filter{}, 4))
-	assert.True(t, srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1))
-
-	var f fakeTB
-	assert.False(t, srv.AssertCalls(&f, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 1))
-	assert.False(t, srv.AssertSpent(&f, mockserver.Filter{RUC: "20131312955"}, 1))
-	assert.False(t, srv.AssertSOLAttempts(&f, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 0))
-	assert.False(t, srv.AssertSOLAttempts(&f, mockserver.RUCSolicitante, "OTRO", 1))
-	require.Len(t, f.said, 4)
-	key := srv.Requests()[0].Key
-	want := strings.ReplaceAll(`mockserver: 2 requests, want 1, among requests with op=consultar, status=200
-    N  time          request                             key         status  code                     cost  conn     fault  SOL    not counted, since
-=>  1  12:00:00.000  GET /api/contribuyentes/20131312955  k_12345678  200     -                        1     1 new    -      -      
-=>  2  12:00:00.000  GET /api/contribuyentes/20131312955  k_12345678  200     -                        1     1 again  -      -      
-    3  12:00:00.000  GET /api/contribuyentes/20000000001  k_12345678  404     NOT_FOUND                1     1 again  -      -      status is 404, not 200
-    4  12:00:00.000  POST /api/cpe/validar                k_12345678  401     INVALID_SOL_CREDENTIALS  1     1 again  -      wrong  op is validar, not consultar
-`, "k_12345678", key)
-	assert.Equal(t, strings.Replace(want, "request                             key", "request                              key", 1), f.said[0])
-	assert.Contains(t, f.said[1], "2 queries spent, want 1")
-	assert.Contains(t, f.said[2], "1 SOL attempts, want 0")
-
-	var none fakeTB
-	empty, _ := start(t)
-	empty.AssertCalls(&none, mockserver.Filter{}, 1)
-	assert.Contains(t, none.String(), "The journal is empty")
-
-	var secrets fakeTB
-	assert.False(t, srv.AssertNoSecrets(&secrets, "nada", "INVALID_SOL"), "a text that is there")
-	assert.Contains(t, secrets.String(), "secret 2 of")
-	assert.NotContains(t, secrets.String(), "INVALID_SOL", "it is not repeated")
 }
 
 // watched is a ResponseWriter that looks at the journal when the answer comes.

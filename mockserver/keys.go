@@ -2,61 +2,87 @@ package mockserver
 
 import (
 	"errors"
-	"net/http"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // DefaultAPIKey is the key a server accepts when no other is given. It is a sample, made to be read in
 // logs and examples; it opens nothing.
 const DefaultAPIKey = "clave-de-prueba"
 
-var (
-	errUnknownKey  = errors.New("the server does not know this key")
-	errUnknownUser = errors.New("the server does not know this SOL user")
-	errNegative    = errors.New("a number below 0")
-)
+var errUnknownKey = errors.New("the server does not know this key")
+
+// Key is an API key with its daily quota: 0 refuses every call, [Unlimited] none. It prints without the
+// key.
+type Key struct {
+	Key   string `json:"key"`
+	Quota int    `json:"quota"`
+}
+
+// Format implements [fmt.Formatter]: whatever the verb, the key is left out.
+func (k Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "Key{quota=%d}", k.Quota) }
+
+// LogValue implements [slog.LogValuer].
+func (k Key) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(k)) }
+
+func (k Key) check() error {
+	if k.Key == "" {
+		return errors.New("the API key is empty")
+	}
+	for i := range len(k.Key) {
+		// Other bytes cannot travel in a header, or arrive trimmed.
+		if k.Key[i] <= ' ' || k.Key[i] > '~' {
+			return errors.New("the API key has a character that is not printable ASCII")
+		}
+	}
+	if k.Quota < Unlimited {
+		return fmt.Errorf("a quota of %d calls: give 0 or more, or Unlimited", k.Quota)
+	}
+	return nil
+}
+
+// account is what a server keeps of one API key.
+type account struct {
+	id string // the key's fingerprint
+	usage
+	seen ring // its part of the journal, which locks it
+}
 
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	accounts sync.Map // string -> *account; read by every request, written hardly ever
 }
 
-func (s *Server) putKey(k Key) error {
-	if err := k.check(); err != nil {
-		return err
+// put takes keys that were checked. One that is there keeps what it has used.
+func (r *keyring) put(ks ...Key) {
+	for _, k := range ks {
+		entry, ok := r.accounts.Load(k.Key)
+		if !ok {
+			entry, _ = r.accounts.LoadOrStore(k.Key, &account{id: redact.Fingerprint(k.Key)})
+		}
+		entry.(*account).limit.Store(int64(k.Quota))
 	}
-	entry, ok := s.keys.accounts.Load(k.Key)
-	if !ok {
-		entry, _ = s.keys.accounts.LoadOrStore(k.Key, &account{id: fingerprint(k.Key)})
-	}
-	entry.(*account).limit.Store(int64(k.Quota))
-	return nil
 }
 
-func (k *keyring) remove(key string) { k.accounts.Delete(key) }
+func (r *keyring) remove(key string) { r.accounts.Delete(key) }
 
-func (k *keyring) account(key string) *account {
-	if entry, ok := k.accounts.Load(key); ok {
+// account returns a key's account, or nil.
+func (r *keyring) account(key string) *account {
+	if entry, ok := r.accounts.Load(key); ok {
 		return entry.(*account)
 	}
 	return nil
 }
 
-func (k *keyring) accountList() []*account {
-	var list []*account
-	k.accounts.Range(func(_, entry any) bool {
-		list = append(list, entry.(*account))
-		return true
-	})
-	return list
-}
-
 // all returns the keys with their quotas, in the order of the keys.
-func (k *keyring) all() []Key {
+func (r *keyring) all() []Key {
 	var keys []Key
-	k.accounts.Range(func(key, entry any) bool {
+	r.accounts.Range(func(key, entry any) bool {
 		keys = append(keys, Key{key.(string), int(entry.(*account).limit.Load())})
 		return true
 	})
@@ -64,16 +90,10 @@ func (k *keyring) all() []Key {
 	return keys
 }
 
-// refusedKey is the answer to a missing or unknown key.
-func (s *Server) refusedKey(r *http.Request) answer {
-	if r.Header.Get("X-API-KEY") == "" {
-		hint := ""
-		if r.Header.Get("Authorization") != "" {
-			hint = " (el encabezado Authorization no se lee)"
-		}
-		return refusal(s.assume.MissingKey.Status, s.assume.MissingKey.Code,
-			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (contrato, sección 5)", hint)
-	}
-	return refusal(s.assume.InvalidKey.Status, s.assume.InvalidKey.Code,
-		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (contrato, sección 5)")
+// resetUsage makes it as if no key had ever been used.
+func (r *keyring) resetUsage() {
+	r.accounts.Range(func(_, entry any) bool {
+		entry.(*account).usage.reset()
+		return true
+	})
 }

@@ -8,45 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// four is one request of each operation, right in all but the key.
-func four(t *testing.T, a api) map[string]func() reply {
-	return map[string]func() reply{
-		"lookup":        func() reply { return a.get("/api/contribuyentes/20131312955") },
-		"search":        func() reply { return a.get("/api/contribuyentes/search?razonSocial=sunat") },
-		"validation":    func() reply { return a.validar(cpe(t)) },
-		"exchange rate": func() reply { return a.get("/api/tipocambio?fecha=2024-02-29") },
-	}
-}
-
-func TestEveryEndpointNeedsTheKey(t *testing.T) {
-	_, api := start(t)
-	for name, call := range four(t, api) {
-		assert.Equal(t, 200, call().status, name)
-	}
-	for name, call := range four(t, api.withKey("")) {
-		t.Run("missing, "+name, func(t *testing.T) {
-			r := call()
-			r.isError(t, 401, "UNAUTHORIZED")
-			assert.Contains(t, r.body, "falta el encabezado X-API-KEY")
-			assert.Empty(t, r.header.Get("X-RateLimit-Limit"))
-		})
-	}
-	for name, call := range four(t, api.withKey("otra-clave-que-no-es")) {
-		t.Run("unknown, "+name, func(t *testing.T) {
-			r := call()
-			r.isError(t, 401, "UNAUTHORIZED")
-			assert.NotContains(t, r.body, "otra-clave", "a key is not repeated")
-			assert.Empty(t, r.header.Get("X-RateLimit-Limit"))
-		})
-	}
-	t.Run("in the wrong header", func(t *testing.T) {
-		r := api.withKey("").send("GET", "/api/tipocambio", "", "Authorization", "Bearer "+api.key)
-		r.isError(t, 401, "UNAUTHORIZED")
-		assert.Contains(t, r.body, "Authorization")
-		assert.NotContains(t, r.body, api.key)
-	})
-}
-
 func TestKeys(t *testing.T) {
 	srv, api := start(t, mockserver.WithAPIKey("propia"), mockserver.WithKey("segunda", 1))
 	require.Equal(t, "propia", srv.APIKey)

@@ -97,6 +97,23 @@ func (a api) send(method, path, body string, header ...string) reply {
 	return reply{resp.StatusCode, resp.Header, string(raw)}
 }
 
+// try sends a request that may fail, and returns the status, the body and the error of either.
+func (a api) try(method, path, body string) (reply, error) {
+	req, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	req.Header.Set("X-API-KEY", a.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := a.hc.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	return reply{resp.StatusCode, resp.Header, string(raw)}, err
+}
+
 func (a api) get(path string) reply {
 	a.t.Helper()
 	return a.send("GET", path, "")
@@ -105,6 +122,16 @@ func (a api) get(path string) reply {
 func (a api) validar(body string) reply {
 	a.t.Helper()
 	return a.send("POST", "/api/cpe/validar", body, "Content-Type", "application/json")
+}
+
+// four is one request of each operation, right in all but the key.
+func four(t *testing.T, a api) map[string]func() reply {
+	return map[string]func() reply{
+		"lookup":        func() reply { return a.get("/api/contribuyentes/20131312955") },
+		"search":        func() reply { return a.get("/api/contribuyentes/search?razonSocial=sunat") },
+		"validation":    func() reply { return a.validar(cpe(t)) },
+		"exchange rate": func() reply { return a.get("/api/tipocambio?fecha=2024-02-29") },
+	}
 }
 
 // cpe is a body that the default data accept, with fields replaced: "name", "raw JSON", ... An empty
@@ -130,6 +157,10 @@ func cpe(t *testing.T, replace ...string) string {
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
+
+const lookup = "/api/contribuyentes/20131312955"
+
+func remaining(r reply) string { return r.header.Get("X-RateLimit-Remaining") }
 
 // at parses an instant such as 2026-11-20T17:00:00-05:00.
 func at(t *testing.T, text string) time.Time {

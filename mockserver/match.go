@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
+	"github.com/fiscope/fiscope/mockserver/internal/strictjson"
 )
 
 // Match says which calls a fault meets, and for how long. The zero Match is every call, until the fault
@@ -34,7 +38,7 @@ type Match struct {
 func (m Match) Format(f fmt.State, _ rune) {
 	key := ""
 	if m.Key != "" {
-		key = fingerprint(m.Key)
+		key = redact.Fingerprint(m.Key)
 	}
 	type plain Match
 	p := plain(m)
@@ -44,7 +48,7 @@ func (m Match) Format(f fmt.State, _ rune) {
 
 func (m Match) check() error {
 	switch {
-	case m.Op != "" && operationNamed(m.Op) == nil:
+	case m.Op != "" && !slices.Contains(Operations(), m.Op):
 		return fmt.Errorf("there is no operation %q: the operations are %v", string(m.Op), Operations())
 	case m.Nth < 0 || m.Times < 0 || m.For < 0:
 		return errors.New("nth, times and for cannot be negative")
@@ -56,9 +60,9 @@ func (m Match) check() error {
 
 // covers reports whether the fields that are no counters let a call through.
 func (m *Match) covers(c *call) bool {
-	return (m.Op == "" || m.Op == c.op.name) &&
+	return (m.Op == "" || m.Op == c.op) &&
 		(m.Key == "" || m.Key == c.key) &&
-		(m.RUC == "" || c.about(m.RUC)) &&
+		(m.RUC == "" || c.isAbout(m.RUC)) &&
 		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
 }
 
@@ -69,20 +73,20 @@ type (
 	plainMatch Match
 	jsonMatch  struct {
 		*plainMatch
-		For span `json:"for,omitempty"`
+		For strictjson.Duration `json:"for,omitempty"`
 	}
 )
 
 // MarshalJSON writes the duration as text: "30m0s". The key is in it.
 func (m Match) MarshalJSON() ([]byte, error) {
 	plain := plainMatch(m)
-	return json.Marshal(jsonMatch{&plain, span(m.For)})
+	return json.Marshal(jsonMatch{&plain, strictjson.Duration(m.For)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
 func (m *Match) UnmarshalJSON(text []byte) error {
 	j := jsonMatch{plainMatch: new(plainMatch)}
-	if err := strictJSON(text, &j); err != nil {
+	if err := strictjson.Decode(text, &j); err != nil {
 		return err
 	}
 	*m = Match(*j.plainMatch)

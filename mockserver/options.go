@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -10,20 +11,68 @@ import (
 // end the test. Later options win over earlier ones.
 type Option func(*config) error
 
+// config is how a server starts, and what a reset goes back to.
 type config struct {
 	assume        Assumptions
 	key           string
-	quota         *int
-	now           func() time.Time
+	quota         *int             // of key; nil for that of the assumptions
+	now           func() time.Time // where the clock reads the time
+	at            time.Time        // where the clock begins; zero for now's
+	frozen        bool
 	addr          string
 	withoutSocket bool
 	defaultData   bool
 	registro      Registro
 	data          []Data // put in order, over the default data
 	sunatDown     bool
-	at            time.Time // where the clock begins; zero for the source's time
-	frozen        bool
-	journal       int
+	journal       int // requests of each key
+}
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{
+		assume:      DefaultAssumptions(),
+		key:         DefaultAPIKey,
+		now:         time.Now,
+		addr:        "127.0.0.1:0",
+		defaultData: true,
+		journal:     journalDefault,
+	}
+	for _, opt := range opts {
+		if err := opt(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, cmp.Or(c.assume.validate(), c.ownKey().check())
+}
+
+// ownKey is the server's own key with its quota.
+func (c *config) ownKey() Key {
+	if c.quota != nil {
+		return Key{c.key, *c.quota}
+	}
+	return Key{c.key, c.assume.Quota}
+}
+
+// keys are the keys that the server starts with. Of those that are the same, the last one wins.
+func (c *config) keys() []Key {
+	keys := []Key{c.ownKey()}
+	for _, d := range c.data {
+		keys = append(keys, d.Keys...)
+	}
+	return keys
+}
+
+// dataset returns the data that the server starts with.
+func (c *config) dataset() (*dataset, error) {
+	d, err := newDataset(c.defaultData, c.registro)
+	if err != nil {
+		return nil, err
+	}
+	for _, data := range c.data {
+		d.put(data)
+	}
+	d.sunatDown.Store(c.sunatDown)
+	return d, nil
 }
 
 // WithQuota sets the daily quota of the server's own key ([Server.APIKey]), in calls: 0 refuses every

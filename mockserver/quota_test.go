@@ -12,10 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const lookup = "/api/contribuyentes/20131312955"
-
-func remaining(r reply) string { return r.header.Get("X-RateLimit-Remaining") }
-
 func TestEveryCallConsumesOne(t *testing.T) {
 	_, api := start(t, mockserver.WithQuota(100))
 	left := 99
@@ -156,4 +152,35 @@ func TestLedgerAddsUpUnderConcurrency(t *testing.T) {
 		distinct[s] = true
 	}
 	assert.Len(t, distinct, quota)
+}
+
+func TestQuotaState(t *testing.T) {
+	srv, api := start(t, mockserver.WithQuota(3), frozen(t, "2026-11-21T12:00:00-05:00"), mockserver.WithKey("sin", mockserver.Unlimited))
+	state := func(key string) mockserver.Quota {
+		q, ok := srv.Quota(key)
+		require.True(t, ok)
+		return q
+	}
+	reset := at(t, "2026-11-22T05:00:00Z").UTC()
+	assert.Equal(t, mockserver.Quota{Limit: 3, Remaining: 3, Reset: reset}, state(srv.APIKey))
+	api.get(lookup)
+	assert.Equal(t, mockserver.Quota{Limit: 3, Used: 1, Remaining: 2, Reset: reset, Spent: 1}, state(srv.APIKey))
+	require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 3))
+	api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
+	assert.Equal(t, mockserver.Quota{Limit: 3, Used: 3, Reset: reset, Spent: 1}, state(srv.APIKey))
+	srv.Advance(12 * time.Hour)
+	assert.Equal(t, "2", remaining(api.get(lookup)))
+	assert.Equal(t, 2, state(srv.APIKey).Spent, "on all days")
+	api.withKey("sin").get(lookup)
+	assert.Equal(t, mockserver.Unlimited, state("sin").Remaining)
+	_, ok := srv.Quota("nadie")
+	assert.False(t, ok)
+
+	never := mockserver.DefaultAssumptions()
+	never.ChargeFailures = false
+	free, api := start(t, mockserver.WithAssumptions(never))
+	api.get("/api/contribuyentes/1")
+	q, _ := free.Quota(free.APIKey)
+	assert.Zero(t, q.Spent+q.Used, "given back")
+	free.AssertSpent(t, mockserver.Filter{}, 0)
 }

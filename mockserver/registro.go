@@ -2,30 +2,12 @@ package mockserver
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-)
 
-// Contribuyente is a taxpayer as this mock stores it: the fields of service.md 2.1, and the trade name,
-// which search also looks at and no answer carries. Its JSON is that of the embedded data files.
-type Contribuyente struct {
-	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
-	RazonSocial            string `json:"razonSocial"`
-	NombreComercial        string `json:"nombreComercial"`
-	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
-	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
-	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI
-	Departamento           string `json:"departamento"`
-	Provincia              string `json:"provincia"`
-	Distrito               string `json:"distrito"`
-	Tipo                   string `json:"tipo"`
-	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD, or "-" where the registry has none
-	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD, or "-"
-}
+	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+)
 
 // Registro is where the taxpayers come from. Its methods are called concurrently. An error is answered
 // with 500 and code MOCK_REGISTRY_FAILURE, and its text is not shown.
@@ -46,17 +28,39 @@ type RegistroEnMemoria struct {
 	stored []ficha
 }
 
-// ficha is a taxpayer with its names folded once, when stored.
+// ficha is a taxpayer as it is stored, with what a search looks at.
 type ficha struct {
 	Contribuyente
-	razon, comercial string
+	record relevance.Record
+}
+
+func newFicha(c Contribuyente) ficha {
+	return ficha{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.Estado)}
+}
+
+// hallazgo is a taxpayer that a search found.
+type hallazgo struct {
+	*ficha
+	rank relevance.Rank
+}
+
+// best returns the limite most relevant, in order.
+func best(found []hallazgo, limite int) []Contribuyente {
+	slices.SortFunc(found, func(a, b hallazgo) int { return relevance.Compare(&a.record, a.rank, &b.record, b.rank) })
+	cs := make([]Contribuyente, 0, min(len(found), limite))
+	for _, h := range found[:min(len(found), limite)] {
+		cs = append(cs, h.Contribuyente)
+	}
+	return cs
 }
 
 // Put adds taxpayers, or replaces those of the same RUC. When one has a RUC that is not 11 ASCII digits,
 // none is taken.
 func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
-	if err := firstError(cs, Contribuyente.check); err != nil {
-		return err
+	for _, c := range cs {
+		if err := c.check(); err != nil {
+			return err
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +68,7 @@ func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 		m.byRUC = make(map[string]int, len(cs))
 	}
 	for _, c := range cs {
-		f := ficha{c, fold(c.RazonSocial), fold(c.NombreComercial)}
+		f := newFicha(c)
 		if i, ok := m.byRUC[c.RUC]; ok {
 			m.stored[i] = f
 			continue
@@ -108,16 +112,16 @@ func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente
 // that begin with it, then those with a word that begins with it, then the rest; within each, active
 // taxpayers first, then shorter names, then by RUC.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
-	var hits []hallazgo
-	texto = fold(texto)
+	var found []hallazgo
+	folded := relevance.Fold(texto)
 	m.mu.RLock()
+	defer m.mu.RUnlock() // not before best has copied what was found
 	for i := range m.stored {
-		if h, ok := m.stored[i].match(texto); ok {
-			hits = append(hits, h)
+		if rank, ok := m.stored[i].record.Match(folded); ok {
+			found = append(found, hallazgo{&m.stored[i], rank})
 		}
 	}
-	m.mu.RUnlock()
-	return best(hits, limite), nil
+	return best(found, limite), nil
 }
 
 // all returns the taxpayers in the order of their RUC.
@@ -130,13 +134,6 @@ func (m *RegistroEnMemoria) all() []Contribuyente {
 	}
 	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
 	return cs
-}
-
-func (c Contribuyente) check() error {
-	if !isRUC(c.RUC) {
-		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
-	}
-	return nil
 }
 
 func (m *RegistroEnMemoria) has(ruc string) bool {

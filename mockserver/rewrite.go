@@ -3,11 +3,9 @@ package mockserver
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +56,7 @@ var rewrites = map[Rewrite]func(body []byte, h http.Header) []byte{
 		if !bytes.Contains(body, []byte(`"esValido"`)) {
 			return body
 		}
-		return encode(wireResultado{CodigoAceptado, resultados[CodigoAceptado].mensaje, "Aceptado", false})
+		return []byte(`{"codigo":"0","mensaje":"El comprobante existe y está aceptado.","estado":"Aceptado","esValido":false}` + "\n")
 	},
 	RewriteEpochReset: func(body []byte, h http.Header) []byte {
 		if t, err := time.Parse(time.RFC3339, h.Get("X-RateLimit-Reset")); err == nil {
@@ -81,8 +79,6 @@ var rewrites = map[Rewrite]func(body []byte, h http.Header) []byte{
 		return body
 	},
 }
-
-var rateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
 func (r Rewrite) known() bool {
 	_, ok := rewrites[r]
@@ -153,16 +149,3 @@ var gzipBomb = sync.OnceValue(func() []byte {
 	_ = z.Close()
 	return b.Bytes()
 })
-
-// strictJSON decodes one value and refuses members that are not known. What it says quotes no value.
-func strictJSON(text []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		if strings.HasPrefix(err.Error(), "json:") {
-			_, err = misshapen(text, err)
-		}
-		return err
-	}
-	return nil
-}

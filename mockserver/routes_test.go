@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -122,15 +120,4 @@ func TestLookupOverRawBytes(t *testing.T) {
 	assert.Contains(t, head, ": 2026-11-22T05:00:00Z\r\n")
 	assert.Contains(t, head, fmt.Sprintf("\r\nContent-Length: %d\r\n", len(body)))
 	assert.True(t, strings.HasPrefix(body, `{"ruc":"20100053455","razonSocial":"BANCO INTERNACIONAL DEL PERU-INTERBANK",`), body)
-}
-
-// A Server is a handler too: mounted elsewhere, or called without any connection.
-func TestServerIsAHandler(t *testing.T) {
-	srv, _ := start(t)
-	rec := httptest.NewRecorder()
-	req := httptest.NewRequest(http.MethodGet, "/api/contribuyentes/20131312955", nil)
-	req.Header.Set("X-API-KEY", srv.APIKey)
-	srv.ServeHTTP(rec, req)
-	assert.Equal(t, 200, rec.Code)
-	assert.Equal(t, "999", rec.Header().Get("X-RateLimit-Remaining"))
 }

@@ -1,15 +1,22 @@
 package mockserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver/internal/clock"
+	"github.com/fiscope/fiscope/mockserver/internal/memorynet"
+	"github.com/fiscope/fiscope/mockserver/internal/serve"
 )
+
+// closeWait is how long Close lets an answer in flight finish.
+const closeWait = time.Second
 
 // T is the part of [testing.TB] that [New] needs. It is an interface so that this package, which also
 // runs inside programs, does not import testing.
@@ -31,7 +38,7 @@ type Server struct {
 	assume Assumptions
 	config *config // as it started: Reset goes back to it
 
-	clock   clock
+	clock   clock.Clock
 	keys    keyring
 	data    atomic.Pointer[dataset]
 	writing sync.Mutex // of data: a setter must not write into what a reset drops
@@ -40,12 +47,12 @@ type Server struct {
 	conns   atomic.Int64
 	closing chan struct{} // closed when Close begins: nothing waits any longer
 
-	t      T // nil when made by Start
-	mu     sync.Mutex
-	socket *listening
-	memory *listening
-	pipes  *pipeListener
-	closed bool
+	t       T // nil when made by Start
+	mu      sync.Mutex
+	socket  *serve.Server
+	memory  *serve.Server
+	network *memorynet.Listener // of memory
+	closed  bool
 }
 
 // New starts a Server for one test and closes it when the test ends. It listens on a free loopback
@@ -69,77 +76,135 @@ func New(t T, opts ...Option) *Server {
 // Start starts a Server outside tests; call [Server.Close] when done. The error says which option
 // cannot work, or why the address cannot be listened on.
 func Start(opts ...Option) (*Server, error) {
-	c := &config{assume: DefaultAssumptions(), key: DefaultAPIKey, now: time.Now, addr: "127.0.0.1:0", defaultData: true, journal: journalDefault}
-	for _, opt := range opts {
-		if err := opt(c); err != nil {
-			return nil, fmt.Errorf("mockserver: %w", err)
-		}
-	}
-	if err := c.assume.validate(); err != nil {
+	c, err := newConfig(opts)
+	if err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
-	s := &Server{URL: "http://127.0.0.1", APIKey: c.key, assume: c.assume, config: c, closing: make(chan struct{})}
-	s.journal.limit = c.journal
-	s.clock.source = c.now
-	s.clock.start(c.at, c.frozen)
+	s := &Server{
+		URL:     "http://127.0.0.1",
+		APIKey:  c.key,
+		assume:  c.assume,
+		config:  c,
+		clock:   clock.Clock{Source: c.now},
+		journal: journal{limit: c.journal},
+		closing: make(chan struct{}),
+	}
+	s.clock.Start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
 	if c.withoutSocket {
 		return s, nil
 	}
-	if err := s.listen(c.addr); err != nil {
+	ln, err := net.Listen("tcp", c.addr)
+	if err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
+	s.URL = "http://" + serve.Host(ln)
+	s.socket = serve.Start(ln, serve.Config{Handler: s, ConnContext: s.ConnContext, HeaderTimeout: 30 * time.Second})
 	return s, nil
 }
 
 // loadData makes the data and the keys what the options brought, over the default data. Keys that stay
 // keep what they used.
 func (s *Server) loadData() error {
-	c := s.config
-	d, err := newDataset(c.defaultData, c.registro)
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	d, err := s.config.dataset()
 	if err != nil {
 		return err
 	}
-	quota := c.assume.Quota
-	if c.quota != nil {
-		quota = *c.quota
-	}
-	keys := []Key{{c.key, quota}}
-	for _, put := range c.data {
-		err = errors.Join(err, d.put(put))
-		keys = append(keys, put.Keys...)
-	}
-	for _, k := range keys {
-		err = errors.Join(err, s.putKey(k))
-	}
-	if err != nil {
-		return err
-	}
+	keys := s.config.keys()
+	s.keys.put(keys...)
 	for _, k := range s.keys.all() {
 		if !slices.ContainsFunc(keys, func(kept Key) bool { return kept.Key == k.Key }) {
 			s.keys.remove(k.Key)
 		}
 	}
-	d.sunatDown.Store(c.sunatDown)
 	s.data.Store(d)
 	return nil
 }
 
-// hoy returns the date in Lima at the server's clock.
-func hoy(now time.Time) fiscope.Fecha { return fiscope.FechaEnLima(now) }
+// Part is a part of a server's state that [Server.Reset] can put back.
+type Part string
 
-// checked reports a setter's error to the test as well: nobody checks a setter's error in a test, and
-// a value that was not taken must not pass in silence.
-func (s *Server) checked(setter string, err error) error {
-	if err == nil {
-		return nil
+// The parts.
+const (
+	PartJournal Part = "journal" // the requests seen
+	PartFaults  Part = "faults"  // all of them, and what they hold is let go
+	PartQuotas  Part = "quotas"  // nobody has used anything
+	PartClock   Part = "clock"   // as it started
+	PartData    Part = "data"    // as it started, with its keys and their limits; nobody is blocked
+	PartLocks   Part = "locks"   // no SOL user is blocked or near it
+)
+
+// Parts returns all parts, in the order in which they are reset.
+func Parts() []Part {
+	return []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
+}
+
+// Reset puts the given parts of the server back to how it started, or all of them when none is given.
+// A request under way may see some of the old and some of the new. It is an error for a part that there
+// is not, and nothing is reset then.
+func (s *Server) Reset(parts ...Part) error {
+	for _, part := range parts {
+		if !slices.Contains(Parts(), part) {
+			return s.checked("Reset", fmt.Errorf("there is no part %q: the parts are %v", string(part), Parts()))
+		}
 	}
-	err = fmt.Errorf("mockserver: %s: %w", setter, err)
-	if s.t != nil {
-		s.t.Helper()
-		s.t.Errorf("%v", err)
+	if len(parts) == 0 {
+		parts = Parts()
+	}
+	for _, part := range parts {
+		if err := s.reset(part); err != nil {
+			return s.checked("Reset", err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) reset(part Part) error {
+	switch part {
+	case PartFaults:
+		s.faults.clear()
+	case PartClock:
+		s.clock.Start(s.config.at, s.config.frozen)
+	case PartData:
+		return s.loadData()
+	case PartLocks:
+		s.data.Load().sol.unblockAll()
+	case PartQuotas:
+		s.keys.resetUsage()
+	case PartJournal:
+		s.journal.clear()
+	}
+	return nil
+}
+
+// ConnContext numbers the connections, for the journal, in an [http.Server] of your own that serves s:
+// give it as its ConnContext.
+func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{number: s.conns.Add(1)})
+}
+
+// Close stops the server: it accepts nothing more, waits at most one second for the answers in flight
+// and cuts what is left. It leaves no goroutine. Closing twice is fine. After Close the Server still
+// answers as an [http.Handler].
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if !s.closed {
+		close(s.closing)
+	}
+	open := [...]*serve.Server{s.socket, s.memory}
+	s.socket, s.memory, s.closed = nil, nil, true
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	var err error
+	for _, server := range open {
+		if server != nil {
+			err = errors.Join(err, server.Close(ctx))
+		}
 	}
 	return err
 }

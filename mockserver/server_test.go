@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -29,6 +29,7 @@ func (f *fakeT) Cleanup(c func()) { f.cleanups = append(f.cleanups, c) }
 func (f *fakeT) Errorf(format string, args ...any) {
 	f.errors = append(f.errors, fmt.Sprintf(format, args...))
 }
+
 func (f *fakeT) Fatalf(format string, args ...any) { f.fatal = fmt.Sprintf(format, args...) }
 func (f *fakeT) Logf(string, ...any)               {}
 
@@ -52,34 +53,6 @@ func TestNewEndsTheTestWhenAnOptionCannotWork(t *testing.T) {
 	var f fakeT
 	mockserver.New(&f, mockserver.WithClock(nil))
 	assert.Contains(t, f.fatal, "mockserver: WithClock: the clock is nil")
-}
-
-func TestSettersRefuseWhatCannotBe(t *testing.T) {
-	var f fakeT
-	srv := mockserver.New(&f, mockserver.WithoutSocket())
-	refused := map[string]error{
-		"PutContribuyente":   srv.PutContribuyente(mockserver.Contribuyente{RUC: "2010007097"}),
-		"PutComprobante":     srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 1, Codigo: "3"}),
-		"PutComprobante 2":   srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "2010007097", Tipo: "01", Serie: "F001", Numero: 1, Codigo: "0"}),
-		"PutComprobante 3":   srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "1", Serie: "F001", Numero: 1, Codigo: "0"}),
-		"PutComprobante 4":   srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Codigo: "0"}),
-		"PutUsuarioSOL":      srv.PutUsuarioSOL(mockserver.SOL{RUC: "20100070970", Usuario: "X"}),
-		"PutTipoCambio":      srv.PutTipoCambio("2026-02-30", "3.750", "3.760"),
-		"PutTipoCambio 2":    srv.PutTipoCambio("2026-11-20", "3,750", "3.760"),
-		"PutTipoCambio 3":    srv.PutTipoCambio("2026-11-20", "3.750", "03.760"),
-		"PutTipoCambio 4":    srv.PutTipoCambio("2026-11-20", "0.000", "3.760"),
-		"PutTipoCambio 5":    srv.PutTipoCambio("2026-11-21", "3.750", "3.760"),
-		"PutTipoCambio 6":    srv.PutTipoCambio("2026-11-20", "-3.750", "3.760"),
-		"DeleteTipoCambio":   srv.DeleteTipoCambio("2026-12-25"),
-		"DeleteTipoCambio 2": srv.DeleteTipoCambio("ayer"),
-		"PutKey":             srv.PutKey("", 1),
-		"PutKey 2":           srv.PutKey("otra", -2),
-	}
-	for name, err := range refused {
-		setter, _, _ := strings.Cut(name, " ")
-		assert.ErrorContains(t, err, "mockserver: "+setter+": ", name)
-	}
-	assert.Len(t, f.errors, len(refused), "each fails the test too: %s", strings.Join(f.errors, "\n"))
 }
 
 func TestStart(t *testing.T) {
@@ -162,51 +135,6 @@ func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
 	assert.Less(t, time.Since(began), 900*time.Millisecond)
 }
 
-func TestTransportSpeaksRealHTTP(t *testing.T) {
-	_, api := start(t)
-	var reused []bool
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) { reused = append(reused, i.Reused) },
-	})
-	for range 3 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://cualquier.host.example/api/tipocambio", nil)
-		require.NoError(t, err)
-		resp, err := api.hc.Do(req)
-		require.NoError(t, err)
-		assert.Equal(t, "HTTP/1.1", resp.Proto)
-		_, err = resp.Body.Read(make([]byte, 1<<10))
-		_ = err
-		require.NoError(t, resp.Body.Close())
-	}
-	assert.Equal(t, []bool{false, true, true}, reused, "keep-alive")
-}
-
-func TestTransportAfterClose(t *testing.T) {
-	srv, api := start(t)
-	require.Equal(t, 200, api.get(lookup).status)
-	require.NoError(t, srv.Close())
-	unused := mockserver.New(t, mockserver.WithoutSocket())
-	require.NoError(t, unused.Close())
-	for name, rt := range map[string]http.RoundTripper{
-		"made before": api.hc.Transport, "made after": srv.Transport(), "the first": unused.Transport(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			resp, err := (&http.Client{Transport: rt}).Get(srv.URL + lookup)
-			if err == nil {
-				_ = resp.Body.Close()
-			}
-			assert.ErrorIs(t, err, net.ErrClosed)
-		})
-	}
-}
-
-func TestTransportOfAServerWithASocket(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithQuota(10))
-	assert.Equal(t, "9", remaining(plain(t, srv).get(lookup)))
-	overSocket := api{t, srv.URL, srv.APIKey, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	assert.Equal(t, "8", remaining(overSocket.get(lookup)), "one server behind both")
-}
-
 // 100 servers in one process share nothing, while all are written to.
 func TestServersShareNothing(t *testing.T) {
 	var wg sync.WaitGroup
@@ -239,42 +167,58 @@ func TestServersShareNothing(t *testing.T) {
 	wg.Wait()
 }
 
-// Setters act while the server serves.
-func TestSettersWhileServing(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for j := range 20 {
-				assert.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: fmt.Sprintf("2000000%02d%02d", i, j), RazonSocial: "NUEVA SUNAT"}))
-				assert.NoError(t, srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F002", Numero: j + 1, Codigo: "0"}))
-				assert.NoError(t, srv.PutTipoCambio("2024-02-29", "3.750", "3.760"))
-				assert.NoError(t, srv.PutKey(fmt.Sprint("k", i), j))
-				assert.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: "20100070970", Usuario: fmt.Sprint("USER", i), Clave: "x"}))
-				srv.SetSUNATDown(j%2 == 0)
-			}
-		})
-		wg.Go(func() {
-			for range 10 {
-				for _, call := range four(t, api) {
-					assert.Contains(t, []int{200, 500}, call().status)
-				}
-			}
+// Each part is put back, and no other one.
+func TestResetByPart(t *testing.T) {
+	type state struct {
+		Data    mockserver.Data
+		Used    int
+		Blocked bool
+		Faults  int
+		Journal bool
+		Clock   bool
+		Down    bool
+	}
+	see := func(srv *mockserver.Server) state {
+		q, _ := srv.Quota(srv.APIKey)
+		sol, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
+		return state{srv.Data(), q.Used, sol.Blocked, len(srv.Faults()), len(srv.Requests()) > 0, srv.Now().Year() == 2026, srv.SUNATDown()}
+	}
+	begin := func(t *testing.T) (*mockserver.Server, state, state) {
+		srv, api := start(t, mockserver.WithNow(at(t, "2026-11-21T12:00:00Z")), mockserver.WithFrozenClock(), mockserver.WithData(readData(t, `{"contribuyentes": [{"ruc": "20000000001"}], "keys": [{"key": "k", "quota": 5}]}`)))
+		fresh := see(srv)
+		srv.SetNow(at(t, "2027-01-02T12:00:00Z"))
+		for range 3 {
+			api.validar(cpe(t, "claveSol", `"mala"`))
+		}
+		srv.Fault(mockserver.Match{}, mockserver.OK)
+		require.NoError(t, srv.PutData(readData(t, fixture)))
+		require.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL}))
+		require.NoError(t, srv.PutKey("k", 99))
+		for range 3 {
+			api.validar(cpe(t, "claveSol", `"mala"`))
+		}
+		srv.SetSUNATDown(true)
+		return srv, fresh, see(srv)
+	}
+	for part, put := range map[mockserver.Part]func(now, fresh *state){
+		mockserver.PartJournal: func(now, fresh *state) { now.Journal = fresh.Journal },
+		mockserver.PartFaults:  func(now, fresh *state) { now.Faults = fresh.Faults },
+		mockserver.PartQuotas:  func(now, fresh *state) { now.Used = fresh.Used },
+		mockserver.PartClock:   func(now, fresh *state) { now.Clock, now.Used, now.Blocked = fresh.Clock, fresh.Used, true },
+		mockserver.PartData: func(now, fresh *state) {
+			now.Data, now.Blocked, now.Down = fresh.Data, fresh.Blocked, fresh.Down
+		},
+		mockserver.PartLocks: func(now, fresh *state) { now.Blocked = fresh.Blocked },
+	} {
+		t.Run(string(part), func(t *testing.T) {
+			srv, fresh, now := begin(t)
+			require.NoError(t, srv.Reset(part))
+			put(&now, &fresh)
+			assert.Empty(t, cmp.Diff(now, see(srv)))
 		})
 	}
-	wg.Wait()
-	srv.SetSUNATDown(false)
-	assert.Equal(t, 200, api.validar(cpe(t)).status)
-}
-
-func TestWithoutDefaultData(t *testing.T) {
-	_, api := start(t, mockserver.WithoutDefaultData(), frozen(t, "2026-11-21T12:00:00-05:00"),
-		mockserver.WithTipoCambio("2026-11-20", "3.750", "3.760"), mockserver.WithUsuariosSOL(mockserver.SOL{RUC: "20100053455", Usuario: "U", Clave: "c"}))
-	api.get(lookup).isError(t, 404, "NOT_FOUND")
-	assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=sunat").body)
-	api.get("/api/tipocambio?fecha=2026-11-19").isError(t, 404, "NOT_FOUND")
-	assert.Equal(t, 200, api.get("/api/tipocambio?fecha=2026-11-20").status)
-	api.validar(cpe(t)).isError(t, 401, wrongSOL)
-	r := api.validar(cpe(t, "rucSolicitante", `"20100053455"`, "usuarioSol", `"U"`, "claveSol", `"c"`))
-	assert.Contains(t, r.body, `"codigo":"98"`)
+	srv, fresh, _ := begin(t)
+	require.NoError(t, srv.Reset())
+	assert.Empty(t, cmp.Diff(fresh, see(srv)))
+	assert.Len(t, mockserver.Parts(), 6)
 }

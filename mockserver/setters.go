@@ -3,6 +3,7 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
@@ -14,6 +15,11 @@ func (s *Server) PutContribuyente(cs ...Contribuyente) error {
 	return s.put("PutContribuyente", Data{Contribuyentes: cs})
 }
 
+// DeleteContribuyente takes taxpayers away, of the default data too; one that is not there is no error.
+func (s *Server) DeleteContribuyente(rucs ...string) error {
+	return s.put("DeleteContribuyente", Data{Deleted: Deleted{Contribuyentes: rucs}})
+}
+
 // PutComprobante adds receipts, or replaces those of the same issuer, type, series and number. RUCEmisor
 // must be 11 digits, Tipo one of 01, 03, 07, 08, Numero 1 or more and Codigo one of the contract's five
 // (service.md, 2.3 and 2.4). A receipt that was never put is answered with 98, No Existe.
@@ -21,10 +27,16 @@ func (s *Server) PutComprobante(cs ...Comprobante) error {
 	return s.put("PutComprobante", Data{Comprobantes: cs})
 }
 
-// PutUsuarioSOL adds users of the tax authority's portal, or replaces those of the same RUC and user
-// name, and forgets their wrong attempts and their block.
-func (s *Server) PutUsuarioSOL(us ...SOL) error {
-	return s.put("PutUsuarioSOL", Data{Usuarios: us})
+// DeleteComprobante takes a receipt away: it is answered with 98, No Existe, from then on.
+func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) error {
+	c := Comprobante{rucEmisor, tipo, serie, numero, CodigoNoExiste, ""}
+	if err := c.check(); err != nil {
+		return s.checked("DeleteComprobante", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.data.Load().comprobantes.remove(c.id())
+	return nil
 }
 
 // PutTipoCambio sets the rate of one day, over the default series: fecha is YYYY-MM-DD, compra and venta
@@ -40,36 +52,42 @@ func (s *Server) DeleteTipoCambio(fecha string) error {
 	return s.put("DeleteTipoCambio", Data{Deleted: Deleted{TiposCambio: []string{fecha}}})
 }
 
-// PutKey adds an API key with its daily quota in calls, or changes the quota of a key and keeps what it
-// has used today: 0 refuses every call, [Unlimited] none. The key is a text of printable ASCII.
-func (s *Server) PutKey(key string, quota int) error {
-	return s.put("PutKey", Data{Keys: []Key{{key, quota}}})
+// PutUsuarioSOL adds users of the tax authority's portal, or replaces those of the same RUC and user
+// name, and forgets their wrong attempts and their block.
+func (s *Server) PutUsuarioSOL(us ...SOL) error {
+	return s.put("PutUsuarioSOL", Data{Usuarios: us})
+}
+
+// DeleteUsuarioSOL takes a user of the portal away, with its attempts and its block.
+func (s *Server) DeleteUsuarioSOL(ruc, usuario string) error {
+	return s.put("DeleteUsuarioSOL", Data{Deleted: Deleted{Usuarios: []UsuarioID{{ruc, usuario}}}})
+}
+
+// SOLState returns the state of a user, and whether the server knows it.
+func (s *Server) SOLState(ruc, usuario string) (SOLState, bool) {
+	return s.data.Load().sol.state(UsuarioID{ruc, usuario}, s.clock.Now())
+}
+
+// UnblockSOL forgets a user's wrong attempts and ends its block. It is an error for a user that the
+// server does not know.
+func (s *Server) UnblockSOL(ruc, usuario string) error {
+	if !s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
+		return s.checked("UnblockSOL", errors.New("the server does not know this SOL user"))
+	}
+	return nil
 }
 
 // SetSUNATDown makes the tax authority's service not respond (true) or respond again (false). While it
 // is down every well-formed receipt validation is a 500 (service.md, 4.3) and no SOL attempt is counted.
 func (s *Server) SetSUNATDown(down bool) { s.data.Load().sunatDown.Store(down) }
 
-// DeleteContribuyente takes taxpayers away, of the default data too; one that is not there is no error.
-func (s *Server) DeleteContribuyente(rucs ...string) error {
-	return s.put("DeleteContribuyente", Data{Deleted: Deleted{Contribuyentes: rucs}})
-}
+// SUNATDown reports whether the tax authority does not respond; see [Server.SetSUNATDown].
+func (s *Server) SUNATDown() bool { return s.data.Load().sunatDown.Load() }
 
-// DeleteComprobante takes a receipt away: it is answered with 98, No Existe, from then on.
-func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) error {
-	c := Comprobante{rucEmisor, tipo, serie, numero, CodigoNoExiste, ""}
-	if err := c.check(); err != nil {
-		return s.checked("DeleteComprobante", err)
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.data.Load().comprobantes.remove(c.id())
-	return nil
-}
-
-// DeleteUsuarioSOL takes a user of the portal away, with its attempts and its block.
-func (s *Server) DeleteUsuarioSOL(ruc, usuario string) error {
-	return s.put("DeleteUsuarioSOL", Data{Deleted: Deleted{Usuarios: []UsuarioID{{ruc, usuario}}}})
+// PutKey adds an API key with its daily quota in calls, or changes the quota of a key and keeps what it
+// has used today: 0 refuses every call, [Unlimited] none. The key is a text of printable ASCII.
+func (s *Server) PutKey(key string, quota int) error {
+	return s.put("PutKey", Data{Keys: []Key{{key, quota}}})
 }
 
 // DeleteKey makes the server refuse a key from the next request on, and forgets its quota, its faults and
@@ -80,8 +98,31 @@ func (s *Server) DeleteKey(key string) error {
 		return s.checked("DeleteKey", errUnknownKey)
 	}
 	s.keys.remove(key)
-	s.faults.remove(func(f *ActiveFault) bool { return f.fault.Match.Key == key })
-	s.journal.forget(a)
+	s.faults.removeOf(key)
+	s.journal.forget(&a.seen)
+	return nil
+}
+
+// Quota returns where a key stands, and whether the server knows the key.
+func (s *Server) Quota(key string) (Quota, bool) {
+	a := s.keys.account(key)
+	if a == nil {
+		return Quota{}, false
+	}
+	return a.quota(s.clock.Now(), s.assume.ResetZone), true
+}
+
+// SetQuotaUsed makes it as if a key had made used calls today: with the limit or more, its next call is
+// refused. It is an error for a key that the server does not know.
+func (s *Server) SetQuotaUsed(key string, used int) error {
+	a := s.keys.account(key)
+	switch {
+	case a == nil:
+		return s.checked("SetQuotaUsed", errUnknownKey)
+	case used < 0:
+		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
+	}
+	a.dayOf(s.clock.Now(), s.assume.ResetZone).used.Store(int64(used))
 	return nil
 }
 
@@ -98,6 +139,7 @@ func (s *Server) Data() Data {
 	return d
 }
 
+// put puts d on the server; setter is the name of the method for its error.
 func (s *Server) put(setter string, d Data) error {
 	if err := d.check(); err != nil {
 		return s.checked(setter, err)
@@ -105,14 +147,22 @@ func (s *Server) put(setter string, d Data) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	into := s.data.Load()
-	var err error
 	if d.WithoutDefaults {
-		into, err = newDataset(false, nil)
+		into = new(dataset) // without anything
 	}
-	err = errors.Join(err, into.put(d))
-	for _, k := range d.Keys {
-		err = errors.Join(err, s.putKey(k))
-	}
+	into.put(d)
+	s.keys.put(d.Keys...)
 	s.data.Store(into)
-	return s.checked(setter, err)
+	return nil
+}
+
+// checked reports a setter's error to the test as well: nobody checks a setter's error in a test, and
+// a value that was not taken must not pass in silence.
+func (s *Server) checked(setter string, err error) error {
+	err = fmt.Errorf("mockserver: %s: %w", setter, err)
+	if s.t != nil {
+		s.t.Helper()
+		s.t.Errorf("%v", err)
+	}
+	return err
 }

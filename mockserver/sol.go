@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
+	"hash/maphash"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -24,12 +27,61 @@ func (u SOL) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "SOL{%s %s principal=%t}", u.RUC, u.Usuario, u.Principal)
 }
 
-type solID struct{ ruc, usuario string }
+// LogValue implements [slog.LogValuer].
+func (u SOL) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(u)) }
 
-// sol is the portal's side of a server: its users, and who is blocked.
+func (u SOL) id() UsuarioID { return UsuarioID{u.RUC, u.Usuario} }
+
+func (u SOL) check() error {
+	if err := u.id().check(); err != nil {
+		return err
+	}
+	if u.Clave == "" {
+		return fmt.Errorf("%v: the clave is empty", u)
+	}
+	return nil
+}
+
+// UsuarioID identifies a user of the tax authority's portal.
+type UsuarioID struct {
+	RUC     string `json:"ruc"`
+	Usuario string `json:"usuario"`
+}
+
+func (u UsuarioID) check() error {
+	switch {
+	case !isRUC(u.RUC):
+		return fmt.Errorf("SOL user of RUC %q: the RUC is not 11 digits", u.RUC)
+	case u.Usuario == "":
+		return errors.New("SOL user of RUC " + u.RUC + ": the user name is empty")
+	}
+	return nil
+}
+
+// SOLState is how the tax authority sees a SOL user.
+type SOLState struct {
+	Attempts     int       // validations that reached the tax authority with this user, since it was put
+	Fails        int       // wrong ones in a row: at Assumptions.BlockAfter the user is blocked
+	Blocked      bool      // now, by the server's clock
+	BlockedUntil time.Time // zero when not blocked
+}
+
+// SOLResult is what the tax authority made of a SOL attempt; "" where none reached it.
+type SOLResult string
+
+// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS.
+const (
+	SOLAccepted  SOLResult = "accepted"
+	SOLWrong     SOLResult = "wrong"
+	SOLUnknown   SOLResult = "unknown"
+	SOLPrincipal SOLResult = "principal"
+	SOLBlocked   SOLResult = "blocked"
+)
+
+// sol are the SOL users of one server, with their attempts and their blocks.
 type sol struct {
 	mu    sync.Mutex // an attempt is counted before the next one is judged
-	users map[solID]*solUser
+	users map[UsuarioID]*solUser
 }
 
 type solUser struct {
@@ -41,35 +93,24 @@ type solUser struct {
 	blockedUntil time.Time
 }
 
-func (s *sol) put(us ...SOL) error {
-	if err := firstError(us, SOL.check); err != nil {
-		return err
-	}
+// put takes users that were checked.
+func (s *sol) put(us ...SOL) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.users == nil {
-		s.users = make(map[solID]*solUser, len(us))
+		s.users = make(map[UsuarioID]*solUser, len(us))
 	}
 	for _, u := range us {
-		s.users[solID{u.RUC, u.Usuario}] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
+		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
 	}
-	return nil
 }
 
-func (s *sol) remove(id solID) {
+func (s *sol) remove(ids ...UsuarioID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.users, id)
-}
-
-func (u SOL) check() error {
-	if err := (UsuarioID{u.RUC, u.Usuario}).check(); err != nil {
-		return err
+	for _, id := range ids {
+		delete(s.users, id)
 	}
-	if u.Clave == "" {
-		return fmt.Errorf("%v: the clave is empty", u)
-	}
-	return nil
 }
 
 // all returns the users, claves included, in the order of RUC and name.
@@ -78,7 +119,7 @@ func (s *sol) all() []SOL {
 	defer s.mu.Unlock()
 	var us []SOL
 	for id, u := range s.users {
-		us = append(us, SOL{id.ruc, id.usuario, u.text, u.principal})
+		us = append(us, SOL{id.RUC, id.Usuario, u.text, u.principal})
 	}
 	slices.SortFunc(us, func(a, b SOL) int {
 		return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario))
@@ -93,35 +134,77 @@ func (u *solUser) endBlock(now time.Time) {
 	}
 }
 
-// outcome is what the portal made of one attempt.
+// outcome is what the tax authority made of one attempt, and why.
 type outcome struct {
-	ok, unknown, principal bool
-	wasBlocked             bool // refused without looking at the clave
-	fails, allowed         int
-	blockedUntil           time.Time // zero when the user is not blocked now
+	result         SOLResult
+	principal      bool      // the user is one: so is the reason, whatever the result
+	fails, allowed int       // wrong attempts in a row, and how many block the user; 0 for never
+	blockedUntil   time.Time // zero when the user is not blocked now
 }
 
-// attempt logs in. A wrong clave counts, and so does any use of a principal user; a right clave of a
-// secondary user forgets the count, a block forgets it when it ends and is not made longer by attempts.
-func (s *sol) attempt(id solID, clave string, now time.Time, after int, lasts time.Duration) outcome {
+// attempt logs in. A wrong clave counts, and so does any use of a principal user. A right clave of a
+// secondary user forgets the count; so does the end of a block, which attempts do not make longer.
+func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int, blockFor time.Duration) outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.users[id]
 	if u == nil {
-		return outcome{unknown: true}
+		return outcome{result: SOLUnknown}
 	}
 	u.attempts++
-	if u.endBlock(now); !u.blockedUntil.IsZero() {
-		return outcome{wasBlocked: true, principal: u.principal, blockedUntil: u.blockedUntil}
+	if u.endBlock(now); !u.blockedUntil.IsZero() { // the clave is not looked at
+		return outcome{result: SOLBlocked, principal: u.principal, blockedUntil: u.blockedUntil}
 	}
 	given := sha256.Sum256([]byte(clave)) // digests: comparing them tells not even the length
 	if subtle.ConstantTimeCompare(given[:], u.clave[:]) == 1 && !u.principal {
 		u.fails = 0
-		return outcome{ok: true}
+		return outcome{result: SOLAccepted}
 	}
 	u.fails++
-	if after > 0 && u.fails >= after {
-		u.blockedUntil = now.Add(lasts)
+	if blockAfter > 0 && u.fails >= blockAfter {
+		u.blockedUntil = now.Add(blockFor)
 	}
-	return outcome{principal: u.principal, fails: u.fails, allowed: after, blockedUntil: u.blockedUntil}
+	result := SOLWrong
+	if u.principal {
+		result = SOLPrincipal
+	}
+	return outcome{result, u.principal, u.fails, blockAfter, u.blockedUntil}
 }
+
+// state returns how a user stands, and whether there is one.
+func (s *sol) state(id UsuarioID, now time.Time) (SOLState, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[id]
+	if u == nil {
+		return SOLState{}, false
+	}
+	u.endBlock(now)
+	return SOLState{u.attempts, u.fails, !u.blockedUntil.IsZero(), u.blockedUntil}, true
+}
+
+// unblock forgets a user's wrong attempts and ends its block, and reports whether there is such a user.
+func (s *sol) unblock(id UsuarioID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[id]
+	if u == nil {
+		return false
+	}
+	u.fails, u.blockedUntil = 0, time.Time{}
+	return true
+}
+
+// unblockAll does so for all users, and forgets how often each was tried.
+func (s *sol) unblockAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range s.users {
+		u.attempts, u.fails, u.blockedUntil = 0, 0, time.Time{}
+	}
+}
+
+var solSeed = maphash.MakeSeed()
+
+// hash stands for the user in the journal: its name may hold a misplaced clave. It is never 0.
+func (u UsuarioID) hash() uint64 { return maphash.Comparable(solSeed, u) | 1 }

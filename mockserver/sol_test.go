@@ -164,3 +164,29 @@ func TestSOLPrintsWithoutItsClave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"usuario":"CANARIO1"`, "the data files' form is the one place that has it")
 }
+
+func TestSOLState(t *testing.T) {
+	srv, api := start(t, mockserver.WithNow(at(t, "2026-11-21T12:00:00Z")), mockserver.WithFrozenClock())
+	state := func() mockserver.SOLState {
+		s, ok := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
+		require.True(t, ok)
+		return s
+	}
+	api.validar(cpe(t))
+	for range 3 {
+		api.validar(cpe(t, "claveSol", `"mala"`))
+	}
+	api.validar(cpe(t))
+	assert.Equal(t, mockserver.SOLState{Attempts: 5, Fails: 3, Blocked: true, BlockedUntil: srv.Now().Add(30 * time.Minute)}, state())
+	require.NoError(t, srv.UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
+	assert.Equal(t, mockserver.SOLState{Attempts: 5}, state())
+	assert.Equal(t, 200, api.validar(cpe(t)).status)
+	for range 3 {
+		api.validar(cpe(t, "claveSol", `"mala"`))
+	}
+	srv.Advance(time.Hour)
+	assert.Equal(t, mockserver.SOLState{Attempts: 9}, state(), "the block is over")
+	_, ok := srv.SOLState("20100070970", "NADIE")
+	assert.False(t, ok)
+	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 9)
+}

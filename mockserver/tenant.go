@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // Tenant is what one API key sees of a server: a quota, faults and a journal of its own, so that test
@@ -20,7 +21,7 @@ func (s *Server) Tenant(key string) *Tenant { return &Tenant{APIKey: key, server
 
 // Format implements [fmt.Formatter]: whatever the verb, it shows the key's fingerprint.
 func (t *Tenant) Format(f fmt.State, _ rune) {
-	_, _ = fmt.Fprint(f, "Tenant("+fingerprint(t.APIKey)+")")
+	_, _ = fmt.Fprint(f, "Tenant("+redact.Fingerprint(t.APIKey)+")")
 }
 
 // Client returns an SDK client with the tenant's key; see [Server.Client].
@@ -56,9 +57,7 @@ func (t *Tenant) Faults() []FaultStatus {
 func (t *Tenant) FindFault(name string) *ActiveFault { return t.server.faults.find(t.APIKey, name) }
 
 // ClearFaults removes the tenant's faults.
-func (t *Tenant) ClearFaults() {
-	t.server.faults.remove(func(f *ActiveFault) bool { return f.fault.Match.Key == t.APIKey })
-}
+func (t *Tenant) ClearFaults() { t.server.faults.removeOf(t.APIKey) }
 
 // Requests returns the tenant's requests; see [Server.Requests].
 func (t *Tenant) Requests(filters ...Filter) []Request {
@@ -107,9 +106,9 @@ func (t *Tenant) Reset(parts ...Part) error {
 		case PartFaults:
 			t.ClearFaults()
 		case PartQuotas:
-			a.reset()
+			a.usage.reset()
 		default:
-			t.server.journal.forget(a)
+			t.server.journal.forget(&a.seen)
 		}
 	}
 	return nil

@@ -1,0 +1,225 @@
+package mockserver_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func isReset(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && errors.Is(err, syscall.ECONNRESET)
+}
+
+// What matters for a quota: an answer that is lost after it was paid for, and one that was never charged.
+func TestChargedOrNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		step  mockserver.Step
+		spent int
+	}{
+		"after":             {mockserver.ResetBefore, 1},
+		"before":            {mockserver.ResetBefore.Uncharged(), 0},
+		"status after":      {mockserver.Status(500), 1},
+		"status before":     {mockserver.Status(500).Uncharged(), 0},
+		"latency before":    {mockserver.Latency(time.Millisecond).Uncharged(), 1},
+		"page before":       {mockserver.HTML200.Uncharged(), 0},
+		"close before":      {mockserver.CloseBefore.Uncharged(), 0},
+		"the contract's OK": {mockserver.OK, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t)
+				srv.Fault(mockserver.Match{}, c.step)
+				_, _ = api.try("POST", "/api/cpe/validar", cpe(t))
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Equal(t, c.spent, q.Spent)
+				srv.AssertSpent(t, mockserver.Filter{}, c.spent)
+				srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, c.spent)
+				state, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
+				assert.Equal(t, c.spent, state.Attempts)
+			})
+		})
+	}
+}
+
+func TestLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		took := func() time.Duration {
+			begin := time.Now()
+			require.Equal(t, 200, api.get(lookup).status)
+			return time.Since(begin)
+		}
+		assert.Zero(t, took())
+		srv.Fault(mockserver.Match{Times: 1}, mockserver.Latency(3*time.Second))
+		assert.Equal(t, 3*time.Second, took())
+		srv.Fault(mockserver.Match{Times: 1}, mockserver.Slow)
+		assert.Greater(t, took(), 2*time.Second)
+		srv.Fault(mockserver.Match{Seed: 3}, mockserver.LogNormal(time.Second, 0.6))
+		below := 0
+		distinct := map[time.Duration]bool{}
+		for range 100 {
+			d := took()
+			distinct[d] = true
+			if d < time.Second {
+				below++
+			}
+		}
+		assert.Len(t, distinct, 100)
+		assert.InDelta(t, 50, below, 15, "half of them below the median")
+	})
+}
+
+func TestHoldUntilReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		gate := srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Hold())
+		done := make(chan reply, 3)
+		for range 3 {
+			go func() { done <- api.get(lookup) }()
+		}
+		held, err := srv.WaitRequests(t.Context(), mockserver.Filter{Fault: gate.Name()}, 3)
+		require.NoError(t, err)
+		assert.Zero(t, held[0].Status, "it waits")
+		assert.Equal(t, 200, api.get("/api/contribuyentes/search?razonSocial=sunat").status, "the others do not")
+		synctest.Wait()
+		assert.Empty(t, done)
+		gate.Release()
+		for range 3 {
+			assert.Equal(t, 200, (<-done).status)
+		}
+		assert.Equal(t, 200, api.get(lookup).status, "it stays open")
+		srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 4)
+	})
+}
+
+// A wait ends with its client, with its fault and with its server, and leaves nothing behind.
+func TestWaitsEnd(t *testing.T) {
+	for name, step := range map[string]mockserver.Step{
+		"hang": mockserver.Hang, "hang inside": mockserver.HangInside, "hold": mockserver.Hold(),
+		"latency": mockserver.Latency(time.Hour), "dribble": mockserver.Dribble(1, time.Hour),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t)
+				srv.Fault(mockserver.Match{}, step)
+				api.hc.Timeout = time.Minute
+				begin := time.Now()
+				_, err := api.try("GET", lookup, "")
+				assert.Error(t, err)
+				assert.Equal(t, time.Minute, time.Since(begin))
+
+				if api.hc.Timeout = 0; name == "hang" || name == "hang inside" {
+					got := make(chan error)
+					go func() {
+						_, err := api.try("GET", lookup, "")
+						got <- err
+					}()
+					_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, 2)
+					require.NoError(t, err)
+					synctest.Wait()
+					srv.ClearFaults()
+					assert.Error(t, <-got, "closed when the fault is removed")
+					srv.Fault(mockserver.Match{}, step)
+				}
+				seen := len(srv.Requests())
+				failed := make(chan error)
+				go func() {
+					_, err := api.try("GET", lookup, "")
+					failed <- err
+				}()
+				_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, seen+1)
+				require.NoError(t, err)
+				synctest.Wait()
+				begin = time.Now()
+				require.NoError(t, srv.Close())
+				assert.Zero(t, time.Since(begin), "Close does not wait for what a fault holds")
+				assert.Error(t, <-failed)
+			})
+		})
+	}
+}
+
+// Bytes on a real socket: a reset is a RST, a close is a FIN.
+func TestResetAndCloseOnASocket(t *testing.T) {
+	for name, c := range map[string]struct {
+		step  mockserver.Step
+		reset bool
+		some  bool
+	}{
+		"reset":        {mockserver.ResetBefore, true, false},
+		"reset inside": {mockserver.ResetInside, true, true},
+		"close":        {mockserver.CloseBefore, false, false},
+		"close inside": {mockserver.CloseInside, false, true},
+	} {
+		for _, body := range []string{"", cpe(t), strings.Repeat(" ", 30_000)} {
+			t.Run(fmt.Sprint(name, " ", len(body)), func(t *testing.T) {
+				srv := mockserver.New(t)
+				srv.Fault(mockserver.Match{}, c.step)
+				conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+				require.NoError(t, err)
+				defer func() { _ = conn.Close() }()
+				line := "GET " + lookup
+				if body != "" {
+					line = "POST /api/cpe/validar"
+				}
+				_, err = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: mock\r\nX-API-KEY: %s\r\nContent-Length: %d\r\n\r\n%s", line, srv.APIKey, len(body), body)
+				require.NoError(t, err)
+				got, err := io.ReadAll(bufio.NewReader(conn))
+				assert.Equal(t, c.reset, isReset(err), "%v", err)
+				if !c.reset {
+					assert.NoError(t, err, "an orderly end")
+				}
+				assert.Equal(t, c.some, len(got) > 0, "%q", got)
+			})
+		}
+	}
+}
+
+// Over memory the same, on either side of the first byte.
+func TestResetInMemory(t *testing.T) {
+	srv, api := start(t)
+	srv.Fault(mockserver.Match{}, mockserver.ResetBefore, mockserver.ResetInside, mockserver.CloseInside)
+	_, err := api.try("GET", lookup, "")
+	assert.True(t, isReset(err), "%v", err)
+	r, err := api.try("GET", lookup, "")
+	assert.True(t, isReset(err), "%v", err)
+	assert.NotEmpty(t, r.body)
+	r, err = api.try("GET", lookup, "")
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.NotEmpty(t, r.body)
+}
+
+// Behind TLS, in an http.Server of one's own: a reset sends no TLS alert first, and the journal knows the connection.
+func TestResetBehindTLS(t *testing.T) {
+	srv, _ := start(t)
+	for _, c := range []struct {
+		step  mockserver.Step
+		reset bool
+	}{{mockserver.ResetBefore, true}, {mockserver.CloseBefore, false}} {
+		server := httptest.NewUnstartedServer(srv)
+		server.Config.ConnContext = srv.ConnContext
+		server.StartTLS()
+		fault := srv.Fault(mockserver.Match{}, c.step)
+		_, err := api{t, server.URL, srv.APIKey, server.Client()}.try("GET", lookup, "")
+		require.Error(t, err)
+		assert.Equal(t, c.reset, isReset(err), "%v", err)
+		fault.Remove()
+		server.Close()
+	}
+	got := srv.Requests()
+	require.Len(t, got, 2)
+	assert.Equal(t, []int64{1, 2}, []int64{got[0].Conn, got[1].Conn})
+}

@@ -1,0 +1,78 @@
+package redact_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const key = "canario-4711"
+
+func TestFingerprint(t *testing.T) {
+	assert.Regexp(t, "^k_[0-9a-f]{8}$", redact.Fingerprint(key))
+	first := redact.Fingerprint(key)
+	assert.Equal(t, first, redact.Fingerprint(key))
+	assert.NotEqual(t, redact.Fingerprint(key), redact.Fingerprint(key+"x"))
+	long := strings.Repeat("x", 1000)
+	assert.NotEqual(t, redact.Fingerprint(long), redact.Fingerprint(long+"x"))
+}
+
+func TestText(t *testing.T) {
+	id := redact.Fingerprint(key)
+	for name, c := range map[string]struct{ text, key, want string }{
+		"as it is":      {"/api/tipocambio", key, "/api/tipocambio"},
+		"the key in it": {"/api/" + key + "/" + key, key, "/api/" + id + "/" + id},
+		"without a key": {"/api/" + key, "", "/api/" + key},
+		"too long":      {strings.Repeat("a", 301), key, strings.Repeat("a", 300) + "…"},
+		"a key at the bound, which is taken out before": {strings.Repeat("a", 295) + key, key, strings.Repeat("a", 295) + id[:5] + "…"},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Text(c.text, c.key)) })
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	assert.Equal(t, "no existe "+redact.Fingerprint(key), string(redact.Answer([]byte("no existe "+key), key)))
+	long := redact.Answer([]byte(strings.Repeat("a", 5000)), key)
+	assert.Len(t, long, 4096)
+	assert.Equal(t, 4096, cap(long), "the rest is not kept in memory")
+	body := []byte(`{"ruc":"20131312955"}`)
+	assert.Same(t, &body[0], &redact.Answer(body, key)[0], "not copied where nothing is wrong with it")
+}
+
+func TestQuery(t *testing.T) {
+	for name, c := range map[string]struct{ query, want string }{
+		"none":           {"", ""},
+		"the contract's": {"limit=5&razonSocial=la+%C3%B1and%C3%BA", "razonSocial=la ñandú&limit=5"},
+		"twice":          {"fecha=a&fecha=b", "fecha=a&fecha=b"},
+		"others":         {"claveSol=secreta&apiKey=x&fecha=2026-11-20", "fecha=2026-11-20&(2 more)"},
+		"a key":          {"fecha=" + key, "fecha=" + redact.Fingerprint(key)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, redact.Query(&url.URL{RawQuery: c.query}, key))
+		})
+	}
+}
+
+func TestBody(t *testing.T) {
+	for media, want := range map[string]string{
+		"application/json":                "(7 bytes, application/json)",
+		"application/json; charset=utf-8": "(7 bytes, application/json)",
+		"text/plain; x=secreta":           "(7 bytes, not application/json)",
+		"":                                "(7 bytes, not application/json)",
+	} {
+		assert.Equal(t, want, redact.Body(media, 7), media)
+	}
+}
+
+func TestQueryIsBounded(t *testing.T) {
+	u, err := url.Parse("http://x/?razonSocial=" + strings.Repeat("a", 400))
+	require.NoError(t, err)
+	assert.Len(t, redact.Query(u, key), 300+len("…"))
+}

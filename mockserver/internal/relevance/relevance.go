@@ -1,0 +1,89 @@
+// Package relevance says which taxpayers a search finds and in what order. The contract (service.md, 4.2)
+// says "ordered by relevance" and no more: the order here is names equal to the text, then those that
+// begin with it, then those with a word that begins with it, then the rest; within each, active taxpayers
+// first, then shorter names, then by RUC.
+package relevance
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Rank is how well a name answers a search; less is better.
+type Rank int
+
+// The ranks.
+const (
+	Whole  Rank = iota // the text is the whole name
+	Prefix             // its beginning
+	Word               // the beginning of a word
+	Inside             // anywhere else
+)
+
+// Record is what a search looks at of a taxpayer. The names are folded once, when it is made.
+type Record struct {
+	ruc, razonSocial, nombreComercial string
+	activo                            bool
+}
+
+// NewRecord returns the record of a taxpayer.
+func NewRecord(ruc, razonSocial, nombreComercial, estado string) Record {
+	return Record{ruc, Fold(razonSocial), Fold(nombreComercial), estado == "ACTIVO"}
+}
+
+// Match reports whether a folded text occurs in either name, and how well in the better one. The empty
+// text occurs in none.
+func (r *Record) Match(folded string) (Rank, bool) {
+	rank, ok := match(r.razonSocial, folded)
+	if other, also := match(r.nombreComercial, folded); also && (!ok || other < rank) {
+		return other, true
+	}
+	return rank, ok
+}
+
+func match(name, text string) (Rank, bool) {
+	if text == "" {
+		return 0, false
+	}
+	at := strings.Index(name, text)
+	switch {
+	case at < 0:
+		return 0, false
+	case at == 0 && len(name) == len(text):
+		return Whole, true
+	case at == 0:
+		return Prefix, true
+	}
+	for at >= 0 {
+		before, _ := utf8.DecodeLastRuneInString(name[:at])
+		if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+			return Word, true
+		}
+		_, size := utf8.DecodeRuneInString(name[at:])
+		next := strings.Index(name[at+size:], text)
+		if next < 0 {
+			break
+		}
+		at += size + next
+	}
+	return Inside, true
+}
+
+// Compare orders two records that a search found: negative when a comes first.
+func Compare(a *Record, rankA Rank, b *Record, rankB Rank) int {
+	return cmp.Or(
+		cmp.Compare(rankA, rankB),
+		cmp.Compare(a.inactivo(), b.inactivo()),
+		cmp.Compare(len(a.razonSocial), len(b.razonSocial)),
+		cmp.Compare(a.ruc, b.ruc),
+	)
+}
+
+func (r *Record) inactivo() int {
+	if r.activo {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,80 @@
+package relevance_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/stretchr/testify/assert"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestMatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		razon, comercial, text string
+		rank                   relevance.Rank
+		found                  bool
+	}{
+		"the whole name":              {"GLORIA", "", "gloria", relevance.Whole, true},
+		"its beginning":               {"GLORIA S.A.", "", "gloria", relevance.Prefix, true},
+		"a word's beginning":          {"LECHE GLORIA S.A.", "", "gloria", relevance.Word, true},
+		"after a dot":                 {"S.A.GLORIA", "", "gloria", relevance.Word, true},
+		"inside a word":               {"VANAGLORIA S.A.", "", "gloria", relevance.Inside, true},
+		"inside, then a word":         {"VANAGLORIA GLORIA", "", "gloria", relevance.Word, true},
+		"overlapping itself":          {"XANANA ANANA", "", "anana", relevance.Word, true},
+		"after an accented letter":    {"ÑGLORIA", "", "gloria", relevance.Inside, true},
+		"after a digit":               {"3GLORIA", "", "gloria", relevance.Inside, true},
+		"accents and case":            {"Compañía  Peruana", "", "compania peru", relevance.Prefix, true},
+		"trade name":                  {"LECHE S.A.", "GLORIA", "gloria", relevance.Whole, true},
+		"the better of both names":    {"LA GLORIA", "GLORIA", "gloria", relevance.Whole, true},
+		"the better, the other way":   {"GLORIA", "LA GLORIA", "gloria", relevance.Whole, true},
+		"in neither":                  {"LECHE S.A.", "LECHE", "gloria", 0, false},
+		"nothing is found by no text": {"LECHE S.A.", "", "", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := relevance.NewRecord("20000000001", c.razon, c.comercial, "ACTIVO")
+			rank, found := r.Match(c.text)
+			assert.Equal(t, c.found, found)
+			assert.Equal(t, c.rank, rank)
+		})
+	}
+}
+
+// Each record comes before the next one, for one reason more general than the next.
+func TestCompare(t *testing.T) {
+	type hit struct {
+		name string
+		relevance.Record
+		relevance.Rank
+	}
+	record := func(ruc, razon, estado string) relevance.Record {
+		return relevance.NewRecord(ruc, razon, "", estado)
+	}
+	want := []hit{
+		{"whole, although inactive", record("20000000009", "GLORIA", "BAJA DEFINITIVA"), relevance.Whole},
+		{"prefix, although long", record("20000000008", "GLORIA DEL SUR SOCIEDAD ANONIMA", "ACTIVO"), relevance.Prefix},
+		{"word, active", record("20000000007", "LA GLORIA DEL SUR", "ACTIVO"), relevance.Word},
+		{"word, inactive", record("20000000006", "LA GLORIA", "SUSPENSIÓN TEMPORAL"), relevance.Word},
+		{"inside, short", record("20000000005", "LAGLORIA", "ACTIVO"), relevance.Inside},
+		{"inside, long, lower RUC", record("20000000003", "VANAGLORIA", "ACTIVO"), relevance.Inside},
+		{"inside, long, higher RUC", record("20000000004", "VANAGLORIA", "ACTIVO"), relevance.Inside},
+	}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, func(a, b hit) int { return relevance.Compare(&a.Record, a.Rank, &b.Record, b.Rank) })
+	assert.Equal(t, want, got)
+}
+
+func TestFold(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"accents":       {"ÁÉÍÓÚÜÑ àèìòù âêîôû äëïö ãõå ç", "aeiouun aeiou aeiou aeio aoa c"},
+		"decomposed":    {"n\u0303andu\u0301", "nandu"},
+		"spaces":        {"  LA\t GLORIA \n S.A. ", "la gloria s.a."},
+		"other letters": {"Ω & Я", "ω & я"},
+		"nothing":       {" ", ""},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, relevance.Fold(c.text)) })
+	}
+}

@@ -1,0 +1,143 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/serve"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func listen(t *testing.T, addr string) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
+	require.NoError(t, err)
+	return ln
+}
+
+// get returns the status of an answer, 0 for none, on a connection of its own.
+func get(url string) int {
+	rt := &http.Transport{DisableKeepAlives: true}
+	req, _ := http.NewRequest(http.MethodGet, url, nil)
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+func TestCloseLetsAnAnswerInFlightFinish(t *testing.T) {
+	for name, c := range map[string]struct {
+		finishes bool
+		status   int
+	}{"it finishes": {true, http.StatusNoContent}, "it is cut when the wait is over": {false, 0}} {
+		t.Run(name, func(t *testing.T) {
+			asked, finish := make(chan struct{}), make(chan struct{})
+			ln := listen(t, "127.0.0.1:0")
+			s := serve.Start(ln, serve.Config{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(asked)
+				select {
+				case <-finish:
+				case <-r.Context().Done():
+				}
+				w.WriteHeader(http.StatusNoContent)
+			})})
+			got := make(chan int, 1)
+			go func() { got <- get("http://" + serve.Host(ln)) }()
+			<-asked
+			ctx, end := context.WithCancel(t.Context())
+			defer end()
+			closed := make(chan error, 1)
+			go func() { closed <- s.Close(ctx) }()
+			if c.finishes {
+				close(finish)
+			} else {
+				end()
+			}
+			require.NoError(t, <-closed)
+			assert.Equal(t, c.status, <-got)
+			_, err := net.Dial("tcp", serve.Host(ln))
+			assert.Error(t, err, "nothing is accepted any more")
+		})
+	}
+}
+
+func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
+	ln := listen(t, "127.0.0.1:0")
+	s := serve.Start(ln, serve.Config{Handler: http.NotFoundHandler()})
+	unused, err := net.Dial("tcp", serve.Host(ln))
+	require.NoError(t, err)
+	defer func() { _ = unused.Close() }()
+	// A second connection that was answered proves that the first one was accepted.
+	require.Equal(t, http.StatusNotFound, get("http://"+serve.Host(ln)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, s.Close(ctx))
+	assert.NoError(t, ctx.Err())
+}
+
+func TestServerKeepsWhatItWasGiven(t *testing.T) {
+	type key struct{}
+	ln := listen(t, "127.0.0.1:0")
+	var logged strings.Builder
+	s := serve.Start(ln, serve.Config{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodOptions {
+				w.WriteHeader(http.StatusTeapot)
+				return
+			}
+			w.WriteHeader(r.Context().Value(key{}).(int))
+			w.WriteHeader(http.StatusOK) // net/http logs the second one
+		}),
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, key{}, http.StatusAccepted)
+		},
+		ErrorLog: log.New(&logged, "", 0),
+	})
+	assert.Equal(t, http.StatusAccepted, get("http://"+serve.Host(ln)))
+	conn, err := net.Dial("tcp", serve.Host(ln))
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	require.NoError(t, err)
+	answer, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), "418", "the handler's, not net/http's own")
+	require.NoError(t, conn.Close())
+	require.NoError(t, s.Close(t.Context()))
+	assert.Contains(t, logged.String(), "superfluous")
+}
+
+func TestCloseReportsTheListener(t *testing.T) {
+	broken := errors.New("broken")
+	s := serve.Start(failing{listen(t, "127.0.0.1:0"), broken}, serve.Config{Handler: http.NotFoundHandler()})
+	assert.ErrorIs(t, s.Close(t.Context()), broken)
+}
+
+type failing struct {
+	net.Listener
+	err error
+}
+
+func (f failing) Close() error { return errors.Join(f.Listener.Close(), f.err) }
+
+func TestHost(t *testing.T) {
+	for addr, want := range map[string]string{
+		"127.0.0.1:0": `^127\.0\.0\.1:[1-9]`, ":0": `^127\.0\.0\.1:[1-9]`, "0.0.0.0:0": `^127\.0\.0\.1:[1-9]`,
+	} {
+		ln := listen(t, addr)
+		assert.Regexp(t, want, serve.Host(ln), addr)
+		require.NoError(t, ln.Close())
+	}
+}

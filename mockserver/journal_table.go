@@ -1,0 +1,74 @@
+package mockserver
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// table writes requests, one a line; what the filter does not take says why.
+func journalTable(all []entry, f Filter) string {
+	if len(all) == 0 {
+		return "The journal is empty: no request came.\n"
+	}
+	const most = 50
+	var b strings.Builder
+	if len(all) > most {
+		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
+		all = all[len(all)-most:]
+	}
+	if f.Key != "" {
+		f.Key = f.keyID()
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "  \tN\ttime\trequest\tkey\tstatus\tcode\tcost\tconn\tfault\tSOL\tnot counted, since")
+	for i := range all {
+		r := &all[i].Request
+		why := f.differs(r)
+		mark := "=>"
+		if why != "" {
+			mark = "  "
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", mark, r.N, r.Time.Format("15:04:05.000"), r.line(),
+			orDash(r.Key), r.statusText(), orDash(r.Code), r.Cost, r.connText(), orDash(r.Fault), orDash(string(r.SOL)), why)
+	}
+	_ = w.Flush()
+	return b.String()
+}
+
+// line is the request line.
+func (r *Request) line() string {
+	line := r.Method + " " + r.Path
+	if r.Query != "" {
+		line += "?" + r.Query
+	}
+	if len(line) > 70 {
+		line = line[:70] + "…"
+	}
+	return line
+}
+
+func (r *Request) statusText() string {
+	if r.Status == 0 {
+		return "-"
+	}
+	return strconv.Itoa(r.Status)
+}
+
+func (r *Request) connText() string {
+	switch {
+	case r.Conn == 0:
+		return "-"
+	case r.Reused:
+		return strconv.FormatInt(r.Conn, 10) + " again"
+	}
+	return strconv.FormatInt(r.Conn, 10) + " new"
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

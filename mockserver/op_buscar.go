@@ -1,0 +1,63 @@
+package mockserver
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a search, service.md 4.2 and 8.
+const (
+	searchShortest = 3
+	limitDefault   = 10
+	limitMost      = 50
+)
+
+type wireResumen struct {
+	RUC         string `json:"ruc"`
+	RazonSocial string `json:"razonSocial"`
+	Estado      string `json:"estado"`
+	Condicion   string `json:"condicion"`
+}
+
+// buscar is the search of service.md 4.2.
+func buscar(c *call, assume *Assumptions) answer {
+	query, refused := c.query("razonSocial", "limit")
+	if query == nil {
+		return refused
+	}
+	texto := strings.TrimSpace(query.Get("razonSocial"))
+	if n := utf8.RuneCountInString(texto); n < searchShortest {
+		return refusal(http.StatusBadRequest, codeSearchTooShort,
+			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (contrato, 4.2)", n, searchShortest)
+	}
+	limite, ok := parseLimit(query)
+	if !ok {
+		return refusal(http.StatusBadRequest, assume.CodeInvalidLimit,
+			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (contrato, 4.2)",
+			quoted(query.Get("limit")), limitMost, limitDefault)
+	}
+	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
+	if err != nil {
+		return registroFailed()
+	}
+	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
+	for i, f := range found {
+		list[i] = wireResumen{f.RUC, f.RazonSocial, assume.Estados.estado(f.Estado), f.Condicion}
+	}
+	return success(list)
+}
+
+func parseLimit(query url.Values) (int, bool) {
+	if !query.Has("limit") {
+		return limitDefault, true
+	}
+	text := query.Get("limit")
+	if !digits(text) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 1 && n <= limitMost
+}

@@ -1,0 +1,74 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope"
+)
+
+type wireTipoCambio struct {
+	Compra json.Number `json:"compra"` // a Number keeps the zeros of 3.750
+	Venta  json.Number `json:"venta"`
+	Moneda string      `json:"moneda"`
+	Fecha  string      `json:"fecha"`
+	Origen string      `json:"origen"`
+}
+
+// tipoCambio is the exchange rate of service.md 4.4.
+func tipoCambio(c *call, assume *Assumptions) answer {
+	query, refused := c.query("fecha")
+	if query == nil {
+		return refused
+	}
+	fecha := fiscope.FechaEnLima(c.now)
+	if query.Has("fecha") {
+		var err error
+		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
+			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
+				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (contrato, 4.4)",
+				quoted(query.Get("fecha")))
+		}
+	}
+	r, ok := c.data.tiposCambio.of(fecha)
+	if why := withoutRate(fecha, c.now, assume.PublicationDelay, ok); why != "" {
+		return refusal(http.StatusNotFound, codeNotFound,
+			"no hay tipo de cambio del %s: %s (contrato, 4.4)", fecha, why)
+	}
+	return success(wireTipoCambio{Compra: r.compra, Venta: r.venta, Moneda: "USD", Fecha: fecha.String(), Origen: "SBS"})
+}
+
+// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one.
+func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, stored bool) string {
+	today := fiscope.FechaEnLima(now)
+	if why := neverRate(fecha); why != "" {
+		return why
+	}
+	published := fecha.Publicacion().Add(delay)
+	switch {
+	case fecha.Compare(today) > 0:
+		return "es una fecha futura; hoy en Lima es " + today.String()
+	case now.Before(published):
+		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
+	case !stored:
+		return "este servidor de pruebas no tiene ese día; use otro día hábil"
+	}
+	return ""
+}
+
+// neverRate says why a date can never have a rate, or "".
+func neverRate(fecha fiscope.Fecha) string {
+	if fecha.DiaHabil() {
+		return ""
+	}
+	const advice = "; use el último día hábil anterior"
+	if feriado, ok := fecha.Feriado(); ok {
+		return "es feriado nacional, " + feriado.Nombre + advice
+	}
+	if fecha.Weekday() == time.Saturday {
+		return "es sábado" + advice
+	}
+	return "es domingo" + advice
+}

@@ -1,0 +1,168 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
+)
+
+type wireResultado struct {
+	Codigo   string `json:"codigo"`
+	Mensaje  string `json:"mensaje"`
+	Estado   string `json:"estado"`
+	EsValido bool   `json:"esValido"`
+}
+
+// validar is the receipt validation of service.md 4.3. The tax authority is asked last: a request that
+// cannot be right, and one made while it is down, are no SOL attempts.
+func validar(c *call, assume *Assumptions) answer {
+	body, a := readObject(c)
+	if body == nil {
+		return a
+	}
+	q, a, ok := readCPE(body, assume)
+	if !ok {
+		return a
+	}
+	if c.sunatDown || c.data.sunatDown.Load() {
+		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
+			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (contrato, 4.3)")
+	}
+	c.ruc = q.comprobante.emisor
+	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
+	c.solUser, c.solResult = q.usuario.hash(), o.result
+	if o.result != SOLAccepted {
+		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (contrato, 4.3)", whyRefused(o))
+	}
+	found := c.data.comprobantes.find(q.comprobante)
+	return success(wireResultado{
+		Codigo:   found.Codigo,
+		Mensaje:  found.Mensaje,
+		Estado:   resultados[found.Codigo].estado,
+		EsValido: found.Codigo == CodigoAceptado,
+	})
+}
+
+// whyRefused says in Spanish why an attempt was refused. It never tells the clave, and the code of all of
+// them is the same, as the contract has no other.
+func whyRefused(o outcome) string {
+	var why string
+	switch {
+	case o.principal:
+		why = "el usuario SOL es un usuario principal: use las credenciales de un usuario secundario, nunca las del principal"
+	case o.result == SOLBlocked:
+		return "el usuario SOL está bloqueado por intentos fallidos hasta el " + enLima(o.blockedUntil) +
+			": hasta entonces se rechaza también la clave correcta; no reintente"
+	case o.result == SOLUnknown:
+		return "el usuario SOL no existe para ese RUC solicitante: revise rucSolicitante y usuarioSol"
+	default:
+		why = "la clave del usuario SOL es incorrecta: revísela antes de volver a intentar"
+	}
+	switch {
+	case !o.blockedUntil.IsZero():
+		why += "; el usuario queda bloqueado hasta el " + enLima(o.blockedUntil)
+	case o.allowed > 0:
+		why += fmt.Sprintf("; intento fallido %d de %d antes del bloqueo", o.fails, o.allowed)
+	}
+	return why
+}
+
+// cpeFields are the fields of a receipt validation, all required (service.md 2.3).
+var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
+
+// consultaCPE is a receipt validation that the contract allows.
+type consultaCPE struct {
+	comprobante comprobanteID
+	usuario     UsuarioID
+	clave       string
+}
+
+// readObject reads the body as one JSON object, or returns the refusal. Its texts are its own: those of
+// encoding/json quote the input, and with it a clave.
+func readObject(c *call) (map[string]json.RawMessage, answer) {
+	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
+			"el encabezado Content-Type debe ser application/json (contrato, 4.3)")
+	}
+	raw, err := c.readBody()
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
+			"el cuerpo supera %d bytes: envíe solo los siete campos (contrato, 2.3)", bodyMost)
+	}
+	if err != nil {
+		return nil, refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
+	}
+	if !utf8.Valid(raw) {
+		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		where := ""
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
+		}
+		return nil, refusal(http.StatusBadRequest, codeNotJSON,
+			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (contrato, 2.3)", where)
+	}
+	c.redacted = redact.CPE(object)
+	return object, answer{}
+}
+
+// readCPE takes the seven fields out of the object. Other members are ignored.
+func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consultaCPE, a answer, ok bool) {
+	bad := func(code, format string, args ...any) (consultaCPE, answer, bool) {
+		return consultaCPE{}, refusal(http.StatusBadRequest, code, format, args...), false
+	}
+	text := map[string]string{}
+	var missing, mistyped []string
+	for _, name := range cpeFields {
+		var value string
+		switch raw := object[name]; {
+		case raw == nil || string(raw) == "null":
+			missing = append(missing, name)
+		case name == "numero":
+			if strings.IndexByte("-0123456789", raw[0]) < 0 {
+				mistyped = append(mistyped, "numero (debe ser un número, sin comillas)")
+			}
+		case json.Unmarshal(raw, &value) != nil:
+			mistyped = append(mistyped, name+" (debe ser texto, entre comillas)")
+		case strings.TrimSpace(value) == "":
+			missing = append(missing, name)
+		default:
+			text[name] = value
+		}
+	}
+	if len(missing) > 0 {
+		return bad(assume.CodeMissingFields,
+			"faltan o están vacíos los campos: %s; los siete son obligatorios (contrato, 2.3)", strings.Join(missing, ", "))
+	}
+	if len(mistyped) > 0 {
+		return bad(assume.CodeInvalidField, "campos de tipo equivocado: %s (contrato, 2.3)", strings.Join(mistyped, ", "))
+	}
+	for _, name := range []string{"rucEmisor", "rucSolicitante"} {
+		if !isRUC(text[name]) {
+			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 2.3)", name)
+		}
+	}
+	if !slices.Contains(tipos, text["tipoComprobante"]) {
+		return bad(assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (contrato, 2.3)")
+	}
+	numero, err := strconv.Atoi(string(object["numero"]))
+	if err != nil || numero < 1 {
+		return bad(assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (contrato, 2.3)")
+	}
+	return consultaCPE{
+		comprobante: comprobanteID{text["rucEmisor"], text["tipoComprobante"], text["serie"], numero},
+		usuario:     UsuarioID{text["rucSolicitante"], text["usuarioSol"]},
+		clave:       text["claveSol"],
+	}, answer{}, true
+}

@@ -1,0 +1,125 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fiscope/fiscope"
+)
+
+// TipoCambio is the rate of one day. The numbers keep their digits: 3.750 stays 3.750. In a file they may
+// also be written as text.
+type TipoCambio struct {
+	Fecha  string      `json:"fecha"` // YYYY-MM-DD, a business day
+	Compra json.Number `json:"compra"`
+	Venta  json.Number `json:"venta"`
+}
+
+func (t TipoCambio) check() error {
+	for _, n := range []json.Number{t.Compra, t.Venta} {
+		if !positiveDecimal(n) {
+			return fmt.Errorf("rate of %s: %q is not a positive decimal such as 3.750", t.Fecha, string(n))
+		}
+	}
+	_, err := diaDeTipoCambio(t.Fecha)
+	return err
+}
+
+// diaDeTipoCambio reads a date that can have a rate.
+func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
+	fecha, err := fiscope.ParseFecha(text)
+	if err == nil && !fecha.DiaHabil() {
+		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (service.md, 4.4)", fecha)
+	}
+	return fecha, err
+}
+
+// jsonDecimal is a decimal that is a JSON number as it stands.
+var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
+
+func positiveDecimal(n json.Number) bool {
+	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
+}
+
+// rate is one day's rate, as the digits that go on the wire.
+type rate struct{ compra, venta json.Number }
+
+// tiposCambio are the exchange rates of one server: those put on it, over the synthetic series.
+type tiposCambio struct {
+	mu     sync.RWMutex
+	over   map[fiscope.Fecha]rate // the zero rate: a day left without one
+	series bool
+}
+
+// firstRate is where the synthetic series begins.
+var firstRate = fiscope.NewFecha(2020, time.January, 2)
+
+// synthetic is the default series: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day
+// of the year; venta is 0.010 above. Anybody can check it by hand, and nobody takes it for a real rate.
+func synthetic(fecha fiscope.Fecha) rate {
+	thousandths := 3000 + 100*(fecha.Year()-2020) + fecha.En(time.UTC).YearDay()
+	decimal := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
+	return rate{decimal(thousandths), decimal(thousandths + 10)}
+}
+
+// of returns the rate stored for a business day, published or not.
+func (s *tiposCambio) of(fecha fiscope.Fecha) (rate, bool) {
+	s.mu.RLock()
+	r, put := s.over[fecha]
+	s.mu.RUnlock()
+	if put {
+		return r, r != rate{}
+	}
+	if !s.series || fecha.Compare(firstRate) < 0 {
+		return rate{}, false
+	}
+	return synthetic(fecha), true
+}
+
+// put takes rates that were checked.
+func (s *tiposCambio) put(ts ...TipoCambio) {
+	for _, t := range ts {
+		s.set(t.Fecha, rate{t.Compra, t.Venta})
+	}
+}
+
+// remove leaves days, which were checked, without a rate.
+func (s *tiposCambio) remove(fechas ...string) {
+	for _, fecha := range fechas {
+		s.set(fecha, rate{})
+	}
+}
+
+func (s *tiposCambio) set(text string, r rate) {
+	fecha, _ := diaDeTipoCambio(text) // it was checked
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		s.over = map[fiscope.Fecha]rate{}
+	}
+	if (r == rate{}) && !s.series {
+		delete(s.over, fecha)
+		return
+	}
+	s.over[fecha] = r
+}
+
+// all returns the rates that were put and the days that were left without one, by date.
+func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, fecha := range slices.SortedFunc(maps.Keys(s.over), fiscope.Fecha.Compare) {
+		if r := s.over[fecha]; r == (rate{}) {
+			gone = append(gone, fecha.String())
+		} else {
+			put = append(put, TipoCambio{fecha.String(), r.compra, r.venta})
+		}
+	}
+	return put, gone
+}
