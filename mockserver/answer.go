@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Codes of answers that service.md knows nothing of. They begin with MOCK_ so that nobody takes them
+// Codes of answers that docs/contrato.md knows nothing of. They begin with MOCK_ so that nobody takes them
 // for the contract's.
 const (
 	codeNoRoute      = "MOCK_NO_ROUTE"         // 404: no such path
@@ -27,7 +27,7 @@ const (
 	codeRegistroDown = "MOCK_REGISTRY_FAILURE" // 500: the Registro given to the mock returned an error
 )
 
-// Codes that service.md gives, sections 4 and 7.
+// Codes that docs/contrato.md, 4 and 7, gives.
 const (
 	codeNotFound       = "NOT_FOUND"
 	codeSearchTooShort = "SEARCH_TOO_SHORT"
@@ -43,7 +43,7 @@ type answer struct {
 }
 
 // The shapes on the wire stand each beside the operation that answers with it. They are written from
-// service.md section 2 and never shared with the SDK: a wrong name on one side must be able to fail a test.
+// docs/contrato.md, 2, and never shared with the SDK: a wrong name on one side must be able to fail a test.
 
 type wireError struct {
 	Error string `json:"error"`

@@ -8,10 +8,10 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Assumptions is how this mock reads what the contract (service.md) calls "not shown" or leaves
-// undetermined: one field each. The table in the package documentation has every field's default,
-// section and reason. It is a plain comparable value: take [DefaultAssumptions], change fields, and give
-// it to [WithAssumptions].
+// Assumptions is how this mock reads what the contract (docs/contrato.md) calls "not shown" or leaves
+// undetermined: one field each, with the section in parentheses. The table in the package documentation has
+// every field's default, section and reason. It is a plain comparable value: take [DefaultAssumptions],
+// change fields, and give it to [WithAssumptions].
 type Assumptions struct {
 	// MissingKey answers a request without the X-API-KEY header (5.4). Default 401 UNAUTHORIZED.
 	MissingKey Refusal
@@ -46,7 +46,7 @@ type Assumptions struct {
 	// INVALID_RUC.
 	CodeInvalidCPERUC string
 	// CodeInvalidField is the code of a receipt validation's 400 for a field of the wrong JSON type, a
-	// tipoComprobante out of the list or a numero below 1 (2.3; section 7 has no row for it). Default
+	// tipoComprobante out of the list or a numero below 1 (2.3; 7 has no row for it). Default
 	// INVALID_FIELD.
 	CodeInvalidField string
 	// CodeInvalidDate is the code of an exchange rate's 400 (7). Default INVALID_DATE.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver/internal/memorynet"
-	"github.com/fiscope/fiscope/mockserver/internal/serve"
 )
 
 // idlePerHost lets a burst of parallel calls keep its connections.

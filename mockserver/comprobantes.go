@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Codes of a receipt validation, service.md 2.4.
+// Codes of a receipt validation, docs/contrato.md, 2.4.
 const (
 	CodigoAceptado  = "0"
 	CodigoAnulado   = "2"
@@ -38,7 +38,7 @@ var resultados = map[string]struct{ estado, mensaje string }{
 	CodigoError:     {"Error", "Ocurrió un error durante la consulta en SUNAT."},
 }
 
-// tipos are the values of tipoComprobante, service.md 2.3.
+// tipos are the values of tipoComprobante, docs/contrato.md, 2.3.
 var tipos = []string{"01", "03", "07", "08"}
 
 type comprobanteID struct {

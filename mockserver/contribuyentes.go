@@ -11,8 +11,8 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
 
-// Contribuyente is a taxpayer as this mock stores it: the fields of service.md 2.1, and the trade name,
-// which search also looks at and no answer carries. Its JSON is that of the embedded data files.
+// Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade
+// name, which search also looks at and no answer carries. Its JSON is that of the embedded data files.
 type Contribuyente struct {
 	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
 	RazonSocial            string `json:"razonSocial"`

@@ -8,7 +8,7 @@
 //		...
 //	}
 //
-// The package implements every sentence of the service's contract (service.md) that states a behaviour,
+// The package implements every sentence of the service's contract (docs/contrato.md) that states a behaviour,
 // and shares nothing with the SDK but the calendar. It is an [http.Handler]; [Server.Transport] reaches
 // it without a socket, also inside a testing/synctest bubble, where days pass at once:
 //

@@ -6,15 +6,15 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
 
-// Vocabulario is one spelling of the taxpayer states. service.md 3.1 gives two lists and does not say
+// Vocabulario is one spelling of the taxpayer states. docs/contrato.md, 3.1, gives two lists and does not say
 // which one a response uses; the registry that the data come from has a third.
 type Vocabulario string
 
 // The vocabularies. They change only the states they know: "BAJA DE OFICIO" stays as it is in the
 // contract's table, and ACTIVO is the same in all.
 const (
-	EstadosTabla Vocabulario = "tabla" // the status table of 3.1: BAJA PROVISIONAL, BAJA DEFINITIVA, SUSPENSIÓN TEMPORAL
-	EstadosLista Vocabulario = "lista" // the field description of 3.1: BAJA, SUSPENSIÓN
+	EstadosTabla Vocabulario = "tabla" // the status table (3.1): BAJA PROVISIONAL, BAJA DEFINITIVA, SUSPENSIÓN TEMPORAL
+	EstadosLista Vocabulario = "lista" // the field description (3.1): BAJA, SUSPENSIÓN
 	EstadosSUNAT Vocabulario = "sunat" // the registry's own: no accents, cut at 20 characters
 )
 

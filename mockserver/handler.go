@@ -48,10 +48,10 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 			hint = " (el encabezado Authorization no se lee)"
 		}
 		return refusal(assume.MissingKey.Status, assume.MissingKey.Code,
-			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (contrato, sección 5)", hint)
+			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contrato.md, 5)", hint)
 	}
 	return refusal(assume.InvalidKey.Status, assume.InvalidKey.Code,
-		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (contrato, sección 5)")
+		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contrato.md, 5)")
 }
 
 // charged takes the call from the quota and answers it, or refuses it when nothing is left.
@@ -77,6 +77,6 @@ func charged(c *call, to *route, assume *Assumptions) answer {
 
 func quotaExceeded(c charge, assume *Assumptions) answer {
 	return refusal(assume.QuotaExceeded.Status, assume.QuotaExceeded.Code,
-		"se agotó la cuota diaria de %d consultas de esta clave: se renueva el %s; esta llamada no consumió nada (contrato, sección 8)",
+		"se agotó la cuota diaria de %d consultas de esta clave: se renueva el %s; esta llamada no consumió nada (docs/contrato.md, 8)",
 		c.limit, c.day.reset)
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a search, service.md 4.2 and 8.
+// Limits of a search, docs/contrato.md, 4.2 and 8.
 const (
 	searchShortest = 3
 	limitDefault   = 10
@@ -22,7 +22,7 @@ type wireResumen struct {
 	Condicion   string `json:"condicion"`
 }
 
-// buscar is the search of service.md 4.2.
+// buscar is the search of docs/contrato.md, 4.2.
 func buscar(c *call, assume *Assumptions) answer {
 	query, refused := c.query("razonSocial", "limit")
 	if query == nil {
@@ -31,12 +31,12 @@ func buscar(c *call, assume *Assumptions) answer {
 	texto := strings.TrimSpace(query.Get("razonSocial"))
 	if n := utf8.RuneCountInString(texto); n < searchShortest {
 		return refusal(http.StatusBadRequest, codeSearchTooShort,
-			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (contrato, 4.2)", n, searchShortest)
+			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (docs/contrato.md, 4.2)", n, searchShortest)
 	}
 	limite, ok := parseLimit(query)
 	if !ok {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidLimit,
-			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (contrato, 4.2)",
+			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contrato.md, 4.2)",
 			quoted(query.Get("limit")), limitMost, limitDefault)
 	}
 	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)

@@ -18,12 +18,12 @@ type wireContribuyente struct {
 	FechaInicioActividades string `json:"fechaInicioActividades"`
 }
 
-// consultar is the lookup of service.md 4.1.
+// consultar is the lookup of docs/contrato.md, 4.1.
 func consultar(c *call, assume *Assumptions) answer {
 	ruc := c.ruc
 	if !isRUC(ruc) {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidRUC,
-			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 4.1)", quoted(ruc))
+			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 4.1)", quoted(ruc))
 	}
 	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
 	if err != nil {
@@ -31,7 +31,7 @@ func consultar(c *call, assume *Assumptions) answer {
 	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (contrato, 4.1)", ruc)
+			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
 	return success(wireContribuyente{
 		RUC:                    found.RUC,

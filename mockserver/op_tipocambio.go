@@ -17,7 +17,7 @@ type wireTipoCambio struct {
 	Origen string      `json:"origen"`
 }
 
-// tipoCambio is the exchange rate of service.md 4.4.
+// tipoCambio is the exchange rate of docs/contrato.md, 4.4.
 func tipoCambio(c *call, assume *Assumptions) answer {
 	query, refused := c.query("fecha")
 	if query == nil {
@@ -28,14 +28,14 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 		var err error
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
 			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
-				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (contrato, 4.4)",
+				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (docs/contrato.md, 4.4)",
 				quoted(query.Get("fecha")))
 		}
 	}
 	r, ok := c.data.tiposCambio.of(fecha)
 	if why := withoutRate(fecha, c.now, assume.PublicationDelay, ok); why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no hay tipo de cambio del %s: %s (contrato, 4.4)", fecha, why)
+			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, why)
 	}
 	return success(wireTipoCambio{Compra: r.compra, Venta: r.venta, Moneda: "USD", Fecha: fecha.String(), Origen: "SBS"})
 }

@@ -21,7 +21,7 @@ type wireResultado struct {
 	EsValido bool   `json:"esValido"`
 }
 
-// validar is the receipt validation of service.md 4.3. The tax authority is asked last: a request that
+// validar is the receipt validation of docs/contrato.md, 4.3. The tax authority is asked last: a request that
 // cannot be right, and one made while it is down, are no SOL attempts.
 func validar(c *call, assume *Assumptions) answer {
 	body, a := readObject(c)
@@ -34,13 +34,13 @@ func validar(c *call, assume *Assumptions) answer {
 	}
 	if c.sunatDown || c.data.sunatDown.Load() {
 		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
-			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (contrato, 4.3)")
+			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contrato.md, 4.3)")
 	}
 	c.ruc = q.comprobante.emisor
 	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
 	c.solUser, c.solResult = q.usuario.hash(), o.result
 	if o.result != SOLAccepted {
-		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (contrato, 4.3)", whyRefused(o))
+		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (docs/contrato.md, 4.3)", whyRefused(o))
 	}
 	found := c.data.comprobantes.find(q.comprobante)
 	return success(wireResultado{
@@ -75,7 +75,7 @@ func whyRefused(o outcome) string {
 	return why
 }
 
-// cpeFields are the fields of a receipt validation, all required (service.md 2.3).
+// cpeFields are the fields of a receipt validation, all required (docs/contrato.md, 2.3).
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
 // consultaCPE is a receipt validation that the contract allows.
@@ -91,12 +91,12 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
 		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
-			"el encabezado Content-Type debe ser application/json (contrato, 4.3)")
+			"el encabezado Content-Type debe ser application/json (docs/contrato.md, 4.3)")
 	}
 	raw, err := c.readBody()
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
-			"el cuerpo supera %d bytes: envíe solo los siete campos (contrato, 2.3)", bodyMost)
+			"el cuerpo supera %d bytes: envíe solo los siete campos (docs/contrato.md, 2.3)", bodyMost)
 	}
 	if err != nil {
 		return nil, refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
@@ -111,7 +111,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
 		}
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
-			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (contrato, 2.3)", where)
+			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contrato.md, 2.3)", where)
 	}
 	c.redacted = redact.CPE(object)
 	return object, answer{}
@@ -143,22 +143,22 @@ func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consulta
 	}
 	if len(missing) > 0 {
 		return bad(assume.CodeMissingFields,
-			"faltan o están vacíos los campos: %s; los siete son obligatorios (contrato, 2.3)", strings.Join(missing, ", "))
+			"faltan o están vacíos los campos: %s; los siete son obligatorios (docs/contrato.md, 2.3)", strings.Join(missing, ", "))
 	}
 	if len(mistyped) > 0 {
-		return bad(assume.CodeInvalidField, "campos de tipo equivocado: %s (contrato, 2.3)", strings.Join(mistyped, ", "))
+		return bad(assume.CodeInvalidField, "campos de tipo equivocado: %s (docs/contrato.md, 2.3)", strings.Join(mistyped, ", "))
 	}
 	for _, name := range []string{"rucEmisor", "rucSolicitante"} {
 		if !isRUC(text[name]) {
-			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (contrato, 2.3)", name)
+			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 2.3)", name)
 		}
 	}
 	if !slices.Contains(tipos, text["tipoComprobante"]) {
-		return bad(assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (contrato, 2.3)")
+		return bad(assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (docs/contrato.md, 2.3)")
 	}
 	numero, err := strconv.Atoi(string(object["numero"]))
 	if err != nil || numero < 1 {
-		return bad(assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (contrato, 2.3)")
+		return bad(assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (docs/contrato.md, 2.3)")
 	}
 	return consultaCPE{
 		comprobante: comprobanteID{text["rucEmisor"], text["tipoComprobante"], text["serie"], numero},

@@ -110,7 +110,7 @@ func (c charge) left() int {
 // keeps names: Header.Set would convert them for every answer.
 var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
-// setHeaders writes the three headers of service.md section 8.
+// setHeaders writes the three headers of docs/contrato.md, 8.
 func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return

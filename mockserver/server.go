@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver/internal/clock"
 	"github.com/fiscope/fiscope/mockserver/internal/memorynet"
-	"github.com/fiscope/fiscope/mockserver/internal/serve"
 )
 
 // closeWait is how long Close lets an answer in flight finish.

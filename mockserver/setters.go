@@ -22,7 +22,7 @@ func (s *Server) DeleteContribuyente(rucs ...string) error {
 
 // PutComprobante adds receipts, or replaces those of the same issuer, type, series and number. RUCEmisor
 // must be 11 digits, Tipo one of 01, 03, 07, 08, Numero 1 or more and Codigo one of the contract's five
-// (service.md, 2.3 and 2.4). A receipt that was never put is answered with 98, No Existe.
+// (docs/contrato.md, 2.3 and 2.4). A receipt that was never put is answered with 98, No Existe.
 func (s *Server) PutComprobante(cs ...Comprobante) error {
 	return s.put("PutComprobante", Data{Comprobantes: cs})
 }
@@ -42,7 +42,7 @@ func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) er
 // PutTipoCambio sets the rate of one day, over the default series: fecha is YYYY-MM-DD, compra and venta
 // are positive decimals such as "3.750", served as JSON numbers with exactly these digits. It is an
 // error for a day that has no rate by the contract (weekend, national holiday), and today's rate still
-// appears at 17:00 in Lima and not before (service.md, 4.4).
+// appears at 17:00 in Lima and not before (docs/contrato.md, 4.4).
 func (s *Server) PutTipoCambio(fecha, compra, venta string) error {
 	return s.put("PutTipoCambio", Data{TiposCambio: []TipoCambio{{fecha, json.Number(compra), json.Number(venta)}}})
 }
@@ -78,7 +78,8 @@ func (s *Server) UnblockSOL(ruc, usuario string) error {
 }
 
 // SetSUNATDown makes the tax authority's service not respond (true) or respond again (false). While it
-// is down every well-formed receipt validation is a 500 (service.md, 4.3) and no SOL attempt is counted.
+// is down every well-formed receipt validation is a 500 (docs/contrato.md, 4.3) and no SOL attempt is
+// counted.
 func (s *Server) SetSUNATDown(down bool) { s.data.Load().sunatDown.Store(down) }
 
 // SUNATDown reports whether the tax authority does not respond; see [Server.SetSUNATDown].

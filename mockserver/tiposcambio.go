@@ -35,7 +35,7 @@ func (t TipoCambio) check() error {
 func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(text)
 	if err == nil && !fecha.DiaHabil() {
-		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (service.md, 4.4)", fecha)
+		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (docs/contrato.md, 4.4)", fecha)
 	}
 	return fecha, err
 }

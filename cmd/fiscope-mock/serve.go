@@ -9,7 +9,9 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
+	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -19,7 +21,8 @@ type running struct {
 	url    string
 	caFile string // where the CA to trust lies; "" unless -tls made one
 	mock   *mockserver.Server
-	socket *socket
+	ln     net.Listener
+	server *serve.Server   // on ln, answering
 	ending context.Context // ends when it begins to close
 	end    context.CancelFunc
 	undo   []func()
@@ -34,8 +37,8 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 			return
 		}
 		r.takeAway()
-		if r.socket != nil {
-			_ = r.socket.ln.Close()
+		if r.ln != nil {
+			_ = r.ln.Close()
 		}
 	}()
 	opts, err := s.options()
@@ -52,10 +55,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.socket, err = listen(s.addr, https); err != nil {
+	if r.ln, r.url, err = listen(s.addr, https); err != nil {
 		return nil, err
 	}
-	r.url = r.socket.url
 	if ca != nil {
 		var remove func()
 		if r.caFile, remove, err = writeCA(s.caFile, ca); err != nil {
@@ -70,7 +72,12 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		r.undo = append(r.undo, remove)
 	}
-	r.socket.serve(r.handler(ca, log), r.mock.ConnContext, slog.NewLogLogger(log.Handler(), slog.LevelWarn))
+	r.server = serve.Start(r.ln, serve.Config{
+		Handler:       r.handler(ca, log),
+		ConnContext:   r.mock.ConnContext,
+		HeaderTimeout: 30 * time.Second,
+		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	})
 	return r, nil
 }
 
@@ -109,7 +116,9 @@ func (s settings) options() ([]mockserver.Option, error) {
 func (r *running) close() error {
 	r.takeAway()
 	_ = r.mock.Reset(mockserver.PartFaults) // what they hold back is let go
-	err := r.socket.close(r.drain)
+	ctx, cancel := context.WithTimeout(context.Background(), r.drain)
+	defer cancel()
+	err := r.server.Close(ctx)
 	return errors.Join(err, r.mock.Close())
 }
 

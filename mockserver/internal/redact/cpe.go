@@ -8,7 +8,7 @@ import (
 // masked stands where a value was taken out.
 const masked = `"***"`
 
-// cpeFields are the fields of a receipt validation, in the order of service.md, 2.3.
+// cpeFields are the fields of a receipt validation, in the order of docs/contrato.md, 2.3.
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
 // CPE writes the body of a receipt validation without its clave, which is also taken out of a field where

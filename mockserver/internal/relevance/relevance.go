@@ -1,5 +1,5 @@
-// Package relevance says which taxpayers a search finds and in what order. The contract (service.md, 4.2)
-// says "ordered by relevance" and no more: the order here is names equal to the text, then those that
+// Package relevance says which taxpayers a search finds and in what order. The contract (docs/contrato.md,
+// 4.2) says "ordered by relevance" and no more: the order here is names equal to the text, then those that
 // begin with it, then those with a word that begins with it, then the rest; within each, active taxpayers
 // first, then shorter names, then by RUC.
 package relevance

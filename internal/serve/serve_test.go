@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver/internal/serve"
+	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
