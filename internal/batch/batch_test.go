@@ -1,0 +1,270 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/fiscope/fiscope/internal/batch"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	errMissing = errors.New("missing")
+	errBad     = errors.New("bad input")
+	errDown    = errors.New("down")
+	errEnd     = errors.New("the end")
+	errSlower  = errors.New("slower")
+)
+
+func judge(err error) batch.Verdict {
+	return batch.Verdict{
+		Keep:   err == nil || errors.Is(err, errMissing),
+		Local:  errors.Is(err, errBad),
+		Stop:   errors.Is(err, errEnd),
+		Slower: errors.Is(err, errSlower),
+		After:  10 * time.Second,
+	}
+}
+
+var policy = batch.Policy{Concurrency: 4, Memory: 100, MaxFailures: 3}
+
+// answers is a batch that asks with f.
+func answers(f func(ctx context.Context, in int) error) batch.Batch[int, int, int] {
+	return batch.Batch[int, int, int]{
+		Ask: func(ctx context.Context, in int) (*int, error) {
+			if err := f(ctx, in); err != nil {
+				return nil, err
+			}
+			square := in * in
+			return &square, nil
+		},
+		Key:   func(in int) (int, bool) { return in, true },
+		Judge: judge,
+	}
+}
+
+func upTo(n int) []int {
+	var all []int
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
+func TestEveryInputOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var underWay, most atomic.Int64
+		b := answers(func(context.Context, int) error {
+			most.Store(max(most.Load(), underWay.Add(1)))
+			time.Sleep(time.Second)
+			underWay.Add(-1)
+			return nil
+		})
+		var positions []int
+		low, err := b.Over(t.Context(), policy, slices.Values(upTo(50)), func(l batch.Line[int, int]) bool {
+			positions = append(positions, l.Position)
+			assert.Equal(t, l.Position, l.Input)
+			assert.Equal(t, l.Input*l.Input, *l.Result)
+			return true
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 50, low)
+		slices.Sort(positions)
+		assert.Equal(t, upTo(50), positions)
+		assert.EqualValues(t, policy.Concurrency, most.Load())
+	})
+}
+
+func TestADuplicateIsAskedOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		memory  int
+		answer  error
+		queries int64
+	}{
+		"an answer":                 {100, nil, 2},
+		"an answer that is missing": {100, errMissing, 2},
+		"a failure is not kept":     {100, errDown, 4},
+		"without a memory":          {0, nil, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var queries atomic.Int64
+				b := answers(func(context.Context, int) error { queries.Add(1); return test.answer })
+				p := policy
+				p.Memory, p.MaxFailures, p.Concurrency = test.memory, 0, 1
+				repeated := 0
+				_, err := b.Over(t.Context(), p, slices.Values([]int{7, 8, 7, 8}), func(l batch.Line[int, int]) bool {
+					if l.Repeated {
+						repeated++
+					}
+					return true
+				})
+				require.NoError(t, err)
+				assert.Equal(t, test.queries, queries.Load())
+				assert.EqualValues(t, 4-test.queries, repeated)
+			})
+		})
+	}
+}
+
+func TestWhatStopsABatch(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer  func(in int) error
+		stopped error
+		low     int
+	}{
+		"nothing":                               {func(int) error { return nil }, nil, 20},
+		"failures that others come between":     {func(in int) error { return []error{errDown, errDown, nil}[in%3] }, nil, 20},
+		"failures in a row":                     {func(in int) error { return []error{nil, errDown}[min(in/5, 1)] }, errDown, 8},
+		"inputs that say nothing of it":         {func(int) error { return errBad }, nil, 20},
+		"a local one between failures":          {func(in int) error { return []error{errDown, errBad}[in%2] }, errDown, 5},
+		"an answer that all others would get":   {func(in int) error { return []error{nil, errEnd}[min(in/5, 1)] }, errEnd, 5},
+		"missing ones show that it is answered": {func(in int) error { return []error{errDown, errDown, errMissing}[in%3] }, nil, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := policy
+				p.Concurrency = 1
+				last := -1
+				low, err := answers(func(_ context.Context, in int) error { return test.answer(in) }).
+					Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
+						last = l.Next
+						return true
+					})
+				assert.ErrorIs(t, err, test.stopped)
+				assert.Equal(t, test.low, low)
+				assert.Equal(t, low, last, "the last line says where to go on")
+			})
+		})
+	}
+}
+
+func TestTheFirstQueryGoesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		low, err := answers(func(context.Context, int) error {
+			asked.Add(1)
+			time.Sleep(time.Second)
+			return errEnd
+		}).Over(t.Context(), policy, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
+		require.ErrorIs(t, err, errEnd)
+		assert.Zero(t, low)
+		assert.EqualValues(t, 1, asked.Load())
+	})
+}
+
+func TestAllWaitForWhatOneIsAskedToWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var early atomic.Int64
+		tries := map[int]int{}
+		b := answers(func(_ context.Context, in int) error {
+			if since := time.Since(start); in > 4 && since < 10*time.Second {
+				early.Add(1)
+			}
+			if in == 3 && tries[in] == 0 {
+				tries[in]++
+				return errSlower
+			}
+			return nil
+		})
+		p := policy
+		p.Concurrency = 1
+		_, err := b.Over(t.Context(), p, slices.Values(upTo(10)), func(l batch.Line[int, int]) bool {
+			assert.NoError(t, l.Err)
+			return true
+		})
+		require.NoError(t, err)
+		assert.Zero(t, early.Load())
+		assert.GreaterOrEqual(t, time.Since(start), 10*time.Second)
+	})
+}
+
+func TestThrottlingWithoutEndIsTheInputsError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tries atomic.Int64
+		_, err := answers(func(context.Context, int) error { tries.Add(1); return errSlower }).
+			Over(t.Context(), policy, slices.Values(upTo(1)), func(l batch.Line[int, int]) bool {
+				assert.ErrorIs(t, l.Err, errSlower)
+				return true
+			})
+		require.NoError(t, err)
+		assert.EqualValues(t, 5, tries.Load())
+	})
+}
+
+func TestToBreakOutCancelsWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, err := answers(func(ctx context.Context, in int) error {
+			if in == 0 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}).Over(t.Context(), policy, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return false })
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start))
+	})
+}
+
+func TestAContextThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reason := errors.New("the till is closing")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		low, err := answers(func(ctx context.Context, in int) error {
+			if in == 10 {
+				cancel(reason)
+				return ctx.Err()
+			}
+			return nil
+		}).Over(ctx, batch.Policy{Concurrency: 1, MaxFailures: 3}, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, reason)
+		assert.Equal(t, 10, low)
+	})
+}
+
+// One slow input must not let the others run away from it.
+func TestTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		farthest := 0
+		_, err := answers(func(_ context.Context, in int) error {
+			if in == 1 {
+				time.Sleep(time.Hour)
+			}
+			return nil
+		}).Over(t.Context(), policy, slices.Values(upTo(3*batch.Window)), func(l batch.Line[int, int]) bool {
+			if l.Next <= 1 {
+				farthest = max(farthest, l.Position)
+			}
+			return true
+		})
+		require.NoError(t, err)
+		assert.Equal(t, batch.Window, farthest)
+	})
+}
+
+func TestFromPassesWithoutAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := policy
+		p.From = 15
+		var asked []int
+		p.Concurrency = 1
+		low, err := answers(func(_ context.Context, in int) error { asked = append(asked, in); return nil }).
+			Over(t.Context(), p, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
+		require.NoError(t, err)
+		assert.Equal(t, 20, low)
+		assert.Equal(t, []int{15, 16, 17, 18, 19}, asked)
+	})
+}
