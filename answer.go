@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/members"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -118,13 +119,12 @@ func readErrorBody(body []byte) (errorBody, bool) {
 	return m.errorBody()
 }
 
-// decode reads the body as JSON into v, which can hold errorMembers: an error body inside a 200 is its
-// code's error.
-func (a *answer) decode(v interface {
+// decode reads the body as JSON into v, which has the members of these names and can hold errorMembers: an
+// error body inside a 200 is its code's error.
+func (a *answer) decode(names members.Names, v interface {
 	errorBody() (errorBody, bool)
 }) error {
-	body := a.text()
-	if err := a.unmarshal(body, v); err != nil {
+	if err := a.unmarshal(a.text(), names, v); err != nil {
 		return err
 	}
 	if said, ok := v.errorBody(); ok {
@@ -142,7 +142,7 @@ func (a *answer) text() []byte {
 	return text
 }
 
-func (a *answer) unmarshal(body []byte, v any) error {
+func (a *answer) unmarshal(body []byte, names members.Names, v any) error {
 	switch trimmed := bytes.TrimSpace(body); {
 	case len(trimmed) == 0:
 		return notContract("the answer is empty")
@@ -154,6 +154,12 @@ func (a *answer) unmarshal(body []byte, v any) error {
 			return a.errorInside(said)
 		}
 		return notContract("%s", unreadable(err, body))
+	}
+	switch name, differs := names.Repeated(body); {
+	case differs:
+		a.contradicts("%s comes twice, and not the same", name)
+	case name != "":
+		a.warn("%s comes twice", name)
 	}
 	return nil
 }

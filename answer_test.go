@@ -33,57 +33,61 @@ func TestRefusedAsMalformed(t *testing.T) {
 		"two answers": record + "\n" + record, "NaN": "NaN", "a comma": `{"ruc":"20131312955",}`, "single quotes": `{'ruc':1}`,
 	}
 	for name, test := range map[string]struct{ op, body, says string }{
-		"truncated record":            {"consultar", record[:len(record)-1], "JSON"},
-		"an array for a record":       {"consultar", results, "the answer is a JSON array"},
-		"an empty record":             {"consultar", `{}`, "ruc is missing"},
-		"success:false":               {"consultar", `{"success":false,"message":"x"}`, "ruc is missing"},
-		"no ruc":                      {"consultar", change(record, `"ruc"`, `"RUT"`), "ruc is missing"},
-		"no razonSocial":              {"consultar", change(record, `razonSocial`, `nombre`), "razonSocial is missing"},
-		"no estado":                   {"consultar", change(record, `estado`, `status`), "estado is missing"},
-		"no condicion":                {"consultar", change(record, `condicion`, `x`), "condicion is missing"},
-		"null ruc":                    {"consultar", change(record, `"20131312955"`, `null`), "ruc is missing"},
-		"null razonSocial":            {"consultar", change(record, `"SUNAT"`, `null`), "razonSocial is missing"},
-		"null estado":                 {"consultar", change(record, `"ACTIVO"`, `null`), "estado is missing"},
-		"ruc as a number":             {"consultar", change(record, `"20131312955"`, `20131312955`), "ruc is a JSON number"},
-		"another ruc":                 {"consultar", change(record, "20131312955", "20100070970"), "asked for the RUC 20…955, the answer is of 20…970"},
-		"an empty ruc":                {"consultar", change(record, "20131312955", ""), "asked for the RUC 20…955"},
-		"an object for an array":      {"buscar", record, "the answer is a JSON object"},
-		"an element is null":          {"buscar", `[null]`, "element 0"},
-		"an element without a key":    {"buscar", `[{"ruc":"20131312955"}]`, "element 0"},
-		"an element without ruc":      {"buscar", change(results, `"ruc"`, `"x"`), "element 0 lacks"},
-		"an element without a name":   {"buscar", change(results, `"razonSocial"`, `"x"`), "element 0 lacks"},
-		"an element without estado":   {"buscar", change(results, `"estado"`, `"x"`), "element 0 lacks"},
-		"an element, no condicion":    {"buscar", change(results, `"condicion"`, `"x"`), "element 0 lacks"},
-		"an element with a null name": {"buscar", change(results, `"SUNAT"`, `null`), "element 0"},
-		"an element of another shape": {"buscar", `["x"]`, "JSON string"},
-		"an element with a short ruc": {"buscar", change(results, "20131312955", "2013"), "element 0 is not 11 digits"},
-		"truncated array":             {"buscar", results[:len(results)-1], "JSON"},
-		"no codigo":                   {"validar", change(verdict, `"codigo":"0",`, ``), "codigo is missing"},
-		"null codigo":                 {"validar", change(verdict, `"0"`, `null`), "codigo is missing"},
-		"empty codigo":                {"validar", change(verdict, `"0"`, `""`), "codigo is missing"},
-		"no esValido":                 {"validar", change(verdict, `,"esValido":true`, ``), "esValido is missing"},
-		"null esValido":               {"validar", change(verdict, `true`, `null`), "esValido is missing"},
-		"esValido in words":           {"validar", change(verdict, `true`, `"true"`), "esValido is a JSON string"},
-		"accepted and not valid":      {"validar", change(verdict, `true`, `false`), "exclude each other"},
-		"cancelled and valid":         {"validar", change(verdict, `"0"`, `"2"`), "exclude each other"},
-		"an unknown code and valid":   {"validar", change(verdict, `"0"`, `"0001"`), "exclude each other"},
-		"code and status differ":      {"validar", change(verdict, `Aceptado`, `ANULADO`), "exclude each other"},
-		"code and status differ 2":    {"validar", `{"codigo":98,"mensaje":"","estado":"en  proceso","esValido":false}`, "exclude each other"},
-		"no compra":                   {"tipocambio", change(price, `"compra"`, `"x"`), "compra is missing"},
-		"null venta":                  {"tipocambio", change(price, `3.760`, `null`), "venta is missing"},
-		"compra zero":                 {"tipocambio", change(price, `3.750`, `0.000`), "compra is missing, not above zero"},
-		"venta below zero":            {"tipocambio", change(price, `3.760`, `-3.760`), "venta is missing, not above zero"},
-		"compra in words":             {"tipocambio", change(price, `3.750`, `"tres"`), "tres to decimal"},
-		"compra that fills memory":    {"tipocambio", change(price, `3.750`, `1e999999999`), "decimal"},
-		"compra of many digits":       {"tipocambio", change(price, `3.750`, `3.`+strings.Repeat("1", 500)), "too many digits"},
-		"no moneda":                   {"tipocambio", change(price, `"moneda":"USD",`, ``), "moneda is missing"},
-		"another moneda":              {"tipocambio", change(price, `USD`, `EUR`), `moneda is "EUR"`},
-		"no fecha":                    {"tipocambio", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
-		"null fecha":                  {"tipocambio", change(price, `"2026-11-20"`, `null`), "fecha is missing"},
-		"empty fecha":                 {"tipocambio", change(price, `2026-11-20`, ``), "fecha is missing"},
-		"another fecha":               {"tipocambio", change(price, `2026-11-20`, `2026-11-19`), "asked for the rate of 2026-11-20, the answer is of 2026-11-19"},
-		"a fecha that is no day":      {"tipocambio", change(price, `2026-11-20`, `2026-02-30`), "not a day"},
-		"no fecha, asked for today":   {"hoy", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
+		"truncated record":                        {"consultar", record[:len(record)-1], "JSON"},
+		"an array for a record":                   {"consultar", results, "the answer is a JSON array"},
+		"an empty record":                         {"consultar", `{}`, "ruc is missing"},
+		"success:false":                           {"consultar", `{"success":false,"message":"x"}`, "ruc is missing"},
+		"no ruc":                                  {"consultar", change(record, `"ruc"`, `"RUT"`), "ruc is missing"},
+		"no razonSocial":                          {"consultar", change(record, `razonSocial`, `nombre`), "razonSocial is missing"},
+		"no estado":                               {"consultar", change(record, `estado`, `status`), "estado is missing"},
+		"no condicion":                            {"consultar", change(record, `condicion`, `x`), "condicion is missing"},
+		"null ruc":                                {"consultar", change(record, `"20131312955"`, `null`), "ruc is missing"},
+		"null razonSocial":                        {"consultar", change(record, `"SUNAT"`, `null`), "razonSocial is missing"},
+		"null estado":                             {"consultar", change(record, `"ACTIVO"`, `null`), "estado is missing"},
+		"ruc as a number":                         {"consultar", change(record, `"20131312955"`, `20131312955`), "ruc is a JSON number"},
+		"another ruc":                             {"consultar", change(record, "20131312955", "20100070970"), "asked for the RUC 20…955, the answer is of 20…970"},
+		"an empty ruc":                            {"consultar", change(record, "20131312955", ""), "asked for the RUC 20…955"},
+		"an object for an array":                  {"buscar", record, "the answer is a JSON object"},
+		"an element is null":                      {"buscar", `[null]`, "element 0"},
+		"an element without a key":                {"buscar", `[{"ruc":"20131312955"}]`, "element 0"},
+		"an element without ruc":                  {"buscar", change(results, `"ruc"`, `"x"`), "element 0 lacks"},
+		"an element without a name":               {"buscar", change(results, `"razonSocial"`, `"x"`), "element 0 lacks"},
+		"an element without estado":               {"buscar", change(results, `"estado"`, `"x"`), "element 0 lacks"},
+		"an element, no condicion":                {"buscar", change(results, `"condicion"`, `"x"`), "element 0 lacks"},
+		"an element with a null name":             {"buscar", change(results, `"SUNAT"`, `null`), "element 0"},
+		"an element of another shape":             {"buscar", `["x"]`, "JSON string"},
+		"an element with a short ruc":             {"buscar", change(results, "20131312955", "2013"), "element 0 is not 11 digits"},
+		"truncated array":                         {"buscar", results[:len(results)-1], "JSON"},
+		"no codigo":                               {"validar", change(verdict, `"codigo":"0",`, ``), "codigo is missing"},
+		"null codigo":                             {"validar", change(verdict, `"0"`, `null`), "codigo is missing"},
+		"empty codigo":                            {"validar", change(verdict, `"0"`, `""`), "codigo is missing"},
+		"no esValido":                             {"validar", change(verdict, `,"esValido":true`, ``), "esValido is missing"},
+		"null esValido":                           {"validar", change(verdict, `true`, `null`), "esValido is missing"},
+		"esValido in words":                       {"validar", change(verdict, `true`, `"true"`), "esValido is a JSON string"},
+		"accepted and not valid":                  {"validar", change(verdict, `true`, `false`), "exclude each other"},
+		"cancelled and valid":                     {"validar", change(verdict, `"0"`, `"2"`), "exclude each other"},
+		"an unknown code and valid":               {"validar", change(verdict, `"0"`, `"0001"`), "exclude each other"},
+		"code and status differ":                  {"validar", change(verdict, `Aceptado`, `ANULADO`), "exclude each other"},
+		"code and status differ 2":                {"validar", `{"codigo":98,"mensaje":"","estado":"en  proceso","esValido":false}`, "exclude each other"},
+		"an unknown code, accepted and not valid": {"validar", `{"codigo":"1","mensaje":"","estado":"Aceptado","esValido":false}`, "estado \"Aceptado\" and esValido false exclude each other"},
+		"an unknown code, cancelled and valid":    {"validar", `{"codigo":"77","mensaje":"","estado":"Anulado","esValido":true}`, "exclude each other"},
+		"an unknown status and a code":            {"validar", `{"codigo":"98","mensaje":"","estado":"Conforme","esValido":true}`, "exclude each other"},
+		"accepted, an unknown status, not valid":  {"validar", `{"codigo":"0","mensaje":"","estado":"","esValido":false}`, "exclude each other"},
+		"no compra":                               {"tipocambio", change(price, `"compra"`, `"x"`), "compra is missing"},
+		"null venta":                              {"tipocambio", change(price, `3.760`, `null`), "venta is missing"},
+		"compra zero":                             {"tipocambio", change(price, `3.750`, `0.000`), "compra is missing, not above zero"},
+		"venta below zero":                        {"tipocambio", change(price, `3.760`, `-3.760`), "venta is missing, not above zero"},
+		"compra in words":                         {"tipocambio", change(price, `3.750`, `"tres"`), "tres to decimal"},
+		"compra that fills memory":                {"tipocambio", change(price, `3.750`, `1e999999999`), "decimal"},
+		"compra of many digits":                   {"tipocambio", change(price, `3.750`, `3.`+strings.Repeat("1", 500)), "too many digits"},
+		"no moneda":                               {"tipocambio", change(price, `"moneda":"USD",`, ``), "moneda is missing"},
+		"another moneda":                          {"tipocambio", change(price, `USD`, `EUR`), `moneda is "EUR"`},
+		"no fecha":                                {"tipocambio", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
+		"null fecha":                              {"tipocambio", change(price, `"2026-11-20"`, `null`), "fecha is missing"},
+		"empty fecha":                             {"tipocambio", change(price, `2026-11-20`, ``), "fecha is missing"},
+		"another fecha":                           {"tipocambio", change(price, `2026-11-20`, `2026-11-19`), "asked for the rate of 2026-11-20, the answer is of 2026-11-19"},
+		"a fecha that is no day":                  {"tipocambio", change(price, `2026-11-20`, `2026-02-30`), "not a day"},
+		"no fecha, asked for today":               {"hoy", change(price, `"fecha":"2026-11-20",`, ``), "fecha is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, s := answers(t, raw(200, test.body))
@@ -137,6 +141,9 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"an unknown estado of a CPE": {"validar", change(verdict, `Aceptado`, `Conforme`), `estado "Conforme"`, ""},
 		"no estado of a CPE":         {"validar", change(verdict, `"estado":"Aceptado",`, ``), `estado ""`, ""},
 		"an unknown code":            {"validar", `{"codigo":"77","mensaje":"","estado":"Observado","esValido":false}`, "Observado", ""},
+		"an unknown code, cancelled": {"validar", `{"codigo":"1","mensaje":"","estado":"Anulado","esValido":false}`, `codigo "1" is not one of the contract`, ""},
+		"an unknown code, a number":  {"validar", `{"codigo":1,"mensaje":"","estado":"ERROR","esValido":false}`, `codigo "1" is not one of the contract`, ""},
+		"neither is known":           {"validar", `{"codigo":"77","mensaje":"","estado":"Conforme","esValido":false}`, `codigo "77" is not one of the contract, nor is estado "Conforme"`, ""},
 		"a price":                    {"tipocambio", price, "", ""},
 		"rates as strings":           {"tipocambio", change(change(price, `3.750`, `"3.750"`), `3.760`, `"3.760"`), "", ""},
 		"today of another day":       {"hoy", change(price, "2026-11-20", "2020-01-02"), "asked for the rate of today", ""},
@@ -178,6 +185,7 @@ func TestLenientReadingWarnsOfContradictions(t *testing.T) {
 		"another moneda":         {"tipocambio", change(price, `USD`, `EUR`), "EUR"},
 		"accepted and not valid": {"validar", change(verdict, `true`, `false`), "exclude each other"},
 		"code and status differ": {"validar", change(verdict, `Aceptado`, `Anulado`), "exclude each other"},
+		"all three differ":       {"validar", `{"codigo":"2","mensaje":"","estado":"Aceptado","esValido":true}`, "exclude each other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, test.body)}}
@@ -246,4 +254,73 @@ func TestAGzipBombIsBoundedAfterDecompression(t *testing.T) {
 	require.NoError(t, err)
 	defer client.CloseIdleConnections()
 	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrMalformedResponse)
+}
+
+func TestAMemberThatComesTwice(t *testing.T) {
+	with := func(body, member string) string { return body[:len(body)-1] + "," + member + "}" }
+	ofElement := func(member string) string { return "[" + with(record, member) + "]" }
+	for name, test := range map[string]struct {
+		op, body string
+		differs  bool   // an error; otherwise a warning
+		says     string // "" for nothing at all
+	}{
+		"another ruc":                  {"consultar", with(record, `"ruc":"20100070970"`), true, "ruc comes twice"},
+		"another estado before it":     {"consultar", `{"estado":"BAJA",` + record[1:], true, "estado comes twice"},
+		"in another case":              {"consultar", with(record, `"Condicion":"NO HABIDO"`), true, "condicion comes twice"},
+		"in capitals before it":        {"consultar", `{"RAZONSOCIAL":"OTRA",` + record[1:], true, "razonSocial comes twice"},
+		"with an escape in its name":   {"consultar", with(record, `"e\u0073tado":"BAJA"`), true, "estado comes twice"},
+		"with a letter that folds":     {"consultar", with(record, `"eſtado":"BAJA"`), true, "estado comes twice"},
+		"null":                         {"consultar", with(record, `"estado":null`), true, "estado comes twice"},
+		"empty":                        {"consultar", with(record, `"estado":""`), true, "estado comes twice"},
+		"a member that may be absent":  {"consultar", with(record, `"ubigeo":"150101","Ubigeo":"150102"`), true, "ubigeo comes twice"},
+		"a date":                       {"consultar", with(record, `"fechaInscripcion":"2001-01-01","fechaInscripcion":"2002-01-01"`), true, "fechaInscripcion comes twice"},
+		"after the same":               {"consultar", with(with(record, `"ruc":"20131312955"`), `"estado":"BAJA"`), true, "estado comes twice"},
+		"between values of every kind": {"consultar", with(record, ` "a" : [ {"b":"}]\"\\"} , [ ] ] , "c" : -1.5e+3 , "d" : true , "e" : null , "Estado" : "BAJA" `), true, "estado comes twice"},
+		"the same":                     {"consultar", with(record, `"estado":"ACTIVO"`), false, "estado comes twice"},
+		"the same in another case":     {"consultar", with(record, `"RUC":"20131312955"`), false, "ruc comes twice"},
+		"within another value":         {"consultar", with(record, `"otro":{"estado":"BAJA","ruc":1,"ruc":2},"otros":[{"ruc":1}]`), false, ""},
+		"within a text":                {"consultar", with(record, `"otro":"\",\"estado\":\"BAJA\""`), false, ""},
+		"one that nobody reads":        {"consultar", with(record, `"otro":1,"otro":2,"Otro":3`), false, ""},
+		"one with a longer name":       {"consultar", with(record, `"estados":"BAJA","estad":"BAJA","`+strings.Repeat("estado", 20)+`":1`), false, ""},
+		"codigo":                       {"validar", with(verdict, `"codigo":"2"`), true, "codigo comes twice"},
+		"Codigo":                       {"validar", with(verdict, `"Codigo":"2"`), true, "codigo comes twice"},
+		"esValido, and the last fits":  {"validar", `{"esValido":false,` + verdict[1:], true, "esValido comes twice"},
+		"estado, and the last fits":    {"validar", `{"Estado":"Anulado",` + verdict[1:], true, "estado comes twice"},
+		"codigo as text and number":    {"validar", with(verdict, `"codigo":0`), true, "codigo comes twice"},
+		"mensaje":                      {"validar", with(verdict, `"MENSAJE":"no"`), true, "mensaje comes twice"},
+		"a verdict twice":              {"validar", verdict[:len(verdict)-1] + "," + verdict[1:], false, "codigo comes twice"},
+		"venta":                        {"tipocambio", with(price, `"venta":37.60`), true, "venta comes twice"},
+		"Compra":                       {"tipocambio", `{"Compra":3.751,` + price[1:], true, "compra comes twice"},
+		"fecha":                        {"tipocambio", `{"fecha":"2026-11-19",` + price[1:], true, "fecha comes twice"},
+		"moneda of today's":            {"hoy", `{"MONEDA":"EUR",` + price[1:], true, "moneda comes twice"},
+		"in an element":                {"buscar", ofElement(`"ruc":"20100070970"`), true, "ruc comes twice"},
+		"in an element, another case":  {"buscar", ofElement(`"RazonSocial":"OTRA"`), true, "razonSocial comes twice"},
+		"in the last element":          {"buscar", "[" + record + ", " + with(record, `"estado":"BAJA"`) + " ]", true, "estado comes twice"},
+		"the same in an element":       {"buscar", ofElement(`"estado":"ACTIVO"`), false, "estado comes twice"},
+		"in two elements":              {"buscar", "[" + record + "," + change(record, "ACTIVO", "BAJA") + "]", false, ""},
+		"an error, and then none":      {"consultar", `{"error":"no hay",` + with(record, `"error":false`)[1:], true, "error comes twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var resp fiscope.Response
+			client, _ := answers(t, raw(200, test.body))
+			err := operations[test.op](t.Context(), client, fiscope.WithResponse(&resp))
+			if test.differs {
+				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+				require.ErrorContains(t, err, test.says)
+
+				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, test.body)}}
+				lenient := newClient(t, s, fiscope.WithLenientReading())
+				require.NoError(t, operations[test.op](t.Context(), lenient, fiscope.WithResponse(&resp)))
+				assert.Contains(t, strings.Join(resp.Warnings, "\n"), test.says)
+				return
+			}
+			require.NoError(t, err)
+			if test.says == "" {
+				assert.NotContains(t, strings.Join(resp.Warnings, "\n"), "comes twice")
+			} else {
+				require.NotEmpty(t, resp.Warnings)
+				assert.Contains(t, resp.Warnings[0], test.says)
+			}
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/internal/members"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -158,9 +159,11 @@ type contribuyenteLeido struct {
 	FechaInicioActividades fechaLeida `json:"fechaInicioActividades"`
 }
 
+var namesOfContribuyente = members.NamesOf[contribuyenteLeido]()
+
 func (q consulta) read(a *answer) (*Contribuyente, error) {
 	leido := contribuyenteLeido{Contribuyente: Contribuyente{RUC: ausente, RazonSocial: ausente, Estado: ausente, Condicion: ausente}}
-	if err := a.decode(&leido); err != nil {
+	if err := a.decode(namesOfContribuyente, &leido); err != nil {
 		return nil, err
 	}
 	c := &leido.Contribuyente
@@ -196,9 +199,11 @@ type resumenLeido struct {
 	Condicion   *Condicion `json:"condicion"`
 }
 
+var namesOfResumen = members.NamesOf[resumenLeido]()
+
 func (b Busqueda) read(a *answer) ([]ContribuyenteResumen, error) {
 	var leidos []resumenLeido
-	if err := a.unmarshal(a.text(), &leidos); err != nil {
+	if err := a.unmarshal(a.text(), namesOfResumen, &leidos); err != nil {
 		return nil, err
 	}
 	resumenes := make([]ContribuyenteResumen, 0, len(leidos))

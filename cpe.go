@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+
+	"github.com/fiscope/fiscope/internal/members"
 )
 
 // CPEService validates electronic receipts. It is the CPE of a [Client].
@@ -81,9 +83,11 @@ type resultadoLeido struct {
 	EsValido *bool `json:"esValido"`
 }
 
+var namesOfResultado = members.NamesOf[resultadoLeido]()
+
 func (v validacion) read(a *answer) (*ResultadoCPE, error) {
 	leido := resultadoLeido{ResultadoCPE: ResultadoCPE{Codigo: ausente}}
-	if err := a.decode(&leido); err != nil {
+	if err := a.decode(namesOfResultado, &leido); err != nil {
 		return nil, err
 	}
 	resultado := &leido.ResultadoCPE
@@ -94,15 +98,30 @@ func (v validacion) read(a *answer) (*ResultadoCPE, error) {
 		return nil, notContract("esValido is missing")
 	}
 	resultado.EsValido = *leido.EsValido
-	a.provesSOL = resultado.Codigo.Final() || resultado.Codigo == CodigoEnProceso
-	if resultado.EsValido != (resultado.Codigo == CodigoAceptado) {
-		a.contradicts("codigo %s and esValido %t exclude each other", a.quote(string(resultado.Codigo)), resultado.EsValido)
-	}
-	codigo, known := codigos[fold(string(resultado.Estado))]
-	if !known {
-		a.warn("estado %s is not one of the contract", a.quote(string(resultado.Estado)))
-	} else if resultado.Codigo.known() && codigo != resultado.Codigo {
-		a.contradicts("codigo %s and estado %s exclude each other", a.quote(string(resultado.Codigo)), a.quote(string(resultado.Estado)))
-	}
+	checkVerdict(a, resultado)
+	a.provesSOL = !a.contradicted && (resultado.Codigo.Final() || resultado.Codigo == CodigoEnProceso)
 	return resultado, a.contradiction
+}
+
+// checkVerdict notes what in a verdict excludes another: any two of codigo, estado and esValido, whatever
+// the third is. Nothing is valid but codigo 0 and "Aceptado".
+func checkVerdict(a *answer, r *ResultadoCPE) {
+	ofEstado, knownEstado := codigos[fold(string(r.Estado))]
+	knownCodigo := r.Codigo.known()
+	switch {
+	case r.EsValido != (r.Codigo == CodigoAceptado):
+		a.contradicts("codigo %s and esValido %t exclude each other", a.quote(string(r.Codigo)), r.EsValido)
+	case knownEstado && knownCodigo && ofEstado != r.Codigo:
+		a.contradicts("codigo %s and estado %s exclude each other", a.quote(string(r.Codigo)), a.quote(string(r.Estado)))
+	case knownEstado && r.EsValido != (ofEstado == CodigoAceptado):
+		a.contradicts("estado %s and esValido %t exclude each other", a.quote(string(r.Estado)), r.EsValido)
+	}
+	switch {
+	case !knownEstado && !knownCodigo:
+		a.warn("codigo %s is not one of the contract, nor is estado %s", a.quote(string(r.Codigo)), a.quote(string(r.Estado)))
+	case !knownEstado:
+		a.warn("estado %s is not one of the contract", a.quote(string(r.Estado)))
+	case !knownCodigo:
+		a.warn("codigo %s is not one of the contract", a.quote(string(r.Codigo)))
+	}
 }

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -144,4 +147,19 @@ func TestCPEMarshalsToTheContractsFields(t *testing.T) {
 	got, err = json.Marshal(credenciales)
 	require.NoError(t, err)
 	assert.True(t, string(got) == `{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"[secreto]"}`, "credentials marshal without the clave")
+}
+
+func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, change(verdict, "Aceptado", "Error")))}}
+		client := newClient(t, s, fiscope.WithLenientReading())
+		require.NoError(t, validar(t.Context(), client, clave))
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) })
+		}
+		wg.Wait()
+		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
+	})
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/fiscope/fiscope/internal/members"
 )
 
 // TipoCambioService gets exchange rates. It is the TipoCambio of a [Client].
@@ -87,9 +89,11 @@ type tipoCambioLeido struct {
 	Fecha fechaLeida `json:"fecha"`
 }
 
+var namesOfTipoCambio = members.NamesOf[tipoCambioLeido]()
+
 func readTipoCambio(a *answer) (*TipoCambio, error) {
 	var leido tipoCambioLeido
-	if err := a.decode(&leido); err != nil {
+	if err := a.decode(namesOfTipoCambio, &leido); err != nil {
 		return nil, err
 	}
 	tc := &leido.TipoCambio
