@@ -145,6 +145,13 @@ func TestReadWithAWarningOrNone(t *testing.T) {
 		"an unknown code, a number":  {"validar", `{"codigo":1,"mensaje":"","estado":"ERROR","esValido":false}`, `codigo "1" is not one of the contract`, ""},
 		"neither is known":           {"validar", `{"codigo":"77","mensaje":"","estado":"Conforme","esValido":false}`, `codigo "77" is not one of the contract, nor is estado "Conforme"`, ""},
 		"a price":                    {"tipocambio", price, "", ""},
+		"as dear as it ever was":     {"tipocambio", change(change(price, `3.750`, `9.99`), `3.760`, `10`), "", ""},
+		"as cheap as it ever was":    {"tipocambio", change(change(price, `3.750`, `1`), `3.760`, `1.000`), "", ""},
+		"a point in another place":   {"tipocambio", change(price, `3.760`, `37.60`), "venta 37.60 is not between 1 and 10 soles for a dollar", ""},
+		"no point":                   {"tipocambio", change(price, `3.760`, `3760`), "venta 3760 is not between", ""},
+		"no point, as a string":      {"tipocambio", change(price, `3.760`, `"3760"`), "venta 3760 is not between", ""},
+		"soles in dollars":           {"hoy", change(change(price, `3.750`, `0.266`), "2026-11-20", fiscope.HoyEnLima().String()), "compra 0.266 is not between", ""},
+		"compra above venta":         {"tipocambio", change(price, `3.750`, `3.761`), "compra 3.761 is above venta 3.760", ""},
 		"rates as strings":           {"tipocambio", change(change(price, `3.750`, `"3.750"`), `3.760`, `"3.760"`), "", ""},
 		"today of another day":       {"hoy", change(price, "2026-11-20", "2020-01-02"), "asked for the rate of today", ""},
 	} {

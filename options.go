@@ -120,8 +120,9 @@ func WithMaxResponseBytes(n int64) Option {
 }
 
 // WithLenientReading turns the contradictions of an answer (a RUC, a date or a currency other than the
-// one asked for, a code and a status that exclude each other) into warnings of its Response. It is for
-// the day on which the service drifts from its contract, and for whoever reads the warnings.
+// one asked for, a code and a status that exclude each other, a member that comes twice and differs) into
+// warnings of its Response. It is for the day on which the service drifts from its contract, and for
+// whoever reads the warnings.
 func WithLenientReading() Option {
 	return option(func(c *config) error {
 		c.lenient = true

@@ -23,7 +23,8 @@ const (
 
 // TipoCambio is the official exchange rate of a day (docs/contrato.md, 2.5), in soles for one US dollar. The
 // rates keep the decimals they came with: Venta.StringFixed(3) is "3.750" where String drops the zero.
-// It marshals to the contract's JSON, the rates as numbers with their zeros.
+// It marshals to the contract's JSON, the rates as numbers with their zeros. A rate that is not between 1
+// and 10, or a Compra above Venta, comes with a warning ([Response]).
 type TipoCambio struct {
 	Compra decimal.Decimal `json:"compra"` // buying rate
 	Venta  decimal.Decimal `json:"venta"`  // selling rate
@@ -86,7 +87,9 @@ func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
 type tipoCambioLeido struct {
 	errorMembers
 	TipoCambio
-	Fecha fechaLeida `json:"fecha"`
+	Compra tasaLeida  `json:"compra"`
+	Venta  tasaLeida  `json:"venta"`
+	Fecha  fechaLeida `json:"fecha"`
 }
 
 var namesOfTipoCambio = members.NamesOf[tipoCambioLeido]()
@@ -97,15 +100,21 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 		return nil, err
 	}
 	tc := &leido.TipoCambio
+	tc.Compra, tc.Venta, tc.Fecha = leido.Compra.Decimal, leido.Venta.Decimal, leido.Fecha.fecha
 	for _, rate := range []struct {
 		field string
 		value decimal.Decimal
 	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
-		if !plausible(rate.value) {
+		if !printable(rate.value) {
 			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
 		}
+		if rate.value.LessThan(lowestRate) || rate.value.GreaterThan(highestRate) {
+			a.warn("%s %s is not between %s and %s soles for a dollar", rate.field, written(rate.value), lowestRate, highestRate)
+		}
 	}
-	tc.Fecha = leido.Fecha.fecha
+	if tc.Compra.GreaterThan(tc.Venta) {
+		a.warn("compra %s is above venta %s", written(tc.Compra), written(tc.Venta))
+	}
 	switch {
 	case leido.Fecha.unreadable != "":
 		return nil, notContract("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(leido.Fecha.unreadable))
@@ -119,11 +128,33 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 	return tc, nil
 }
 
-// plausible reports whether a rate is above zero and of a size that can be written out: a decimal's
+// A rate outside of these is odd: since the sol replaced the inti in 1991, a dollar was never below 1 nor
+// above 4.2 soles, and a point in another place leads out of them.
+var lowestRate, highestRate = decimal.NewFromInt(1), decimal.NewFromInt(10)
+
+// tasaLeida is a rate as it stands in an answer, a number or a string.
+type tasaLeida struct{ decimal.Decimal }
+
+// The longest rate that is read: to make a decimal of a megabyte of digits takes seconds.
+const longestRate = 64
+
+// UnmarshalJSON leaves a rate that is too long at zero.
+func (t *tasaLeida) UnmarshalJSON(raw []byte) error {
+	if len(raw) > longestRate {
+		*t = tasaLeida{}
+		return nil
+	}
+	return t.Decimal.UnmarshalJSON(raw)
+}
+
+// printable reports whether a rate is above zero and of a size that can be written out: a decimal's
 // exponent may be so large that its digits fill the memory.
-func plausible(rate decimal.Decimal) bool {
+func printable(rate decimal.Decimal) bool {
 	return rate.IsPositive() && rate.Exponent() >= -12 && rate.Exponent() <= 6 && rate.NumDigits() <= 18
 }
+
+// written returns a rate with the decimals it came with.
+func written(rate decimal.Decimal) string { return rate.StringFixed(max(0, -rate.Exponent())) }
 
 // MarshalJSON writes the contract's object.
 func (t TipoCambio) MarshalJSON() ([]byte, error) {
@@ -145,8 +176,8 @@ func (t TipoCambio) MarshalJSON() ([]byte, error) {
 
 // number returns a rate with the decimals it came with.
 func number(rate decimal.Decimal) (json.Number, error) {
-	if !rate.IsZero() && !plausible(rate.Abs()) {
+	if !rate.IsZero() && !printable(rate.Abs()) {
 		return "", fmt.Errorf("fiscope: a rate with exponent %d is not written", rate.Exponent())
 	}
-	return json.Number(rate.StringFixed(max(0, -rate.Exponent()))), nil
+	return json.Number(written(rate)), nil
 }

@@ -2,6 +2,7 @@ package fiscope_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,4 +81,27 @@ func TestTipoCambioDoesNotWriteADecimalThatFillsTheMemory(t *testing.T) {
 	tc := fiscope.TipoCambio{Compra: decimal.New(1, 1<<30), Venta: decimal.New(1, -1<<30)}
 	_, err := json.Marshal(tc)
 	require.Error(t, err)
+}
+
+// A decimal of a megabyte of digits takes seconds to make.
+func TestALongRateIsRefusedAtOnce(t *testing.T) {
+	digits := strings.Repeat("7", 1<<20-200)
+	for name, rate := range map[string]string{
+		"a whole number": digits,
+		"a fraction":     "3." + digits,
+		"a string":       `"` + digits + `"`,
+		"an exponent":    "3e" + digits,
+		"a tiny one":     "0." + strings.Repeat("0", len(digits)) + "7",
+	} {
+		for _, of := range []string{"3.750", "3.760"} {
+			t.Run(name+" for "+of, func(t *testing.T) {
+				client, _ := answers(t, raw(200, change(price, of, rate)))
+				started := time.Now()
+				_, err := client.TipoCambio.Consultar(t.Context(), viernes)
+				assert.Less(t, time.Since(started), time.Second)
+				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+				assert.ErrorContains(t, err, "too many digits")
+			})
+		}
+	}
 }
