@@ -2,9 +2,7 @@ package fiscope
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -64,7 +62,7 @@ func (a *answer) refusal() error {
 	}
 	said, ok := readErrorBody(a.Body)
 	if !ok {
-		said = errorBody{Error: scrub.PageText(string(a.Body))}
+		said = errorBody{Error: pageText(a.Status, a.Body)}
 	}
 	if a.Status >= 300 && a.Status < 400 {
 		said.Error = "to another address"
@@ -162,20 +160,6 @@ func (a *answer) unmarshal(body []byte, names members.Names, v any) error {
 		a.warn("%s comes twice", name)
 	}
 	return nil
-}
-
-// unreadable says why a body is not the JSON of the contract. Of a body that is no JSON at all it shows
-// the text, which usually names the culprit; of another it shows no data.
-func unreadable(err error, body []byte) string {
-	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) {
-		member := cmp.Or(shape.Field, "the answer")
-		return fmt.Sprintf("%s is a JSON %s", member, shape.Value)
-	}
-	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
-		return strings.TrimPrefix(err.Error(), "fiscope: ")
-	}
-	return "the answer is not JSON: " + scrub.Visible(scrub.PageText(string(body)))
 }
 
 // errorInside is an error body that came with status 200.

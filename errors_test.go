@@ -190,12 +190,14 @@ func TestTheServersTextIsCutAt300Runes(t *testing.T) {
 
 // A page made to keep a tag stripper busy for minutes is read once.
 func TestAHostilePageIsReadOnce(t *testing.T) {
-	for name, unit := range map[string]string{"scripts": "<script>", "titles": "<title>", "open tags": "<", "text": "hola ", "the clave": clave, "RUCs": "12345678901 ", "entities": "&lt;"} {
+	for name, unit := range map[string]string{"scripts": "<script>", "titles": "<title>", "open tags": "<", "text": "hola ", "the clave": clave, "RUCs": "12345678901 ", "entities": "&lt;", "long words": strings.Repeat("a", 63) + " ", "half a name": "razonrazon", "half a record": `"ruc":`} {
 		t.Run(name, func(t *testing.T) {
-			client, _ := answers(t, raw(500, "<"+strings.Repeat(unit, (1<<20)/len(unit)-1)))
-			err := operations["validar"](t.Context(), client)
-			require.ErrorIs(t, err, fiscope.ErrUnavailable)
-			assert.Less(t, len(err.Error()), 1000)
+			for status, class := range map[int]error{500: fiscope.ErrUnavailable, 200: fiscope.ErrMalformedResponse} {
+				client, _ := answers(t, raw(status, "<"+strings.Repeat(unit, (1<<20)/len(unit)-1)))
+				err := operations["validar"](t.Context(), client)
+				require.ErrorIs(t, err, class)
+				assert.Less(t, len(err.Error()), 1000)
+			}
 		})
 	}
 }

@@ -1,0 +1,131 @@
+package fiscope_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+// persona is a record of a person, whose name no error may show.
+const persona = `{"ruc":"10123456789","razonSocial":"QUISPE ÑAUPARI JUAN","estado":"ACTIVO","condicion":"HABIDO"}`
+
+func utf16le(s string) string {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, utf16.Encode([]rune(s)))
+	return b.String()
+}
+
+func utf32be(s string) string {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.BigEndian, []rune(s))
+	return b.String()
+}
+
+func TestNoErrorShowsARecord(t *testing.T) {
+	xml := `<?xml version="1.0"?><c><ruc>10123456789</ruc><razonSocial>QUISPE ÑAUPARI JUAN</razonSocial></c>`
+	for name, body := range map[string]string{
+		"behind a warning of PHP":       "<br />\n<b>Warning</b>:  Undefined index in <b>/srv/api.php</b> on line <b>3</b><br />\n" + persona,
+		"behind a notice without tags":  "PHP Notice: Undefined index in /srv/api.php on line 3\n" + persona,
+		"before a page":                 "<p>x</p>" + persona + "<html><title>Error</title></html>",
+		"behind a NUL":                  "\x00" + persona,
+		"behind two marks":              "\ufeff\ufeff" + persona,
+		"behind a mark that is cut":     "\xef\xbb" + persona,
+		"behind a blank that is none":   "\u200b" + persona,
+		"in UTF-16":                     utf16le("\ufeff" + persona),
+		"in UTF-16 without a mark":      utf16le(persona),
+		"in UTF-32":                     utf32be(persona),
+		"as JSONP":                      "callback(" + persona + ");",
+		"behind what stops a script":    ")]}',\n" + persona,
+		"in a list, behind a warning":   "Warning: x\n[" + persona + "]",
+		"as XML":                        xml,
+		"as XML of other names":         `<r><ddp_numruc>10123456789</ddp_numruc><ddp_nombre>QUISPE ÑAUPARI JUAN</ddp_nombre></r>`,
+		"as attributes":                 `<c ruc="10123456789" razonSocial="x">QUISPE</c>`,
+		"in a table":                    "<html><table><tr><td>Raz&oacute;n Social</td><td>QUISPE ÑAUPARI JUAN</td></tr></table></html>",
+		"in a table, in Latin-1":        "<html><table><tr><td>Raz\xf3n Social</td><td>QUISPE JUAN</td></tr></table></html>",
+		"in a table, in bold":           "<html><table><tr><td><b>Razón</b> <b>Social</b></td><td>QUISPE JUAN</td></tr></table></html>",
+		"in a title":                    "<html><title>10123456789 - QUISPE JUAN</title></html>",
+		"as a list with a title":        "<title>QUISPE</title>" + persona,
+		"as CSV":                        "ruc;razonSocial;estado\n10123456789;QUISPE JUAN;ACTIVO",
+		"as the registry's file":        "10123456789|QUISPE JUAN|ACTIVO|HABIDO",
+		"as a form":                     "ruc=10123456789&razonSocial=QUISPE+JUAN",
+		"as YAML":                       "ruc: 10123456789\nrazon_social: QUISPE JUAN",
+		"as PHP prints it":              "Array ( [numero] => 1 [nombre] => QUISPE JUAN )",
+		"as Python prints it":           "x{'ruc': 1, 'nombre': 'QUISPE JUAN'}",
+		"in entities":                   "x" + strings.NewReplacer("{", "&#123;", `"`, "&quot;").Replace(persona),
+		"in entities on a page":         "<pre>" + html.EscapeString(persona) + "</pre>",
+		"escaped for a URL":             url.QueryEscape(persona),
+		"in base64":                     base64.StdEncoding.EncodeToString([]byte(persona)),
+		"in hexadecimal":                hex.EncodeToString([]byte(persona)),
+		"in UTF-7":                      strings.NewReplacer("{", "+AHs-", `"`, "+ACI-", "Ñ", "+ANE-").Replace(persona),
+		"in another binary":             "\x84\xa3ruc\xab10123456789\xabrazonSocial\xb3QUISPE JUAN",
+		"with something hidden in it":   "raz\u200bonSocial: QUISPE JUAN",
+		"as JSON that is not whole":     persona[:len(persona)-20],
+		"as JSON with something behind": persona + "\x00",
+		"as a JSON string":              `"QUISPE JUAN"`,
+	} {
+		forms := []string{"QUISPE", "10123456789", "10…789", base64.StdEncoding.EncodeToString([]byte(persona))[:40], hex.EncodeToString([]byte(persona))[:40]}
+		for _, status := range []int{200, 201, 203, 206, 299, 600, 999} {
+			if status == 200 && body == persona {
+				continue
+			}
+			for op, do := range operations {
+				t.Run(name+" "+op+" "+http.StatusText(status), func(t *testing.T) {
+					client, _ := answers(t, raw(status, body))
+					err := do(t.Context(), client)
+					require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+					for _, form := range forms {
+						assert.NotContains(t, err.Error(), form)
+					}
+					assert.NotContains(t, err.Error(), utf16le("QUISPE"))
+				})
+			}
+		}
+	}
+	t.Run("under the status of an error", func(t *testing.T) {
+		for _, body := range []string{persona, "[" + persona + "]", "Warning: x\n" + persona, utf16le(persona), `{"razonSocial" : "QUISPE","ruc" : "10123456789"}`} {
+			for _, status := range []int{400, 401, 404, 429, 500, 503} {
+				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(status, body)}}
+				err := operations["consultar"](t.Context(), newClient(t, s, fiscope.WithRetry(noRetries())))
+				require.Error(t, err)
+				assert.NotContains(t, err.Error(), "QUISPE")
+			}
+		}
+	})
+}
+
+func TestWhatIsNotJSONShowsTheCulprit(t *testing.T) {
+	for name, test := range map[string]struct{ body, says string }{
+		"a title":                        {"<!doctype html><html lang=\"es\"><style>p{}</style><title>Acceso\n denegado &amp; bloqueado</title><body class=\"x\">{}", "the answer is not JSON: Acceso denegado & bloqueado"},
+		"a title, and a long number":     {"<html><title>Request Rejected</title>Your support ID is: 12345678901234567", "not JSON: Request Rejected"},
+		"a page without a title":         {`<html><body class="x"><h1>Access denied</h1></body></html>`, "not JSON: Access denied"},
+		"a page in Latin-1":              {"<h1>P\xe1gina en mantenimiento</h1>", "not JSON: Página en mantenimiento"},
+		"a text":                         {"upstream connect error\r\nor disconnect", "not JSON: upstream connect error or disconnect"},
+		"the address with the RUC":       {"Access to /api/contribuyentes/20131312955 is denied", "not JSON: Access to /api/contribuyentes/20…955 is denied"},
+		"a warning and nothing else":     {"<br />\n<b>Warning</b>: Undefined index in <b>/srv/api.php</b> on line <b>3</b>", "not JSON: Warning : Undefined index in /srv/api.php on line 3"},
+		"a text that may be of a person": {persona[1:], "the answer is not JSON: its text may be a taxpayer's record, which is not shown"},
+	} {
+		for op, do := range operations {
+			t.Run(name+" "+op, func(t *testing.T) {
+				client, _ := answers(t, raw(200, test.body))
+				err := do(t.Context(), client)
+				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+				assert.ErrorContains(t, err, test.says)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.NotEmpty(t, e.Body())
+			})
+		}
+	}
+}
