@@ -95,18 +95,36 @@ func memberText(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0:
 		return ""
-	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0: // the usual one needs no parser
-		return string(raw[1 : len(raw)-1])
+	case raw[0] != '"':
+		return valueText(raw)
+	case bytes.IndexByte(raw, '\\') >= 0:
+		var unescaped string
+		_ = json.Unmarshal(raw, &unescaped) // it was a value of a text that is JSON
+		return orNothing(unescaped)
 	}
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	switch s = string(raw); s {
-	case "null", "false", "0", "{}", "[]":
+	return orNothing(string(raw[1 : len(raw)-1]))
+}
+
+// orNothing returns a text, and "" for blanks.
+func orNothing(text string) string {
+	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	return s
+	return text
+}
+
+// valueText is memberText of a value that is no string.
+func valueText(raw json.RawMessage) string {
+	var n float64
+	if json.Unmarshal(raw, &n) == nil && n == 0 { // 0 and null
+		return ""
+	}
+	text := string(raw)
+	switch strings.Join(strings.Fields(text), "") {
+	case "false", "{}", "[]":
+		return ""
+	}
+	return text
 }
 
 func readErrorBody(body []byte) (errorBody, bool) {

@@ -331,3 +331,42 @@ func TestAMemberThatComesTwice(t *testing.T) {
 		})
 	}
 }
+
+func TestAnErrorMemberThatSaysNothing(t *testing.T) {
+	for _, value := range []string{`false`, `null`, `0`, `0.0`, `-0`, `0e5`, `""`, `" "`, `"\t\n"`, `{}`, `{ }`, "{\n}", `[]`, `[ ]`} {
+		for op, body := range map[string]string{"consultar": record, "validar": verdict, "tipocambio": price, "hoy": price} {
+			for _, member := range []string{`"error":` + value, `"Error" : ` + value, `"code":` + value, `"error":` + value + `,"code":` + value} {
+				t.Run(op+" "+member, func(t *testing.T) {
+					client, _ := answers(t, raw(200, body[:len(body)-1]+","+member+"}"))
+					require.NoError(t, operations[op](t.Context(), client))
+				})
+			}
+		}
+	}
+}
+
+func TestTheTextOfAnErrorWithStatus200IsKept(t *testing.T) {
+	for name, test := range map[string]struct{ body, says string }{
+		"alone":                            {`{"error":"en mantenimiento"}`, "en mantenimiento"},
+		"with a code":                      {`{"error":"en mantenimiento","code":"X"}`, "(HTTP 200 X): en mantenimiento"},
+		"with a code that is a number":     {`{"error":"en mantenimiento","code":503}`, "(HTTP 200 503): en mantenimiento"},
+		"escaped":                          {`{"error":"en \u006dantenimiento"}`, "en mantenimiento"},
+		"an object":                        {`{"error":{"message":"en mantenimiento"}}`, "en mantenimiento"},
+		"true":                             {`{"error":true}`, "true"},
+		"a number":                         {`{"error":17}`, "17"},
+		"beside members that are null":     {`{"error":"en mantenimiento","ruc":null,"codigo":null,"compra":null}`, "en mantenimiento"},
+		"beside a record of another shape": {`{"error":"en mantenimiento","ruc":1,"codigo":{},"compra":"x"}`, "en mantenimiento"},
+		"in a whole record":                {record[:len(record)-1] + `,"codigo":"0","esValido":true,"error":"en mantenimiento"}`, "en mantenimiento"},
+		"in Latin-1":                       {"{\"error\":\"mantenimiento del a\xf1o\"}", "mantenimiento del año"},
+		"without a text":                   {`{"error":"","code":"X"}`, "(HTTP 200 X): an error came with status 200"},
+	} {
+		for op, do := range operations {
+			t.Run(name+" "+op, func(t *testing.T) {
+				client, _ := answers(t, raw(200, test.body))
+				err := do(t.Context(), client)
+				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+				assert.ErrorContains(t, err, test.says)
+			})
+		}
+	}
+}

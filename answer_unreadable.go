@@ -34,9 +34,9 @@ func unreadable(err error, body []byte) string {
 // withheld. An error's text is the service's own, unless it is a record beyond doubt.
 func pageText(status int, body []byte) string {
 	body = scrub.UTF8(body)
-	text := scrub.Visible(scrub.PageText(string(body)))
+	text := scrub.PageText(string(body))
 	isError := status >= 400 && status < 600
-	if isError && record.MatchString(text) || !isError && mayBeRecord(string(body), text) {
+	if seen := scrub.Visible(text); isError && record.MatchString(seen) || !isError && mayBeRecord(string(body), seen) {
 		return "its text may be a taxpayer's record, which is not shown"
 	}
 	return text

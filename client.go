@@ -32,7 +32,8 @@ type Client struct {
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
 // as a prefix), that authenticates with apiKey (docs/contrato.md, 5). Nothing is sent yet.
 //
-// It refuses a base URL that is not absolute or carries a user, a query or a fragment; plain http to
+// It refuses a base URL that is not absolute, carries a user, a query or a fragment, or has a host, a port
+// or a path that leads nowhere ("https://h:99999", "https://h/../a", "https://h/ "); plain http to
 // another machine, where anyone on the way reads the key and the clave; a key that is empty, has blanks
 // around it or holds control characters, which often is a line break of the file it was read from; and
 // an option with a wrong value.
@@ -146,7 +147,7 @@ func checkBaseURL(s string, insecure bool) error {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
 	}
-	return nil
+	return checkHostAndPath(s, u)
 }
 
 // loopback reports whether host is this machine: 127.0.0.0/8, ::1, localhost and the names under it

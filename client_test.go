@@ -1,10 +1,13 @@
 package fiscope_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,33 +20,76 @@ import (
 
 func TestNewClientRefusesABaseURL(t *testing.T) {
 	for name, test := range map[string]struct{ url, says string }{
-		"empty":             {"", "no host"},
-		"no scheme":         {"api.example.com", "no host"},
-		"not a URL":         {"https://exa mple\x7f", "cannot be parsed"},
-		"no host":           {"https:///api", "no host"},
-		"a port alone":      {"https://:443", "no host"},
-		"another scheme":    {"ftp://api.example.com", `"ftp"`},
-		"opaque":            {"https:api.example.com", "no host"},
-		"a user":            {"https://user:topsecret@api.example.com", "carries a user"},
-		"a query":           {"https://api.example.com?key=topsecret", "query or a fragment"},
-		"an empty query":    {"https://api.example.com?", "query or a fragment"},
-		"a fragment":        {"https://api.example.com#x", "query or a fragment"},
-		"http to a machine": {"http://api.example.com", "in clear"},
-		"http to a network": {"http://192.0.2.7:8080", "in clear"},
-		"a name like it":    {"http://localhost.example.com", "in clear"},
+		"empty":                     {"", "no host"},
+		"no scheme":                 {"api.example.com", "no host"},
+		"not a URL":                 {"https://exa mple\x7f", "cannot be parsed"},
+		"no host":                   {"https:///api", "no host"},
+		"a port alone":              {"https://:443", "no host"},
+		"another scheme":            {"ftp://api.example.com", `"ftp"`},
+		"opaque":                    {"https:api.example.com", "no host"},
+		"a user":                    {"https://user:topsecret@api.example.com", "carries a user"},
+		"a query":                   {"https://api.example.com?key=topsecret", "query or a fragment"},
+		"an empty query":            {"https://api.example.com?", "query or a fragment"},
+		"an empty fragment":         {"https://api.example.com/#", "query or a fragment"},
+		"a fragment":                {"https://api.example.com#x", "query or a fragment"},
+		"http to a machine":         {"http://api.example.com", "in clear"},
+		"http to a network":         {"http://192.0.2.7:8080", "in clear"},
+		"a name like it":            {"http://localhost.example.com", "in clear"},
+		"a blank at the end":        {"https://api.example.com/ ", "a blank"},
+		"a blank before it":         {" https://api.example.com", ""},
+		"a blank in the path":       {"https://api.example.com/a b", "a blank"},
+		"a blank in the host":       {"https://api.exa mple.com", ""},
+		"a blank that is none":      {"https://api.example.com/\u00a0", "a blank"},
+		"a blank after the host":    {"https://api.example.com\u00a0", "a blank"},
+		"a mark in the host":        {"https://\ufeffapi.example.com", "a blank, a backslash or a character that does not show"},
+		"what does not show":        {"https://api.example.com/\u200b", "a blank, a backslash or a character that does not show"},
+		"a soft hyphen in the host": {"https://api.exam\u00adple.com", "a blank, a backslash or a character that does not show"},
+		"a line break":              {"https://api.example.com/\n", ""},
+		"a tab":                     {"https://api.example.com/\t", ""},
+		"bytes that are no text":    {"https://api.example.com/\xff", "a blank, a backslash or a character that does not show"},
+		"a backslash":               {`https://api.example.com\fiscal`, ""},
+		"a backslash in the path":   {`https://api.example.com/fiscal\v2`, "backslash"},
+		"a port that is none":       {"https://api.example.com:99999", "port"},
+		"a port just too high":      {"https://api.example.com:65536", "port"},
+		"a port with many digits":   {"https://api.example.com:99999999999999999999", "port"},
+		"port 0":                    {"https://api.example.com:0", "port"},
+		"port 000":                  {"https://api.example.com:000/x", "port"},
+		"no port":                   {"https://api.example.com:", "port"},
+		"no port of an address":     {"https://[::1]:", "port"},
+		"no port, a path":           {"https://api.example.com:/fiscal", "port"},
+		"a port in letters":         {"https://api.example.com:https", "cannot be parsed"},
+		"a user, and a port":        {"https://user:topsecret@api.example.com:99999", "carries a user"},
+		"a way up":                  {"https://api.example.com/../a", "path"},
+		"a way up at the end":       {"https://api.example.com/a/..", "path"},
+		"a way up, escaped":         {"https://api.example.com/%2e%2E/a", "path"},
+		"a way up, a slash escaped": {"https://api.example.com/a%2f..", "path"},
+		"a way up, half escaped":    {"https://api.example.com/a/.%2e/b", "path"},
+		"a dot":                     {"https://api.example.com/./a", "path"},
+		"a backslash, escaped":      {"https://api.example.com/a%5c..%5cb", "backslash"},
+		"a blank, escaped":          {"https://api.example.com/%20", "a blank"},
+		"a line break, escaped":     {"https://api.example.com/%0d%0aX", "a blank"},
+		"a NUL, escaped":            {"https://api.example.com/%00", "a blank, a backslash or a character that does not show"},
+		"a host of other signs":     {"https://api,example.com", "host"},
+		"a host of quotes":          {`https://"api.example.com"`, "host"},
+		"two hosts":                 {"https://a.example;b.example", "host"},
+		"a host of dots":            {"https://...", "host"},
+		"a name with an empty part": {"https://api..example.com", "host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := fiscope.NewClient(test.url, apiKey)
 			assert.Nil(t, client)
 			require.ErrorContains(t, err, test.says)
 			assert.NotContains(t, err.Error(), "topsecret")
+			assert.NotContains(t, err.Error(), "\n")
 		})
 	}
 }
 
 func TestNewClientAcceptsABaseURL(t *testing.T) {
 	for _, url := range []string{
-		"https://api.example.com", "https://api.example.com/", "https://api.example.com/fiscal/v2",
+		"https://api.example.com", "https://api.example.com/", "https://api.example.com/fiscal/v2", "HTTPS://api.example.com:65535//",
+		"https://api.example.com:1", "https://api.example.com./", "https://api_1.example-2.com:8443", "https://192.0.2.7", "https://[2001:db8::1]:443/a",
+		"https://[fe80::1%25eth0]", "https://xn--and-6ma2c.example", "https://ñandú.example/año", "https://api.example.com/a+b..c/...", "https://api.example.com/a..b/.c",
 		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:8080", "http://LOCALHOST.", "http://mock.localhost", "http://[::1]:8080",
 	} {
 		t.Run(url, func(t *testing.T) {
@@ -206,4 +252,48 @@ func TestOverARealSocket(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery, "no connection, so nothing was sent")
 	assert.NotContains(t, err.Error(), "/api/")
+}
+
+func TestANilContextIsAnInvalidRequestWithEveryOption(t *testing.T) {
+	for name, opts := range map[string][]fiscope.Option{
+		"alone":           nil,
+		"a cache":         {fiscope.WithCache(fiscope.CachePolicy{})},
+		"coalescing":      {fiscope.WithCoalescing()},
+		"cache, observer": {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithObserver(func(fiscope.Event) {}), fiscope.WithLogger(slog.New(slog.DiscardHandler))},
+	} {
+		for op, do := range operations {
+			t.Run(name+" "+op, func(t *testing.T) {
+				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, fileOf[op]))}}
+				client := newClient(t, s, opts...)
+				require.NoError(t, do(t.Context(), client)) // it may be in the cache now
+				for range 2 {
+					err := do(nil, client) //nolint:staticcheck // that is the mistake
+					require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+					assert.ErrorContains(t, err, "the context is nil")
+				}
+				assert.Len(t, s.seen(), 1)
+			})
+		}
+		t.Run(name+" the operations made of others", func(t *testing.T) {
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, price)}}
+			client := newClient(t, s, opts...)
+			var none context.Context
+			_, err := client.TipoCambio.UltimoPublicado(none, viernes)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			_, err = client.TipoCambio.SUNAT(none, viernes)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			_, err = client.CPE.Esperar(none, factura, credenciales, fiscope.EsperaPolicy{})
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			for _, err := range client.TipoCambio.Mes(none, 2026, 10) {
+				require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			}
+			for _, err := range client.Contribuyentes.ConsultarLote(none, slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{}) {
+				require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			}
+			for _, err := range client.CPE.ValidarLote(none, slices.Values([]fiscope.Comprobante{factura}), credenciales, fiscope.LotePolicy{}) {
+				require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			}
+			assert.Empty(t, s.seen())
+		})
+	}
 }

@@ -911,3 +911,34 @@ func ExampleCPEService_ValidarLote() {
 	fmt.Println(count)
 	// Output: map[Aceptado:1 Anulado:1 En Proceso:1 No Existe:1]
 }
+
+func TestABatchWithoutMemoryDeliversErrors(t *testing.T) {
+	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+		"not found":    raw(404, contract(t, "consultar_404.json")),
+		"refused":      raw(400, contract(t, "consultar_400.json")),
+		"unavailable":  raw(500, ""),
+		"no answer":    broken(errors.New("reset")),
+		"no contract":  raw(200, "null"),
+		"unauthorized": raw(401, ""),
+		"throttled":    raw(429, "", "Retry-After: 1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := newClient(t, &service{answers: []func(*http.Request) (*http.Response, error){answer}}, fiscope.WithRetry(noRetries()))
+				failed := 0
+				for line, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucEmisor, rucSUNAT, "x", "x"}), fiscope.LotePolicy{Memory: -1}) {
+					require.Error(t, err)
+					assert.Nil(t, line.Resultado)
+					failed++
+				}
+				assert.Positive(t, failed)
+				failed = 0
+				for _, err := range client.CPE.ValidarLote(t.Context(), slices.Values([]fiscope.Comprobante{factura, factura, {}, {}}), credenciales, fiscope.LotePolicy{Memory: -1}) {
+					require.Error(t, err)
+					failed++
+				}
+				assert.Positive(t, failed)
+			})
+		})
+	}
+}
