@@ -1,6 +1,7 @@
 package fiscope_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,7 +15,8 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Each target runs its seeds as a test; go test -fuzz=NAME goes on from there.
+// Each target runs its seeds as a test; go test -fuzz=NAME goes on from there. main_test.go sets for how
+// long an input is made smaller.
 
 // header is an answer with one header of the fuzzer's, which net/http would let through.
 func header(status int, body, name, value string) func(*http.Request) (*http.Response, error) {
@@ -166,5 +168,66 @@ func FuzzAnswer(f *testing.F) {
 		check(tc == nil, err)
 		v, err := client.CPE.Validar(t.Context(), factura, credenciales, fiscope.WithResponse(&resp))
 		check(v == nil, err)
+	})
+}
+
+// stored is a Store that holds the same under every name, whoever wrote it, and takes nothing.
+type stored struct {
+	fiscope.Store
+	value []byte
+}
+
+func (s stored) Load(context.Context, string) ([]byte, error)                             { return s.value, nil }
+func (stored) Save(context.Context, string, []byte, time.Duration) error                  { return nil }
+func (stored) Reserve(context.Context, string, int) (r fiscope.Reservation, _ error)      { return r, nil }
+func (stored) Settle(context.Context, string, fiscope.Reservation, fiscope.Outcome) error { return nil }
+
+// saving is a Store that keeps what is saved last.
+type saving struct {
+	stored
+	last *[]byte
+}
+
+func (s saving) Load(context.Context, string) ([]byte, error) { return nil, nil }
+func (s saving) Save(_ context.Context, _ string, value []byte, _ time.Duration) error {
+	*s.last = value
+	return nil
+}
+
+// What a Store holds is an answer to the question, read as one, or nothing.
+func FuzzStoredEntry(f *testing.F) {
+	ask := func(t testing.TB, store fiscope.Store, answer func(*http.Request) (*http.Response, error), check func(op string, resp fiscope.Response, err error)) {
+		client := newClient(t, roundTripper(answer), fiscope.WithRetry(noRetries()), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store))
+		var resp fiscope.Response
+		c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+		require.Equal(t, err == nil, c != nil)
+		require.True(t, c == nil || c.RUC == rucSUNAT)
+		check("consultar", resp, err)
+		rs, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "gloria"}, fiscope.WithResponse(&resp))
+		require.Equal(t, err == nil, rs != nil)
+		check("buscar", resp, err)
+		tc, err := client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithResponse(&resp))
+		require.Equal(t, err == nil, tc != nil)
+		require.True(t, tc == nil || tc.Fecha == viernes && tc.Venta.IsPositive())
+		check("tipocambio", resp, err)
+	}
+	for _, answer := range []func(*http.Request) (*http.Response, error){raw(200, record), raw(200, results), raw(200, price), raw(404, contract(f, "consultar_404.json"))} {
+		var last []byte
+		ask(f, saving{last: &last}, answer, func(string, fiscope.Response, error) {})
+		require.NotEmpty(f, last)
+		f.Add(last)
+	}
+	for _, seed := range []string{"", "null", "{}", "x", `{"v":1,"status":200,"stored":"2026-01-01T00:00:00Z"}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		ask(t, stored{value: value}, raw(503, ""), func(op string, resp fiscope.Response, err error) {
+			switch {
+			case err == nil && !resp.FromCache:
+				t.Fatalf("%s: an answer from nowhere", op)
+			case err != nil && !errors.Is(err, fiscope.ErrUnavailable) && !errors.Is(err, fiscope.ErrNotFound):
+				t.Fatalf("%s: %v", op, err)
+			}
+		})
 	})
 }
