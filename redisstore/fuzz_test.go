@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func FuzzReply(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, reply []byte) {
+		if announcesMuch.Match(reply) {
+			t.Skip("go-redis makes room for as many bytes or values as are announced")
+		}
 		client := redis.NewClient(&redis.Options{
 			Dialer:     func(context.Context, string, string) (net.Conn, error) { return answering(reply), nil },
 			MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
@@ -61,6 +65,8 @@ func FuzzReply(f *testing.F) {
 		_ = s.Release(ctx)
 	})
 }
+
+var announcesMuch = regexp.MustCompile(`[^:+\-0-9][-+]?[0-9]{6,}\r`)
 
 // answering is a connection to a server that gives this reply to the first command after the greetings,
 // and hangs up.
