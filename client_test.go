@@ -255,6 +255,7 @@ func TestOverARealSocket(t *testing.T) {
 }
 
 func TestANilContextIsAnInvalidRequestWithEveryOption(t *testing.T) {
+	var none context.Context
 	for name, opts := range map[string][]fiscope.Option{
 		"alone":           nil,
 		"a cache":         {fiscope.WithCache(fiscope.CachePolicy{})},
@@ -267,7 +268,7 @@ func TestANilContextIsAnInvalidRequestWithEveryOption(t *testing.T) {
 				client := newClient(t, s, opts...)
 				require.NoError(t, do(t.Context(), client)) // it may be in the cache now
 				for range 2 {
-					err := do(nil, client) //nolint:staticcheck // that is the mistake
+					err := do(none, client)
 					require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
 					assert.ErrorContains(t, err, "the context is nil")
 				}
@@ -277,7 +278,6 @@ func TestANilContextIsAnInvalidRequestWithEveryOption(t *testing.T) {
 		t.Run(name+" the operations made of others", func(t *testing.T) {
 			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, price)}}
 			client := newClient(t, s, opts...)
-			var none context.Context
 			_, err := client.TipoCambio.UltimoPublicado(none, viernes)
 			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
 			_, err = client.TipoCambio.SUNAT(none, viernes)
