@@ -129,22 +129,24 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 		refused = invalid("WithResponse is of one call: a batch makes many at a time")
 	}
 	return func(yield func(DeLote[E, R], error) bool) {
-		low, stopped := l.policy.From, refused
-		if refused != nil {
-			stopped = l.sender.refused(l.op, refused)
-		} else {
-			low, stopped = l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {
-				d := DeLote[E, R]{Posicion: line.Position, Entrada: line.Input, Repetido: line.Repeated, Siguiente: line.Next}
-				if line.Err != nil {
-					return yield(d, copyError(line.Err))
-				}
-				own := *line.Result
-				d.Resultado = &own
-				return yield(d, nil)
-			})
+		end := func(low int, reason error) {
+			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, reason})
 		}
+		if refused != nil {
+			end(l.policy.From, l.sender.refused(l.op, refused))
+			return
+		}
+		low, stopped := l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {
+			d := DeLote[E, R]{Posicion: line.Position, Entrada: line.Input, Repetido: line.Repeated, Siguiente: line.Next}
+			if line.Err != nil {
+				return yield(d, copyError(line.Err))
+			}
+			own := *line.Result
+			d.Resultado = &own
+			return yield(d, nil)
+		})
 		if stopped != nil {
-			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, stopped})
+			end(low, stopped)
 		}
 	}
 }
