@@ -169,7 +169,7 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	g.inFlight--
 	heard := g.learn(t, o.Headers, now)
 	switch {
-	case heard, g.ofAnotherDay(o.Headers):
+	case !o.Headers.silent(): // some header counts it, if not this one
 	case o.Answer == Answered:
 		g.silent.answered += o.Written
 	default:

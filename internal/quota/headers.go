@@ -11,6 +11,9 @@ type Headers struct {
 	Reset     time.Time // zero where none came
 }
 
+// silent reports whether the headers do not say how many queries are left.
+func (h *Headers) silent() bool { return h == nil || h.Remaining == Unknown }
+
 // Resets that are closer than this are of the same day.
 const daysApart = time.Hour
 
@@ -37,7 +40,7 @@ func (g *Gate) beginAnew() {
 // learn takes in the headers of an answer, and reports whether they say something of the present day.
 func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
 	switch {
-	case h == nil, h.Remaining == Unknown:
+	case h.silent():
 		return false
 	case t.news < g.since, !h.Reset.IsZero() && !h.Reset.After(now):
 		return false
@@ -48,7 +51,8 @@ func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
 		return true
 	}
 	latest := t.news == g.news // the attempt left after all that is known was told
-	switch sameDay := !g.ofAnotherDay(h); {
+	sameDay := h.Reset.IsZero() || near(h.Reset, g.reset)
+	switch {
 	case sameDay && h.Remaining <= g.remaining:
 		g.lower(t, h, now)
 	case latest, !sameDay && h.Reset.After(g.reset):
@@ -95,9 +99,4 @@ func (g *Gate) set(remaining int, now time.Time) {
 func (g *Gate) cover(t Ticket) {
 	g.covered.answered = max(g.covered.answered, t.silent.answered)
 	g.covered.failed = max(g.covered.failed, t.silent.failed)
-}
-
-// ofAnotherDay reports whether headers tell of a day that is not the present one.
-func (g *Gate) ofAnotherDay(h *Headers) bool {
-	return h != nil && !h.Reset.IsZero() && (g.phase != known || !near(h.Reset, g.reset))
 }
