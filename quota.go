@@ -19,7 +19,7 @@ func (a *answer) outcome() quota.Outcome {
 	case http.StatusTooManyRequests:
 		o.Answer = quota.Refused
 		if asked, _ := exchange.RetryAfter(a.Header, time.Now()); throttles(a.quota.Remaining, asked) {
-			o.Answer = quota.Slowed
+			o.Answer = quota.Unanswered
 		}
 	case http.StatusUnauthorized, http.StatusForbidden:
 		if a.rateLimit != nil && a.quota.Remaining == 0 && !a.namesItsReason() {
@@ -39,6 +39,15 @@ func (a *answer) outcome() quota.Outcome {
 func (a *answer) namesItsReason() bool {
 	said, _ := readErrorBody(a.Body)
 	return !errors.Is(classOf(a.Status, said.Code, true), ErrQuotaExceeded)
+}
+
+// heldBack returns what it means to the quota gate that the Store gave no query.
+func heldBack(err error) quota.Outcome {
+	var spent *quota.Spent
+	if errors.As(err, &spent) && spent.Left == 0 {
+		return quota.Outcome{Answer: quota.Refused}
+	}
+	return quota.Outcome{}
 }
 
 // told is the quota as the Store is told of it.

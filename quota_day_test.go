@@ -359,8 +359,8 @@ func TestARetryThatTheQuotaRefusesLeavesTheErrorBefore(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"spent": nil, "in reserve": {fiscope.WithQuotaReserve(5)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, raw(503, `{"error":"en mantenimiento"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"))
-				client = newClient(t, s, opts...)
+				_, s := answers(t, raw(503, `{"error":"en mantenimiento"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"))
+				client := newClient(t, s, opts...)
 				err := operations["consultar"](t.Context(), client)
 				require.ErrorIs(t, err, fiscope.ErrUnavailable)
 				require.NotErrorIs(t, err, fiscope.ErrQuotaExceeded)

@@ -197,6 +197,8 @@ func TestWithAStoreTheStoreSaysWhoGoesToSee(t *testing.T) {
 				assert.Equal(t, 1, asked)
 				if grant == fiscope.QuotaSpent {
 					require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
+					every(time.Minute, 2*time.Hour, func() { assert.Error(t, operations["consultar"](t.Context(), client)) })
+					assert.Equal(t, 3, asked, "nor does this process ask it at every call")
 					assert.Equal(t, 1, s.sent())
 				} else {
 					require.NoError(t, err)

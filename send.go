@@ -84,6 +84,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	defer func() { c.quota.Leave(ticket, outcome) }()
 	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
 	if err != nil {
+		outcome = heldBack(err)
 		return a, err
 	}
 	var told *RateLimit

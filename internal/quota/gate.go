@@ -25,10 +25,9 @@ type Answer int
 
 // The answers.
 const (
-	Unanswered Answer = iota // nobody knows whether it used a query
-	Answered                 // it used one
-	Slowed                   // the service wants fewer at a time
-	Refused                  // the service says that the quota is spent
+	Unanswered Answer = iota // nothing that tells whether it used a query: no answer, a failure, "slower"
+	Answered                 // what uses a query
+	Refused                  // that the quota is spent
 )
 
 // Outcome is how an attempt ended.
@@ -177,7 +176,7 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	}
 	if t.look {
 		g.looked(t, o, heard, now)
-	} else if o.Answer == Refused {
+	} else if o.Answer == Refused && o.Written > 0 {
 		g.refused(t, now)
 	}
 	if g.changed != nil {

@@ -22,7 +22,7 @@ var (
 	answered = quota.Outcome{Written: 1, Answer: quota.Answered}
 	failed   = quota.Outcome{Written: 1}
 	unsent   = quota.Outcome{}
-	slowed   = quota.Outcome{Written: 1, Answer: quota.Slowed}
+	held     = quota.Outcome{Answer: quota.Refused} // by a store
 	refused  = quota.Outcome{Written: 1, Answer: quota.Refused}
 )
 
@@ -84,7 +84,7 @@ func TestWhatIsUnderWayCounts(t *testing.T) {
 		"it failed":                        {failed, true},
 		"it was not sent":                  {unsent, true},
 		"its header is of another day":     {said(0, -time.Hour), true},
-		"it was told to come more slowly":  {slowed, true},
+		"a store refused it":               {held, true},
 		"its header tells of no remaining": {quota.Outcome{Written: 1, Headers: &quota.Headers{Remaining: quota.Unknown}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,14 +169,14 @@ func TestLooks(t *testing.T) {
 		"refused, with a header":     {600 * minute, 15 * minute, said(0, 600*minute), false, 30 * minute},
 		"the last one was answered":  {600 * minute, 15 * minute, said(0, 615*minute), false, 30 * minute},
 		"failed":                     {600 * minute, 15 * minute, failed, false, 15 * minute},
-		"throttled":                  {600 * minute, 15 * minute, slowed, false, 15 * minute},
+		"a store refused it":         {600 * minute, 15 * minute, held, false, 30 * minute},
 		"not sent":                   {600 * minute, 15 * minute, unsent, false, time.Second},
 		"answered":                   {600 * minute, 15 * minute, answered, true, 0},
 		"answered, with some left":   {600 * minute, 15 * minute, said(9, 600*minute), true, 0},
 		"overdue, refused":           {10 * minute, 10 * minute, refused, false, time.Second},
 		"overdue, a past header":     {10 * minute, 10 * minute, past, false, time.Second},
 		"overdue, failed":            {10 * minute, 10 * minute, failed, false, time.Second},
-		"overdue, throttled":         {10 * minute, 10 * minute, slowed, false, time.Second},
+		"overdue, a store refused":   {10 * minute, 10 * minute, held, false, time.Second},
 		"overdue, not sent":          {10 * minute, 10 * minute, unsent, false, 0},
 		"overdue, answered":          {10 * minute, 10 * minute, answered, true, 0},
 		"overdue, the next is spent": {10 * minute, 10 * minute, said(0, 1450*minute), false, 15 * minute},
