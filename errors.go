@@ -88,7 +88,7 @@ type Error struct {
 	Code       string        // the answer's code, as in NOT_FOUND; "" where it had none
 	Message    string        // what was wrong: the answer's text in Spanish, cleaned, or ours in English
 	RateLimit  *RateLimit    // as the last answer's headers said; nil where none came
-	RetryAfter time.Duration // the wait that the service asked for; 0 where it asked for none
+	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be; 0 where that is not known
 	Attempts   int           // how many times it was tried: 0 when refused locally
 	Delivery   Delivery      // whether the service can have received the last attempt
 

@@ -146,6 +146,36 @@ func TestALateHeaderAfterARaisedQuota(t *testing.T) {
 	})
 }
 
+func TestAHeaderCountsWhatEndedBeforeItsAttemptBegan(t *testing.T) {
+	for name, before := range map[string]*quota.Outcome{"the first of the day": nil, "a later one": ptr(said(9, time.Hour)), "a raised one": ptr(said(5, time.Hour))} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := new(quota.Gate)
+				if before != nil {
+					pass(t, g, *before)
+				}
+				pass(t, g, answered)
+				slow := enter(t, g)
+				pass(t, g, answered)
+				g.Leave(slow, said(6, time.Hour))
+				assert.Equal(t, 5, refuses(t, g, 5).Left, "less the one that ended since")
+			})
+		})
+	}
+}
+
+func ptr(o quota.Outcome) *quota.Outcome { return &o }
+
+func TestTheDayEndsWithTheLatestOfItsResets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := new(quota.Gate)
+		for i, minutes := range []int{120, 119, 150, 140, 200} { // each within an hour of the one before
+			pass(t, g, said(9-i, time.Duration(minutes)*time.Minute))
+		}
+		assert.Equal(t, midnight.Add(200*time.Minute), refuses(t, g, 5).Until)
+	})
+}
+
 // An odd header names a day that is longer than the real one.
 func TestALaterAttemptCorrectsTheReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
