@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -22,6 +23,7 @@ type answer struct {
 	exchange.Answer
 	reading   reading
 	rateLimit *RateLimit
+	quota     quota.Headers // what it says to the quota gate
 	warnings  []string
 	provesSOL bool // the tax authority accepted the credential
 
@@ -44,7 +46,7 @@ func (r reading) secrets() scrub.Secrets {
 func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
 	read := answer{Answer: a, reading: r}
 	if a.Header != nil {
-		read.rateLimit, read.warnings = parseRateLimit(a.Header, now)
+		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, now)
 	}
 	if a.Broken != nil { // what came of it is only shown, and may end within a secret
 		read.Body = []byte(r.secrets().WithoutTail(string(a.Body)))
@@ -71,7 +73,7 @@ func (a *answer) refusal() error {
 			said.Error = "to the host " + target.Host
 		}
 	}
-	return answerError(a.Status, said.Code, said.Error)
+	return answerError(a.Status, said.Code, said.Error, nothingLeft(a.rateLimit, a.quota))
 }
 
 // errorBody is the contract's error (docs/contrato.md, 2.6).
@@ -177,7 +179,7 @@ func (a *answer) errorInside(said errorBody) error {
 	if strings.TrimSpace(said.Error) == "" {
 		said.Error = "an error came with status 200"
 	}
-	return answerError(a.Status, said.Code, said.Error)
+	return answerError(a.Status, said.Code, said.Error, false)
 }
 
 func (a *answer) warn(format string, args ...any) {

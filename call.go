@@ -123,6 +123,8 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Proven
 	case errors.Is(err, ErrInvalidSOLCredentials):
 		return solguard.Rejected
+	case errors.Is(err, ErrQuotaExceeded):
+		return solguard.Unproven
 	case errors.As(err, &e) && c.answer.Status == http.StatusUnauthorized && scrub.Visible(e.Code) == "":
 		return solguard.Rejected
 	}

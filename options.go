@@ -188,7 +188,8 @@ func WithRateLimit(limit rate.Limit, burst int) Option {
 }
 
 // WithoutQuotaGate trusts the service alone with the quota: no call is refused or held back for what
-// the headers say.
+// the headers say. Otherwise a header that says that no query is left closes the gate until the reset,
+// but for one call every 15 to 60 minutes that goes to see whether it is still so.
 func WithoutQuotaGate() Option {
 	return option(func(c *config) error {
 		c.noGate = true

@@ -80,36 +80,39 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	if err != nil {
 		return a, err
 	}
-	var seen *RateLimit
-	defer func() {
-		c.quota.Leave(ticket, quota.Outcome{Written: a.Written, Status: a.Status, Headers: (*quota.Headers)(seen)})
-	}()
+	var outcome quota.Outcome
+	defer func() { c.quota.Leave(ticket, outcome) }()
 	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
 	if err != nil {
+		outcome = heldBack(err)
 		return a, err
 	}
+	var told *RateLimit
 	defer func() {
-		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: seen.copy()})
+		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
 	if err := wait(r.Context(), c.limiter); err != nil {
 		return a, err
 	}
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
-	seen = c.take(a, number)
+	c.answer = newAnswer(a, c.reading(), time.Now())
+	outcome = c.answer.outcome()
+	if reservation != nil {
+		told = c.answer.told()
+	}
+	c.tell(number)
 	return a, nil
 }
 
-// take makes an attempt's answer that of the call, tells of it, and returns the quota that it shows.
-func (c *call) take(a exchange.Answer, number int) *RateLimit {
-	c.answer = newAnswer(a, c.reading(), time.Now())
+// tell tells of the attempt that was just made.
+func (c *call) tell(number int) {
 	if c.answer.rateLimit != nil {
 		c.rateLimit.Store(c.answer.rateLimit)
 	}
-	c.observer.attempt(number, a.Written)
+	c.observer.attempt(number, c.answer.Written)
 	if c.observer.watching() {
 		c.observer.event(c.ctx, c.event(number))
 	}
-	return c.answer.rateLimit
 }
 
 // wait waits for the limiter. Where the context's deadline comes first it says so at once, in the

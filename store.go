@@ -19,9 +19,13 @@ type Store interface {
 	// Save keeps value under key for ttl.
 	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
-	// Reserve asks for one query of an account's quota, of which keep are left to others.
+	// Reserve asks for one query of an account's quota, of which keep are left to others. While the
+	// headers say that no query is left, a Store may grant one to the whole fleet every 15 to 60 minutes,
+	// to see whether the quota was raised: each Client asks for it at most that often, and none goes
+	// against a QuotaSpent.
 	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
-	// Settle tells what came of a reservation that was granted.
+	// Settle tells what came of a reservation that was granted. What the headers of an attempt say that was
+	// granted on an earlier day, or whose reset is past, is not of the present day.
 	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
 
 	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
@@ -56,7 +60,7 @@ const (
 type Outcome struct {
 	Written    int        // queries that may have been charged: 0 gives the reservation back
 	StatusCode int        // 0 where no answer came
-	RateLimit  *RateLimit // as the answer's headers said; nil where none came
+	RateLimit  *RateLimit // as the answer's headers said, a Reset in the past too, and a Remaining below zero as 0; nil where none came
 }
 
 // Claim is a Store's answer to Claim.
