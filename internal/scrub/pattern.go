@@ -82,7 +82,7 @@ func (p *pattern) after(read uint64, l letter) uint64 {
 	}
 	next := (read<<1 | 1) & bits
 	switch l.folded {
-	case ' ', '"', '\'': // several blanks show as one; a quote within quotes may be doubled
+	case ' ', '+', '"', '\'': // several blanks show as one; a quote within quotes may be doubled
 		next |= read & bits
 	}
 	if l.silent {
