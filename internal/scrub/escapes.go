@@ -2,7 +2,6 @@ package scrub
 
 import (
 	"html"
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -20,7 +19,7 @@ type escapes struct {
 
 // reading is a character that the bytes before end can stand for.
 type reading struct {
-	r    rune
+	letter
 	end  int
 	next int32 // another that begins at the same byte, as an index; -1 for none
 }
@@ -93,18 +92,10 @@ func (e *escapes) read(text string) bool {
 	return false
 }
 
-// from returns the readings that begin at an offset.
-func (e *escapes) from(offset int) iter.Seq[reading] {
-	return func(yield func(reading) bool) {
-		for i := e.first[offset]; i >= 0 && yield(e.readings[i]); i = e.readings[i].next {
-		}
-	}
-}
-
 // add notes that the characters from one to before another can stand for r.
 func (e *escapes) add(from, to int, r rune) {
 	start, end := e.chars[from].start, e.chars[to-1].end
-	e.readings = append(e.readings, reading{r, end, e.first[start]})
+	e.readings = append(e.readings, reading{letterOf(r), end, e.first[start]})
 	e.first[start] = int32(len(e.readings) - 1) //nolint:gosec // a text has fewer bytes
 }
 
@@ -249,8 +240,10 @@ func (e *escapes) named(from int) (r rune, size int) {
 	}
 	reference := string(name[:size])
 	r, size = htmlReference(reference)
-	if small := strings.ToLower(reference); size == 0 && small != reference { // of a text in capitals
-		r, size = htmlReference(small)
+	if size == 0 {
+		if small := strings.ToLower(reference); small != reference { // of a text in capitals
+			r, size = htmlReference(small)
+		}
 	}
 	if size == 0 {
 		return 0, 0

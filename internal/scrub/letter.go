@@ -12,40 +12,33 @@ type letter struct {
 	silent bool // it can stand between the letters of a secret without being part of it
 }
 
-var asciiLetters = func() (letters [utf8.RuneSelf]letter) {
-	for r := range rune(utf8.RuneSelf) {
+// letters are those of the first characters, the letters of Spanish among them.
+var letters = func() (letters [firstAccented + 160]letter) {
+	for r := range rune(len(letters)) {
 		letters[r] = newLetter(r)
 	}
 	return letters
 }()
 
 func letterOf(r rune) letter {
-	if r >= 0 && r < utf8.RuneSelf {
-		return asciiLetters[r]
+	if r >= 0 && int(r) < len(letters) {
+		return letters[r]
 	}
 	return newLetter(r)
 }
 
 func newLetter(r rune) letter {
-	if r >= 0xC0 && r < 0x180 { // the letters of Spanish, before the tables of Unicode are asked
-		return letter{fold(r), false}
-	}
 	switch {
 	case unicode.IsSpace(r): // a line break inside a secret may also be the server's, which wraps its lines
 		return letter{' ', unicode.IsControl(r)}
 	case r == '\\', r == utf8.RuneError, hidden(r), unicode.In(r, unicode.Mn, unicode.Me):
 		return letter{r, true}
 	}
-	return letter{fold(r), false}
-}
-
-// fold returns a letter in small and without its accent.
-func fold(r rune) rune {
 	r = unicode.ToLower(unicode.ToUpper(r))
 	if r >= firstAccented && int(r-firstAccented) < len(withoutAccent) {
-		return withoutAccent[r-firstAccented]
+		r = withoutAccent[r-firstAccented]
 	}
-	return r
+	return letter{r, false}
 }
 
 // hidden reports whether a character does not show: controls, format characters (among them the

@@ -1,7 +1,6 @@
 package scrub
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,8 +12,8 @@ import (
 type pattern struct {
 	ascii   [utf8.RuneSelf]uint64 // by letter: the bits of the runes of the secret that it can stand for
 	other   map[rune]uint64       // ... of the letters outside ASCII
-	begins  [256]bool             // the bytes with which a secret can begin, in any writing
 	runes   int                   // how many runes are searched for
+	last    uint64                // the bit of the last of them
 	hasMore bool                  // the secret has more than those
 }
 
@@ -50,9 +49,7 @@ func newPattern(secret string) *pattern {
 	p.add('+', p.ascii[' ']) // of a query
 	p.add('?', unwritable)
 	p.add(utf8.RuneError, unwritable)
-	for b := range p.begins {
-		p.begins[b] = b >= utf8.RuneSelf || opensEscape(rune(b)) || p.ascii[asciiLetters[b].folded]&1 != 0
-	}
+	p.last = 1 << (p.runes - 1)
 	return p
 }
 
@@ -89,91 +86,4 @@ func (p *pattern) after(read uint64, l letter) uint64 {
 		next |= read
 	}
 	return next
-}
-
-// span is a part of a text: the offset of its first byte, and of the first byte after it.
-type span struct{ start, end int }
-
-// find returns where a text holds the secret: never less than all of it, and sometimes some runes before
-// it that seemed to begin it. The bytes from open on may be the beginning of the secret in a text that was
-// cut. It is not ok where a text escapes its escapes more often than is searched.
-func (p *pattern) find(text string) (found []span, open int, ok bool) {
-	var (
-		last    = uint64(1) << (p.runes - 1)
-		read    uint64 // the runes of the secret that end at i
-		start   int    // where the first of them began
-		escapes escapes
-		reached []uint64
-	)
-	end := func(start, end int) {
-		if p.hasMore {
-			end = len(text)
-		}
-		found = append(found, span{start, end})
-	}
-	for i := 0; i < len(text); {
-		if read == 0 && !p.begins[text[i]] {
-			i++
-			continue
-		}
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = decodeRune(text[i:])
-		}
-		if !beginsEscape(r, text[i+size:]) {
-			l := letterOf(r)
-			next := p.after(read, l)
-			if read == 0 || next == 1 && !l.silent { // only what begins here can go on
-				start = i
-			}
-			i += size
-			if next&last != 0 {
-				end(start, i)
-				next &^= last
-			}
-			read = next
-			continue
-		}
-
-		length := escapesLength(text[i:])
-		if !escapes.read(text[i : i+length]) {
-			return nil, 0, false
-		}
-		if i+length == len(text) { // the last escape may be cut
-			if read == 0 {
-				start = i
-			}
-			open = start
-		}
-		reached = slices.Grow(reached[:0], length+1)[:length+1]
-		clear(reached)
-		furthest := -1 // where the furthest of what was begun stands
-		if reached[0] = read; read != 0 {
-			furthest = 0
-		}
-		for at := range length {
-			for reading := range escapes.from(at) {
-				next := p.after(reached[at], letterOf(reading.r))
-				if next != 0 && furthest < at {
-					start = i + at
-				}
-				if next&last != 0 {
-					end(start, i+reading.end)
-					next &^= last
-				}
-				if next != 0 {
-					furthest = max(furthest, reading.end)
-				}
-				reached[reading.end] |= next
-			}
-		}
-		i += length
-		if read = reached[length]; i == len(text) {
-			return found, open, true
-		}
-	}
-	if read == 0 {
-		start = len(text)
-	}
-	return found, start, true
 }

@@ -25,7 +25,7 @@ const (
 // holds a password is for good.
 type Secrets struct {
 	// A func, since fmt prints what fields hold and dumpers follow pointers.
-	patterns func() []*pattern
+	patterns func() *patterns
 }
 
 // With returns the secrets of s and another one.
@@ -34,11 +34,11 @@ func (s Secrets) With(secret string) Secrets {
 	if p == nil {
 		return s
 	}
-	patterns := append(slices.Clip(s.all()), p)
-	return Secrets{func() []*pattern { return patterns }}
+	more := s.known().with(p)
+	return Secrets{func() *patterns { return more }}
 }
 
-func (s Secrets) all() []*pattern {
+func (s Secrets) known() *patterns {
 	if s.patterns == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s Secrets) redact(text string, wasCut bool) string {
 	if wasCut {
 		text = wholeRunes(text)
 	}
-	found, open, ok := s.find(text)
+	found, open, ok := s.known().find(text)
 	switch {
 	case !ok:
 		return withheld
@@ -89,30 +89,11 @@ func (s Secrets) redact(text string, wasCut bool) string {
 	return b.String()
 }
 
-// find returns where the secrets stand, in no order, and from where on one of them may be cut. It is not ok
-// where nothing of the text may be shown.
-func (s Secrets) find(text string) (found []span, open int, ok bool) {
-	open = len(text)
-	for _, p := range s.all() {
-		of, openOf, ok := p.find(text)
-		if !ok || len(of) > 0 && p.runes < shortest {
-			return nil, 0, false
-		}
-		if found == nil {
-			found = of
-		} else {
-			found = append(found, of...)
-		}
-		open = min(open, openOf)
-	}
-	return found, open, true
-}
-
 // WithoutTail returns the first bytes of a body that was cut, as many as are searched for secrets, and
 // without the end where a secret may have been cut with it.
 func (s Secrets) WithoutTail(body []byte) []byte {
 	text := wholeRunes(string(body[:min(len(body), longestSearched)]))
-	_, open, _ := s.find(text)
+	_, open, _ := s.known().find(text)
 	return body[:open]
 }
 
