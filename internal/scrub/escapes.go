@@ -43,8 +43,11 @@ func beginsEscape(r rune, rest string) bool {
 		return opensEscape(r)
 	}
 	b, ok := runeByte(r)
-	if !ok || !utf8Lead(b) || rest == "" {
+	if !ok || !utf8Lead(b) {
 		return false
+	}
+	if rest == "" { // of a text that was cut the rest may be missing
+		return true
 	}
 	next, _ := decodeRune(rest)
 	b, ok = runeByte(next)

@@ -16,7 +16,6 @@ const (
 	longestMessage  = 300      // runes of the server's text in an error
 	longestBody     = 4096     // bytes of Error.Body
 	longestSearched = 64 << 10 // bytes
-	shortest        = 4        // runes of a secret that does not occur by chance
 	withheld        = "[text withheld: it repeats a credential]"
 )
 
@@ -113,7 +112,8 @@ func wholeRunes(text string) string {
 // Line returns the server's text as one line that is safe to log: without secrets, control characters
 // and the characters that turn the direction of writing, RUCs abridged, at most 300 runes.
 func (s Secrets) Line(text string) string {
-	return Cut(AbridgeRUCs(Visible(strings.ToValidUTF8(s.Redact(text), "\uFFFD"))), longestMessage)
+	text = visibleHead(strings.ToValidUTF8(s.Redact(text), "\uFFFD"), 2*longestMessage) // abridging takes less than half
+	return Cut(AbridgeRUCs(text), longestMessage)
 }
 
 // Page returns what a person would read of a body that is not JSON, without secrets.

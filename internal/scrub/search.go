@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// shortest is how many runes a secret has that does not occur by chance.
+const shortest = 4
+
 // patterns are secrets that are searched for at the same time.
 type patterns struct {
 	all    []*pattern

@@ -32,19 +32,35 @@ func Cut(s string, n int) string {
 
 // Visible joins the words of a text with single spaces and leaves out what does not show: controls,
 // and the format characters (among them the bidirectional ones) with which a text can hide another.
-func Visible(text string) string {
-	if isVisible(text) {
+func Visible(text string) string { return visibleHead(text, len(text)) }
+
+// visibleHead returns at least the first runes of the visible text.
+func visibleHead(text string, runes int) string {
+	if len(text) <= runes && isVisible(text) {
 		return text
 	}
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+	var b strings.Builder
+	afterBlank := false
+	for _, r := range text {
 		switch {
+		case r > ' ' && r < 0x7F:
 		case unicode.IsSpace(r):
-			return ' '
+			afterBlank = true
+			continue
 		case hidden(r):
-			return -1
+			continue
 		}
-		return r
-	}, text)), " ")
+		if runes == 0 {
+			break
+		}
+		runes--
+		if afterBlank && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		afterBlank = false
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // isVisible reports whether Visible has nothing to change.
