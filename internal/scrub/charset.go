@@ -45,12 +45,12 @@ func byteRune(b byte) rune {
 func runeByte(r rune) (b byte, ok bool) {
 	switch {
 	case r < 0x100:
-		return byte(r), true
+		return byte(r), r >= 0 //nolint:gosec // it is below 0x100
 	case r == utf8.RuneError:
 		return 0, false
 	}
 	i := slices.Index(windows1252[:], r)
-	return byte(0x80 + i), i >= 0
+	return byte(0x80 + i), i >= 0 //nolint:gosec // i is below 32
 }
 
 // decodeRune returns the first character of a text, and its length in bytes. A byte that is not UTF-8

@@ -6,7 +6,7 @@ import (
 )
 
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
-// text without tags. It reads the body once, whatever is in it.
+// text without tags, as much as a message can show. It reads the body once, whatever is in it.
 func pageText(body string) string {
 	if !strings.HasPrefix(strings.TrimSpace(body), "<") {
 		return body
@@ -21,9 +21,11 @@ func pageText(body string) string {
 	var text strings.Builder
 	for {
 		before, tag, ok := strings.Cut(body, "<")
-		text.WriteString(before)
-		text.WriteByte(' ')
-		if !ok {
+		if strings.TrimSpace(before) != "" {
+			text.WriteString(before)
+			text.WriteByte(' ')
+		}
+		if !ok || text.Len() > longestBody { // far more than a message shows
 			return html.UnescapeString(text.String())
 		}
 		for _, element := range []string{"script", "style"} { // whose text does not show
