@@ -33,14 +33,13 @@ type answer struct {
 
 // reading is how a client reads the answers to a call.
 type reading struct {
-	lenient       bool    // contradictions are warnings
-	apiKey, clave Secreto // what no text may show
+	lenient bool          // contradictions are warnings
+	apiKey  scrub.Secrets // what no text may show ...
+	clave   Secreto       // ... and this, of a validation
 }
 
 // secrets returns what the call carries and no text may show.
-func (r reading) secrets() scrub.Secrets {
-	return scrub.Secrets{r.apiKey.text(), r.clave.text()}
-}
+func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
 
 // newAnswer begins to read what an attempt brought.
 func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
@@ -49,7 +48,7 @@ func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
 		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, now)
 	}
 	if a.Broken != nil { // what came of it is only shown, and may end within a secret
-		read.Body = []byte(r.secrets().WithoutTail(string(a.Body)))
+		read.Body = r.secrets().WithoutTail(a.Body)
 	}
 	return read
 }
@@ -65,7 +64,7 @@ func (a *answer) refusal() error {
 	}
 	said, ok := readErrorBody(a.Body)
 	if !ok {
-		said = errorBody{Error: scrub.PageText(string(a.Body))}
+		said = errorBody{Error: a.reading.secrets().Page(a.Body)}
 	}
 	if a.Status >= 300 && a.Status < 400 {
 		said.Error = "to another address"
@@ -113,6 +112,9 @@ func memberText(raw json.RawMessage) string {
 }
 
 func readErrorBody(body []byte) (errorBody, bool) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
+		return errorBody{}, false
+	}
 	var m errorMembers
 	if json.Unmarshal(scrub.UTF8(body), &m) != nil {
 		return errorBody{}, false
@@ -155,14 +157,14 @@ func (a *answer) unmarshal(body []byte, v any) error {
 		if said, ok := readErrorBody(body); ok {
 			return a.errorInside(said)
 		}
-		return notContract("%s", unreadable(err, body))
+		return notContract("%s", a.unreadable(err, body))
 	}
 	return nil
 }
 
 // unreadable says why a body is not the JSON of the contract. Of a body that is no JSON at all it shows
 // the text, which usually names the culprit; of another it shows no data.
-func unreadable(err error, body []byte) string {
+func (a *answer) unreadable(err error, body []byte) string {
 	var shape *json.UnmarshalTypeError
 	if errors.As(err, &shape) {
 		member := cmp.Or(shape.Field, "the answer")
@@ -171,7 +173,7 @@ func unreadable(err error, body []byte) string {
 	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
 		return strings.TrimPrefix(err.Error(), "fiscope: ")
 	}
-	return "the answer is not JSON: " + scrub.Visible(scrub.PageText(string(body)))
+	return "the answer is not JSON: " + a.reading.secrets().Page(body)
 }
 
 // errorInside is an error body that came with status 200.
@@ -188,7 +190,7 @@ func (a *answer) warn(format string, args ...any) {
 
 // quote shows a value of the answer in a text of ours.
 func (a *answer) quote(value string) string {
-	return strconv.Quote(scrub.Cut(a.reading.secrets().Redact(scrub.Visible(value)), longestQuote))
+	return strconv.Quote(scrub.Cut(a.reading.secrets().Line(value), longestQuote))
 }
 
 const longestQuote = 40

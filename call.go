@@ -24,6 +24,7 @@ import (
 type sender struct {
 	baseURL   string // without a slash at the end
 	apiKey    Secreto
+	secrets   scrub.Secrets // the API key, as no text may show it
 	userAgent string
 	transport http.RoundTripper
 	timeouts  timeouts // of an attempt
@@ -44,7 +45,7 @@ type sender struct {
 
 // reading is how the answers to a call with these credentials, or none, are read.
 func (s *sender) reading(sol *CredencialesSOL) reading {
-	r := reading{lenient: s.lenient, apiKey: s.apiKey}
+	r := reading{lenient: s.lenient, apiKey: s.secrets}
 	if sol != nil {
 		r.clave = sol.Clave
 	}

@@ -71,6 +71,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	s := &sender{
 		baseURL:   baseURL,
 		apiKey:    apiKey,
+		secrets:   scrub.Secrets{}.With(apiKey.text()),
 		userAgent: c.userAgent,
 		transport: c.transport,
 		timeouts:  c.timeouts,

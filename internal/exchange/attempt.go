@@ -56,7 +56,7 @@ func (a *Answer) receive(resp *http.Response, maxBytes int64) {
 	_, a.Broken = b.ReadFrom(io.LimitReader(resp.Body, maxBytes+1))
 	_ = resp.Body.Close()
 	if a.Body = b.Bytes(); int64(len(a.Body)) > maxBytes {
-		a.Broken = ErrTooLong
+		a.Body, a.Broken = a.Body[:maxBytes], ErrTooLong
 	}
 	if errors.Is(a.Broken, context.Canceled) || errors.Is(a.Broken, context.DeadlineExceeded) {
 		a.Status, a.Err = 0, a.Broken
