@@ -133,6 +133,65 @@ func TestOneThatWaitsCanLeave(t *testing.T) {
 	}
 }
 
+// waits reports that an attempt has to wait.
+func waits(t *testing.T, g *quota.Gate) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	_, err := g.Enter(ctx, 0)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestOneLooksAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := new(quota.Gate)
+		pass(t, g, said(0, 20*time.Minute))
+		time.Sleep(15 * time.Minute)
+		early := enter(t, g)
+		time.Sleep(5 * time.Minute) // the day ends
+		late := enter(t, g)
+		time.Sleep(10 * time.Second)
+		waits(t, g)
+		g.Leave(early, refused) // by the old day
+		waits(t, g)
+		g.Leave(late, answered)
+		pass(t, g, answered)
+	})
+}
+
+func TestADayThatEndedWithSomeLeft(t *testing.T) {
+	for name, test := range map[string]struct {
+		after time.Duration
+		o     quota.Outcome
+		opens bool
+	}{
+		"the service refuses":            {time.Minute, refused, false},
+		"it refuses long after":          {61 * time.Minute, refused, true},
+		"a store refuses":                {time.Minute, held, true},
+		"the service answers":            {time.Minute, answered, true},
+		"it still shows the old day":     {time.Minute, said(0, time.Hour), true},
+		"it does, and refuses":           {time.Minute, quota.Outcome{Written: 1, Answer: quota.Refused, Headers: &quota.Headers{Reset: midnight.Add(time.Hour)}}, false},
+		"it says no more than \"spent\"": {time.Minute, quota.Outcome{Written: 1, Answer: quota.Refused, Headers: &quota.Headers{}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := new(quota.Gate)
+				pass(t, g, said(9, time.Hour))
+				old := enter(t, g)
+				time.Sleep(time.Hour + test.after)
+				g.Leave(old, refused) // by the old day
+				pass(t, g, test.o)
+				if test.opens {
+					enter(t, g)
+					enter(t, g)
+				} else {
+					assert.True(t, refuses(t, g, 0).Overdue)
+				}
+			})
+		})
+	}
+}
+
 func TestALateHeaderAfterARaisedQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := new(quota.Gate)
@@ -169,10 +228,23 @@ func ptr(o quota.Outcome) *quota.Outcome { return &o }
 func TestTheDayEndsWithTheLatestOfItsResets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := new(quota.Gate)
-		for i, minutes := range []int{120, 119, 150, 140, 200} { // each within an hour of the one before
+		for i, minutes := range []int{120, 119, 150, 140} {
 			pass(t, g, said(9-i, time.Duration(minutes)*time.Minute))
 		}
-		assert.Equal(t, midnight.Add(200*time.Minute), refuses(t, g, 5).Until)
+		assert.Equal(t, midnight.Add(150*time.Minute), refuses(t, g, 6).Until)
+	})
+}
+
+func TestALateHeaderAfterOneWasFoundWrong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := new(quota.Gate)
+		pass(t, g, said(3, time.Hour))
+		late := enter(t, g)
+		pass(t, g, said(0, time.Hour))
+		time.Sleep(15 * time.Minute)
+		pass(t, g, answered)
+		g.Leave(late, said(0, time.Hour))
+		enter(t, g)
 	})
 }
 

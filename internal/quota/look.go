@@ -49,7 +49,8 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	case heard, o.Answer == Refused:
 		g.look.putOff(now, g.phase)
 	case o.Answer == Answered: // the header was wrong, or is no longer true
-		g.forget(now)
+		g.phase = unknown
+		g.beginAnew()
 	case o.Written == 0 && g.phase == overdue: // it did not leave: another may, at once
 		g.look.next, g.look.refused = now, false
 	case o.Written == 0:
@@ -59,17 +60,8 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	}
 }
 
-// forget lets all attempts pass until a header says more.
-func (g *Gate) forget(now time.Time) {
-	g.phase = unknown
-	if g.reset.After(now) {
-		g.reset = time.Time{}
-	}
-	g.beginAnew()
-}
-
-// refused takes note of an attempt that the service refused. Where it left after the day ended by our
-// clock, the service is behind it, and the old day, now spent, goes on.
+// refused takes note of an attempt that the service refused. Soon after a day ended by our clock it means
+// that the service is behind it, and that the old day, now spent, goes on.
 func (g *Gate) refused(t Ticket, now time.Time) {
 	if g.phase == unknown && t.news >= g.since && near(now, g.reset) {
 		g.phase, g.remaining, g.look = overdue, 0, look{}
