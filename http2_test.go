@@ -205,9 +205,11 @@ func TestWhatWasWrittenIsCounted(t *testing.T) {
 		events  []string
 		written int
 	}{
-		"once":                          {[]string{"headers", "request"}, 1},
-		"twice":                         {[]string{"headers", "request", "headers", "request"}, 2},
-		"the second not yet whole":      {[]string{"headers", "request", "headers"}, 2},
+		"once":                          {[]string{"connection", "headers", "request"}, 1},
+		"twice":                         {[]string{"connection", "headers", "request", "connection", "headers", "request"}, 2},
+		"twice on one connection":       {[]string{"connection", "headers", "request", "headers", "request"}, 2},
+		"the second not yet whole":      {[]string{"connection", "headers", "request", "headers"}, 2},
+		"not yet told of":               {[]string{"connection", "connection", "headers"}, 2},
 		"by one that tells of no bytes": {nil, 1},
 	} {
 		for outcome, fails := range map[string]error{"answered": nil, "not answered": io.ErrUnexpectedEOF} {
@@ -216,9 +218,10 @@ func TestWhatWasWrittenIsCounted(t *testing.T) {
 				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
 					trace := httptrace.ContextClientTrace(r.Context())
 					trace.GetConn("x")
-					trace.GotConn(httptrace.GotConnInfo{})
 					for _, e := range test.events {
 						switch e {
+						case "connection":
+							trace.GotConn(httptrace.GotConnInfo{})
 						case "headers":
 							trace.WroteHeaders()
 						case "request":

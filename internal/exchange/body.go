@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -88,9 +87,12 @@ func readApart(ctx context.Context, body io.ReadCloser, length, limit int64) ([]
 		err   error
 	}
 	read, over := make(chan result, 1), make(chan any, 1)
-	var once sync.Once
-	closeBody := func() { once.Do(func() { _ = body.Close() }) }
-	var left atomic.Bool
+	var left, closed atomic.Bool
+	closeBody := func() {
+		if closed.CompareAndSwap(false, true) {
+			_ = body.Close()
+		}
+	}
 	go func() {
 		defer func() { over <- recover() }()
 		b, err := readUpTo(ctx, leaving{body, &left}, length, limit)
