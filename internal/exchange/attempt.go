@@ -24,9 +24,7 @@ type Answer struct {
 }
 
 var (
-	// ErrTooLong is why a body is not whole that has more bytes than are read.
-	ErrTooLong = errors.New("it is longer than the client reads")
-	// ErrHeaderTooLong is why nothing is read of an answer whose headers have more bytes than that.
+	// ErrHeaderTooLong is why nothing is read of an answer whose headers have more bytes than are read.
 	ErrHeaderTooLong = errors.New("its headers are longer than the client reads")
 	// errMisuse is a transport that does not keep to the rules of http.RoundTripper.
 	errMisuse = errors.New("the transport is at fault")
@@ -43,15 +41,13 @@ func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, m
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	trace := new(trace)
-	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx)))
-	if err = problem(transport, resp, err); err != nil {
-		resp = nil
-	}
+	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx))) //nolint:bodyclose // receive closes it
+	err = problem(transport, resp, err)
 	a := Answer{Err: err, Unsent: trace.unsent(ctx, err)}
 	if !a.Unsent {
 		a.Written = trace.written()
 	}
-	if resp != nil {
+	if err == nil {
 		a.receive(ctx, transport, resp, maxBytes)
 	}
 	a.Took = time.Since(start)

@@ -93,7 +93,7 @@ func TestOnceEndsWithItsTimeAndItsContext(t *testing.T) {
 				until := make(chan struct{})
 				defer close(until)
 				header := http.Header{"X-Ratelimit-Remaining": {"0"}}
-				a := exchange.Once(answers(http.Response{StatusCode: 200, Header: header, Body: stubborn{until}}), get(t).WithContext(ctx), time.Minute, 100)
+				a := exchange.Once(answers(http.Response{StatusCode: http.StatusOK, Header: header, Body: stubborn{until}}), get(t).WithContext(ctx), time.Minute, 100)
 				assert.Equal(t, test.took, a.Took)
 				require.ErrorIs(t, a.Err, test.err)
 				assert.Zero(t, a.Status, "it says nothing")
@@ -108,7 +108,7 @@ func TestReadingBytesInMemoryTakesNoGoroutine(t *testing.T) {
 	r := get(t)
 	allocs := func(body func() io.ReadCloser) float64 {
 		return testing.AllocsPerRun(100, func() {
-			exchange.Once(answers(http.Response{StatusCode: 200, Body: body()}), r, time.Minute, 100)
+			exchange.Once(answers(http.Response{StatusCode: http.StatusOK, Body: body()}), r, time.Minute, 100)
 		})
 	}
 	memory := allocs(func() io.ReadCloser { return io.NopCloser(strings.NewReader("{}")) })

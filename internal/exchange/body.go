@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"sync/atomic"
 )
+
+// ErrTooLong is why a body is not whole that has more bytes than are read.
+var ErrTooLong = errors.New("it is longer than the client reads")
 
 // nothing is the limit of a body that is only closed.
 const nothing = -1

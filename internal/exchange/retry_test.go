@@ -24,7 +24,7 @@ var (
 )
 
 // loop runs attempts that are answered one after the other, the last for good.
-func loop(t *testing.T, ctx context.Context, p exchange.Policy, b *exchange.Budget, body []byte, answers ...exchange.Answer) (exchange.Result, error) {
+func loop(ctx context.Context, t *testing.T, p exchange.Policy, b *exchange.Budget, body []byte, answers ...exchange.Answer) (exchange.Result, error) {
 	t.Helper()
 	l := exchange.Loop{Policy: p, Budget: b, Attempt: func(r *http.Request, number int) (exchange.Answer, error) {
 		assert.Nil(t, r.GetBody, "nobody else may send it again")
@@ -58,7 +58,7 @@ func TestLoop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				result, err := loop(t, t.Context(), test.policy, new(exchange.Budget), test.body, test.answers...)
+				result, err := loop(t.Context(), t, test.policy, new(exchange.Budget), test.body, test.answers...)
 				assert.Equal(t, exchange.Result{Attempts: test.attempts, MayBeSent: test.mayBeSent}, result)
 				assert.Equal(t, test.fails, err != nil)
 			})
@@ -74,7 +74,7 @@ func TestAnAttemptThatIsNotMadeIsNotPaid(t *testing.T) {
 			cancelling := unavailable
 			cancelling.Header = http.Header{"Retry-After": {"5"}}
 			time.AfterFunc(time.Second, cancel)
-			_, err := loop(t, ctx, policy, b, nil, cancelling)
+			_, err := loop(ctx, t, policy, b, nil, cancelling)
 			require.ErrorIs(t, err, context.Canceled)
 		},
 		"a guard keeps it": func(t *testing.T, b *exchange.Budget) {
