@@ -56,10 +56,10 @@ func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
 // refusal returns the error that the answer is, or nil for a whole 200 (docs/contrato.md, 4: the success of
 // every operation).
 func (a *answer) refusal() error {
-	if a.Status == http.StatusOK {
-		if a.Broken != nil {
-			return notWhole(len(a.Body), a.Broken)
-		}
+	switch {
+	case a.Broken != nil && (a.Status == http.StatusOK || errors.Is(a.Broken, exchange.ErrHeaderTooLong)):
+		return notWhole(len(a.Body), a.Broken)
+	case a.Status == http.StatusOK:
 		return nil
 	}
 	said, ok := readErrorBody(a.Body)

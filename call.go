@@ -103,6 +103,7 @@ func (c *call) httpRequest() (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.GetBody = nil // or net/http sends a validation again that an HTTP/2 server refused or a connection lost
 	values := []string{c.apiKey.text(), c.userAgent, "application/json"}
 	r.Header["X-Api-Key"] = values[0:1:1]
 	r.Header["User-Agent"] = values[1:2:2]

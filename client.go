@@ -33,7 +33,8 @@ type Client struct {
 // as a prefix), that authenticates with apiKey (docs/contrato.md, 5). Nothing is sent yet.
 //
 // It refuses a base URL that is not absolute or carries a user, a query or a fragment; plain http to
-// another machine, where anyone on the way reads the key and the clave; a key that is empty, has blanks
+// another machine, where anyone on the way reads the key and the clave (this one is localhost, 127.0.0.0/8
+// and ::1, and no proxy is asked for it); a key that is empty, has blanks
 // around it or holds control characters, which often is a line break of the file it was read from; and
 // an option with a wrong value.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
@@ -46,13 +47,14 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
-	if err := checkBaseURL(baseURL, c.insecure); err != nil {
+	baseURL, err := checkBaseURL(baseURL, c.insecure)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	sender := newSender(strings.TrimRight(baseURL, "/"), NewSecreto(apiKey), c)
+	sender := newSender(baseURL, NewSecreto(apiKey), c)
 	asker, err := newAsker(sender, c)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,10 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
 	}
 	if s.transport == nil {
-		s.transport = defaultTransport()
+		s.transport = defaultTransport(c.maxBody)
+	}
+	if strings.HasPrefix(baseURL, "http:") && !c.insecure {
+		s.transport = withoutProxy(s.transport)
 	}
 	if !c.noGate {
 		s.quota, s.fleet = new(quota.Gate), fleet
@@ -130,34 +135,46 @@ func (c *Client) CloseIdleConnections() {
 // String returns the base URL, and no credential.
 func (c *Client) String() string { return "fiscope.Client(" + c.sender.baseURL + ")" }
 
-func checkBaseURL(s string, insecure bool) error {
+// checkBaseURL returns a base URL as it is used: with its scheme and host in lower case, and without a
+// slash at the end.
+func checkBaseURL(s string, insecure bool) (string, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
+		return "", errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
 	}
 	switch {
 	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
+		return "", errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
 	case u.User != nil:
-		return errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
+		return "", errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
-	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
-		return fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or WithInsecureHTTP in a private network", u.Host)
+		return "", errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
+	case u.Scheme == "http" && !insecure && !loopback(strings.ToLower(u.Hostname())):
+		return "", fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or http://localhost for this machine, or WithInsecureHTTP in a private network", u.Host)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
+		return "", fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
 	}
-	return nil
+	s = u.Scheme + strings.Replace(s[len(u.Scheme):], u.Host, strings.ToLower(u.Host), 1)
+	return strings.TrimRight(s, "/"), nil
 }
 
-// loopback reports whether host is this machine: 127.0.0.0/8, ::1, localhost and the names under it
-// (RFC 6761, 6.3).
+// loopback reports whether host is this machine, in the spellings for which net/http asks for no proxy
+// that the environment names. The names under localhost, localhost with a final dot, and 127.1 are not
+// among them (golang.org/x/net/http/httpproxy).
 func loopback(host string) bool {
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// withoutProxy returns a transport that reaches this machine itself: a proxy would read the key and the
+// clave. The proxy of a RoundTripper that is not net/http's cannot be seen.
+func withoutProxy(rt http.RoundTripper) http.RoundTripper {
+	t, ok := rt.(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return rt
 	}
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	t = t.Clone()
+	t.Proxy = nil
+	return t
 }
 
 func checkAPIKey(key string) error {
@@ -176,7 +193,10 @@ func checkAPIKey(key string) error {
 
 // defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the
 // one host as a busy process uses: the default of 2 would reopen them all the time.
-func defaultTransport() http.RoundTripper {
+//
+// Headers that are longer than maxBytes are refused once they are read. A little later the transport stops
+// reading them: it counts in a way of its own.
+func defaultTransport(maxBytes int64) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
@@ -184,5 +204,6 @@ func defaultTransport() http.RoundTripper {
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = 64
 	t.IdleConnTimeout = 90 * time.Second
+	t.MaxResponseHeaderBytes = maxBytes + 64<<10
 	return t
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
@@ -90,7 +91,7 @@ type Error struct {
 	RateLimit  *RateLimit    // as the last answer's headers said; nil where none came
 	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be; 0 where that is not known
 	Attempts   int           // how many times it was tried: 0 when refused locally
-	Delivery   Delivery      // whether the service can have received the last attempt
+	Delivery   Delivery      // whether the service can have received it, with any of its attempts
 
 	kind  error
 	cause error
@@ -261,6 +262,8 @@ func newError(err error) (e *Error, classified bool) {
 		return e, true
 	case errors.As(err, &refused):
 		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error()}, true
+	case errors.Is(err, exchange.ErrHeaderTooLong):
+		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, solguard.ErrImpatient):
 		return &Error{kind: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}

@@ -94,6 +94,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	if err := wait(r.Context(), c.limiter); err != nil {
 		return a, err
 	}
+	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
 	c.answer = newAnswer(a, c.reading(), time.Now())
 	outcome = c.answer.outcome()

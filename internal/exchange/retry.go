@@ -56,6 +56,7 @@ type tries struct {
 	last           Answer
 	internalErrors int    // answers with status 500
 	handedOver     bool   // the retry loop knows the first answer
+	setAside       bool   // a retry of the budget is held for the next attempt
 	seed           uint64 // of the random waits
 }
 
@@ -66,7 +67,7 @@ func (t *tries) attempt(r *http.Request) bool {
 		t.result.Kept = withReasons(err, r.Context().Err(), context.Cause(r.Context()))
 		return false
 	}
-	t.last = answer
+	t.last, t.setAside = answer, false
 	t.result.Attempts++
 	t.result.MayBeSent = t.result.MayBeSent || !answer.Unsent
 	if answer.Status == http.StatusInternalServerError {
@@ -102,6 +103,7 @@ func (t *tries) again(r *http.Request, body []byte) (Result, error) {
 		if err := request.SetBody(body); err != nil {
 			return t.result, err
 		}
+		request.GetBody = nil // which SetBody sets: only this loop may send it again
 	}
 	client := retryablehttp.Client{
 		HTTPClient: &http.Client{
@@ -115,6 +117,7 @@ func (t *tries) again(r *http.Request, body []byte) (Result, error) {
 		Backoff:      t.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
+	defer t.giveBack()
 	resp, err := client.Do(request)
 	if err == nil {
 		_ = resp.Body.Close() // the bytes are the caller's already
@@ -163,15 +166,26 @@ type readBody struct {
 
 func (*readBody) Close() error { return nil }
 
-// checkRetry is called after each attempt. A yes is paid for.
+// checkRetry is called after each attempt. A yes sets a retry of the budget aside, so that no two calls
+// wait for the same one: whoever gets none ends at once, with the answer it has.
 func (t *tries) checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	a, made := answerOf(resp, err)
-	again := made && a.retryable() && t.repeatable(a) && t.result.Attempts <= t.Policy.MaxRetries &&
-		t.waitFits(ctx, resp) && t.Budget.Take()
-	return again, nil
+	if !made || !a.retryable() || !t.repeatable(a) || t.result.Attempts > t.Policy.MaxRetries || !t.waitFits(ctx, resp) {
+		return false, nil
+	}
+	t.setAside = t.Budget.Take()
+	return t.setAside, nil
+}
+
+// giveBack returns what was set aside for an attempt that was not made: the wait for it was interrupted, or
+// something kept it from leaving.
+func (t *tries) giveBack() {
+	if t.setAside {
+		t.Budget.GiveBack()
+	}
 }
 
 // answerOf returns what roundTrip made a response or an error of.
