@@ -37,6 +37,13 @@ func newFleetStore() *fleetStore {
 	return &fleetStore{saved: map[string][]byte{}, ttls: map[string]time.Duration{}, names: map[string]bool{}}
 }
 
+// told returns what the store was told so far.
+func (s *fleetStore) told() ([]fiscope.Verdict, []fiscope.Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.verdicts, s.settled
+}
+
 func (s *fleetStore) lock(name string) func() {
 	s.mu.Lock()
 	s.names[name] = true
@@ -102,6 +109,7 @@ func fleetClient(t testing.TB, s *fleetStore, key string, answer func(*http.Requ
 	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: far}), fiscope.WithStore(s),
 		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}), fiscope.WithRetry(noRetries()))
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close(context.Background()) }) // a store may fail
 	return client, far
 }
 
@@ -296,6 +304,7 @@ func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
 			return hangs(r)
 		})
 		require.ErrorIs(t, operations["validar"](ctx, client), context.Canceled)
+		require.NoError(t, client.Close(t.Context()))
 		require.Len(t, store.settled, 1)
 		assert.Equal(t, fiscope.Outcome{Written: 1}, store.settled[0], "nobody knows: it counts as spent")
 	})
