@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -659,5 +662,39 @@ func TestOlvidarTakesOnlyRefusalsFromTheFleet(t *testing.T) {
 		other.CPE.Olvidar(wrong)
 		assert.ErrorIs(t, validar(t.Context(), other, "equivocada"), fiscope.ErrInvalidSOLCredentials)
 		assert.Equal(t, 2, a.refused)
+	})
+}
+
+func TestAnAttemptThatReachedNobodyGivesItsClaimBack(t *testing.T) {
+	policy := noRetries()
+	policy.MaxRetries, policy.RetryUnsentPOST = 1, true
+	policy.Base = time.Hour
+	policy.Cap = time.Hour
+	// unreachable is a transport that tells that it gets no connection.
+	unreachable := func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).GetConn("x")
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		far := &service{answers: []func(*http.Request) (*http.Response, error){unreachable, raw(200, verdict)}}
+		client := newClient(t, far, fiscope.WithStore(store), fiscope.WithRetry(policy))
+		require.NoError(t, validar(t.Context(), client, clave))
+		assert.Equal(t, 2, store.claimed, "it is claimed anew after the wait")
+		verdicts, _ := store.told()
+		assert.Equal(t, []fiscope.Verdict{fiscope.VerdictNone, fiscope.VerdictProven}, verdicts)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		far := &service{answers: []func(*http.Request) (*http.Response, error){unreachable, raw(200, verdict)}}
+		client := newClient(t, far, fiscope.WithRetry(policy))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		err := validar(ctx, client, clave)
+		require.ErrorIs(t, err, context.Canceled)
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery, "nothing goes on that reached nobody")
+		require.NoError(t, validar(t.Context(), client, clave))
+		assert.Len(t, far.seen(), 2)
 	})
 }

@@ -236,14 +236,11 @@ func TestAWaiterIsNotKeptForEver(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		prover := make(chan struct{})
-		var sent atomic.Int64
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent.Add(1)
-			<-prover // a transport that ignores its context
-			return raw(503, "")(r)
-		}))
-		go func() { _ = validar(t.Context(), client, clave) }()
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record), raw(503, "")}}
+		client := newClient(t, s, fiscope.WithRateLimit(1.0/60, 1))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		var first sync.WaitGroup
+		first.Go(func() { assert.Error(t, validar(t.Context(), client, clave)) }) // it waits a minute to be sent
 		synctest.Wait()
 		start := time.Now()
 		err := validar(t.Context(), client, clave)
@@ -252,8 +249,8 @@ func TestAWaiterIsNotKeptForEver(t *testing.T) {
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-		assert.EqualValues(t, 1, sent.Load())
-		close(prover)
+		assert.Len(t, s.seen(), 1)
+		first.Wait()
 	})
 }
 

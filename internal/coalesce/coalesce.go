@@ -49,7 +49,7 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context) 
 		return q, false
 	}
 	q = &query[V]{callers: 1, done: make(chan struct{})}
-	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit)
+	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit) //nolint:gosec // forget calls it
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
 	}

@@ -103,6 +103,11 @@ func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration)
 		select {
 		case <-over:
 		case <-ctx.Done():
+			select {
+			case <-over: // in the same moment: what came of it counts
+				continue
+			default:
+			}
 			if errors.Is(context.Cause(ctx), ErrImpatient) {
 				return nil, ErrImpatient
 			}
