@@ -80,12 +80,12 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, time: c.timeouts.cpe},
+		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe},
 		observer:  observer{tell: c.observer, logger: c.logger},
 	}
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
-		s.sol.time = s.timeouts.cpe
+		s.sol.attempt = s.timeouts.cpe
 	}
 	if s.transport == nil {
 		s.transport = defaultTransport()

@@ -46,10 +46,10 @@ func (c CredencialesSOL) parts() []string {
 // solGuard keeps a SOL user from being blocked by us, with what this process and its fleet know of each
 // credential.
 type solGuard struct {
-	here   *solguard.Guard
-	fleet  *fleet        // nil for none
-	memory time.Duration // of a verdict
-	time   time.Duration // of a validation's attempt
+	here    *solguard.Guard
+	fleet   *fleet        // nil for none
+	memory  time.Duration // of a verdict
+	attempt time.Duration // the longest of a validation
 }
 
 // solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
@@ -69,7 +69,7 @@ type solTurn struct {
 // enter waits until this process may send a credential, at most for the time of an attempt, and refuses
 // one that is known to be refused. The turn that it returns must be left.
 func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, error) {
-	turn, err := g.here.Enter(ctx, g.here.Credential(c.RUC, c.Usuario, c.Clave.text()), g.time)
+	turn, err := g.here.Enter(ctx, g.here.Credential(c.RUC, c.Usuario, c.Clave.text()), g.attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, err
 // the fleet's claim is not used up by waiting. It waits while another process tries the credential.
 func (t *solTurn) maySend(ctx context.Context) error {
 	if t.claim == nil && t.here.Alone() {
-		claim, err := t.guard.fleet.claim(ctx, t.credential, t.guard.time)
+		claim, err := t.guard.fleet.claim(ctx, t.credential, t.guard.attempt)
 		switch {
 		case err != nil:
 			return err
@@ -149,5 +149,5 @@ func (t *solTurn) leave(v solguard.Verdict) {
 // forget lets a refused credential be sent again.
 func (g *solGuard) forget(c CredencialesSOL) {
 	g.here.Forget(g.here.Credential(c.RUC, c.Usuario, c.Clave.text()))
-	g.fleet.forget(c.parts(), g.time)
+	g.fleet.forget(c.parts(), g.attempt)
 }
