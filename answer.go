@@ -87,9 +87,33 @@ type errorMembers struct {
 	Code  json.RawMessage `json:"code"`
 }
 
+// errorBody returns what the members say, also where they stand one level deeper (error:{code}), and
+// whether they say anything.
 func (m *errorMembers) errorBody() (errorBody, bool) {
-	b := errorBody{Error: memberText(m.Error), Code: memberText(m.Code)}
+	b := errorBody{Error: memberText(m.Error)}
+	code, ofContract := contractCode(memberText(m.Code))
+	b.Code = code
+	var inner struct {
+		errorMembers
+		Message, Mensaje json.RawMessage
+	}
+	if len(m.Error) > 0 && m.Error[0] == '{' && json.Unmarshal(m.Error, &inner) == nil {
+		b.Error = cmp.Or(memberText(inner.Error), memberText(inner.Message), memberText(inner.Mensaje), b.Error)
+		if code, known := contractCode(memberText(inner.Code)); known && !ofContract || strings.TrimSpace(b.Code) == "" {
+			b.Code = code
+		}
+	}
 	return b, b != errorBody{}
+}
+
+// contractCode returns a code as the contract writes it, where that differs in case or blanks alone, and
+// whether it is one of the contract's.
+func contractCode(code string) (string, bool) {
+	switch plain := strings.ToUpper(strings.Join(strings.Fields(code), "_")); plain {
+	case CodeNotFound, CodeSearchTooShort, CodeInvalidSOLCredentials:
+		return plain, true
+	}
+	return code, false
 }
 
 // memberText returns a string member's text, another value as it stands, and "" for what says nothing.

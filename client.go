@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -82,11 +83,12 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory},
+		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe},
 		observer:  observer{tell: c.observer, logger: c.logger},
 	}
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
+		s.sol.attempt = s.timeouts.cpe
 	}
 	if s.transport == nil {
 		s.transport = defaultTransport(c.maxBody)
@@ -114,6 +116,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 	}
 	p := c.retry
 	a.queries = &coalesce.Group[sharedQuery, *shared]{
+		Go:    s.start,
 		Keep:  c.cache != nil,
 		Limit: time.Duration(p.MaxRetries+1)*(s.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
 	}
@@ -130,6 +133,28 @@ func (c *Client) Stats() Stats { return c.sender.observer.stats() }
 // CloseIdleConnections closes the connections that are kept open for the next call.
 func (c *Client) CloseIdleConnections() {
 	(&http.Client{Transport: c.sender.transport}).CloseIdleConnections()
+}
+
+// Close waits for what goes on in the background: validations that were sent and whose callers have left,
+// and queries that are brought home for the cache. Then it tells the [Store] the refusals of SOL
+// credentials that it could not be told before, and closes the idle connections. No goroutine of the
+// Client is left then.
+//
+// It ends with ctx, and returns its cause; what is under way then goes on for at most the time of an
+// attempt. Otherwise an error is the Store's. Calls that begin later are made as before: Close once more
+// after them.
+func (c *Client) Close(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	defer c.CloseIdleConnections()
+	if err := c.sender.wait(ctx); err != nil {
+		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
+	}
+	if err := c.sender.sol.fleet.tellOwed(ctx); err != nil {
+		return fmt.Errorf("fiscope: Close: the store was not told of a refusal: %w", err)
+	}
+	return nil
 }
 
 // String returns the base URL, and no credential.

@@ -33,8 +33,9 @@ var (
 	// ErrInvalidSOLCredentials: the tax authority's portal refuses the SOL user or its clave
 	// (INVALID_SOL_CREDENTIALS). Do not repeat the call: repeated refusals block the user.
 	ErrInvalidSOLCredentials error = &sentinel{text: "SOL credentials refused", advice: "correct the clave before the next try: repeated refusals block the SOL user"}
-	// ErrSOLCredentialsBlocked: the credential was refused before, so it was not sent again. It also is
-	// ErrInvalidSOLCredentials. See [CPEService.Olvidar].
+	// ErrSOLCredentialsBlocked: the credential was refused before, or answered with a 401 that does not say
+	// what it refuses, so it was not sent again. It also is ErrInvalidSOLCredentials. See
+	// [CPEService.Olvidar].
 	ErrSOLCredentialsBlocked error = &sentinel{text: "SOL credentials not sent", advice: "correct the clave, or call Olvidar if it is right by now", parent: ErrInvalidSOLCredentials}
 	// ErrUnauthorized: the service refuses the API key (401 or 403 that shows no spent quota).
 	ErrUnauthorized error = &sentinel{text: "unauthorized", advice: "check the API key"}

@@ -91,7 +91,8 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 
 // ValidarLote asks the tax authority for the state of many receipts, with the credentials of one
 // secondary user. It works as ConsultarLote does, and it also stops when the credentials are refused:
-// they are not sent again. "En Proceso" and "Error" are results like any other, see
+// they are not sent again. What goes on when the loop ends is at most the validation that tries the
+// credentials first, see [Client.Close]. "En Proceso" and "Error" are results like any other, see
 // [CPEService.Esperar].
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[Comprobante, ResultadoCPE], error] {
 	return lote[Comprobante, string, ResultadoCPE]{

@@ -205,7 +205,12 @@ func WithoutQuotaGate() Option {
 }
 
 // WithSOLMemory sets for how long a SOL credential is remembered as refused or as proven: 24 hours by
-// default.
+// default. A proven one is sent by many calls at once for 15 minutes of that after each acceptance, and
+// then by one first. A 401 that does not say what it refuses blocks a proven one for 5 minutes, then 10,
+// and so on, up to that time.
+//
+// Up to 100 000 refused credentials and 10 000 proven ones are remembered; of more, the oldest are
+// forgotten.
 func WithSOLMemory(d time.Duration) Option {
 	return option(func(c *config) error {
 		if d <= 0 {
@@ -251,7 +256,8 @@ func WithStore(s Store) Option {
 }
 
 // WithObserver calls f after every attempt and after every call that made none, in the goroutine of the
-// call: f must be quick and safe for concurrent use.
+// call, or in one of the Client's where a validation outlives its caller: f must be quick and safe for
+// concurrent use.
 func WithObserver(f func(Event)) Option {
 	return option(func(c *config) error {
 		if f == nil {

@@ -30,7 +30,7 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 // run is the path of every request. It also returns the call, which has ended.
 func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
-	if result, err = follow(c, op.read); err != nil {
+	if result, c, err = follow(c, op.read); err != nil {
 		var none T
 		result, err = none, c.failure(err)
 	}
@@ -38,17 +38,32 @@ func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settin
 	return result, c, err
 }
 
-// follow takes a call from its input to its result. What can be refused here never leaves; a credential
-// that is not proven goes alone; and what comes back is a result only when it is the contract's.
-func follow[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
+// follow takes a call from its input to its result, and returns the call as its caller may have it. What
+// can be refused here never leaves; a credential that is not proven goes alone, and outlives its caller.
+func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, err error) {
 	if err = c.request.invalid; err != nil {
-		return result, err
+		return result, c, err
 	}
-	leave, err := c.sol.enter(c.ctx, c.request.sol, c.timeout)
-	if err != nil {
-		return result, err
+	if c.request.sol == nil {
+		result, err = resultOf(c, read)
+		return result, c, err
 	}
-	defer func() { leave(c.verdict(err)) }()
+	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
+		return result, c, err
+	}
+	learned := func() (result T, err error) {
+		defer func() { c.turn.leave(c.verdict(err)) }()
+		return resultOf(c, read)
+	}
+	if c.turn.here.Alone() {
+		return outlive(c, learned)
+	}
+	result, err = learned()
+	return result, c, err
+}
+
+// resultOf exchanges a request for an answer. It is a result only when it is the contract's.
+func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
 	if err = c.exchange(); err != nil {
 		return result, err
 	}
@@ -93,6 +108,12 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	}()
 	if err := wait(r.Context(), c.limiter); err != nil {
 		return a, err
+	}
+	if c.turn != nil {
+		if r, err = c.turn.depart(r); err != nil {
+			return a, err
+		}
+		defer func() { c.turn.returned(a.Unsent) }()
 	}
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)

@@ -29,12 +29,15 @@ type Store interface {
 	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
 
 	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
-	// so that a process that died holds nothing.
+	// so that a process that died holds nothing: longer than an attempt takes. A credential that was
+	// accepted a while ago is asked for under a second name, which is only ever claimed and given back.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
-	// claim that was granted, and where a credential that was proven is refused.
+	// claim that was granted, and without one where a credential that was proven is refused, or accepted
+	// again. A refusal that Conclude failed to take is told again, before the next claim or by
+	// [Client.Close].
 	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
-	// Forget forgets what is known of a credential.
+	// Forget forgets what is known of a credential. It is called for one that was refused.
 	Forget(ctx context.Context, credential string) error
 }
 
@@ -66,7 +69,8 @@ type Outcome struct {
 // Claim is a Store's answer to Claim.
 type Claim struct {
 	State ClaimState
-	Since time.Time // for ClaimRefused: when
+	Since time.Time // for ClaimRefused and ClaimProven: when it was, the last time; zero for just now
+	Until time.Time // for ClaimRefused: when it is forgotten; zero for the time of [WithSOLMemory] from now on
 	Token string    // for the Store itself, to know the claim again
 }
 

@@ -18,6 +18,7 @@ type Answer struct {
 	Body    []byte        // what was read of it
 	Broken  error         // why Body is not whole; nil where it is
 	Err     error         // why no answer came; nil where one did
+	Refused bool          // the status was 401, which says enough also where the body does not come
 	Unsent  bool          // it provably reached nobody
 	Written int           // how often it was written: what can have been charged
 	Took    time.Duration // with the reading of the body
@@ -49,6 +50,10 @@ func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, m
 	}
 	if err == nil {
 		a.receive(ctx, transport, resp, maxBytes)
+		a.Refused = resp.StatusCode == http.StatusUnauthorized
+		if a.Refused && r.Context().Err() == nil {
+			a.Status, a.Err = resp.StatusCode, nil
+		}
 	}
 	a.Took = time.Since(start)
 	return a
