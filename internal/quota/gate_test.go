@@ -159,6 +159,19 @@ func TestOneLooksAtATime(t *testing.T) {
 	})
 }
 
+func TestALookThatFailsRefusesNobodyAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := new(quota.Gate)
+		pass(t, g, said(0, time.Minute))
+		time.Sleep(time.Minute)
+		pass(t, g, refused)
+		refuses(t, g, 0)
+		time.Sleep(time.Second)
+		pass(t, g, failed)
+		waits(t, g)
+	})
+}
+
 func TestADayThatEndedWithSomeLeft(t *testing.T) {
 	for name, test := range map[string]struct {
 		after time.Duration
