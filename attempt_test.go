@@ -120,9 +120,13 @@ func TestABodyEndsWithItsAttempt(t *testing.T) {
 						require.ErrorAs(t, err, &e)
 						assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
 
+						free := time.Duration(0)
+						if op == "validar" { // the attempt of an unproven clave outlives its caller
+							free = 20*time.Second - test.took
+						}
 						start = time.Now()
 						require.NoError(t, operations[op](t.Context(), client), "the quota's slot and the turn of the clave are free")
-						assert.Zero(t, time.Since(start))
+						assert.Equal(t, free, time.Since(start))
 						close(release)
 						time.Sleep(time.Second)
 						assert.EqualValues(t, 1, b.closes.Load())
