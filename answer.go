@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
@@ -42,10 +41,10 @@ type reading struct {
 func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
 
 // newAnswer begins to read what an attempt brought.
-func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
+func newAnswer(a exchange.Answer, r reading) answer {
 	read := answer{Answer: a, reading: r}
 	if a.Header != nil {
-		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, now)
+		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, a.At)
 	}
 	if a.Broken != nil { // what came of it is only shown, and may end within a secret
 		read.Body = r.secrets().WithoutTail(a.Body)

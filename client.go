@@ -27,7 +27,7 @@ type Client struct {
 	// TipoCambio gets exchange rates.
 	TipoCambio *TipoCambioService
 
-	sender *sender
+	sender sender
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
@@ -55,23 +55,23 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	sender := newSender(baseURL, NewSecreto(apiKey), c)
-	asker, err := newAsker(sender, c)
+	client := new(Client)
+	s := &client.sender
+	s.wire(baseURL, NewSecreto(apiKey), c)
+	a, err := newAsker(s, c)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{
-		Contribuyentes: &ContribuyentesService{asker, c.strictRUC},
-		CPE:            &CPEService{sender, c.strictRUC},
-		TipoCambio:     &TipoCambioService{asker},
-		sender:         sender,
-	}, nil
+	client.Contribuyentes = &ContribuyentesService{a, c.strictRUC}
+	client.CPE = &CPEService{s, c.strictRUC}
+	client.TipoCambio = &TipoCambioService{a}
+	return client, nil
 }
 
-// newSender wires what every call passes.
-func newSender(baseURL string, apiKey Secreto, c config) *sender {
+// wire sets what every call passes.
+func (s *sender) wire(baseURL string, apiKey Secreto, c config) {
 	fleet := newFleet(c.store, baseURL, apiKey)
-	s := &sender{
+	*s = sender{
 		baseURL:   baseURL,
 		apiKey:    apiKey,
 		secrets:   scrub.Secrets{}.With(apiKey.text()),
@@ -99,10 +99,9 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	if !c.noGate {
 		s.quota, s.fleet = new(quota.Gate), fleet
 	}
-	return s
 }
 
-// newAsker wires what the answers to questions pass besides.
+// newAsker adds the cache and the sharing of queries.
 func newAsker(s *sender, c config) (*asker, error) {
 	a := &asker{sender: s}
 	if c.cache == nil && !c.coalescing {

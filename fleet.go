@@ -118,8 +118,8 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
-		case err == nil && claim.State != ClaimBusy:
-			return &claim, nil
+		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):
+			return &claim, nil // any other state is waited for, as ClaimBusy is
 		}
 		if err := sleep(ctx, pause); err != nil {
 			if errors.Is(context.Cause(ctx), solguard.ErrImpatient) {

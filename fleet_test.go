@@ -346,6 +346,7 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 		"proven, and refused later":         {[]fiscope.Claim{{State: fiscope.ClaimProven}}, raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials, 1, []fiscope.Verdict{fiscope.VerdictRefused}},
 		"another process is trying":         {[]fiscope.Claim{busy, busy, refused}, raw(200, verdict), fiscope.ErrSOLCredentialsBlocked, 0, nil},
 		"another process does not finish":   {[]fiscope.Claim{busy}, raw(200, verdict), fiscope.ErrUnavailable, 0, nil},
+		"a state that nobody knows":         {[]fiscope.Claim{{State: 9}}, raw(200, verdict), fiscope.ErrUnavailable, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

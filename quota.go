@@ -41,6 +41,16 @@ func (a *answer) namesItsReason() bool {
 	return !errors.Is(classOf(a.Status, said.Code, true), ErrQuotaExceeded)
 }
 
+// refusedBy returns what it means to the attempt with that number that the quota refuses it: of a retry,
+// that the answer before it counts.
+func refusedBy(err error, number int) error {
+	var spent *quota.Spent
+	if number > 1 && errors.As(err, &spent) {
+		return exchange.ErrNoRetry
+	}
+	return err
+}
+
 // heldBack returns what it means to the quota gate that the Store gave no query.
 func heldBack(err error) quota.Outcome {
 	var spent *quota.Spent

@@ -2,9 +2,7 @@ package fiscope
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"golang.org/x/time/rate"
 
@@ -81,10 +79,6 @@ func (c *call) exchange() error {
 	}
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
 	c.sent, err = loop.Run(r, c.request.body)
-	var spent *quota.Spent
-	if kept := c.sent.Kept; kept != nil && !(errors.As(kept, &spent) && c.sent.Attempts > 0) && !errors.Is(err, kept) {
-		err = errors.Join(err, kept) // but of a retry that the quota does not allow, what came before counts
-	}
 	return err
 }
 
@@ -93,14 +87,14 @@ func (c *call) exchange() error {
 func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err error) {
 	ticket, err := c.quota.Enter(r.Context(), c.settings.reserve)
 	if err != nil {
-		return a, err
+		return a, refusedBy(err, number)
 	}
 	var outcome quota.Outcome
 	defer func() { c.quota.Leave(ticket, outcome) }()
 	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
 	if err != nil {
 		outcome = heldBack(err)
-		return a, err
+		return a, refusedBy(err, number)
 	}
 	var told *RateLimit
 	defer func() {
@@ -117,7 +111,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	}
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
-	c.answer = newAnswer(a, c.reading(), time.Now())
+	c.answer = newAnswer(a, c.reading())
 	outcome = c.answer.outcome()
 	if reservation != nil {
 		told = c.answer.told()

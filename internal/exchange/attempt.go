@@ -21,6 +21,7 @@ type Answer struct {
 	Refused bool          // the status was 401, which says enough also where the body does not come
 	Unsent  bool          // it provably reached nobody
 	Written int           // how often it was written: what can have been charged
+	At      time.Time     // when its headers came; zero where no answer came
 	Took    time.Duration // with the reading of the body
 }
 
@@ -86,7 +87,7 @@ func abortedHeaders(err error) bool {
 // receive takes the answer. A time that ran out while the body trickled in says nothing about the
 // answer: then none came.
 func (a *Answer) receive(ctx context.Context, transport http.RoundTripper, resp *http.Response, maxBytes int64) {
-	a.Status, a.Header = resp.StatusCode, resp.Header
+	a.Status, a.Header, a.At = resp.StatusCode, resp.Header, time.Now()
 	if headerBytes(resp.Header) > maxBytes {
 		a.Header = nil
 		_, _ = receiveBody(ctx, transport, resp, nothing)

@@ -84,8 +84,8 @@ func TestAnAttemptThatIsNotMadeIsNotPaid(t *testing.T) {
 				}
 				return unavailable, nil
 			}}
-			result, _ := l.Run(get(t), nil)
-			require.ErrorIs(t, result.Kept, kept)
+			result, err := l.Run(get(t), nil)
+			require.ErrorIs(t, err, kept)
 			assert.Equal(t, 1, result.Attempts)
 		},
 		"it panics": func(t *testing.T, b *exchange.Budget) {
