@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// longestPage is how many bytes of a page's text are read: far more than a message shows.
+const longestPage = 4096
+
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
 // text without tags, as much as a message can show. It reads the body once, whatever is in it.
 func pageText(body string) string {
@@ -25,7 +28,7 @@ func pageText(body string) string {
 			text.WriteString(before)
 			text.WriteByte(' ')
 		}
-		if !ok || text.Len() > longestBody { // far more than a message shows
+		if !ok || text.Len() > longestPage {
 			return html.UnescapeString(text.String())
 		}
 		for _, element := range []string{"script", "style"} { // whose text does not show

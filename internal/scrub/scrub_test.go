@@ -60,6 +60,7 @@ func TestASecretIsFoundInEveryWriting(t *testing.T) {
 		"percent of JSON":                   {secret, `A%5Cu00f1o%5C%2F2024%2B%5C%22%5Cu00f1%26%5C%5C%5Cu00e9`},
 		"HTML of percent":                   {secret, `A&#37;C3&#37;B1o/2024+"&percnt;F1&\&percnt;E9`},
 		"a blank as +":                      {"mi clave 24", "mi+clave+24"},
+		"two blanks as two +":               {"00  0", "00++0"},
 		"a blank as %20":                    {"mi clave 24", "mi%20clave%2024"},
 		"a blank as a reference":            {"mi clave 24", "mi&nbsp;clave&#32;24"},
 		"several blanks as one":             {"mi  clave\t24", "mi clave 24"},
