@@ -16,7 +16,7 @@ import (
 )
 
 // unreadable says why a body with status 200 is not the JSON of the contract, and shows no data of it.
-func unreadable(err error, body []byte) string {
+func unreadable(err error, body []byte, secrets scrub.Secrets) string {
 	var shape *json.UnmarshalTypeError
 	if errors.As(err, &shape) {
 		member := cmp.Or(shape.Field, "the answer")
@@ -25,21 +25,27 @@ func unreadable(err error, body []byte) string {
 	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
 		return strings.TrimPrefix(err.Error(), "fiscope: ")
 	}
-	return "the answer is not JSON: " + pageText(http.StatusOK, body)
+	return "the answer is not JSON: " + pageText(http.StatusOK, body, secrets)
 }
 
 // pageText returns what an error may show of a body without the members of an error: the title of a page,
-// or its text, which usually names the culprit. A status that is no error may come with a taxpayer's record
-// nonetheless, behind a warning of PHP, in UTF-16, as XML or in a table: a text that may be one is
-// withheld. An error's text is the service's own, unless it is a record beyond doubt.
-func pageText(status int, body []byte) string {
+// or its text, which usually names the culprit, without secrets. A status that is no error may come with a
+// taxpayer's record nonetheless, behind a warning of PHP, in UTF-16, as XML or in a table: a text that may
+// be one is withheld. An error's text is the service's own, unless it is a record beyond doubt.
+func pageText(status int, body []byte, secrets scrub.Secrets) string {
 	body = scrub.UTF8(body)
-	text := scrub.PageText(string(body))
+	shown := secrets.Page(body)
 	isError := status >= 400 && status < 600
-	if seen := scrub.Visible(text); isError && record.MatchString(seen) || !isError && mayBeRecord(string(body), seen) {
+	isRecord := mayBeRecord
+	if isError {
+		isRecord = record.MatchString
+	}
+	// A secret may be a part of what gives a record away, or of a tag that hides it.
+	if !isError && mayHoldRecord(string(body)) ||
+		isRecord(scrub.Visible(scrub.PageText(body))) || isRecord(scrub.Visible(scrub.Unmarked(shown))) {
 		return "its text may be a taxpayer's record, which is not shown"
 	}
-	return text
+	return shown
 }
 
 var (
@@ -51,12 +57,18 @@ var (
 	rucOfRecord = regexp.MustCompile(`(^|[^/\w])[0-9]{11}\b`)
 )
 
-// mayBeRecord reports whether a body, or the text of it that would be shown, has anything of a record.
-func mayBeRecord(body, text string) bool {
-	body, text = html.UnescapeString(body), html.UnescapeString(text)
+// mayHoldRecord reports whether a body has anything of a record that its text need not show.
+func mayHoldRecord(body string) bool {
+	body = html.UnescapeString(body)
+	return strings.ContainsFunc(body, binary) || nameOfRecord.MatchString(body)
+}
+
+// mayBeRecord reports whether a text that would be shown has anything of a record.
+func mayBeRecord(text string) bool {
+	text = html.UnescapeString(text)
 	tooLong := func(word string) bool { return len(word) > longestWord }
-	return strings.ContainsFunc(body, binary) || nameOfRecord.MatchString(body) || nameOfRecord.MatchString(text) ||
-		strings.ContainsAny(text, `{}[]"`) || rucOfRecord.MatchString(text) || slices.ContainsFunc(strings.Fields(text), tooLong)
+	return nameOfRecord.MatchString(text) || strings.ContainsAny(text, `{}[]"`) || rucOfRecord.MatchString(text) ||
+		slices.ContainsFunc(strings.Fields(text), tooLong)
 }
 
 // A word with more bytes is something else in an encoding, such as base64.

@@ -129,3 +129,31 @@ func TestWhatIsNotJSONShowsTheCulprit(t *testing.T) {
 		}
 	}
 }
+
+// What may be shown of a page then passes the search for secrets, and a secret hides no record.
+func TestAPageShowsNeitherARecordNorASecret(t *testing.T) {
+	const withheld = "its text may be a taxpayer's record, which is not shown"
+	for name, test := range map[string]struct{ clave, body, says string }{
+		"a clave in a title":            {"clave-24", "<title>La clave clave-24 es errada</title>", "not JSON: La clave [secreto] es errada"},
+		"a clave in a text":             {"clave-24", "clave%2D24 denegada", "not JSON: [secreto] denegada"},
+		"a clave with a tag in it":      {"clave<24>", "<p>clave<24> errada", "not JSON: [secreto] errada"},
+		"a short clave":                 {"abc", "<p>la clave es abc", "text withheld: it repeats a credential"},
+		"a clave that is the RUC":       {"10123456789", "10123456789|QUISPE JUAN|ACTIVO", withheld},
+		"a clave that is a name":        {"razonSocial", "razonSocial: QUISPE JUAN", withheld},
+		"a clave that is a bracket":     {`clave{"`, `clave{" QUISPE JUAN`, withheld},
+		"a clave that hides a tag":      {"cla<ve", `<p>cla<ve 10123456789 QUISPE JUAN>`, withheld},
+		"a record and a clave":          {"clave-24", "Warning: clave-24\n" + persona, withheld},
+		"a record behind a short clave": {"abc", "Warning: abc\n" + persona, withheld},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(200, test.body))
+			c := credenciales
+			c.Clave = fiscope.NewSecreto(test.clave)
+			_, err := client.CPE.Validar(t.Context(), factura, c)
+			require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+			assert.ErrorContains(t, err, test.says)
+			assert.NotContains(t, err.Error(), "QUISPE")
+			assert.NotContains(t, err.Error(), test.clave)
+		})
+	}
+}

@@ -74,6 +74,20 @@ func TestNewClientRefusesABaseURL(t *testing.T) {
 		"two hosts":                 {"https://a.example;b.example", "host"},
 		"a host of dots":            {"https://...", "host"},
 		"a name with an empty part": {"https://api..example.com", "host"},
+		"a name under it":           {"http://api.localhost", "in clear"},
+		"a final dot":               {"http://localhost.", "in clear"},
+		"both":                      {"http://API.LOCALHOST.:8080", "in clear"},
+		"another dot":               {"http://localhost。", "in clear"},
+		"a round letter":            {"http://ⓛocalhost", "in clear"},
+		"dots of an IP":             {"http://127。0。0。1", "in clear"},
+		"a short IP":                {"http://127.1", "in clear"},
+		"a hexadecimal IP":          {"http://0x7f.0.0.1", "in clear"},
+		"an octal IP":               {"http://0177.0.0.1", "in clear"},
+		"an IP in one":              {"http://2130706433", "in clear"},
+		"an IP and a dot":           {"http://127.0.0.1.", "in clear"},
+		"an IP with a zone":         {"http://[::1%25lo]", "in clear"},
+		"any address":               {"http://0.0.0.0:8080", "in clear"},
+		"any in IPv6":               {"http://[::]:8080", "in clear"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := fiscope.NewClient(test.url, apiKey)
@@ -90,7 +104,7 @@ func TestNewClientAcceptsABaseURL(t *testing.T) {
 		"https://api.example.com", "https://api.example.com/", "https://api.example.com/fiscal/v2", "HTTPS://api.example.com:65535//",
 		"https://api.example.com:1", "https://api.example.com./", "https://api_1.example-2.com:8443", "https://192.0.2.7", "https://[2001:db8::1]:443/a",
 		"https://[fe80::1%25eth0]", "https://xn--and-6ma2c.example", "https://ñandú.example/año", "https://api.example.com/a+b..c/...", "https://api.example.com/a..b/.c",
-		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:8080", "http://LOCALHOST.", "http://mock.localhost", "http://[::1]:8080",
+		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:8080", "http://LOCALHOST:8080", "HTTP://localhost", "http://[::1]:8080", "http://[::ffff:127.0.0.1]:8080",
 	} {
 		t.Run(url, func(t *testing.T) {
 			_, err := fiscope.NewClient(url, apiKey)

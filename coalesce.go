@@ -134,7 +134,7 @@ func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry
 // readAgain reads the body of an answer to another process as one to this call.
 func readAgain[T any, Q question[T]](a *asker, q Q) func(body []byte) (any, []string, bool) {
 	return func(body []byte) (any, []string, bool) {
-		again := newAnswer(exchange.Answer{Status: http.StatusOK, Body: body}, a.sender.reading(nil), time.Now())
+		again := newAnswer(exchange.Answer{Status: http.StatusOK, Body: body}, a.sender.reading(nil))
 		result, err := q.read(&again)
 		return result, again.warnings, err == nil && !again.contradicted
 	}

@@ -2,9 +2,7 @@ package fiscope
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"golang.org/x/time/rate"
 
@@ -30,7 +28,7 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 // run is the path of every request. It also returns the call, which has ended.
 func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
-	if result, err = follow(c, op.read); err != nil {
+	if result, c, err = follow(c, op.read); err != nil {
 		var none T
 		result, err = none, c.failure(err)
 	}
@@ -38,17 +36,32 @@ func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settin
 	return result, c, err
 }
 
-// follow takes a call from its input to its result. What can be refused here never leaves; a credential
-// that is not proven goes alone; and what comes back is a result only when it is the contract's.
-func follow[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
+// follow takes a call from its input to its result, and returns the call as its caller may have it. What
+// can be refused here never leaves; a credential that is not proven goes alone, and outlives its caller.
+func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, err error) {
 	if err = c.request.invalid; err != nil {
-		return result, err
+		return result, c, err
 	}
-	leave, err := c.sol.enter(c.ctx, c.request.sol, c.timeout)
-	if err != nil {
-		return result, err
+	if c.request.sol == nil {
+		result, err = resultOf(c, read)
+		return result, c, err
 	}
-	defer func() { leave(c.verdict(err)) }()
+	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
+		return result, c, err
+	}
+	learned := func() (result T, err error) {
+		defer func() { c.turn.leave(c.verdict(err)) }()
+		return resultOf(c, read)
+	}
+	if c.turn.here.Alone() {
+		return outlive(c, learned)
+	}
+	result, err = learned()
+	return result, c, err
+}
+
+// resultOf exchanges a request for an answer. It is a result only when it is the contract's.
+func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
 	if err = c.exchange(); err != nil {
 		return result, err
 	}
@@ -66,10 +79,6 @@ func (c *call) exchange() error {
 	}
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
 	c.sent, err = loop.Run(r, c.request.body)
-	var spent *quota.Spent
-	if kept := c.sent.Kept; kept != nil && !(errors.As(kept, &spent) && c.sent.Attempts > 0) && !errors.Is(err, kept) {
-		err = errors.Join(err, kept) // but of a retry that the quota does not allow, what came before counts
-	}
 	return err
 }
 
@@ -78,38 +87,48 @@ func (c *call) exchange() error {
 func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err error) {
 	ticket, err := c.quota.Enter(r.Context(), c.settings.reserve)
 	if err != nil {
-		return a, err
+		return a, refusedBy(err, number)
 	}
-	var seen *RateLimit
-	defer func() {
-		c.quota.Leave(ticket, quota.Outcome{Written: a.Written, Status: a.Status, Headers: (*quota.Headers)(seen)})
-	}()
+	var outcome quota.Outcome
+	defer func() { c.quota.Leave(ticket, outcome) }()
 	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
 	if err != nil {
-		return a, err
+		outcome = heldBack(err)
+		return a, refusedBy(err, number)
 	}
+	var told *RateLimit
 	defer func() {
-		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: seen.copy()})
+		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
 	if err := wait(r.Context(), c.limiter); err != nil {
 		return a, err
 	}
+	if c.turn != nil {
+		if r, err = c.turn.depart(r); err != nil {
+			return a, err
+		}
+		defer func() { c.turn.returned(a.Unsent) }()
+	}
+	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
-	seen = c.take(a, number)
+	c.answer = newAnswer(a, c.reading())
+	outcome = c.answer.outcome()
+	if reservation != nil {
+		told = c.answer.told()
+	}
+	c.tell(number)
 	return a, nil
 }
 
-// take makes an attempt's answer that of the call, tells of it, and returns the quota that it shows.
-func (c *call) take(a exchange.Answer, number int) *RateLimit {
-	c.answer = newAnswer(a, c.reading(), time.Now())
+// tell tells of the attempt that was just made.
+func (c *call) tell(number int) {
 	if c.answer.rateLimit != nil {
 		c.rateLimit.Store(c.answer.rateLimit)
 	}
-	c.observer.attempt(number, a.Written)
+	c.observer.attempt(number, c.answer.Written)
 	if c.observer.watching() {
 		c.observer.event(c.ctx, c.event(number))
 	}
-	return c.answer.rateLimit
 }
 
 // wait waits for the limiter. Where the context's deadline comes first it says so at once, in the

@@ -10,6 +10,7 @@ import (
 // Group holds the queries under way that others may join. Calls with the same K share a query, and V is
 // what it brings. The fields are set before the first call.
 type Group[K comparable, V any] struct {
+	Go    func(func())  // runs a query in a goroutine
 	Keep  bool          // a query that every caller has left goes on, since somebody keeps its answer
 	Limit time.Duration // of a query
 
@@ -48,16 +49,16 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context) 
 		return q, false
 	}
 	q = &query[V]{callers: 1, done: make(chan struct{})}
-	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit)
+	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit) //nolint:gosec // forget calls it
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
 	}
 	g.queries[k] = q
-	go func() {
+	g.Go(func() {
 		defer close(q.done)
 		defer g.end(k, q) // before its callers return: whoever asks again after them begins another
 		q.answer = ask(q.ctx)
-	}()
+	})
 	return q, true
 }
 

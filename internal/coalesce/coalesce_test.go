@@ -33,7 +33,7 @@ func slow(answer string) func(context.Context) string {
 
 func TestCallsAtTheSameTimeShareAQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := coalesce.Group[string, string]{Limit: time.Minute}
+		g := coalesce.Group[string, string]{Go: func(f func()) { go f() }, Limit: time.Minute}
 		var queries, begun atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 100 {
@@ -73,7 +73,7 @@ func TestACallerThatLeaves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Keep: test.keep, Limit: time.Minute}
+				g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Keep: test.keep, Limit: time.Minute}
 				brought := make(chan string, 1)
 				ask := func(ctx context.Context) string {
 					answer := slow("answer")(ctx)
@@ -110,7 +110,7 @@ func TestACallerThatLeaves(t *testing.T) {
 // Whoever asks after the last caller left must not be given the query that was cancelled.
 func TestAnAbandonedQueryIsNotJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := coalesce.Group[int, string]{Limit: time.Minute}
+		g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Limit: time.Minute}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _, _, _ = g.Join(ctx, 1, slow("first")) }()
 		synctest.Wait()
@@ -126,7 +126,7 @@ func TestAnAbandonedQueryIsNotJoined(t *testing.T) {
 func TestAQueryHasValuesOfItsFirstCallerAndALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
-		g := coalesce.Group[int, string]{Limit: 30 * time.Second}
+		g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Limit: 30 * time.Second}
 		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "trace"), time.Hour)
 		defer cancel()
 		start := time.Now()
