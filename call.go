@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -69,6 +70,7 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
+	told     progress      // nil where no other call shares this one
 	timeout  time.Duration // of an attempt
 	start    time.Time
 	took     time.Duration // once it ended
@@ -151,17 +153,20 @@ func (c *call) event(number int) Event {
 	return e
 }
 
-// end enters the call into the counts.
+// end takes note that the call has its result, or err.
 func (c *call) end(err error) {
 	c.took = time.Since(c.start)
-	avoided := avoidedNot
-	switch {
-	case err == nil:
+	if err == nil {
 		c.budget.Earn()
-	case c.sent.Attempts == 0:
-		avoided = avoidedBy(err)
 	}
-	c.observer.call(c.ctx, c.request.op, avoided, c.took)
+}
+
+// avoided returns why the call, which ended with err, spent no query, and avoidedNot where it may have.
+func (c *call) avoided(err error) Avoided {
+	if err == nil || c.sent.Attempts > 0 {
+		return avoidedNot
+	}
+	return avoidedBy(err)
 }
 
 // response is what the caller may know of a call that ended.
@@ -172,7 +177,7 @@ func (c *call) response() Response {
 		RateLimit:  c.answer.rateLimit.copy(),
 		Attempts:   c.sent.Attempts,
 		Duration:   c.took,
-		Warnings:   c.answer.warnings,
+		Warnings:   slices.Clone(c.answer.warnings),
 	}
 }
 

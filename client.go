@@ -106,11 +106,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 			return nil, err
 		}
 	}
-	p := c.retry
-	a.queries = &coalesce.Group[sharedQuery, *shared]{
-		Keep:  c.cache != nil,
-		Limit: time.Duration(p.MaxRetries+1)*(s.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
-	}
+	a.queries = &coalesce.Group[sharedQuery, *shared]{Keep: c.cache != nil, Lost: a.lost}
 	return a, nil
 }
 

@@ -1,12 +1,11 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
@@ -20,16 +19,19 @@ type operation[T any] interface {
 
 // send makes a call, and fills the caller's Response.
 func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (T, error) {
-	result, c, err := run(ctx, s, op, set)
+	result, c, err := run(ctx, s, op, set, nil)
+	c.observer.call(c.ctx, c.request.op, c.avoided(err), c.took)
 	if set.response != nil {
 		*set.response = c.response()
 	}
 	return result, err
 }
 
-// run is the path of every request. It also returns the call, which has ended.
-func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (result T, _ *call, err error) {
+// run is the path of every request. It also returns the call, which has ended. told, unless nil, is told
+// what it is about to do.
+func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, told progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
+	c.told = told
 	if result, err = follow(c, op.read); err != nil {
 		var none T
 		result, err = none, c.failure(err)
@@ -65,6 +67,9 @@ func (c *call) exchange() error {
 		return err
 	}
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
+	if c.told != nil {
+		loop.Waiting = c.waiting
+	}
 	c.sent, err = loop.Run(r, c.request.body)
 	var spent *quota.Spent
 	if kept := c.sent.Kept; kept != nil && !(errors.As(kept, &spent) && c.sent.Attempts > 0) && !errors.Is(err, kept) {
@@ -91,9 +96,10 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	defer func() {
 		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: seen.copy()})
 	}()
-	if err := wait(r.Context(), c.limiter); err != nil {
+	if err := c.pace(r.Context()); err != nil {
 		return a, err
 	}
+	c.sending(number)
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
 	seen = c.take(a, number)
 	return a, nil
@@ -112,12 +118,56 @@ func (c *call) take(a exchange.Answer, number int) *RateLimit {
 	return c.answer.rateLimit
 }
 
-// wait waits for the limiter. Where the context's deadline comes first it says so at once, in the
+// pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
-func wait(ctx context.Context, limiter *rate.Limiter) error {
-	err := limiter.Wait(ctx)
+func (c *call) pace(ctx context.Context) error {
+	if c.told != nil {
+		return c.paceOfMany(ctx)
+	}
+	err := c.limiter.Wait(ctx)
 	if err != nil && ctx.Err() == nil {
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// paceOfMany waits for the limiter with the callers of a query whose deadlines allow it.
+func (c *call) paceOfMany(ctx context.Context) error {
+	turn := c.limiter.Reserve()
+	wait := turn.Delay()
+	if wait == 0 {
+		return ctx.Err()
+	}
+	c.told(c, wait, context.DeadlineExceeded)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		turn.Cancel()
+		return ctx.Err()
+	}
+}
+
+// progress is told what a call is about to do, for those who share it and may leave it: to wait, and the
+// error of whoever cannot wait so long; or to send, where the error is nil.
+type progress func(soFar *call, wait time.Duration, err error)
+
+// waiting tells of a wait before the next attempt.
+func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
+	c.sent = soFar
+	c.told(c, wait, cmp.Or(err, c.answer.refusal()))
+}
+
+// sending tells that an attempt leaves: from now on it may have been received, and what was answered
+// before it is the answer no more.
+func (c *call) sending(number int) {
+	if c.told == nil {
+		return
+	}
+	soFar := *c
+	soFar.sent = exchange.Result{Attempts: number, MayBeSent: true}
+	soFar.answer = answer{}
+	c.told(&soFar, 0, nil)
 }

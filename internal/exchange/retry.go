@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -27,6 +28,9 @@ type Loop struct {
 	// Attempt makes the attempt with that number, from 1 on, and keeps its answer. An error says that the
 	// attempt was not made, and ends the loop.
 	Attempt func(r *http.Request, number int) (Answer, error)
+	// Waiting, where it is set, is called before each wait, with what Run would return without the attempt
+	// that follows it.
+	Waiting func(wait time.Duration, soFar Result, err error)
 }
 
 // Result is what the attempts came to.
@@ -171,6 +175,9 @@ func (t *tries) checkRetry(ctx context.Context, resp *http.Response, err error) 
 	a, made := answerOf(resp, err)
 	again := made && a.retryable() && t.repeatable(a) && t.result.Attempts <= t.Policy.MaxRetries &&
 		t.waitFits(ctx, resp) && t.Budget.Take()
+	if again && t.Waiting != nil {
+		t.Waiting(t.nextWait(resp), t.result, t.unanswered(ctx))
+	}
 	return again, nil
 }
 
@@ -204,8 +211,12 @@ func (t *tries) repeatable(a Answer) bool {
 // before the context's deadline.
 func (t *tries) waitFits(ctx context.Context, resp *http.Response) bool {
 	deadline, bounded := ctx.Deadline()
-	wait := t.backoff(t.Policy.Base, t.Policy.Cap, t.result.Attempts-1, resp)
-	return retryAfter(resp) <= t.Policy.MaxRetryAfter && (!bounded || time.Until(deadline) > wait)
+	return retryAfter(resp) <= t.Policy.MaxRetryAfter && (!bounded || time.Until(deadline) > t.nextWait(resp))
+}
+
+// nextWait returns the wait after the last attempt, whose response is resp.
+func (t *tries) nextWait(resp *http.Response) time.Duration {
+	return t.backoff(t.Policy.Base, t.Policy.Cap, t.result.Attempts-1, resp)
 }
 
 // backoff returns the wait after the attempt with that number, from 0 on: what the service asks for, and
@@ -217,7 +228,8 @@ func (t *tries) backoff(base, longest time.Duration, attempt int, resp *http.Res
 		span = doubled
 	}
 	random := rand.New(rand.NewPCG(t.seed, uint64(attempt))) //nolint:gosec // a small count
-	return retryAfter(resp) + time.Duration(random.Int64N(int64(span)+1))
+	asked := retryAfter(resp)
+	return asked + min(time.Duration(random.Int64N(int64(span))), math.MaxInt64-asked)
 }
 
 func retryAfter(resp *http.Response) time.Duration {
