@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ func (e *entry) serves(now time.Time) bool {
 func (e *entry) response(now time.Time) Response {
 	return Response{
 		StatusCode: e.status,
-		Warnings:   e.warnings,
+		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
 		Age:        now.Sub(e.stored),
 		Stale:      !e.expires.IsZero() && !now.Before(e.expires),

@@ -82,7 +82,12 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context, 
 		q.callers++
 		return q, false
 	}
-	q = &query[V]{callers: 1, told: make(chan struct{}), done: make(chan struct{})}
+	return g.begin(ctx, k, ask), true
+}
+
+// begin is called with the lock held.
+func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) *query[V] {
+	q := &query[V]{callers: 1, told: make(chan struct{}), done: make(chan struct{})}
 	ctx, q.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
@@ -99,7 +104,7 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context, 
 		q.answer = ask(ctx, func(soFar V, until time.Time) { g.tell(k, q, soFar, until) })
 		answered = true
 	}()
-	return q, true
+	return q
 }
 
 // look returns what the query brought so far, until when it waits, and what is closed when that changes.
