@@ -16,8 +16,8 @@ import (
 )
 
 // CachePolicy says for how long an answer serves again. Its zero value has sensible times; a negative
-// time is "never". What is not listed here is never kept: receipt validations, and every error but
-// NOT_FOUND.
+// time is "never". What is not listed here is never kept: receipt validations, and every error but a
+// NOT_FOUND with status 404 or 200.
 //
 // The rate of a past date is kept for good, and today's until midnight in Lima. That there is none is
 // kept, for a weekend or a national holiday, for good; for another date until it is normally published
@@ -50,10 +50,10 @@ type entry struct {
 	missing  *Error // NOT_FOUND
 	status   int
 	warnings []string
-	asked    time.Time // when its query began: of two answers, the one that was asked for later is the newer
+	asked    time.Time // when its request left: of two answers, the one that was asked for later is the newer
 	stored   time.Time
 	expires  time.Time // zero for never
-	held     time.Time // until when it serves although it expired
+	held     time.Time // until when it serves although it expired, since the service cannot be asked; zero where it can
 }
 
 func (e *entry) serves(now time.Time) bool {
@@ -66,7 +66,7 @@ func (e *entry) response(now time.Time) Response {
 		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
 		Age:        now.Sub(e.stored),
-		Stale:      !e.expires.IsZero() && !now.Before(e.expires),
+		Stale:      !e.held.IsZero(),
 	}
 }
 
@@ -173,12 +173,12 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 
 // find returns what serves now, and nil for nothing: what came since the caller looked, or what the fleet
 // shares, its body read by read. What is not an entry of ours is a miss.
-func (c *cache) find(ctx context.Context, k cacheKey, now time.Time, read func(status int, body []byte) (*entry, bool)) *entry {
+func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
 	e := c.get(k)
-	if !e.serves(now) {
+	if !e.serves(time.Now()) {
 		e = c.load(ctx, k, read)
 	}
-	if !e.serves(now) {
+	if !e.serves(time.Now()) {
 		return nil
 	}
 	return e

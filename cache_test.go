@@ -719,7 +719,7 @@ func TestAnInputThatBreaksARuleWaitsForNothing(t *testing.T) {
 			},
 			"date":    func() error { _, err := client.TipoCambio.Consultar(t.Context(), fiscope.Fecha{}); return err },
 			"option":  func() error { return operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(-1)) },
-			"context": func() error { return operations["consultar"](nil, client) }, //nolint:staticcheck // what is tested
+			"context": func() error { return operations["consultar"](nil, client) },
 		} {
 			start := time.Now()
 			require.ErrorIs(t, ask(), fiscope.ErrInvalidRequest, name)

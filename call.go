@@ -79,6 +79,10 @@ type call struct {
 	sent   exchange.Result
 }
 
+// progress is told what a call is about to do, for those who share it and may leave it: to wait, and the
+// error of whoever cannot wait so long; or to send, where the error is nil.
+type progress func(soFar *call, wait time.Duration, err error)
+
 func newCall(ctx context.Context, s *sender, r request, set settings) *call {
 	c := &call{sender: s, ctx: ctx, request: r, settings: set, timeout: s.timeouts.get, start: time.Now()}
 	if r.body != nil {

@@ -51,9 +51,9 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 	if a.queries == nil || ctx == nil || ctx.Err() != nil || s.invalid != nil {
 		return send(ctx, a.sender, q, s)
 	}
-	if now := time.Now(); !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(now) {
-			return serve(ctx, a, q, e, s, now)
+	if !s.fresh {
+		if e := a.cache.get(q.key()); e.serves(time.Now()) {
+			return serve(ctx, a, q, e, s)
 		}
 	}
 	if q.request().invalid != nil { // what can only be refused waits for nothing
@@ -63,10 +63,10 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 }
 
 // serve gives a caller its own copy of what is in the cache.
-func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings, now time.Time) (T, error) {
+func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
 	a.observer.call(ctx, q.key().op, AvoidedCached, 0)
 	if s.response != nil {
-		*s.response = e.response(now)
+		*s.response = e.response(time.Now())
 	}
 	if e.missing != nil {
 		var none T
@@ -82,10 +82,10 @@ func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) 
 		return query(ctx, a, q, s, tell)
 	})
 	if err != nil {
-		got = without(ctx, a, q, s, got, start, err)
+		got = without(ctx, a, q, s, got, err)
 	}
 	if got.kept {
-		return serve(ctx, a, q, got.entry, s, time.Now())
+		return serve(ctx, a, q, got.entry, s)
 	}
 	took := time.Since(start)
 	avoided := AvoidedCoalesced
@@ -105,7 +105,7 @@ func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) 
 
 // without is the end of a caller who does not get what the query brings, because of err: the same as if he
 // had made it alone, as far as it came.
-func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, soFar *shared, start time.Time, err error) *shared {
+func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, soFar *shared, err error) *shared {
 	c := newCall(ctx, a.sender, q.request(), s)
 	if soFar != nil {
 		c.sent, c.answer = soFar.call.sent, soFar.call.answer
@@ -115,9 +115,8 @@ func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 
 // query asks the cache once more, the fleet and then the service, and remembers what it learned.
 func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, tell coalesce.Tell[*shared]) *shared {
-	asked := time.Now()
 	if a.cache != nil && !s.fresh {
-		if e := a.cache.find(ctx, q.key(), asked, readAgain(a, q)); e != nil {
+		if e := a.cache.find(ctx, q.key(), readAgain(a, q)); e != nil {
 			return &shared{entry: e, kept: true}
 		}
 	}
@@ -128,16 +127,18 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 		}
 		tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait))
 	})
-	if err != nil {
-		if errors.Is(err, ErrNotFound) {
-			missing := copyError(err)
-			remember(ctx, a, q, &entry{missing: missing, status: missing.StatusCode, asked: asked, stored: time.Now()}, result, &c.answer)
-		}
-		return failed(a, q, s, c, err)
+	e := &entry{status: c.answer.Status, stored: time.Now()}
+	e.asked = e.stored.Add(-c.answer.Took)
+	switch {
+	case err == nil:
+		e.value, e.warnings = result, c.answer.warnings
+		remember(ctx, a, q, e, result, &c.answer)
+		return &shared{call: *c, entry: e}
+	case errors.Is(err, ErrNotFound):
+		e.missing = copyError(err)
+		remember(ctx, a, q, e, result, &c.answer)
 	}
-	e := &entry{value: result, status: c.answer.Status, warnings: c.answer.warnings, asked: asked, stored: time.Now()}
-	remember(ctx, a, q, e, result, &c.answer)
-	return &shared{call: *c, entry: e}
+	return failed(a, q, s, c, err)
 }
 
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
@@ -151,7 +152,7 @@ func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error)
 }
 
 // remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass, or
-// what says that there is none is an error of another kind (docs/contrato.md, 7: NOT_FOUND comes with 404).
+// NOT_FOUND came with the status of another error (docs/contrato.md, 7: it comes with 404).
 func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, result T, from *answer) {
 	if a.cache == nil || from.contradicted || e.status != http.StatusOK && e.status != http.StatusNotFound {
 		return

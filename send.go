@@ -150,10 +150,6 @@ func (c *call) paceOfMany(ctx context.Context) error {
 	}
 }
 
-// progress is told what a call is about to do, for those who share it and may leave it: to wait, and the
-// error of whoever cannot wait so long; or to send, where the error is nil.
-type progress func(soFar *call, wait time.Duration, err error)
-
 // waiting tells of a wait before the next attempt.
 func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
 	c.sent = soFar
