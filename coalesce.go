@@ -187,6 +187,7 @@ func readAgain[T any, Q question[T]](a *asker, q Q) func(status int, body []byte
 // lost tells of a panic that is raised nowhere, since the caller in whose query it came has left.
 func (a *asker) lost(p *coalesce.Panic) {
 	if a.observer.logger != nil {
+		defer func() { _ = recover() }() // it may be the logger that panics
 		a.observer.logger.Error("fiscope: a query panicked whose caller had left", "panic", a.reading(nil).secrets().Line(fmt.Sprint(p.Value)), "stack", string(p.Stack))
 	}
 }

@@ -196,23 +196,31 @@ func TestAGoexitEndsTheGoroutineWhoseQueryItWas(t *testing.T) {
 
 // A panic that no caller is there to get must not end the process, and is not lost.
 func TestAPanicAfterItsCallerLeftIsLogged(t *testing.T) {
+	panics := func(*http.Request) (*http.Response, error) {
+		time.Sleep(time.Minute)
+		panic("boom " + apiKey)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		logger := slog.New(slog.NewTextHandler(&log, nil))
-		client := newClient(t, roundTripper(func(*http.Request) (*http.Response, error) {
-			time.Sleep(time.Minute)
-			panic("boom " + apiKey)
-		}), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLogger(logger))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), panicking{slog.DiscardHandler}} {
+			client := newClient(t, roundTripper(panics), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLogger(slog.New(handler)))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
+			cancel()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+		}
 		assert.Contains(t, log.String(), "boom")
 		assert.Contains(t, log.String(), "TestAPanicAfterItsCallerLeftIsLogged")
 		assert.False(t, leaks(log.String(), apiKey))
 	})
 }
+
+// panicking is a log handler at fault.
+type panicking struct{ slog.Handler }
+
+func (panicking) Enabled(context.Context, slog.Level) bool  { return true }
+func (panicking) Handle(context.Context, slog.Record) error { panic("no log") }
 
 func TestAQueryHasNoLimitWhileACallerWaits(t *testing.T) {
 	for by, opt := range coalesced {

@@ -87,7 +87,7 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context, 
 
 // begin is called with the lock held.
 func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) *query[V] {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // forget calls it
 	q := &query[V]{cancel: cancel, callers: 1, told: make(chan struct{}), done: make(chan struct{})}
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
