@@ -730,3 +730,33 @@ func TestAnInputThatBreaksARuleWaitsForNothing(t *testing.T) {
 		assert.EqualValues(t, 7, client.Stats().Avoided[fiscope.AvoidedInvalid])
 	})
 }
+
+// Who cannot wait for the next try gets what would serve if it failed.
+func TestStaleRatherThanAWaitBeyondTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		retry := fiscope.DefaultRetryPolicy()
+		retry.MaxRetryAfter = time.Hour
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record), raw(503, "", "Retry-After: 60"), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA"))}}
+		client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}), fiscope.WithRetry(retry))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		time.Sleep(20 * time.Hour)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			if assert.NoError(t, err) {
+				assert.True(t, c.Estado.Baja(), "who has time gets the new answer")
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		start := time.Now()
+		var resp fiscope.Response
+		require.NoError(t, operations["consultar"](ctx, client, fiscope.WithResponse(&resp)))
+		assert.Zero(t, time.Since(start))
+		assert.True(t, resp.Stale)
+		wg.Wait()
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+		assert.False(t, resp.Stale)
+	})
+}

@@ -911,3 +911,15 @@ func ExampleCPEService_ValidarLote() {
 	fmt.Println(count)
 	// Output: map[Aceptado:1 Anulado:1 En Proceso:1 No Existe:1]
 }
+
+func TestADuplicateHasItsOwnError(t *testing.T) {
+	client, s := answers(t, raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 7"))
+	for line, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucSUNAT, rucSUNAT}), fiscope.LotePolicy{Concurrency: 1}) {
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e, line.Posicion)
+		assert.Equal(t, contract(t, "consultar_404.json"), string(e.Body()))
+		assert.Equal(t, 7, e.RateLimit.Remaining)
+		e.Body()[0], e.RateLimit.Remaining = 'x', -1
+	}
+	assert.Len(t, s.seen(), 1)
+}
