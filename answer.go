@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -22,6 +22,7 @@ type answer struct {
 	exchange.Answer
 	reading   reading
 	rateLimit *RateLimit
+	quota     quota.Headers // what it says to the quota gate
 	warnings  []string
 	provesSOL bool // the tax authority accepted the credential
 
@@ -31,23 +32,22 @@ type answer struct {
 
 // reading is how a client reads the answers to a call.
 type reading struct {
-	lenient       bool    // contradictions are warnings
-	apiKey, clave Secreto // what no text may show
+	lenient bool          // contradictions are warnings
+	apiKey  scrub.Secrets // what no text may show ...
+	clave   Secreto       // ... and this, of a validation
 }
 
 // secrets returns what the call carries and no text may show.
-func (r reading) secrets() scrub.Secrets {
-	return scrub.Secrets{r.apiKey.text(), r.clave.text()}
-}
+func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
 
 // newAnswer begins to read what an attempt brought.
-func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
+func newAnswer(a exchange.Answer, r reading) answer {
 	read := answer{Answer: a, reading: r}
 	if a.Header != nil {
-		read.rateLimit, read.warnings = parseRateLimit(a.Header, now)
+		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, a.At)
 	}
 	if a.Broken != nil { // what came of it is only shown, and may end within a secret
-		read.Body = []byte(r.secrets().WithoutTail(string(a.Body)))
+		read.Body = r.secrets().WithoutTail(a.Body)
 	}
 	return read
 }
@@ -55,15 +55,15 @@ func newAnswer(a exchange.Answer, r reading, now time.Time) answer {
 // refusal returns the error that the answer is, or nil for a whole 200 (docs/contrato.md, 4: the success of
 // every operation).
 func (a *answer) refusal() error {
-	if a.Status == http.StatusOK {
-		if a.Broken != nil {
-			return notWhole(len(a.Body), a.Broken)
-		}
+	switch {
+	case a.Broken != nil && (a.Status == http.StatusOK || errors.Is(a.Broken, exchange.ErrHeaderTooLong)):
+		return notWhole(len(a.Body), a.Broken)
+	case a.Status == http.StatusOK:
 		return nil
 	}
 	said, ok := readErrorBody(a.Body)
 	if !ok {
-		said = errorBody{Error: scrub.PageText(string(a.Body))}
+		said = errorBody{Error: a.reading.secrets().Page(a.Body)}
 	}
 	if a.Status >= 300 && a.Status < 400 {
 		said.Error = "to another address"
@@ -71,7 +71,7 @@ func (a *answer) refusal() error {
 			said.Error = "to the host " + target.Host
 		}
 	}
-	return answerError(a.Status, said.Code, said.Error)
+	return answerError(a.Status, said.Code, said.Error, nothingLeft(a.rateLimit, a.quota))
 }
 
 // errorBody is the contract's error (docs/contrato.md, 2.6).
@@ -86,9 +86,33 @@ type errorMembers struct {
 	Code  json.RawMessage `json:"code"`
 }
 
+// errorBody returns what the members say, also where they stand one level deeper (error:{code}), and
+// whether they say anything.
 func (m *errorMembers) errorBody() (errorBody, bool) {
-	b := errorBody{Error: memberText(m.Error), Code: memberText(m.Code)}
+	b := errorBody{Error: memberText(m.Error)}
+	code, ofContract := contractCode(memberText(m.Code))
+	b.Code = code
+	var inner struct {
+		errorMembers
+		Message, Mensaje json.RawMessage
+	}
+	if len(m.Error) > 0 && m.Error[0] == '{' && json.Unmarshal(m.Error, &inner) == nil {
+		b.Error = cmp.Or(memberText(inner.Error), memberText(inner.Message), memberText(inner.Mensaje), b.Error)
+		if code, known := contractCode(memberText(inner.Code)); known && !ofContract || strings.TrimSpace(b.Code) == "" {
+			b.Code = code
+		}
+	}
 	return b, b != errorBody{}
+}
+
+// contractCode returns a code as the contract writes it, where that differs in case or blanks alone, and
+// whether it is one of the contract's.
+func contractCode(code string) (string, bool) {
+	switch plain := strings.ToUpper(strings.Join(strings.Fields(code), "_")); plain {
+	case CodeNotFound, CodeSearchTooShort, CodeInvalidSOLCredentials:
+		return plain, true
+	}
+	return code, false
 }
 
 // memberText returns a string member's text, another value as it stands, and "" for what says nothing.
@@ -111,6 +135,9 @@ func memberText(raw json.RawMessage) string {
 }
 
 func readErrorBody(body []byte) (errorBody, bool) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
+		return errorBody{}, false
+	}
 	var m errorMembers
 	if json.Unmarshal(scrub.UTF8(body), &m) != nil {
 		return errorBody{}, false
@@ -153,14 +180,14 @@ func (a *answer) unmarshal(body []byte, v any) error {
 		if said, ok := readErrorBody(body); ok {
 			return a.errorInside(said)
 		}
-		return notContract("%s", unreadable(err, body))
+		return notContract("%s", a.unreadable(err, body))
 	}
 	return nil
 }
 
 // unreadable says why a body is not the JSON of the contract. Of a body that is no JSON at all it shows
 // the text, which usually names the culprit; of another it shows no data.
-func unreadable(err error, body []byte) string {
+func (a *answer) unreadable(err error, body []byte) string {
 	var shape *json.UnmarshalTypeError
 	if errors.As(err, &shape) {
 		member := cmp.Or(shape.Field, "the answer")
@@ -169,7 +196,7 @@ func unreadable(err error, body []byte) string {
 	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
 		return strings.TrimPrefix(err.Error(), "fiscope: ")
 	}
-	return "the answer is not JSON: " + scrub.Visible(scrub.PageText(string(body)))
+	return "the answer is not JSON: " + a.reading.secrets().Page(body)
 }
 
 // errorInside is an error body that came with status 200.
@@ -177,7 +204,7 @@ func (a *answer) errorInside(said errorBody) error {
 	if strings.TrimSpace(said.Error) == "" {
 		said.Error = "an error came with status 200"
 	}
-	return answerError(a.Status, said.Code, said.Error)
+	return answerError(a.Status, said.Code, said.Error, false)
 }
 
 func (a *answer) warn(format string, args ...any) {
@@ -186,7 +213,7 @@ func (a *answer) warn(format string, args ...any) {
 
 // quote shows a value of the answer in a text of ours.
 func (a *answer) quote(value string) string {
-	return strconv.Quote(scrub.Cut(a.reading.secrets().Redact(scrub.Visible(value)), longestQuote))
+	return strconv.Quote(scrub.Cut(a.reading.secrets().Line(value), longestQuote))
 }
 
 const longestQuote = 40

@@ -181,3 +181,64 @@ func BenchmarkCache(b *testing.B) {
 		b.ReportMetric(one/perCall(b), "x-one-goroutine")
 	})
 }
+
+// pageOf is an error page of about n bytes, as a gateway writes it.
+func pageOf(n int) http.RoundTripper {
+	const line = "<p>El servicio no está disponible &mdash; intente más tarde.</p>\n"
+	return roundTripper(raw(http.StatusBadGateway, "<html><body>"+strings.Repeat(line, n/len(line))+"</body></html>"))
+}
+
+// What the promise says of allocations is exact, so it can be a test.
+func TestSafetyMakesFewAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too: this is checked without it")
+	}
+	lookup := func(rt http.RoundTripper, ruc string, opts ...fiscope.Option) func(...fiscope.CallOption) {
+		client := newClient(t, rt, append(opts, fiscope.WithRetry(noRetries()))...)
+		return func(opts ...fiscope.CallOption) { _, _ = client.Contribuyentes.Consultar(t.Context(), ruc, opts...) }
+	}
+	plain, missing := lookup(inMemory(t), rucSUNAT), lookup(roundTripper(raw(404, contract(t, "consultar_404.json"))), rucSUNAT)
+	coalesced, refused := lookup(inMemory(t), rucSUNAT, fiscope.WithCoalescing()), lookup(inMemory(t), "123")
+	blocked := newClient(t, roundTripper(raw(401, contract(t, "validar_401.json"))))
+	validate := func() { _, _ = blocked.CPE.Validar(t.Context(), factura, credenciales) }
+	validate()
+	var resp fiscope.Response
+	lookups := testing.AllocsPerRun(200, func() { plain() })
+	for _, test := range []struct {
+		name string
+		most float64
+		call func()
+	}{
+		{"with a Response", lookups + 12, func() { plain(fiscope.WithResponse(&resp)) }},
+		{"with coalescing", lookups + 30, func() { coalesced() }},
+		{"NOT_FOUND", 60, func() { missing() }},
+		{"refused here", 15, func() { refused() }},
+		{"a blocked clave", 50, validate},
+	} {
+		if n := testing.AllocsPerRun(200, test.call); n > test.most {
+			t.Errorf("%s: %v allocations, want at most %v", test.name, n, test.most)
+		}
+	}
+}
+
+// BenchmarkErrorPage compares error pages with a lookup that succeeds.
+func BenchmarkErrorPage(b *testing.B) {
+	var lookup float64
+	for _, answer := range []struct {
+		name string
+		rt   http.RoundTripper
+	}{{"none", inMemory(b)}, {"2 KiB", pageOf(2 << 10)}, {"12 KiB", pageOf(12 << 10)}, {"64 KiB", pageOf(64 << 10)}, {"1 MiB", pageOf(1<<20 - 1<<10)}} {
+		b.Run(answer.name, func(b *testing.B) {
+			client := newClient(b, answer.rt, fiscope.WithRetry(noRetries()))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = client.Contribuyentes.Consultar(b.Context(), rucSUNAT)
+			}
+			each := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			if answer.name == "none" {
+				lookup = each
+			}
+			b.ReportMetric(each/lookup, "x-lookup")
+		})
+	}
+}

@@ -550,18 +550,6 @@ func TestInputIsCheckedWithACacheToo(t *testing.T) {
 	})
 }
 
-// after is an answer that takes its time.
-func after(d time.Duration, answer func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
-	return func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-time.After(d):
-			return answer(r)
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
-}
-
 func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	gone := raw(404, contract(t, "consultar_404.json"))
 	older, newer := raw(200, record), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA"))

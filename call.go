@@ -25,19 +25,21 @@ import (
 type sender struct {
 	baseURL   string // without a slash at the end
 	apiKey    Secreto
+	secrets   scrub.Secrets // the API key, as no text may show it
 	userAgent string
 	transport http.RoundTripper
 	timeouts  timeouts // of an attempt
 	maxBody   int64    // bytes of an answer
 	lenient   bool
 
-	retry    exchange.Policy
-	budget   exchange.Budget
-	reserve  int         // queries that are left to others
-	quota    *quota.Gate // nil for none
-	fleet    *fleet      // shares the quota; nil for none
-	limiter  *rate.Limiter
-	sol      solGuard
+	retry   exchange.Policy
+	budget  exchange.Budget
+	reserve int         // queries that are left to others
+	quota   *quota.Gate // nil for none
+	fleet   *fleet      // shares the quota; nil for none
+	limiter *rate.Limiter
+	sol     solGuard
+	background
 	observer observer
 
 	rateLimit atomic.Pointer[RateLimit] // as the last answer that had one showed it
@@ -45,7 +47,7 @@ type sender struct {
 
 // reading is how the answers to a call with these credentials, or none, are read.
 func (s *sender) reading(sol *CredencialesSOL) reading {
-	r := reading{lenient: s.lenient, apiKey: s.apiKey}
+	r := reading{lenient: s.lenient, apiKey: s.secrets}
 	if sol != nil {
 		r.clave = sol.Clave
 	}
@@ -70,7 +72,8 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
-	told     progress      // nil where no other call shares this one
+	progress progress      // nil where no other call shares this one
+	turn     *solTurn      // of a validation that may be sent; nil otherwise
 	timeout  time.Duration // of an attempt
 	start    time.Time
 	took     time.Duration // once it ended
@@ -108,6 +111,7 @@ func (c *call) httpRequest() (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.GetBody = nil // or net/http sends a validation again that an HTTP/2 server refused or a connection lost
 	values := []string{c.apiKey.text(), c.userAgent, "application/json"}
 	r.Header["X-Api-Key"] = values[0:1:1]
 	r.Header["User-Agent"] = values[1:2:2]
@@ -120,17 +124,37 @@ func (c *call) httpRequest() (*http.Request, error) {
 
 func (c *call) reading() reading { return c.sender.reading(c.request.sol) }
 
-// verdict says what the end of a validation proves of its credential. A 401 that does not say what it
-// refuses may mean the clave; one more try could be the one that blocks the user.
+// unanswered is the call as a caller has it who left while it goes on.
+func (c *call) unanswered(attempts int) *call {
+	his := newCall(c.ctx, c.sender, c.request, c.settings)
+	his.start, his.sent = c.start, exchange.Result{Attempts: attempts, MayBeSent: true}
+	return his
+}
+
+// verdict says what the end of a validation proves of its credential. An answer that is a refusal counts
+// however the call ended. A 401 that does not say what it refuses may mean the clave; one more try could
+// be the one that blocks the user.
 func (c *call) verdict(err error) solguard.Verdict {
+	a := c.answer
+	switch {
+	case a.Refused:
+		a.Status = http.StatusUnauthorized
+	case a.Status == 0 && c.turn.sent:
+		return solguard.Unanswered
+	case a.Status == 0:
+		return solguard.Unproven
+	}
+	err = cmp.Or(a.refusal(), err)
 	var e *Error
 	switch {
-	case err == nil && c.answer.provesSOL:
+	case err == nil && a.provesSOL:
 		return solguard.Proven
 	case errors.Is(err, ErrInvalidSOLCredentials):
 		return solguard.Rejected
-	case errors.As(err, &e) && c.answer.Status == http.StatusUnauthorized && scrub.Visible(e.Code) == "":
-		return solguard.Rejected
+	case errors.Is(err, ErrQuotaExceeded): // a 401 that tells of the quota is not about the clave
+		return solguard.Unproven
+	case a.Refused && errors.As(err, &e) && scrub.Visible(e.Code) == "":
+		return solguard.Doubtful
 	}
 	return solguard.Unproven
 }

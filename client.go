@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -26,14 +27,15 @@ type Client struct {
 	// TipoCambio gets exchange rates.
 	TipoCambio *TipoCambioService
 
-	sender *sender
+	sender *sender // a pointer, so that what prints a Client's fields reads none that calls change
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
 // as a prefix), that authenticates with apiKey (docs/contrato.md, 5). Nothing is sent yet.
 //
 // It refuses a base URL that is not absolute or carries a user, a query or a fragment; plain http to
-// another machine, where anyone on the way reads the key and the clave; a key that is empty, has blanks
+// another machine, where anyone on the way reads the key and the clave (this one is localhost, 127.0.0.0/8
+// and ::1, and no proxy is asked for it); a key that is empty, has blanks
 // around it or holds control characters, which often is a line break of the file it was read from; and
 // an option with a wrong value.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
@@ -46,31 +48,33 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
-	if err := checkBaseURL(baseURL, c.insecure); err != nil {
+	baseURL, err := checkBaseURL(baseURL, c.insecure)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	sender := newSender(strings.TrimRight(baseURL, "/"), NewSecreto(apiKey), c)
-	asker, err := newAsker(sender, c)
+	s := newSender(baseURL, NewSecreto(apiKey), c)
+	a, err := newAsker(s, c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{asker, c.strictRUC},
-		CPE:            &CPEService{sender, c.strictRUC},
-		TipoCambio:     &TipoCambioService{asker},
-		sender:         sender,
+		Contribuyentes: &ContribuyentesService{a, c.strictRUC},
+		CPE:            &CPEService{s, c.strictRUC},
+		TipoCambio:     &TipoCambioService{a},
+		sender:         s,
 	}, nil
 }
 
-// newSender wires what every call passes.
+// newSender makes what every call passes.
 func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	fleet := newFleet(c.store, baseURL, apiKey)
 	s := &sender{
 		baseURL:   baseURL,
 		apiKey:    apiKey,
+		secrets:   scrub.Secrets{}.With(apiKey.text()),
 		userAgent: c.userAgent,
 		transport: c.transport,
 		timeouts:  c.timeouts,
@@ -79,14 +83,18 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory},
+		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe},
 		observer:  observer{tell: c.observer, logger: c.logger},
 	}
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
+		s.sol.attempt = s.timeouts.cpe
 	}
 	if s.transport == nil {
-		s.transport = defaultTransport()
+		s.transport = defaultTransport(c.maxBody)
+	}
+	if strings.HasPrefix(baseURL, "http:") && !c.insecure {
+		s.transport = withoutProxy(s.transport)
 	}
 	if !c.noGate {
 		s.quota, s.fleet = new(quota.Gate), fleet
@@ -94,7 +102,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	return s
 }
 
-// newAsker wires what the answers to questions pass besides.
+// newAsker adds the cache and the sharing of queries.
 func newAsker(s *sender, c config) (*asker, error) {
 	a := &asker{sender: s}
 	if c.cache == nil && !c.coalescing {
@@ -106,53 +114,95 @@ func newAsker(s *sender, c config) (*asker, error) {
 			return nil, err
 		}
 	}
-	a.queries = &coalesce.Group[sharedQuery, *shared]{Keep: c.cache != nil, Lost: a.lost}
+	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: a.lost}
 	return a, nil
+}
+
+// shared returns what the calls share: nothing of a Client that NewClient did not make.
+func (c *Client) shared() *sender {
+	if c.sender == nil {
+		return new(sender)
+	}
+	return c.sender
 }
 
 // RateLimit returns the quota as the last answer that carried its headers showed it, and nil before
 // the first.
-func (c *Client) RateLimit() *RateLimit { return c.sender.rateLimit.Load().copy() }
+func (c *Client) RateLimit() *RateLimit { return c.shared().rateLimit.Load().copy() }
 
 // Stats returns the counts so far. Those of calls under way may be in part.
-func (c *Client) Stats() Stats { return c.sender.observer.stats() }
+func (c *Client) Stats() Stats { return c.shared().observer.stats() }
 
 // CloseIdleConnections closes the connections that are kept open for the next call.
 func (c *Client) CloseIdleConnections() {
-	(&http.Client{Transport: c.sender.transport}).CloseIdleConnections()
+	(&http.Client{Transport: c.shared().transport}).CloseIdleConnections()
 }
 
-// String returns the base URL, and no credential.
-func (c *Client) String() string { return "fiscope.Client(" + c.sender.baseURL + ")" }
-
-func checkBaseURL(s string, insecure bool) error {
-	u, err := url.Parse(s)
-	if err != nil {
-		return errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
+// Close waits for what goes on in the background: validations that were sent and whose callers have left,
+// and queries that are brought home for the cache. Then it tells the [Store] the refusals of SOL
+// credentials that it could not be told before, and closes the idle connections. No goroutine of the
+// Client is left then.
+//
+// It ends with ctx, and returns its cause; what is under way then goes on for at most the time of an
+// attempt. Otherwise an error is the Store's. Calls that begin later are made as before: Close once more
+// after them.
+func (c *Client) Close(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
 	}
-	switch {
-	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
-	case u.User != nil:
-		return errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
-	case u.Scheme == "http" && !insecure && !loopback(u.Hostname()):
-		return fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or WithInsecureHTTP in a private network", u.Host)
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
+	defer c.CloseIdleConnections()
+	if err := c.shared().wait(ctx); err != nil {
+		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
+	}
+	if err := c.shared().sol.fleet.tellOwed(ctx); err != nil {
+		return fmt.Errorf("fiscope: Close: the store was not told of a refusal: %w", err)
 	}
 	return nil
 }
 
-// loopback reports whether host is this machine: 127.0.0.0/8, ::1, localhost and the names under it
-// (RFC 6761, 6.3).
-func loopback(host string) bool {
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback()
+// String returns the base URL, and no credential.
+func (c *Client) String() string { return "fiscope.Client(" + c.shared().baseURL + ")" }
+
+// checkBaseURL returns a base URL as it is used: with its scheme and host in lower case, and without a
+// slash at the end.
+func checkBaseURL(s string, insecure bool) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
 	}
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	switch {
+	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
+		return "", errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
+	case u.User != nil:
+		return "", errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
+	case u.Scheme == "http" && !insecure && !loopback(strings.ToLower(u.Hostname())):
+		return "", fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or http://localhost for this machine, or WithInsecureHTTP in a private network", u.Host)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
+	}
+	s = u.Scheme + strings.Replace(s[len(u.Scheme):], u.Host, strings.ToLower(u.Host), 1)
+	return strings.TrimRight(s, "/"), nil
+}
+
+// loopback reports whether host is this machine, in the spellings for which net/http asks for no proxy
+// that the environment names. The names under localhost, localhost with a final dot, and 127.1 are not
+// among them (golang.org/x/net/http/httpproxy).
+func loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// withoutProxy returns a transport that reaches this machine itself: a proxy would read the key and the
+// clave. The proxy of a RoundTripper that is not net/http's cannot be seen.
+func withoutProxy(rt http.RoundTripper) http.RoundTripper {
+	t, ok := rt.(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return rt
+	}
+	t = t.Clone()
+	t.Proxy = nil
+	return t
 }
 
 func checkAPIKey(key string) error {
@@ -171,7 +221,10 @@ func checkAPIKey(key string) error {
 
 // defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the
 // one host as a busy process uses: the default of 2 would reopen them all the time.
-func defaultTransport() http.RoundTripper {
+//
+// Headers that are longer than maxBytes are refused once they are read. A little later the transport stops
+// reading them: it counts in a way of its own.
+func defaultTransport(maxBytes int64) http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
@@ -179,5 +232,6 @@ func defaultTransport() http.RoundTripper {
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = 64
 	t.IdleConnTimeout = 90 * time.Second
+	t.MaxResponseHeaderBytes = maxBytes + 64<<10
 	return t
 }

@@ -31,6 +31,20 @@ func TestNewClientRefusesABaseURL(t *testing.T) {
 		"http to a machine": {"http://api.example.com", "in clear"},
 		"http to a network": {"http://192.0.2.7:8080", "in clear"},
 		"a name like it":    {"http://localhost.example.com", "in clear"},
+		"a name under it":   {"http://api.localhost", "in clear"},
+		"a final dot":       {"http://localhost.", "in clear"},
+		"both":              {"http://API.LOCALHOST.:8080", "in clear"},
+		"another dot":       {"http://localhost。", "in clear"},
+		"a round letter":    {"http://ⓛocalhost", "in clear"},
+		"dots of an IP":     {"http://127。0。0。1", "in clear"},
+		"a short IP":        {"http://127.1", "in clear"},
+		"a hexadecimal IP":  {"http://0x7f.0.0.1", "in clear"},
+		"an octal IP":       {"http://0177.0.0.1", "in clear"},
+		"an IP in one":      {"http://2130706433", "in clear"},
+		"an IP and a dot":   {"http://127.0.0.1.", "in clear"},
+		"an IP with a zone": {"http://[::1%25lo]", "in clear"},
+		"any address":       {"http://0.0.0.0:8080", "in clear"},
+		"any in IPv6":       {"http://[::]:8080", "in clear"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, err := fiscope.NewClient(test.url, apiKey)
@@ -44,7 +58,7 @@ func TestNewClientRefusesABaseURL(t *testing.T) {
 func TestNewClientAcceptsABaseURL(t *testing.T) {
 	for _, url := range []string{
 		"https://api.example.com", "https://api.example.com/", "https://api.example.com/fiscal/v2",
-		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:8080", "http://LOCALHOST.", "http://mock.localhost", "http://[::1]:8080",
+		"http://127.0.0.1:8080", "http://127.9.9.9", "http://localhost:8080", "http://LOCALHOST:8080", "HTTP://localhost", "http://[::1]:8080", "http://[::ffff:127.0.0.1]:8080",
 	} {
 		t.Run(url, func(t *testing.T) {
 			_, err := fiscope.NewClient(url, apiKey)

@@ -165,7 +165,7 @@ func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry
 // be, and false for every other error.
 func readAgain[T any, Q question[T]](a *asker, q Q) func(status int, body []byte) (*entry, bool) {
 	return func(status int, body []byte) (*entry, bool) {
-		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil), time.Now())
+		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil))
 		err := again.refusal()
 		var result T
 		if err == nil {

@@ -27,6 +27,11 @@ type ResultadoCPE struct {
 // Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user.
 // It spends one query and can take many seconds. It is sent once and never repeated by itself.
 //
+// Credentials that were not accepted within the last 15 minutes are sent by one call at a time; others
+// with the same RUC and usuario, however that is spelled, wait for what comes of it, but no longer than an
+// attempt may take. Once sent, such a call goes on in the background when its caller leaves, so that a
+// refusal is learned: see [Client.Close].
+//
 // Errors: ErrInvalidRequest (a field is missing or cannot be one: nothing is sent),
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
@@ -34,9 +39,10 @@ func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales Cr
 	return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, s.sender.settings(opts))
 }
 
-// Olvidar forgets what is known of a credential, so that it is sent again: for one that was refused
-// and that you know to be right by now. With a [Store] it is forgotten in the whole fleet, though not in
-// the memory of the other processes.
+// Olvidar forgets that a credential was refused, so that it is sent again: for one that you know to be
+// right by now. It goes alone then, and what was under way before the refusal does not prove it. Olvidar
+// takes nothing from a credential that is not refused: one that is proven stays so. With a [Store] it is
+// forgotten in the whole fleet, though not in the memory of the other processes.
 func (s *CPEService) Olvidar(credenciales CredencialesSOL) { s.sender.sol.forget(credenciales) }
 
 // validacion is the question about a receipt. It is never remembered, nor shared by two calls.

@@ -25,7 +25,7 @@
 // A Client refuses what the service would refuse before a query is spent, never follows a redirect, stops
 // at the end of the quota as the headers tell it ([WithQuotaReserve] keeps the last queries for others),
 // never sends a refused clave again, and tries a GET again a few times and a receipt never. Its guards are
-// its own: make one for each process. [WithCache] and [WithCoalescing] make one query of many calls, and
+// its own: make one for each process, and call [Client.Close] before it ends. [WithCache] and [WithCoalescing] make one query of many calls, and
 // [WithStore] shares answers, quota and guard with other processes (package redisstore). [Client.Stats]
 // counts what was sent and what was avoided; [WithLogger] and [WithObserver] show each attempt.
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/coalesce"
+	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
@@ -34,12 +35,14 @@ var (
 	// ErrInvalidSOLCredentials: the tax authority's portal refuses the SOL user or its clave
 	// (INVALID_SOL_CREDENTIALS). Do not repeat the call: repeated refusals block the user.
 	ErrInvalidSOLCredentials error = &sentinel{text: "SOL credentials refused", advice: "correct the clave before the next try: repeated refusals block the SOL user"}
-	// ErrSOLCredentialsBlocked: the credential was refused before, so it was not sent again. It also is
-	// ErrInvalidSOLCredentials. See [CPEService.Olvidar].
+	// ErrSOLCredentialsBlocked: the credential was refused before, or answered with a 401 that does not say
+	// what it refuses, so it was not sent again. It also is ErrInvalidSOLCredentials. See
+	// [CPEService.Olvidar].
 	ErrSOLCredentialsBlocked error = &sentinel{text: "SOL credentials not sent", advice: "correct the clave, or call Olvidar if it is right by now", parent: ErrInvalidSOLCredentials}
-	// ErrUnauthorized: the service refuses the API key (401 or 403).
+	// ErrUnauthorized: the service refuses the API key (401 or 403 that shows no spent quota).
 	ErrUnauthorized error = &sentinel{text: "unauthorized", advice: "check the API key"}
-	// ErrQuotaExceeded: the daily quota is spent, or the service asks for fewer calls (429).
+	// ErrQuotaExceeded: the daily quota is spent (429, or 401 and 403 with headers that say so), or the
+	// service asks for fewer calls (429).
 	ErrQuotaExceeded error = &sentinel{text: "quota exceeded"}
 	// ErrUnavailable: the service, or the tax authority behind it, did not answer (408, 5xx, a broken
 	// connection, a timeout). The same call may succeed later.
@@ -89,9 +92,9 @@ type Error struct {
 	Code       string        // the answer's code, as in NOT_FOUND; "" where it had none
 	Message    string        // what was wrong: the answer's text in Spanish, cleaned, or ours in English
 	RateLimit  *RateLimit    // as the last answer's headers said; nil where none came
-	RetryAfter time.Duration // the wait that the service asked for; 0 where it asked for none
+	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be; 0 where that is not known
 	Attempts   int           // how many times it was tried: 0 when refused locally
-	Delivery   Delivery      // whether the service can have received the last attempt
+	Delivery   Delivery      // whether the service can have received it, with any of its attempts
 
 	kind  error
 	cause error
@@ -153,8 +156,9 @@ func (e *Error) Error() string {
 func (e *Error) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, e.Error()) }
 
 // classOf returns the sentinel of an answer that is not a success: the code decides first, then the
-// status (docs/contrato.md, 7; the statuses for keys and quota are not shown there).
-func classOf(status int, code string) error {
+// status (docs/contrato.md, 7; the statuses for keys and quota are not shown there). A refusal that shows a
+// spent quota in its headers is not one of the key.
+func classOf(status int, code string, spent bool) error {
 	switch code {
 	case CodeNotFound:
 		return ErrNotFound
@@ -167,6 +171,9 @@ func classOf(status int, code string) error {
 	case status >= 300 && status < 400:
 		return ErrRedirect
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		if spent {
+			return ErrQuotaExceeded
+		}
 		return ErrUnauthorized
 	case status == http.StatusRequestTimeout, status >= 500 && status < 600:
 		return ErrUnavailable
@@ -204,9 +211,10 @@ func outsideOperation(err error) error {
 	return fmt.Errorf("%w: %s", e.kind, e.Message)
 }
 
-// answerError is an answer that is an error, by its status and what its body says.
-func answerError(status int, code, message string) *Error {
-	return &Error{kind: classOf(status, code), Code: code, Message: message}
+// answerError is an answer that is an error, by its status, what its body says, and whether it shows a
+// spent quota.
+func answerError(status int, code, message string, spent bool) *Error {
+	return &Error{kind: classOf(status, code, spent), Code: code, Message: message}
 }
 
 // notContract is an answer that is none of the contract's.
@@ -253,10 +261,10 @@ func newError(err error) (e *Error, classified bool) {
 			e.RetryAfter = time.Until(spent.Until)
 		}
 		return e, true
-	case errors.Is(err, quota.ErrStillSpent):
-		return &Error{kind: ErrQuotaExceeded, Message: quota.ErrStillSpent.Error()}, true
 	case errors.As(err, &refused):
 		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error()}, true
+	case errors.Is(err, exchange.ErrHeaderTooLong):
+		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, solguard.ErrImpatient):
 		return &Error{kind: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}
@@ -325,18 +333,11 @@ func (s *safeCause) Error() string        { return s.text }
 func (s *safeCause) Is(target error) bool { return errors.Is(s.err, target) }
 func (s *safeCause) As(target any) bool   { return errors.As(s.err, target) }
 
-// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day: the
-// contract does not tell them apart (docs/contrato.md, 7).
+// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day.
 func (e *Error) throttled() bool {
-	switch r := e.RateLimit; {
-	case e.StatusCode != http.StatusTooManyRequests:
-		return false
-	case r != nil && r.Remaining != NoHeader:
-		return r.Remaining > 0
+	remaining := NoHeader
+	if e.RateLimit != nil {
+		remaining = e.RateLimit.Remaining
 	}
-	return e.RetryAfter > 0 && e.RetryAfter <= longestThrottle
+	return e.StatusCode == http.StatusTooManyRequests && throttles(remaining, e.RetryAfter)
 }
-
-// The longest wait that a 429 without a count of queries can ask for and mean "slower" rather than
-// "tomorrow".
-const longestThrottle = time.Minute

@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/quota"
@@ -21,13 +23,16 @@ type fleet struct {
 	baseURL string
 	apiKey  Secreto
 	account string // the name of the service and the API key
+
+	mu   sync.Mutex
+	owed map[string]time.Time // refusals that the store could not be told, by name, and their ends
 }
 
 func newFleet(s Store, baseURL string, apiKey Secreto) *fleet {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey}
+	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, owed: map[string]time.Time{}}
 	f.account = f.name("account")
 	return f
 }
@@ -92,22 +97,29 @@ func (f *fleet) settle(ctx context.Context, r *Reservation, o Outcome) {
 	_ = f.store.Settle(ctx, f.account, *r, o)
 }
 
-// claim asks the store for the turn of a credential (RUC, usuario and clave) of which this process knows
-// nothing, and waits, at most for patience, while another process tries it. It returns nil without a fleet, and where the store
-// fails: then the turn within this process is all there is.
-func (f *fleet) claim(ctx context.Context, credential []string, patience time.Duration) (*Claim, error) {
+// solClaim is what the store says of a credential, and under which name it granted that it is sent.
+type solClaim struct {
+	Claim
+	name string
+}
+
+// claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
+// waits, at most for patience, while another process tries it. It returns nil without a fleet, and where
+// the store fails: then the turn within this process is all there is.
+func (f *fleet) claim(ctx context.Context, credential []string, patience time.Duration) (*solClaim, error) {
 	if f == nil {
 		return nil, nil
 	}
+	_ = f.tellOwed(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		claim, err := f.store.Claim(ctx, f.credential(credential), patience+tellingTime)
+		claim, err := f.askClaim(ctx, credential, patience+tellingTime)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
-		case err == nil && claim.State != ClaimBusy:
-			return &claim, nil
+		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):
+			return &claim, nil // any other state is waited for, as ClaimBusy is
 		}
 		if err := sleep(ctx, pause); err != nil {
 			if errors.Is(context.Cause(ctx), solguard.ErrImpatient) {
@@ -118,43 +130,122 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 	}
 }
 
-// conclude tells the store what came of a claim: everything of one that it granted, and of a credential
-// that was proven before only that it is refused now.
-func (f *fleet) conclude(credential []string, claim *Claim, v solguard.Verdict, memory time.Duration) {
-	if f == nil || claim == nil || claim.State != ClaimGranted && v != solguard.Rejected {
-		return
+// askClaim asks the store once. A credential that was accepted, but too long ago to be sent by all at
+// once, has a second name, under which one process goes first again.
+func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Duration) (solClaim, error) {
+	name := f.credential(credential)
+	claim, err := f.store.Claim(ctx, name, hold)
+	if err != nil || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
+		return solClaim{claim, name}, err
 	}
-	verdict := map[solguard.Verdict]Verdict{
-		solguard.Unproven: VerdictNone,
-		solguard.Proven:   VerdictProven,
-		solguard.Rejected: VerdictRefused,
-	}[v]
-	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
-	defer cancel()
-	_ = f.store.Conclude(ctx, f.credential(credential), *claim, verdict, memory)
+	again := f.name("sol again", credential...)
+	claim, err = f.store.Claim(ctx, again, hold)
+	if claim.State != ClaimGranted {
+		claim.State = ClaimBusy
+	}
+	return solClaim{claim, again}, err
 }
 
-// verdictOf returns what the store knows of a credential.
-func verdictOf(c *Claim) solguard.Verdict {
-	switch {
-	case c == nil:
-		return solguard.Unproven
-	case c.State == ClaimProven:
-		return solguard.Proven
-	case c.State == ClaimRefused:
-		return solguard.Rejected
-	}
-	return solguard.Unproven
-}
-
-// forget makes the store forget what it knows of a credential.
-func (f *fleet) forget(credential []string) {
+// conclude tells the store what came of a credential: everything where it granted a claim, and otherwise
+// only a refusal. One that the store cannot be told is owed to it.
+func (f *fleet) conclude(credential []string, claim *solClaim, v solguard.Verdict, memory time.Duration) {
 	if f == nil {
 		return
 	}
+	name := f.credential(credential)
+	granted := claim != nil && claim.name == name
+	refused := v == solguard.Rejected || v == solguard.Doubtful
+	if refused {
+		f.owe(name, time.Now().Add(memory))
+	}
+	switch {
+	case granted:
+		f.tell(name, claim.Claim, v, memory)
+	case refused, claim != nil && v == solguard.Proven:
+		f.tell(name, Claim{State: ClaimProven}, v, memory)
+	}
+	if !granted {
+		f.release(claim)
+	}
+}
+
+// tell tells the store a verdict.
+func (f *fleet) tell(name string, c Claim, v solguard.Verdict, memory time.Duration) {
+	verdict := map[solguard.Verdict]Verdict{
+		solguard.Unproven:   VerdictNone,
+		solguard.Unanswered: VerdictNone,
+		solguard.Proven:     VerdictProven,
+		solguard.Rejected:   VerdictRefused,
+		solguard.Doubtful:   VerdictRefused,
+	}[v]
 	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
 	defer cancel()
-	_ = f.store.Forget(ctx, f.credential(credential))
+	if f.store.Conclude(ctx, name, c, verdict, memory) == nil && verdict == VerdictRefused {
+		f.owe(name, time.Time{})
+	}
+}
+
+// release gives a claim back of which nothing came.
+func (f *fleet) release(c *solClaim) {
+	if f == nil || c == nil {
+		return
+	}
+	f.tell(c.name, c.Claim, solguard.Unproven, 0)
+}
+
+// How many refusals are kept for a store that cannot be told.
+const mostOwed = 1000
+
+// owe keeps a refusal for the store, which is to remember it until then; with the zero time it is told.
+func (f *fleet) owe(name string, until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if until.IsZero() {
+		delete(f.owed, name)
+	} else if len(f.owed) < mostOwed {
+		f.owed[name] = until
+	}
+}
+
+// tellOwed tells the store the refusals that it could not be told, and stops at the first failure.
+func (f *fleet) tellOwed(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	owed := maps.Clone(f.owed)
+	f.mu.Unlock()
+	for name, until := range owed {
+		if left := time.Until(until); left > 0 {
+			ctx, cancel := context.WithTimeout(ctx, tellingTime)
+			err := f.store.Conclude(ctx, name, Claim{State: ClaimProven}, VerdictRefused, left)
+			cancel()
+			if err != nil {
+				return err
+			}
+		}
+		f.owe(name, time.Time{})
+	}
+	return nil
+}
+
+// forget makes the store forget that a credential was refused. That it was accepted, or that somebody
+// tries it now, stays.
+func (f *fleet) forget(credential []string, hold time.Duration) {
+	if f == nil {
+		return
+	}
+	name := f.credential(credential)
+	f.owe(name, time.Time{})
+	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
+	defer cancel()
+	claim, err := f.store.Claim(ctx, name, hold+tellingTime)
+	switch {
+	case err != nil, claim.State == ClaimRefused:
+		_ = f.store.Forget(ctx, name)
+	case claim.State == ClaimGranted:
+		f.release(&solClaim{claim, name})
+	}
 }
 
 // load returns what the store keeps under the name of an answer, and nil for nothing.

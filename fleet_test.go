@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +41,13 @@ type fleetStore struct {
 
 func newFleetStore() *fleetStore {
 	return &fleetStore{saved: map[string][]byte{}, ttls: map[string]time.Duration{}, names: map[string]bool{}}
+}
+
+// told returns what the store was told so far.
+func (s *fleetStore) told() ([]fiscope.Verdict, []fiscope.Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.verdicts, s.settled
 }
 
 func (s *fleetStore) lock(name string) func() {
@@ -106,6 +116,7 @@ func fleetClient(t testing.TB, s *fleetStore, key string, answer func(*http.Requ
 	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: far}), fiscope.WithStore(s),
 		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}), fiscope.WithRetry(noRetries()))
 	require.NoError(t, err)
+	t.Cleanup(func() { _ = client.Close(context.Background()) }) // a store may fail
 	return client, far
 }
 
@@ -332,6 +343,7 @@ func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
 			return hangs(r)
 		})
 		require.ErrorIs(t, operations["validar"](ctx, client), context.Canceled)
+		require.NoError(t, client.Close(t.Context()))
 		require.Len(t, store.settled, 1)
 		assert.Equal(t, fiscope.Outcome{Written: 1}, store.settled[0], "nobody knows: it counts as spent")
 	})
@@ -370,6 +382,7 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 		"proven, and refused later":         {[]fiscope.Claim{{State: fiscope.ClaimProven}}, raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials, 1, []fiscope.Verdict{fiscope.VerdictRefused}},
 		"another process is trying":         {[]fiscope.Claim{busy, busy, refused}, raw(200, verdict), fiscope.ErrSOLCredentialsBlocked, 0, nil},
 		"another process does not finish":   {[]fiscope.Claim{busy}, raw(200, verdict), fiscope.ErrUnavailable, 0, nil},
+		"a state that nobody knows":         {[]fiscope.Claim{{State: 9}}, raw(200, verdict), fiscope.ErrUnavailable, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -411,4 +424,314 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 func TestWithStoreRefusesNone(t *testing.T) {
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(nil))
 	require.Error(t, err)
+}
+
+// sharedGuard is a Store that keeps what is known of credentials as the documentation says, in memory.
+type sharedGuard struct {
+	*fleetStore
+	away  bool          // every call fails
+	panic func()        // is what every call does
+	holds time.Duration // of the last claim
+	kept  map[string]*kept
+}
+
+type kept struct {
+	claim fiscope.Claim
+	until time.Time
+}
+
+func newSharedGuard() *sharedGuard {
+	return &sharedGuard{fleetStore: newFleetStore(), kept: map[string]*kept{}}
+}
+
+func (s *sharedGuard) begin(name string) (unlock func(), err error) {
+	unlock = s.lock(name)
+	if s.panic != nil {
+		defer unlock()
+		s.panic()
+	}
+	if s.away {
+		return unlock, errors.New("redis is away")
+	}
+	return unlock, nil
+}
+
+func (s *sharedGuard) Claim(_ context.Context, name string, hold time.Duration) (fiscope.Claim, error) {
+	unlock, err := s.begin(name)
+	defer unlock()
+	if err != nil {
+		return fiscope.Claim{}, err
+	}
+	s.claimed++
+	s.holds = hold
+	k := s.kept[name]
+	switch {
+	case k == nil || !time.Now().Before(k.until):
+		s.kept[name] = &kept{fiscope.Claim{State: fiscope.ClaimGranted}, time.Now().Add(hold)}
+		return fiscope.Claim{State: fiscope.ClaimGranted}, nil
+	case k.claim.State == fiscope.ClaimGranted:
+		return fiscope.Claim{State: fiscope.ClaimBusy}, nil
+	}
+	return k.claim, nil
+}
+
+func (s *sharedGuard) Conclude(_ context.Context, name string, _ fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	unlock, err := s.begin(name)
+	defer unlock()
+	if err != nil {
+		return err
+	}
+	s.verdicts = append(s.verdicts, v)
+	k := &kept{fiscope.Claim{State: fiscope.ClaimProven, Since: time.Now()}, time.Now().Add(memory)}
+	switch v {
+	case fiscope.VerdictRefused:
+		k.claim.State, k.claim.Until = fiscope.ClaimRefused, k.until
+	case fiscope.VerdictNone:
+		k = nil
+	}
+	s.kept[name] = k
+	return nil
+}
+
+func (s *sharedGuard) Forget(_ context.Context, name string) error {
+	unlock, err := s.begin(name)
+	defer unlock()
+	if err == nil {
+		delete(s.kept, name)
+	}
+	return err
+}
+
+func (s *sharedGuard) goAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+// process returns a client of the fleet.
+func (s *sharedGuard) process(t *testing.T, rt http.RoundTripper, opts ...fiscope.Option) *fiscope.Client {
+	return newClient(t, rt, append(opts, fiscope.WithStore(s), fiscope.WithRetry(noRetries()))...)
+}
+
+func TestAStoreThatPanicsLeavesNoTurnTaken(t *testing.T) {
+	panics := func() { panic("the store") }
+	for _, name := range []string{"in Claim", "in Conclude", "in Forget"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newSharedGuard()
+				client := store.process(t, &service{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
+					if name == "in Conclude" {
+						store.panic = panics
+					}
+					return raw(500, "")(r)
+				}, raw(200, verdict)}})
+				if name == "in Claim" {
+					store.panic = panics
+				}
+				if name == "in Forget" {
+					require.Error(t, validar(t.Context(), client, clave))
+					store.panic = panics
+					assert.PanicsWithValue(t, "the store", func() { client.CPE.Olvidar(credenciales) })
+				} else {
+					assert.PanicsWithValue(t, "the store", func() { _ = validar(t.Context(), client, clave) })
+				}
+				store.panic = nil
+				start := time.Now()
+				_ = validar(t.Context(), client, clave)
+				time.Sleep(time.Minute) // a claim that nobody concluded ends
+				require.NoError(t, validar(t.Context(), client, clave))
+				assert.LessOrEqual(t, time.Since(start), 3*time.Minute)
+			})
+		})
+	}
+}
+
+func TestARefusalInTheFleetIsRememberedHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		far := &service{answers: []func(*http.Request) (*http.Response, error){raw(401, contract(t, "validar_401.json")), raw(200, verdict)}}
+		one, other := store.process(t, far), store.process(t, far)
+		require.ErrorIs(t, validar(t.Context(), one, clave), fiscope.ErrInvalidSOLCredentials)
+		time.Sleep(time.Hour)
+		err := validar(t.Context(), other, clave)
+		require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+		assert.ErrorContains(t, err, "another process was refused with this SOL user and clave at 2000-01-01T00:00:00Z")
+		store.goAway(true)
+		time.Sleep(22 * time.Hour)
+		require.ErrorIs(t, validar(t.Context(), other, clave), fiscope.ErrSOLCredentialsBlocked, "without the store")
+		assert.Len(t, far.seen(), 1)
+		time.Sleep(time.Hour)
+		require.NoError(t, validar(t.Context(), other, clave), "for as long as the fleet would")
+	})
+}
+
+func TestTheFleetIsToldOfARefusal(t *testing.T) {
+	refused := raw(401, contract(t, "validar_401.json"))
+	for name, test := range map[string]struct {
+		refuse func(*testing.T, *sharedGuard, *fiscope.Client)
+		tell   func(*testing.T, *sharedGuard, *fiscope.Client)
+	}{
+		"at once": {
+			func(t *testing.T, _ *sharedGuard, c *fiscope.Client) { _ = validar(t.Context(), c, clave) },
+			func(*testing.T, *sharedGuard, *fiscope.Client) {},
+		},
+		"by Close, where the store was away": {
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(true)
+				_ = validar(t.Context(), c, clave)
+			},
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				require.ErrorContains(t, c.Close(t.Context()), "redis is away")
+				s.goAway(false)
+				require.NoError(t, c.Close(t.Context()))
+			},
+		},
+		"by Close, where the store went away meanwhile": {
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+				defer cancel()
+				_ = validar(ctx, c, clave)
+				s.goAway(true)
+				time.Sleep(time.Minute)
+			},
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(false)
+				require.NoError(t, c.Close(t.Context()))
+			},
+		},
+		"before the next claim": {
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(true)
+				_ = validar(t.Context(), c, clave)
+				s.goAway(false)
+			},
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) { _ = validar(t.Context(), c, "otra") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newSharedGuard()
+				client := store.process(t, &service{answers: []func(*http.Request) (*http.Response, error){slowly(refused)}})
+				test.refuse(t, store, client)
+				test.tell(t, store, client)
+				far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, verdict)}}
+				require.ErrorIs(t, validar(t.Context(), store.process(t, far), clave), fiscope.ErrSOLCredentialsBlocked)
+				assert.Empty(t, far.seen())
+			})
+		})
+	}
+}
+
+func TestAFleetTriesAChangedClaveOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		a := &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+		var processes []*fiscope.Client
+		for range 20 {
+			processes = append(processes, store.process(t, a))
+		}
+		all := func(check func(error)) {
+			together(100, func(i int) { check(validar(t.Context(), processes[i%20], clave)) })
+		}
+		all(func(err error) { assert.NoError(t, err) })
+		time.Sleep(3 * time.Hour)
+		start := time.Now()
+		all(func(err error) { assert.NoError(t, err) })
+		assert.LessOrEqual(t, time.Since(start), 3*time.Second, "one goes first, and then all")
+		time.Sleep(3 * time.Hour)
+		a.change("la-nueva")
+		all(func(err error) { assert.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials) })
+		assert.Equal(t, 1, a.refused)
+	})
+}
+
+func TestAClaimIsHeldForAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		far := &service{answers: []func(*http.Request) (*http.Response, error){hangs}}
+		client := store.process(t, far, fiscope.WithTimeout(time.Second, 45*time.Second), fiscope.WithRateLimit(1.0/600, 1))
+		_ = operations["consultar"](t.Context(), client)
+		start := time.Now()
+		_ = validar(t.Context(), client, clave)
+		assert.Greater(t, time.Since(start), 9*time.Minute, "it waited for the limiter")
+		require.Len(t, far.seen(), 2)
+		assert.Greater(t, store.holds, 45*time.Second)
+		assert.LessOrEqual(t, store.holds, time.Minute)
+		other := store.process(t, &service{answers: []func(*http.Request) (*http.Response, error){raw(200, verdict)}})
+		require.NoError(t, validar(t.Context(), other, clave), "and given back at its end")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		far := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(401, ""))}}
+		one, other := store.process(t, far, fiscope.WithRateLimit(1.0/600, 1)), store.process(t, far)
+		_ = operations["consultar"](t.Context(), one)
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, validar(t.Context(), one, clave), fiscope.ErrSOLCredentialsBlocked) })
+		time.Sleep(5 * time.Minute)
+		require.ErrorIs(t, validar(t.Context(), other, clave), fiscope.ErrUnauthorized, "one that waits for its limiter holds no claim")
+		wg.Wait()
+		assert.Len(t, far.seen(), 2)
+	})
+}
+
+func TestOlvidarTakesOnlyRefusalsFromTheFleet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		a := &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+		one, other := store.process(t, a), store.process(t, a)
+		require.NoError(t, validar(t.Context(), one, clave))
+		one.CPE.Olvidar(credenciales)
+		other.CPE.Olvidar(credenciales)
+		start := time.Now()
+		together(10, func(int) { assert.NoError(t, validar(t.Context(), other, clave)) })
+		assert.Equal(t, time.Second, time.Since(start), "a proven one stays proven")
+
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.Error(t, validar(t.Context(), one, "equivocada")) })
+		synctest.Wait()
+		wrong := credenciales
+		wrong.Clave = fiscope.NewSecreto("equivocada")
+		other.CPE.Olvidar(wrong)
+		assert.ErrorIs(t, validar(t.Context(), other, "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+		wg.Wait()
+		assert.Equal(t, 1, a.refused, "the claim of one that is being tried stays")
+
+		other.CPE.Olvidar(wrong)
+		assert.ErrorIs(t, validar(t.Context(), other, "equivocada"), fiscope.ErrInvalidSOLCredentials)
+		assert.Equal(t, 2, a.refused)
+	})
+}
+
+func TestAnAttemptThatReachedNobodyGivesItsClaimBack(t *testing.T) {
+	policy := noRetries()
+	policy.MaxRetries, policy.RetryUnsentPOST = 1, true
+	policy.Base = time.Hour
+	policy.Cap = time.Hour
+	// unreachable is a transport that tells that it gets no connection.
+	unreachable := func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).GetConn("x")
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := newSharedGuard()
+		far := &service{answers: []func(*http.Request) (*http.Response, error){unreachable, raw(200, verdict)}}
+		client := newClient(t, far, fiscope.WithStore(store), fiscope.WithRetry(policy))
+		require.NoError(t, validar(t.Context(), client, clave))
+		assert.Equal(t, 2, store.claimed, "it is claimed anew after the wait")
+		verdicts, _ := store.told()
+		assert.Equal(t, []fiscope.Verdict{fiscope.VerdictNone, fiscope.VerdictProven}, verdicts)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		far := &service{answers: []func(*http.Request) (*http.Response, error){unreachable, raw(200, verdict)}}
+		client := newClient(t, far, fiscope.WithRetry(policy))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		err := validar(ctx, client, clave)
+		require.ErrorIs(t, err, context.Canceled)
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery, "nothing goes on that reached nobody")
+		require.NoError(t, validar(t.Context(), client, clave))
+		assert.Len(t, far.seen(), 2)
+	})
 }

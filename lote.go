@@ -91,7 +91,8 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 
 // ValidarLote asks the tax authority for the state of many receipts, with the credentials of one
 // secondary user. It works as ConsultarLote does, and it also stops when the credentials are refused:
-// they are not sent again. "En Proceso" and "Error" are results like any other, see
+// they are not sent again. What goes on when the loop ends is at most the validation that tries the
+// credentials first, see [Client.Close]. "En Proceso" and "Error" are results like any other, see
 // [CPEService.Esperar].
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[Comprobante, ResultadoCPE], error] {
 	return lote[Comprobante, string, ResultadoCPE]{
@@ -129,22 +130,24 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 		refused = invalid("WithResponse is of one call: a batch makes many at a time")
 	}
 	return func(yield func(DeLote[E, R], error) bool) {
-		low, stopped := l.policy.From, refused
-		if refused != nil {
-			stopped = l.sender.refused(l.op, refused)
-		} else {
-			low, stopped = l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {
-				d := DeLote[E, R]{Posicion: line.Position, Entrada: line.Input, Repetido: line.Repeated, Siguiente: line.Next}
-				if line.Err != nil {
-					return yield(d, copyError(line.Err))
-				}
-				own := *line.Result
-				d.Resultado = &own
-				return yield(d, nil)
-			})
+		end := func(low int, reason error) {
+			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, reason})
 		}
+		if refused != nil {
+			end(l.policy.From, l.sender.refused(l.op, refused))
+			return
+		}
+		low, stopped := l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {
+			d := DeLote[E, R]{Posicion: line.Position, Entrada: line.Input, Repetido: line.Repeated, Siguiente: line.Next}
+			if line.Err != nil {
+				return yield(d, copyError(line.Err))
+			}
+			own := *line.Result
+			d.Resultado = &own
+			return yield(d, nil)
+		})
 		if stopped != nil {
-			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, stopped})
+			end(low, stopped)
 		}
 	}
 }

@@ -60,6 +60,10 @@ func defaultConfig() config {
 // tracer of your own. hc itself is not changed. Its CheckRedirect and its Jar do not apply: redirects
 // are never followed, and the service has no cookies. Its Timeout, if set, bounds each attempt where it
 // is shorter than ours.
+//
+// A RoundTripper of your own must return when the context of its request ends, as http.Client asks of it
+// too; a body that goes on is given up by itself. One that sends a request again by itself can repeat a
+// receipt validation, against which nothing here can help.
 func WithHTTPClient(hc *http.Client) Option {
 	return option(func(c *config) error {
 		if hc == nil {
@@ -107,8 +111,9 @@ func WithInsecureHTTP() Option {
 	})
 }
 
-// WithMaxResponseBytes sets how much of an answer is read at most, after decompression: 1 MiB by
-// default. A longer answer is [ErrMalformedResponse].
+// WithMaxResponseBytes sets how many bytes an answer may have: n for its headers, and n for its body after
+// decompression. It is 1 MiB by default. No more of a body is read. An answer with longer headers, and one
+// with status 200 and a longer body, is [ErrMalformedResponse], and nothing of it is used.
 func WithMaxResponseBytes(n int64) Option {
 	return option(func(c *config) error {
 		if n < 1 || n > math.MaxInt32 {
@@ -145,11 +150,13 @@ func WithStrictRUC() Option {
 // A GET is tried again after a 502, 503 or 504, a 500 (once), a connection that failed or an answer that
 // broke off, and a 429 that says to come back within MaxRetryAfter. A name that does not exist, a TLS
 // failure and every other status are final. The waits are random parts of a span that doubles (full
-// jitter), after whatever the service asked for with Retry-After; a wait that is longer than
-// MaxRetryAfter or than the context allows ends the call at once with the service's error.
+// jitter), after whatever the service asked for with Retry-After, a date of which is taken against the
+// answer's own Date; a wait that is longer than MaxRetryAfter or than the context allows ends the call at
+// once with the service's error.
 //
 // All calls of a Client share a budget: an outage is met with at most ten retries, and every call that
-// succeeds earns a tenth of one.
+// succeeds earns a tenth of one, up to these ten. A retry is set aside when its wait begins, and given back
+// if it is not made; a call for which none is left ends at once with the service's error.
 type RetryPolicy struct {
 	MaxRetries      int           // how often an attempt is repeated: 0 for never
 	Base            time.Duration // the span of the first wait, above 0
@@ -188,7 +195,8 @@ func WithRateLimit(limit rate.Limit, burst int) Option {
 }
 
 // WithoutQuotaGate trusts the service alone with the quota: no call is refused or held back for what
-// the headers say.
+// the headers say. Otherwise a header that says that no query is left closes the gate until the reset,
+// but for one call every 15 to 60 minutes that goes to see whether it is still so.
 func WithoutQuotaGate() Option {
 	return option(func(c *config) error {
 		c.noGate = true
@@ -197,7 +205,12 @@ func WithoutQuotaGate() Option {
 }
 
 // WithSOLMemory sets for how long a SOL credential is remembered as refused or as proven: 24 hours by
-// default.
+// default. A proven one is sent by many calls at once for 15 minutes of that after each acceptance, and
+// then by one first. A 401 that does not say what it refuses blocks a proven one for 5 minutes, then 10,
+// and so on, up to that time.
+//
+// Up to 100 000 refused credentials and 10 000 proven ones are remembered; of more, the oldest are
+// forgotten.
 func WithSOLMemory(d time.Duration) Option {
 	return option(func(c *config) error {
 		if d <= 0 {
@@ -252,7 +265,8 @@ func WithStore(s Store) Option {
 }
 
 // WithObserver calls f after every attempt and after every call that made none, in the goroutine of the
-// call: f must be quick and safe for concurrent use.
+// call, or in one of the Client's where a validation outlives its caller: f must be quick and safe for
+// concurrent use.
 func WithObserver(f func(Event)) Option {
 	return option(func(c *config) error {
 		if f == nil {

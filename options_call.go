@@ -61,7 +61,9 @@ type QuotaOption interface {
 
 // WithQuotaReserve keeps the last n queries of the day for others: for other programs when given to a
 // Client, for other calls when given to one, over that of its Client. A call that would use them is
-// refused with [ErrQuotaExceeded]; nothing is sent.
+// refused with [ErrQuotaExceeded] and a RetryAfter; nothing is sent. What was answered since the last
+// headers counts, since the contract promises them for lookups only. Before the first headers of a day,
+// and in the minutes by which our clock is ahead of the service's at its end, nothing is known to keep.
 func WithQuotaReserve(n int) QuotaOption { return quotaReserve(n) }
 
 type quotaReserve int

@@ -1,11 +1,14 @@
 package fiscope_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -51,6 +54,47 @@ func TestNoRedirectCarriesTheKeyAway(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A proxy for plain http reads everything. Over real sockets, since it is net/http that asks for it.
+func TestNoProxyReadsWhatIsMeantForThisMachine(t *testing.T) {
+	var stolen atomic.Int64
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
+	defer thief.Close()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, record) }))
+	defer srv.Close()
+	proxy, err := url.Parse(thief.URL)
+	require.NoError(t, err)
+	asks := &http.Transport{Proxy: http.ProxyURL(proxy)}
+	ask := func(t *testing.T, baseURL string, opts ...fiscope.Option) error {
+		client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+		require.NoError(t, err)
+		defer client.CloseIdleConnections()
+		return operations["consultar"](t.Context(), client)
+	}
+	for _, baseURL := range []string{srv.URL, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1), strings.ToUpper(strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))} {
+		t.Run("the caller's transport, "+baseURL, func(t *testing.T) {
+			require.NoError(t, ask(t, baseURL, fiscope.WithHTTPClient(&http.Client{Transport: asks})))
+			assert.Zero(t, stolen.Load())
+			assert.NotNil(t, asks.Proxy, "which is not changed")
+		})
+		t.Run("our own, "+baseURL, func(t *testing.T) {
+			of := http.DefaultTransport
+			http.DefaultTransport = asks
+			defer func() { http.DefaultTransport = of }()
+			require.NoError(t, ask(t, baseURL))
+			assert.Zero(t, stolen.Load())
+		})
+	}
+	t.Run("a transport that cannot be looked into", func(t *testing.T) {
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+		require.NoError(t, ask(t, "HTTP://LocalHost:8080/", fiscope.WithHTTPClient(&http.Client{Transport: s})))
+		assert.Equal(t, "http://localhost:8080/api/contribuyentes/"+rucSUNAT, s.seen()[0].url, "the only name that the environment's proxy is not asked for")
+	})
+	t.Run("WithInsecureHTTP leaves it to the caller", func(t *testing.T) {
+		_ = ask(t, srv.URL, fiscope.WithHTTPClient(&http.Client{Transport: asks}), fiscope.WithInsecureHTTP())
+		assert.EqualValues(t, 1, stolen.Load())
+	})
 }
 
 // dying is a server that answers the first request of a connection and cuts at the second, before any
@@ -146,6 +190,24 @@ func TestDeliveryOverARealSocket(t *testing.T) {
 		assert.Equal(t, 1, e.Attempts, "a TLS failure is final")
 		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 	})
+}
+
+func TestATLSAlertIsFinal(t *testing.T) {
+	for name, version := range map[string]uint16{"in the handshake": tls.VersionTLS12, "after it": tls.VersionTLS13} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewUnstartedServer(http.NotFoundHandler())
+			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+			srv.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
+			srv.StartTLS()
+			defer srv.Close()
+			client, err := fiscope.NewClient(srv.URL, apiKey, fiscope.WithHTTPClient(srv.Client()))
+			require.NoError(t, err)
+			err = operations["consultar"](t.Context(), client)
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+			require.ErrorContains(t, err, "remote error: tls")
+			assert.EqualValues(t, 1, client.Stats().Attempts)
+		})
+	}
 }
 
 func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {

@@ -32,6 +32,32 @@ func TestRateLimitHeaders(t *testing.T) {
 		"no offset is UTC":            {"-|-|2000-01-01T05:00:00", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
 		"Unix seconds":                {"-|-|946702800", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
 		"Unix milliseconds":           {"-|-|946702800000", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"without seconds":             {"-|-|2000-01-01T05:00Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"without minutes":             {"-|-|2000-01-01T05Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"24:00 is the day's end":      {"-|-|1999-12-31T24:00:00-05:00", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"24:00 without seconds":       {"-|-|19991231T2400-0500", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"basic":                       {"-|-|20000101T050000Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"basic, an offset":            {"-|-|20000101T000000-0500", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"basic, without seconds":      {"-|-|20000101T0500Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"basic, no offset":            {"-|-|20000101T050000", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"an offset of hours":          {"-|-|2000-01-01T05:00:00+00", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"an offset of hours, west":    {"-|-|2000-01-01T00:00:00-05", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"an offset, without seconds":  {"-|-|2000-01-01T10:30+05:30", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"lower case":                  {"-|-|2000-01-01t05:00:00z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"a blank for the T":           {"-|-|2000-01-01 05:00:00Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"a blank, lower case":         {"-|-|2000-01-01 05:00z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"blanks all over":             {"-|-|2000-01-01 05:00:00 +00:00", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"a blank, no offset":          {"-|-|2000-01-01 05:00:00", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"a blank, basic":              {"-|-|20000101 050000Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"basic date alone":            {"-|-|20000101T05:00:00Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset}, 0},
+		"a comma":                     {"-|-|2000-01-01T05:00:00,250Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset.Add(250 * time.Millisecond)}, 0},
+		"a comma, basic":              {"-|-|20000101t000000,25-05", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset.Add(250 * time.Millisecond)}, 0},
+		"a date alone":                {"-|-|2000-01-02", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset.Add(19 * time.Hour)}, 0},
+		"24:00 of today":              {"-|-|2000-01-01T24:00:00Z", &fiscope.RateLimit{Limit: unknown, Remaining: unknown, Reset: reset.Add(19 * time.Hour)}, 0},
+		"24:00:01":                    {"5|4|2000-01-01T24:00:01Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
+		"an hour of one digit":        {"5|4|2000-01-01T9Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
+		"no such day":                 {"5|4|20000100T050000Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
+		"no such offset":              {"5|4|2000-01-01T05:00:00+99", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
 		"a reset in the past":         {"5|4|1999-12-31T23:59:59Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
 		"a reset now":                 {"5|4|2000-01-01T00:00:00Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
 		"a reset 48 h ahead":          {"5|4|2000-01-03T00:00:00Z", &fiscope.RateLimit{Limit: 5, Remaining: 4}, 1},
@@ -99,4 +125,19 @@ func ExampleRateLimit_String() {
 	// Output:
 	// 12 of 1000 left, reset 2026-11-22T05:00:00Z
 	// 12 of ? left, reset ?
+}
+
+func TestASpentQuotaIsKnownInAnyFormOfItsReset(t *testing.T) {
+	for _, reset := range []string{"2000-01-01T05:00Z", "1999-12-31T24:00:00-05:00", "20000101T050000Z", "20000101T000000-0500", "2000-01-01T05:00:00+00", "2000-01-01t05:00:00z", "2000-01-01 05:00:00", "20000101 0500z", "2000-01-01T05:00:00,5Z"} {
+		for op, do := range operations {
+			t.Run(reset+" "+op, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client, s := answers(t, raw(200, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+reset))
+					require.NoError(t, operations["consultar"](t.Context(), client))
+					require.ErrorIs(t, do(t.Context(), client), fiscope.ErrQuotaExceeded)
+					assert.Len(t, s.seen(), 1)
+				})
+			})
+		}
+	}
 }

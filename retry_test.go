@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -53,9 +55,13 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 		"a name that does not exist": {broken(&net.DNSError{IsNotFound: true}), 1},
 		"a wrong certificate":        {broken(&tls.CertificateVerificationError{Err: errors.New("x")}), 1},
 		"not TLS":                    {broken(tls.RecordHeaderError{Msg: "x"}), 1},
+		"a TLS alert":                {broken(fmt.Errorf("x: %w", tls.AlertError(40))), 1},
+		"a TLS alert over TCP":       {broken(&net.OpError{Op: "remote error", Err: errors.New("tls: handshake failure")}), 1},
+		"a TLS alert of ours":        {broken(&net.OpError{Op: "local error", Err: errors.New("tls: bad record MAC")}), 1},
 		"500":                        {raw(500, ""), 2},
 		"429 without a Retry-After":  {raw(429, ""), 1},
 		"429 with a short one":       {raw(429, "", "Retry-After: 1"), 2},
+		"429 with one that is none":  {raw(429, "", "Retry-After: 1.2.3"), 1},
 		"429 with a long one":        {raw(429, "", "Retry-After: 11"), 1},
 		"503 with a long one":        {raw(503, "", "Retry-After: 3600"), 1},
 		"501":                        {raw(501, ""), 1},
@@ -126,6 +132,8 @@ func TestRetryAfter(t *testing.T) {
 		"a date in the past": {"Fri, 31 Dec 1999 23:59:00 GMT", 0, true},
 		"a date far ahead":   {"Sun, 01 Jan 2090 00:00:00 GMT", 365 * 24 * time.Hour, false},
 		"garbage":            {"soon", 0, true},
+		"a version":          {"1.2.3", 0, true},
+		"signs":              {"+-", 0, true},
 		"Infinity":           {"Inf", 0, true},
 		"hexadecimal":        {"0x10", 0, true},
 		"empty":              {"", 0, true},
@@ -152,6 +160,53 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// The date is one of the service's clock: its Date says how far ahead it is.
+func TestARetryAfterDateIsOfTheServicesClock(t *testing.T) {
+	at := func(d time.Duration) string { // in a bubble it is 2000
+		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d).Format(http.TimeFormat)
+	}
+	for name, test := range map[string]struct {
+		date, retryAfter string
+		asks             time.Duration
+	}{
+		"right":                      {at(0), at(4 * time.Second), 4 * time.Second},
+		"three hours ahead":          {at(3 * time.Hour), at(3*time.Hour + 4*time.Second), 4 * time.Second},
+		"three hours behind":         {at(-3 * time.Hour), at(-3*time.Hour + 4*time.Second), 4 * time.Second},
+		"years ahead: ours stopped":  {"Fri, 20 Nov 2026 10:00:00 GMT", "Fri, 20 Nov 2026 10:00:04 GMT", 4 * time.Second},
+		"ahead, and it is over":      {at(3 * time.Hour), at(2 * time.Hour), 0},
+		"ahead, and it is too long":  {at(3 * time.Hour), at(4 * time.Hour), time.Hour},
+		"seconds need no date":       {at(3 * time.Hour), "4", 4 * time.Second},
+		"no date":                    {"", at(4 * time.Second), 4 * time.Second},
+		"a date that is none":        {"soon", at(4 * time.Second), 4 * time.Second},
+		"of a clock that never ran":  {"Thu, 01 Jan 1970 00:00:00 GMT", at(4 * time.Second), 4 * time.Second},
+		"a Retry-After far from all": {at(0), "Sun, 01 Jan 2090 00:00:00 GMT", 365 * 24 * time.Hour},
+	} {
+		for _, status := range []int{503, 429} {
+			t.Run(fmt.Sprint(name, " ", status), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					refused := raw(status, "", "Date: "+test.date, "Retry-After: "+test.retryAfter)
+					client, _ := answers(t, refused)
+					var e *fiscope.Error
+					require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
+					assert.Equal(t, test.asks, e.RetryAfter, "what it says is what is waited")
+
+					client, _ = answers(t, refused, raw(200, record))
+					start := time.Now()
+					err := operations["consultar"](t.Context(), client)
+					if test.asks > 10*time.Second {
+						require.Error(t, err)
+						assert.Zero(t, time.Since(start))
+					} else {
+						require.NoError(t, err)
+						assert.GreaterOrEqual(t, time.Since(start), test.asks)
+						assert.LessOrEqual(t, time.Since(start), test.asks+250*time.Millisecond)
+					}
+				})
+			})
+		}
+	}
+}
+
 func TestAWaitBeyondTheDeadlineIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := answers(t, raw(503, `{"error":"mantenimiento"}`, "Retry-After: 5"))
@@ -163,6 +218,46 @@ func TestAWaitBeyondTheDeadlineIsNotBegun(t *testing.T) {
 		require.ErrorIs(t, err, fiscope.ErrUnavailable)
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
 		assert.Len(t, s.seen(), 1)
+	})
+}
+
+// The wait has a random part, and the whole of it must fit: it is drawn from an hour, for a second.
+func TestTheDeadlineIsComparedWithTheWaitThatIsDrawn(t *testing.T) {
+	p := fiscope.DefaultRetryPolicy()
+	p.Base, p.Cap = time.Hour, time.Hour
+	for _, header := range []string{"", "Retry-After: 1"} {
+		t.Run(header, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := 0
+				for range 30 {
+					s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, "", header)}}
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+					start := time.Now()
+					err := operations["consultar"](ctx, newClient(t, s, fiscope.WithRetry(p)))
+					cancel()
+					require.ErrorIs(t, err, fiscope.ErrUnavailable)
+					require.NotErrorIs(t, err, context.DeadlineExceeded, "a wait that cannot end is not begun")
+					if time.Since(start) == 0 {
+						ended++
+					}
+				}
+				assert.Greater(t, ended, 25)
+			})
+		})
+	}
+}
+
+func TestTheWaitIsJitteredOnTopOfRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			client, _ := answers(t, raw(503, "", "Retry-After: 3"), raw(200, record))
+			start := time.Now()
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			assert.GreaterOrEqual(t, time.Since(start), 3*time.Second, "never sooner than asked for")
+			seen[time.Since(start)] = true
+		}
+		assert.Greater(t, len(seen), 40, "all who were told the same do not come back together")
 	})
 }
 
@@ -227,6 +322,176 @@ func TestAnOutageIsNotAmplified(t *testing.T) {
 		}
 		assert.Equal(t, 12, len(s.seen())-before, "ten calls and two earned retries")
 	})
+}
+
+// outage counts the retries that a client makes when everything fails: what is left of its budget.
+func outage(t *testing.T, client *fiscope.Client, s *service) (retries int) {
+	s.mu.Lock()
+	s.answers, s.requests = []func(*http.Request) (*http.Response, error){raw(503, "")}, nil
+	s.mu.Unlock()
+	for range 50 {
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+	}
+	return len(s.seen()) - 50
+}
+
+func TestTheBudgetPaysOnlyForRetriesThatAreMade(t *testing.T) {
+	busy := raw(503, "", "Retry-After: 5")
+	for name, call := range map[string]func(t *testing.T, client *fiscope.Client, s *service){
+		"cancelled in the wait": func(t *testing.T, client *fiscope.Client, _ *service) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+		},
+		"a wait that is too long": func(t *testing.T, client *fiscope.Client, _ *service) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			require.ErrorIs(t, operations["consultar"](ctx, client), fiscope.ErrUnavailable)
+		},
+		"a validation": func(t *testing.T, client *fiscope.Client, _ *service) {
+			require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrUnavailable)
+		},
+		"a retry that the quota keeps": func(t *testing.T, client *fiscope.Client, s *service) {
+			s.mu.Lock()
+			s.answers = []func(*http.Request) (*http.Response, error){raw(503, "", "Retry-After: 5",
+				"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+time.Now().Add(10*time.Second).UTC().Format(time.RFC3339))}
+			s.mu.Unlock()
+			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+			time.Sleep(10 * time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, busy)
+				for range 30 {
+					call(t, client, s)
+				}
+				assert.Equal(t, 10, outage(t, client, s))
+			})
+		})
+	}
+	t.Run("what was sent is paid for", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := answers(t, busy)
+			for range 3 { // the second wait is cancelled
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(7*time.Second, cancel)
+				require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+			}
+			assert.Len(t, s.seen(), 6)
+			assert.Equal(t, 7, outage(t, client, s))
+		})
+	})
+}
+
+func TestSuccessesSaveUpNoMoreThanTheBudgetHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, raw(200, record))
+		succeed := func(n int) {
+			s.mu.Lock()
+			s.answers = []func(*http.Request) (*http.Response, error){raw(200, record)}
+			s.mu.Unlock()
+			for range n {
+				require.NoError(t, operations["consultar"](t.Context(), client))
+			}
+		}
+		succeed(1000)
+		assert.Equal(t, 10, outage(t, client, s))
+		succeed(9)
+		assert.Equal(t, 0, outage(t, client, s))
+		succeed(1)
+		assert.Equal(t, 1, outage(t, client, s), "ten make one")
+		succeed(1000)
+		assert.Equal(t, 10, outage(t, client, s))
+	})
+}
+
+// A retry belongs to one call from the beginning of its wait: nobody waits for one that another takes.
+func TestTheLastRetryIsPromisedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fiscope.DefaultRetryPolicy()
+		p.MaxRetries = 1
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, "", "Retry-After: 5")}}
+		client := newClient(t, s, fiscope.WithRetry(p))
+		start := time.Now()
+		var at, later atomic.Int64
+		var wg sync.WaitGroup
+		for range 25 {
+			wg.Go(func() {
+				assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+				if time.Since(start) == 0 {
+					at.Add(1)
+				} else {
+					later.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		assert.EqualValues(t, 15, at.Load(), "whoever gets none ends at once, with the service's error")
+		assert.EqualValues(t, 10, later.Load())
+		assert.Len(t, s.seen(), 35, "whoever waits sends")
+	})
+}
+
+func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
+	refused := func(r *http.Request) (*http.Response, error) { // a transport that tells of its connections
+		httptrace.ContextClientTrace(r.Context()).GetConn("x")
+		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	}
+	for name, test := range map[string]struct {
+		answers  []func(*http.Request) (*http.Response, error)
+		delivery fiscope.Delivery
+	}{
+		"unsent":                       {[]func(*http.Request) (*http.Response, error){refused}, fiscope.DeliveryNotSent},
+		"lost, then unsent":            {[]func(*http.Request) (*http.Response, error){broken(io.EOF), refused}, fiscope.DeliveryUnknown},
+		"unsent, then lost":            {[]func(*http.Request) (*http.Response, error){refused, broken(io.EOF)}, fiscope.DeliveryUnknown},
+		"answered by 503, then unsent": {[]func(*http.Request) (*http.Response, error){raw(503, ""), refused}, fiscope.DeliveryUnknown},
+		"unsent, then answered by 503": {[]func(*http.Request) (*http.Response, error){refused, refused, raw(503, "")}, fiscope.DeliveryAnswered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, _ := answers(t, test.answers...)
+				var e *fiscope.Error
+				require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
+				assert.Equal(t, 3, e.Attempts)
+				assert.Equal(t, test.delivery, e.Delivery)
+			})
+		})
+	}
+}
+
+// An attempt that ran out of time on a connection may still be writing.
+func TestATimedOutAttemptIsUnsentOnlyWithoutAConnection(t *testing.T) {
+	p := fiscope.DefaultRetryPolicy()
+	p.RetryUnsentPOST = true
+	for name, test := range map[string]struct {
+		connected bool
+		attempts  int
+		delivery  fiscope.Delivery
+	}{
+		"with a connection": {true, 1, fiscope.DeliveryUnknown},
+		"without one":       {false, 3, fiscope.DeliveryNotSent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := roundTripper(func(r *http.Request) (*http.Response, error) {
+					trace := httptrace.ContextClientTrace(r.Context())
+					trace.GetConn("x")
+					if test.connected {
+						trace.GotConn(httptrace.GotConnInfo{})
+					}
+					return hangs(r)
+				})
+				client := newClient(t, rt, fiscope.WithRetry(p))
+				var e *fiscope.Error
+				require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
+				assert.Equal(t, test.attempts, e.Attempts)
+				assert.Equal(t, test.delivery, e.Delivery)
+				sent := map[fiscope.Delivery]int64{fiscope.DeliveryUnknown: 1, fiscope.DeliveryNotSent: 0}[test.delivery]
+				assert.Equal(t, sent, client.Stats().Sent)
+			})
+		})
+	}
 }
 
 func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {

@@ -185,18 +185,138 @@ func TestAnEchoInDisguiseIsNotShown(t *testing.T) {
 	})
 }
 
+const raro = `Zorro/77+"ñandú&'<x>\` // a secret that every encoder escapes somewhere
+
+// writings are that secret as encoders of servers write it.
+var writings = map[string]string{
+	"plain":                      raro,
+	"in capitals":                strings.ToUpper(raro),
+	"decomposed":                 "Zorro/77+\"n\u0303andu\u0301&'<x>\\",
+	"Latin-1":                    "Zorro/77+\"\xf1and\xfa&'<x>\\",
+	"UTF-8 as Latin-1":           "Zorro/77+\"Ã±andÃº&'<x>\\",
+	"JSON in Go":                 `Zorro/77+\"ñandú\u0026'\u003cx\u003e\\`,
+	"JSON in ASCII":              `Zorro/77+\"\u00f1and\u00fa&'<x>\\`,
+	"JSON in PHP":                `Zorro\/77+\"\u00f1and\u00fa&'<x>\\`,
+	"JSON in .NET":               `Zorro/77\u002B\u0022\u00F1and\u00FA\u0026\u0027\u003Cx\u003E\\`,
+	"JSON inside JSON":           `Zorro\\\/77+\\\"\\u00f1and\\u00fa&'<x>\\\\`,
+	"JSON of a page":             `Zorro/77+\u0026quot;\u0026ntilde;and\u0026uacute;\u0026amp;\u0026#39;\u0026lt;x\u0026gt;\\`,
+	"a page, named":              `Zorro/77+&quot;&ntilde;and&uacute;&amp;&apos;&lt;x&gt;\`,
+	"a page, decimal":            `Zorro&#47;77&#43;&#34;&#241;and&#250;&#38;&#39;&#60;x&#62;&#92;`,
+	"a page, hexadecimal":        `Zorro&#x2F;77&#x2B;&#x22;&#xF1;and&#xFA;&#x26;&#x27;&#x3C;x&#x3E;&#x5C;`,
+	"a page, without semicolons": `Zorro/77+&quot&ntilde&#97nd&uacute&amp&#39&ltx&gt\`,
+	"a page of a page":           `Zorro/77+&amp;quot;&amp;ntilde;and&amp;#250;&amp;amp;&amp;#39;&amp;lt;x&amp;gt;\`,
+	"encodeURIComponent":         `Zorro%2F77%2B%22%C3%B1and%C3%BA%26'%3Cx%3E%5C`,
+	"... in small letters":       `Zorro%2f77%2b%22%c3%b1and%c3%ba%26%27%3cx%3e%5c`,
+	"... twice":                  `Zorro%252F77%252B%2522%25C3%25B1and%25C3%25BA%2526'%253Cx%253E%255C`,
+	"... of Latin-1":             `Zorro%2F77%2B%22%F1and%FA%26'%3Cx%3E%5C`,
+	"bytes in hexadecimal":       `Zorro/77+"\xc3\xb1and\xc3\xba&'<x>\`,
+	"mixed":                      "Zorro\\/77%2B&quot;\\u00f1an\u200bdÃº&amp;'%253C&#120;>\\\\",
+	"with controls between":      "Z\x01or\x00ro/77+\"ñ\u200bandú&\u202e'<x>\\",
+	"an encoder that knows no ñ": `Zorro/77+"?and?&'<x>\`,
+}
+
+// A person who looks for the secret knows it by "Zorro", which no encoder escapes.
+func TestAnEchoInAnyWritingIsNotShown(t *testing.T) {
+	places := map[string]func(written string) func(*http.Request) (*http.Response, error){
+		"a message": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(400, `{"error":"dice `+w+` aquí","code":"X"}`)
+		},
+		"a code": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(500, `{"error":"x","code":"`+w+`"}`)
+		},
+		"a code of another's": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(404, `{"error":{"dice":"`+w+`"},"code":["`+w+`"]}`)
+		},
+		"a text": func(w string) func(*http.Request) (*http.Response, error) { return raw(500, "dice "+w) },
+		"a page": func(w string) func(*http.Request) (*http.Response, error) { return raw(502, "<p>dice "+w+"</p>") },
+		"a title": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(502, "<title>dice "+w+"</title>")
+		},
+		"no answer to this": func(w string) func(*http.Request) (*http.Response, error) { return raw(200, "<p>dice "+w) },
+		"a verdict": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(200, `{"codigo":"`+w+`","mensaje":"x","estado":"`+w+`","esValido":true}`)
+		},
+		"a warning": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(200, change(verdict, "Aceptado", w))
+		},
+		"headers": func(w string) func(*http.Request) (*http.Response, error) {
+			return func(r *http.Request) (*http.Response, error) {
+				resp, err := raw(500, "")(r)
+				resp.Header["X-Eco"], resp.Header["X-Ratelimit-Reset"] = []string{"a", w}, []string{w}
+				resp.Header[http.CanonicalHeaderKey("X-"+w)] = []string{"x"}
+				return resp, err
+			}
+		},
+		"an address": func(w string) func(*http.Request) (*http.Response, error) {
+			return raw(307, "", "Location: https://otra.example/?q="+w)
+		},
+		"a cause": func(w string) func(*http.Request) (*http.Response, error) {
+			return broken(fmt.Errorf("net/http: HTTP/1.x transport connection broken: malformed HTTP response %q: %w", w, errors.New(w)))
+		},
+		"an address of ours": func(w string) func(*http.Request) (*http.Response, error) {
+			return broken(&url.Error{Op: "Post", URL: "https://x/?k=" + w, Err: errors.New("EOF")})
+		},
+	}
+	for writing, written := range writings {
+		for place, answer := range places {
+			for _, of := range []string{"key", "clave"} {
+				t.Run(writing+", "+place+", the "+of, func(t *testing.T) {
+					var seen bytes.Buffer
+					key, c := raro, credenciales
+					if of == "clave" {
+						key, c.Clave = apiKey, fiscope.NewSecreto(raro)
+					}
+					client, err := fiscope.NewClient(baseURL, key, fiscope.WithRetry(noRetries()),
+						fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(answer(written))}),
+						fiscope.WithLogger(slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+						fiscope.WithObserver(func(e fiscope.Event) { fmt.Fprintf(&seen, "%+v %v", e, e.LogValue()) }))
+					require.NoError(t, err)
+					var resp fiscope.Response
+					_, err = client.CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))
+					seen.WriteString(everything(resp) + everything(client))
+					var e *fiscope.Error
+					if errors.As(err, &e) {
+						seen.WriteString(everything(err) + e.Code + e.Message + string(e.Body()))
+					}
+					text := strings.ToLower(seen.String())
+					for _, part := range []string{"zorro", "z\x01", "\x01or", "\\u0001or"} {
+						assert.False(t, strings.Contains(text, part), "the secret is shown")
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestASecretCutAtTheEndOfTheReadIsNotShown(t *testing.T) {
-	for cut := range len(clave) {
-		body := strings.Repeat("x", 200) + clave[:cut]
-		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(500, body+"and the rest of it is not read")}}
-		client := newClient(t, s, fiscope.WithMaxResponseBytes(int64(len(body))))
-		err := operations["validar"](t.Context(), client)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		shown := strings.TrimRight(string(e.Body()), "x")
-		assert.True(t, shown == "", "the body ends with a part of the clave")
-		if cut > 3 {
-			assert.False(t, strings.Contains(err.Error(), clave[:cut]), "the error ends with a part of the clave")
+	c := credenciales
+	c.Clave = fiscope.NewSecreto(raro)
+	for writing, written := range writings {
+		for cut := range len(written) {
+			body := strings.Repeat("x", 200) + " " + written[:cut]
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(500, body+"~and the rest of it is not read")}}
+			client := newClient(t, s, fiscope.WithMaxResponseBytes(int64(len(body))))
+			_, err := client.CPE.Validar(t.Context(), factura, c)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			shown := strings.TrimLeft(string(e.Body()), "x")
+			assert.True(t, shown == " ", "%s: the body ends with a part of the clave after %d bytes", writing, cut)
+			assert.False(t, cut > 3 && strings.Contains(err.Error(), written[:4]), "%s: the error ends with a part of the clave", writing)
+		}
+	}
+}
+
+// Error.Body has 4 KiB of a body that was read whole.
+func TestASecretCutAtTheEndOfTheBodyIsNotShown(t *testing.T) {
+	c := credenciales
+	c.Clave = fiscope.NewSecreto(raro)
+	for writing, written := range writings {
+		for cut := range len(written) {
+			client, _ := answers(t, raw(500, strings.Repeat("x", 4095-cut)+" "+written+" y más"))
+			_, err := client.CPE.Validar(t.Context(), factura, c)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			assert.True(t, strings.TrimLeft(string(e.Body()), "x") == " ", "%s: the body ends with a part of the clave after %d bytes", writing, cut)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -27,12 +26,12 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 	return result, err
 }
 
-// run is the path of every request. It also returns the call, which has ended. told, unless nil, is told
+// run is the path of every request. It also returns the call, which has ended. progress, unless nil, is told
 // what it is about to do.
-func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, told progress) (result T, _ *call, err error) {
+func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
-	c.told = told
-	if result, err = follow(c, op.read); err != nil {
+	c.progress = progress
+	if result, c, err = follow(c, op.read); err != nil {
 		var none T
 		result, err = none, c.failure(err)
 	}
@@ -40,17 +39,32 @@ func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settin
 	return result, c, err
 }
 
-// follow takes a call from its input to its result. What can be refused here never leaves; a credential
-// that is not proven goes alone; and what comes back is a result only when it is the contract's.
-func follow[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
+// follow takes a call from its input to its result, and returns the call as its caller may have it. What
+// can be refused here never leaves; a credential that is not proven goes alone, and outlives its caller.
+func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, err error) {
 	if err = c.request.invalid; err != nil {
-		return result, err
+		return result, c, err
 	}
-	leave, err := c.sol.enter(c.ctx, c.request.sol, c.timeout)
-	if err != nil {
-		return result, err
+	if c.request.sol == nil {
+		result, err = resultOf(c, read)
+		return result, c, err
 	}
-	defer func() { leave(c.verdict(err)) }()
+	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
+		return result, c, err
+	}
+	learned := func() (result T, err error) {
+		defer func() { c.turn.leave(c.verdict(err)) }()
+		return resultOf(c, read)
+	}
+	if c.turn.here.Alone() {
+		return outlive(c, learned)
+	}
+	result, err = learned()
+	return result, c, err
+}
+
+// resultOf exchanges a request for an answer. It is a result only when it is the contract's.
+func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
 	if err = c.exchange(); err != nil {
 		return result, err
 	}
@@ -67,14 +81,10 @@ func (c *call) exchange() error {
 		return err
 	}
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
-	if c.told != nil {
+	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
 	c.sent, err = loop.Run(r, c.request.body)
-	var spent *quota.Spent
-	if kept := c.sent.Kept; kept != nil && !(errors.As(kept, &spent) && c.sent.Attempts > 0) && !errors.Is(err, kept) {
-		err = errors.Join(err, kept) // but of a retry that the quota does not allow, what came before counts
-	}
 	return err
 }
 
@@ -83,45 +93,55 @@ func (c *call) exchange() error {
 func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err error) {
 	ticket, err := c.quota.Enter(r.Context(), c.settings.reserve)
 	if err != nil {
-		return a, err
+		return a, refusedBy(err, number)
 	}
-	var seen *RateLimit
-	defer func() {
-		c.quota.Leave(ticket, quota.Outcome{Written: a.Written, Status: a.Status, Headers: (*quota.Headers)(seen)})
-	}()
+	var outcome quota.Outcome
+	defer func() { c.quota.Leave(ticket, outcome) }()
 	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
 	if err != nil {
-		return a, err
+		outcome = heldBack(err)
+		return a, refusedBy(err, number)
 	}
+	var told *RateLimit
 	defer func() {
-		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: seen.copy()})
+		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
 	if err := c.pace(r.Context()); err != nil {
 		return a, err
 	}
+	if c.turn != nil {
+		if r, err = c.turn.depart(r); err != nil {
+			return a, err
+		}
+		defer func() { c.turn.returned(a.Unsent) }()
+	}
 	c.sending(number)
+	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
-	seen = c.take(a, number)
+	c.answer = newAnswer(a, c.reading())
+	outcome = c.answer.outcome()
+	if reservation != nil {
+		told = c.answer.told()
+	}
+	c.tell(number)
 	return a, nil
 }
 
-// take makes an attempt's answer that of the call, tells of it, and returns the quota that it shows.
-func (c *call) take(a exchange.Answer, number int) *RateLimit {
-	c.answer = newAnswer(a, c.reading(), time.Now())
+// tell tells of the attempt that was just made.
+func (c *call) tell(number int) {
 	if c.answer.rateLimit != nil {
 		c.rateLimit.Store(c.answer.rateLimit)
 	}
-	c.observer.attempt(number, a.Written)
+	c.observer.attempt(number, c.answer.Written)
 	if c.observer.watching() {
 		c.observer.event(c.ctx, c.event(number))
 	}
-	return c.answer.rateLimit
 }
 
 // pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
 func (c *call) pace(ctx context.Context) error {
-	if c.told != nil {
+	if c.progress != nil {
 		return c.paceOfMany(ctx)
 	}
 	err := c.limiter.Wait(ctx)
@@ -133,19 +153,19 @@ func (c *call) pace(ctx context.Context) error {
 
 // paceOfMany waits for the limiter with the callers of a query whose deadlines allow it.
 func (c *call) paceOfMany(ctx context.Context) error {
-	turn := c.limiter.Reserve()
-	wait := turn.Delay()
+	place := c.limiter.Reserve()
+	wait := place.Delay()
 	if wait == 0 {
 		return ctx.Err()
 	}
-	c.told(c, wait, context.DeadlineExceeded)
+	c.progress(c, wait, context.DeadlineExceeded)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		turn.Cancel()
+		place.Cancel()
 		return ctx.Err()
 	}
 }
@@ -153,17 +173,17 @@ func (c *call) paceOfMany(ctx context.Context) error {
 // waiting tells of a wait before the next attempt.
 func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
 	c.sent = soFar
-	c.told(c, wait, cmp.Or(err, c.answer.refusal()))
+	c.progress(c, wait, cmp.Or(err, c.answer.refusal()))
 }
 
 // sending tells that an attempt leaves: from now on it may have been received, and what was answered
 // before it is the answer no more.
 func (c *call) sending(number int) {
-	if c.told == nil {
+	if c.progress == nil {
 		return
 	}
 	soFar := *c
 	soFar.sent = exchange.Result{Attempts: number, MayBeSent: true}
 	soFar.answer = answer{}
-	c.told(&soFar, 0, nil)
+	c.progress(&soFar, 0, nil)
 }

@@ -2,6 +2,7 @@ package fiscope_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -84,7 +85,13 @@ func newClient(t testing.TB, rt http.RoundTripper, opts ...fiscope.Option) *fisc
 	opts = append([]fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: rt})}, opts...)
 	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
 	require.NoError(t, err)
+	closeWith(t, client)
 	return client
+}
+
+// closeWith waits at the end of the test for what goes on in the background.
+func closeWith(t testing.TB, client *fiscope.Client) {
+	t.Cleanup(func() { require.NoError(t, client.Close(context.Background())) })
 }
 
 // raw is an answer: a status, a body, and headers as "Name: value".

@@ -1,8 +1,11 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
+	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -28,54 +31,123 @@ func (c CredencialesSOL) check() error {
 		if strings.ContainsFunc(credential.text, unicode.IsControl) {
 			return invalid("%s holds control characters: often the line break of the file it was read from", credential.field)
 		}
+		if strings.TrimSpace(credential.text) != credential.text {
+			return invalid("%s has blanks around it: trim what it was read from", credential.field)
+		}
 	}
 	return nil
 }
 
-// parts returns what tells a credential from every other.
-func (c CredencialesSOL) parts() []string { return []string{c.RUC, c.Usuario, c.Clave.text()} }
+// parts returns what tells a credential from every other. The case of a user does not.
+func (c CredencialesSOL) parts() []string {
+	return []string{c.RUC, solguard.User(c.Usuario), c.Clave.text()}
+}
 
 // solGuard keeps a SOL user from being blocked by us, with what this process and its fleet know of each
 // credential.
 type solGuard struct {
-	here   *solguard.Guard
-	fleet  *fleet        // nil for none
-	memory time.Duration // of a verdict
+	here    *solguard.Guard
+	fleet   *fleet        // nil for none
+	memory  time.Duration // of a verdict
+	attempt time.Duration // the longest of a validation
 }
 
-// enter waits, at most for patience, until the credential may be sent, and refuses one that is known to
-// be refused. What it returns must be told what came of it. A call without a credential need not wait.
-func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL, patience time.Duration) (leave func(solguard.Verdict), err error) {
-	if c == nil {
-		return func(solguard.Verdict) {}, nil
-	}
-	turn, err := g.here.Enter(ctx, g.here.ID(c.parts()...), patience)
+// solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
+// that sends it.
+type solTurn struct {
+	guard      *solGuard
+	credential []string
+	here       *solguard.Turn
+	claim      *solClaim // what the fleet granted; nil for nothing
+
+	mu        sync.Mutex
+	abandoned bool // the caller has left
+	attempts  int  // that were handed to the transport
+	sent      bool // ... and the last of them may have reached the service
+}
+
+// enter waits until this process may send a credential, at most for the time of an attempt, and refuses
+// one that is known to be refused. The turn that it returns must be left.
+func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, error) {
+	turn, err := g.here.Enter(ctx, g.here.Credential(c.RUC, c.Usuario, c.Clave.text()), g.attempt)
 	if err != nil {
 		return nil, err
 	}
-	claim := &Claim{State: ClaimProven} // where it needs no proof, this process knows that it is good
-	if turn.Prover {
-		claim, err = g.fleet.claim(ctx, c.parts(), patience)
-		known := verdictOf(claim)
-		if err == nil && known == solguard.Rejected {
-			err = &solguard.Refused{Since: claim.Since}
-		}
-		if err != nil || known == solguard.Proven {
-			g.here.Leave(turn, known)
-			turn.Prover = false
-		}
-		if err != nil {
-			return nil, err
+	return &solTurn{guard: g, credential: c.parts(), here: turn}, nil
+}
+
+// maySend is asked last before the request is sent, so that what was learned while it waited counts, and
+// the fleet's claim is not used up by waiting. It waits while another process tries the credential.
+func (t *solTurn) maySend(ctx context.Context) error {
+	if t.claim == nil && t.here.Alone() {
+		claim, err := t.guard.fleet.claim(ctx, t.credential, t.guard.attempt)
+		switch {
+		case err != nil:
+			return err
+		case claim == nil: // what is known here is all there is
+		case claim.State == ClaimRefused:
+			now := time.Now()
+			t.here.Block(cmp.Or(claim.Since, now), cmp.Or(claim.Until, now.Add(t.guard.memory)))
+		case claim.State == ClaimProven:
+			t.here.Accepted(cmp.Or(claim.Since, time.Now()))
+		default:
+			t.claim = claim
 		}
 	}
-	return func(v solguard.Verdict) {
-		g.here.Leave(turn, v)
-		g.fleet.conclude(c.parts(), claim, v, g.memory)
-	}, nil
+	return t.here.Refused()
+}
+
+// depart is called last before an attempt's request is sent. It returns the request, that of an unproven
+// credential as one that does not end with its caller, or why it may not be sent.
+func (t *solTurn) depart(r *http.Request) (*http.Request, error) {
+	if err := t.maySend(r.Context()); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := r.Context().Err(); t.abandoned || err != nil {
+		return nil, cmp.Or(err, context.Canceled)
+	}
+	t.attempts, t.sent = t.attempts+1, true
+	if !t.here.Alone() {
+		return r, nil
+	}
+	return r.WithContext(context.WithoutCancel(r.Context())), nil
+}
+
+// returned takes note of the end of an attempt. After one that reached nobody, the fleet's claim is given
+// back: the next attempt asks anew.
+func (t *solTurn) returned(unsent bool) {
+	if !unsent {
+		return
+	}
+	t.mu.Lock()
+	t.sent = false
+	t.mu.Unlock()
+	t.guard.fleet.release(t.claim)
+	t.claim = nil
+}
+
+// abandon takes note that the caller has left. It reports whether the request may have reached the
+// service; otherwise it is not sent any more.
+func (t *solTurn) abandon() (attempts int, sent bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.abandoned = true
+	return t.attempts, t.sent
+}
+
+// leave takes note, here and then in the fleet, of what came of the credential.
+func (t *solTurn) leave(v solguard.Verdict) {
+	memory := t.guard.memory
+	if blocked := t.here.Leave(v); blocked > 0 {
+		memory = blocked
+	}
+	t.guard.fleet.conclude(t.credential, t.claim, v, memory)
 }
 
 // forget lets a refused credential be sent again.
 func (g *solGuard) forget(c CredencialesSOL) {
-	g.here.Forget(g.here.ID(c.parts()...))
-	g.fleet.forget(c.parts())
+	g.here.Forget(g.here.Credential(c.RUC, c.Usuario, c.Clave.text()))
+	g.fleet.forget(c.parts(), g.attempt)
 }

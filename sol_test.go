@@ -2,8 +2,11 @@ package fiscope_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -197,19 +200,19 @@ func TestWhatProvesACredential(t *testing.T) {
 	}
 }
 
-func TestAWaiterTakesOverFromOneThatGaveUp(t *testing.T) {
+func TestAWaiterTakesOverFromOneThatGotNoVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := answers(t, hangs, raw(200, contract(t, "validar_200_aceptado.json")))
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, validar(ctx, client, clave), context.Canceled) })
-		synctest.Wait()
+		time.Sleep(time.Second)
+		cancel()
 		for range 5 {
 			wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) })
 		}
 		synctest.Wait()
 		assert.Len(t, s.seen(), 1, "the others wait")
-		cancel()
 		wg.Wait()
 		assert.Len(t, s.seen(), 6)
 	})
@@ -233,14 +236,11 @@ func TestAWaiterIsNotKeptForEver(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		prover := make(chan struct{})
-		var sent atomic.Int64
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent.Add(1)
-			<-prover // a transport that ignores its context
-			return raw(503, "")(r)
-		}))
-		go func() { _ = validar(t.Context(), client, clave) }()
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record), raw(503, "")}}
+		client := newClient(t, s, fiscope.WithRateLimit(1.0/60, 1))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		var first sync.WaitGroup
+		first.Go(func() { assert.Error(t, validar(t.Context(), client, clave)) }) // it waits a minute to be sent
 		synctest.Wait()
 		start := time.Now()
 		err := validar(t.Context(), client, clave)
@@ -249,8 +249,8 @@ func TestAWaiterIsNotKeptForEver(t *testing.T) {
 		var e *fiscope.Error
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-		assert.EqualValues(t, 1, sent.Load())
-		close(prover)
+		assert.Len(t, s.seen(), 1)
+		first.Wait()
 	})
 }
 
@@ -280,4 +280,364 @@ func TestALookupIsNotHeldBackByARefusedClave(t *testing.T) {
 	client, _ := answers(t, raw(401, ``), raw(200, contract(t, "consultar_200.json")))
 	require.Error(t, validar(t.Context(), client, clave))
 	require.NoError(t, operations["consultar"](t.Context(), client))
+}
+
+// authority accepts one clave, and counts what reaches it.
+type authority struct {
+	mu       sync.Mutex
+	right    string        // the clave that is accepted
+	takes    time.Duration // an answer
+	sent     map[string]int
+	refused  int
+	underWay int
+	together int // at most
+}
+
+func (a *authority) RoundTrip(r *http.Request) (*http.Response, error) {
+	var asked struct{ ClaveSol string }
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.sent[asked.ClaveSol]++
+	a.underWay++
+	a.together = max(a.together, a.underWay)
+	accepted := asked.ClaveSol == a.right
+	if !accepted {
+		a.refused++
+	}
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.underWay--
+		a.mu.Unlock()
+	}()
+	select {
+	case <-time.After(a.takes):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	if accepted {
+		return raw(200, verdict)(r)
+	}
+	return raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`)(r)
+}
+
+func (a *authority) change(right string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.right = right
+}
+
+func withAuthority(t *testing.T, opts ...fiscope.Option) (*fiscope.Client, *authority) {
+	a := &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+	return newClient(t, a, opts...), a
+}
+
+func together(n int, call func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { call(i) })
+	}
+	wg.Wait()
+}
+
+func TestAClaveThatWasChangedIsRefusedOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts    []fiscope.Option
+		idle    time.Duration
+		refused int
+	}{
+		"after hours":                        {nil, 3 * time.Hour, 1},
+		"after 15 minutes":                   {nil, 15 * time.Minute, 1},
+		"after the memory, which is shorter": {[]fiscope.Option{fiscope.WithSOLMemory(time.Minute)}, time.Minute, 1},
+		"within minutes, behind a limiter":   {[]fiscope.Option{fiscope.WithRateLimit(10, 1)}, time.Minute, 11},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, a := withAuthority(t, test.opts...)
+				require.NoError(t, validar(t.Context(), client, clave))
+				time.Sleep(test.idle)
+				a.change("la-nueva")
+				together(1000, func(int) {
+					assert.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials)
+				})
+				assert.LessOrEqual(t, a.refused, test.refused)
+				assert.Positive(t, a.refused)
+			})
+		})
+	}
+	t.Run("and the next one goes alone, too", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, a := withAuthority(t)
+			require.NoError(t, validar(t.Context(), client, clave))
+			a.change("la-nueva")
+			require.Error(t, validar(t.Context(), client, clave))
+			client.CPE.Olvidar(credenciales)
+			together(1000, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+			assert.Equal(t, 2, a.refused)
+			client.CPE.Olvidar(credenciales)
+			a.change(clave)
+			start := time.Now()
+			together(1000, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+			assert.Equal(t, 2*time.Second, time.Since(start))
+		})
+	})
+}
+
+func TestAProvenClaveHasNoCapWhileItIsUsed(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts  []fiscope.Option
+		every time.Duration
+		alone bool
+	}{
+		"every 14 minutes, each acceptance counts": {nil, 14 * time.Minute, false},
+		"every 15 minutes":                         {nil, 15 * time.Minute, true},
+		"within WithSOLMemory":                     {[]fiscope.Option{fiscope.WithSOLMemory(time.Minute)}, 50 * time.Second, false},
+		"after WithSOLMemory":                      {[]fiscope.Option{fiscope.WithSOLMemory(time.Minute)}, time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, _ := withAuthority(t, test.opts...)
+				require.NoError(t, validar(t.Context(), client, clave))
+				for range 3 {
+					time.Sleep(test.every)
+					start := time.Now()
+					together(8, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+					want := time.Second
+					if test.alone {
+						want = 2 * time.Second
+					}
+					assert.Equal(t, want, time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+func TestOneUserIsTriedOneClaveAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, a := withAuthority(t)
+		a.takes = 100 * time.Millisecond
+		together(100, func(i int) {
+			assert.ErrorIs(t, validar(t.Context(), client, fmt.Sprint("equivocada ", i)), fiscope.ErrInvalidSOLCredentials)
+		})
+		assert.Equal(t, 1, a.together)
+		assert.Equal(t, 100, a.refused)
+
+		require.NoError(t, validar(t.Context(), client, clave))
+		start := time.Now()
+		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, a.takes, time.Since(start), "but the proven one is not held back")
+
+		a.together = 0
+		together(10, func(i int) {
+			c := credenciales
+			c.Usuario = fmt.Sprint("OTRO", i)
+			_, _ = client.CPE.Validar(t.Context(), factura, c)
+		})
+		assert.Equal(t, 10, a.together, "nor do users wait for each other")
+	})
+	t.Run("no longer than an attempt takes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, a := withAuthority(t)
+			a.takes = 20 * time.Second
+			start := time.Now()
+			var notSent atomic.Int64
+			together(10, func(i int) {
+				if err := validar(t.Context(), client, fmt.Sprint("equivocada ", i)); errors.Is(err, fiscope.ErrUnavailable) {
+					assert.ErrorContains(t, err, "nothing was sent")
+					notSent.Add(1)
+				}
+			})
+			assert.LessOrEqual(t, time.Since(start), 40*time.Second)
+			assert.EqualValues(t, 8, notSent.Load())
+		})
+	})
+}
+
+func TestSpellingsOfAUserAreOne(t *testing.T) {
+	var usuarios []string
+	client, s := answers(t, raw(401, contract(t, "validar_401.json")))
+	for _, usuario := range []string{"MIUSER01", "miuser01", "MiUser01", " MIUSER01", "MIUSER01 ", "\u00a0MIUSER01"} {
+		c := credenciales
+		c.Usuario = usuario
+		_, err := client.CPE.Validar(t.Context(), factura, c)
+		require.Error(t, err)
+		usuarios = append(usuarios, usuario)
+	}
+	require.Len(t, s.seen(), 1, "%q", usuarios)
+
+	client, s = answers(t, raw(200, verdict))
+	c := credenciales
+	c.Usuario = "miUser01"
+	_, err := client.CPE.Validar(t.Context(), factura, c)
+	require.NoError(t, err)
+	assert.True(t, strings.Contains(s.seen()[0].body, `"usuarioSol":"miUser01"`), "it is sent as given")
+	require.NoError(t, validar(t.Context(), client, clave))
+}
+
+func TestALateSuccessDoesNotUndoARefusalThatWasForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		accepted := raw(200, contract(t, "validar_200_aceptado.json"))
+		refused := slowly(raw(401, contract(t, "validar_401.json")))
+		client, _ := answers(t, accepted, slowly(slowly(accepted)), refused, slowly(accepted))
+		require.NoError(t, validar(t.Context(), client, clave))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.NoError(t, validar(t.Context(), client, clave)) }) // under way for two seconds
+		synctest.Wait()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials) // after one
+		client.CPE.Olvidar(credenciales)
+		wg.Wait()
+		start := time.Now()
+		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, 2*time.Second, time.Since(start), "one goes first: what began before the refusal proves nothing")
+	})
+}
+
+func TestOtherCredentialsDoNotPushOut(t *testing.T) {
+	others := func(t *testing.T, client *fiscope.Client) {
+		c := credenciales
+		for i := range 10_500 {
+			c.Usuario = fmt.Sprint("OTRO", i)
+			_, err := client.CPE.Validar(t.Context(), factura, c)
+			require.NoError(t, err)
+		}
+	}
+	t.Run("one that was refused", func(t *testing.T) {
+		client, a := withAuthority(t)
+		a.takes = 0
+		require.Error(t, validar(t.Context(), client, "equivocada"))
+		others(t, client)
+		require.ErrorIs(t, validar(t.Context(), client, "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+		assert.Equal(t, 1, a.refused)
+	})
+	t.Run("one that is being tried", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, a := withAuthority(t)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				assert.Error(t, validar(t.Context(), client, "equivocada"))
+			}()
+			synctest.Wait()
+			a.takes = 0
+			others(t, client)
+			assert.ErrorIs(t, validar(t.Context(), client, "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+			<-done
+			assert.Equal(t, 1, a.refused)
+		})
+	})
+}
+
+func TestCodesInOtherSpellings(t *testing.T) {
+	for name, body := range map[string]string{
+		"blanks around":         `{"error":"x","code":" INVALID_SOL_CREDENTIALS\n"}`,
+		"blanks within":         `{"error":"x","code":"INVALID SOL CREDENTIALS"}`,
+		"another case":          `{"error":"x","code":"invalid_sol_credentials"}`,
+		"nested":                `{"error":{"code":"INVALID_SOL_CREDENTIALS","message":"clave incorrecta"}}`,
+		"nested, another case":  `{"error":{"code":"Invalid_Sol_Credentials"}}`,
+		"nested, beside a code": `{"code":"401","error":{"code":"INVALID_SOL_CREDENTIALS"}}`,
+		"nested, beside blanks": `{"code":" ","error":{"code":"INVALID_SOL_CREDENTIALS"}}`,
+	} {
+		for _, status := range []int{200, 400, 401, 403, 500} {
+			t.Run(fmt.Sprint(name, " ", status), func(t *testing.T) {
+				client, s := answers(t, raw(status, body))
+				err := validar(t.Context(), client, clave)
+				require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
+				require.NotErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, fiscope.CodeInvalidSOLCredentials, e.Code)
+				require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+				assert.Len(t, s.seen(), 1)
+			})
+		}
+	}
+	for body, is := range map[string]error{
+		`{"error":"x","code":" not_found "}`:                   fiscope.ErrNotFound,
+		`{"error":{"code":"Not_Found","mensaje":"no existe"}}`: fiscope.ErrNotFound,
+		`{"error":{"code":"SEARCH_TOO_SHORT"}}`:                fiscope.ErrSearchTooShort,
+	} {
+		client, _ := answers(t, raw(404, body))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), is)
+	}
+	client, _ := answers(t, raw(400, `{"error":{"code":"OTRO","message":"clave incorrecta"}}`))
+	err := operations["consultar"](t.Context(), client)
+	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+	assert.ErrorContains(t, err, "(HTTP 400 OTRO): clave incorrecta")
+}
+
+func TestOlvidarTakesNothingFromAProvenCredential(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := withAuthority(t)
+		require.NoError(t, validar(t.Context(), client, clave))
+		client.CPE.Olvidar(credenciales)
+		start := time.Now()
+		together(100, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+}
+
+func TestA401WithoutACodeBlocksAProvenClaveForMinutes(t *testing.T) {
+	for name, body := range map[string]string{"no body": "", "a page": "<html>401</html>", "no code": `{"error":"no"}`} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				accepted, gateway := slowly(raw(200, verdict)), slowly(raw(401, body))
+				client, s := answers(t, accepted, gateway, gateway, gateway, accepted)
+				require.NoError(t, validar(t.Context(), client, clave))
+				together(1, func(int) { assert.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized) })
+				err := validar(t.Context(), client, clave)
+				require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+				for _, said := range []string{"answered 401", "did not say what it refuses", "were accepted at 2000-01-01T00:00:01Z", "not sent before 2000-01-01T00:05:02Z", "Olvidar"} {
+					assert.ErrorContains(t, err, said)
+				}
+				assert.NotContains(t, err.Error(), "were refused")
+
+				for sent, minutes := range []time.Duration{5, 10} { // they double
+					time.Sleep(minutes*time.Minute - time.Nanosecond)
+					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+					time.Sleep(time.Nanosecond)
+					together(100, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+					require.Len(t, s.seen(), 3+sent, "one goes first")
+				}
+				client.CPE.Olvidar(credenciales)
+				require.NoError(t, validar(t.Context(), client, clave))
+				start := time.Now()
+				together(100, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+				assert.Equal(t, time.Second, time.Since(start))
+			})
+		})
+	}
+	t.Run("many at once are one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := answers(t, raw(200, verdict), slowly(raw(401, "")))
+			require.NoError(t, validar(t.Context(), client, clave))
+			together(100, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+			time.Sleep(5*time.Minute - time.Nanosecond)
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+			time.Sleep(time.Nanosecond)
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized)
+		})
+	})
+	t.Run("of an unproven one for a day", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := answers(t, raw(401, ""), raw(200, verdict))
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized)
+			time.Sleep(24*time.Hour - time.Nanosecond)
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+			assert.Len(t, s.seen(), 1)
+			time.Sleep(time.Nanosecond)
+			require.NoError(t, validar(t.Context(), client, clave))
+		})
+	})
+	t.Run("and a refusal by its code for a day", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := answers(t, raw(200, verdict), raw(401, contract(t, "validar_401.json")))
+			require.NoError(t, validar(t.Context(), client, clave))
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials)
+			time.Sleep(24*time.Hour - time.Nanosecond)
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+		})
+	})
 }

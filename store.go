@@ -19,18 +19,25 @@ type Store interface {
 	// Save keeps value under key for ttl.
 	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
-	// Reserve asks for one query of an account's quota, of which keep are left to others.
+	// Reserve asks for one query of an account's quota, of which keep are left to others. While the
+	// headers say that no query is left, a Store may grant one to the whole fleet every 15 to 60 minutes,
+	// to see whether the quota was raised: each Client asks for it at most that often, and none goes
+	// against a QuotaSpent.
 	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
-	// Settle tells what came of a reservation that was granted.
+	// Settle tells what came of a reservation that was granted. What the headers of an attempt say that was
+	// granted on an earlier day, or whose reset is past, is not of the present day.
 	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
 
 	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
-	// so that a process that died holds nothing.
+	// so that a process that died holds nothing: longer than an attempt takes. A credential that was
+	// accepted a while ago is asked for under a second name, which is only ever claimed and given back.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
-	// claim that was granted, and where a credential that was proven is refused.
+	// claim that was granted, and without one where a credential that was proven is refused, or accepted
+	// again. A refusal that Conclude failed to take is told again, before the next claim or by
+	// [Client.Close].
 	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
-	// Forget forgets what is known of a credential.
+	// Forget forgets what is known of a credential. It is called for one that was refused.
 	Forget(ctx context.Context, credential string) error
 }
 
@@ -56,13 +63,14 @@ const (
 type Outcome struct {
 	Written    int        // queries that may have been charged: 0 gives the reservation back
 	StatusCode int        // 0 where no answer came
-	RateLimit  *RateLimit // as the answer's headers said; nil where none came
+	RateLimit  *RateLimit // as the answer's headers said, a Reset in the past too, and a Remaining below zero as 0; nil where none came
 }
 
 // Claim is a Store's answer to Claim.
 type Claim struct {
 	State ClaimState
-	Since time.Time // for ClaimRefused: when
+	Since time.Time // for ClaimRefused and ClaimProven: when it was, the last time; zero for just now
+	Until time.Time // for ClaimRefused: when it is forgotten; zero for the time of [WithSOLMemory] from now on
 	Token string    // for the Store itself, to know the claim again
 }
 

@@ -37,6 +37,14 @@ func TestWrongCitationsAreFound(t *testing.T) {
 		"no such section":       {"\n// A rule (docs/contrato.md, 4.5).", 1, "a.go:2: docs/contrato.md has no section 4.5"},
 		"no such, over lines":   {"// (docs/contrato.md,\n// 4.5)", 1, "a.go:2: docs/contrato.md has no section 4.5"},
 		"no such, second":       {`"(docs/contrato.md, 8; 9)"`, 2, "a.go:1: docs/contrato.md has no section 9"},
+		"no such, after a word": {"// docs/contrato.md, 4.3, and 9", 2, "a.go:1: docs/contrato.md has no section 9"},
+		"no such, the last":     {"// docs/contrato.md, 4 to 4.9", 2, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, a dash":       {"// docs/contrato.md, 4.3-4.9", 2, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, a colon":      {"// docs/contrato.md: 4.9", 1, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, in words":     {"// docs/contrato.md, section 4.9", 1, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, a sign":       {"// docs/contrato.md, §4.9", 1, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, turned round": {"// section 4.9 of docs/contrato.md", 1, "a.go:1: docs/contrato.md has no section 4.9"},
+		"no such, bare":         {"// docs/contrato.md: (see 4.3; 4.9)", 2, "a.go:1: docs/contrato.md has no section 4.9"},
 		"bare":                  {"// Of docs/contrato.md.\n//\n// A rule (4.3, 5: it is so).", 2, "a.go:3: docs/contrato.md has no section 5"},
 		"value":                 {"{Section: `4.4`}", 1, "a.go:1: docs/contrato.md has no section 4.4"},
 		"value of JSON":         {`{"section": "8, 4.4"}`, 2, "a.go:1: docs/contrato.md has no section 4.4"},
@@ -62,12 +70,17 @@ func TestWrongCitationsAreFound(t *testing.T) {
 	}
 }
 
+// between stands between the numbers of a citation.
+const between = `(?:, and |, or |, |; | and | or | to | y | o | a |-|–)`
+
 var (
 	absent = regexp.MustCompile(`\b(?:service|DESIGN)\.md\b`)
 	// citation also finds one that goes on in the next line of a comment, and one of another form.
-	citation = regexp.MustCompile(`(\S*\bcontrato(?:\.md)?),?\s[\s/#>]*(?:sección )?(\d+(?:\.\d+)*(?:(?:, |; | and | y )\d+(?:\.\d+)*)*)`)
+	citation = regexp.MustCompile(`(\S*\bcontrato(?:\.md)?)[,:]?\s[\s/#>]*(?:sección |section |§ ?)?(\d+(?:\.\d+)*(?:` + between + `\d+(?:\.\d+)*)*)`)
+	// reversed finds one that names the section first.
+	reversed = regexp.MustCompile(`(?i)\bsection (\d+(?:\.\d+)*(?:` + between + `\d+(?:\.\d+)*)*) of (?:the contract|docs/contrato)`)
 	// bare finds a citation by number alone, in a file that names the contract.
-	bare = regexp.MustCompile(`[\s"]\(([1-9](?:\.\d+)?(?:, \d+(?:\.\d+)?)*)[):;,]`)
+	bare = regexp.MustCompile(`[\s"]\((?:see )?([1-9](?:\.\d+)?(?:` + between + `[1-9](?:\.\d+)?)*)[):;,]`)
 	// value finds the field of a record that says which section something is of.
 	value   = regexp.MustCompile("(?i)\\bsection\"?\\s*[:=]\\s*[\"`]([^\"`]*)")
 	section = regexp.MustCompile(`\d+(?:\.\d+)*`)
@@ -101,6 +114,9 @@ func wrongCitations(files texts) (faults []string, cited int) {
 			} else {
 				fault(at[4], `cite "%s, %s"`, contrato, numbers)
 			}
+		}
+		for _, at := range reversed.FindAllStringSubmatchIndex(text, -1) {
+			check(at[2], text[at[2]:at[3]])
 		}
 		for _, at := range value.FindAllStringSubmatchIndex(text, -1) {
 			check(at[2], text[at[2]:at[3]])

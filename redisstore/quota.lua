@@ -94,7 +94,7 @@ if newsLeft >= 0 then
     left, reset, kind, hold = math.min(left, newsLeft), newsReset, 'h', 0
   elseif newsReset > reset + HOUR then
     begin(newsLeft, newsReset, 'h')
-  elseif newsReset >= reset - HOUR then -- a reset that is told as "in so many seconds" trembles
+  elseif newsReset >= reset - HOUR then -- one that is computed anew for each answer differs a little
     left, reset = math.min(left, newsLeft), math.max(reset, newsReset)
   end
 end

@@ -54,17 +54,23 @@ func (g *guard) claim(ctx context.Context, credential string, hold time.Duration
 	if err != nil {
 		return fiscope.Claim{}, err
 	}
-	what, since, _ := strings.Cut(state, " ")
+	what, when, _ := strings.Cut(state, " ")
+	said, left, _ := strings.Cut(when, " ") // when it was, and for how long it is remembered
+	seconds, _ := strconv.ParseInt(said, 10, 64)
+	since := time.Unix(seconds, 0).UTC()
 	switch what {
 	case "granted":
 		return fiscope.Claim{State: fiscope.ClaimGranted, Token: mine}, nil
 	case "claimed":
 		return fiscope.Claim{State: fiscope.ClaimBusy}, nil
 	case "proven":
-		return fiscope.Claim{State: fiscope.ClaimProven}, nil
+		return fiscope.Claim{State: fiscope.ClaimProven, Since: since}, nil
 	case "refused":
-		seconds, _ := strconv.ParseInt(since, 10, 64)
-		return fiscope.Claim{State: fiscope.ClaimRefused, Since: time.Unix(seconds, 0).UTC()}, nil
+		claim := fiscope.Claim{State: fiscope.ClaimRefused, Since: since}
+		if ms, err := strconv.ParseInt(left, 10, 64); err == nil && ms > 0 {
+			claim.Until = time.Now().Add(time.Duration(ms) * time.Millisecond)
+		}
+		return claim, nil
 	}
 	return fiscope.Claim{}, fmt.Errorf("redisstore: the key of a credential holds something foreign")
 }

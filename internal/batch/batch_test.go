@@ -235,6 +235,19 @@ func TestAContextThatEnds(t *testing.T) {
 	})
 }
 
+// The context's end is the reason, also where the last answer would have been one.
+func TestAContextThatEndsWithTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := answers(func(context.Context, int) error {
+			cancel()
+			return errEnd
+		}).Over(ctx, policy, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
+		require.ErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, errEnd)
+	})
+}
+
 // One slow input must not let the others run away from it.
 func TestTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

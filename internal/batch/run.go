@@ -50,11 +50,12 @@ type input[E any] struct {
 // loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
 // pace is that of the queries.
 func (b *run[E, K, R]) loop() {
-	for ; b.position < b.policy.From && !b.ended && !b.interrupted(); b.position++ {
+	for ; b.position < b.policy.From && !b.ended && b.ctx.Err() == nil; b.position++ {
 		_, more := b.next()
 		b.ended = !more
 	}
 	for {
+		b.stop(b.interruption())
 		if b.room() && !b.read() {
 			b.stopped = nil // the consumer has enough
 			return
@@ -88,20 +89,19 @@ func (b *run[E, K, R]) room() bool {
 	if !b.first {
 		limit = 1
 	}
-	return !b.ended && b.underWay < limit && b.position-b.low < Window && !b.interrupted() && b.stopped == nil
+	return !b.ended && b.underWay < limit && b.position-b.low < Window && b.stopped == nil
 }
 
-// interrupted reports whether the context ended.
-func (b *run[E, K, R]) interrupted() bool {
+// stop ends the batch, unless err is nil. The first reason counts.
+func (b *run[E, K, R]) stop(err error) { b.stopped = cmp.Or(b.stopped, err) }
+
+// interruption returns why the context ended, and nil while it has not.
+func (b *run[E, K, R]) interruption() error {
 	err := b.ctx.Err()
-	if err == nil {
-		return false
+	if cause := context.Cause(b.ctx); err != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
 	}
-	if cause := context.Cause(b.ctx); !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
-	b.stopped = cmp.Or(b.stopped, err)
-	return true
+	return err
 }
 
 // read takes one input, and asks for it unless the same was asked before. It returns false when the
@@ -146,7 +146,10 @@ func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 			b.known.Remove(q.key)
 		}
 	}
-	if b.ends(q.err, verdict) {
+	interruption := b.interruption()
+	b.stop(interruption)
+	if q.err != nil && (verdict.Stop || interruption != nil && errors.Is(q.err, b.ctx.Err())) {
+		b.stop(q.err) // as all that follow would: it is not delivered, and another run begins with it
 		return true
 	}
 	b.count(q.err, verdict)
@@ -161,16 +164,6 @@ func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 	return true
 }
 
-// ends reports whether an input's error is that of all which follow, and stops the batch then. An
-// answer that came before the context ended is delivered.
-func (b *run[E, K, R]) ends(err error, verdict Verdict) bool {
-	if err == nil || !verdict.Stop && !(b.interrupted() && errors.Is(err, b.ctx.Err())) {
-		return false
-	}
-	b.stopped = cmp.Or(b.stopped, err)
-	return true
-}
-
 // count stops the batch after too many failures in a row: a service that is down, or another in its
 // place, must not be asked a million times.
 func (b *run[E, K, R]) count(err error, verdict Verdict) {
@@ -180,7 +173,7 @@ func (b *run[E, K, R]) count(err error, verdict Verdict) {
 	case verdict.Local:
 	default:
 		if b.failures++; b.failures == b.policy.MaxFailures {
-			b.stopped = cmp.Or(b.stopped, err)
+			b.stop(err)
 		}
 	}
 }

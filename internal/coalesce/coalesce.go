@@ -12,6 +12,8 @@ import (
 // Group holds the queries under way that others may join. Calls with the same K share a query, and V is
 // what it brings. The fields are set before the first call.
 type Group[K comparable, V any] struct {
+	// Go runs a query in a goroutine.
+	Go func(func())
 	// Keep says that somebody keeps the answers: a query that every caller has left goes on until what it
 	// has sent is answered.
 	Keep bool
@@ -93,7 +95,7 @@ func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, 
 		g.queries = map[K]*query[V]{}
 	}
 	g.queries[k] = q
-	go func() {
+	g.Go(func() {
 		answered := false
 		defer func() {
 			if !answered {
@@ -103,7 +105,7 @@ func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, 
 		}()
 		q.answer = ask(ctx, func(soFar V, until time.Time) { g.tell(k, q, soFar, until) })
 		answered = true
-	}()
+	})
 	return q
 }
 

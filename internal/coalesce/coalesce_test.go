@@ -19,6 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func inBackground(f func()) { go f() }
+
 // slow answers after a second, or not at all where its context ends first.
 func slow(answer string) func(context.Context, coalesce.Tell[string]) string {
 	return func(ctx context.Context, _ coalesce.Tell[string]) string { return slowly(ctx, answer) }
@@ -51,7 +53,7 @@ func slowly(ctx context.Context, answer string) string {
 
 func TestCallsAtTheSameTimeShareAQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g coalesce.Group[string, string]
+		g := coalesce.Group[string, string]{Go: inBackground}
 		var queries, begun atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 100 {
@@ -96,7 +98,7 @@ func TestACallerThatLeaves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Keep: test.keep}
+				g := coalesce.Group[int, string]{Go: inBackground, Keep: test.keep}
 				brought := make(chan string, 1)
 				ask := func(ctx context.Context, tell coalesce.Tell[string]) string {
 					answer := test.ask(ctx, tell)
@@ -147,7 +149,7 @@ func TestAWaitBeyondACallersDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var g coalesce.Group[int, string]
+				g := coalesce.Group[int, string]{Go: inBackground}
 				if test.after > 0 {
 					go func() { _, _, _ = g.Join(t.Context(), 1, waits("answer")) }()
 					time.Sleep(test.after)
@@ -172,7 +174,7 @@ func TestAQueryWithoutCallersBeginsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Keep: true}
+				g := coalesce.Group[int, string]{Go: inBackground, Keep: true}
 				var ended error
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() {
@@ -198,7 +200,7 @@ func TestAQueryWithoutCallersBeginsNothing(t *testing.T) {
 // that one must not hide the new one from a third.
 func TestAnAbandonedQueryAndANewOneDoNotMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g coalesce.Group[int, string]
+		g := coalesce.Group[int, string]{Go: inBackground}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			_, _, _ = g.Join(ctx, 1, func(ctx context.Context, _ coalesce.Tell[string]) string {
@@ -227,7 +229,7 @@ func TestAnAbandonedQueryAndANewOneDoNotMeet(t *testing.T) {
 func TestAQueryHasTheValuesOfItsFirstCallerAndNoEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
-		var g coalesce.Group[int, string]
+		g := coalesce.Group[int, string]{Go: inBackground}
 		value, _, err := g.Join(context.WithValue(t.Context(), key{}, "trace"), 1, func(ctx context.Context, _ coalesce.Tell[string]) string {
 			time.Sleep(1000 * time.Hour)
 			_, bounded := ctx.Deadline()
@@ -241,7 +243,7 @@ func TestAQueryHasTheValuesOfItsFirstCallerAndNoEnd(t *testing.T) {
 func TestAnAnswerThatIsThereIsBetterThanAnEndedContext(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
-			var g coalesce.Group[int, string]
+			g := coalesce.Group[int, string]{Go: inBackground}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answer, _, err := g.Join(ctx, 1, func(context.Context, coalesce.Tell[string]) string {

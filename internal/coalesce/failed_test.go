@@ -29,7 +29,7 @@ func TestAQueryThatPanics(t *testing.T) {
 	for name, value := range map[string]any{"a text": "boom", "an error": boom, "nil": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var g coalesce.Group[int, string]
+				g := coalesce.Group[int, string]{Go: inBackground}
 				var wg sync.WaitGroup
 				wg.Go(func() { // the one whose query it is
 					defer func() {
@@ -67,7 +67,7 @@ func TestAQueryThatPanics(t *testing.T) {
 
 func TestAQueryWhoseGoroutineEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g coalesce.Group[int, string]
+		g := coalesce.Group[int, string]{Go: inBackground}
 		exits := func(context.Context, coalesce.Tell[string]) string {
 			time.Sleep(time.Second)
 			runtime.Goexit()
@@ -95,7 +95,7 @@ func TestAPanicWhoseCallerHasLeftIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var lost []*coalesce.Panic
-				g := coalesce.Group[int, string]{Lost: func(p *coalesce.Panic) { lost = append(lost, p) }}
+				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(p *coalesce.Panic) { lost = append(lost, p) }}
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() { _, _, _ = g.Join(ctx, 1, thatPanics("boom")) }()
 				synctest.Wait()

@@ -3,62 +3,108 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
 // Answer is what came of one attempt: a status with what could be read, or an error.
 type Answer struct {
 	Status  int           // 0 where no answer came
-	Header  http.Header   // nil where no answer came
+	Header  http.Header   // nil where no answer came, or its headers are too long
 	Body    []byte        // what was read of it
 	Broken  error         // why Body is not whole; nil where it is
 	Err     error         // why no answer came; nil where one did
+	Refused bool          // the status was 401, which says enough also where the body does not come
 	Unsent  bool          // it provably reached nobody
 	Written int           // how often it was written: what can have been charged
+	At      time.Time     // when its headers came; zero where no answer came
 	Took    time.Duration // with the reading of the body
 }
 
-// ErrTooLong is why a body is not whole that has more bytes than are read.
-var ErrTooLong = errors.New("it is longer than the client reads")
+var (
+	// ErrHeaderTooLong is why nothing is read of an answer whose headers have more bytes than are read.
+	ErrHeaderTooLong = errors.New("its headers are longer than the client reads")
+	// errMisuse is a transport that does not keep to the rules of http.RoundTripper.
+	errMisuse = errors.New("the transport is at fault")
+)
 
 // Once sends r once and reads the answer whole, both within timeout, but no more than maxBytes of its
-// body after decompression.
+// headers, and of its body after decompression.
+//
+// That transport returns when the context of its request ends is its own duty, as it is with http.Client:
+// a goroutine for each attempt, which could be left behind, would nearly double the time of a lookup. The
+// reading of a body ends in any case.
 func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, maxBytes int64) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	trace := new(trace)
-	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx)))
+	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx))) //nolint:bodyclose // receive closes it
+	err = problem(transport, resp, err)
 	a := Answer{Err: err, Unsent: trace.unsent(ctx, err)}
 	if !a.Unsent {
 		a.Written = trace.written()
 	}
 	if err == nil {
-		a.receive(resp, maxBytes)
+		a.receive(ctx, transport, resp, maxBytes)
+		a.Refused = resp.StatusCode == http.StatusUnauthorized
+		if a.Refused && r.Context().Err() == nil {
+			a.Status, a.Err = resp.StatusCode, nil
+		}
 	}
 	a.Took = time.Since(start)
 	return a
 }
 
-// receive reads the body. A time that ran out while it trickled in says nothing about the answer: then
-// none came.
-func (a *Answer) receive(resp *http.Response, maxBytes int64) {
-	a.Status, a.Header = resp.StatusCode, resp.Header
-	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 && n <= maxBytes {
-		b.Grow(int(n) + bytes.MinRead)
+// problem returns why there is no answer to be read. A response that comes with an error is none.
+func problem(transport http.RoundTripper, resp *http.Response, err error) error {
+	switch {
+	case err != nil && abortedHeaders(err):
+		return ErrHeaderTooLong
+	case err != nil:
+		return err
+	case resp == nil:
+		return fmt.Errorf("%w: %T returned neither a response nor an error", errMisuse, transport)
+	case resp.StatusCode < 100:
+		return fmt.Errorf("%w: %T returned a response with the status %d", errMisuse, transport, resp.StatusCode)
+	case resp.Body == nil && resp.ContentLength > 0:
+		return fmt.Errorf("%w: %T returned a response of %d bytes without a body", errMisuse, transport, resp.ContentLength)
 	}
-	_, a.Broken = b.ReadFrom(io.LimitReader(resp.Body, maxBytes+1))
-	_ = resp.Body.Close()
-	if a.Body = b.Bytes(); int64(len(a.Body)) > maxBytes {
-		a.Broken = ErrTooLong
+	return nil
+}
+
+// abortedHeaders reports whether net/http stopped reading an answer within its headers, for which it has
+// no error of its own (http.Transport.MaxResponseHeaderBytes; the second is that of HTTP/2).
+func abortedHeaders(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "server response headers exceeded") || strings.Contains(text, "response header list larger than advertised limit")
+}
+
+// receive takes the answer. A time that ran out while the body trickled in says nothing about the
+// answer: then none came.
+func (a *Answer) receive(ctx context.Context, transport http.RoundTripper, resp *http.Response, maxBytes int64) {
+	a.Status, a.Header, a.At = resp.StatusCode, resp.Header, time.Now()
+	if headerBytes(resp.Header) > maxBytes {
+		a.Header = nil
+		_, _ = receiveBody(ctx, transport, resp, nothing)
+		a.Broken = ErrHeaderTooLong
+		return
 	}
+	a.Body, a.Broken = receiveBody(ctx, transport, resp, maxBytes)
 	if errors.Is(a.Broken, context.Canceled) || errors.Is(a.Broken, context.DeadlineExceeded) {
 		a.Status, a.Err = 0, a.Broken
 	}
+}
+
+func headerBytes(h http.Header) (n int64) {
+	for name, values := range h {
+		for _, value := range values {
+			n += int64(len(name) + len(": ") + len(value) + len("\r\n"))
+		}
+	}
+	return n
 }

@@ -26,28 +26,31 @@ type Loop struct {
 	Policy Policy
 	Budget *Budget
 	// Attempt makes the attempt with that number, from 1 on, and keeps its answer. An error says that the
-	// attempt was not made, and ends the loop.
+	// attempt was not made, and ends the loop: with that error, or with the last answer for ErrNoRetry.
 	Attempt func(r *http.Request, number int) (Answer, error)
 	// Waiting, where it is set, is called before each wait, with what Run would return without the attempt
 	// that follows it.
 	Waiting func(wait time.Duration, soFar Result, err error)
 }
 
+// ErrNoRetry is what Attempt returns where a retry may not be made, and what came before it counts.
+var ErrNoRetry = errors.New("no other attempt may be made")
+
 // Result is what the attempts came to.
 type Result struct {
 	Attempts  int
-	MayBeSent bool  // one of them may have reached the service
-	Kept      error // why another was wanted and not made, as Attempt said; nil where none was wanted
+	MayBeSent bool // one of them may have reached the service
 }
 
-// Run makes the attempts of r, whose body is body, or nil for none. The error is nil where the last
-// attempt was answered; otherwise it says why it was not, or that the context ended before the next.
+// Run makes the attempts of r, whose body is body, or nil for none. The error is nil where the answer of
+// the last attempt counts. Otherwise it says why there is none, and why another attempt was not made: by
+// what Attempt said, or since the context ended before it.
 func (l Loop) Run(r *http.Request, body []byte) (Result, error) {
 	t := tries{Loop: l, post: body != nil}
 	// Nearly all requests end with their first attempt; go-retryablehttp takes over where another is to
 	// be considered. Going through it at once would cost 20 allocations a request.
 	if !t.attempt(r) || !t.last.retryable() {
-		return t.result, t.unanswered(r.Context())
+		return t.result, t.failure(r.Context())
 	}
 	return t.again(r, body)
 }
@@ -58,8 +61,10 @@ type tries struct {
 	post           bool
 	result         Result
 	last           Answer
+	kept           error  // why an attempt was not made, as Attempt said; nil where none was kept back
 	internalErrors int    // answers with status 500
 	handedOver     bool   // the retry loop knows the first answer
+	setAside       bool   // a retry of the budget is held for the next attempt
 	seed           uint64 // of the random waits
 }
 
@@ -67,10 +72,10 @@ type tries struct {
 func (t *tries) attempt(r *http.Request) bool {
 	answer, err := t.Attempt(r, t.result.Attempts+1)
 	if err != nil {
-		t.result.Kept = withReasons(err, r.Context().Err(), context.Cause(r.Context()))
+		t.kept = err
 		return false
 	}
-	t.last = answer
+	t.last, t.setAside = answer, false
 	t.result.Attempts++
 	t.result.MayBeSent = t.result.MayBeSent || !answer.Unsent
 	if answer.Status == http.StatusInternalServerError {
@@ -79,23 +84,28 @@ func (t *tries) attempt(r *http.Request) bool {
 	return true
 }
 
-// unanswered returns why the last attempt has no answer, with the end of the context where that came
+// failure returns why there is no answer that counts, with the end of the context where that has to do
 // with it.
-func (t *tries) unanswered(ctx context.Context) error {
-	if t.last.Err == nil {
+func (t *tries) failure(ctx context.Context) error {
+	err := t.last.Err
+	if !errors.Is(t.kept, ErrNoRetry) {
+		err = withReason(err, t.kept)
+	}
+	if err == nil {
 		return nil
 	}
-	return withReasons(t.last.Err, ctx.Err(), context.Cause(ctx))
+	return withReason(withReason(err, ctx.Err()), context.Cause(ctx))
 }
 
-// withReasons joins what err does not say yet.
-func withReasons(err error, reasons ...error) error {
-	for _, reason := range reasons {
-		if reason != nil && !errors.Is(err, reason) {
-			err = errors.Join(err, reason)
-		}
+// withReason joins a reason that err does not say yet.
+func withReason(err, reason error) error {
+	if reason == nil || errors.Is(err, reason) {
+		return err
 	}
-	return err
+	if err == nil {
+		return reason
+	}
+	return errors.Join(err, reason)
 }
 
 // again hands the first answer to the retry loop, which sees to the other attempts.
@@ -106,6 +116,7 @@ func (t *tries) again(r *http.Request, body []byte) (Result, error) {
 		if err := request.SetBody(body); err != nil {
 			return t.result, err
 		}
+		request.GetBody = nil // which SetBody sets: only this loop may send it again
 	}
 	client := retryablehttp.Client{
 		HTTPClient: &http.Client{
@@ -119,13 +130,17 @@ func (t *tries) again(r *http.Request, body []byte) (Result, error) {
 		Backoff:      t.backoff,
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
+	defer t.giveBack()
 	resp, err := client.Do(request)
 	if err == nil {
 		_ = resp.Body.Close() // the bytes are the caller's already
 		return t.result, nil
 	}
 	// The error of the loop names the URL: what it means is known here.
-	return t.result, withReasons(t.last.Err, r.Context().Err(), context.Cause(r.Context()))
+	if t.setAside && t.kept == nil { // the wait for another attempt was interrupted
+		t.kept = r.Context().Err()
+	}
+	return t.result, t.failure(r.Context())
 }
 
 // roundTripper has no CloseIdleConnections, which the retry loop would call after a failure: the pool of
@@ -167,18 +182,27 @@ type readBody struct {
 
 func (*readBody) Close() error { return nil }
 
-// checkRetry is called after each attempt. A yes is paid for.
+// checkRetry is called after each attempt. A yes sets a retry of the budget aside, so that no two calls
+// wait for the same one: whoever gets none ends at once, with the answer it has.
 func (t *tries) checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
 	a, made := answerOf(resp, err)
-	again := made && a.retryable() && t.repeatable(a) && t.result.Attempts <= t.Policy.MaxRetries &&
-		t.waitFits(ctx, resp) && t.Budget.Take()
-	if again && t.Waiting != nil {
-		t.Waiting(t.nextWait(resp), t.result, t.unanswered(ctx))
+	if !made || a.Err != nil && ctx.Err() != nil || !a.retryable() || !t.repeatable(a) ||
+		t.result.Attempts > t.Policy.MaxRetries || !t.waitFits(ctx, a) {
+		return false, nil
 	}
-	return again, nil
+	t.setAside = t.Budget.Take()
+	if t.setAside && t.Waiting != nil {
+		t.Waiting(t.wait(a, t.result.Attempts-1), t.result, t.failure(ctx))
+	}
+	return t.setAside, nil
+}
+
+// giveBack returns what was set aside for an attempt that was not made: the wait for it was interrupted, or
+// something kept it from leaving.
+func (t *tries) giveBack() {
+	if t.setAside {
+		t.Budget.GiveBack()
+	}
 }
 
 // answerOf returns what roundTrip made a response or an error of.
@@ -209,33 +233,27 @@ func (t *tries) repeatable(a Answer) bool {
 
 // waitFits reports whether the wait before the next attempt is one that the policy allows, and ends
 // before the context's deadline.
-func (t *tries) waitFits(ctx context.Context, resp *http.Response) bool {
+func (t *tries) waitFits(ctx context.Context, a Answer) bool {
+	asked, _ := RetryAfter(a.Header, time.Now())
 	deadline, bounded := ctx.Deadline()
-	return retryAfter(resp) <= t.Policy.MaxRetryAfter && (!bounded || time.Until(deadline) > t.nextWait(resp))
+	wait := t.wait(a, t.result.Attempts-1)
+	return asked <= t.Policy.MaxRetryAfter && (!bounded || time.Until(deadline) > wait)
 }
 
-// nextWait returns the wait after the last attempt, whose response is resp.
-func (t *tries) nextWait(resp *http.Response) time.Duration {
-	return t.backoff(t.Policy.Base, t.Policy.Cap, t.result.Attempts-1, resp)
+// backoff returns the wait after the attempt with that number, from 0 on. The retry loop shows it no
+// response where the time of the attempt ran out within the body; what its headers ask for counts.
+func (t *tries) backoff(_, _ time.Duration, attempt int, _ *http.Response) time.Duration {
+	return t.wait(t.last, attempt)
 }
 
-// backoff returns the wait after the attempt with that number, from 0 on: what the service asks for, and
-// then a random part of a span that doubles (full jitter). The same arguments give the same wait, so that
-// the one that is checked is the one that is waited.
-func (t *tries) backoff(base, longest time.Duration, attempt int, resp *http.Response) time.Duration {
-	span := longest
-	if doubled := base << min(attempt, 16); doubled > 0 && doubled < longest {
+// wait returns what an answer asks for, and a random part of a span that doubles (full jitter). The same
+// arguments give the same wait, so that the one that is checked is the one that is waited.
+func (t *tries) wait(a Answer, attempt int) time.Duration {
+	asked, _ := RetryAfter(a.Header, time.Now())
+	span := min(t.Policy.Cap, math.MaxInt64-longestWait-1)
+	if doubled := t.Policy.Base << min(attempt, 16); doubled > 0 && doubled < span {
 		span = doubled
 	}
 	random := rand.New(rand.NewPCG(t.seed, uint64(attempt))) //nolint:gosec // a small count
-	asked := retryAfter(resp)
-	return asked + min(time.Duration(random.Int64N(int64(span))), math.MaxInt64-asked)
-}
-
-func retryAfter(resp *http.Response) time.Duration {
-	if resp == nil {
-		return 0
-	}
-	asked, _ := RetryAfter(resp.Header, time.Now())
-	return asked
+	return asked + time.Duration(random.Int64N(int64(span)+1))
 }

@@ -13,6 +13,9 @@ import (
 
 // retryable reports whether an attempt failed in a way that may pass by itself.
 func (a *Answer) retryable() bool {
+	if errors.Is(a.Broken, ErrHeaderTooLong) {
+		return false
+	}
 	switch a.Status {
 	case 0:
 		return passing(a.Err)
@@ -28,16 +31,24 @@ func (a *Answer) retryable() bool {
 }
 
 // passing reports whether a request that got no answer may get one the next time: a name that does not
-// exist and a certificate that is wrong stay so.
+// exist, a certificate that is wrong, headers that are too long and a transport that is at fault stay so.
 func passing(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound {
 		return false
 	}
+	return !failsTLS(err) && !errors.Is(err, ErrHeaderTooLong) && !errors.Is(err, errMisuse)
+}
+
+// failsTLS reports whether the two sides could not agree on a secure connection. An alert has no exported
+// type of its own where it comes over TCP: there it stands in an OpError.
+func failsTLS(err error) bool {
 	var record tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
 	var alert tls.AlertError
-	return !errors.As(err, &record) && !errors.As(err, &certificate) && !errors.As(err, &alert)
+	var op *net.OpError
+	return errors.As(err, &record) || errors.As(err, &certificate) || errors.As(err, &alert) ||
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
 
 // brokeOff reports whether a body ended too soon, as a connection does. One that is too long, or no
@@ -58,16 +69,27 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if text == "" {
 		return 0, false
 	}
-	const longest = 365 * 24 * time.Hour // enough to mean "not now", and far from an overflow
 	if strings.Trim(text, "0123456789.+-") == "" {
 		seconds, err := strconv.ParseFloat(text, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, false
 		}
-		return time.Duration(max(0, min(seconds, longest.Seconds())) * float64(time.Second)), true
+		return time.Duration(max(0, min(seconds, longestWait.Seconds())) * float64(time.Second)), true
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(0, min(at.Sub(now), longest)), true
+		return max(0, min(untilDate(at, h, now), longestWait)), true
 	}
 	return 0, false
+}
+
+// longestWait is enough to mean "not now", and far from an overflow.
+const longestWait = 365 * 24 * time.Hour
+
+// untilDate returns how far ahead a date of an answer lies. It is one of the service's clock, which the
+// answer's Date shows: ours may be hours apart. A Date that lies a year before it is of neither clock.
+func untilDate(at time.Time, h http.Header, now time.Time) time.Duration {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil && at.Sub(date) < longestWait {
+		return at.Sub(date)
+	}
+	return at.Sub(now)
 }

@@ -10,15 +10,15 @@ import (
 // other goroutines.
 type trace struct {
 	hooks                          httptrace.ClientTrace
-	asked, connected, wroteHeaders atomic.Bool
-	requests                       atomic.Int64
+	asked                          atomic.Bool
+	connections, headers, requests atomic.Int64 // how often one was got, and they were written
 }
 
 // watch returns a context under which the transport tells t.
 func (t *trace) watch(ctx context.Context) context.Context {
 	t.hooks.GetConn = func(string) { t.asked.Store(true) }
-	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
-	t.hooks.WroteHeaders = func() { t.wroteHeaders.Store(true) }
+	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connections.Add(1) }
+	t.hooks.WroteHeaders = func() { t.headers.Add(1) }
 	t.hooks.WroteRequest = func(httptrace.WroteRequestInfo) { t.requests.Add(1) }
 	return httptrace.WithClientTrace(ctx, &t.hooks)
 }
@@ -28,9 +28,12 @@ func (t *trace) watch(ctx context.Context) context.Context {
 // was closed by the other side). An attempt that ran out of time may still be writing. A transport that
 // does not tell of its connections proves nothing.
 func (t *trace) unsent(ctx context.Context, err error) bool {
-	return err != nil && t.asked.Load() && (!t.connected.Load() || ctx.Err() == nil && !t.wroteHeaders.Load())
+	return err != nil && t.asked.Load() && (t.connections.Load() == 0 || ctx.Err() == nil && t.headers.Load() == 0)
 }
 
-// written returns how often the request was written: net/http replays a GET by itself when a connection
-// that was kept open dies before the answer (golang/go#48438).
-func (t *trace) written() int { return int(max(1, t.requests.Load())) }
+// written returns how often the request was written, or may have been: net/http replays a GET by itself
+// when a connection that was kept open dies before the answer (golang/go#48438), and when an HTTP/2 server
+// refuses its stream. What was written may be told of only after the answer, the connection is before.
+func (t *trace) written() int {
+	return int(max(1, t.connections.Load(), t.headers.Load(), t.requests.Load()))
+}

@@ -1,29 +1,39 @@
-// Package quota is the gate that every attempt passes: it never lets more queries leave than are left.
+// Package quota is the gate that every attempt passes: it keeps back what cannot be answered
+// (docs/contrato.md, 8). It goes by these rules:
+//
+//   - What a header says is certain until its reset, or until another header of the same day says less.
+//     An attempt that began after it was read knows better, and is believed upwards too.
+//   - Resets within an hour of each other are of the same day: some services compute them anew each time.
+//   - A header of a day that is over, and one whose attempt began on an earlier day, say nothing.
+//   - What was answered without a header since the last one counts as used. What is under way, and what
+//     failed, may have been free: it is an estimate.
+//   - A reserve refuses as soon as no more than it is left. An estimate refuses nobody: while it says that
+//     nothing is left, attempts leave one at a time.
+//   - While a header says that nothing is left, one attempt leaves now and then to look whether it is still
+//     so: every 15 to 60 minutes before the reset, every second to every 5 minutes after it.
 package quota
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 )
 
-// Unknown stands for a number that no header gave.
-const Unknown = -1
+// Answer is what an attempt brought, as far as the quota goes.
+type Answer int
 
-// Headers is the quota as one answer shows it.
-type Headers struct {
-	Limit     int
-	Remaining int
-	Reset     time.Time
-}
+// The answers.
+const (
+	Unanswered Answer = iota // nothing that tells whether it used a query: no answer, a failure, "slower"
+	Answered                 // what uses a query
+	Refused                  // that the quota is spent
+)
 
 // Outcome is how an attempt ended.
 type Outcome struct {
-	Written int      // queries that were written
-	Status  int      // 0 where no answer came
+	Written int // queries that were written
+	Answer  Answer
 	Headers *Headers // nil where none came
 }
 
@@ -31,11 +41,15 @@ type Outcome struct {
 type Spent struct {
 	Left, Reserve int
 	Until         time.Time
+	Overdue       bool // the quota should be new by now, and is not
 }
 
 func (s *Spent) Error() string {
 	text := "no queries are left"
-	if s.Reserve > 0 {
+	switch {
+	case s.Overdue:
+		text = "the quota should be new by now, and the service says that it is still spent: none is asked"
+	case s.Reserve > 0:
 		text = fmt.Sprintf("%d queries are left, and %d are kept in reserve", s.Left, s.Reserve)
 	}
 	if !s.Until.IsZero() {
@@ -44,56 +58,66 @@ func (s *Spent) Error() string {
 	return text
 }
 
-// ErrStillSpent refuses those who waited for the first attempt of a new day, which was refused.
-var ErrStillSpent = errors.New("the quota should be new by now, and the service says that it is still spent")
+// phase is what is known of the present day.
+type phase int
 
-// Gate refuses the attempts that the headers say cannot be answered (docs/contrato.md, 8), and counts
-// what leaves between two headers, so that many goroutines together do not send more than is left.
-//
-// What the headers say is certain, what was sent since is an estimate: a failure may have been free,
-// and the contract documents the headers for lookups only. So a quota that is spent by a header refuses
-// until its reset, and one that is spent by the estimate lets one attempt through at a time.
+const (
+	unknown phase = iota // nothing
+	known                // what its headers say
+	overdue              // it has not begun: the day before, which is spent, should be over by our clock
+)
+
+// Gate lets attempts pass, and counts what leaves between two headers, so that many goroutines together
+// do not send more than is left. Its zero value knows nothing and lets all pass; a nil Gate always does.
 type Gate struct {
 	mu        sync.Mutex
-	remaining int       // the lowest header of this quota day; unknown while reset is zero
-	reset     time.Time // when this quota day ends
+	phase     phase
+	remaining int       // as the headers say; 0 while overdue
+	reset     time.Time // when the known day ends; later, when it ended
+	news      int       // how often what is known changed
+	since     int       // the news with which what is known began anew: attempts from before it know nothing
 	inFlight  int       // attempts under way
-	silent    int       // queries that ended without a header, ever
-	covered   int       // of those, how many the remaining of a header already counts
-	afterEnd  bool      // a spent day ended: one attempt goes first, to see whether the new one began
-	probing   bool      // ... it is under way
-	verdicts  int       // how often such an attempt was told that the quota is still spent
+	silent    tally     // queries that ended without a header, ever
+	covered   tally     // those of them that remaining counts already
+	look      look
 	changed   chan struct{}
 }
 
+// tally counts queries.
+type tally struct{ answered, failed int }
+
 // Ticket is an attempt's permission: what it must say when it ends.
 type Ticket struct {
-	silent int // the silent queries before it, which the header of its answer counts
-	probe  bool
+	news   int   // what was known when it left
+	silent tally // the silent queries before it, which the header of its answer counts
+	look   bool
 }
 
-// Enter waits until an attempt may leave that keeps reserve queries, or refuses it.
+// Enter waits until an attempt may leave that keeps reserve queries, or refuses it with a [Spent]. An
+// attempt that entered must [Gate.Leave].
 func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 	if g == nil {
 		return Ticket{}, nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	verdicts := g.verdicts
 	for {
-		g.endDay(time.Now())
+		now := time.Now()
+		g.endDay(now)
+		left := g.remaining - (g.silent.answered - g.covered.answered)
+		unsure := g.inFlight + g.silent.failed - g.covered.failed
 		switch {
-		case verdicts != g.verdicts:
-			return Ticket{}, ErrStillSpent
-		case g.afterEnd && !g.probing:
-			g.probing = true
-			return g.pass(true), nil
-		case g.afterEnd: // wait for the verdict
-		case g.reset.IsZero():
+		case g.phase == unknown:
 			return g.pass(false), nil
-		case g.remaining <= reserve:
-			return Ticket{}, &Spent{g.remaining, reserve, g.reset}
-		case g.remaining-reserve > g.inFlight+g.silent-g.covered, g.inFlight == 0:
+		case g.remaining == 0 && g.look.due(now):
+			g.look.begin(now, g.phase)
+			return g.pass(true), nil
+		case g.phase == overdue && g.look.refused && !g.look.underWay:
+			return Ticket{}, &Spent{Until: g.look.next, Overdue: true}
+		case g.phase == overdue: // wait for what the one that looks is told
+		case g.remaining == 0, reserve > 0 && left <= reserve:
+			return Ticket{}, &Spent{Left: max(0, left), Reserve: reserve, Until: g.reset}
+		case left-unsure > reserve, g.inFlight == 0:
 			return g.pass(false), nil
 		}
 		if err := g.wait(ctx); err != nil {
@@ -102,21 +126,30 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 	}
 }
 
-func (g *Gate) pass(probe bool) Ticket {
+func (g *Gate) pass(look bool) Ticket {
 	g.inFlight++
-	return Ticket{silent: g.silent, probe: probe}
+	return Ticket{news: g.news, silent: g.silent, look: look}
 }
 
-// wait returns when something changed. It is called with the lock held, and holds it again on return.
+// wait returns when something changed, or an attempt may leave to look. It is called with the lock held,
+// and holds it again on return.
 func (g *Gate) wait(ctx context.Context) error {
 	if g.changed == nil {
 		g.changed = make(chan struct{})
 	}
 	changed := g.changed
+	var due <-chan time.Time
+	if g.phase == overdue && !g.look.underWay {
+		timer := time.NewTimer(time.Until(g.look.next))
+		defer timer.Stop()
+		due = timer.C
+	}
 	g.mu.Unlock()
 	defer g.mu.Lock()
 	select {
 	case <-changed:
+		return nil
+	case <-due:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -130,42 +163,24 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	now := time.Now()
+	g.endDay(now)
 	g.inFlight--
-	if r := o.Headers; r != nil && r.Remaining != Unknown {
-		g.covered = max(g.covered, t.silent)
-		g.merge(r)
-	} else {
-		g.silent += o.Written
+	heard := g.learn(t, o.Headers, now)
+	switch {
+	case !o.Headers.silent(): // some header counts it, if not this one
+	case o.Answer == Answered:
+		g.silent.answered += o.Written
+	default:
+		g.silent.failed += o.Written
 	}
-	if t.probe {
-		g.probing = false
-		switch {
-		case o.Status == http.StatusTooManyRequests && g.afterEnd:
-			g.verdicts++
-		case o.Status != 0 && o.Status < 500:
-			g.afterEnd = false
-		}
+	if t.look {
+		g.looked(t, o, heard, now)
+	} else if o.Answer == Refused && o.Written > 0 {
+		g.refused(t, now)
 	}
 	if g.changed != nil {
 		close(g.changed)
 		g.changed = nil
-	}
-}
-
-// merge believes the lower of two headers of the same day, whichever came first, and the later day.
-func (g *Gate) merge(r *Headers) {
-	switch {
-	case r.Reset.After(g.reset):
-		g.reset, g.remaining, g.afterEnd = r.Reset, r.Remaining, false
-	case g.reset.IsZero(): // without a reset, nobody knows for how long
-	case r.Reset.IsZero(), r.Reset.Equal(g.reset):
-		g.remaining = min(g.remaining, r.Remaining)
-	}
-}
-
-func (g *Gate) endDay(now time.Time) {
-	if !g.reset.IsZero() && !now.Before(g.reset) {
-		g.afterEnd = g.remaining <= 0
-		g.reset = time.Time{}
 	}
 }

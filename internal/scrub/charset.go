@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -24,13 +25,40 @@ func UTF8(body []byte) []byte {
 	for len(body) > 0 {
 		r, size := utf8.DecodeRune(body)
 		if r == utf8.RuneError && size == 1 {
-			r = rune(body[0])
-			if r >= 0x80 && r < 0xA0 {
-				r = windows1252[r-0x80]
-			}
+			r = byteRune(body[0])
 		}
 		text = utf8.AppendRune(text, r)
 		body = body[size:]
 	}
 	return text
+}
+
+// byteRune returns the character of a byte in Windows-1252.
+func byteRune(b byte) rune {
+	if b >= 0x80 && b < 0xA0 {
+		return windows1252[b-0x80]
+	}
+	return rune(b)
+}
+
+// runeByte returns the byte that is read as r in Latin-1 or in Windows-1252.
+func runeByte(r rune) (b byte, ok bool) {
+	switch {
+	case r < 0x100:
+		return byte(r), r >= 0 //nolint:gosec // it is below 0x100
+	case r == utf8.RuneError:
+		return 0, false
+	}
+	i := slices.Index(windows1252[:], r)
+	return byte(0x80 + i), i >= 0 //nolint:gosec // i is below 32
+}
+
+// decodeRune returns the first character of a text, and its length in bytes. A byte that is not UTF-8
+// is read as Windows-1252.
+func decodeRune(text string) (rune, int) {
+	r, size := utf8.DecodeRuneInString(text)
+	if r == utf8.RuneError && size == 1 {
+		r = byteRune(text[0])
+	}
+	return r, size
 }

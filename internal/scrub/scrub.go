@@ -2,12 +2,9 @@
 package scrub
 
 import (
-	"encoding/json"
-	"html"
+	"cmp"
 	"net/http"
-	"net/url"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,29 +22,88 @@ const (
 // Secrets takes the secrets of a call out of what the server sent before it reaches an error, a
 // warning or a header that the caller sees. A server that echoes a request is common; a log that then
 // holds a password is for good.
-type Secrets []string
+type Secrets struct {
+	// A func, since fmt prints what fields hold and dumpers follow pointers.
+	patterns func() *patterns
+}
 
-// Redact removes every form in which an echo can carry a secret: plain, JSON-escaped, URL-escaped,
-// HTML-escaped, quoted by Go, in any case. A secret so short that it occurs by chance withholds the whole text.
+// With returns the secrets of s and another one.
+func (s Secrets) With(secret string) Secrets {
+	p := newPattern(secret)
+	if p == nil {
+		return s
+	}
+	more := s.known().with(p)
+	return Secrets{func() *patterns { return more }}
+}
+
+func (s Secrets) known() *patterns {
+	if s.patterns == nil {
+		return nil
+	}
+	return s.patterns()
+}
+
+// Redact puts the marker in the place of each secret, however its runes are written: in any case, with
+// accents or without, in the escapes of JSON, HTML, URLs and programming languages, in several of them or
+// in escapes of escapes, with invisible characters between them. A secret so short that it occurs by
+// chance withholds the whole text, and so do more escapes of escapes than are searched. What is too long to
+// be searched is left out.
 func (s Secrets) Redact(text string) string {
-	for _, plain := range s {
-		if plain == "" {
-			continue
+	if len(text) > longestSearched {
+		return s.redact(text[:longestSearched], true)
+	}
+	return s.redact(text, false)
+}
+
+// redact also leaves out the end of a text that was cut, where a secret may have been cut with it.
+func (s Secrets) redact(text string, wasCut bool) string {
+	if wasCut {
+		text = wholeRunes(text)
+	}
+	found, open, ok := s.known().find(text)
+	switch {
+	case !ok:
+		return withheld
+	case !wasCut:
+		open = len(text)
+	}
+	if len(found) == 0 {
+		return text[:open]
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	shown := 0 // how much of the text was dealt with
+	for _, secret := range found {
+		if secret.start >= open {
+			break
 		}
-		forms := []string{plain, Visible(plain), url.QueryEscape(plain), url.PathEscape(plain), html.EscapeString(plain)}
-		forms = append(forms, string(jsonEscaped(plain)), string(jsonEscapedASCII(plain)), unquoted(plain))
-		for _, form := range forms {
-			if form == "" {
-				continue
+		if secret.start >= shown {
+			b.WriteString(text[shown:secret.start])
+			b.WriteString(Marker)
+		}
+		shown = max(shown, secret.end)
+	}
+	b.WriteString(text[min(shown, open):open])
+	return b.String()
+}
+
+// WithoutTail returns the first bytes of a body that was cut, as many as are searched for secrets, and
+// without the end where a secret may have been cut with it.
+func (s Secrets) WithoutTail(body []byte) []byte {
+	text := wholeRunes(string(body[:min(len(body), longestSearched)]))
+	_, open, _ := s.known().find(text)
+	return body[:open]
+}
+
+// wholeRunes returns a text that was cut without the first bytes of a character that was cut with it.
+func wholeRunes(text string) string {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRuneInString(text[i:]) {
+				return text[:i]
 			}
-			found := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(strings.ToValidUTF8(form, "\uFFFD")))
-			if !found.MatchString(text) {
-				continue
-			}
-			if utf8.RuneCountInString(plain) < 4 {
-				return withheld
-			}
-			text = found.ReplaceAllLiteralString(text, Marker)
+			break
 		}
 	}
 	return text
@@ -56,80 +112,32 @@ func (s Secrets) Redact(text string) string {
 // Line returns the server's text as one line that is safe to log: without secrets, control characters
 // and the characters that turn the direction of writing, RUCs abridged, at most 300 runes.
 func (s Secrets) Line(text string) string {
-	text = s.Redact(strings.ToValidUTF8(s.head(text), "\uFFFD"))
-	text = s.Redact(Visible(text)) // once more: what stood between the letters of a secret is gone now
+	text = visibleHead(strings.ToValidUTF8(s.Redact(text), "\uFFFD"), 2*longestMessage) // abridging takes less than half
 	return Cut(AbridgeRUCs(text), longestMessage)
+}
+
+// Page returns what a person would read of a body that is not JSON, without secrets.
+func (s Secrets) Page(body []byte) string {
+	return pageText(s.Redact(string(body[:min(len(body), longestSearched+1)])))
 }
 
 // Body returns what the caller may see of an answer.
 func (s Secrets) Body(body []byte) []byte {
-	text := s.Redact(strings.ToValidUTF8(s.head(string(body)), "\uFFFD"))
-	if len(text) > longestBody {
-		text = strings.ToValidUTF8(text[:longestBody], "")
-	}
-	return []byte(text)
-}
-
-// head returns as much of a text as is worth a search for secrets.
-func (s Secrets) head(text string) string {
-	if len(text) <= longestSearched {
-		return text
-	}
-	return s.WithoutTail(text[:longestSearched])
-}
-
-// WithoutTail drops the end of a text that was Cut, where a secret may have been cut with it.
-func (s Secrets) WithoutTail(text string) string {
-	longest := 0
-	for _, secret := range s {
-		longest = max(longest, 6*len(secret)) // 6: a character as \u00xx
-	}
-	return text[:max(0, len(text)-longest)]
-}
-
-// unquoted returns s as %q writes it, without its quotes.
-func unquoted(s string) string {
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
-}
-
-// jsonEscaped returns s as it stands inside a JSON string.
-func jsonEscaped(s string) []byte {
-	quoted, _ := json.Marshal(s)
-	return quoted[1 : len(quoted)-1]
-}
-
-// jsonEscapedASCII returns s as encoders write it that escape everything outside ASCII.
-func jsonEscapedASCII(s string) []byte {
-	var b strings.Builder
-	for _, r := range string(jsonEscaped(s)) {
-		switch {
-		case r < utf8.RuneSelf:
-			b.WriteRune(r)
-		case r > 0xFFFF:
-			hi, lo := (r-0x10000)>>10+0xD800, (r-0x10000)&0x3FF+0xDC00
-			b.WriteString(`\u` + hex4(hi) + `\u` + hex4(lo))
-		default:
-			b.WriteString(`\u` + hex4(r))
-		}
-	}
-	return []byte(b.String())
-}
-
-func hex4(r rune) string {
-	const hexDigits = "0123456789abcdef"
-	return string([]byte{hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15]})
+	text := s.redact(string(body[:min(len(body), longestBody)]), len(body) > longestBody)
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return []byte(wholeRunes(text[:min(len(text), longestBody)]))
 }
 
 // Header returns a copy without the secrets that the server echoed.
 func (s Secrets) Header(h http.Header) http.Header {
-	if h == nil {
-		return nil
-	}
-	clean := make(http.Header, len(h))
+	clean := h.Clone()
 	for name, values := range h {
-		for _, value := range values {
-			clean.Add(s.Redact(name), s.Redact(value))
+		for i, value := range values {
+			clean[name][i] = s.Redact(value)
+		}
+		if shown := s.Redact(name); shown != name {
+			clean[shown] = append(clean[shown], clean[name]...)
+			delete(clean, name)
 		}
 	}
 	return clean

@@ -1,11 +1,8 @@
 package scrub
 
 import (
-	"html"
-	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the
@@ -21,72 +18,70 @@ func Digits(s string) bool {
 
 // Cut returns at most n runes of s, with an ellipsis where something was left out.
 func Cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
+	if len(s) <= n {
 		return s
 	}
-	var b strings.Builder
-	for _, r := range s {
+	for i := range s {
 		if n == 0 {
-			break
+			return strings.ToValidUTF8(s[:i], "\uFFFD") + "…"
 		}
-		b.WriteRune(r)
 		n--
 	}
-	return b.String() + "…"
+	return s
 }
 
 // Visible joins the words of a text with single spaces and leaves out what does not show: controls,
 // and the format characters (among them the bidirectional ones) with which a text can hide another.
-func Visible(text string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+func Visible(text string) string { return visibleHead(text, len(text)) }
+
+// visibleHead returns at least the first runes of the visible text.
+func visibleHead(text string, runes int) string {
+	if len(text) <= runes && isVisible(text) {
+		return text
+	}
+	var b strings.Builder
+	afterBlank := false
+	for _, r := range text {
 		switch {
+		case r > ' ' && r < 0x7F:
 		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
-			return -1
+			afterBlank = true
+			continue
+		case hidden(r):
+			continue
 		}
-		return r
-	}, text)), " ")
+		if runes == 0 {
+			break
+		}
+		runes--
+		if afterBlank && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		afterBlank = false
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
-// PageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
-// text without tags. It reads the body once, whatever is in it: no regular expression.
-func PageText(body string) string {
-	if !strings.HasPrefix(strings.TrimSpace(body), "<") {
-		return body
-	}
-	if _, title, ok := cutFold(body, "<title"); ok {
-		if _, title, ok = strings.Cut(title, ">"); ok {
-			if title, _, ok = cutFold(title, "</title"); ok && Visible(title) != "" {
-				return html.UnescapeString(title)
+// isVisible reports whether Visible has nothing to change.
+func isVisible(text string) bool {
+	afterBlank := true
+	for _, r := range text {
+		switch {
+		case r == ' ':
+			if afterBlank {
+				return false
 			}
+		case r > ' ' && r < 0x7F:
+		case unicode.IsSpace(r), hidden(r):
+			return false
 		}
+		afterBlank = r == ' '
 	}
-	var text strings.Builder
-	for {
-		before, tag, ok := strings.Cut(body, "<")
-		text.WriteString(before + " ")
-		if !ok {
-			return html.UnescapeString(text.String())
-		}
-		for _, hidden := range []string{"script", "style"} {
-			if len(tag) >= len(hidden) && strings.EqualFold(tag[:len(hidden)], hidden) {
-				_, tag, _ = cutFold(tag, "</"+hidden)
-			}
-		}
-		_, body, _ = strings.Cut(tag, ">")
-	}
+	return !afterBlank || text == ""
 }
 
-// cutFold is strings.Cut for a separator in ASCII, in any case.
-func cutFold(s, separator string) (before, after string, found bool) {
-	for i := 0; i+len(separator) <= len(s); i++ {
-		if strings.EqualFold(s[i:i+len(separator)], separator) {
-			return s[:i], s[i+len(separator):], true
-		}
-	}
-	return s, "", false
-}
+const rucDigits = 11
 
 // AbridgeRUC shows the first two and the last three digits of a RUC: a RUC 10 contains its owner's DNI.
 func AbridgeRUC(ruc string) string {
@@ -96,9 +91,24 @@ func AbridgeRUC(ruc string) string {
 	return ruc[:2] + "…" + ruc[rucDigits-3:]
 }
 
-var rucInText = regexp.MustCompile(`\b[0-9]{11}\b`)
-
-// AbridgeRUCs abridges every RUC in a text.
-func AbridgeRUCs(s string) string { return rucInText.ReplaceAllStringFunc(s, AbridgeRUC) }
-
-const rucDigits = 11
+// AbridgeRUCs abridges every RUC in a text: 11 digits that are no part of a longer word.
+func AbridgeRUCs(s string) string {
+	var b strings.Builder
+	shown := 0 // how much of s was written
+	for i := 0; i < len(s); {
+		word := i
+		for i < len(s) && (alphanumeric(rune(s[i])) || s[i] == '_') {
+			i++
+		}
+		if i-word == rucDigits && Digits(s[word:i]) {
+			b.WriteString(s[shown:word])
+			b.WriteString(AbridgeRUC(s[word:i]))
+			shown = i
+		}
+		i = max(i, word+1)
+	}
+	if shown == 0 {
+		return s
+	}
+	return b.String() + s[shown:]
+}

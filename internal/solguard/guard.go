@@ -1,4 +1,17 @@
-// Package solguard keeps a client from locking a SOL user.
+// Package solguard keeps a client from locking a SOL user. The tax authority blocks a user after repeated
+// refusals, and publishes no number (docs/contrato.md, 4.3). A user is a RUC and a name, whose case does
+// not matter; a credential is a user with a clave. The rules:
+//
+//  1. A refused credential is not sent, until its time is over or Forget says that it is right by now.
+//  2. One that was accepted within the last minutes ([Recent]) is sent by any number of calls side by side,
+//     until one of them gets no answer, which may have been a refusal.
+//  3. Every other goes alone: of a user, one call at a time, while the others wait for what comes of it.
+//  4. A refusal counts whenever it arrives, and from then on nobody who was let in before may begin to
+//     send. An acceptance counts only if its call began after the last refusal.
+//  5. A refusal blocks for as long as the guard remembers. One that does not say what it refuses, of a
+//     credential that was accepted before, blocks for minutes, which double until it is accepted again.
+//  6. What is known of a credential that somebody is sending is kept; so are 100 000 refused ones, and
+//     10 000 that were accepted. Where there are more, the oldest go.
 package solguard
 
 import (
@@ -8,143 +21,123 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-const bound = 10_000 // credentials remembered
+// Recent is for how long an accepted credential is sent by many calls side by side.
+const Recent = 15 * time.Minute
 
-// Refused says since when a credential is known to be refused.
-type Refused struct{ Since time.Time }
-
-func (r *Refused) Error() string {
-	return "this SOL user and clave were refused at " + r.Since.UTC().Format(time.RFC3339)
-}
-
-// Guard keeps us from locking a SOL user: the tax authority blocks a user after repeated refusals,
-// and publishes no number (docs/contrato.md, 4.3). A refused credential is not sent again. One of which
-// nothing is known is sent by one call while the others wait for what comes of it.
-//
-// It belongs to a Client: two of them know nothing of each other.
-type Guard struct {
-	memory time.Duration
-	key    []byte // random, so that what is remembered of a clave is of no use elsewhere
-
-	mu    sync.Mutex
-	known *simplelru.LRU[ID, *state]
-}
-
-// ID is a keyed hash of RUC, user and clave.
-type ID [sha256.Size]byte
-
-type state struct {
-	verdict Verdict
-	since   time.Time
-	proving chan struct{} // closed when the call that tries the credential is over; nil while there is none
-}
+// inDoubt is how long a refusal blocks that does not say what it refuses, the first time.
+const inDoubt = 5 * time.Minute
 
 // Verdict is what an answer says about a credential.
 type Verdict int
 
 // The verdicts.
 const (
-	Unproven Verdict = iota
-	Proven
-	Rejected
+	Unproven   Verdict = iota // nothing
+	Unanswered                // nothing, and it may have been refused: it was sent, and no answer came
+	Proven                    // it was accepted
+	Rejected                  // it was refused
+	Doubtful                  // something was refused, and the answer does not say what
 )
+
+// ErrImpatient ends a wait.
+var ErrImpatient = errors.New("another call is trying this SOL user and has no answer yet")
+
+// Guard decides which calls may send a credential. It belongs to a Client: two of them know nothing of
+// each other.
+type Guard struct {
+	memory time.Duration
+	key    []byte // random, so that what is remembered of a clave is of no use elsewhere
+
+	mu     sync.Mutex
+	trying map[id]chan struct{} // the users of which a call goes alone; closed when that is over
+	known  knowledge
+}
+
+// id is a keyed hash.
+type id [sha256.Size]byte
+
+// Credential is the name under which the guard knows a credential.
+type Credential struct{ user, clave id }
 
 // New returns a guard that remembers a verdict for so long.
 func New(memory time.Duration) *Guard {
-	g := &Guard{memory: memory, key: make([]byte, sha256.Size)}
+	g := &Guard{memory: memory, key: make([]byte, sha256.Size), trying: map[id]chan struct{}{}, known: newKnowledge()}
 	_, _ = rand.Read(g.key) // never fails
-	g.known, _ = simplelru.NewLRU[ID, *state](bound, nil)
 	return g
 }
 
-// ID returns the name under which the guard knows a credential.
-func (g *Guard) ID(parts ...string) (id ID) {
+// User returns the one name for every spelling of a user's.
+func User(usuario string) string { return strings.ToUpper(usuario) }
+
+// Credential returns the guard's name of a credential.
+func (g *Guard) Credential(ruc, usuario, clave string) Credential {
+	usuario = User(usuario)
+	return Credential{user: g.id(ruc, usuario), clave: g.id(ruc, usuario, clave)}
+}
+
+func (g *Guard) id(parts ...string) (name id) {
 	mac := hmac.New(sha256.New, g.key)
 	for _, part := range parts {
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
 		mac.Write([]byte(part))
 	}
-	mac.Sum(id[:0])
-	return id
+	mac.Sum(name[:0])
+	return name
 }
 
-// Turn is a call's permission to send a credential: it must say what came of it.
-type Turn struct {
-	id     ID
-	state  *state
-	Prover bool // others wait for this call
-}
-
-// Enter waits until the credential may be sent, at most for patience, or refuses it.
-func (g *Guard) Enter(ctx context.Context, id ID, patience time.Duration) (Turn, error) {
+// Enter waits until a credential may be sent, at most for patience, or refuses it with a [Refused]. The
+// turn that it returns must be left.
+func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration) (*Turn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrImpatient)
 	defer cancel()
 	for {
-		turn, proving, err := g.ask(id)
-		if proving == nil {
+		turn, over, err := g.ask(c)
+		if over == nil {
 			return turn, err
 		}
 		select {
-		case <-proving:
+		case <-over:
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), ErrImpatient) {
-				return Turn{}, ErrImpatient
+			select {
+			case <-over: // in the same moment: what came of it counts
+				continue
+			default:
 			}
-			return Turn{}, ctx.Err()
+			if errors.Is(context.Cause(ctx), ErrImpatient) {
+				return nil, ErrImpatient
+			}
+			return nil, ctx.Err()
 		}
 	}
 }
 
-// ErrImpatient ends a wait.
-var ErrImpatient = errors.New("another call is trying the same SOL credential for the first time and has no answer yet")
-
 // ask returns what is to be waited for, or, where that is nil, the decision.
-func (g *Guard) ask(id ID) (turn Turn, proving <-chan struct{}, err error) {
+func (g *Guard) ask(c Credential) (turn *Turn, over <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	known, ok := g.known.Get(id)
-	if !ok || known.verdict != Unproven && time.Since(known.since) >= g.memory {
-		known = new(state)
-		g.known.Add(id, known)
-	}
-	turn = Turn{id: id, state: known}
+	now := time.Now()
+	state := g.known.of(c.clave)
+	alone := !state.recent(now, g.memory)
 	switch {
-	case known.verdict == Rejected:
-		return turn, nil, &Refused{known.since}
-	case known.verdict == Unproven && known.proving != nil:
-		return turn, known.proving, nil
-	case known.verdict == Unproven:
-		known.proving, turn.Prover = make(chan struct{}), true
+	case state.blocked(now):
+		return nil, nil, state.refusal
+	case alone && g.trying[c.user] != nil:
+		return nil, g.trying[c.user], nil
+	case alone:
+		g.trying[c.user] = make(chan struct{})
 	}
-	return turn, nil, nil
+	g.known.hold(c.clave, state)
+	return &Turn{guard: g, credential: c, state: state, refusal: state.refusal, alone: alone}, nil, nil
 }
 
-// Leave takes note of what came of a credential. An answer that was under way when the credential was
-// refused does not prove it again.
-func (g *Guard) Leave(t Turn, verdict Verdict) {
+// Forget lets a refused credential be sent again. It takes nothing from one that is not refused.
+func (g *Guard) Forget(c Credential) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if verdict == Rejected || verdict == Proven && t.state.verdict != Rejected {
-		t.state.verdict, t.state.since = verdict, time.Now()
-		g.known.Add(t.id, t.state) // it may have been pushed out by ten thousand others
-	}
-	if t.Prover {
-		close(t.state.proving)
-		t.state.proving = nil
-	}
-}
-
-// Forget lets a refused credential be tried again.
-func (g *Guard) Forget(id ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if state, ok := g.known.Get(id); ok && state.verdict == Rejected {
-		state.verdict = Unproven
-	}
+	g.known.of(c.clave).until = time.Time{}
 }

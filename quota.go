@@ -1,0 +1,69 @@
+package fiscope
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/quota"
+)
+
+// outcome returns what the answer means to the quota gate.
+func (a *answer) outcome() quota.Outcome {
+	o := quota.Outcome{Written: a.Written, Answer: quota.Answered}
+	if a.rateLimit != nil {
+		o.Headers = &a.quota
+	}
+	switch a.Status {
+	case http.StatusTooManyRequests:
+		o.Answer = quota.Refused
+		if asked, _ := exchange.RetryAfter(a.Header, time.Now()); throttles(a.quota.Remaining, asked) {
+			o.Answer = quota.Unanswered
+		}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		if a.rateLimit != nil && a.quota.Remaining == 0 && !a.namesItsReason() {
+			o.Answer = quota.Refused
+		}
+	case 0, http.StatusRequestTimeout:
+		o.Answer = quota.Unanswered
+	default:
+		if a.Status >= http.StatusInternalServerError {
+			o.Answer = quota.Unanswered
+		}
+	}
+	return o
+}
+
+// namesItsReason reports whether the answer has a code of the contract, which says more than its status.
+func (a *answer) namesItsReason() bool {
+	said, _ := readErrorBody(a.Body)
+	return !errors.Is(classOf(a.Status, said.Code, true), ErrQuotaExceeded)
+}
+
+// refusedBy returns what it means to the attempt with that number that the quota refuses it: of a retry,
+// that the answer before it counts.
+func refusedBy(err error, number int) error {
+	var spent *quota.Spent
+	if number > 1 && errors.As(err, &spent) {
+		return exchange.ErrNoRetry
+	}
+	return err
+}
+
+// heldBack returns what it means to the quota gate that the Store gave no query.
+func heldBack(err error) quota.Outcome {
+	var spent *quota.Spent
+	if errors.As(err, &spent) && spent.Left == 0 {
+		return quota.Outcome{Answer: quota.Refused}
+	}
+	return quota.Outcome{}
+}
+
+// told is the quota as the Store is told of it.
+func (a *answer) told() *RateLimit {
+	if a.rateLimit == nil {
+		return nil
+	}
+	return &RateLimit{Limit: a.rateLimit.Limit, Remaining: a.quota.Remaining, Reset: a.quota.Reset}
+}
