@@ -225,7 +225,8 @@ func TestEveryBodyIsClosedOnce(t *testing.T) {
 					bodies = append(bodies, b)
 					return with(test.status, b, test.headers...)(r)
 				})
-				ofNetHTTP := new(http.Transport) // whose bodies are read in another way
+				ofNetHTTP := &http.Transport{Protocols: new(http.Protocols)} // whose bodies are read in another way
+				ofNetHTTP.Protocols.SetHTTP1(true)
 				ofNetHTTP.RegisterProtocol("https", rt)
 				for _, transport := range []http.RoundTripper{rt, ofNetHTTP} {
 					bodies = nil

@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // CachePolicy says for how long an answer serves again. Its zero value has sensible times; a negative
-// time is "never". What is not listed here is never kept: receipt validations, and every error but
-// NOT_FOUND.
+// time is "never". What is not listed here is never kept: receipt validations, and every error but a
+// NOT_FOUND with status 404 or 200.
 //
 // The rate of a past date is kept for good, and today's until midnight in Lima. That there is none is
 // kept, for a weekend or a national holiday, for good; for another date until it is normally published
@@ -48,9 +50,10 @@ type entry struct {
 	missing  *Error // NOT_FOUND
 	status   int
 	warnings []string
+	asked    time.Time // when its request left: of two answers, the one that was asked for later is the newer
 	stored   time.Time
 	expires  time.Time // zero for never
-	held     time.Time // until when it serves although it expired
+	held     time.Time // until when it serves although it expired, since the service cannot be asked; zero where it can
 }
 
 func (e *entry) serves(now time.Time) bool {
@@ -60,18 +63,19 @@ func (e *entry) serves(now time.Time) bool {
 func (e *entry) response(now time.Time) Response {
 	return Response{
 		StatusCode: e.status,
-		Warnings:   e.warnings,
+		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
 		Age:        now.Sub(e.stored),
-		Stale:      !e.expires.IsZero() && !now.Before(e.expires),
+		Stale:      !e.held.IsZero(),
 	}
 }
 
 // cache keeps answers in this process, and shares them with the fleet. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
-	entries *lru.Cache[cacheKey, *entry]
 	fleet   *fleet // nil for none
+	entries *lru.Cache[cacheKey, *entry]
+	writing sync.Mutex // held from the look at an entry to its replacement
 }
 
 // newCache returns a cache with the policy's defaults filled in.
@@ -88,29 +92,44 @@ func newCache(p CachePolicy, f *fleet) (*cache, error) {
 }
 
 func (c *cache) get(k cacheKey) *entry {
+	if c == nil {
+		return nil
+	}
 	e, _ := c.entries.Get(k)
 	return e
 }
 
-func (c *cache) put(k cacheKey, e *entry) { c.entries.Add(k, e) }
-
-// staleServes reports whether an expired answer is better than none.
-func (c *cache) staleServes(e *entry) bool {
-	return c != nil && e != nil && e.missing == nil && time.Now().Before(e.expires.Add(c.policy.StaleIfError))
+// put keeps an entry, unless there is a newer one, and returns the one that is kept.
+func (c *cache) put(k cacheKey, e *entry) *entry {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if there, _ := c.entries.Peek(k); there != nil && there.asked.After(e.asked) {
+		return there
+	}
+	c.entries.Add(k, e)
+	return e
 }
 
 // How long a stale answer serves before the service is tried again: an outage must not make every call
 // wait for its own timeout.
 const tryAgainAfter = 30 * time.Second
 
-func (c *cache) hold(k cacheKey, e *entry) *entry {
+// standIn returns what serves where the service cannot be asked: an answer that came meanwhile, or one
+// that expired. It is nil where an error is better.
+func (c *cache) standIn(k cacheKey, now time.Time) *entry {
+	e := c.get(k)
+	if e == nil || e.serves(now) {
+		return e
+	}
+	limit := e.expires.Add(c.policy.StaleIfError)
+	if e.missing != nil || !now.Before(limit) {
+		return nil
+	}
 	held := *e
-	held.held = time.Now().Add(tryAgainAfter)
-	if limit := e.expires.Add(c.policy.StaleIfError); held.held.After(limit) {
+	if held.held = now.Add(tryAgainAfter); held.held.After(limit) {
 		held.held = limit
 	}
-	c.put(k, &held)
-	return &held
+	return c.put(k, &held)
 }
 
 // sharedEntry is an entry as the fleet shares it. The body is the service's own, so that it is read with
@@ -118,10 +137,10 @@ func (c *cache) hold(k cacheKey, e *entry) *entry {
 type sharedEntry struct {
 	Version int       `json:"v"`
 	Status  int       `json:"status"`
+	Asked   time.Time `json:"asked,omitzero"`
 	Stored  time.Time `json:"stored"`
 	Expires time.Time `json:"expires,omitzero"`
 	Body    []byte    `json:"body,omitempty"`
-	Message string    `json:"message,omitempty"`
 }
 
 const sharedVersion = 1
@@ -138,45 +157,50 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if lifetime != forGood {
 		e.expires = e.stored.Add(lifetime)
 	}
-	c.put(k, e)
-	if c.fleet == nil {
+	if c.put(k, e) != e || c.fleet == nil {
 		return
 	}
-	s := sharedEntry{Version: sharedVersion, Status: e.status, Stored: e.stored, Expires: e.expires, Body: body}
-	if e.missing != nil {
-		s.Status, s.Body, s.Message = http.StatusNotFound, nil, e.missing.Message
-	}
-	value, err := json.Marshal(s)
+	value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, e.stored, e.expires, body})
 	if err != nil {
 		return
 	}
 	ttl := longestShared
 	if !e.expires.IsZero() {
-		ttl = min(ttl, e.expires.Sub(e.stored)+max(0, c.policy.StaleIfError))
+		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
 	c.fleet.save(ctx, k.parts(), value, ttl)
 }
 
-// load brings what the fleet shares into the cache, its body read by read. What is not an entry of ours
-// is a miss.
-func (c *cache) load(ctx context.Context, k cacheKey, read func(body []byte) (value any, warnings []string, ok bool)) *entry {
+// find returns what serves now, and nil for nothing: what came since the caller looked, or what the fleet
+// shares, its body read by read. What is not an entry of ours is a miss.
+func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
+	e := c.get(k)
+	if !e.serves(time.Now()) {
+		e = c.load(ctx, k, read)
+	}
+	if !e.serves(time.Now()) {
+		return nil
+	}
+	return e
+}
+
+// load brings what the fleet shares into the cache.
+func (c *cache) load(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
 	value := c.fleet.load(ctx, k.parts())
 	var s sharedEntry
 	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
 		return nil
 	}
-	e := &entry{status: s.Status, stored: s.Stored, expires: s.Expires}
-	switch s.Status {
-	case http.StatusOK:
-		var ok bool
-		if e.value, e.warnings, ok = read(s.Body); !ok {
-			return nil
-		}
-	case http.StatusNotFound:
-		e.missing = notFound(s.Status, CodeNotFound, s.Message)
-	default:
+	if s.Status != http.StatusOK && s.Status != http.StatusNotFound {
 		return nil
 	}
-	c.put(k, e)
-	return e
+	e, ok := read(s.Status, s.Body)
+	if !ok {
+		return nil
+	}
+	e.asked, e.stored, e.expires = s.Asked, s.Stored, s.Expires
+	if now := time.Now(); e.asked.After(now) { // the clock of the process that asked is ahead
+		e.asked = now
+	}
+	return c.put(k, e)
 }

@@ -3,6 +3,8 @@ package fiscope_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -52,9 +54,13 @@ func TestAValidationIsNeverKept(t *testing.T) {
 }
 
 func TestAnErrorIsNotKept(t *testing.T) {
+	notFound := contract(t, "consultar_404.json")
 	for name, failure := range map[string]func(*http.Request) (*http.Response, error){
 		"500": raw(500, ""), "401": raw(401, ""), "429": raw(429, ""), "400": raw(400, ""), "malformed": raw(200, "null"),
 		"another 404": raw(404, "<html>"), "no answer": broken(errors.New("x")),
+		"NOT_FOUND with 302": raw(302, notFound), "NOT_FOUND with 400": raw(400, notFound), "NOT_FOUND with 401": raw(401, notFound),
+		"NOT_FOUND with 403": raw(403, notFound), "NOT_FOUND with 410": raw(410, notFound), "NOT_FOUND with 429": raw(429, notFound),
+		"NOT_FOUND with 500": raw(500, notFound), "NOT_FOUND with 503": raw(503, notFound), "NOT_FOUND with 201": raw(201, notFound),
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, s := cached(t, fiscope.CachePolicy{}, failure, raw(200, contract(t, "consultar_200.json")))
@@ -85,21 +91,27 @@ func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
 }
 
 func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
-	client, s := cached(t, fiscope.CachePolicy{}, raw(404, contract(t, "consultar_404.json")))
-	first := operations["consultar"](t.Context(), client)
-	var resp fiscope.Response
-	second := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
-	assert.Len(t, s.seen(), 1)
-	assert.True(t, resp.FromCache)
-	assert.NotSame(t, first, second)
-	var e *fiscope.Error
-	require.ErrorAs(t, second, &e)
-	require.ErrorIs(t, second, fiscope.ErrNotFound)
-	assert.Equal(t, 404, e.StatusCode)
-	assert.Equal(t, fiscope.CodeNotFound, e.Code)
-	assert.NotEmpty(t, e.Message)
-	assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-	assert.Zero(t, e.Attempts)
+	for _, status := range []int{404, 200} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, raw(status, contract(t, "consultar_404.json")))
+			first := operations["consultar"](t.Context(), client)
+			var resp fiscope.Response
+			second := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
+			assert.Len(t, s.seen(), 1)
+			assert.True(t, resp.FromCache)
+			assert.NotSame(t, first, second)
+			var e *fiscope.Error
+			require.ErrorAs(t, second, &e)
+			require.ErrorIs(t, second, fiscope.ErrNotFound)
+			assert.Equal(t, status, e.StatusCode)
+			assert.Equal(t, status, resp.StatusCode)
+			assert.Equal(t, fiscope.CodeNotFound, e.Code)
+			assert.NotEmpty(t, e.Message)
+			assert.Equal(t, contract(t, "consultar_404.json"), string(e.Body()))
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+			assert.Zero(t, e.Attempts)
+		})
+	}
 }
 
 func TestEachCallerHasItsOwnCopy(t *testing.T) {
@@ -535,5 +547,204 @@ func TestInputIsCheckedWithACacheToo(t *testing.T) {
 
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest, "also where the cache could answer")
+	})
+}
+
+func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
+	gone := raw(404, contract(t, "consultar_404.json"))
+	older, newer := raw(200, record), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA"))
+	fresh, apart := fiscope.WithoutCache(), fiscope.WithQuotaReserve(1) // which shares no query with the others
+	for name, test := range map[string]struct {
+		first, second         func(*http.Request) (*http.Response, error) // the answers, of which the first comes later
+		firstOpts, secondOpts []fiscope.CallOption
+		want                  error // of the next call; nil for the newer record
+	}{
+		"both fresh":                   {older, newer, []fiscope.CallOption{fresh}, []fiscope.CallOption{fresh, apart}, nil},
+		"a fresh one is older":         {older, newer, []fiscope.CallOption{fresh}, nil, nil},
+		"a fresh one is newer":         {older, newer, nil, []fiscope.CallOption{fresh}, nil},
+		"there is none by now":         {older, gone, nil, []fiscope.CallOption{fresh}, fiscope.ErrNotFound},
+		"there is one by now":          {gone, newer, nil, []fiscope.CallOption{fresh}, nil},
+		"the older one is no answer":   {raw(503, ""), newer, nil, []fiscope.CallOption{fresh}, nil},
+		"no answer, and there is none": {raw(503, ""), gone, nil, []fiscope.CallOption{fresh}, fiscope.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := cached(t, fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, raw(200, record), after(5*time.Second, test.first), test.second, raw(500, ""))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				time.Sleep(13 * time.Hour) // it expires
+				var wg sync.WaitGroup
+				wg.Go(func() { _ = operations["consultar"](t.Context(), client, test.firstOpts...) })
+				time.Sleep(time.Second)
+				_ = operations["consultar"](t.Context(), client, test.secondOpts...)
+				wg.Wait()
+				require.Len(t, s.seen(), 3)
+				var resp fiscope.Response
+				c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+				assert.True(t, resp.FromCache)
+				assert.False(t, resp.Stale)
+				if test.want != nil {
+					require.ErrorIs(t, err, test.want)
+					return
+				}
+				require.NoError(t, err)
+				assert.True(t, c.Estado.Baja())
+			})
+		})
+	}
+}
+
+// The one whose query fails gets what another's brought meanwhile, which is not stale.
+func TestWhoIsRefusedGetsWhatCameMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := cached(t, fiscope.CachePolicy{}, after(5*time.Second, raw(503, "")), raw(200, record))
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			var resp fiscope.Response
+			assert.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+			assert.True(t, resp.FromCache)
+			assert.False(t, resp.Stale)
+		})
+		time.Sleep(time.Second)
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()))
+		wg.Wait()
+	})
+}
+
+func TestOneOptionServesTwoClients(t *testing.T) {
+	for name, opt := range map[string]fiscope.Option{
+		"cache": fiscope.WithCache(fiscope.CachePolicy{}), "coalescing": fiscope.WithCoalescing(), "retry": fiscope.WithRetry(noRetries()),
+		"limit": fiscope.WithRateLimit(1000, 1000), "reserve": fiscope.WithQuotaReserve(1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					client, err := fiscope.NewClient(baseURL, apiKey, opt, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
+					if assert.NoError(t, err) {
+						assert.NoError(t, operations["consultar"](t.Context(), client))
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
+}
+
+func TestWithoutCacheJoinsNoCachedQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFleetStore()
+		s := &service{answers: []func(*http.Request) (*http.Response, error){after(5*time.Second, raw(200, record))}}
+		client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store))
+		var wg sync.WaitGroup
+		for _, opts := range [][]fiscope.CallOption{nil, {fiscope.WithoutCache()}, nil, {fiscope.WithoutCache()}} {
+			wg.Go(func() {
+				var resp fiscope.Response
+				assert.NoError(t, operations["consultar"](t.Context(), client, append(opts, fiscope.WithResponse(&resp))...))
+				assert.False(t, resp.FromCache)
+			})
+			synctest.Wait()
+		}
+		wg.Wait()
+		assert.Len(t, s.seen(), 2, "those without the cache share one, and the others another")
+
+		loads := store.loads.Load()
+		s.answers = []func(*http.Request) (*http.Response, error){raw(503, "")}
+		require.ErrorIs(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}), fiscope.WithStore(store), fiscope.WithRetry(noRetries())), fiscope.WithoutCache()), fiscope.ErrUnavailable)
+		assert.Equal(t, loads, store.loads.Load(), "no store is asked")
+	})
+}
+
+func TestWhatIsKeptForGoodIsNeverStale(t *testing.T) {
+	const forever = time.Duration(math.MaxInt64)
+	for op, asked := range map[string]func(context.Context, *fiscope.Client, ...fiscope.CallOption) error{
+		"a past rate": func(ctx context.Context, c *fiscope.Client, opts ...fiscope.CallOption) error {
+			_, err := c.TipoCambio.Consultar(ctx, viernes, opts...)
+			return err
+		},
+		"a taxpayer, for ever": operations["consultar"],
+	} {
+		t.Run(op, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(fiscope.NewFecha(2026, time.December, 20).En(fiscope.Lima)))
+				body := record
+				if op == "a past rate" {
+					body = price
+				}
+				store := newFleetStore()
+				policy := fiscope.WithCache(fiscope.CachePolicy{Consulta: forever, StaleIfError: forever})
+				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, body), raw(503, "")}}
+				client := newClient(t, s, policy, fiscope.WithStore(store))
+				require.NoError(t, asked(t.Context(), client))
+				for range 3 {
+					time.Sleep(300 * 24 * time.Hour)
+					for _, c := range []*fiscope.Client{client, newClient(t, s, policy, fiscope.WithStore(store))} {
+						var resp fiscope.Response
+						require.NoError(t, asked(t.Context(), c, fiscope.WithResponse(&resp)))
+						assert.True(t, resp.FromCache)
+						assert.False(t, resp.Stale)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAnInputThatBreaksARuleWaitsForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newFleetStore()
+		store.slow = time.Hour
+		client := newClient(t, roundTripper(hangs), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store), fiscope.WithStrictRUC())
+		for name, ask := range map[string]func() error{
+			"RUC":        func() error { _, err := client.Contribuyentes.Consultar(t.Context(), "x"); return err },
+			"strict RUC": func() error { _, err := client.Contribuyentes.Consultar(t.Context(), "20131312954"); return err },
+			"search": func() error {
+				_, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "x"})
+				return err
+			},
+			"limit": func() error {
+				_, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "peru", Limite: 51})
+				return err
+			},
+			"date":    func() error { _, err := client.TipoCambio.Consultar(t.Context(), fiscope.Fecha{}); return err },
+			"option":  func() error { return operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(-1)) },
+			"context": func() error { return operations["consultar"](nil, client) },
+		} {
+			start := time.Now()
+			require.ErrorIs(t, ask(), fiscope.ErrInvalidRequest, name)
+			assert.Zero(t, time.Since(start), name)
+		}
+		synctest.Wait()
+		assert.Zero(t, store.loads.Load())
+		assert.EqualValues(t, 7, client.Stats().Avoided[fiscope.AvoidedInvalid])
+	})
+}
+
+// Who cannot wait for the next try gets what would serve if it failed.
+func TestStaleRatherThanAWaitBeyondTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		retry := fiscope.DefaultRetryPolicy()
+		retry.MaxRetryAfter = time.Hour
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record), raw(503, "", "Retry-After: 60"), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA"))}}
+		client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour}), fiscope.WithRetry(retry))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		time.Sleep(20 * time.Hour)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			if assert.NoError(t, err) {
+				assert.True(t, c.Estado.Baja(), "who has time gets the new answer")
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		start := time.Now()
+		var resp fiscope.Response
+		require.NoError(t, operations["consultar"](ctx, client, fiscope.WithResponse(&resp)))
+		assert.Zero(t, time.Since(start))
+		assert.True(t, resp.Stale)
+		wg.Wait()
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+		assert.False(t, resp.Stale)
 	})
 }

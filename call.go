@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,7 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
+	progress progress      // nil where no other call shares this one
 	turn     *solTurn      // of a validation that may be sent; nil otherwise
 	timeout  time.Duration // of an attempt
 	start    time.Time
@@ -79,6 +81,10 @@ type call struct {
 	answer answer // of the last attempt
 	sent   exchange.Result
 }
+
+// progress is told what a call is about to do, for those who share it and may leave it: to wait, and the
+// error of whoever cannot wait so long; or to send, where the error is nil.
+type progress func(soFar *call, wait time.Duration, err error)
 
 func newCall(ctx context.Context, s *sender, r request, set settings) *call {
 	c := &call{sender: s, ctx: ctx, request: r, settings: set, timeout: s.timeouts.get, start: time.Now()}
@@ -175,17 +181,20 @@ func (c *call) event(number int) Event {
 	return e
 }
 
-// end enters the call into the counts.
+// end takes note that the call has its result, or err.
 func (c *call) end(err error) {
 	c.took = time.Since(c.start)
-	avoided := avoidedNot
-	switch {
-	case err == nil:
+	if err == nil {
 		c.budget.Earn()
-	case c.sent.Attempts == 0:
-		avoided = avoidedBy(err)
 	}
-	c.observer.call(c.ctx, c.request.op, avoided, c.took)
+}
+
+// avoided returns why the call, which ended with err, spent no query, and avoidedNot where it may have.
+func (c *call) avoided(err error) Avoided {
+	if err == nil || c.sent.Attempts > 0 {
+		return avoidedNot
+	}
+	return avoidedBy(err)
 }
 
 // response is what the caller may know of a call that ended.
@@ -196,7 +205,7 @@ func (c *call) response() Response {
 		RateLimit:  c.answer.rateLimit.copy(),
 		Attempts:   c.sent.Attempts,
 		Duration:   c.took,
-		Warnings:   c.answer.warnings,
+		Warnings:   slices.Clone(c.answer.warnings),
 	}
 }
 

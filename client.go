@@ -27,7 +27,7 @@ type Client struct {
 	// TipoCambio gets exchange rates.
 	TipoCambio *TipoCambioService
 
-	sender sender
+	sender *sender // a pointer, so that what prints a Client's fields reads none that calls change
 }
 
 // NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
@@ -56,23 +56,23 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	client := new(Client)
-	s := &client.sender
-	s.wire(baseURL, NewSecreto(apiKey), c)
+	s := newSender(baseURL, NewSecreto(apiKey), c)
 	a, err := newAsker(s, c)
 	if err != nil {
 		return nil, err
 	}
-	client.Contribuyentes = &ContribuyentesService{a, c.strictRUC}
-	client.CPE = &CPEService{s, c.strictRUC}
-	client.TipoCambio = &TipoCambioService{a}
-	return client, nil
+	return &Client{
+		Contribuyentes: &ContribuyentesService{a, c.strictRUC},
+		CPE:            &CPEService{s, c.strictRUC},
+		TipoCambio:     &TipoCambioService{a},
+		sender:         s,
+	}, nil
 }
 
-// wire sets what every call passes.
-func (s *sender) wire(baseURL string, apiKey Secreto, c config) {
+// newSender makes what every call passes.
+func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	fleet := newFleet(c.store, baseURL, apiKey)
-	*s = sender{
+	s := &sender{
 		baseURL:   baseURL,
 		apiKey:    apiKey,
 		secrets:   scrub.Secrets{}.With(apiKey.text()),
@@ -100,6 +100,7 @@ func (s *sender) wire(baseURL string, apiKey Secreto, c config) {
 	if !c.noGate {
 		s.quota, s.fleet = new(quota.Gate), fleet
 	}
+	return s
 }
 
 // newAsker adds the cache and the sharing of queries.
@@ -114,25 +115,28 @@ func newAsker(s *sender, c config) (*asker, error) {
 			return nil, err
 		}
 	}
-	p := c.retry
-	a.queries = &coalesce.Group[sharedQuery, *shared]{
-		Go:    s.start,
-		Keep:  c.cache != nil,
-		Limit: time.Duration(p.MaxRetries+1)*(s.timeouts.get+p.Cap+p.MaxRetryAfter) + time.Minute,
-	}
+	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: a.lost}
 	return a, nil
+}
+
+// shared returns what the calls share: nothing of a Client that NewClient did not make.
+func (c *Client) shared() *sender {
+	if c.sender == nil {
+		return new(sender)
+	}
+	return c.sender
 }
 
 // RateLimit returns the quota as the last answer that carried its headers showed it, and nil before
 // the first.
-func (c *Client) RateLimit() *RateLimit { return c.sender.rateLimit.Load().copy() }
+func (c *Client) RateLimit() *RateLimit { return c.shared().rateLimit.Load().copy() }
 
 // Stats returns the counts so far. Those of calls under way may be in part.
-func (c *Client) Stats() Stats { return c.sender.observer.stats() }
+func (c *Client) Stats() Stats { return c.shared().observer.stats() }
 
 // CloseIdleConnections closes the connections that are kept open for the next call.
 func (c *Client) CloseIdleConnections() {
-	(&http.Client{Transport: c.sender.transport}).CloseIdleConnections()
+	(&http.Client{Transport: c.shared().transport}).CloseIdleConnections()
 }
 
 // Close waits for what goes on in the background: validations that were sent and whose callers have left,
@@ -148,17 +152,17 @@ func (c *Client) Close(ctx context.Context) error {
 		ctx = context.Background()
 	}
 	defer c.CloseIdleConnections()
-	if err := c.sender.wait(ctx); err != nil {
+	if err := c.shared().wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
-	if err := c.sender.sol.fleet.tellOwed(ctx); err != nil {
+	if err := c.shared().sol.fleet.tellOwed(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: the store was not told of a refusal: %w", err)
 	}
 	return nil
 }
 
 // String returns the base URL, and no credential.
-func (c *Client) String() string { return "fiscope.Client(" + c.sender.baseURL + ")" }
+func (c *Client) String() string { return "fiscope.Client(" + c.shared().baseURL + ")" }
 
 // checkBaseURL returns a base URL as it is used: with its scheme and host in lower case, and without a
 // slash at the end.

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -35,12 +36,13 @@ type sharedQuery struct {
 	fresh    bool
 }
 
-// shared is what a query brought, for all who share it.
+// shared is what a query brought, or has brought so far, for all who share it. It is not changed: each
+// caller gets copies.
 type shared struct {
-	entry  *entry // what to serve; nil where err is not
-	cached bool   // it came from the fleet, or it is stale
-	err    error
-	resp   Response
+	call  call   // as it stood
+	entry *entry // what serves; nil where err is not
+	kept  bool   // it was there before the query
+	err   error
 }
 
 // ask is the path of a question.
@@ -49,17 +51,20 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 	if a.queries == nil || ctx == nil || ctx.Err() != nil || s.invalid != nil {
 		return send(ctx, a.sender, q, s)
 	}
-	if a.cache != nil && !s.fresh {
+	if !s.fresh {
 		if e := a.cache.get(q.key()); e.serves(time.Now()) {
-			return serve(a, q, e, s)
+			return serve(ctx, a, q, e, s)
 		}
+	}
+	if q.request().invalid != nil { // what can only be refused waits for nothing
+		return send(ctx, a.sender, q, s)
 	}
 	return join(ctx, a, q, s)
 }
 
 // serve gives a caller its own copy of what is in the cache.
-func serve[T any, Q question[T]](a *asker, q Q, e *entry, s settings) (T, error) {
-	a.observer.call(context.Background(), q.key().op, AvoidedCached, 0)
+func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
+	a.observer.call(ctx, q.key().op, AvoidedCached, 0)
 	if s.response != nil {
 		*s.response = e.response(time.Now())
 	}
@@ -71,71 +76,118 @@ func serve[T any, Q question[T]](a *asker, q Q, e *entry, s settings) (T, error)
 }
 
 // join takes part in the query that is under way for a question, or begins it.
-func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
-	started := time.Now()
-	got, first, err := a.queries.Join(ctx, sharedQuery{q.key(), s.reserve, s.fresh}, func(ctx context.Context) *shared {
-		return query(ctx, a, q, s)
+func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (result T, err error) {
+	start := time.Now()
+	got, first, err := a.queries.Join(ctx, sharedQuery{q.key(), s.reserve, s.fresh}, func(ctx context.Context, tell coalesce.Tell[*shared]) *shared {
+		return query(ctx, a, q, s, tell)
 	})
-	var none T
-	if err != nil { // this caller gave up; the query may go on for others
-		return none, abandoned(q.key().op, err)
+	if err != nil {
+		got = without(ctx, a, q, s, got, err)
 	}
-	if got.cached {
-		return serve(a, q, got.entry, s)
+	if got.kept {
+		return serve(ctx, a, q, got.entry, s)
 	}
-	if !first {
-		a.observer.call(context.Background(), q.key().op, AvoidedCoalesced, 0)
+	took := time.Since(start)
+	avoided := AvoidedCoalesced
+	if first {
+		avoided = got.call.avoided(got.err)
 	}
+	a.observer.call(ctx, q.key().op, avoided, took)
 	if s.response != nil {
-		*s.response = got.resp
-		s.response.Coalesced = !first
-		s.response.Duration = time.Since(started)
+		*s.response = got.call.response()
+		s.response.Duration, s.response.Coalesced = took, !first
 	}
 	if got.err != nil {
-		return none, copyError(got.err)
+		return result, copyError(got.err)
 	}
 	return q.copy(got.entry.value.(T)), nil
 }
 
-// query asks the fleet and then the service, and remembers what it learned.
-func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) *shared {
-	now := time.Now()
-	var old *entry
-	if a.cache != nil && !s.fresh {
-		if e := a.cache.load(ctx, q.key(), readAgain(a, q)); e.serves(now) {
-			return &shared{entry: e, cached: true}
-		}
-		old = a.cache.get(q.key())
+// without is the end of a caller who does not get what the query brings, because of err: the same as if he
+// had made it alone, as far as it came.
+func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, soFar *shared, err error) *shared {
+	c := newCall(ctx, a.sender, q.request(), s)
+	if soFar != nil {
+		c.sent, c.answer = soFar.call.sent, soFar.call.answer
 	}
-	result, c, err := run(ctx, a.sender, q, s)
-	got := &shared{resp: c.response(), err: err}
-	switch {
-	case err == nil:
-		got.entry = &entry{value: result, status: got.resp.StatusCode, warnings: got.resp.Warnings, stored: time.Now()}
-		remember(ctx, a, q, got.entry, result, &c.answer)
-	case errors.Is(err, ErrNotFound):
-		missing := copyError(err)
-		remember(ctx, a, q, &entry{missing: missing, status: missing.StatusCode, stored: time.Now()}, result, &c.answer)
-	case (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) && a.cache.staleServes(old):
-		return &shared{entry: a.cache.hold(q.key(), old), cached: true}
-	}
-	return got
+	return &shared{call: *c, err: c.failure(errors.Join(c.answer.Err, err))}
 }
 
-// remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass.
+// query asks the cache once more, the fleet and then the service, and remembers what it learned.
+func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, tell coalesce.Tell[*shared]) *shared {
+	if a.cache != nil && !s.fresh {
+		if e := a.cache.find(ctx, q.key(), readAgain(a, q)); e != nil {
+			return &shared{entry: e, kept: true}
+		}
+	}
+	result, c, err := run(ctx, a.sender, q, s, func(soFar *call, wait time.Duration, err error) {
+		if err == nil {
+			tell(&shared{call: *soFar}, time.Time{})
+			return
+		}
+		tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait))
+	})
+	e := &entry{status: c.answer.Status, stored: time.Now()}
+	e.asked = e.stored.Add(-c.answer.Took)
+	switch {
+	case err == nil:
+		e.value, e.warnings = result, c.answer.warnings
+		remember(ctx, a, q, e, result, &c.answer)
+		return &shared{call: *c, entry: e}
+	case errors.Is(err, ErrNotFound):
+		e.missing = copyError(err)
+		remember(ctx, a, q, e, result, &c.answer)
+	}
+	return failed(a, q, s, c, err)
+}
+
+// failed is a query that failed. While the service cannot be asked, an answer of before may serve.
+func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
+	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
+		if e := a.cache.standIn(q.key(), time.Now()); e != nil {
+			return &shared{entry: e, kept: true}
+		}
+	}
+	return &shared{call: *c, err: err}
+}
+
+// remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass, or
+// NOT_FOUND came with the status of another error (docs/contrato.md, 7: it comes with 404).
 func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, result T, from *answer) {
-	if a.cache == nil || from.contradicted {
+	if a.cache == nil || from.contradicted || e.status != http.StatusOK && e.status != http.StatusNotFound {
 		return
 	}
 	lifetime := q.lifetime(a.cache.policy, result, e.missing == nil, e.stored)
 	a.cache.keep(ctx, q.key(), e, lifetime, from.Body)
 }
 
-// readAgain reads the body of an answer to another process as one to this call.
-func readAgain[T any, Q question[T]](a *asker, q Q) func(body []byte) (any, []string, bool) {
-	return func(body []byte) (any, []string, bool) {
-		again := newAnswer(exchange.Answer{Status: http.StatusOK, Body: body}, a.sender.reading(nil))
-		result, err := q.read(&again)
-		return result, again.warnings, err == nil && !again.contradicted
+// readAgain reads an answer to another process as one to this call. It returns the NOT_FOUND that it may
+// be, and false for every other error.
+func readAgain[T any, Q question[T]](a *asker, q Q) func(status int, body []byte) (*entry, bool) {
+	return func(status int, body []byte) (*entry, bool) {
+		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil))
+		err := again.refusal()
+		var result T
+		if err == nil {
+			result, err = q.read(&again)
+		}
+		switch {
+		case again.contradicted:
+			return nil, false
+		case errors.Is(err, ErrNotFound):
+			c := circumstances{op: q.key().op, delivery: DeliveryAnswered, status: status, body: body, secrets: again.reading.secrets()}
+			return &entry{missing: c.of(copyError(err)), status: status}, true
+		case err != nil:
+			return nil, false
+		}
+		return &entry{value: result, status: status, warnings: again.warnings}, true
+	}
+}
+
+// lost tells of a panic that is raised nowhere, since the caller in whose query it came has left.
+func (a *asker) lost(p *coalesce.Panic) {
+	if a.observer.logger != nil {
+		defer func() { _ = recover() }() // it may be the logger that panics
+		a.observer.logger.Error("fiscope: a query panicked whose caller had left", "panic", a.reading(nil).secrets().Line(fmt.Sprint(p.Value)), "stack", string(p.Stack))
 	}
 }

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/coalesce"
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -242,17 +244,15 @@ func noContext() error {
 	return invalid("the context is nil: pass context.Background() if there is none")
 }
 
-// notFound is a NOT_FOUND that is known without an answer to this call.
-func notFound(status int, code, message string) *Error {
-	return &Error{kind: ErrNotFound, StatusCode: status, Code: code, Message: message}
-}
-
 // newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other
 // error is the cause of one without a class, and classified is false.
 func newError(err error) (e *Error, classified bool) {
 	var spent *quota.Spent
 	var refused *solguard.Refused
+	var failed *coalesce.Failed
 	switch {
+	case errors.As(err, &failed): // first, since it may hold another call's error
+		return &Error{cause: failed}, true // the program's own doing says nothing about the service
 	case errors.As(err, &e):
 		return e, true
 	case errors.As(err, &spent):
@@ -312,18 +312,14 @@ func (e *Error) after(answered *Error) {
 
 // again returns the error of an earlier call as that of this one, which was not sent.
 func (e *Error) again(op Operation) *Error {
-	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, kind: e.kind, body: e.body}
-}
-
-// abandoned is the end of a caller that gave up a query which others may still wait for.
-func abandoned(op Operation, cause error) *Error {
-	return &Error{Op: op, cause: cause, Delivery: DeliveryUnknown}
+	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, kind: e.kind, body: bytes.Clone(e.body)}
 }
 
 // copyError returns an *Error that the caller may change.
 func copyError(err error) *Error {
 	e, _ := newError(err)
 	c := *e
+	c.RateLimit, c.body = e.RateLimit.copy(), bytes.Clone(e.body)
 	return &c
 }
 

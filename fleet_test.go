@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -34,6 +36,7 @@ type fleetStore struct {
 	verdicts []fiscope.Verdict
 	names    map[string]bool
 	slow     time.Duration // of Load
+	loads    atomic.Int64
 }
 
 func newFleetStore() *fleetStore {
@@ -54,6 +57,7 @@ func (s *fleetStore) lock(name string) func() {
 }
 
 func (s *fleetStore) Load(_ context.Context, key string) ([]byte, error) {
+	s.loads.Add(1)
 	time.Sleep(s.slow) // in a bubble
 	defer s.lock(key)()
 	return s.saved[key], s.fails
@@ -134,15 +138,47 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 			})
 		})
 	}
-	t.Run("that there is none", func(t *testing.T) {
+	for _, status := range []int{404, 200} {
+		t.Run(fmt.Sprintf("that there is none, with %d", status), func(t *testing.T) {
+			store := newFleetStore()
+			body := contract(t, "consultar_404.json")
+			one, _ := fleetClient(t, store, apiKey, raw(status, body))
+			two, second := fleetClient(t, store, apiKey, raw(500, ""))
+			require.ErrorIs(t, operations["consultar"](t.Context(), one), fiscope.ErrNotFound)
+			for range 2 {
+				err := operations["consultar"](t.Context(), two)
+				require.ErrorIs(t, err, fiscope.ErrNotFound)
+				require.ErrorContains(t, err, "NOT_FOUND")
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, status, e.StatusCode)
+				assert.Equal(t, body, string(e.Body()))
+				assert.NotEmpty(t, e.Message)
+				e.Body()[0] = 'x'
+			}
+			assert.Empty(t, second.seen())
+		})
+	}
+}
+
+// What another process asked for earlier does not serve where this one knows better, whichever came first
+// into the store.
+func TestAnOlderAnswerOfTheFleetDoesNotReplaceANewerOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		store := newFleetStore()
-		one, _ := fleetClient(t, store, apiKey, raw(404, contract(t, "consultar_404.json")))
-		two, second := fleetClient(t, store, apiKey, raw(500, ""))
-		require.ErrorIs(t, operations["consultar"](t.Context(), one), fiscope.ErrNotFound)
-		err := operations["consultar"](t.Context(), two)
-		require.ErrorIs(t, err, fiscope.ErrNotFound)
-		assert.ErrorContains(t, err, "NOT_FOUND")
-		assert.Empty(t, second.seen())
+		slow, _ := fleetClient(t, store, apiKey, after(5*time.Second, raw(200, record)))
+		far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA"))}}
+		quick := newClient(t, far, fiscope.WithStore(store), fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Minute}))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), slow)) })
+		time.Sleep(time.Second)
+		require.NoError(t, operations["consultar"](t.Context(), quick))
+		wg.Wait()
+		time.Sleep(time.Minute)
+		c, err := quick.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+		require.NoError(t, err)
+		assert.True(t, c.Estado.Baja())
+		assert.Len(t, far.seen(), 2)
 	})
 }
 

@@ -942,3 +942,15 @@ func TestABatchWithoutMemoryDeliversErrors(t *testing.T) {
 		})
 	}
 }
+
+func TestADuplicateHasItsOwnError(t *testing.T) {
+	client, s := answers(t, raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 7"))
+	for line, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT, rucSUNAT, rucSUNAT}), fiscope.LotePolicy{Concurrency: 1}) {
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e, line.Posicion)
+		assert.Equal(t, contract(t, "consultar_404.json"), string(e.Body()))
+		assert.Equal(t, 7, e.RateLimit.Remaining)
+		e.Body()[0], e.RateLimit.Remaining = 'x', -1
+	}
+	assert.Len(t, s.seen(), 1)
+}

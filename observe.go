@@ -31,7 +31,7 @@ const (
 	AvoidedSOL       Avoided = "sol"         // the SOL credential was refused before
 	AvoidedOutOfTime Avoided = "out of time" // the context ended before the first attempt
 	AvoidedCached    Avoided = "cached"      // an earlier answer served, see WithCache
-	AvoidedCoalesced Avoided = "coalesced"   // another call's query served, see WithCoalescing
+	AvoidedCoalesced Avoided = "coalesced"   // it shared another call's query, whatever came of it, see WithCoalescing
 	avoidedNot       Avoided = ""
 )
 

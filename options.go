@@ -223,7 +223,8 @@ func WithSOLMemory(d time.Duration) Option {
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
-// [WithStore] the answers are shared by all processes.
+// [WithStore] the answers are shared by all processes. Of two answers to a question, the one whose request
+// left later is kept.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) error {
 		if p.Entries < 0 {
@@ -234,9 +235,17 @@ func WithCache(p CachePolicy) Option {
 	})
 }
 
-// WithCoalescing makes one query of the calls that ask the same at the same time. A caller that gives up
-// leaves the others alone; when the last one has left, the query is abandoned, or, with a cache, brought
-// home for the next. A receipt validation is never shared.
+// WithCoalescing makes one query of the calls that ask the same at the same time. Each caller has a result,
+// a Response and an error of his own, and gives up as if the query were his own: also where it is about to
+// wait beyond his deadline, for a retry or for [WithRateLimit], he gets the service's error at once. He
+// leaves the others alone. The query goes on as long as one of them waits; when the last one has left, it is
+// abandoned, or, with a cache, what is sent is brought home for the next. A receipt validation is never
+// shared.
+//
+// If a query panics (in a RoundTripper, an observer or a [Store]), the panic is raised again in the goroutine
+// of the call that began it, with an error that shows the value and the stack, and unwraps to a value that
+// is an error. A runtime.Goexit ends that goroutine. The other callers get an [*Error] without a class. The
+// panic of a query whose first caller has left is logged (WithLogger).
 func WithCoalescing() Option {
 	return option(func(c *config) error {
 		c.coalescing = true

@@ -44,7 +44,8 @@ func WithResponse(r *Response) CallOption {
 	})
 }
 
-// WithoutCache asks the service whatever the cache holds. The answer is kept for the next call.
+// WithoutCache asks the service, whatever the cache or a [Store] holds, and shares no query with calls that
+// they may answer. The answer is kept for the next call.
 func WithoutCache() CallOption {
 	return callOption(func(s *settings) error {
 		s.fresh = true

@@ -1,10 +1,10 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-
-	"golang.org/x/time/rate"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
@@ -18,16 +18,19 @@ type operation[T any] interface {
 
 // send makes a call, and fills the caller's Response.
 func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (T, error) {
-	result, c, err := run(ctx, s, op, set)
+	result, c, err := run(ctx, s, op, set, nil)
+	c.observer.call(c.ctx, c.request.op, c.avoided(err), c.took)
 	if set.response != nil {
 		*set.response = c.response()
 	}
 	return result, err
 }
 
-// run is the path of every request. It also returns the call, which has ended.
-func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (result T, _ *call, err error) {
+// run is the path of every request. It also returns the call, which has ended. progress, unless nil, is told
+// what it is about to do.
+func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
+	c.progress = progress
 	if result, c, err = follow(c, op.read); err != nil {
 		var none T
 		result, err = none, c.failure(err)
@@ -78,6 +81,9 @@ func (c *call) exchange() error {
 		return err
 	}
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
+	if c.progress != nil {
+		loop.Waiting = c.waiting
+	}
 	c.sent, err = loop.Run(r, c.request.body)
 	return err
 }
@@ -100,7 +106,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	defer func() {
 		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
-	if err := wait(r.Context(), c.limiter); err != nil {
+	if err := c.pace(r.Context()); err != nil {
 		return a, err
 	}
 	if c.turn != nil {
@@ -109,6 +115,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 		}
 		defer func() { c.turn.returned(a.Unsent) }()
 	}
+	c.sending(number)
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
 	c.answer = newAnswer(a, c.reading())
@@ -131,12 +138,52 @@ func (c *call) tell(number int) {
 	}
 }
 
-// wait waits for the limiter. Where the context's deadline comes first it says so at once, in the
+// pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
-func wait(ctx context.Context, limiter *rate.Limiter) error {
-	err := limiter.Wait(ctx)
+func (c *call) pace(ctx context.Context) error {
+	if c.progress != nil {
+		return c.paceOfMany(ctx)
+	}
+	err := c.limiter.Wait(ctx)
 	if err != nil && ctx.Err() == nil {
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+// paceOfMany waits for the limiter with the callers of a query whose deadlines allow it.
+func (c *call) paceOfMany(ctx context.Context) error {
+	place := c.limiter.Reserve()
+	wait := place.Delay()
+	if wait == 0 {
+		return ctx.Err()
+	}
+	c.progress(c, wait, context.DeadlineExceeded)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		place.Cancel()
+		return ctx.Err()
+	}
+}
+
+// waiting tells of a wait before the next attempt.
+func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
+	c.sent = soFar
+	c.progress(c, wait, cmp.Or(err, c.answer.refusal()))
+}
+
+// sending tells that an attempt leaves: from now on it may have been received, and what was answered
+// before it is the answer no more.
+func (c *call) sending(number int) {
+	if c.progress == nil {
+		return
+	}
+	soFar := *c
+	soFar.sent = exchange.Result{Attempts: number, MayBeSent: true}
+	soFar.answer = answer{}
+	c.progress(&soFar, 0, nil)
 }

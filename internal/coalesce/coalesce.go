@@ -3,6 +3,8 @@ package coalesce
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -10,79 +12,184 @@ import (
 // Group holds the queries under way that others may join. Calls with the same K share a query, and V is
 // what it brings. The fields are set before the first call.
 type Group[K comparable, V any] struct {
-	Go    func(func())  // runs a query in a goroutine
-	Keep  bool          // a query that every caller has left goes on, since somebody keeps its answer
-	Limit time.Duration // of a query
+	// Go runs a query in a goroutine.
+	Go func(func())
+	// Keep says that somebody keeps the answers: a query that every caller has left goes on until what it
+	// has sent is answered.
+	Keep bool
+	// Lost, where it is set, is told of a panic whose caller has left, so that it is raised nowhere.
+	Lost func(*Panic)
 
 	mu      sync.Mutex
 	queries map[K]*query[V]
 }
 
-// query is one under way.
+// Tell is how a query says what it is about to do, and what it has brought so far for whoever leaves it:
+// to wait until a time, for which the callers whose deadline comes first do not stay; or, with the zero
+// time, to send. A query without callers may do neither: its context ends.
+type Tell[V any] func(soFar V, until time.Time)
+
+// query is one under way. All but done is guarded by the group's mutex, and answer and failed by done.
 type query[V any] struct {
-	ctx     context.Context
-	cancel  context.CancelFunc
-	callers int
-	done    chan struct{} // closed when answer is there
-	answer  V
+	cancel    context.CancelFunc
+	callers   int
+	firstLeft bool // the caller who began it has left
+
+	soFar V
+	until time.Time     // of its wait
+	sent  bool          // it may have been sent, and is not waiting
+	told  chan struct{} // closed when one of these three changes
+
+	done   chan struct{} // closed when answer or failed is there
+	answer V
+	failed *Failed
 }
 
-// Join waits for the query of k that is under way, or begins it with ask, which has a context of its own:
-// with the values of the first caller's, and without its end. It returns whether this caller began it,
-// and an error, the cause of ctx, where ctx ended first.
-func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context) V) (answer V, first bool, err error) {
+// Join waits for the query of k that is under way, or begins it with ask, whose context has the values of
+// the first caller's and ends when nobody needs the query any more. first says whether this caller began
+// it.
+//
+// A caller whose ctx ends, and one whose deadline comes before the end of the query's wait, leaves at once
+// with what the query brought so far, or the zero V; the error is that of ctx, joined with its cause, or
+// nil where the deadline is only ahead.
+//
+// If ask panics, its caller's goroutine panics with a *Panic; if ask ends its goroutine (runtime.Goexit),
+// that of its caller ends; and the others get a *Failed.
+func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) (answer V, first bool, err error) {
 	q, first := g.enter(ctx, k, ask)
-	select {
-	case <-q.done:
-		return q.answer, first, nil
-	case <-ctx.Done():
-		g.leave(k, q)
-		return answer, first, context.Cause(ctx)
+	deadline, bounded := ctx.Deadline()
+	for {
+		soFar, until, told := g.look(q)
+		if bounded && !until.IsZero() && !deadline.After(until) {
+			g.leave(k, q, first)
+			return soFar, first, nil
+		}
+		select {
+		case <-q.done:
+			return q.answer, first, q.failure(first)
+		case <-told:
+		case <-ctx.Done():
+			if isClosed(q.done) { // an answer that is there is better than none
+				return q.answer, first, q.failure(first)
+			}
+			return g.leave(k, q, first), first, reasons(ctx)
+		}
 	}
 }
 
-func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context) V) (q *query[V], first bool) {
+func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) (q *query[V], first bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if q = g.queries[k]; q != nil {
 		q.callers++
 		return q, false
 	}
-	q = &query[V]{callers: 1, done: make(chan struct{})}
-	q.ctx, q.cancel = context.WithTimeout(context.WithoutCancel(ctx), g.Limit) //nolint:gosec // forget calls it
+	return g.begin(ctx, k, ask), true
+}
+
+// begin is called with the lock held.
+func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) *query[V] {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // forget calls it
+	q := &query[V]{cancel: cancel, callers: 1, told: make(chan struct{}), done: make(chan struct{})}
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
 	}
 	g.queries[k] = q
 	g.Go(func() {
-		defer close(q.done)
-		defer g.end(k, q) // before its callers return: whoever asks again after them begins another
-		q.answer = ask(q.ctx)
+		answered := false
+		defer func() {
+			if !answered {
+				q.failed = &Failed{caught(recover())}
+			}
+			g.end(k, q)
+		}()
+		q.answer = ask(ctx, func(soFar V, until time.Time) { g.tell(k, q, soFar, until) })
+		answered = true
 	})
-	return q, true
+	return q
 }
 
-// leave takes note of a caller that gave up. A query that nobody waits for is cancelled, unless its
-// answer is kept, and whoever asks from now on begins another.
-func (g *Group[K, V]) leave(k K, q *query[V]) {
+// look returns what the query brought so far, until when it waits, and what is closed when that changes.
+func (g *Group[K, V]) look(q *query[V]) (V, time.Time, <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	q.callers--
-	if q.callers == 0 && !g.Keep {
+	return q.soFar, q.until, q.told
+}
+
+func (g *Group[K, V]) tell(k K, q *query[V], soFar V, until time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	q.soFar, q.until, q.sent = soFar, until, until.IsZero()
+	close(q.told)
+	q.told = make(chan struct{})
+	if q.callers == 0 {
 		g.forget(k, q)
 	}
 }
 
-func (g *Group[K, V]) end(k K, q *query[V]) {
+// leave takes note of a caller that gave up, and returns what the query brought so far. A query that
+// nobody waits for is cancelled, unless it is sent and its answer is kept, and whoever asks from now on
+// begins another.
+func (g *Group[K, V]) leave(k K, q *query[V], first bool) V {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.forget(k, q)
+	q.callers--
+	q.firstLeft = q.firstLeft || first
+	if q.callers == 0 && !(g.Keep && q.sent) {
+		g.forget(k, q)
+	}
+	return q.soFar
 }
 
-// forget lets nobody join a query any more. It is called with the lock held.
+// end lets the callers return. Whoever asks again after that begins another query.
+func (g *Group[K, V]) end(k K, q *query[V]) {
+	g.mu.Lock()
+	g.forget(k, q)
+	lost := q.firstLeft && q.failed != nil && q.failed.panicked != nil
+	close(q.done)
+	g.mu.Unlock()
+	if lost && g.Lost != nil {
+		g.Lost(q.failed.panicked)
+	}
+}
+
+// forget ends a query's context, and lets nobody join it any more. It is called with the lock held.
 func (g *Group[K, V]) forget(k K, q *query[V]) {
 	q.cancel()
 	if g.queries[k] == q {
 		delete(g.queries, k)
 	}
+}
+
+// failure returns why the query brought no answer, and raises it in the goroutine of the caller who began
+// it.
+func (q *query[V]) failure(first bool) error {
+	switch {
+	case q.failed == nil:
+		return nil
+	case !first:
+		return q.failed
+	case q.failed.panicked != nil:
+		panic(q.failed.panicked)
+	}
+	runtime.Goexit()
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// reasons returns the error of a context that ended, and its cause where that is another.
+func reasons(ctx context.Context) error {
+	err := ctx.Err()
+	if cause := context.Cause(ctx); !errors.Is(err, cause) {
+		err = errors.Join(err, cause)
+	}
+	return err
 }

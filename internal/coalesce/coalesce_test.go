@@ -19,29 +19,49 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func inBackground(f func()) { go f() }
+
 // slow answers after a second, or not at all where its context ends first.
-func slow(answer string) func(context.Context) string {
-	return func(ctx context.Context) string {
-		select {
-		case <-time.After(time.Second):
-			return answer
-		case <-ctx.Done():
-			return "cancelled: " + context.Cause(ctx).Error()
-		}
+func slow(answer string) func(context.Context, coalesce.Tell[string]) string {
+	return func(ctx context.Context, _ coalesce.Tell[string]) string { return slowly(ctx, answer) }
+}
+
+// sent is slow, and tells that it is sent.
+func sent(answer string) func(context.Context, coalesce.Tell[string]) string {
+	return func(ctx context.Context, tell coalesce.Tell[string]) string {
+		tell("sent", time.Time{})
+		return slowly(ctx, answer)
+	}
+}
+
+// waits tells that it waits for a second.
+func waits(answer string) func(context.Context, coalesce.Tell[string]) string {
+	return func(ctx context.Context, tell coalesce.Tell[string]) string {
+		tell("too late", time.Now().Add(time.Second))
+		return slowly(ctx, answer)
+	}
+}
+
+func slowly(ctx context.Context, answer string) string {
+	select {
+	case <-time.After(time.Second):
+		return answer
+	case <-ctx.Done():
+		return "cancelled"
 	}
 }
 
 func TestCallsAtTheSameTimeShareAQuery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := coalesce.Group[string, string]{Go: func(f func()) { go f() }, Limit: time.Minute}
+		g := coalesce.Group[string, string]{Go: inBackground}
 		var queries, begun atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 100 {
 			key := fmt.Sprint(i % 2)
 			wg.Go(func() {
-				answer, first, err := g.Join(t.Context(), key, func(ctx context.Context) string {
+				answer, first, err := g.Join(t.Context(), key, func(ctx context.Context, tell coalesce.Tell[string]) string {
 					queries.Add(1)
-					return slow(key)(ctx)
+					return slow(key)(ctx, tell)
 				})
 				assert.NoError(t, err)
 				assert.Equal(t, key, answer)
@@ -63,29 +83,36 @@ func TestCallsAtTheSameTimeShareAQuery(t *testing.T) {
 func TestACallerThatLeaves(t *testing.T) {
 	for name, test := range map[string]struct {
 		keep   bool
+		ask    func(context.Context, coalesce.Tell[string]) string
 		others int    // callers that stay
+		soFar  string // what the caller that leaves gets
 		want   string // what the query brings
 	}{
-		"others stay":                 {false, 1, "answer"},
-		"the last one":                {false, 0, "cancelled: context canceled"},
-		"the last one, kept":          {true, 0, "answer"},
-		"others stay, and it is kept": {true, 3, "answer"},
+		"others stay":                         {false, sent("answer"), 1, "sent", "answer"},
+		"the last one":                        {false, sent("answer"), 0, "sent", "cancelled"},
+		"the last one, sent and kept":         {true, sent("answer"), 0, "sent", "answer"},
+		"the last one, kept but not sent":     {true, slow("answer"), 0, "", "cancelled"},
+		"the last one, kept, while it waits":  {true, waits("answer"), 0, "too late", "cancelled"},
+		"others stay, sent and kept":          {true, sent("answer"), 3, "sent", "answer"},
+		"others stay, and it is not sent yet": {true, slow("answer"), 3, "", "answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Keep: test.keep, Limit: time.Minute}
+				g := coalesce.Group[int, string]{Go: inBackground, Keep: test.keep}
 				brought := make(chan string, 1)
-				ask := func(ctx context.Context) string {
-					answer := slow("answer")(ctx)
+				ask := func(ctx context.Context, tell coalesce.Tell[string]) string {
+					answer := test.ask(ctx, tell)
 					brought <- answer
 					return answer
 				}
 				reason := errors.New("the till is closing")
 				ctx, cancel := context.WithCancelCause(t.Context())
 				go func() {
-					_, first, err := g.Join(ctx, 1, ask)
+					soFar, first, err := g.Join(ctx, 1, ask)
 					assert.True(t, first)
 					assert.ErrorIs(t, err, reason)
+					assert.ErrorIs(t, err, context.Canceled)
+					assert.Equal(t, test.soFar, soFar)
 				}()
 				synctest.Wait()
 				for range test.others {
@@ -107,35 +134,126 @@ func TestACallerThatLeaves(t *testing.T) {
 	}
 }
 
-// Whoever asks after the last caller left must not be given the query that was cancelled.
-func TestAnAbandonedQueryIsNotJoined(t *testing.T) {
+func TestAWaitBeyondACallersDeadline(t *testing.T) {
+	for name, test := range map[string]struct {
+		patience time.Duration
+		after    time.Duration // of the query's beginning
+		want     string
+		took     time.Duration
+	}{
+		"comes first":                   {999 * time.Millisecond, 0, "too late", 0},
+		"at its end":                    {time.Second, 0, "too late", 0},
+		"comes later":                   {2 * time.Second, 0, "answer", time.Second},
+		"of one who joins in the wait":  {100 * time.Millisecond, 500 * time.Millisecond, "too late", 0},
+		"of one who joins and can stay": {time.Second, 500 * time.Millisecond, "answer", 500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := coalesce.Group[int, string]{Go: inBackground}
+				if test.after > 0 {
+					go func() { _, _, _ = g.Join(t.Context(), 1, waits("answer")) }()
+					time.Sleep(test.after)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), test.patience)
+				defer cancel()
+				start := time.Now()
+				answer, _, err := g.Join(ctx, 1, waits("answer"))
+				require.NoError(t, err)
+				assert.Equal(t, test.want, answer)
+				assert.Equal(t, test.took, time.Since(start))
+			})
+		})
+	}
+}
+
+// What a query that everybody has left has sent is brought home; it waits for no other try.
+func TestAQueryWithoutCallersBeginsNothing(t *testing.T) {
+	for name, next := range map[string]func() time.Time{
+		"another wait":    func() time.Time { return time.Now().Add(time.Minute) },
+		"another attempt": func() time.Time { return time.Time{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := coalesce.Group[int, string]{Go: inBackground, Keep: true}
+				var ended error
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					_, _, _ = g.Join(ctx, 1, func(ctx context.Context, tell coalesce.Tell[string]) string {
+						answer := sent("answer")(ctx, tell)
+						assert.NoError(t, ctx.Err())
+						tell("", next())
+						ended = ctx.Err()
+						return answer
+					})
+				}()
+				synctest.Wait()
+				cancel()
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				assert.ErrorIs(t, ended, context.Canceled)
+			})
+		})
+	}
+}
+
+// Whoever asks after the last caller left must not be given the query that was cancelled, and the end of
+// that one must not hide the new one from a third.
+func TestAnAbandonedQueryAndANewOneDoNotMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Limit: time.Minute}
+		g := coalesce.Group[int, string]{Go: inBackground}
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _, _, _ = g.Join(ctx, 1, slow("first")) }()
+		go func() {
+			_, _, _ = g.Join(ctx, 1, func(ctx context.Context, _ coalesce.Tell[string]) string {
+				<-ctx.Done()
+				time.Sleep(500 * time.Millisecond) // it takes its time to notice
+				return "first"
+			})
+		}()
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
-		answer, first, err := g.Join(t.Context(), 1, slow("second"))
+		go func() {
+			answer, first, err := g.Join(t.Context(), 1, slow("second"))
+			assert.NoError(t, err)
+			assert.True(t, first)
+			assert.Equal(t, "second", answer)
+		}()
+		time.Sleep(700 * time.Millisecond)
+		answer, first, err := g.Join(t.Context(), 1, slow("third"))
 		require.NoError(t, err)
-		assert.True(t, first)
+		assert.False(t, first)
 		assert.Equal(t, "second", answer)
 	})
 }
 
-func TestAQueryHasValuesOfItsFirstCallerAndALimit(t *testing.T) {
+func TestAQueryHasTheValuesOfItsFirstCallerAndNoEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
-		g := coalesce.Group[int, string]{Go: func(f func()) { go f() }, Limit: 30 * time.Second}
-		ctx, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "trace"), time.Hour)
-		defer cancel()
-		start := time.Now()
-		value, _, err := g.Join(ctx, 1, func(ctx context.Context) string {
-			<-ctx.Done()
-			return fmt.Sprint(ctx.Value(key{}), ctx.Err())
+		g := coalesce.Group[int, string]{Go: inBackground}
+		value, _, err := g.Join(context.WithValue(t.Context(), key{}, "trace"), 1, func(ctx context.Context, _ coalesce.Tell[string]) string {
+			time.Sleep(1000 * time.Hour)
+			_, bounded := ctx.Deadline()
+			return fmt.Sprintf("%v %v %v", ctx.Value(key{}), ctx.Err(), bounded)
 		})
 		require.NoError(t, err)
-		assert.Equal(t, "tracecontext deadline exceeded", value)
-		assert.Equal(t, 30*time.Second, time.Since(start))
+		assert.Equal(t, "trace <nil> false", value)
 	})
+}
+
+func TestAnAnswerThatIsThereIsBetterThanAnEndedContext(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			g := coalesce.Group[int, string]{Go: inBackground}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			answer, _, err := g.Join(ctx, 1, func(context.Context, coalesce.Tell[string]) string {
+				cancel()
+				return "answer"
+			})
+			if err == nil {
+				assert.Equal(t, "answer", answer)
+			}
+			assert.True(t, err == nil || errors.Is(err, context.Canceled))
+		})
+	}
 }

@@ -28,6 +28,9 @@ type Loop struct {
 	// Attempt makes the attempt with that number, from 1 on, and keeps its answer. An error says that the
 	// attempt was not made, and ends the loop: with that error, or with the last answer for ErrNoRetry.
 	Attempt func(r *http.Request, number int) (Answer, error)
+	// Waiting, where it is set, is called before each wait, with what Run would return without the attempt
+	// that follows it.
+	Waiting func(wait time.Duration, soFar Result, err error)
 }
 
 // ErrNoRetry is what Attempt returns where a retry may not be made, and what came before it counts.
@@ -188,6 +191,9 @@ func (t *tries) checkRetry(ctx context.Context, resp *http.Response, err error) 
 		return false, nil
 	}
 	t.setAside = t.Budget.Take()
+	if t.setAside && t.Waiting != nil {
+		t.Waiting(t.wait(a, t.result.Attempts-1), t.result, t.failure(ctx))
+	}
 	return t.setAside, nil
 }
 
