@@ -68,7 +68,7 @@ func (a *answer) refusal() error {
 	}
 	if a.Status >= 300 && a.Status < 400 {
 		said.Error = "to another address"
-		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
+		if target, err := url.Parse(a.reading.secrets().Redact(a.Header.Get("Location"))); err == nil && target.Host != "" {
 			said.Error = "to the host " + target.Host
 		}
 	}

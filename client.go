@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -201,8 +202,8 @@ func loopback(host string) bool {
 // clave. The proxy of a RoundTripper that is not net/http's cannot be seen.
 func withoutProxy(rt http.RoundTripper) http.RoundTripper {
 	t, ok := rt.(*http.Transport)
-	if !ok || t.Proxy == nil {
-		return rt
+	if !ok || t.Proxy == nil || reflect.ValueOf(t.Proxy).Pointer() == reflect.ValueOf(http.ProxyFromEnvironment).Pointer() {
+		return rt // the environment's proxy is never asked for the spellings of loopback
 	}
 	t = t.Clone()
 	t.Proxy = nil

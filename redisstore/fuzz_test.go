@@ -31,7 +31,7 @@ func FuzzReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, reply []byte) {
 		if announcesMuch.Match(reply) {
-			t.Skip("go-redis makes room for as many bytes or values as are announced")
+			return // go-redis makes room for as many bytes or values as are announced
 		}
 		client := redis.NewClient(&redis.Options{
 			Dialer:     func(context.Context, string, string) (net.Conn, error) { return answering(reply), nil },

@@ -50,7 +50,7 @@ func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, m
 		a.Written = trace.written()
 	}
 	if err == nil {
-		a.receive(ctx, transport, resp, maxBytes)
+		a.receive(ctx, resp, maxBytes)
 		a.Refused = resp.StatusCode == http.StatusUnauthorized
 		if a.Refused && r.Context().Err() == nil {
 			a.Status, a.Err = resp.StatusCode, nil
@@ -86,15 +86,15 @@ func abortedHeaders(err error) bool {
 
 // receive takes the answer. A time that ran out while the body trickled in says nothing about the
 // answer: then none came.
-func (a *Answer) receive(ctx context.Context, transport http.RoundTripper, resp *http.Response, maxBytes int64) {
+func (a *Answer) receive(ctx context.Context, resp *http.Response, maxBytes int64) {
 	a.Status, a.Header, a.At = resp.StatusCode, resp.Header, time.Now()
 	if headerBytes(resp.Header) > maxBytes {
 		a.Header = nil
-		_, _ = receiveBody(ctx, transport, resp, nothing)
+		_, _ = receiveBody(ctx, resp, nothing)
 		a.Broken = ErrHeaderTooLong
 		return
 	}
-	a.Body, a.Broken = receiveBody(ctx, transport, resp, maxBytes)
+	a.Body, a.Broken = receiveBody(ctx, resp, maxBytes)
 	if errors.Is(a.Broken, context.Canceled) || errors.Is(a.Broken, context.DeadlineExceeded) {
 		a.Status, a.Err = 0, a.Broken
 	}

@@ -21,11 +21,11 @@ const nothing = -1
 
 // receiveBody reads a body, but no more than limit bytes of it and one, and closes it. It returns when ctx
 // ends, whatever the body does.
-func receiveBody(ctx context.Context, transport http.RoundTripper, resp *http.Response, limit int64) ([]byte, error) {
+func receiveBody(ctx context.Context, resp *http.Response, limit int64) ([]byte, error) {
 	switch {
 	case resp.Body == nil: // test doubles leave it away, and http.Client takes it for an empty one
 		return nil, nil
-	case endsItself(transport, resp.Body):
+	case endsItself(resp.Body):
 		defer resp.Body.Close()
 		return readUpTo(ctx, resp.Body, resp.ContentLength, limit)
 	}
@@ -35,20 +35,21 @@ func receiveBody(ctx context.Context, transport http.RoundTripper, resp *http.Re
 // endsItself reports whether reading a body cannot outlast the context of its request. Those of net/http
 // end with it, but for a connection that was handed over (status 101); bytes in memory, which test doubles
 // answer with, end at once.
-func endsItself(transport http.RoundTripper, body io.ReadCloser) bool {
-	if _, ok := transport.(*http.Transport); ok {
-		_, handedOver := body.(io.Writer)
-		return !handedOver
-	}
+func endsItself(body io.ReadCloser) bool {
 	value := reflect.ValueOf(body)
-	if value.Type() != typeOfNopCloser {
-		return body == http.NoBody
+	if value.Type() == typeOfNopCloser {
+		switch value.Field(0).Interface().(type) {
+		case *bytes.Reader, *strings.Reader, *bytes.Buffer:
+			return true
+		}
+		return false
 	}
-	switch value.Field(0).Interface().(type) {
-	case *bytes.Reader, *strings.Reader, *bytes.Buffer:
-		return true
+	of := value.Type()
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
 	}
-	return false
+	_, handedOver := body.(io.Writer)
+	return of.PkgPath() == "net/http" && !handedOver
 }
 
 // typeOfNopCloser is what io.NopCloser makes of bytes in memory: a struct whose one field is the reader.
@@ -72,6 +73,8 @@ func readUpTo(ctx context.Context, body io.Reader, length, limit int64) ([]byte,
 		n, err := body.Read(b[len(b):min(int64(cap(b)), limit+1)])
 		b = b[:len(b)+n]
 		switch {
+		case err == io.EOF && int64(len(b)) > limit: // which came with the last bytes
+			return b[:max(0, limit)], ErrTooLong
 		case err == io.EOF:
 			return b, nil
 		case err != nil:
@@ -109,20 +112,26 @@ func readApart(ctx context.Context, body io.ReadCloser, length, limit int64) ([]
 			panic(panicked)
 		}
 	case <-ctx.Done():
-		if !ends(over) {
-			left.Store(true)
-			go func() {
-				defer func() { _ = recover() }() // nobody waits for it any more
-				closeBody()
-			}()
-			ends(over)
+		select {
+		case r := <-read: // all of it, in time: only its Close takes longer
+			return r.bytes, r.err
+		default:
 		}
+		if ends(over) {
+			return nil, ctx.Err()
+		}
+		left.Store(true)
+		go func() {
+			defer func() { _ = recover() }() // nobody waits for it any more
+			closeBody()
+		}()
+		return nil, ctx.Err() // what a Read brings from now on, also an end, comes of the Close
 	}
 	select {
 	case r := <-read:
 		return r.bytes, r.err
 	default:
-		return nil, cmp.Or(ctx.Err(), io.ErrUnexpectedEOF) // or it ended the goroutine that read it
+		return nil, io.ErrUnexpectedEOF // it ended the goroutine that read it
 	}
 }
 
@@ -139,9 +148,9 @@ func (r leaving) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// ends reports whether a reading is over that a context or a Close just ended. It gives way to the
-// goroutines that have to see to it, so that a body which heeds them is closed when its call returns;
-// waiting for a time would hold the call for those which do not.
+// ends reports whether a reading is over whose context just ended. It gives way to the goroutine that has
+// to see to it, so that a body which heeds its context is closed when its call returns; to wait for a time
+// would hold the call for those which do not.
 func ends(over <-chan any) bool {
 	for range 1000 {
 		if len(over) > 0 {

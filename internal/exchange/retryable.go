@@ -88,8 +88,9 @@ const longestWait = 365 * 24 * time.Hour
 // untilDate returns how far ahead a date of an answer lies. It is one of the service's clock, which the
 // answer's Date shows: ours may be hours apart. A Date that lies a year before it is of neither clock.
 func untilDate(at time.Time, h http.Header, now time.Time) time.Duration {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil && at.Sub(date) < longestWait {
-		return at.Sub(date)
+	date, err := http.ParseTime(h.Get("Date"))
+	if ahead := at.Sub(date); err == nil && -longestWait < ahead && ahead < longestWait {
+		return ahead
 	}
 	return at.Sub(now)
 }

@@ -62,6 +62,11 @@ func (s Secrets) redact(text string, wasCut bool) string {
 		text = wholeRunes(text)
 	}
 	found, open, ok := s.known().find(text)
+	return without(text, found, open, ok, wasCut)
+}
+
+// without returns a text with the marker in the place of what was found.
+func without(text string, found []span, open int, ok, wasCut bool) string {
 	switch {
 	case !ok:
 		return withheld
@@ -141,12 +146,26 @@ func (s Secrets) Body(body []byte) []byte {
 
 // Header returns a copy without the secrets that the server echoed.
 func (s Secrets) Header(h http.Header) http.Header {
+	known := s.known()
+	if known == nil {
+		return h.Clone()
+	}
+	var room []search // one for all values: a header has many
+	var escapes escapes
+	redact := func(text string) string {
+		if len(text) > longestSearched {
+			return s.Redact(text)
+		}
+		room = known.begin(room)
+		found, open, ok := known.findIn(text, room, &escapes)
+		return without(text, found, open, ok, false)
+	}
 	clean := h.Clone()
 	for name, values := range h {
 		for i, value := range values {
-			clean[name][i] = s.Redact(value)
+			clean[name][i] = redact(value)
 		}
-		if shown := s.Redact(name); shown != name {
+		if shown := redact(name); shown != name {
 			clean[shown] = append(clean[shown], clean[name]...)
 			delete(clean, name)
 		}

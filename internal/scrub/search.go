@@ -38,11 +38,23 @@ func (ps *patterns) find(text string) (found []span, open int, ok bool) {
 		return nil, len(text), true
 	}
 	var few [4]search
-	searches := few[:0]
-	for _, p := range ps.all {
-		searches = append(searches, search{pattern: p})
-	}
 	var escapes escapes
+	return ps.findIn(text, ps.begin(few[:0]), &escapes)
+}
+
+// begin returns the searches for all secrets, in the room of earlier ones.
+func (ps *patterns) begin(room []search) []search {
+	for i, p := range ps.all {
+		if i == len(room) {
+			room = append(room, search{})
+		}
+		room[i] = search{pattern: p, at: room[i].at}
+	}
+	return room
+}
+
+// findIn is find in the room of an earlier search.
+func (ps *patterns) findIn(text string, searches []search, escapes *escapes) (found []span, open int, ok bool) {
 	reading := false // a secret may have begun
 	for i := 0; i < len(text); {
 		if !reading && !ps.begins[text[i]] {
@@ -72,7 +84,7 @@ func (ps *patterns) find(text string) (found []span, open int, ok bool) {
 			}
 			before := len(found)
 			if escaped {
-				found = s.readEscapes(found, i, &escapes)
+				found = s.readEscapes(found, i, escapes)
 			} else {
 				found = s.readLetter(found, l, i, size)
 			}
