@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -45,6 +47,69 @@ func (b *body) Close() error {
 		return b.close()
 	}
 	return nil
+}
+
+// A body that reports its end because it was closed was cut: nothing of it is whole, and nothing of it that
+// may be the beginning of a secret is shown.
+func TestABodyThatEndsByItsCloseWasCut(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		text   string
+		end    func(context.Context) (context.Context, context.CancelFunc)
+		is     error
+	}{
+		"a record, its timeout":    {200, record, context.WithCancel, fiscope.ErrUnavailable},
+		"a part of one":            {200, `{"ruc":`, context.WithCancel, fiscope.ErrUnavailable},
+		"a record, the deadline":   {200, record, inASecond, context.DeadlineExceeded},
+		"NOT_FOUND, the deadline":  {404, `{"code":"NOT_FOUND"}`, inASecond, context.DeadlineExceeded},
+		"a refusal, with a secret": {500, "dice " + clave[:len(clave)-1], context.WithCancel, fiscope.ErrUnavailable},
+	} {
+		for _, op := range []string{"consultar", "validar"} {
+			t.Run(name+"/"+op, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					closed := make(chan struct{})
+					text := strings.NewReader(test.text)
+					b := &body{close: func() error { close(closed); return nil }}
+					b.read = func() error {
+						if text.Len() == 0 {
+							<-closed
+							return io.EOF
+						}
+						return nil
+					}
+					b.text = text
+					client := newClient(t, &service{answers: []func(*http.Request) (*http.Response, error){with(test.status, b)}}, fiscope.WithRetry(noRetries()))
+					ctx, cancel := test.end(t.Context())
+					defer cancel()
+					err := operations[op](ctx, client)
+					require.ErrorIs(t, err, test.is)
+					require.NotErrorIs(t, err, fiscope.ErrMalformedResponse)
+					var e *fiscope.Error
+					require.ErrorAs(t, err, &e)
+					assert.NotContains(t, err.Error()+string(e.Body()), clave[:4])
+				})
+			})
+		}
+	}
+}
+
+func inASecond(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Second)
+}
+
+// The last bytes and the end may come together.
+func TestTheLimitHoldsToTheByte(t *testing.T) {
+	for _, extra := range []int64{0, 1} {
+		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			return with(200, io.NopCloser(iotest.DataErrReader(strings.NewReader(record))))(r)
+		}), fiscope.WithMaxResponseBytes(int64(len(record))-extra))
+		err := operations["consultar"](t.Context(), client)
+		if extra == 0 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+	}
 }
 
 // with is an answer with that status, body and headers.
@@ -436,4 +501,44 @@ func TestTheHeadersAreBoundedOverARealSocket(t *testing.T) {
 			assert.EqualValues(t, 1, requests.Load())
 		})
 	}
+}
+
+// Our own transport stops reading headers without end, long before net/http's own limit of 10 MB.
+func TestHeadersWithoutEndAreNotReadToTheEnd(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	written := make(chan int, 1)
+	go func() {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Read(make([]byte, 4096))
+		n, line := 0, []byte("X-Long: "+strings.Repeat("x", 64<<10)+"\r\n")
+		_, err = conn.Write([]byte("HTTP/1.1 200 OK\r\n"))
+		for err == nil && n < 64<<20 {
+			var wrote int
+			wrote, err = conn.Write(line)
+			n += wrote
+		}
+		written <- n
+	}()
+	client, err := fiscope.NewClient("http://"+ln.Addr().String(), apiKey, fiscope.WithRetry(noRetries()), fiscope.WithMaxResponseBytes(64<<10))
+	require.NoError(t, err)
+	defer client.CloseIdleConnections()
+	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrMalformedResponse)
+	assert.Less(t, <-written, 9<<20)
+}
+
+// What the caller registered with a transport stays, also where its proxy must not be asked.
+func TestATransportWithoutAProxyOfItsOwnIsUsedAsItIs(t *testing.T) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+	transport.RegisterProtocol("http", s)
+	client, err := fiscope.NewClient("http://localhost:1", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	assert.Len(t, s.seen(), 1)
 }

@@ -204,12 +204,19 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 	validate()
 	var resp fiscope.Response
 	lookups := testing.AllocsPerRun(200, func() { plain() })
+	escaped := make([]string, 30)
+	for i := range escaped {
+		escaped[i] = fmt.Sprintf("X-Cookie-%d: s=%%3Aj%%3A%d; a%%C3%%B1o", i, i)
+	}
+	many := lookup(roundTripper(raw(200, contract(t, "consultar_200.json"), escaped...)), rucSUNAT)
+	manyPlain := testing.AllocsPerRun(200, func() { many() })
 	for _, test := range []struct {
 		name string
 		most float64
 		call func()
 	}{
 		{"with a Response", lookups + 12, func() { plain(fiscope.WithResponse(&resp)) }},
+		{"with a Response of many headers", manyPlain + 60, func() { many(fiscope.WithResponse(&resp)) }},
 		{"with coalescing", lookups + 30, func() { coalesced() }},
 		{"NOT_FOUND", 60, func() { missing() }},
 		{"refused here", 15, func() { refused() }},

@@ -179,6 +179,7 @@ func TestARetryAfterDateIsOfTheServicesClock(t *testing.T) {
 		"no date":                    {"", at(4 * time.Second), 4 * time.Second},
 		"a date that is none":        {"soon", at(4 * time.Second), 4 * time.Second},
 		"of a clock that never ran":  {"Thu, 01 Jan 1970 00:00:00 GMT", at(4 * time.Second), 4 * time.Second},
+		"of a clock a century ahead": {"Fri, 01 Jan 2100 00:00:00 GMT", at(4 * time.Second), 4 * time.Second},
 		"a Retry-After far from all": {at(0), "Sun, 01 Jan 2090 00:00:00 GMT", 365 * 24 * time.Hour},
 	} {
 		for _, status := range []int{503, 429} {

@@ -360,3 +360,16 @@ func TestAPanicDoesNotShowASecret(t *testing.T) {
 		})
 	}
 }
+
+// The host of a redirect is shown. A key that a URL would be parted at is not, in part.
+func TestALocationThatHoldsTheKeyShowsNoPartOfIt(t *testing.T) {
+	for _, key := range []string{"QWxhZGRpbg/ZGR+pbg==", "QWxhZGRpbg?ZGR", "QWxhZGRpbg#ZGR", "QWxhZGRpbg@ZGR", "QWxhZGRpbg:ZGR"} {
+		client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{
+			Transport: &service{answers: []func(*http.Request) (*http.Response, error){raw(302, "", "Location: https://"+key+"/x")}},
+		}))
+		require.NoError(t, err)
+		err = operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrRedirect)
+		assert.NotContains(t, err.Error(), "QWxhZGRpbg", key)
+	}
+}
