@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -317,6 +320,40 @@ func TestA401WhoseBodyStallsIsARefusal(t *testing.T) {
 		defer cancel()
 		require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded, "the caller's own end comes first")
 	})
+}
+
+// The query that used up the day may be the one whose clave was refused: only a whole answer can say that it
+// tells of the quota alone.
+func TestARefusalThatBreaksOffOnTheLastQueryOfTheDayIsARefusal(t *testing.T) {
+	full := contract(t, "validar_401.json")
+	cut := func(r *http.Request) (*http.Response, error) {
+		return with(401, io.NopCloser(io.MultiReader(strings.NewReader(full[:len(full)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))))(r)
+	}
+	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+		"stalled, without a body": stalled(401, ""),
+		"stalled":                 stalled(401, full[:len(full)/2]),
+		"cut":                     cut,
+		"whole":                   raw(401, full),
+	} {
+		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithoutQuotaGate()}} {
+			t.Run(fmt.Sprint(name, ", options: ", len(opts)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
+						resp, err := answer(r)
+						resp.Header.Set("X-RateLimit-Remaining", "0")
+						resp.Header.Set("X-RateLimit-Reset", time.Now().Add(20*time.Hour).UTC().Format(time.RFC3339))
+						return resp, err
+					}}}
+					client := newClient(t, s, opts...)
+					for range 20 {
+						assert.Error(t, validar(t.Context(), client, clave))
+						time.Sleep(time.Hour)
+					}
+					assert.Len(t, s.seen(), 1)
+				})
+			})
+		}
+	}
 }
 
 func TestCloseWaitsForTheBackground(t *testing.T) {

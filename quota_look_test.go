@@ -257,6 +257,30 @@ func TestAResetThatOurClockSeesTooEarly(t *testing.T) {
 	}
 }
 
+// Each answer puts the reset off by a little.
+func TestAResetThatIsAlwaysALittleAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSays(t, "0", 10*time.Minute)
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					if s.sent() > 0 {
+						s.now(429, "0", ahead)
+					}
+					return s.RoundTrip(r)
+				}))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				every(100*time.Millisecond, 100*time.Minute, func() { _ = operations["tipocambio"](t.Context(), client) })
+				require.Greater(t, s.sent(), 20)
+				assert.Less(t, s.sent(), 50, "they back off")
+				for i := range s.requests[1:] {
+					assert.GreaterOrEqual(t, s.requests[i+1]-s.requests[i], time.Second)
+				}
+			})
+		})
+	}
+}
+
 func TestAProbeThatIsThrottledDoesNotRefuseTheOthers(t *testing.T) {
 	for name, test := range map[string]struct{ left, extra string }{
 		"some are left":       {"500", ""},

@@ -92,6 +92,9 @@ func (t *solTurn) maySend(ctx context.Context) error {
 			t.here.Accepted(cmp.Or(claim.Since, time.Now()))
 		default:
 			t.claim = claim
+			if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
+				t.here.Accepted(claim.accepted)
+			}
 		}
 	}
 	return t.here.Refused()
