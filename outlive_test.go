@@ -214,6 +214,33 @@ func TestACallerWhoPanicsOrExits(t *testing.T) {
 	}
 }
 
+// The observer is told of an answer that is in hand: that the context ends meanwhile takes it from nobody.
+func TestACallerWhoLeavesWithTheAnswerInHandGetsIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer func(*http.Request) (*http.Response, error)
+		is     error // nil for a result
+	}{
+		"a refusal": {raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials},
+		"a failure": {raw(503, ""), fiscope.ErrUnavailable},
+		"a verdict": {raw(200, verdict), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s := &service{answers: []func(*http.Request) (*http.Response, error){test.answer}}
+				client := newClient(t, s, fiscope.WithObserver(func(fiscope.Event) {
+					cancel()
+					time.Sleep(time.Second) // until the caller has seen it
+				}))
+				err := validar(ctx, client, clave)
+				require.ErrorIs(t, err, test.is)
+				require.NotErrorIs(t, err, context.Canceled)
+			})
+		})
+	}
+}
+
 func TestThoseWhoWaitWaitOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := answers(t, after(3*time.Second, raw(200, verdict)), raw(200, verdict))
