@@ -121,7 +121,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 		c.turn.returned(a)
 	}
 	c.answer = newAnswer(a, c.reading())
-	outcome = c.answer.outcome()
+	outcome = c.answer.outcome(ticket.Look)
 	if reservation != nil {
 		told = c.answer.told()
 	}

@@ -49,7 +49,7 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	case t.news != g.news: // a header said more
 	case heard, o.Answer == Refused:
 		g.look.putOff(now, g.phase)
-	case o.Answer == Answered: // the header was wrong, or is no longer true
+	case o.Answer == Served, o.Answer == Answered && g.phase == overdue: // the header was wrong, or is no longer true
 		g.phase = unknown
 		g.beginAnew()
 	case o.Written == 0 && g.phase == overdue: // it did not leave: another may, at once
@@ -61,13 +61,14 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	}
 }
 
-// refused takes note of an attempt that the service refused. Soon after a day ended by our clock it means
-// that the service is behind it, and that the old day, now spent, goes on.
+// refused takes note of an attempt that the service refused, without a header. On a day that a look opened
+// before its reset it closes it again. Soon after a day ended by our clock it means that the service is behind
+// it, and that the old day, now spent, goes on.
 func (g *Gate) refused(t Ticket, now time.Time) {
 	if g.phase != unknown || t.news < g.since {
 		return
 	}
-	if now.Before(g.reset) { // a look was answered, and the header before it was right all the same
+	if now.Before(g.reset) {
 		g.phase = known
 		g.set(0, now)
 	} else if near(now, g.reset) {
