@@ -151,7 +151,7 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Proven
 	case errors.Is(err, ErrInvalidSOLCredentials):
 		return solguard.Rejected
-	case errors.Is(err, ErrQuotaExceeded): // a 401 that tells of the quota is not about the clave
+	case errors.Is(err, ErrQuotaExceeded) && a.Broken == nil: // a 401 that tells of the quota is not about the clave
 		return solguard.Unproven
 	case a.Refused && errors.As(err, &e) && scrub.Visible(e.Code) == "":
 		return solguard.Doubtful

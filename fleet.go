@@ -100,7 +100,8 @@ func (f *fleet) settle(ctx context.Context, r *Reservation, o Outcome) {
 // solClaim is what the store says of a credential, and under which name it granted that it is sent.
 type solClaim struct {
 	Claim
-	name string
+	name     string
+	accepted time.Time // too long ago to be sent by all at once; zero for never
 }
 
 // claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
@@ -136,14 +137,15 @@ func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Dur
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
 	if err != nil || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
-		return solClaim{claim, name}, err
+		return solClaim{Claim: claim, name: name}, err
 	}
+	accepted := claim.Since
 	again := f.name("sol again", credential...)
 	claim, err = f.store.Claim(ctx, again, hold)
 	if claim.State != ClaimGranted {
 		claim.State = ClaimBusy
 	}
-	return solClaim{claim, again}, err
+	return solClaim{claim, again, accepted}, err
 }
 
 // conclude tells the store what came of a credential: everything where it granted a claim, and otherwise
@@ -244,7 +246,7 @@ func (f *fleet) forget(credential []string, hold time.Duration) {
 	case err != nil, claim.State == ClaimRefused:
 		_ = f.store.Forget(ctx, name)
 	case claim.State == ClaimGranted:
-		f.release(&solClaim{claim, name})
+		f.release(&solClaim{Claim: claim, name: name})
 	}
 }
 

@@ -735,3 +735,85 @@ func TestAnAttemptThatReachedNobodyGivesItsClaimBack(t *testing.T) {
 		assert.Len(t, far.seen(), 2)
 	})
 }
+
+// What the store says of a credential can be older than what its process has learned since.
+func TestAnOlderAcceptanceOfTheFleetUndoesNothing(t *testing.T) {
+	begin := func(t *testing.T) (*sharedGuard, *fiscope.Client, *authority) {
+		store, a := newSharedGuard(), &authority{right: clave, takes: 3 * time.Second, sent: map[string]int{}}
+		require.NoError(t, validar(t.Context(), store.process(t, a), clave))
+		a.change("la-nueva")
+		return store, store.process(t, a), a
+	}
+	for name, test := range map[string]struct {
+		learn   func(*testing.T, *sharedGuard, *fiscope.Client)
+		refused int
+	}{
+		"that nobody waited for the answer": {func(t *testing.T, _ *sharedGuard, c *fiscope.Client) {
+			for range 50 {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				assert.Error(t, validar(ctx, c, clave))
+				cancel()
+			}
+		}, 2},
+		"a refusal, while the store was away": {func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+			s.goAway(true)
+			assert.ErrorIs(t, validar(t.Context(), c, clave), fiscope.ErrInvalidSOLCredentials)
+			s.goAway(false)
+		}, 1},
+		"a refusal that Olvidar lifted": {func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+			s.goAway(true)
+			assert.ErrorIs(t, validar(t.Context(), c, clave), fiscope.ErrInvalidSOLCredentials)
+			c.CPE.Olvidar(credenciales)
+			s.goAway(false)
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, client, a := begin(t)
+				test.learn(t, store, client)
+				together(1000, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+				assert.LessOrEqual(t, a.refused, test.refused)
+			})
+		})
+	}
+	t.Run("a 401 that does not say what it refuses", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := newSharedGuard()
+			far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, verdict), slowly(raw(401, ""))}}
+			client := store.process(t, far)
+			require.NoError(t, validar(t.Context(), client, clave))
+			store.goAway(true)
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized)
+			time.Sleep(5 * time.Minute)
+			store.goAway(false)
+			together(1000, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+			assert.Len(t, far.seen(), 3, "the next one goes alone")
+		})
+	})
+}
+
+func TestA401WithoutACodeBlocksWhatTheFleetProvedForMinutes(t *testing.T) {
+	for name, idle := range map[string]time.Duration{"within minutes": 5 * time.Minute, "an hour ago": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := newSharedGuard()
+				accepts := func() *service {
+					return &service{answers: []func(*http.Request) (*http.Response, error){raw(200, verdict)}}
+				}
+				require.NoError(t, validar(t.Context(), store.process(t, accepts()), clave))
+				time.Sleep(idle)
+				gateway := accepts()
+				gateway.answers = append([]func(*http.Request) (*http.Response, error){raw(401, "")}, gateway.answers...)
+				one, other := store.process(t, gateway), store.process(t, accepts())
+				require.ErrorIs(t, validar(t.Context(), one, clave), fiscope.ErrUnauthorized)
+				for _, client := range []*fiscope.Client{one, other} {
+					err := validar(t.Context(), client, clave)
+					require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+				}
+				time.Sleep(5 * time.Minute)
+				require.NoError(t, validar(t.Context(), one, clave))
+				require.NoError(t, validar(t.Context(), other, clave), "the store is told for how long, too")
+			})
+		})
+	}
+}

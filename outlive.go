@@ -31,10 +31,10 @@ func outlive[T any](c *call, follow func() (T, error)) (result T, _ *call, err e
 	select {
 	case <-done:
 	case <-c.ctx.Done():
-		if attempts, sent := c.turn.abandon(); sent && !ended(done) {
+		if attempts, underWay := c.turn.abandon(); underWay && !ended(done) {
 			return result, c.unanswered(attempts), abandonedBecause(c.ctx)
 		}
-		<-done // it was not sent, and waits for nothing without the context
+		<-done // it was not sent, and waits for nothing without the context, or its answer is in hand
 	}
 	switch {
 	case home.panicked != nil:

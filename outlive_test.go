@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -211,6 +214,33 @@ func TestACallerWhoPanicsOrExits(t *testing.T) {
 	}
 }
 
+// The observer is told of an answer that is in hand: that the context ends meanwhile takes it from nobody.
+func TestACallerWhoLeavesWithTheAnswerInHandGetsIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer func(*http.Request) (*http.Response, error)
+		is     error // nil for a result
+	}{
+		"a refusal": {raw(401, contract(t, "validar_401.json")), fiscope.ErrInvalidSOLCredentials},
+		"a failure": {raw(503, ""), fiscope.ErrUnavailable},
+		"a verdict": {raw(200, verdict), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s := &service{answers: []func(*http.Request) (*http.Response, error){test.answer}}
+				client := newClient(t, s, fiscope.WithObserver(func(fiscope.Event) {
+					cancel()
+					time.Sleep(time.Second) // until the caller has seen it
+				}))
+				err := validar(ctx, client, clave)
+				require.ErrorIs(t, err, test.is)
+				require.NotErrorIs(t, err, context.Canceled)
+			})
+		})
+	}
+}
+
 func TestThoseWhoWaitWaitOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := answers(t, after(3*time.Second, raw(200, verdict)), raw(200, verdict))
@@ -317,6 +347,40 @@ func TestA401WhoseBodyStallsIsARefusal(t *testing.T) {
 		defer cancel()
 		require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded, "the caller's own end comes first")
 	})
+}
+
+// The query that used up the day may be the one whose clave was refused: only a whole answer can say that it
+// tells of the quota alone.
+func TestARefusalThatBreaksOffOnTheLastQueryOfTheDayIsARefusal(t *testing.T) {
+	full := contract(t, "validar_401.json")
+	cut := func(r *http.Request) (*http.Response, error) {
+		return with(401, io.NopCloser(io.MultiReader(strings.NewReader(full[:len(full)/2]), iotest.ErrReader(io.ErrUnexpectedEOF))))(r)
+	}
+	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+		"stalled, without a body": stalled(401, ""),
+		"stalled":                 stalled(401, full[:len(full)/2]),
+		"cut":                     cut,
+		"whole":                   raw(401, full),
+	} {
+		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithoutQuotaGate()}} {
+			t.Run(fmt.Sprint(name, ", options: ", len(opts)), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
+						resp, err := answer(r)
+						resp.Header.Set("X-RateLimit-Remaining", "0")
+						resp.Header.Set("X-RateLimit-Reset", time.Now().Add(20*time.Hour).UTC().Format(time.RFC3339))
+						return resp, err
+					}}}
+					client := newClient(t, s, opts...)
+					for range 20 {
+						assert.Error(t, validar(t.Context(), client, clave))
+						time.Sleep(time.Hour)
+					}
+					assert.Len(t, s.seen(), 1)
+				})
+			})
+		}
+	}
 }
 
 func TestCloseWaitsForTheBackground(t *testing.T) {

@@ -1,17 +1,24 @@
 package fiscope
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// outcome returns what the answer means to the quota gate.
-func (a *answer) outcome() quota.Outcome {
+// outcome returns what the answer means to the quota gate. That the service itself serves is only asked of
+// one that looks whether it does again.
+func (a *answer) outcome(looks bool) quota.Outcome {
 	o := quota.Outcome{Written: a.Written, Answer: quota.Answered}
+	if looks && a.served() {
+		o.Answer = quota.Served
+	}
 	if a.rateLimit != nil {
 		o.Headers = &a.quota
 	}
@@ -33,6 +40,21 @@ func (a *answer) outcome() quota.Outcome {
 		}
 	}
 	return o
+}
+
+// served reports whether the answer is one that no portal or gateway before the service gives: a NOT_FOUND of
+// the contract, or JSON with status 200 that is no error.
+func (a *answer) served() bool {
+	said, isError := readErrorBody(a.Body)
+	switch a.Status {
+	case http.StatusOK:
+		text := bytes.TrimSpace(scrub.UTF8(a.Body))
+		return a.Broken == nil && (!isError || said.Code == CodeNotFound) &&
+			json.Valid(text) && (text[0] == '{' || text[0] == '[')
+	case http.StatusNotFound:
+		return said.Code == CodeNotFound
+	}
+	return false
 }
 
 // namesItsReason reports whether the answer has a code of the contract, which says more than its status.

@@ -74,6 +74,24 @@ func TestAResetThatTremblesIsOfOneDay(t *testing.T) {
 	}
 }
 
+// Each answer says that its day has 24 hours from now on: after an hour or two without a query, that is far
+// from what the last one said.
+func TestAResetThatIsPutOffByEveryAnswerKeepsTheReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &metered{t: t, reset: func() string { return time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339) }}
+		m.left.Store(300)
+		slower := atomic.Int64{}
+		m.delay = func() time.Duration { return time.Duration(slower.Add(1)) * time.Millisecond }
+		client := newClient(t, m, fiscope.WithQuotaReserve(200))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		for range 4 {
+			time.Sleep(2 * time.Hour)
+			together(90, func(int) { _ = operations["consultar"](t.Context(), client) })
+		}
+		assert.EqualValues(t, 200, m.left.Load())
+	})
+}
+
 // late is an answer of yesterday that is read on the new day.
 type late struct {
 	status     int

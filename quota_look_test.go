@@ -2,10 +2,13 @@ package fiscope_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -143,6 +146,61 @@ func TestAQuotaThatIsRaisedIsSeen(t *testing.T) {
 	})
 }
 
+func TestWhatDoesNotOpenASpentQuotaBeforeItsReset(t *testing.T) {
+	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+		"a portal":                  raw(200, "<html>"),
+		"a portal's JSON":           raw(200, `"login"`),
+		"an error with status 200":  raw(200, `{"error":"cuota agotada"}`),
+		"a redirect":                raw(302, "", "Location: https://portal.example/"),
+		"an input that is refused":  raw(400, `{"error":"fecha"}`),
+		"a gateway's 401":           raw(401, `{"code":"KEY"}`),
+		"another server's 404":      raw(404, `{"error":"no"}`),
+		"a failure":                 raw(500, `{}`),
+		"an answer that breaks off": with(200, io.NopCloser(io.MultiReader(strings.NewReader(record), iotest.ErrReader(io.ErrUnexpectedEOF)))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSays(t, "0", 20*time.Hour)
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					resp, err := s.RoundTrip(r)
+					if s.sent() > 1 {
+						return answer(r)
+					}
+					return resp, err
+				}), fiscope.WithRetry(noRetries()))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				every(time.Minute, 10*time.Hour, func() { assert.Error(t, operations["tipocambio"](t.Context(), client)) })
+				assert.LessOrEqual(t, s.sent(), 40, "of 600 calls")
+				assert.GreaterOrEqual(t, s.sent(), 10, "every hour at least")
+			})
+		})
+	}
+	t.Run("and a bare 429 closes what was open for a moment", func(t *testing.T) {
+		for name, answer := range map[string]func(*http.Request) (*http.Response, error){
+			"200":       raw(200, contract(t, "tipocambio_200.json")),
+			"NOT_FOUND": raw(404, contract(t, "consultar_404.json")),
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSays(t, "0", 20*time.Hour)
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					resp, err := s.RoundTrip(r)
+					switch s.sent() {
+					case 1:
+						return resp, err
+					case 2:
+						return answer(r)
+					}
+					return raw(429, `{"error":"cuota"}`)(r)
+				}))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				every(time.Minute, 10*time.Hour, func() { _ = operations["tipocambio"](t.Context(), client) })
+				assert.LessOrEqual(t, s.sent(), 14, "%s: of 600 calls", name)
+				assert.GreaterOrEqual(t, s.sent(), 10, name)
+			})
+		}
+	})
+}
+
 func TestOneOfManyGoesToSee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSays(t, "0", 20*time.Hour)
@@ -252,6 +310,30 @@ func TestAResetThatOurClockSeesTooEarly(t *testing.T) {
 				s.now(200, "1000", 24*time.Hour)
 				every(time.Second, 5*time.Minute, func() { _ = operations["consultar"](t.Context(), client) })
 				require.NoError(t, operations["consultar"](t.Context(), client), "open again within five minutes")
+			})
+		})
+	}
+}
+
+// Each answer puts the reset off by a little.
+func TestAResetThatIsAlwaysALittleAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{0, 20 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSays(t, "0", 10*time.Minute)
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					if s.sent() > 0 {
+						s.now(429, "0", ahead)
+					}
+					return s.RoundTrip(r)
+				}))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				every(100*time.Millisecond, 100*time.Minute, func() { _ = operations["tipocambio"](t.Context(), client) })
+				require.Greater(t, s.sent(), 20)
+				assert.Less(t, s.sent(), 50, "they back off")
+				for i := range s.requests[1:] {
+					assert.GreaterOrEqual(t, s.requests[i+1]-s.requests[i], time.Second)
+				}
 			})
 		})
 	}

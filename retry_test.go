@@ -355,10 +355,10 @@ func TestTheBudgetPaysOnlyForRetriesThatAreMade(t *testing.T) {
 		"a retry that the quota keeps": func(t *testing.T, client *fiscope.Client, s *service) {
 			s.mu.Lock()
 			s.answers = []func(*http.Request) (*http.Response, error){raw(503, "", "Retry-After: 5",
-				"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+time.Now().Add(10*time.Second).UTC().Format(time.RFC3339))}
+				"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339))}
 			s.mu.Unlock()
 			require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
-			time.Sleep(10 * time.Second)
+			time.Sleep(2 * time.Hour)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

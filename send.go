@@ -113,13 +113,15 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 		if r, err = c.turn.depart(r); err != nil {
 			return a, err
 		}
-		defer func() { c.turn.returned(a.Unsent) }()
 	}
 	c.sending(number)
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
+	if c.turn != nil {
+		c.turn.returned(a)
+	}
 	c.answer = newAnswer(a, c.reading())
-	outcome = c.answer.outcome()
+	outcome = c.answer.outcome(ticket.Look)
 	if reservation != nil {
 		told = c.answer.told()
 	}

@@ -46,9 +46,6 @@ func TestAContextThatEndsWithTheAnswerDoesNotLoseIt(t *testing.T) {
 					}
 				}))
 				err := operations[test.op](ctx, client)
-				if test.op == "validar" && errors.Is(err, context.Canceled) && test.is == nil {
-					return // a caller who left need not get it
-				}
 				if test.is == nil {
 					require.NoError(t, err)
 					return

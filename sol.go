@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
@@ -64,6 +65,7 @@ type solTurn struct {
 	abandoned bool // the caller has left
 	attempts  int  // that were handed to the transport
 	sent      bool // ... and the last of them may have reached the service
+	answered  bool // ... and was answered
 }
 
 // enter waits until this process may send a credential, at most for the time of an attempt, and refuses
@@ -92,6 +94,9 @@ func (t *solTurn) maySend(ctx context.Context) error {
 			t.here.Accepted(cmp.Or(claim.Since, time.Now()))
 		default:
 			t.claim = claim
+			if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
+				t.here.Accepted(claim.accepted)
+			}
 		}
 	}
 	return t.here.Refused()
@@ -108,33 +113,32 @@ func (t *solTurn) depart(r *http.Request) (*http.Request, error) {
 	if err := r.Context().Err(); t.abandoned || err != nil {
 		return nil, cmp.Or(err, context.Canceled)
 	}
-	t.attempts, t.sent = t.attempts+1, true
+	t.attempts, t.sent, t.answered = t.attempts+1, true, false
 	if !t.here.Alone() {
 		return r, nil
 	}
 	return r.WithContext(context.WithoutCancel(r.Context())), nil
 }
 
-// returned takes note of the end of an attempt. After one that reached nobody, the fleet's claim is given
-// back: the next attempt asks anew.
-func (t *solTurn) returned(unsent bool) {
-	if !unsent {
-		return
-	}
+// returned takes note of what came of an attempt, before anybody else is told. After one that reached nobody,
+// the fleet's claim is given back: the next attempt asks anew.
+func (t *solTurn) returned(a exchange.Answer) {
 	t.mu.Lock()
-	t.sent = false
+	t.sent, t.answered = !a.Unsent, a.Status != 0
 	t.mu.Unlock()
-	t.guard.fleet.release(t.claim)
-	t.claim = nil
+	if a.Unsent {
+		t.guard.fleet.release(t.claim)
+		t.claim = nil
+	}
 }
 
-// abandon takes note that the caller has left. It reports whether the request may have reached the
-// service; otherwise it is not sent any more.
-func (t *solTurn) abandon() (attempts int, sent bool) {
+// abandon takes note that the caller has left. It reports whether the request may have reached the service,
+// and what comes of it is still to be learned; otherwise it is not sent any more.
+func (t *solTurn) abandon() (attempts int, underWay bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.abandoned = true
-	return t.attempts, t.sent
+	return t.attempts, t.sent && !t.answered
 }
 
 // leave takes note, here and then in the fleet, of what came of the credential.

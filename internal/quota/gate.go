@@ -10,7 +10,8 @@
 //   - A reserve refuses as soon as no more than it is left. An estimate refuses nobody: while it says that
 //     nothing is left, attempts leave one at a time.
 //   - While a header says that nothing is left, one attempt leaves now and then to look whether it is still
-//     so: every 15 to 60 minutes before the reset, every second to every 5 minutes after it.
+//     so: every 15 to 60 minutes before the reset, every second to every 5 minutes after it. Before the
+//     reset only a header or what the service itself serves says so.
 package quota
 
 import (
@@ -26,7 +27,8 @@ type Answer int
 // The answers.
 const (
 	Unanswered Answer = iota // nothing that tells whether it used a query: no answer, a failure, "slower"
-	Answered                 // what uses a query
+	Answered                 // what uses a query, for all that is known
+	Served                   // what only the service itself answers, and not without a query
 	Refused                  // that the quota is spent
 )
 
@@ -88,9 +90,9 @@ type tally struct{ answered, failed int }
 
 // Ticket is an attempt's permission: what it must say when it ends.
 type Ticket struct {
+	Look   bool  // it leaves although no query is left, to see whether that is still so
 	news   int   // what was known when it left
 	silent tally // the silent queries before it, which the header of its answer counts
-	look   bool
 }
 
 // Enter waits until an attempt may leave that keeps reserve queries, or refuses it with a [Spent]. An
@@ -128,7 +130,7 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 
 func (g *Gate) pass(look bool) Ticket {
 	g.inFlight++
-	return Ticket{news: g.news, silent: g.silent, look: look}
+	return Ticket{news: g.news, silent: g.silent, Look: look}
 }
 
 // wait returns when something changed, or an attempt may leave to look. It is called with the lock held,
@@ -169,12 +171,12 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	heard := g.learn(t, o.Headers, now)
 	switch {
 	case !o.Headers.silent(): // some header counts it, if not this one
-	case o.Answer == Answered:
+	case o.Answer == Answered, o.Answer == Served:
 		g.silent.answered += o.Written
 	default:
 		g.silent.failed += o.Written
 	}
-	if t.look {
+	if t.Look {
 		g.looked(t, o, heard, now)
 	} else if o.Answer == Refused && o.Written > 0 {
 		g.refused(t, now)

@@ -20,6 +20,7 @@ func said(left int, end time.Duration) quota.Outcome {
 
 var (
 	answered = quota.Outcome{Written: 1, Answer: quota.Answered}
+	served   = quota.Outcome{Written: 1, Answer: quota.Served}
 	failed   = quota.Outcome{Written: 1}
 	unsent   = quota.Outcome{}
 	held     = quota.Outcome{Answer: quota.Refused} // by a store
@@ -255,8 +256,26 @@ func TestALateHeaderAfterOneWasFoundWrong(t *testing.T) {
 		late := enter(t, g)
 		pass(t, g, said(0, time.Hour))
 		time.Sleep(15 * time.Minute)
-		pass(t, g, answered)
+		pass(t, g, served)
 		g.Leave(late, said(0, time.Hour))
+		enter(t, g)
+	})
+}
+
+func TestARefusalClosesADayThatALookOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := new(quota.Gate)
+		pass(t, g, said(0, 20*time.Hour))
+		time.Sleep(15 * time.Minute)
+		pass(t, g, served)
+		late := enter(t, g)
+		pass(t, g, failed)
+		pass(t, g, refused)
+		assert.Equal(t, midnight.Add(20*time.Hour), refuses(t, g, 0).Until)
+		g.Leave(late, answered)
+		time.Sleep(15*time.Minute - time.Nanosecond)
+		refuses(t, g, 0)
+		time.Sleep(time.Nanosecond)
 		enter(t, g)
 	})
 }
@@ -286,7 +305,8 @@ func TestLooks(t *testing.T) {
 		"failed":                     {600 * minute, 15 * minute, failed, false, 15 * minute},
 		"a store refused it":         {600 * minute, 15 * minute, held, false, 30 * minute},
 		"not sent":                   {600 * minute, 15 * minute, unsent, false, time.Second},
-		"answered":                   {600 * minute, 15 * minute, answered, true, 0},
+		"served":                     {600 * minute, 15 * minute, served, true, 0},
+		"answered by who knows whom": {600 * minute, 15 * minute, answered, false, 15 * minute},
 		"answered, with some left":   {600 * minute, 15 * minute, said(9, 600*minute), true, 0},
 		"overdue, refused":           {10 * minute, 10 * minute, refused, false, time.Second},
 		"overdue, a past header":     {10 * minute, 10 * minute, past, false, time.Second},

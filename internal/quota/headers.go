@@ -25,8 +25,11 @@ func (g *Gate) endDay(now time.Time) {
 		return
 	}
 	g.phase = unknown
-	if g.remaining == 0 {
+	if began := g.look.began; g.remaining == 0 {
 		g.phase, g.look = overdue, look{next: now}
+		if soonest := began.Add(firstOverduePause); soonest.After(now) {
+			g.look.next = soonest
+		}
 	}
 	g.beginAnew()
 }
@@ -46,6 +49,8 @@ func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
 		return false
 	case h.Reset.IsZero() && g.phase != known: // nobody knows for how long
 		return false
+	case g.phase == overdue && h.Remaining == 0 && near(h.Reset, g.reset): // the day before goes on
+		return true
 	case g.phase != known:
 		g.believe(t, h, now)
 		return true
@@ -53,7 +58,7 @@ func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
 	latest := t.news == g.news // the attempt left after all that is known was told
 	sameDay := h.Reset.IsZero() || near(h.Reset, g.reset)
 	switch {
-	case sameDay && h.Remaining <= g.remaining:
+	case h.Remaining <= g.remaining && (sameDay || h.Reset.After(g.reset)): // also where each reset is later than the last
 		g.lower(t, h, now)
 	case latest, !sameDay && h.Reset.After(g.reset):
 		g.beginAnew()
@@ -90,7 +95,7 @@ func (g *Gate) set(remaining int, now time.Time) {
 	g.remaining = remaining
 	g.news++
 	if remaining == 0 {
-		g.look = look{}
+		g.look = look{began: g.look.began}
 		g.look.putOff(now, known)
 	}
 }

@@ -11,6 +11,7 @@ const (
 // look is when an attempt leaves although no query is left, to see whether that is still so.
 type look struct {
 	next     time.Time     // not before this
+	began    time.Time     // when the last one left; zero for none
 	pause    time.Duration // how long it was put off the last time
 	underWay bool
 	refused  bool // the last one was told that the quota is still spent
@@ -28,7 +29,7 @@ func pauses(p phase) (first, longest time.Duration) {
 // begin is called when an attempt leaves to look. Where it learns nothing, another may follow.
 func (l *look) begin(now time.Time, p phase) {
 	first, _ := pauses(p)
-	l.underWay, l.next = true, now.Add(first)
+	l.underWay, l.began, l.next = true, now, now.Add(first)
 }
 
 // putOff is called when the quota was found to be spent.
@@ -48,7 +49,7 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	case t.news != g.news: // a header said more
 	case heard, o.Answer == Refused:
 		g.look.putOff(now, g.phase)
-	case o.Answer == Answered: // the header was wrong, or is no longer true
+	case o.Answer == Served, o.Answer == Answered && g.phase == overdue: // the header was wrong, or is no longer true
 		g.phase = unknown
 		g.beginAnew()
 	case o.Written == 0 && g.phase == overdue: // it did not leave: another may, at once
@@ -60,10 +61,17 @@ func (g *Gate) looked(t Ticket, o Outcome, heard bool, now time.Time) {
 	}
 }
 
-// refused takes note of an attempt that the service refused. Soon after a day ended by our clock it means
-// that the service is behind it, and that the old day, now spent, goes on.
+// refused takes note of an attempt that the service refused, without a header. On a day that a look opened
+// before its reset it closes it again. Soon after a day ended by our clock it means that the service is behind
+// it, and that the old day, now spent, goes on.
 func (g *Gate) refused(t Ticket, now time.Time) {
-	if g.phase == unknown && t.news >= g.since && near(now, g.reset) {
+	if g.phase != unknown || t.news < g.since {
+		return
+	}
+	if now.Before(g.reset) {
+		g.phase = known
+		g.set(0, now)
+	} else if near(now, g.reset) {
 		g.phase, g.remaining, g.look = overdue, 0, look{}
 		g.look.putOff(now, overdue)
 	}

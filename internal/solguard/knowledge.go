@@ -15,7 +15,7 @@ const (
 // state is what is known of a credential.
 type state struct {
 	accepted   time.Time // the last time; zero for never, or for not since it was refused
-	unanswered bool      // it was sent after that, and no answer came
+	unanswered time.Time // when it was sent after that and no answer came, the last time; zero for never
 	refusal    *Refused  // the last; nil for none
 	until      time.Time // when it ends to block
 	doubts     int       // the unexplained refusals since it was accepted
@@ -31,7 +31,7 @@ func (s *state) known(now time.Time, memory time.Duration) bool {
 
 // recent reports whether it was accepted within the last minutes, and nothing speaks against it since.
 func (s *state) recent(now time.Time, memory time.Duration) bool {
-	return s.doubts == 0 && !s.unanswered && s.known(now, min(Recent, memory))
+	return s.doubts == 0 && s.unanswered.IsZero() && s.known(now, min(Recent, memory))
 }
 
 // block takes note of a refusal. It never shortens another.

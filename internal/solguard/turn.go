@@ -29,13 +29,19 @@ func (t *Turn) Refused() error {
 	return nil
 }
 
-// Accepted takes note that others had the credential accepted at that time: those who wait need wait no
-// longer.
+// Accepted takes note that others had the credential accepted at that time, unless something newer is known
+// here. Where that is recent, those who wait need wait no longer.
 func (t *Turn) Accepted(at time.Time) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
+	s := t.state
+	if s.refusal != nil && !at.After(s.refusal.Since) || !at.After(s.unanswered) || at.Before(s.accepted) {
+		return
+	}
 	t.accept(at)
-	t.end()
+	if s.recent(time.Now(), t.guard.memory) {
+		t.end()
+	}
 }
 
 // Block takes note that others were refused: the credential is not sent before until.
@@ -57,7 +63,7 @@ func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 	case Rejected, Doubtful:
 		blocked = t.refuse(v, now)
 	case Unanswered:
-		t.state.unanswered = true
+		t.state.unanswered = now
 	case Unproven:
 	}
 	t.end()
@@ -69,7 +75,7 @@ func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 // what that says.
 func (t *Turn) accept(at time.Time) {
 	if t.state.refusal == t.refusal {
-		t.state.accepted, t.state.doubts, t.state.unanswered = at, 0, false
+		t.state.accepted, t.state.doubts, t.state.unanswered = at, 0, time.Time{}
 	}
 }
 
