@@ -141,7 +141,7 @@ func (c *Client) CloseIdleConnections() {
 }
 
 // Close waits for what goes on in the background: validations that were sent and whose callers have left,
-// and queries that are brought home for the cache. Then it tells the [Store] the refusals of SOL
+// and queries that are finished for the cache. Then it tells the [Store] the refusals of SOL
 // credentials that it could not be told before, and closes the idle connections. No goroutine of the
 // Client is left then.
 //

@@ -7,7 +7,7 @@ import (
 
 // Store holds what outlives a call and what the processes of a fleet share: answers, one quota, and what
 // is known of SOL credentials. Without one, a Client keeps all of it in its own memory; with one, its
-// memory stays in front. The package redisstore implements it.
+// memory is asked first. The package redisstore implements it.
 //
 // The names that a Store is given (account, key, credential) are hexadecimal hashes keyed with the API
 // key: they reveal nothing of what they stand for, and two API keys never share one. All methods are
