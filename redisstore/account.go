@@ -110,7 +110,7 @@ func (a *account) failed(l learned) {
 }
 
 // note keeps what a header says, and reports whether the others must know at once.
-func (a *account) note(o fiscope.Outcome) (urgent bool) {
+func (a *account) note(o fiscope.Outcome, wentToSee bool) (urgent bool) {
 	h := o.RateLimit
 	if h == nil || h.Remaining == fiscope.NoHeader {
 		return false
@@ -118,6 +118,11 @@ func (a *account) note(o fiscope.Outcome) (urgent bool) {
 	var reset int64
 	if !h.Reset.IsZero() {
 		reset = h.Reset.UnixMilli()
+	}
+	if wentToSee { // after all that is known: it is believed upwards, too
+		p := &a.pending
+		p.news, p.remaining, p.reset = true, h.Remaining, reset
+		return true
 	}
 	known := a.view.epoch != ""
 	if known && a.view.kind == "h" && h.Remaining >= a.view.left && (reset == 0 || reset <= a.view.reset) {
@@ -159,7 +164,9 @@ func (a *account) see(got reply, r request) {
 		a.lease.units, a.share = 0, share{}
 	}
 	a.view = v
-	a.view.mine += got.units
+	if got.status == statusDay {
+		a.view.mine += got.units
+	}
 	if got.status != statusDay && got.status != statusSpent || r.share <= 0 || v.kind == "p" {
 		return
 	}

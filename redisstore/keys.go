@@ -42,10 +42,11 @@ func (k keys) credential(credential string) string { return k.of(credential, "so
 //		c   queries that were left when the day began
 //		s   queries that are set aside in shares
 //		f   until when nothing is granted, since a Redis that lost its memory is being told what was known
-//		pt  the probe: the TOKEN of the attempt that goes first, while no day is known
+//		pt  the probe: the TOKEN of the attempt that goes first, while no day is known, or to see, while it is spent
 //		pu  until when the others wait for the probe
 //		o   attempts that are under way, while no day is known
 //		u   until when everyone goes on without a count, since the first answer had no headers
+//		lk  when one goes to see whether a spent quota still is; 0 while queries are left
 //		h   until when nobody goes on, since a 429 without headers said so
 func (k keys) quota(account string) string { return k.of(account, "quota") }
 

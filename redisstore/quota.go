@@ -162,7 +162,7 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 	if kind != "" {
 		kind, id = reservation.Token[:1], reservation.Token[1:]
 	}
-	urgent := a.note(o)
+	urgent := a.note(o, kind == unitOfProbe)
 	switch kind {
 	case unitOfDay, unitOfShare:
 		reset, _ := strconv.ParseInt(id, 10, 64)

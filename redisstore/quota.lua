@@ -16,25 +16,25 @@ local viewReset, viewLeft, mine = tonumber(ARGV[13]), tonumber(ARGV[14]), tonumb
 local shareField, holder, share, held = ARGV[16], ARGV[17], tonumber(ARGV[18]), tonumber(ARGV[19])
 local daily, assumed = tonumber(ARGV[20]), tonumber(ARGV[21])
 local probeTime, openTime, settleTime = tonumber(ARGV[22]), tonumber(ARGV[23]), tonumber(ARGV[24])
-local grantedField = ARGV[26]
+local grantedField, lookTime = ARGV[26], tonumber(ARGV[27])
 
-local stored = redis.call('HMGET', KEYS[1], 'e', 'k', 'l', 'g', 'r', 'c', 's', 'f', 'pt', 'pu', 'o', 'u', 'h')
+local stored = redis.call('HMGET', KEYS[1], 'e', 'k', 'l', 'g', 'r', 'c', 's', 'f', 'pt', 'pu', 'o', 'u', 'h', 'lk')
 local function text(n) return string.format('%.0f', n) end
 local function number(i) return tonumber(stored[i] or '0') or 0 end
 local epoch, kind, pt = stored[1] or '', stored[2] or '', stored[9] or ''
 local left, granted, reset, opened, aside, frozen = number(3), number(4), number(5), number(6), number(7), number(8)
-local pu, out, open, hold = number(10), number(11), number(12), number(13)
+local pu, out, open, hold, look = number(10), number(11), number(12), number(13), number(14)
 
 local function begin(units, ends, how)
   redis.call('DEL', KEYS[2])
   epoch, kind, left, granted, reset, opened, aside = token, how, math.max(0, units), 0, ends, math.max(0, units), 0
-  frozen, pt, pu, out, open, hold = 0, '', 0, 0, 0, 0
+  frozen, pt, pu, out, open, hold, look = 0, '', 0, 0, 0, 0, 0
 end
 
 if epoch ~= '' and reset <= now then -- the day is over
   redis.call('DEL', KEYS[1], KEYS[2])
   epoch, kind, left, granted, reset, opened, aside, frozen = '', '', 0, 0, 0, 0, 0, 0
-  pt, pu, out, open, hold = '', 0, 0, 0, 0
+  pt, pu, out, open, hold, look = '', 0, 0, 0, 0, 0
 end
 
 -- What the process was told before. Where Redis knows less, it lost its memory, all of it or the last
@@ -88,6 +88,8 @@ if newsLeft >= 0 then
     begin(newsLeft - out, newsReset, 'h')
   elseif epoch == '' then
     begin(newsLeft - out, now + openTime, 'p')
+  elseif verdictOfProbe and kind == 'h' and (newsReset == 0 or math.abs(newsReset - reset) <= HOUR) then
+    left, reset = newsLeft, math.max(reset, newsReset) -- it left after all that is known, and went to see
   elseif newsReset == 0 then
     left = math.min(left, newsLeft)
   elseif kind ~= 'h' then
@@ -103,6 +105,12 @@ if verdictOfProbe then
   if epoch == '' and verdict == 'open' then open = now + openTime end
 end
 if verdict == 'spent' and kind ~= 'h' then open, hold = 0, now + openTime end
+
+if left > 0 then
+  look = 0
+elseif kind == 'h' and look == 0 then
+  look = now + lookTime
+end
 
 -- What it asks for.
 local NOTHING, DAY, OPEN, PROBE, SPENT, WAIT, HELD = 0, 1, 2, 3, 4, 5, 6
@@ -135,10 +143,13 @@ if want > 0 then
     if free > 0 then -- the last ones one by one, so that nobody sits on them
       units = math.min(want, math.max(1, math.floor(free / 16)))
       left, granted, status = left - units, granted + units, DAY
+    elseif kind == 'h' and left <= 0 and look > 0 and look <= now and (pt == '' or pu <= now) then
+      if pt == '' then out = out + 1 end -- one of the fleet goes to see whether it is still so
+      pt, pu, units, status, look = token, now + probeTime, 1, PROBE, now + lookTime
     else
       status = SPENT
     end
-    if units + new > 0 then redis.call('HINCRBY', KEYS[2], grantedField, text(units + new)) end
+    if (status == DAY and units or 0) + new > 0 then redis.call('HINCRBY', KEYS[2], grantedField, text((status == DAY and units or 0) + new)) end
   elseif open > now then
     out, units, status = out + 1, 1, OPEN
   elseif pt ~= '' and pt ~= token and pu > now then
@@ -151,7 +162,7 @@ end
 
 redis.call('HSET', KEYS[1], 'e', epoch, 'k', kind, 'l', text(left), 'g', text(granted), 'r', text(reset),
   'c', text(opened), 's', text(aside), 'f', text(frozen), 'pt', pt, 'pu', text(pu), 'o', text(out),
-  'u', text(open), 'h', text(hold))
+  'u', text(open), 'h', text(hold), 'lk', text(look))
 if epoch ~= '' then
   redis.call('PEXPIREAT', KEYS[1], text(reset))
   redis.call('PEXPIREAT', KEYS[2], text(reset))

@@ -16,15 +16,16 @@ var quotaLua string
 var quotaScript = redis.NewScript(quotaLua)
 
 const (
-	openTime   = time.Minute  // how long the fleet goes on without headers, or stops after a 429 without
-	settleTime = 2 * tryAgain // how long the processes have to tell a Redis that lost its memory what they know
+	openTime   = time.Minute      // how long the fleet goes on without headers, or stops after a 429 without
+	lookTime   = 15 * time.Minute // how often one of the fleet goes to see whether a spent quota still is
+	settleTime = 2 * tryAgain     // how long the processes have to tell a Redis that lost its memory what they know
 )
 
 // The answers of quota.lua.
 const (
 	statusDay   = 1 + iota // queries of the day's count
 	statusOpen             // one, while there is no count
-	statusProbe            // the one that goes first
+	statusProbe            // the one that goes first, or to see
 	statusSpent
 	statusWait
 	statusHeld // a 429 said so, not a count
@@ -103,7 +104,7 @@ func (r request) args(p process, now time.Time) []any {
 		shareField(p.name), p.holder, r.share, r.held,
 		p.daily, nextMidnight(now).UnixMilli(),
 		milliseconds(p.probeTime), milliseconds(openTime), milliseconds(settleTime),
-		r.acked, grantedField(p.holder),
+		r.acked, grantedField(p.holder), milliseconds(lookTime),
 	}
 }
 

@@ -2,6 +2,10 @@ package redisstore_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -381,4 +385,54 @@ func TestAHeaderCorrectsTheConfiguredQuota(t *testing.T) {
 		assert.Equal(t, 4, b.drain(other))
 		assert.Equal(t, reset.UTC(), b.reserve(s, 0).Until)
 	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A header said that the quota is spent: one of the fleet goes to see now and then, so that a quota that was
+// raised in the middle of the day is seen within the hour, and an odd header closes nobody for days.
+func TestOneOfTheFleetGoesToSeeWhetherTheQuotaIsStillSpent(t *testing.T) {
+	for name, raised := range map[string]time.Duration{"it stays spent": 1000 * time.Hour, "it is raised": 4 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				const processes = 5
+				start := time.Now()
+				reset := start.Add(47 * time.Hour).UTC().Format(time.RFC3339)
+				requests, answered := 0, 0
+				var mu sync.Mutex
+				rt := roundTripper(func(r *http.Request) (*http.Response, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					requests++
+					status, body, left := 429, `{"error":"x","code":"QUOTA_EXCEEDED"}`, "0"
+					if time.Since(start) >= raised {
+						answered++
+						status, body, left = 404, `{"error":"x","code":"NOT_FOUND"}`, "100000"
+					}
+					h := http.Header{"X-Ratelimit-Remaining": {left}, "X-Ratelimit-Reset": {reset}}
+					return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+				})
+				var clients []*fiscope.Client
+				for range processes {
+					client, err := fiscope.NewClient("https://api.example.com", "llave", fiscope.WithHTTPClient(&http.Client{Transport: rt}), fiscope.WithStore(b.store()))
+					require.NoError(t, err)
+					clients = append(clients, client)
+				}
+				for time.Since(start) < 6*time.Hour {
+					for _, client := range clients {
+						_, _ = client.Contribuyentes.Consultar(context.Background(), "20131312955")
+					}
+					time.Sleep(time.Minute)
+				}
+				if raised > 6*time.Hour {
+					assert.GreaterOrEqual(t, requests, 6, "at least one every hour")
+					assert.LessOrEqual(t, requests, processes+6*4, "at most one every 15 minutes")
+					return
+				}
+				assert.Greater(t, answered, 60*processes/2, "within the hour it is seen by all")
+			})
+		})
+	}
 }
