@@ -32,12 +32,15 @@ func (c CredencialesSOL) check() error {
 		if strings.ContainsFunc(credential.text, unicode.IsControl) {
 			return invalid("%s holds control characters: often the line break of the file it was read from", credential.field)
 		}
-		if strings.TrimSpace(credential.text) != credential.text {
-			return invalid("%s has blanks around it: trim what it was read from", credential.field)
+		if strings.TrimFunc(credential.text, invisible) != credential.text {
+			return invalid("%s has blanks or invisible characters around it: trim what it was read from", credential.field)
 		}
 	}
 	return nil
 }
+
+// invisible reports blanks, and characters of Unicode that are not seen at all, such as a byte order mark.
+func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // parts returns what tells a credential from every other. The case of a user does not.
 func (c CredencialesSOL) parts() []string {

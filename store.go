@@ -22,7 +22,8 @@ type Store interface {
 	// Reserve asks for one query of an account's quota, of which keep are left to others. While the
 	// headers say that no query is left, a Store may grant one to the whole fleet every 15 to 60 minutes,
 	// to see whether the quota was raised: each Client asks for it at most that often, and none goes
-	// against a QuotaSpent.
+	// against a QuotaSpent. The package redisstore grants no such look yet: a fleet on Redis sees a quota
+	// that was raised in the middle of the day only at the reset.
 	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
 	// Settle tells what came of a reservation that was granted. What the headers of an attempt say that was
 	// granted on an earlier day, or whose reset is past, is not of the present day.
