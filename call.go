@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -153,7 +154,7 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Rejected
 	case errors.Is(err, ErrQuotaExceeded) && a.Broken == nil: // a 401 that tells of the quota is not about the clave
 		return solguard.Unproven
-	case a.Refused && errors.As(err, &e) && scrub.Visible(e.Code) == "":
+	case a.Refused && errors.As(err, &e) && strings.Trim(scrub.Visible(e.Code), "0123456789") == "": // 401 is no reason
 		return solguard.Doubtful
 	}
 	return solguard.Unproven

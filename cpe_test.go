@@ -73,8 +73,8 @@ func TestValidarRefusesLocallyAndNamesTheField(t *testing.T) {
 		"caller missing":        {func(i *input) { i.s.RUC = "" }, "rucSolicitante must be exactly 11 digits"},
 		"user missing":          {func(i *input) { i.s.Usuario = "" }, "usuarioSol is empty"},
 		"user with a break":     {func(i *input) { i.s.Usuario = "MIUSER01\n" }, "usuarioSol holds control characters"},
-		"user with a blank":     {func(i *input) { i.s.Usuario = "MIUSER01 " }, "usuarioSol has blanks around it"},
-		"clave with a blank":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(" " + clave) }, "claveSol has blanks around it"},
+		"user with a blank":     {func(i *input) { i.s.Usuario = "MIUSER01 " }, "usuarioSol has blanks or invisible characters around it"},
+		"clave with a blank":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(" " + clave) }, "claveSol has blanks or invisible characters around it"},
 		"clave missing":         {func(i *input) { i.s.Clave = fiscope.Secreto{} }, "claveSol is empty"},
 		"clave with a break":    {func(i *input) { i.s.Clave = fiscope.NewSecreto(clave + "\r\n") }, "claveSol holds control characters"},
 	} {

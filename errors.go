@@ -86,13 +86,17 @@ func (d Delivery) String() string { return [...]string{"not sent", "answered", "
 
 // Error is the error of every operation. It unwraps to the sentinel of its class, if it has one, and to
 // its cause (a context's error, a network error), if there is one.
+//
+// RetryAfter of a spent quota is the time until its reset, although now and then a call goes earlier, to look
+// whether the quota was raised: none of them is promised to go. Of [ErrSOLCredentialsBlocked] it is the time
+// until the block ends.
 type Error struct {
 	Op         Operation
 	StatusCode int           // the HTTP status of the last answer; 0 where none came
 	Code       string        // the answer's code, as in NOT_FOUND; "" where it had none
 	Message    string        // what was wrong: the answer's text in Spanish, cleaned, or ours in English
 	RateLimit  *RateLimit    // as the last answer's headers said; nil where none came
-	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be; 0 where that is not known
+	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be (see below); 0 where that is not known
 	Attempts   int           // how many times it was tried: 0 when refused locally
 	Delivery   Delivery      // whether the service can have received it, with any of its attempts
 
@@ -262,7 +266,7 @@ func newError(err error) (e *Error, classified bool) {
 		}
 		return e, true
 	case errors.As(err, &refused):
-		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error()}, true
+		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, time.Until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, solguard.ErrImpatient):

@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// outlive makes a call that goes on when its caller leaves, once its request may have reached the service:
+// outlive makes a call that goes on when its caller leaves, while its request may have reached the service:
 // what comes of it must be learned, or the next call would be one more refusal. A caller who leaves gets a
 // call of his own, since the one that goes on still changes.
 func outlive[T any](c *call, follow func() (T, error)) (result T, _ *call, err error) {
@@ -31,10 +31,10 @@ func outlive[T any](c *call, follow func() (T, error)) (result T, _ *call, err e
 	select {
 	case <-done:
 	case <-c.ctx.Done():
-		if attempts, underWay := c.turn.abandon(); underWay && !ended(done) {
+		if attempts, goesOn := c.turn.abandon(); goesOn && !ended(done) {
 			return result, c.unanswered(attempts), abandonedBecause(c.ctx)
 		}
-		<-done // it was not sent, and waits for nothing without the context, or its answer is in hand
+		<-done // it waits for nothing without the context: it was not sent, ends with its caller, or is answered
 	}
 	switch {
 	case home.panicked != nil:

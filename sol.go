@@ -32,12 +32,15 @@ func (c CredencialesSOL) check() error {
 		if strings.ContainsFunc(credential.text, unicode.IsControl) {
 			return invalid("%s holds control characters: often the line break of the file it was read from", credential.field)
 		}
-		if strings.TrimSpace(credential.text) != credential.text {
-			return invalid("%s has blanks around it: trim what it was read from", credential.field)
+		if strings.TrimFunc(credential.text, invisible) != credential.text {
+			return invalid("%s has blanks or invisible characters around it: trim what it was read from", credential.field)
 		}
 	}
 	return nil
 }
+
+// invisible reports blanks, and characters of Unicode that are not seen at all, such as a byte order mark.
+func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // parts returns what tells a credential from every other. The case of a user does not.
 func (c CredencialesSOL) parts() []string {
@@ -65,7 +68,7 @@ type solTurn struct {
 	abandoned bool // the caller has left
 	attempts  int  // that were handed to the transport
 	sent      bool // ... and the last of them may have reached the service
-	answered  bool // ... and was answered
+	goesOn    bool // ... and is under way, whether its caller leaves or not
 }
 
 // enter waits until this process may send a credential, at most for the time of an attempt, and refuses
@@ -113,8 +116,8 @@ func (t *solTurn) depart(r *http.Request) (*http.Request, error) {
 	if err := r.Context().Err(); t.abandoned || err != nil {
 		return nil, cmp.Or(err, context.Canceled)
 	}
-	t.attempts, t.sent, t.answered = t.attempts+1, true, false
-	if !t.here.Alone() {
+	t.attempts, t.sent, t.goesOn = t.attempts+1, true, t.here.Alone()
+	if !t.goesOn {
 		return r, nil
 	}
 	return r.WithContext(context.WithoutCancel(r.Context())), nil
@@ -124,7 +127,7 @@ func (t *solTurn) depart(r *http.Request) (*http.Request, error) {
 // the fleet's claim is given back: the next attempt asks anew.
 func (t *solTurn) returned(a exchange.Answer) {
 	t.mu.Lock()
-	t.sent, t.answered = !a.Unsent, a.Status != 0
+	t.sent, t.goesOn = !a.Unsent, false
 	t.mu.Unlock()
 	if a.Unsent {
 		t.guard.fleet.release(t.claim)
@@ -132,13 +135,13 @@ func (t *solTurn) returned(a exchange.Answer) {
 	}
 }
 
-// abandon takes note that the caller has left. It reports whether the request may have reached the service,
-// and what comes of it is still to be learned; otherwise it is not sent any more.
-func (t *solTurn) abandon() (attempts int, underWay bool) {
+// abandon takes note that the caller has left. It reports whether the request goes on without him; otherwise
+// what comes of it is in hand, or ends with him, and it is not sent any more.
+func (t *solTurn) abandon() (attempts int, goesOn bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.abandoned = true
-	return t.attempts, t.sent && !t.answered
+	return t.attempts, t.goesOn
 }
 
 // leave takes note, here and then in the fleet, of what came of the credential.

@@ -91,6 +91,9 @@ func TestWhatBlocksACredential(t *testing.T) {
 		"a 401 without a body":               {raw(401, ``), true, []string{"ErrUnauthorized"}},
 		"a 401 with a page":                  {raw(401, `<html>no</html>`), true, []string{"ErrUnauthorized"}},
 		"a 401 with an empty code":           {raw(401, `{"error":"x","code":" "}`), true, []string{"ErrUnauthorized"}},
+		"a 401 with its number for a code":   {raw(401, `{"code":401,"message":"Unauthorized"}`), true, []string{"ErrUnauthorized"}},
+		"a 401 with a nested number":         {raw(401, `{"error":{"code":401}}`), true, []string{"ErrUnauthorized"}},
+		"a 401 with a number as text":        {raw(401, `{"code":"401"}`), true, []string{"ErrUnauthorized"}},
 		"a 401 with a code of its own":       {raw(401, `{"error":"x","code":"UNAUTHORIZED"}`), false, []string{"ErrUnauthorized"}},
 		"a 403":                              {raw(403, ``), false, []string{"ErrUnauthorized"}},
 		"the authority is down":              {raw(500, contract(t, "validar_500.json")), false, []string{"ErrUnavailable"}},
@@ -459,7 +462,7 @@ func TestOneUserIsTriedOneClaveAtATime(t *testing.T) {
 func TestSpellingsOfAUserAreOne(t *testing.T) {
 	var usuarios []string
 	client, s := answers(t, raw(401, contract(t, "validar_401.json")))
-	for _, usuario := range []string{"MIUSER01", "miuser01", "MiUser01", " MIUSER01", "MIUSER01 ", "\u00a0MIUSER01"} {
+	for _, usuario := range []string{"MIUSER01", "miuser01", "MiUser01", " MIUSER01", "MIUSER01 ", "\u00a0MIUSER01", "\ufeffMIUSER01", "MIUSER01\u200b", "MIUSER01\u2060", "\u200b MIUSER01"} {
 		c := credenciales
 		c.Usuario = usuario
 		_, err := client.CPE.Validar(t.Context(), factura, c)
@@ -475,6 +478,54 @@ func TestSpellingsOfAUserAreOne(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, strings.Contains(s.seen()[0].body, `"usuarioSol":"miUser01"`), "it is sent as given")
 	require.NoError(t, validar(t.Context(), client, clave))
+}
+
+func TestInvisibleCharactersAroundAClaveAreRefusedLocally(t *testing.T) {
+	for _, around := range []string{" %s", "%s\u00a0", "\ufeff%s", "%s\ufeff", "%s\u200b", "\u2060%s", "%s \u200b"} {
+		client, s := answers(t, raw(200, verdict))
+		err := validar(t.Context(), client, fmt.Sprintf(around, clave))
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, "%q", around)
+		assert.ErrorContains(t, err, "claveSol has blanks or invisible characters around it")
+		assert.Empty(t, s.seen())
+	}
+	client, _ := answers(t, raw(200, verdict))
+	require.NoError(t, validar(t.Context(), client, "a\u200db c"), "within it they may be meant")
+}
+
+func TestARefusedClaveSaysHowLongItIsBlocked(t *testing.T) {
+	refusal := raw(401, contract(t, "validar_401.json"))
+	for name, test := range map[string]struct {
+		answers []func(*http.Request) (*http.Response, error)
+		opts    []fiscope.Option
+		blocked time.Duration
+	}{
+		"by its code":            {[]func(*http.Request) (*http.Response, error){raw(200, verdict), refusal}, nil, 24 * time.Hour},
+		"for WithSOLMemory":      {[]func(*http.Request) (*http.Response, error){raw(200, verdict), refusal}, []fiscope.Option{fiscope.WithSOLMemory(time.Hour)}, time.Hour},
+		"by a 401 without code":  {[]func(*http.Request) (*http.Response, error){raw(200, verdict), raw(401, "")}, nil, 5 * time.Minute},
+		"in the fleet":           {[]func(*http.Request) (*http.Response, error){raw(200, verdict), refusal}, []fiscope.Option{fiscope.WithStore(newSharedGuard())}, 24 * time.Hour},
+		"in the fleet, in doubt": {[]func(*http.Request) (*http.Response, error){raw(200, verdict), raw(401, "")}, []fiscope.Option{fiscope.WithStore(newSharedGuard())}, 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answers: test.answers}
+				client, other := newClient(t, s, test.opts...), newClient(t, s, test.opts...)
+				require.NoError(t, validar(t.Context(), client, clave))
+				require.Error(t, validar(t.Context(), client, clave))
+				time.Sleep(time.Minute)
+				clients := []*fiscope.Client{client}
+				if strings.HasPrefix(name, "in the fleet") {
+					clients = append(clients, other)
+				}
+				for _, client := range clients {
+					err := validar(t.Context(), client, clave)
+					var e *fiscope.Error
+					require.ErrorAs(t, err, &e)
+					require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+					assert.Equal(t, test.blocked-time.Minute, e.RetryAfter)
+				}
+			})
+		})
+	}
 }
 
 func TestALateSuccessDoesNotUndoARefusalThatWasForgotten(t *testing.T) {

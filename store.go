@@ -20,9 +20,9 @@ type Store interface {
 	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
 	// Reserve asks for one query of an account's quota, of which keep are left to others. While the
-	// headers say that no query is left, a Store may grant one to the whole fleet every 15 to 60 minutes,
-	// to see whether the quota was raised: each Client asks for it at most that often, and none goes
-	// against a QuotaSpent.
+	// headers say that no query is left, a Store grants one to the whole fleet every 15 to 60 minutes, to
+	// see whether the quota was raised, and believes what that one is told. Each Client asks for it at most
+	// that often, and none goes against a QuotaSpent.
 	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
 	// Settle tells what came of a reservation that was granted. What the headers of an attempt say that was
 	// granted on an earlier day, or whose reset is past, is not of the present day.

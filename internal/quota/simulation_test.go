@@ -78,7 +78,7 @@ func (s *simulated) serve() quota.Outcome {
 		s.left += s.raised
 		s.grown = true
 	}
-	o := quota.Outcome{Written: 1, Answer: quota.Answered}
+	o := quota.Outcome{Written: 1, Answer: quota.Served}
 	switch {
 	case fails:
 		if s.left > 0 && s.random.IntN(2) == 0 {

@@ -93,6 +93,38 @@ func TestWhoGoesAlone(t *testing.T) {
 	}
 }
 
+func TestAnAcceptanceElsewhereThatIsOlderSaysNothing(t *testing.T) {
+	for name, learn := range map[string]func(*testing.T, *Guard, Credential){
+		"than one that was not answered": func(t *testing.T, g *Guard, c Credential) { enter(t, g, c).Leave(Unanswered) },
+		"than a refusal that was forgotten": func(t *testing.T, g *Guard, c Credential) {
+			enter(t, g, c).Leave(Rejected)
+			g.Forget(c)
+		},
+		"than a refusal in doubt": func(t *testing.T, g *Guard, c Credential) {
+			enter(t, g, c).Leave(Doubtful)
+			time.Sleep(inDoubt)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := New(day)
+				c := g.Credential("20131312955", "U", "k")
+				enter(t, g, c).Leave(Proven)
+				older := time.Now()
+				time.Sleep(time.Second)
+				learn(t, g, c)
+				turn := enter(t, g, c)
+				turn.Accepted(older)
+				assert.True(t, turn.Alone())
+				time.Sleep(time.Second)
+				turn.Accepted(time.Now())
+				assert.False(t, turn.Alone(), "a newer one does")
+				turn.Leave(Unproven)
+			})
+		})
+	}
+}
+
 func TestWhatIsOneUserAndOneCredential(t *testing.T) {
 	g := New(day)
 	c := g.Credential("20131312955", "MIUSER01", "clave")
