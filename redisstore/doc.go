@@ -14,7 +14,8 @@
 // sent. Nothing is known at first: one process sends one query while the others wait, and the headers of
 // its answer open the day. When its holder dies, or brings no verdict (no answer, a 5xx), another goes.
 // The day ends at X-RateLimit-Reset, and with it all that is known of it, the leases and the shares.
-// Later headers only lower what is left; a reset that is more than an hour later begins another day.
+// Later headers only lower what is left, but for that of one process which goes to see, at most every 15
+// minutes, while nothing is left; a reset that is more than an hour later begins another day.
 //
 // The contract promises headers for lookups only. After a first answer without them, all go on for a
 // minute, uncounted, and then one goes first again; a header in that minute opens the day, less what is
