@@ -47,7 +47,7 @@ func newAnswer(a exchange.Answer, r reading) answer {
 	if a.Header != nil {
 		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, a.At)
 	}
-	if a.Broken != nil { // what came of it is only shown, and may end within a secret
+	if a.Broken != nil { // a cut body is only shown: its end may hold a part of a secret
 		read.Body = r.secrets().WithoutTail(a.Body)
 	}
 	return read

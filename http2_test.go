@@ -142,7 +142,8 @@ func TestNoHTTP2ServerGetsAValidationTwice(t *testing.T) {
 			t.Run(name+"/"+retries, func(t *testing.T) {
 				f := &frames{t: t, answer: answer}
 				url, hc := f.serve()
-				client, err := fiscope.NewClient(url, apiKey, fiscope.WithHTTPClient(hc), fiscope.WithRetry(p))
+				client, err := fiscope.NewClient(url, apiKey, fiscope.WithHTTPClient(hc), fiscope.WithRetry(p),
+					fiscope.WithTimeout(5*time.Second, 5*time.Second)) // net/http waits longer and longer before it replays: it is caught soon
 				require.NoError(t, err)
 				if name == "one that was in use before" {
 					require.NoError(t, operations["consultar"](t.Context(), client))
