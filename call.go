@@ -42,6 +42,7 @@ type sender struct {
 	sol     solGuard
 	background
 	observer observer
+	hook     Hook // nil for none
 
 	rateLimit atomic.Pointer[RateLimit] // as the last answer that had one showed it
 }
@@ -73,9 +74,10 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
-	progress progress      // nil where no other call shares this one
-	turn     *solTurn      // of a validation that may be sent; nil otherwise
-	timeout  time.Duration // of an attempt
+	progress progress                   // nil where no other call shares this one
+	read     func(*answer) (any, error) // what the operation makes of a success
+	turn     *solTurn                   // of a validation that may be sent; nil otherwise
+	timeout  time.Duration              // of an attempt
 	start    time.Time
 	took     time.Duration // once it ended
 
@@ -160,8 +162,18 @@ func (c *call) verdict(err error) solguard.Verdict {
 	return solguard.Unproven
 }
 
-// refused makes what keeps an operation from sending anything its error.
-func (s *sender) refused(op Operation, err error) *Error {
+// refuse ends an operation that is made of others before any of them, because of err.
+func (s *sender) refuse(ctx context.Context, op Operation, err error) *Error {
+	e := s.failed(op, err)
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s.observer.call(ctx, Event{Op: op, Avoided: avoidedBy(e), Err: e})
+	return e
+}
+
+// failed is the error of an operation that is made of others.
+func (s *sender) failed(op Operation, err error) *Error {
 	e, _ := newError(err)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
@@ -169,15 +181,15 @@ func (s *sender) refused(op Operation, err error) *Error {
 // event is the attempt that was just made.
 func (c *call) event(number int) Event {
 	a := &c.answer
-	e := Event{Op: c.request.op, Attempt: number, StatusCode: a.Status, Duration: a.Took, RateLimit: a.rateLimit.copy()}
+	e := Event{Op: c.request.op, Attempt: number, StatusCode: a.Status, Duration: a.Took, RateLimit: a.rateLimit, Warnings: a.warnings}
 	switch {
 	case a.Status != 0:
 		e.Delivery = DeliveryAnswered
 	case !a.Unsent:
 		e.Delivery = DeliveryUnknown
 	}
-	if said, ok := readErrorBody(a.Body); ok {
-		e.Code = a.reading.secrets().Line(said.Code)
+	if a.err != nil {
+		e.Err = c.failure(a.err)
 	}
 	return e
 }
@@ -190,12 +202,14 @@ func (c *call) end(err error) {
 	}
 }
 
-// avoided returns why the call, which ended with err, spent no query, and avoidedNot where it may have.
-func (c *call) avoided(err error) Avoided {
-	if err == nil || c.sent.Attempts > 0 {
-		return avoidedNot
+// avoidance is the event of a call, which ended with err, that spent no query. It has no reason where it may
+// have spent one.
+func (c *call) avoidance(err error) Event {
+	e := Event{Op: c.request.op, Duration: c.took, Err: err}
+	if err != nil && c.sent.Attempts == 0 {
+		e.Avoided = avoidedBy(err)
 	}
-	return avoidedBy(err)
+	return e
 }
 
 // response is what the caller may know of a call that ended.
@@ -212,11 +226,16 @@ func (c *call) response() Response {
 
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
+	err = withEndOf(c.ctx, err)
 	e, classified := newError(err)
+	if c.answer.Status != 0 { // it may be the answer's own, which an event and those who share the call have too
+		own := *e
+		e = &own
+	}
 	switch {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
-		e.classifyAs(c.answer.refusal())
+		e.classifyAs(c.answer.err)
 	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
 	default:

@@ -38,7 +38,9 @@ type ResultadoCPE struct {
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, s.sender.settings(opts))
+	return hooked(ctx, s.sender.hook, OpValidarCPE, s.sender.settings(opts), func(ctx context.Context, set settings) (*ResultadoCPE, error) {
+		return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, set)
+	})
 }
 
 // Olvidar forgets that a credential was refused, so that it is sent again: for one that you know to be

@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -248,6 +249,11 @@ func noContext() error {
 	return invalid("the context is nil: pass context.Background() if there is none")
 }
 
+// brokenOff is a call that did not return.
+func brokenOff(op Operation) *Error {
+	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit broke the call off"), Delivery: DeliveryUnknown}
+}
+
 // newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other
 // error is the cause of one without a class, and classified is false.
 func newError(err error) (e *Error, classified bool) {
@@ -273,6 +279,20 @@ func newError(err error) (e *Error, classified bool) {
 		return &Error{kind: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}
 	return &Error{cause: err}, false
+}
+
+// withEndOf returns err, or nil, with the end of the context and the cause of that, where it has ended and err
+// does not say so.
+func withEndOf(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
+		if !errors.Is(err, reason) {
+			err = errors.Join(err, reason)
+		}
+	}
+	return err
 }
 
 // classifyAs gives an error that has only a cause the class of another, with what that one says.

@@ -28,6 +28,10 @@ func TestAnObserverSeesEachAttempt(t *testing.T) {
 		require.Error(t, operations["consultar"](t.Context(), client))
 		_, err := client.Contribuyentes.Consultar(t.Context(), "x")
 		require.Error(t, err)
+		for i, word := range []string{"unavailable", "not_found", "invalid_request"} {
+			assert.Equal(t, word, fiscope.ErrorClass(events[i].Err))
+			events[i].Err = nil
+		}
 		assert.Empty(t, cmp.Diff([]fiscope.Event{
 			{Op: fiscope.OpConsultarContribuyente, Attempt: 1, StatusCode: 503, Duration: time.Second, Delivery: fiscope.DeliveryAnswered},
 			{Op: fiscope.OpConsultarContribuyente, Attempt: 2, StatusCode: 404, Code: "NOT_FOUND", Duration: time.Second, Delivery: fiscope.DeliveryAnswered,
@@ -84,7 +88,7 @@ func TestStatsIsALedger(t *testing.T) {
 		require.Error(t, operations["hoy"](ctx, client))
 		assert.Empty(t, cmp.Diff(fiscope.Stats{
 			Calls: 7, Attempts: 4, Retries: 1, Sent: 4,
-			Avoided: map[fiscope.Avoided]int64{fiscope.AvoidedInvalid: 1, fiscope.AvoidedSOL: 1, fiscope.AvoidedQuota: 2, fiscope.AvoidedOutOfTime: 0,
+			Avoided: map[fiscope.Avoided]int64{fiscope.AvoidedInvalid: 1, fiscope.AvoidedSOL: 1, fiscope.AvoidedQuota: 2, fiscope.AvoidedOutOfTime: 0, fiscope.AvoidedUnpublished: 0,
 				fiscope.AvoidedCached: 0, fiscope.AvoidedCoalesced: 0},
 		}, client.Stats()))
 	})

@@ -3,7 +3,6 @@ package coalesce
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -50,8 +49,8 @@ type query[V any] struct {
 // it.
 //
 // A caller whose ctx ends, and one whose deadline comes before the end of the query's wait, leaves at once
-// with what the query brought so far, or the zero V; the error is that of ctx, joined with its cause, or
-// nil where the deadline is only ahead.
+// with what the query brought so far, or the zero V; the error is that of ctx, or nil where the deadline is
+// only ahead.
 //
 // If ask panics, its caller's goroutine panics with a *Panic; if ask ends its goroutine (runtime.Goexit),
 // that of its caller ends; and the others get a *Failed.
@@ -72,7 +71,7 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 			if isClosed(q.done) { // an answer that is there is better than none
 				return q.answer, first, q.failure(first)
 			}
-			return g.leave(k, q, first), first, reasons(ctx)
+			return g.leave(k, q, first), first, ctx.Err()
 		}
 	}
 }
@@ -99,7 +98,7 @@ func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, 
 		answered := false
 		defer func() {
 			if !answered {
-				q.failed = &Failed{caught(recover())}
+				q.failed = &Failed{Caught(recover())}
 			}
 			g.end(k, q)
 		}()
@@ -183,13 +182,4 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// reasons returns the error of a context that ended, and its cause where that is another.
-func reasons(ctx context.Context) error {
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(err, cause) {
-		err = errors.Join(err, cause)
-	}
-	return err
 }
