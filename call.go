@@ -236,12 +236,18 @@ func (c *call) failure(err error) *Error {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
 		e.classifyAs(c.answer.err)
-	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
+	case c.sent.Attempts == 0, c.cancelled() && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
 	default:
 		e.classifyAs(ErrUnavailable)
 	}
 	return c.circumstances().of(e)
+}
+
+// cancelled reports whether the call was given up, rather than out of time: a shared query whose last caller
+// ran out of time is out of time.
+func (c *call) cancelled() bool {
+	return c.ctx.Err() != nil && !errors.Is(context.Cause(c.ctx), context.DeadlineExceeded)
 }
 
 func (c *call) circumstances() circumstances {

@@ -341,7 +341,10 @@ func (e *Error) again(op Operation) *Error {
 
 // copyError returns an *Error that the caller may change.
 func copyError(err error) *Error {
-	e, _ := newError(err)
+	e, ok := err.(*Error) //nolint:errorlint // what it wraps may be the error of another call
+	if !ok {
+		e, _ = newError(err)
+	}
 	c := *e
 	c.RateLimit, c.body = e.RateLimit.copy(), bytes.Clone(e.body)
 	return &c

@@ -70,7 +70,7 @@ func (e Event) own() Event {
 func (e Event) level() slog.Level {
 	switch class := ErrorClass(e.Err); class {
 	case "":
-		if len(e.Warnings) > 0 {
+		if len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were told before
 			return slog.LevelInfo
 		}
 		return slog.LevelDebug

@@ -293,8 +293,8 @@ func WithHook(h Hook) Option {
 }
 
 // WithLogger logs what an observer sees, with the context of the call whose query it is. At level Debug:
-// results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results with warnings. At
-// Warn: every other error, which is one of the service, or shows that the key, a clave, the quota or the base
+// results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results of the service with
+// warnings. At Warn: every other error, which is one of the service, or shows that the key, a clave, the quota or the base
 // URL needs attention.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
