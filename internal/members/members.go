@@ -57,7 +57,7 @@ func (names Names) repeatedIn(object []byte) (name string, differs bool) {
 		return "", false
 	}
 	var seen [most][]byte // the value that each name had first
-	next := 0              // the name that follows the last one, as it mostly does
+	next := 0             // the name that follows the last one, as it mostly does
 	inner := cursor(object[1:])
 	for inner.skip(); len(inner) > 0 && inner[0] == '"'; inner.skip() {
 		quoted := inner.value()
