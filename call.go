@@ -147,7 +147,6 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Unproven
 	}
 	err = cmp.Or(a.refusal(), err)
-	var e *Error
 	switch {
 	case err == nil && a.provesSOL:
 		return solguard.Proven
@@ -155,10 +154,16 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Rejected
 	case errors.Is(err, ErrQuotaExceeded) && a.Broken == nil: // a 401 that tells of the quota is not about the clave
 		return solguard.Unproven
-	case a.Refused && errors.As(err, &e) && strings.Trim(scrub.Visible(e.Code), "0123456789") == "": // 401 is no reason
+	case a.Refused && !namesReason(err):
 		return solguard.Doubtful
 	}
 	return solguard.Unproven
+}
+
+// namesReason reports whether a refusal has a code, of which 401 is none.
+func namesReason(err error) bool {
+	var e *Error
+	return !errors.As(err, &e) || strings.Trim(scrub.Visible(e.Code), "0123456789") != ""
 }
 
 // refused makes what keeps an operation from sending anything its error.
