@@ -32,7 +32,7 @@ type ResultadoCPE struct {
 // Credentials that were not accepted within the last 15 minutes are sent by one call at a time; others
 // with the same RUC and usuario, however that is spelled, wait for what comes of it, but no longer than an
 // attempt may take. Once sent, such a call goes on in the background when its caller leaves, so that a
-// refusal is learned: see [Client.Close].
+// refusal is learned: see [Client.Close]. A panic in it is raised again, or logged, as [WithCoalescing] says.
 //
 // Errors: ErrInvalidRequest (a field is missing or cannot be one: nothing is sent),
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
