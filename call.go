@@ -250,10 +250,11 @@ func (c *call) failure(err error) *Error {
 	return c.circumstances().of(e)
 }
 
-// cancelled reports whether the call was given up, rather than out of time: a shared query whose last caller
-// ran out of time is out of time.
+// cancelled reports whether the call was given up. A query that is shared is cancelled when its last caller
+// leaves: if he ran out of time, so did the query.
 func (c *call) cancelled() bool {
-	return c.ctx.Err() != nil && !errors.Is(context.Cause(c.ctx), context.DeadlineExceeded)
+	shared := c.progress != nil
+	return c.ctx.Err() != nil && !(shared && errors.Is(context.Cause(c.ctx), context.DeadlineExceeded))
 }
 
 func (c *call) circumstances() circumstances {

@@ -195,7 +195,7 @@ func (o *observer) event(ctx context.Context, e Event) {
 	}
 	if o.logger != nil {
 		e = e.own()
-		o.logger.LogAttrs(ctx, e.level(), e.message(), slog.Any("event", e))
+		o.logger.LogAttrs(ctx, e.level(), e.message(), slog.Any("event", e)) //nolint:sloglint // one of a few constants
 	}
 }
 

@@ -380,7 +380,6 @@ func TestWhoIsToldOfAnEventOwnsIt(t *testing.T) {
 }
 
 func TestRefusalsOfOperationsMadeOfOperationsAreSeen(t *testing.T) {
-	//nolint:staticcheck // a nil context is what is refused
 	var none context.Context
 	lastLine := func(seq func(func(fiscope.TipoCambioVigente, error) bool)) (last error) {
 		for _, err := range seq {

@@ -45,8 +45,8 @@ type query[V any] struct {
 }
 
 // Join waits for the query of k that is under way, or begins it with ask, whose context has the values of
-// the first caller's and ends when nobody needs the query any more, with the cause for which the last caller
-// left. first says whether this caller began
+// the first caller's and ends when nobody needs the query any more, and its cause is the end of the last
+// caller's. first says whether this caller began
 // it.
 //
 // A caller whose ctx ends, and one whose deadline comes before the end of the query's wait, leaves at once
@@ -72,7 +72,7 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 			if isClosed(q.done) { // an answer that is there is better than none
 				return q.answer, first, q.failure(first)
 			}
-			return g.leave(k, q, first, context.Cause(ctx)), first, ctx.Err()
+			return g.leave(k, q, first, ctx.Err()), first, ctx.Err()
 		}
 	}
 }
