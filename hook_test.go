@@ -364,10 +364,11 @@ func TestAHookOfAnOperationMadeOfOperations(t *testing.T) {
 						requests = append(requests, r.Context().Value(keyOfSpan{}))
 						return far.RoundTrip(r)
 					}), append(opts, fiscope.WithHook(s.hook))...)
-					var resp fiscope.Response
+					resp := fiscope.Response{StatusCode: 99} // of a call before
 					err := test.call(t.Context(), client, fiscope.WithResponse(&resp))
 					all := s.seen(t)
 					require.Len(t, all, 1+test.queries)
+					assert.NotEqual(t, 99, resp.StatusCode)
 					whole := all[0]
 					assert.Equal(t, test.op, whole.op)
 					assert.Equal(t, test.class, fiscope.ErrorClass(whole.err))

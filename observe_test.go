@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime"
 	"slices"
@@ -198,6 +199,22 @@ func TestAnEventOfARetriedAttemptComesFirst(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The event is of the attempt, and its error of the call so far.
+func TestTheErrorOfAnEventIsOfAllAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w watch
+		refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, ""), broken(refused)}}
+		require.Error(t, operations["consultar"](t.Context(), newClient(t, s, w.options()...)))
+		events, _ := w.seen()
+		require.Len(t, events, 3)
+		var e *fiscope.Error
+		require.ErrorAs(t, events[1].Err, &e)
+		assert.Equal(t, fiscope.DeliveryNotSent, events[1].Delivery)
+		assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
+	})
 }
 
 func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {

@@ -222,6 +222,7 @@ func TestACallerWhoPanicsOrExits(t *testing.T) {
 				require.ErrorIs(t, validar(ctx, client, clave), context.DeadlineExceeded)
 				require.NoError(t, validar(t.Context(), client, clave))
 				assert.Len(t, s.seen(), 2)
+				require.NoError(t, client.Close(t.Context()))
 				assert.Equal(t, name == "panic", strings.Contains(log.String(), "in the caller's code"), "a panic is not lost")
 			})
 		})
