@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"runtime"
 	"slices"
 	"strings"
@@ -205,8 +206,10 @@ func TestAnEventOfARetriedAttemptComesFirst(t *testing.T) {
 func TestTheErrorOfAnEventIsOfAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watch
-		refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
-		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, ""), broken(refused)}}
+		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, ""), func(r *http.Request) (*http.Response, error) {
+			httptrace.ContextClientTrace(r.Context()).GetConn("x") // it tells of its connections, and has none
+			return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+		}}}
 		require.Error(t, operations["consultar"](t.Context(), newClient(t, s, w.options()...)))
 		events, _ := w.seen()
 		require.Len(t, events, 3)
