@@ -246,6 +246,7 @@ func TestTheContextOfAHookIsTheCalls(t *testing.T) {
 					start := time.Now()
 					require.ErrorIs(t, op(t.Context(), client), context.DeadlineExceeded)
 					assert.Equal(t, time.Second, time.Since(start), "its deadline counts")
+					require.NoError(t, client.Close(t.Context())) // what goes on without him is over
 					assert.Equal(t, "span", value)
 				})
 			})
