@@ -234,7 +234,7 @@ func (c *call) response() Response {
 func (c *call) failure(err error) *Error {
 	err = withEndOf(c.ctx, err)
 	e, classified := newError(err)
-	if c.answer.Status != 0 { // it may be the answer's own, which an event and those who share the call have too
+	if c.progress != nil || c.observer.watching() { // it may be the answer's own, of which others are told too
 		own := *e
 		e = &own
 	}
