@@ -213,12 +213,15 @@ func (c *call) response() Response {
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
 	e, classified := newError(err)
+	var byHand *Error
 	switch {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
 		e.classifyAs(c.answer.refusal())
 	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
+	case c.ctx.Err() == nil && errors.As(c.answer.Err, &byHand) && byHand != nil: // a test's transport made it
+		e.classifyAs(byHand)
 	default:
 		e.classifyAs(ErrUnavailable)
 	}

@@ -117,6 +117,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	c.sending(number)
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
+	a.Err = notOurs(a.Err)
 	if c.turn != nil {
 		c.turn.returned(a)
 	}
