@@ -32,6 +32,7 @@ type sender struct {
 	timeouts  timeouts // of an attempt
 	maxBody   int64    // bytes of an answer
 	lenient   bool
+	clock     clock
 
 	retry   exchange.Policy
 	budget  exchange.Budget
@@ -162,7 +163,7 @@ func (c *call) verdict(err error) solguard.Verdict {
 
 // refused makes what keeps an operation from sending anything its error.
 func (s *sender) refused(op Operation, err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, s.clock)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
 
@@ -212,7 +213,7 @@ func (c *call) response() Response {
 
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
-	e, classified := newError(err)
+	e, classified := newError(err, c.clock)
 	var byHand *Error
 	switch {
 	case classified:
@@ -233,7 +234,7 @@ func (c *call) circumstances() circumstances {
 	switch {
 	case c.answer.Status != 0:
 		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
-		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, time.Now())
+		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, c.clock.now())
 	case c.sent.MayBeSent:
 		k.delivery = DeliveryUnknown
 	}

@@ -278,7 +278,7 @@ func noContext() error {
 // newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other error
 // is the cause of one without a class, and classified is false: also one that wraps the *Error of another
 // call, as the cause of a context may.
-func newError(err error) (e *Error, classified bool) {
+func newError(err error, clock clock) (e *Error, classified bool) {
 	own, _ := err.(*Error) //nolint:errorlint // see above
 	var spent *quota.Spent
 	var refused *solguard.Refused
@@ -291,11 +291,11 @@ func newError(err error) (e *Error, classified bool) {
 	case errors.As(err, &spent):
 		e = &Error{Err: ErrQuotaExceeded, Message: spent.Error()}
 		if !spent.Until.IsZero() {
-			e.RetryAfter = time.Until(spent.Until)
+			e.RetryAfter = clock.until(spent.Until)
 		}
 		return e, true
 	case errors.As(err, &refused):
-		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, time.Until(refused.Until))}, true
+		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, solguard.ErrImpatient):
@@ -359,7 +359,7 @@ func (e *Error) again(op Operation) *Error {
 
 // copyError returns an *Error that the caller may change.
 func copyError(err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, nil) // what a guard refused is an *Error by now
 	c := *e
 	c.RateLimit, c.body = e.RateLimit.copy(), bytes.Clone(e.body)
 	return &c
@@ -375,7 +375,7 @@ type safeCause struct {
 func (s *safeCause) Error() string      { return s.text }
 func (s *safeCause) As(target any) bool { return errors.As(s.err, target) }
 func (s *safeCause) Is(target error) bool {
-	_, class := target.(*sentinel) //nolint:errorlint // a class wraps nothing but a class
+	_, class := target.(*sentinel)
 	return !class && errors.Is(s.err, target)
 }
 

@@ -80,7 +80,7 @@ func (c *call) exchange() error {
 	if err != nil {
 		return err
 	}
-	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
+	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt, Now: c.clock}
 	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
@@ -121,10 +121,10 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	if c.turn != nil {
 		c.turn.returned(a)
 	}
-	c.answer = newAnswer(a, c.reading())
-	outcome = c.answer.outcome(ticket.Look)
+	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
+	outcome = c.answer.outcome(ticket.Look, c.clock)
 	if reservation != nil {
-		told = c.answer.told()
+		told = c.answer.told(c.clock)
 	}
 	c.tell(number)
 	return a, nil

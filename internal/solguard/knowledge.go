@@ -29,9 +29,10 @@ func (s *state) known(now time.Time, memory time.Duration) bool {
 	return !s.accepted.IsZero() && now.Sub(s.accepted) < memory
 }
 
-// recent reports whether it was accepted within the last minutes, and nothing speaks against it since.
+// recent reports whether it was accepted within the last minutes, and nothing speaks against it since. One
+// that was accepted later than now, before the clock was set back, was not.
 func (s *state) recent(now time.Time, memory time.Duration) bool {
-	return s.doubts == 0 && s.unanswered.IsZero() && s.known(now, min(Recent, memory))
+	return s.doubts == 0 && s.unanswered.IsZero() && s.known(now, min(Recent, memory)) && s.accepted.Sub(now) < Recent
 }
 
 // block takes note of a refusal. It never shortens another.
