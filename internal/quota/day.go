@@ -46,7 +46,7 @@ func (g *Gate) endDay(now moment) {
 	g.phase = unknown
 	if began := g.look.began; g.remaining == 0 {
 		g.phase, g.look = overdue, look{next: now.real}
-		if soonest := began.Add(firstOverduePause); soonest.After(now.real) {
+		if soonest := began.real.Add(firstOverduePause); soonest.After(now.real) && now.day.Before(began.day.Add(firstOverduePause)) {
 			g.look.next = soonest
 		}
 	}

@@ -116,7 +116,7 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 		case g.phase == unknown:
 			return g.pass(false), nil
 		case g.remaining == 0 && g.look.due(now.real):
-			g.look.begin(now.real, g.phase)
+			g.look.begin(now, g.phase)
 			return g.pass(true), nil
 		case g.phase == overdue && g.look.refused && !g.look.underWay:
 			return Ticket{}, &Spent{Until: now.day.Add(g.look.next.Sub(now.real)), Overdue: true}

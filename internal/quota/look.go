@@ -8,10 +8,10 @@ const (
 	firstOverduePause, longestOverduePause = time.Second, 5 * time.Minute // after it
 )
 
-// look is when an attempt leaves although no query is left, to see whether that is still so.
+// look is when an attempt leaves although no query is left, to see whether that is still so. Its times are real.
 type look struct {
 	next     time.Time     // not before this
-	began    time.Time     // when the last one left; zero for none
+	began    moment        // when the last one left; zero for none
 	pause    time.Duration // how long it was put off the last time
 	underWay bool
 	refused  bool // the last one was told that the quota is still spent
@@ -27,9 +27,9 @@ func pauses(p phase) (first, longest time.Duration) {
 }
 
 // begin is called when an attempt leaves to look. Where it learns nothing, another may follow.
-func (l *look) begin(now time.Time, p phase) {
+func (l *look) begin(now moment, p phase) {
 	first, _ := pauses(p)
-	l.underWay, l.began, l.next = true, now, now.Add(first)
+	l.underWay, l.began, l.next = true, now, now.real.Add(first)
 }
 
 // putOff is called when the quota was found to be spent.
