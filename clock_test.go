@@ -342,6 +342,20 @@ func TestAProvenCredentialAgesByTheClock(t *testing.T) {
 	}
 }
 
+// A date without the Date of its answer is one of the clock.
+func TestARetryAfterDateIsOfTheClock(t *testing.T) {
+	clock := newCalendar("2024-02-29 12:00:00")
+	client, s := clocked(t, clock, nil, raw(429, `{"error":"no"}`, "Retry-After: Thu, 29 Feb 2024 17:00:40 GMT"))
+	for range 2 { // a request for fewer calls, not the end of the day
+		err := operations["consultar"](t.Context(), client)
+		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, 40*time.Second, e.RetryAfter)
+	}
+	assert.Len(t, s.seen(), 2)
+}
+
 // Whatever takes its time takes it while the clock stands still.
 func TestAClockThatStandsStillStopsNothing(t *testing.T) {
 	took := func(f func()) time.Duration {
