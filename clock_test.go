@@ -526,7 +526,7 @@ func TestWhatAStoreSaysOfTheQuotaAndACredentialIsReal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := newCalendar("2024-02-29 12:00:00")
 		store := &clockStore{grant: fiscope.Reservation{Grant: fiscope.QuotaSpent, Until: time.Now().Add(3 * time.Hour)}}
-		client, s := clocked(t, clock, []fiscope.Option{fiscope.WithStore(store)}, raw(401, contract(t, "validar_401.json")))
+		client, _ := clocked(t, clock, []fiscope.Option{fiscope.WithStore(store)}, raw(401, contract(t, "validar_401.json")))
 		err := operations["consultar"](t.Context(), client)
 		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
 		var e *fiscope.Error
@@ -536,7 +536,7 @@ func TestWhatAStoreSaysOfTheQuotaAndACredentialIsReal(t *testing.T) {
 
 		store.grant = fiscope.Reservation{}
 		store.claim = fiscope.Claim{State: fiscope.ClaimRefused, Since: time.Now().Add(-time.Hour), Until: time.Now().Add(2 * time.Hour)}
-		client, s = clocked(t, clock, []fiscope.Option{fiscope.WithStore(store)}, raw(401, contract(t, "validar_401.json")))
+		client, s := clocked(t, clock, []fiscope.Option{fiscope.WithStore(store)}, raw(401, contract(t, "validar_401.json")))
 		err = operations["validar"](t.Context(), client)
 		require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
 		require.ErrorAs(t, err, &e)

@@ -49,6 +49,23 @@ func TestWhatIsRememberedIsSoByTheGuardsClock(t *testing.T) {
 	}
 }
 
+// What others were told is of the guard's clock too.
+func TestWhatOthersWereToldIsByTheGuardsClock(t *testing.T) {
+	for name, test := range map[string]struct {
+		ago   time.Duration
+		alone bool
+	}{"just now": {0, false}, "minutes ago": {Recent - 1, false}, "a while ago": {Recent, true}} {
+		t.Run(name, func(t *testing.T) {
+			at := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
+			g := New(day, func() time.Time { return at })
+			turn := enter(t, g, g.Credential("20131312955", "MIUSER01", "clave"))
+			turn.Accepted(at.Add(-test.ago))
+			assert.Equal(t, test.alone, turn.Alone())
+			turn.Leave(Unproven)
+		})
+	}
+}
+
 func TestWhoWaitsWaitsInRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
