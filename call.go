@@ -33,6 +33,7 @@ type sender struct {
 	timeouts  timeouts // of an attempt
 	maxBody   int64    // bytes of an answer
 	lenient   bool
+	clock     clock
 
 	retry   exchange.Policy
 	budget  exchange.Budget
@@ -180,7 +181,7 @@ func (s *sender) refuse(ctx context.Context, op Operation, err error) *Error {
 
 // failed is the error of an operation that is made of others.
 func (s *sender) failed(op Operation, err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, s.clock)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
 
@@ -233,7 +234,8 @@ func (c *call) response() Response {
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
 	err = withEndOf(c.ctx, err)
-	e, classified := newError(err)
+	e, classified := newError(err, c.clock)
+	var byHand *Error
 	if c.progress != nil || c.observer.watching() { // it may be the answer's own, of which others are told too
 		own := *e
 		e = &own
@@ -244,6 +246,8 @@ func (c *call) failure(err error) *Error {
 		e.classifyAs(c.answer.err)
 	case c.sent.Attempts == 0, c.cancelled() && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
+	case c.ctx.Err() == nil && errors.As(c.answer.Err, &byHand) && byHand != nil: // a test's transport made it
+		e.classifyAs(byHand)
 	default:
 		e.classifyAs(ErrUnavailable)
 	}
@@ -262,7 +266,7 @@ func (c *call) circumstances() circumstances {
 	switch {
 	case c.answer.Status != 0:
 		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
-		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, time.Now())
+		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, c.clock.now())
 	case c.sent.MayBeSent:
 		k.delivery = DeliveryUnknown
 	}

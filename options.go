@@ -24,8 +24,9 @@ func (o option) applyToClient(c *config) error { return o(c) }
 // config is what the options of a Client decide.
 type config struct {
 	transport  http.RoundTripper // nil for our own
-	timeout    time.Duration     // of the caller's http.Client, for an attempt; 0 for none
-	timeouts   timeouts          // of an attempt
+	clock      clock
+	timeout    time.Duration // of the caller's http.Client, for an attempt; 0 for none
+	timeouts   timeouts      // of an attempt
 	userAgent  string
 	insecure   bool  // plain http to other machines
 	maxBody    int64 // bytes of an answer
@@ -292,10 +293,31 @@ func WithHook(h Hook) Option {
 	})
 }
 
+// WithClock makes the Client go by now() wherever it goes by the calendar, instead of by [time.Now]: for the
+// days of the quota and [Error.RetryAfter] until the next one, for the hour at which a rate is published, for
+// the day of [TipoCambioService.Hoy], for how old an answer of the cache is, and for how long a SOL
+// credential is remembered ([WithSOLMemory]). It is for tests, in which a day is to pass at once: the Client
+// method of a mockserver's Server gives the server's clock.
+//
+// Nothing waits for it, so that a clock that stands still stops nothing. Durations, timeouts, retries, the
+// limiter, the pauses of [CPEService.Esperar], how often a spent quota is looked at, and all times of a
+// [Store] are real. [HoyEnLima] is this machine's day.
+//
+// now is called by many goroutines, and must be quick. Its time may jump, forth and back.
+func WithClock(now func() time.Time) Option {
+	return option(func(c *config) error {
+		if now == nil {
+			return errors.New("fiscope: WithClock: the function is nil")
+		}
+		c.clock = now
+		return nil
+	})
+}
+
 // WithLogger logs what an observer sees, with the context of the call whose query it is. At level Debug:
-// results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results of the service with
-// warnings. At Warn: every other error, which is one of the service, or shows that the key, a clave, the quota or the base
-// URL needs attention.
+// results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results of the service
+// with warnings. At Warn: every other error, which is one of the service, or shows that the key, a clave, the
+// quota or the base URL needs attention.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
 		if l == nil {

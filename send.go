@@ -65,7 +65,7 @@ func follow(c *call) (_ *call, err error) {
 // exchange makes attempts until one is answered or another makes no sense. Its error is what is wrong with
 // the answer that counts, or why there is none.
 func (c *call) exchange() (err error) {
-	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt}
+	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt, Now: c.clock}
 	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
@@ -105,13 +105,14 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	a.Written = 1 // for all that is known, should the transport panic
 	r := c.httpRequest()
 	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
+	a.Err = notOurs(a.Err)
 	if c.turn != nil {
 		c.turn.returned(a)
 	}
 	c.take(a, number)
-	outcome = c.answer.outcome(ticket.Look)
+	outcome = c.answer.outcome(ticket.Look, c.clock)
 	if reservation != nil {
-		told = c.answer.told()
+		told = c.answer.told(c.clock)
 	}
 	c.tell(number)
 	return a, nil
@@ -120,7 +121,7 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 // take takes what an attempt brought, and reads it: it is a result only when it is the contract's.
 func (c *call) take(a exchange.Answer, number int) {
 	c.sent = exchange.Result{Attempts: number, MayBeSent: c.sent.MayBeSent || !a.Unsent}
-	c.answer = newAnswer(a, c.reading())
+	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
 	if c.answer.err = a.Err; c.answer.err == nil {
 		c.answer.err = c.answer.refusal()
 	}
