@@ -262,9 +262,11 @@ func newError(err error) (e *Error, classified bool) {
 	case errors.As(err, &spent):
 		e = &Error{kind: ErrQuotaExceeded, Message: spent.Error()}
 		if !spent.Until.IsZero() {
-			e.RetryAfter = time.Until(spent.Until)
+			e.RetryAfter = max(0, time.Until(spent.Until))
 		}
 		return e, true
+	case errors.Is(err, quota.ErrAway):
+		return &Error{kind: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
 	case errors.As(err, &refused):
 		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, time.Until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):

@@ -254,7 +254,8 @@ func WithCoalescing() Option {
 }
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
-// the same store and API key.
+// the same store and API key. A store that hangs holds no call for more than a few seconds, and is left alone
+// for 5 seconds then: see [Store].
 func WithStore(s Store) Option {
 	return option(func(c *config) error {
 		if s == nil {

@@ -53,7 +53,7 @@ func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, e
 		return result, c, err
 	}
 	learned := func() (result T, err error) {
-		defer func() { c.turn.leave(c.verdict(err)) }()
+		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
 		return resultOf(c, read)
 	}
 	if c.turn.here.Alone() {
@@ -118,7 +118,7 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	a.Written = 1 // for all that is known, should the transport panic
 	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
 	if c.turn != nil {
-		c.turn.returned(a)
+		c.turn.returned(c.ctx, a)
 	}
 	c.answer = newAnswer(a, c.reading())
 	outcome = c.answer.outcome(ticket.Look)
