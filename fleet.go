@@ -77,13 +77,15 @@ const (
 // an attempt takes, and the next one's after it.
 const findingTime = time.Minute
 
-// deciding returns how long the store may take to say what may be sent. A caller with a deadline keeps half
-// of his time for the service.
-func deciding(ctx context.Context) time.Duration {
+// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service, and
+// waits for a second at least: that the store hangs shows after its own time.
+func decide[A any](ctx context.Context, part *remote.Peer, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
 	if deadline, bounded := ctx.Deadline(); bounded {
-		return min(decidingTime, max(time.Second, time.Until(deadline)/2))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, max(time.Second, time.Until(deadline)/2))
+		defer cancel()
 	}
-	return decidingTime
+	return remote.Ask(ctx, part, decidingTime, question, late)
 }
 
 // reserve asks the store for a query of which keep are left to others. It returns nil without a fleet,
@@ -100,7 +102,7 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 	}
 	until := time.Now().Add(findingTime)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		r, err := remote.Ask(ctx, &f.quota, deciding(ctx), ask, giveBack)
+		r, err := decide(ctx, &f.quota, ask, giveBack)
 		switch {
 		case ctx.Err() != nil:
 			if err == nil && r.Grant == QuotaGranted {
@@ -171,7 +173,7 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 	waiting, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		claim, err := remote.Ask(ctx, &f.credentials, deciding(ctx), ask, f.giveBack)
+		claim, err := decide(ctx, &f.credentials, ask, f.giveBack)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, nil

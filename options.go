@@ -223,8 +223,8 @@ func WithSOLMemory(d time.Duration) Option {
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
-// [WithStore] the answers are shared by all processes. Of two answers to a question, the one whose request
-// left later is kept.
+// [WithStore] the answers are shared by all processes, and each lets one serve for no longer than its own
+// policy says. Of two answers to a question, the one whose request left later is kept.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) error {
 		if p.Entries < 0 {

@@ -70,7 +70,7 @@ func (s *troubled) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (s *troubled) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return cmpErr(s.meets(ctx, "Save"), func() error { return s.fleetStore.Save(ctx, key, value, ttl) })
+	return unless(s.meets(ctx, "Save"), func() error { return s.fleetStore.Save(ctx, key, value, ttl) })
 }
 
 func (s *troubled) Reserve(ctx context.Context, account string, keep int) (fiscope.Reservation, error) {
@@ -81,7 +81,7 @@ func (s *troubled) Reserve(ctx context.Context, account string, keep int) (fisco
 }
 
 func (s *troubled) Settle(ctx context.Context, account string, r fiscope.Reservation, o fiscope.Outcome) error {
-	return cmpErr(s.meets(ctx, "Settle"), func() error { return s.fleetStore.Settle(ctx, account, r, o) })
+	return unless(s.meets(ctx, "Settle"), func() error { return s.fleetStore.Settle(ctx, account, r, o) })
 }
 
 func (s *troubled) Claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
@@ -92,14 +92,14 @@ func (s *troubled) Claim(ctx context.Context, credential string, hold time.Durat
 }
 
 func (s *troubled) Conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
-	return cmpErr(s.meets(ctx, "Conclude"), func() error { return s.fleetStore.Conclude(ctx, credential, c, v, memory) })
+	return unless(s.meets(ctx, "Conclude"), func() error { return s.fleetStore.Conclude(ctx, credential, c, v, memory) })
 }
 
 func (s *troubled) Forget(ctx context.Context, credential string) error {
-	return cmpErr(s.meets(ctx, "Forget"), func() error { return s.fleetStore.Forget(ctx, credential) })
+	return unless(s.meets(ctx, "Forget"), func() error { return s.fleetStore.Forget(ctx, credential) })
 }
 
-func cmpErr(err error, otherwise func() error) error {
+func unless(err error, otherwise func() error) error {
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,22 @@ func TestACallerWithADeadlineIsAnsweredThoughTheStoreHangs(t *testing.T) {
 			})
 		}
 	}
+	t.Run("who waits for less does not decide that it hangs", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := newTroubled(map[string]func(context.Context){"Reserve": func(context.Context) { time.Sleep(2 * time.Second) }})
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+			client := newClient(t, s, fiscope.WithStore(store))
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			require.NoError(t, operations["consultar"](ctx, client))
+			start := time.Now()
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			assert.Equal(t, 2*time.Second, time.Since(start), "who has time waits for its answer")
+			require.NoError(t, client.Close(t.Context()))
+			_, settled := store.told()
+			assert.ElementsMatch(t, []fiscope.Outcome{{}, {Written: 1, StatusCode: 200}}, settled)
+		})
+	})
 	t.Run("one who never has time enough, but for the first", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}

@@ -38,7 +38,7 @@ func TestAsk(t *testing.T) {
 		"an answer":                       {answer, "yes", nil, 0},
 		"an error":                        {func(context.Context) (string, error) { return "", away }, "", away, 0},
 		"one that takes its time":         {func(context.Context) (string, error) { time.Sleep(2 * time.Second); return "yes", nil }, "yes", nil, 2 * time.Second},
-		"one that ends with its context":  {func(ctx context.Context) (string, error) { <-ctx.Done(); time.Sleep(1); return "", nil }, "", remote.ErrHangs, patience},
+		"one that ends with its context":  {func(ctx context.Context) (string, error) { <-ctx.Done(); time.Sleep(time.Nanosecond); return "", nil }, "", remote.ErrHangs, patience},
 		"one that is deaf to its context": {func(context.Context) (string, error) { time.Sleep(time.Minute); return "yes", nil }, "", remote.ErrHangs, patience},
 	} {
 		t.Run(name, func(t *testing.T) {
