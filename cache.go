@@ -52,14 +52,26 @@ type entry struct {
 	missing  *Error // NOT_FOUND
 	status   int
 	warnings []string
-	asked    time.Time // when its request left: of two answers, the one that was asked for later is the newer
+	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
 	stored   time.Time
 	expires  time.Time // zero for never
-	held     time.Time // until when it serves although it expired, since the service cannot be asked; zero where it can
+	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
+	limit    time.Time // ... but not beyond this
 }
 
+// A clock, also that of another process, may be ahead by this much.
+const ahead = time.Minute
+
+// serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
+// the clock was set back, is of no age that is known.
 func (e *entry) serves(now time.Time) bool {
-	return e != nil && (e.expires.IsZero() || now.Before(e.expires) || now.Before(e.held))
+	switch {
+	case e == nil:
+		return false
+	case e.expires.IsZero(), !now.Add(ahead).Before(e.stored) && now.Before(e.expires):
+		return true
+	}
+	return now.Before(e.limit) && time.Now().Before(e.held)
 }
 
 func (e *entry) response(now time.Time) Response {
@@ -67,7 +79,7 @@ func (e *entry) response(now time.Time) Response {
 		StatusCode: e.status,
 		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
-		Age:        now.Sub(e.stored),
+		Age:        max(0, now.Sub(e.stored)),
 		Stale:      !e.held.IsZero(),
 	}
 }
@@ -78,12 +90,13 @@ type cache struct {
 	fleet   *fleet        // nil for none
 	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
 	maxBody int64         // bytes of an answer
+	clock   clock
 	entries *lru.Cache[cacheKey, *entry]
 	writing sync.Mutex // held from the look at an entry to its replacement
 }
 
 // newCache returns a cache with the policy's defaults filled in.
-func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64) (*cache, error) {
+func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clock clock) (*cache, error) {
 	p.Entries = cmp.Or(p.Entries, 10_000)
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
@@ -92,7 +105,7 @@ func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64) (*c
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody}, nil
+	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
@@ -130,13 +143,11 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 		return nil
 	}
 	held := *e
-	if held.held = now.Add(tryAgainAfter); held.held.After(limit) {
-		held.held = limit
-	}
+	held.held, held.limit = time.Now().Add(tryAgainAfter), limit
 	return c.put(k, &held)
 }
 
-// sharedEntry is an entry as the fleet shares it. The body is the service's own, so that it is read with
+// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so that it is read with
 // the same care as an answer.
 type sharedEntry struct {
 	Version int       `json:"v"`
@@ -166,11 +177,12 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if !e.expires.IsZero() {
 		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
+	shared := sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body}
 	c.fleet.save(ctx, k.parts(), func() []byte {
 		if c.secrets.In(body) {
 			return nil
 		}
-		value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, e.stored, e.expires, body})
+		value, err := json.Marshal(shared)
 		if err != nil {
 			return nil
 		}
@@ -194,17 +206,14 @@ type readShared func(status int, body []byte, stored time.Time) (*entry, time.Du
 // shares. What is not an entry of ours is a miss.
 func (c *cache) find(ctx context.Context, k cacheKey, read readShared) *entry {
 	e := c.get(k)
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		e = c.load(ctx, k, read)
 	}
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		return nil
 	}
 	return e
 }
-
-// How far the clock of another process may be ahead.
-const clocksApart = time.Minute
 
 // load brings what the fleet shares into the cache. It serves for the shorter of two lifetimes, that of the
 // process which stored it and this one's.
@@ -218,7 +227,7 @@ func (c *cache) load(ctx context.Context, k cacheKey, read readShared) *entry {
 	switch {
 	case s.Version != sharedVersion, s.Status != http.StatusOK && s.Status != http.StatusNotFound, int64(len(s.Body)) > c.maxBody:
 		return nil
-	case s.Stored.IsZero(), s.Stored.After(now.Add(clocksApart)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
+	case s.Stored.IsZero(), s.Stored.After(now.Add(ahead)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
 		return nil
 	}
 	stored := earliest(s.Stored, now)
@@ -226,9 +235,9 @@ func (c *cache) load(ctx context.Context, k cacheKey, read readShared) *entry {
 	if e == nil || lifetime <= 0 {
 		return nil
 	}
-	e.asked, e.stored, e.expires = earliest(s.Asked, stored), stored, expiry(stored, lifetime)
-	if !s.Expires.IsZero() && (e.expires.IsZero() || s.Expires.Before(e.expires)) {
-		e.expires = s.Expires
+	e.asked, e.stored, e.expires = earliest(s.Asked, stored), c.clock.fromReal(stored), expiry(c.clock.fromReal(stored), lifetime)
+	if written := c.clock.fromReal(s.Expires); !written.IsZero() && (e.expires.IsZero() || written.Before(e.expires)) {
+		e.expires = written
 	}
 	return c.put(k, e)
 }

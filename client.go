@@ -83,6 +83,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		timeouts:  c.timeouts,
 		maxBody:   c.maxBody,
 		lenient:   c.lenient,
+		clock:     c.clock,
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
@@ -91,10 +92,10 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
 	}
-	fleet := newFleet(c.store, baseURL, apiKey, s.start, func(value any, stack []byte) {
+	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(value any, stack []byte) {
 		s.lost("fiscope: the Store panicked", value, stack)
 	})
-	s.sol = solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: s.timeouts.cpe}
+	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
 	if s.transport == nil {
 		s.transport = defaultTransport(c.maxBody)
 	}
@@ -102,7 +103,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		s.transport = withoutProxy(s.transport)
 	}
 	if !c.noGate {
-		s.quota, s.fleet = new(quota.Gate), fleet
+		s.quota, s.fleet = &quota.Gate{Now: c.clock}, fleet
 	}
 	return s
 }
@@ -115,7 +116,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 	}
 	if c.cache != nil {
 		var err error
-		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody); err != nil {
+		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody, c.clock); err != nil {
 			return nil, err
 		}
 	}

@@ -24,6 +24,7 @@ type fleet struct {
 	baseURL string
 	apiKey  Secreto
 	account string // the name of the service and the API key
+	clock   clock
 
 	// The store in its three parts: that it hangs in one of them says nothing of the others.
 	answers, quota, credentials remote.Peer
@@ -34,11 +35,11 @@ type fleet struct {
 
 // newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of
 // the store's panics that are raised nowhere.
-func newFleet(s Store, baseURL string, apiKey Secreto, start func(func()), lost func(any, []byte)) *fleet {
+func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(func()), lost func(any, []byte)) *fleet {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, owed: map[string]time.Time{}}
+	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
 	f.account = f.name("account")
 	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
 		part.Go, part.Lost = start, lost
@@ -114,7 +115,7 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 		case r.Grant == QuotaGranted:
 			return &r, nil
 		case r.Grant == QuotaSpent:
-			return nil, spent(r, keep)
+			return nil, f.spent(r, keep)
 		case r.Grant != QuotaWait, !time.Now().Before(until):
 			return nil, quota.ErrAway
 		}
@@ -126,10 +127,10 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 
 // spent is what a store says that has no query left but those that are kept for others. What cannot be is
 // not repeated: a reset is as near as one of a header.
-func spent(r Reservation, keep int) *quota.Spent {
+func (f *fleet) spent(r Reservation, keep int) *quota.Spent {
 	s := &quota.Spent{Left: min(max(0, r.Left), keep), Reserve: keep}
 	if left := time.Until(r.Until); left > 0 && left < farthestReset {
-		s.Until = r.Until
+		s.Until = f.clock.fromReal(r.Until)
 	}
 	return s
 }

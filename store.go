@@ -21,7 +21,8 @@ import (
 // see. For what is only told (Save, Settle, Conclude) a caller waits 50 ms at most, and not at all for the 5
 // seconds after one that took longer: it goes on in the background, and [Client.Close] waits for it. What is
 // told of the same name is told in order. A panic there is logged ([WithLogger]); that of a question is raised
-// in the goroutine of the call. What is granted too late is given back.
+// in the goroutine of the call. What is granted too late is given back. All times are
+// real, also those that a Client with a clock of its own tells ([WithClock]).
 //
 // What a Store returns is checked: an answer is read with the care of one of the service, and serves for the
 // shorter of the writer's lifetime and this Client's, counted from when it was stored; times that lie ahead
