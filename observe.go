@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/quota"
 )
 
 // Event is one attempt, after its answer was read, or one call that ended without any. It holds no URL and
@@ -31,7 +33,7 @@ type Avoided string
 // The reasons.
 const (
 	AvoidedInvalid     Avoided = "invalid"     // the input breaks a rule
-	AvoidedQuota       Avoided = "quota"       // the quota is known to be spent, or the rest is kept in reserve
+	AvoidedQuota       Avoided = "quota"       // the quota is known to be spent, the rest is kept in reserve, or the Store cannot say
 	AvoidedSOL         Avoided = "sol"         // the SOL credential was refused before
 	AvoidedUnpublished Avoided = "unpublished" // of that date there is no rate, or not yet, by the calendar
 	AvoidedOutOfTime   Avoided = "out of time" // the context ended before the first attempt
@@ -51,6 +53,8 @@ func avoidedBy(err error) Avoided {
 		return AvoidedInvalid
 	case errors.Is(err, ErrNotFound):
 		return AvoidedUnpublished
+	case errors.Is(err, quota.ErrAway):
+		return AvoidedQuota
 	}
 	return AvoidedOutOfTime
 }

@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"fmt"
 	"runtime"
 	"sync/atomic"
 
@@ -26,7 +25,7 @@ func outlive(c *call, follow func() error) (*call, error) {
 				home.panicked = coalesce.Caught(recover()) // it is the caller's
 			}
 			if left := !parted.CompareAndSwap(false, true); left && home.panicked != nil {
-				c.lost(home.panicked)
+				c.lostCall(home.panicked)
 			}
 		}()
 		home.err = follow()
@@ -50,10 +49,7 @@ func outlive(c *call, follow func() error) (*call, error) {
 	return c, home.err
 }
 
-// lost tells of a panic that is raised nowhere, since the caller in whose call it came has left.
-func (s *sender) lost(p *coalesce.Panic) {
-	if s.observer.logger != nil {
-		defer func() { _ = recover() }() // it may be the logger that panics
-		s.observer.logger.Error("fiscope: a call panicked whose caller had left", "panic", s.reading(nil).secrets().Line(fmt.Sprint(p.Value)), "stack", string(p.Stack))
-	}
+// lostCall tells of a panic that is raised nowhere, since the caller in whose call it came has left.
+func (s *sender) lostCall(p *coalesce.Panic) {
+	s.lost("fiscope: a call panicked whose caller had left", p.Value, p.Stack)
 }

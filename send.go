@@ -53,7 +53,7 @@ func follow(c *call) (_ *call, err error) {
 		return c, err
 	}
 	learned := func() (err error) {
-		defer func() { c.turn.leave(c.verdict(err)) }()
+		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
 		return c.exchange()
 	}
 	if c.turn.here.Alone() {
@@ -107,7 +107,7 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
 	a.Err = notOurs(a.Err)
 	if c.turn != nil {
-		c.turn.returned(a)
+		c.turn.returned(c.ctx, a)
 	}
 	c.take(a, number)
 	outcome = c.answer.outcome(ticket.Look, c.clock)
