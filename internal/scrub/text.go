@@ -3,6 +3,7 @@ package scrub
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the
@@ -40,25 +41,33 @@ func visibleHead(text string, runes int) string {
 		return text
 	}
 	var b strings.Builder
-	afterBlank := false
-	for _, r := range text {
-		switch {
-		case r > ' ' && r < 0x7F:
-		case unicode.IsSpace(r):
-			afterBlank = true
-			continue
-		case hidden(r):
-			continue
-		}
-		if runes == 0 {
-			break
-		}
-		runes--
+	b.Grow(min(len(text), runes))
+	write := func(word string, afterBlank bool) {
 		if afterBlank && b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		afterBlank = false
-		b.WriteRune(r)
+		b.WriteString(word)
+	}
+	afterBlank := false
+	for i := 0; i < len(text) && runes > 0; {
+		word := i
+		for i < len(text) && i-word < runes && text[i] > ' ' && text[i] < 0x7F {
+			i++
+		}
+		if i > word { // the usual characters are written together
+			write(text[word:i], afterBlank)
+			afterBlank, runes = false, runes-(i-word)
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		switch {
+		case unicode.IsSpace(r):
+			afterBlank = true
+		case !hidden(r):
+			write(string(r), afterBlank)
+			afterBlank, runes = false, runes-1
+		}
 	}
 	return b.String()
 }
