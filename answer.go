@@ -93,11 +93,14 @@ func (m *errorMembers) errorBody() (errorBody, bool) {
 	b := errorBody{Error: memberText(m.Error)}
 	code, ofContract := contractCode(memberText(m.Code))
 	b.Code = code
+	if len(m.Error) == 0 || m.Error[0] != '{' {
+		return b, b != errorBody{}
+	}
 	var inner struct {
 		errorMembers
 		Message, Mensaje json.RawMessage
 	}
-	if len(m.Error) > 0 && m.Error[0] == '{' && json.Unmarshal(m.Error, &inner) == nil {
+	if json.Unmarshal(m.Error, &inner) == nil {
 		b.Error = cmp.Or(memberText(inner.Error), memberText(inner.Message), memberText(inner.Mensaje), b.Error)
 		if code, known := contractCode(memberText(inner.Code)); known && !ofContract || strings.TrimSpace(b.Code) == "" {
 			b.Code = code

@@ -57,12 +57,14 @@ func (names Names) repeatedIn(object []byte) (name string, differs bool) {
 		return "", false
 	}
 	var seen [most][]byte // the value that each name had first
+	next := 0             // the name that follows the last one, as it mostly does
 	inner := cursor(object[1:])
 	for inner.skip(); len(inner) > 0 && inner[0] == '"'; inner.skip() {
 		quoted := inner.value()
 		inner.skip()
 		value := inner.value()
-		i := names.index(quoted)
+		i := names.index(quoted, next)
+		next = i + 1
 		switch {
 		case i < 0:
 		case seen[i] == nil:
@@ -76,9 +78,13 @@ func (names Names) repeatedIn(object []byte) (name string, differs bool) {
 	return name, false
 }
 
-// index returns which of the names encoding/json takes a name for, as it stands in quotes; -1 for none.
-func (names Names) index(quoted []byte) int {
+// index returns which of the names encoding/json takes a name for, as it stands in quotes; -1 for none. The
+// one that it may well be is tried first.
+func (names Names) index(quoted []byte, first int) int {
 	read := quoted[1 : len(quoted)-1]
+	if first < len(names) && string(read) == names[first] {
+		return first
+	}
 	if bytes.IndexByte(read, '\\') >= 0 {
 		var unescaped string
 		if json.Unmarshal(quoted, &unescaped) != nil {
@@ -100,9 +106,17 @@ type cursor []byte
 
 // skip passes blanks and separators.
 func (c *cursor) skip() {
-	for len(*c) > 0 && strings.IndexByte(" \t\r\n,:", (*c)[0]) >= 0 {
+	for len(*c) > 0 && separates((*c)[0]) {
 		*c = (*c)[1:]
 	}
+}
+
+func separates(b byte) bool {
+	switch b {
+	case ' ', '\t', '\r', '\n', ',', ':':
+		return true
+	}
+	return false
 }
 
 // value takes one value.
@@ -121,7 +135,7 @@ func (c *cursor) value() []byte {
 		default:
 			end++
 			if depth == 0 { // a number, true, false or null
-				for end < len(text) && strings.IndexByte(" \t\r\n,:]}", text[end]) < 0 {
+				for end < len(text) && !separates(text[end]) && text[end] != ']' && text[end] != '}' {
 					end++
 				}
 			}
@@ -137,13 +151,24 @@ func (c *cursor) value() []byte {
 
 // lengthOfString returns how many bytes a string has, with its quotes.
 func lengthOfString(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for end := 1; end < len(text); {
+		quote := bytes.IndexByte(text[end:], '"')
+		if quote < 0 {
+			break
+		}
+		end += quote + 1
+		if !escaped(text[:end-1]) {
+			return end
 		}
 	}
 	return len(text)
+}
+
+// escaped reports whether what follows before is escaped: by an odd number of backslashes.
+func escaped(before []byte) bool {
+	backslashes := 0
+	for i := len(before) - 1; i > 0 && before[i] == '\\'; i-- {
+		backslashes++
+	}
+	return backslashes%2 == 1
 }
