@@ -1,12 +1,14 @@
 package fiscope_test
 
 import (
+	"context"
 	"net/http"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -95,4 +97,119 @@ func BenchmarkQuotaGate(b *testing.B) {
 		}
 	}
 	compare(b, "x-no-gate", calls, day(fiscope.WithoutQuotaGate()), day())
+}
+
+// flights is what a careful program without this library has for calls that share a query: the first asks, and
+// the others wait for its answer, as long as their contexts allow.
+type flights struct {
+	mu  sync.Mutex
+	all map[string]*flight
+}
+
+type flight struct {
+	done   chan struct{}
+	answer *fiscope.Contribuyente
+	err    error
+}
+
+func (f *flights) join(ctx context.Context, ruc string, ask func() (*fiscope.Contribuyente, error)) (*fiscope.Contribuyente, error) {
+	f.mu.Lock()
+	shared := f.all[ruc]
+	if shared == nil {
+		shared = &flight{done: make(chan struct{})}
+		f.all[ruc] = shared
+		go func() {
+			shared.answer, shared.err = ask()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			delete(f.all, ruc)
+			close(shared.done)
+		}()
+	}
+	f.mu.Unlock()
+	select {
+	case <-shared.done:
+		own := *shared.answer
+		return &own, shared.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// joined returns what it costs to join a query that is under way: join begins one or joins it, and its answer
+// waits.
+func joined(b *testing.B, answer chan struct{}, join func()) func(calls int) time.Duration {
+	return func(calls int) time.Duration {
+		var about atomic.Int64
+		var all sync.WaitGroup
+		for range calls {
+			all.Go(func() {
+				about.Add(1)
+				join()
+			})
+		}
+		for int(about.Load()) < calls {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(20 * time.Millisecond) // which costs nothing: only the processor's time counts
+		answer <- struct{}{}
+		all.Wait()
+		return 0
+	}
+}
+
+// BenchmarkJoin compares 1000 calls that share a query with a hand-written way to do so: the time of the
+// processor.
+func BenchmarkJoin(b *testing.B) {
+	answer, found := make(chan struct{}), inMemory(b)
+	slow := roundTripper(func(r *http.Request) (*http.Response, error) {
+		<-answer
+		return found.RoundTrip(r)
+	})
+	sharing, alone := newClient(b, slow, fiscope.WithCoalescing()), newClient(b, slow)
+	byHand := flights{all: map[string]*flight{}}
+	used := func(cost func(int) time.Duration) func(int) time.Duration {
+		return func(calls int) time.Duration {
+			start := cpuTime(b)
+			cost(calls)
+			return cpuTime(b) - start
+		}
+	}
+	compare(b, "x-hand", 1000, used(joined(b, answer, func() {
+		_, _ = byHand.join(b.Context(), rucSUNAT, func() (*fiscope.Contribuyente, error) { return alone.Contribuyentes.Consultar(b.Context(), rucSUNAT) })
+	})), used(joined(b, answer, func() { _, _ = sharing.Contribuyentes.Consultar(b.Context(), rucSUNAT) })))
+}
+
+// What is measured of the others is what they allocate once the first has asked.
+func TestJoiningAQueryMakesFewAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too: this is checked without it")
+	}
+	const calls = 1000
+	found := inMemory(t)
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return found.RoundTrip(r)
+		}), fiscope.WithCoalescing())
+		lookup := func() { _, _ = client.Contribuyentes.Consultar(t.Context(), rucSUNAT) }
+		go lookup()
+		begin := make(chan struct{})
+		for range calls {
+			go func() { <-begin; lookup() }()
+		}
+		synctest.Wait()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		close(begin)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		runtime.ReadMemStats(&after)
+		if each := float64(after.Mallocs-before.Mallocs) / calls; each > 5 {
+			t.Errorf("%.1f allocations each, want at most 5", each)
+		} else {
+			t.Logf("%.1f allocations each", each)
+		}
+	})
 }
