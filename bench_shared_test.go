@@ -35,6 +35,16 @@ func by(goroutines int, do func(call int)) func(calls int) time.Duration {
 	}
 }
 
+// used returns how long the processor works for calls of do, which makes all of them.
+func used(tb testing.TB, do func(calls int)) func(calls int) time.Duration {
+	return func(calls int) time.Duration {
+		runtime.GC()
+		start := cpuTime(tb)
+		do(calls)
+		return cpuTime(tb) - start
+	}
+}
+
 // BenchmarkCacheHit compares answers from the cache, by 64 goroutines and of 5000 taxpayers, with the cache's
 // list alone, and with the list and the copy that each caller gets.
 func BenchmarkCacheHit(b *testing.B) {
@@ -85,15 +95,14 @@ func (c *countdown) RoundTrip(r *http.Request) (*http.Response, error) {
 func BenchmarkQuotaGate(b *testing.B) {
 	const calls, left = 10_000, 5000
 	day := func(opts ...fiscope.Option) func(int) time.Duration {
-		return func(int) time.Duration {
+		return func(calls int) time.Duration {
 			service := &countdown{left: left, over: 2 * time.Second, body: contract(b, "consultar_200.json")}
 			client := newClient(b, service, append(opts, fiscope.WithRetry(noRetries()))...)
 			_, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT) // tells how many are left
 			require.NoError(b, err)
-			runtime.GC()
-			start := cpuTime(b)
-			by(calls, func(int) { _, _ = client.Contribuyentes.Consultar(b.Context(), rucSUNAT) })(calls)
-			return cpuTime(b) - start
+			return used(b, func(calls int) {
+				by(calls, func(int) { _, _ = client.Contribuyentes.Consultar(b.Context(), rucSUNAT) })(calls)
+			})(calls)
 		}
 	}
 	compare(b, "x-no-gate", calls, day(fiscope.WithoutQuotaGate()), day())
@@ -138,8 +147,8 @@ func (f *flights) join(ctx context.Context, ruc string, ask func() (*fiscope.Con
 
 // joined returns what it costs to join a query that is under way: join begins one or joins it, and its answer
 // waits.
-func joined(b *testing.B, answer chan struct{}, join func()) func(calls int) time.Duration {
-	return func(calls int) time.Duration {
+func joined(tb testing.TB, answer chan struct{}, join func()) func(calls int) time.Duration {
+	return used(tb, func(calls int) {
 		var about atomic.Int64
 		var all sync.WaitGroup
 		for range calls {
@@ -154,8 +163,7 @@ func joined(b *testing.B, answer chan struct{}, join func()) func(calls int) tim
 		time.Sleep(20 * time.Millisecond) // which costs nothing: only the processor's time counts
 		answer <- struct{}{}
 		all.Wait()
-		return 0
-	}
+	})
 }
 
 // BenchmarkJoin compares 1000 calls that share a query with a hand-written way to do so: the time of the
@@ -168,16 +176,10 @@ func BenchmarkJoin(b *testing.B) {
 	})
 	sharing, alone := newClient(b, slow, fiscope.WithCoalescing()), newClient(b, slow)
 	byHand := flights{all: map[string]*flight{}}
-	used := func(cost func(int) time.Duration) func(int) time.Duration {
-		return func(calls int) time.Duration {
-			start := cpuTime(b)
-			cost(calls)
-			return cpuTime(b) - start
-		}
-	}
-	compare(b, "x-hand", 1000, used(joined(b, answer, func() {
-		_, _ = byHand.join(b.Context(), rucSUNAT, func() (*fiscope.Contribuyente, error) { return alone.Contribuyentes.Consultar(b.Context(), rucSUNAT) })
-	})), used(joined(b, answer, func() { _, _ = sharing.Contribuyentes.Consultar(b.Context(), rucSUNAT) })))
+	asks := func() (*fiscope.Contribuyente, error) { return alone.Contribuyentes.Consultar(b.Context(), rucSUNAT) }
+	compare(b, "x-hand", 1000,
+		joined(b, answer, func() { _, _ = byHand.join(b.Context(), rucSUNAT, asks) }),
+		joined(b, answer, func() { _, _ = sharing.Contribuyentes.Consultar(b.Context(), rucSUNAT) }))
 }
 
 // What is measured of the others is what they allocate once the first has asked.

@@ -123,11 +123,12 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 	}
 	plain, missing := lookup(inMemory(t), rucSUNAT), lookup(roundTripper(raw(404, contract(t, "consultar_404.json"))), rucSUNAT)
 	coalesced, refused := lookup(inMemory(t), rucSUNAT, fiscope.WithCoalescing()), lookup(inMemory(t), "123")
+	observed, missed := lookup(inMemory(t), rucSUNAT, fiscope.WithObserver(func(fiscope.Event) {})), lookup(inMemory(t), rucSUNAT, fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}))
+	proven := newClient(t, roundTripper(raw(200, contract(t, "validar_200_aceptado.json"))))
 	blocked := newClient(t, roundTripper(raw(401, contract(t, "validar_401.json"))))
 	validate := func() { _, _ = blocked.CPE.Validar(t.Context(), factura, credenciales) }
 	validate()
 	var resp fiscope.Response
-	lookups := testing.AllocsPerRun(200, func() { plain() })
 	escaped := make([]string, 30)
 	for i := range escaped {
 		escaped[i] = fmt.Sprintf("X-Cookie-%d: s=%%3Aj%%3A%d; a%%C3%%B1o", i, i)
@@ -139,9 +140,12 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		most float64
 		call func()
 	}{
-		{"with a Response", lookups + 12, func() { plain(fiscope.WithResponse(&resp)) }},
+		{"with a Response", 56, func() { plain(fiscope.WithResponse(&resp)) }},
 		{"with a Response of many headers", manyPlain + 60, func() { many(fiscope.WithResponse(&resp)) }},
-		{"with coalescing", lookups + 30, func() { coalesced() }},
+		{"with an observer", 46, func() { observed() }},
+		{"a cache miss", 78, func() { missed() }},
+		{"with coalescing", 78, func() { coalesced() }},
+		{"a proven clave", 58, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
 		{"NOT_FOUND", 60, func() { missing() }},
 		{"refused here", 15, func() { refused() }},
 		{"a blocked clave", 50, validate},
