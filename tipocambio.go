@@ -106,9 +106,6 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 		field string
 		value decimal.Decimal
 	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
-		if !printable(rate.value) {
-			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
-		}
 		if rate.value.LessThan(lowestRate) || rate.value.GreaterThan(highestRate) {
 			a.warn("%s %s is not between %s and %s soles for a dollar", rate.field, written(rate.value), lowestRate, highestRate)
 		}
@@ -136,14 +133,17 @@ var lowestRate, highestRate = decimal.NewFromInt(1), decimal.NewFromInt(10)
 // The longest rate that is read: to make a decimal of a megabyte of digits takes seconds.
 const longestRate = 64
 
-// rateIn returns a rate, which may be a number or a string, and zero for one that is missing or too long.
+// rateIn returns a rate, which may be a number or a string.
 func rateIn(o *object, name string) (rate decimal.Decimal) {
-	raw := o.value(name)
-	if raw == nil || len(raw) > longestRate {
-		return rate
-	}
-	if err := rate.UnmarshalJSON(raw); err != nil {
-		o.fail("%s is no number: %s", name, o.answer.quote(memberText(raw)))
+	switch raw := o.value(name); {
+	case raw == nil:
+		o.fail("%s is missing", name)
+	case len(raw) > longestRate:
+		o.fail("%s has too many digits", name)
+	case rate.UnmarshalJSON(raw) != nil:
+		o.fail("%s is no number", name)
+	case !printable(rate):
+		o.fail("%s is not above zero, or has too many digits", name)
 	}
 	return rate
 }
