@@ -14,7 +14,7 @@ const longestPage = 4096
 // the body once, whatever is in it.
 func pageText(body string, wanted int) (shown string, read int) {
 	if !isPage(body) {
-		body = body[:min(len(body), wanted)]
+		body = firstBytes(body, wanted)
 		return body, len(body)
 	}
 	if _, title, ok := cutTag(body, "<title"); ok {

@@ -52,13 +52,9 @@ func (s Secrets) known() *patterns {
 // be searched is left out.
 func (s Secrets) Redact(text string) string { return s.head(text, longestSearched) }
 
-// head redacts the first bytes of a text, and leaves out the others, and a number that was cut with them: a
-// RUC that is not whole would not be abridged.
+// head redacts the first bytes of a text, and leaves out the others.
 func (s Secrets) head(text string, bytes int) string {
-	if len(text) <= bytes {
-		return s.redact(text, false)
-	}
-	return s.redact(strings.TrimRight(text[:bytes], "0123456789"), true)
+	return s.redact(firstBytes(text, bytes), len(text) > bytes)
 }
 
 // redact also leaves out the end of a text that was cut, where a secret may have been cut with it.
@@ -128,15 +124,17 @@ func (s Secrets) Line(text string) string {
 }
 
 // Page returns what a person would read of a body that is not JSON, without secrets. No more of the body
-// is searched than that takes.
+// is searched than that takes, and a little, in which it shows that most of what may have begun a secret did
+// not.
 func (s Secrets) Page(body []byte) string {
+	const more = 128
 	text := string(body[:min(len(body), longestSearched)])
 	shown, read := pageText(text, longestLine)
-	clean := s.head(string(body[:min(len(body), read+1)]), read)
-	if clean == text[:read] {
-		return shown
+	searched := text[:min(len(text), read+more)]
+	clean := s.redact(searched, len(searched) < len(body))
+	if !strings.HasPrefix(clean, text[:read]) {
+		shown, _ = pageText(clean, longestLine)
 	}
-	shown, _ = pageText(clean, longestLine)
 	return shown
 }
 

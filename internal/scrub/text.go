@@ -31,6 +31,15 @@ func Cut(s string, n int) string {
 	return s
 }
 
+// firstBytes returns at most n bytes of s, without the part of a character that was cut there, or of a number:
+// a RUC that is not whole would not be abridged.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.TrimRight(wholeRunes(s[:n]), "0123456789")
+}
+
 // Visible joins the words of a text with single spaces and leaves out what does not show: controls,
 // and the format characters (among them the bidirectional ones) with which a text can hide another.
 func Visible(text string) string { return visibleHead(text, len(text)) }
