@@ -72,6 +72,9 @@ const (
 // Gate lets attempts pass, and counts what leaves between two headers, so that many goroutines together
 // do not send more than is left. Its zero value knows nothing and lets all pass; a nil Gate always does.
 type Gate struct {
+	// Now is the clock by which days end; nil for time.Now. All waits are in real time.
+	Now func() time.Time
+
 	mu        sync.Mutex
 	phase     phase
 	remaining int       // as the headers say; 0 while overdue
@@ -81,6 +84,7 @@ type Gate struct {
 	inFlight  int       // attempts under way
 	silent    tally     // queries that ended without a header, ever
 	covered   tally     // those of them that remaining counts already
+	told      time.Time // when remaining was, by the clock of the days
 	look      look
 	waiting   waiting
 	alarm     time.Time // when those who wait are looked after the next time, besides at every change
@@ -120,7 +124,7 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 func (g *Gate) ask(reserve int) (decision, *place) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
+	now := g.now()
 	g.release(now)
 	if g.waiting[reserve] == nil {
 		if d, decided := g.decide(reserve, now); decided {
@@ -144,17 +148,17 @@ func (g *Gate) giveUp(p *place) (d decision, decided bool) {
 
 // decide says whether an attempt that keeps reserve queries may leave now. Where it is not decided, the attempt
 // has to wait.
-func (g *Gate) decide(reserve int, now time.Time) (d decision, decided bool) {
+func (g *Gate) decide(reserve int, now moment) (d decision, decided bool) {
 	left := g.remaining - (g.silent.answered - g.covered.answered)
 	unsure := g.inFlight + g.silent.failed - g.covered.failed
 	switch {
 	case g.phase == unknown:
 		return g.pass(false), true
-	case g.remaining == 0 && g.look.due(now):
+	case g.remaining == 0 && g.look.due(now.real):
 		g.look.begin(now, g.phase)
 		return g.pass(true), true
 	case g.phase == overdue && g.look.refused && !g.look.underWay:
-		return decision{refusal: &Spent{Until: g.look.next, Overdue: true}}, true
+		return decision{refusal: &Spent{Until: now.day.Add(g.look.next.Sub(now.real)), Overdue: true}}, true
 	case g.phase == overdue: // wait for what the one that looks is told
 	case g.remaining == 0, reserve > 0 && left <= reserve:
 		return decision{refusal: &Spent{Left: max(0, left), Reserve: reserve, Until: g.reset}}, true
@@ -170,7 +174,7 @@ func (g *Gate) pass(look bool) decision {
 }
 
 // release tells those who wait what is decided of them by now.
-func (g *Gate) release(now time.Time) {
+func (g *Gate) release(now moment) {
 	g.endDay(now)
 	if len(g.waiting) == 0 {
 		return
@@ -180,15 +184,15 @@ func (g *Gate) release(now time.Time) {
 }
 
 // setAlarm makes sure that one of those who wait leaves to look once it may.
-func (g *Gate) setAlarm(now time.Time) {
+func (g *Gate) setAlarm(now moment) {
 	if len(g.waiting) == 0 || g.phase != overdue || g.look.underWay || g.alarm.Equal(g.look.next) {
 		return
 	}
 	g.alarm = g.look.next
-	time.AfterFunc(g.alarm.Sub(now), func() {
+	time.AfterFunc(g.alarm.Sub(now.real), func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.release(time.Now())
+		g.release(g.now())
 	})
 }
 
@@ -199,7 +203,7 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
+	now := g.now()
 	g.endDay(now)
 	g.inFlight--
 	heard := g.learn(t, o.Headers, now)
