@@ -16,6 +16,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ type Outcome struct {
 	Answer  Answer
 	Headers *Headers // nil where none came
 }
+
+// ErrAway refuses an attempt because nobody can say whether a query is left for it.
+var ErrAway = errors.New("the Store cannot say whether a query is left: try again later, and see to its server if that goes on")
 
 // Spent refuses an attempt that would go into the reserve, or beyond the quota.
 type Spent struct {
