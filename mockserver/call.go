@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/mockserver/internal/clock"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -19,7 +20,8 @@ const bodyMost = 64 << 10
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	now     time.Time // read once, so that one answer never straddles midnight
+	clock   *clock.Clock
+	now     time.Time // when it came, and from the charge on, when it was charged: no answer straddles midnight
 	data    *dataset
 	journal *journal
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
@@ -33,6 +35,7 @@ type call struct {
 	bodyErr error
 
 	// What the journal is to know of it.
+	came      time.Time
 	n         int64  // its number, once it is there
 	nth       int64  // of the requests of its connection
 	left      int    // of the quota, after it
@@ -45,6 +48,12 @@ type call struct {
 	admitted  bool // path, method and key are right
 	charged   bool // it took one query from the quota
 	sunatDown bool // a fault makes the tax authority not respond to it
+}
+
+// readClock takes the time of the server's clock as the call's, and as that of its answer.
+func (c *call) readClock() {
+	c.now = c.clock.Now()
+	c.w.Header()["Date"] = c.clock.DateHeader(c.now)
 }
 
 // readBody reads the request's body, the first time it is asked for.
@@ -117,7 +126,7 @@ func (c *call) record(a answer) {
 func (c *call) request(a answer) Request {
 	r := Request{
 		N:       c.n,
-		Time:    c.now,
+		Time:    c.came,
 		Op:      c.op,
 		Matched: c.admitted,
 		Method:  redact.Text(c.r.Method, c.key),

@@ -5,7 +5,9 @@ import "net/http"
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{w: w, r: r, now: s.clock.Now(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c.readClock()
+	c.came = c.now
 	to, ruc := routeOf(r.URL)
 	if c.ruc = ruc; to != nil {
 		c.op = to.op
@@ -14,7 +16,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
-	w.Header()["Date"] = s.clock.DateHeader(c.now)
 	if a, refused := refused(c, to, &s.assume); refused {
 		c.send(a)
 		return
@@ -56,6 +57,7 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 
 // charged takes the call from the quota and answers it, or refuses it when nothing is left.
 func charged(c *call, to *route, assume *Assumptions) answer {
+	c.readClock() // again: a fault may have kept the call waiting past midnight
 	charge, ok := c.account.charge(c.now, assume.ResetZone)
 	var a answer
 	if ok {

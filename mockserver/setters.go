@@ -123,7 +123,7 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	case used < 0:
 		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
 	}
-	a.dayOf(s.clock.Now(), s.assume.ResetZone).used.Store(int64(used))
+	a.setUsed(used, s.clock.Now(), s.assume.ResetZone)
 	return nil
 }
 
