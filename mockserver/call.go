@@ -2,9 +2,11 @@ package mockserver
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -64,6 +66,29 @@ func (c *call) readBody() ([]byte, error) {
 		c.redacted = redact.Body(c.r.Header.Get("Content-Type"), len(c.body))
 	}
 	return c.body, c.bodyErr
+}
+
+// readOn reads what is still to come of the request's body, and reports whether the client is still there:
+// net/http notices that a client left only once the body was read.
+func (c *call) readOn() bool {
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return true
+	}
+	read, watch := make(chan struct{}), sync.WaitGroup{}
+	watch.Go(func() { // a client that sends nothing more does not keep the server from closing
+		select {
+		case <-c.closing:
+			_ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0)) // long past
+		case <-read:
+		}
+	})
+	defer watch.Wait()
+	defer close(read)
+	_, err := c.readBody()
+	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) {
+		_, err = io.Copy(io.Discard, c.r.Body)
+	}
+	return err == nil
 }
 
 // query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes

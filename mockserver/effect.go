@@ -172,6 +172,11 @@ func (e Effect) replaces() bool {
 	return e.Status != 0 || e.Body != nil || e.Break != "" && !e.Break.inside()
 }
 
+// waits reports whether an answer is kept waiting for longer than it takes to write it.
+func (e Effect) waits() bool {
+	return e.Hold || e.Latency > 0 || e.Every > 0 || e.Break == BreakHang || e.Break == BreakHangInside
+}
+
 // check returns what cannot be in a resolved effect.
 func (e Effect) check() error {
 	switch {

@@ -72,6 +72,10 @@ func replaced(a answer, e Effect) answer {
 
 // hold waits as long as the effect says. It does not return when the client leaves or the server closes.
 func (f *ActiveFault) hold(c *call, e Effect) {
+	if e.waits() && !c.readOn() {
+		c.record(answer{})
+		cut()
+	}
 	if e.Hold {
 		c.record(answer{})
 		if !f.wait(c, nil) {
@@ -96,13 +100,12 @@ func (f *ActiveFault) sleep(c *call, d time.Duration) bool {
 func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 	select {
 	case <-until:
-		return true
 	case <-f.released:
-		return true
 	case <-c.r.Context().Done():
 	case <-c.closing:
+		return false
 	}
-	return false
+	return c.r.Context().Err() == nil // a client that left counts as gone, also in the moment in which its time came
 }
 
 // pace writes a body as fast as the effect says, and reports whether all of it was written.
