@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer.
+// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer, with
+// the effect's status and body in it.
 func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 	c.fault = f.fault.Name
 	var a answer
@@ -20,7 +21,7 @@ func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 		}
 	} else {
 		c.sunatDown = e.SUNATDown
-		a = replaced(charged(), e)
+		a = charged()
 		if e.Rewrite != "" {
 			a.body = rewrites[e.Rewrite](a.body, c.w.Header())
 		}

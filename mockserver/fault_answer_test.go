@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -319,5 +320,79 @@ func TestCloseDoesNotWaitForABody(t *testing.T) {
 				assert.Error(t, <-failed)
 			})
 		})
+	}
+}
+
+// What a fault answers with is charged, and has its headers, by the same readings as what the service answers with.
+func TestFaultsFollowTheAssumptions(t *testing.T) {
+	const unknown = "/api/contribuyentes/20000000001"
+	for name, c := range map[string]struct {
+		path    string
+		step    mockserver.Step
+		cost    int  // under ChargeFailures=false
+		headers bool // under HeadersOnErrors=false
+	}{
+		"no fault":                {lookup, mockserver.OK, 1, true},
+		"503":                     {lookup, mockserver.Status(503), 0, false},
+		"503 after a latency":     {lookup, mockserver.Latency(time.Second).And(mockserver.Status(503)), 0, false},
+		"a page with 200":         {lookup, mockserver.HTML200, 1, true},
+		"a firewall's page":       {lookup, mockserver.Firewall403, 0, false},
+		"a redirect":              {lookup, mockserver.RedirectElsewhere, 0, false},
+		"another body":            {lookup, mockserver.Effect{Rewrite: mockserver.RewriteTruncated}, 1, true},
+		"a header":                {lookup, mockserver.RetryAfter("1"), 1, true},
+		"a 404":                   {unknown, mockserver.OK, 0, false},
+		"200 in place of a 404":   {unknown, mockserver.Status(200), 1, true},
+		"503 in place of a 404":   {unknown, mockserver.Status(503), 0, false},
+		"garbage for a 404":       {unknown, mockserver.Effect{Rewrite: mockserver.RewriteGarbage}, 0, false},
+		"503, before the charge":  {lookup, mockserver.Status(503).Uncharged(), 0, false},
+		"latency, before it":      {lookup, mockserver.Latency(time.Second).Uncharged(), 1, true},
+		"503 in pieces":           {lookup, mockserver.Status(503).And(mockserver.Dribble(10, time.Second)), 0, false},
+		"503 with a header of it": {lookup, mockserver.Status(503).And(mockserver.Header("X-RateLimit-Limit", "7")), 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				free := mockserver.DefaultAssumptions()
+				free.ChargeFailures = false
+				srv, api := start(t, mockserver.WithAssumptions(free), mockserver.WithQuota(10))
+				fault := srv.Fault(mockserver.Match{Times: 1}, c.step)
+				r := api.get(c.path)
+				require.Equal(t, 1, fault.Hits())
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Equal(t, c.cost, q.Used)
+				assert.Equal(t, c.cost, q.Spent)
+				srv.AssertSpent(t, mockserver.Filter{}, c.cost)
+				if name != "503, before the charge" { // it reaches no quota
+					assert.Equal(t, strconv.Itoa(10-c.cost), remaining(r))
+					assert.Equal(t, 10-c.cost, srv.Requests()[0].Left)
+				}
+
+				bare := mockserver.DefaultAssumptions()
+				bare.HeadersOnErrors = false
+				srv, api = start(t, mockserver.WithAssumptions(bare), mockserver.WithQuota(10))
+				srv.Fault(mockserver.Match{}, c.step)
+				assert.Equal(t, c.headers, api.get(c.path).header.Get("X-RateLimit-Limit") != "")
+			})
+		})
+	}
+}
+
+// An answer that was paid for and is lost stays paid for, where failures are free too.
+func TestWhatIsLostWasPaidFor(t *testing.T) {
+	free := mockserver.DefaultAssumptions()
+	free.ChargeFailures = false
+	for name, c := range map[string]struct {
+		step mockserver.Step
+		cost int
+	}{
+		"reset": {mockserver.ResetBefore, 1}, "close": {mockserver.CloseBefore, 1}, "reset inside": {mockserver.ResetInside, 1},
+		"a 503 that is lost": {mockserver.Status(503).And(mockserver.ResetInside), 0},
+	} {
+		srv, api := start(t, mockserver.WithAssumptions(free))
+		srv.Fault(mockserver.Match{}, c.step)
+		_, err := api.try("POST", "/api/cpe/validar", cpe(t))
+		assert.Error(t, err, name)
+		q, _ := srv.Quota(srv.APIKey)
+		assert.Equal(t, c.cost, q.Spent, name)
+		srv.AssertSpent(t, mockserver.Filter{}, c.cost)
 	}
 }
