@@ -54,6 +54,7 @@ type dataset struct {
 	comprobantes   comprobantes
 	sol            sol
 	tiposCambio    tiposCambio
+	lookups        lookups
 	sunatDown      atomic.Bool
 	withDefaults   bool
 }
