@@ -83,10 +83,7 @@ func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 func (s *contribuyentes) all() []Contribuyente {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var cs []Contribuyente
-	for _, f := range s.over.stored {
-		cs = append(cs, f.Contribuyente)
-	}
+	cs := slices.Clone(s.over.stored)
 	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
 	return cs
 }
@@ -158,7 +155,7 @@ func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (
 		if !ok { // the Registro knows a match that this package does not
 			rank = relevance.Inside
 		}
-		best.add(hallazgo{&f, rank})
+		best.add(hallazgo{&f.Contribuyente, &f.record, rank})
 	}
 	return best.contribuyentes(), hidden
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
 
-// ficha is a taxpayer as it is stored, with what a search looks at.
+// ficha is a taxpayer with what a search looks at.
 type ficha struct {
 	Contribuyente
 	record relevance.Record
@@ -27,8 +27,9 @@ func newFichas(cs []Contribuyente) []ficha {
 
 // fichas are taxpayers in memory. Who holds them locks them.
 type fichas struct {
-	byRUC  map[string]int
-	stored []ficha
+	byRUC   map[string]int
+	stored  []Contribuyente
+	records []relevance.Record // of stored; a search that finds nothing reads nothing else
 }
 
 // put adds taxpayers, or replaces those of the same RUC.
@@ -38,11 +39,11 @@ func (fs *fichas) put(list []ficha) {
 	}
 	for _, f := range list {
 		if i, ok := fs.byRUC[f.RUC]; ok {
-			fs.stored[i] = f
+			fs.stored[i], fs.records[i] = f.Contribuyente, f.record
 			continue
 		}
 		fs.byRUC[f.RUC] = len(fs.stored)
-		fs.stored = append(fs.stored, f)
+		fs.stored, fs.records = append(fs.stored, f.Contribuyente), append(fs.records, f.record)
 	}
 }
 
@@ -53,10 +54,10 @@ func (fs *fichas) remove(ruc string) {
 		return
 	}
 	last := len(fs.stored) - 1
-	fs.stored[i] = fs.stored[last]
+	fs.stored[i], fs.records[i] = fs.stored[last], fs.records[last]
 	fs.byRUC[fs.stored[i].RUC] = i
-	fs.stored[last] = ficha{}
-	fs.stored = fs.stored[:last]
+	fs.stored[last], fs.records[last] = Contribuyente{}, relevance.Record{}
+	fs.stored, fs.records = fs.stored[:last], fs.records[:last]
 	delete(fs.byRUC, ruc)
 }
 
@@ -65,27 +66,27 @@ func (fs *fichas) find(ruc string) (Contribuyente, bool) {
 	if !ok {
 		return Contribuyente{}, false
 	}
-	return fs.stored[i].Contribuyente, true
+	return fs.stored[i], true
 }
 
 // search adds to best what a folded text finds.
 func (fs *fichas) search(folded string, best *mejores) {
-	for i := range fs.stored {
-		f := &fs.stored[i]
-		if rank, ok := f.record.Match(folded); ok {
-			best.add(hallazgo{f, rank})
+	for i := range fs.records {
+		if rank, ok := fs.records[i].Match(folded); ok {
+			best.add(hallazgo{&fs.stored[i], &fs.records[i], rank})
 		}
 	}
 }
 
 // hallazgo is a taxpayer that a search found.
 type hallazgo struct {
-	*ficha
-	rank relevance.Rank
+	*Contribuyente
+	record *relevance.Record
+	rank   relevance.Rank
 }
 
 func (h hallazgo) compare(other hallazgo) int {
-	return relevance.Compare(&h.record, h.rank, &other.record, other.rank)
+	return relevance.Compare(h.record, h.rank, other.record, other.rank)
 }
 
 // mejores are the limite most relevant of what a search finds: it may find a hundred thousand and show ten.
@@ -116,7 +117,7 @@ func (m *mejores) contribuyentes() []Contribuyente {
 	m.sort()
 	cs := make([]Contribuyente, len(m.found))
 	for i, h := range m.found {
-		cs[i] = h.Contribuyente
+		cs[i] = *h.Contribuyente
 	}
 	return cs
 }
