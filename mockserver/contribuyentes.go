@@ -83,7 +83,7 @@ func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 func (s *contribuyentes) all() []Contribuyente {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	cs := slices.Clone(s.over.stored)
+	cs := append([]Contribuyente(nil), s.over.stored...) // nil when there are none
 	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
 	return cs
 }

@@ -213,3 +213,11 @@ func TestWithoutDefaultsKeepsTheRest(t *testing.T) {
 	srv.SetSUNATDown(false)
 	api.validar(cpe(t)).isError(t, 401, "INVALID_SOL_CREDENTIALS")
 }
+
+func TestDataOfWhatWasPutAndDeleted(t *testing.T) {
+	srv, _ := start(t, mockserver.WithoutDefaultData())
+	want := srv.Data()
+	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
+	require.NoError(t, srv.DeleteContribuyente("20000000001"))
+	assert.Empty(t, cmp.Diff(want, srv.Data()))
+}
