@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -81,27 +80,31 @@ type errorBody struct {
 	Code  string
 }
 
-// errorMembers are the members of an error body, also where they stand in an answer with status 200.
-type errorMembers struct {
-	Error json.RawMessage `json:"error"`
-	Code  json.RawMessage `json:"code"`
+// errorMembers are the members of an error body, and those of an error that is an object.
+var errorMembers = members.NewNames("error", "code", "message", "mensaje")
+
+// readErrorBody returns what an error body says, and whether it is one that says anything.
+func readErrorBody(body []byte) (errorBody, bool) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
+		return errorBody{}, false
+	}
+	text := scrub.UTF8(body)
+	if !json.Valid(text) {
+		return errorBody{}, false
+	}
+	o := errorMembers.Read(text)
+	return errorBodyOf(&o)
 }
 
-// errorBody returns what the members say, also where they stand one level deeper (error:{code}), and
-// whether they say anything.
-func (m *errorMembers) errorBody() (errorBody, bool) {
-	b := errorBody{Error: memberText(m.Error)}
-	code, ofContract := contractCode(memberText(m.Code))
+// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
+func errorBodyOf(o *members.Object) (errorBody, bool) {
+	b := errorBody{Error: memberText(o.Get("error"))}
+	code, ofContract := contractCode(memberText(o.Get("code")))
 	b.Code = code
-	var inner struct {
-		errorMembers
-		Message, Mensaje json.RawMessage
-	}
-	if len(m.Error) > 0 && m.Error[0] == '{' && json.Unmarshal(m.Error, &inner) == nil {
-		b.Error = cmp.Or(memberText(inner.Error), memberText(inner.Message), memberText(inner.Mensaje), b.Error)
-		if code, known := contractCode(memberText(inner.Code)); known && !ofContract || strings.TrimSpace(b.Code) == "" {
-			b.Code = code
-		}
+	inner := errorMembers.Read(o.Get("error"))
+	b.Error = cmp.Or(memberText(inner.Get("error")), memberText(inner.Get("message")), memberText(inner.Get("mensaje")), b.Error)
+	if code, known := contractCode(memberText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(b.Code) == "" {
+		b.Code = code
 	}
 	return b, b != errorBody{}
 }
@@ -117,18 +120,24 @@ func contractCode(code string) (string, bool) {
 }
 
 // memberText returns a string member's text, another value as it stands, and "" for what says nothing.
-func memberText(raw json.RawMessage) string {
+func memberText(raw []byte) string {
 	switch {
 	case len(raw) == 0:
 		return ""
 	case raw[0] != '"':
 		return valueText(raw)
-	case bytes.IndexByte(raw, '\\') >= 0:
-		var unescaped string
-		_ = json.Unmarshal(raw, &unescaped) // it was a value of a text that is JSON
-		return orNothing(unescaped)
 	}
-	return orNothing(string(raw[1 : len(raw)-1]))
+	return orNothing(textIn(raw))
+}
+
+// textIn returns the text of a JSON string.
+func textIn(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var unescaped string
+	_ = json.Unmarshal(raw, &unescaped) // it is a value of a text that is JSON
+	return unescaped
 }
 
 // orNothing returns a text, and "" for blanks.
@@ -140,7 +149,7 @@ func orNothing(text string) string {
 }
 
 // valueText is memberText of a value that is no string.
-func valueText(raw json.RawMessage) string {
+func valueText(raw []byte) string {
 	var n float64
 	if json.Unmarshal(raw, &n) == nil && n == 0 { // 0 and null
 		return ""
@@ -151,62 +160,6 @@ func valueText(raw json.RawMessage) string {
 		return ""
 	}
 	return text
-}
-
-func readErrorBody(body []byte) (errorBody, bool) {
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
-		return errorBody{}, false
-	}
-	var m errorMembers
-	if json.Unmarshal(scrub.UTF8(body), &m) != nil {
-		return errorBody{}, false
-	}
-	return m.errorBody()
-}
-
-// decode reads the body as JSON into v, which has the members of these names and can hold errorMembers: an
-// error body inside a 200 is its code's error.
-func (a *answer) decode(names members.Names, v interface {
-	errorBody() (errorBody, bool)
-}) error {
-	if err := a.unmarshal(a.text(), names, v); err != nil {
-		return err
-	}
-	if said, ok := v.errorBody(); ok {
-		return a.errorInside(said)
-	}
-	return nil
-}
-
-// text returns the body as UTF-8.
-func (a *answer) text() []byte {
-	text := scrub.UTF8(a.Body)
-	if !utf8.Valid(a.Body) {
-		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
-	}
-	return text
-}
-
-func (a *answer) unmarshal(body []byte, names members.Names, v any) error {
-	switch trimmed := bytes.TrimSpace(body); {
-	case len(trimmed) == 0:
-		return notContract("the answer is empty")
-	case string(trimmed) == "null":
-		return notContract("the answer is null")
-	}
-	if err := json.Unmarshal(body, v); err != nil {
-		if said, ok := readErrorBody(body); ok {
-			return a.errorInside(said)
-		}
-		return notContract("%s", unreadable(err, body, a.reading.secrets()))
-	}
-	switch name, differs := names.Repeated(body); {
-	case differs:
-		a.contradicts("%s comes twice, and not the same", name)
-	case name != "":
-		a.warn("%s comes twice", name)
-	}
-	return nil
 }
 
 // errorInside is an error body that came with status 200.
@@ -237,38 +190,4 @@ func (a *answer) contradicts(format string, args ...any) {
 	case a.contradiction == nil:
 		a.contradiction = notContract(format, args...)
 	}
-}
-
-// ausente stands in a key field until the answer fills it, which null does not: so "absent" is told
-// apart from "".
-const ausente = "\x00"
-
-// missing takes names and values, and refuses a value that the answer did not fill.
-func missing(namesAndValues ...string) error {
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if namesAndValues[i+1] == ausente {
-			return notContract("%s is missing", namesAndValues[i])
-		}
-	}
-	return nil
-}
-
-// fechaLeida is a date as it stands in an answer. One that cannot be read fails no decoding, since the
-// record is worth more than a date that the contract does not promise: unreadable then holds its text.
-type fechaLeida struct {
-	fecha      Fecha
-	unreadable string
-}
-
-// UnmarshalJSON never fails.
-func (f *fechaLeida) UnmarshalJSON(raw []byte) error {
-	switch text := memberText(raw); text {
-	case "", "-":
-	default:
-		var err error
-		if f.fecha, err = ParseFecha(text); err != nil {
-			f.unreadable = text
-		}
-	}
-	return nil
 }

@@ -1,11 +1,7 @@
 package fiscope
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"html"
 	"net/http"
 	"regexp"
@@ -15,15 +11,10 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// unreadable says why a body with status 200 is not the JSON of the contract, and shows no data of it.
-func unreadable(err error, body []byte, secrets scrub.Secrets) string {
-	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) {
-		member := cmp.Or(shape.Field, "the answer")
-		return fmt.Sprintf("%s is a JSON %s", member, shape.Value)
-	}
-	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
-		return strings.TrimPrefix(err.Error(), "fiscope: ")
+// unreadable says why a body with status 200 is not JSON, and shows no data of it.
+func unreadable(body []byte, secrets scrub.Secrets) string {
+	if body[0] == '{' || body[0] == '[' {
+		return json.Unmarshal(body, new(json.RawMessage)).Error()
 	}
 	return "the answer is not JSON: " + pageText(http.StatusOK, body, secrets)
 }
