@@ -17,7 +17,8 @@ import (
 // The zero Effect is a call without a fault.
 //
 // An effect acts after the call was charged and its answer computed, so what it breaks is an answer that
-// was paid for, unless it is [Effect.Uncharged].
+// was paid for, unless it is [Effect.Uncharged]. An answer of its own is charged, and has the rate-limit
+// headers, as [Assumptions.ChargeFailures] and [Assumptions.HeadersOnErrors] have it for its status.
 type Effect struct {
 	Preset Preset `json:"preset,omitempty"` // the effect it begins with; the other fields lie over it
 

@@ -1,10 +1,6 @@
 package mockserver
 
-import (
-	"hash/maphash"
-	"net/http"
-	"sync/atomic"
-)
+import "net/http"
 
 type wireContribuyente struct {
 	RUC                    string `json:"ruc"`
@@ -37,43 +33,24 @@ func consultar(c *call, assume *Assumptions) answer {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
-	return answer{status: http.StatusOK, body: c.data.lookups.body(found, assume.Estados)}
-}
-
-// lookups keep the bodies of the last records that were looked up: encoding one takes as long as the rest of
-// the answer. A record that was put since is encoded anew, since it is not the one that was encoded.
-type lookups [256]atomic.Pointer[lookupBody]
-
-type lookupBody struct {
-	of   Contribuyente
-	body []byte // never written
-}
-
-var lookupSeed = maphash.MakeSeed()
-
-// body returns a record as a lookup answers it, with the one spelling of the states that the server has.
-func (l *lookups) body(found Contribuyente, estados Vocabulario) []byte {
-	last := &l[maphash.String(lookupSeed, found.RUC)%uint64(len(l))]
-	if b := last.Load(); b != nil && b.of == found {
-		return b.body
-	}
-	b := &lookupBody{found, encode(wireContribuyente{
-		RUC:                    found.RUC,
-		RazonSocial:            found.RazonSocial,
-		Estado:                 estados.estado(found.Estado),
-		Condicion:              found.Condicion,
-		Direccion:              found.Direccion,
-		Ubigeo:                 found.Ubigeo,
-		Departamento:           found.Departamento,
-		Provincia:              found.Provincia,
-		Distrito:               found.Distrito,
-		Tipo:                   found.Tipo,
-		ActividadEconomica:     found.ActividadEconomica,
-		FechaInscripcion:       found.FechaInscripcion,
-		FechaInicioActividades: found.FechaInicioActividades,
-	})}
-	last.Store(b)
-	return b.body
+	body := c.data.lookups.body(found, func() []byte {
+		return encode(wireContribuyente{
+			RUC:                    found.RUC,
+			RazonSocial:            found.RazonSocial,
+			Estado:                 assume.Estados.estado(found.Estado),
+			Condicion:              found.Condicion,
+			Direccion:              found.Direccion,
+			Ubigeo:                 found.Ubigeo,
+			Departamento:           found.Departamento,
+			Provincia:              found.Provincia,
+			Distrito:               found.Distrito,
+			Tipo:                   found.Tipo,
+			ActividadEconomica:     found.ActividadEconomica,
+			FechaInscripcion:       found.FechaInscripcion,
+			FechaInicioActividades: found.FechaInicioActividades,
+		})
+	})
+	return answer{status: http.StatusOK, body: body}
 }
 
 func registroFailed() answer {

@@ -28,8 +28,10 @@ type RegistroEnMemoria struct {
 // Put adds taxpayers, or replaces those of the same RUC. When one has a RUC that is not 11 ASCII digits,
 // none is taken.
 func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
-	if err := firstError(cs, Contribuyente.check); err != nil {
-		return err
+	for _, c := range cs {
+		if err := c.check(); err != nil {
+			return err
+		}
 	}
 	list := newFichas(cs)
 	m.mu.Lock()
