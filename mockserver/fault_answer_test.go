@@ -304,7 +304,7 @@ func TestCloseDoesNotWaitForABody(t *testing.T) {
 				body, never := io.Pipe()
 				failed := make(chan error)
 				go func() {
-					req, _ := http.NewRequest("GET", api.url+lookup, io.MultiReader(strings.NewReader("{"), body))
+					req, _ := http.NewRequest(http.MethodGet, api.url+lookup, io.MultiReader(strings.NewReader("{"), body))
 					req.Header.Set("X-API-KEY", api.key)
 					resp, err := api.hc.Do(req)
 					if err == nil {

@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"sync"
@@ -240,7 +241,7 @@ func TestLedgerAddsUpAroundMidnight(t *testing.T) {
 	for range callers {
 		wg.Go(func() {
 			for range calls {
-				req := httptest.NewRequest("GET", lookup, nil)
+				req := httptest.NewRequest(http.MethodGet, lookup, nil)
 				req.Header.Set("X-API-KEY", srv.APIKey)
 				rec := httptest.NewRecorder()
 				srv.ServeHTTP(rec, req)
