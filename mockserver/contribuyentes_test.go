@@ -81,3 +81,40 @@ func TestAnswersWhileTaxpayersAreWritten(t *testing.T) {
 	close(done)
 	readers.Wait()
 }
+
+// busy is a Registro that puts a taxpayer on the server each time that it is asked.
+type busy struct {
+	mockserver.RegistroEnMemoria
+	srv   *mockserver.Server
+	asked []int // the limits
+}
+
+func (r *busy) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
+	found, err := r.RegistroEnMemoria.Buscar(ctx, texto, limite)
+	r.asked = append(r.asked, limite)
+	if err == nil {
+		err = r.srv.PutContribuyente(mockserver.Contribuyente{RUC: fmt.Sprintf("200000001%02d", len(r.asked)), RazonSocial: "PUESTA MIENTRAS BUSCA"})
+	}
+	return found, err
+}
+
+// A Registro is asked again only if more of what it found may have been hidden meanwhile than it was asked for.
+func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
+	for name, c := range map[string]struct {
+		records int
+		asked   []int
+		found   int
+	}{"it has few": {3, []int{5}, 2}, "it has many": {30, []int{5, 7}, 5}} {
+		t.Run(name, func(t *testing.T) {
+			registro := new(busy)
+			srv, api := start(t, mockserver.WithRegistro(registro))
+			registro.srv = srv
+			for i := range c.records {
+				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: fmt.Sprintf("200000001%02d", i+1), RazonSocial: "GLORIA"}))
+			}
+			found := rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body)
+			assert.Equal(t, c.asked, registro.asked)
+			assert.Len(t, found, c.found)
+		})
+	}
+}
