@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -40,11 +41,11 @@ type reading struct {
 // secrets returns what the call carries and no text may show.
 func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
 
-// newAnswer begins to read what an attempt brought.
-func newAnswer(a exchange.Answer, r reading) answer {
+// newAnswer begins to read what an attempt brought, whose headers came at that time of the calendar.
+func newAnswer(a exchange.Answer, r reading, at time.Time) answer {
 	read := answer{Answer: a, reading: r}
 	if a.Header != nil {
-		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, a.At)
+		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, at)
 	}
 	if a.Broken != nil { // a cut body is only shown: its end may hold a part of a secret
 		read.Body = r.secrets().WithoutTail(a.Body)
@@ -93,20 +94,74 @@ func readErrorBody(body []byte) (errorBody, bool) {
 		return errorBody{}, false
 	}
 	o := errorMembers.Read(text)
-	return errorBodyOf(&o)
+	said, ok := errorBodyOf(&o)
+	if message := cmp.Or(plainText(o.Get("message")), plainText(o.Get("mensaje"))); ok && (said.Error == "" || said.Error == otherText(o.Get("error"))) {
+		said.Error = cmp.Or(withoutRecord(message), said.Error)
+	}
+	return said, ok
 }
 
-// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
+// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}. Where a
+// member comes twice and differs, no code counts: it could be the other one.
 func errorBodyOf(o *members.Object) (errorBody, bool) {
-	b := errorBody{Error: memberText(o.Get("error"))}
-	code, ofContract := contractCode(memberText(o.Get("code")))
-	b.Code = code
-	inner := errorMembers.Read(o.Get("error"))
-	b.Error = cmp.Or(memberText(inner.Get("error")), memberText(inner.Get("message")), memberText(inner.Get("mensaje")), b.Error)
-	if code, known := contractCode(memberText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(b.Code) == "" {
-		b.Code = code
+	raw := o.Get("error")
+	inner := errorMembers.Read(raw)
+	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
+	code, ofContract := contractCode(codeText(o.Get("code")))
+	if deeper, known := contractCode(codeText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(code) == "" {
+		code = deeper
 	}
-	return b, b != errorBody{}
+	if o.Differs || inner.Differs {
+		code = ""
+	}
+	text = cmp.Or(text, otherText(raw))
+	return errorBody{withoutRecord(text), withoutRecord(code)}, text != "" || code != ""
+}
+
+// plainText returns a JSON string's text, and "" for another value, or one that says nothing.
+func plainText(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	text := textIn(raw)
+	if saysNothing(text) {
+		return ""
+	}
+	return text
+}
+
+// codeText returns the text of a code, which may be a number.
+func codeText(raw []byte) string {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
+		return ""
+	}
+	return cmp.Or(plainText(raw), otherText(raw))
+}
+
+// otherText returns a value as it stands that is no string, and "" for one that says nothing.
+func otherText(raw []byte) string {
+	if saysNothing(string(raw)) || raw[0] == '"' {
+		return ""
+	}
+	return string(raw)
+}
+
+// saysNothing reports whether a text is blank, or what a program writes for nothing.
+func saysNothing(text string) bool {
+	switch strings.Join(strings.Fields(text), "") {
+	case "", "false", "null", "{}", "[]":
+		return true
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return err == nil && n == 0
+}
+
+// withoutRecord returns the text of an error, and says so where it holds a taxpayer's record.
+func withoutRecord(text string) string {
+	if strings.Contains(text, `"`) && record.MatchString(scrub.Visible(text)) {
+		return recordNotShown
+	}
+	return text
 }
 
 // contractCode returns a code as the contract writes it, where that differs in case or blanks alone, and
@@ -119,17 +174,6 @@ func contractCode(code string) (string, bool) {
 	return code, false
 }
 
-// memberText returns a string member's text, another value as it stands, and "" for what says nothing.
-func memberText(raw []byte) string {
-	switch {
-	case len(raw) == 0:
-		return ""
-	case raw[0] != '"':
-		return valueText(raw)
-	}
-	return orNothing(textIn(raw))
-}
-
 // textIn returns the text of a JSON string.
 func textIn(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
@@ -140,30 +184,8 @@ func textIn(raw []byte) string {
 	return unescaped
 }
 
-// orNothing returns a text, and "" for blanks.
-func orNothing(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	return text
-}
-
-// valueText is memberText of a value that is no string.
-func valueText(raw []byte) string {
-	var n float64
-	if json.Unmarshal(raw, &n) == nil && n == 0 { // 0 and null
-		return ""
-	}
-	text := string(raw)
-	switch strings.Join(strings.Fields(text), "") {
-	case "false", "{}", "[]":
-		return ""
-	}
-	return text
-}
-
 // errorInside is an error body that came with status 200.
-func (a *answer) errorInside(said errorBody) error {
+func (a *answer) errorInside(said errorBody) *Error {
 	if strings.TrimSpace(said.Error) == "" {
 		said.Error = "an error came with status 200"
 	}

@@ -2,7 +2,9 @@ package fiscope
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/members"
@@ -14,6 +16,7 @@ import (
 type object struct {
 	members.Object
 	answer *answer
+	said   *Error // what its code alone means, which a good answer may have too: "OK", 200; nil where it has none
 	err    *Error
 }
 
@@ -26,7 +29,11 @@ func (a *answer) object(names members.Names) (object, error) {
 	}
 	o := a.objectIn(text, names)
 	if said, ok := errorBodyOf(&o.Object); ok {
-		return object{}, a.errorInside(said)
+		whole, _ := readErrorBody(text)
+		o.said = a.errorInside(whole)
+		if _, ofContract := contractCode(said.Code); ofContract || said.Error != "" {
+			return object{}, o.said
+		}
 	}
 	return o, nil
 }
@@ -95,7 +102,7 @@ func (o *object) value(name string) []byte {
 // fail notes why the object is not the contract's.
 func (o *object) fail(format string, args ...any) {
 	if o.err == nil {
-		o.err = notContract(format, args...)
+		o.err = cmp.Or(o.said, notContract(format, args...))
 	}
 }
 
@@ -145,8 +152,11 @@ func (o *object) date(name string) (f Fecha, unreadable string) {
 			return date, ""
 		}
 	}
-	text := memberText(raw)
-	if text == "" || text == "-" {
+	text := string(raw)
+	if raw[0] == '"' {
+		text = textIn(raw)
+	}
+	if text = strings.TrimSpace(text); text == "" || text == "-" {
 		return f, ""
 	}
 	f, err := ParseFecha(text)

@@ -50,14 +50,26 @@ type entry struct {
 	missing  *Error // NOT_FOUND
 	status   int
 	warnings []string
-	asked    time.Time // when its request left: of two answers, the one that was asked for later is the newer
+	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
 	stored   time.Time
 	expires  time.Time // zero for never
-	held     time.Time // until when it serves although it expired, since the service cannot be asked; zero where it can
+	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
+	limit    time.Time // ... but not beyond this
 }
 
+// A clock may be ahead by this much.
+const ahead = time.Minute
+
+// serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
+// the clock was set back, is of no age that is known.
 func (e *entry) serves(now time.Time) bool {
-	return e != nil && (e.expires.IsZero() || now.Before(e.expires) || now.Before(e.held))
+	switch {
+	case e == nil:
+		return false
+	case e.expires.IsZero(), !now.Add(ahead).Before(e.stored) && now.Before(e.expires):
+		return true
+	}
+	return now.Before(e.limit) && time.Now().Before(e.held)
 }
 
 func (e *entry) response(now time.Time) Response {
@@ -65,7 +77,7 @@ func (e *entry) response(now time.Time) Response {
 		StatusCode: e.status,
 		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
-		Age:        now.Sub(e.stored),
+		Age:        max(0, now.Sub(e.stored)),
 		Stale:      !e.held.IsZero(),
 	}
 }
@@ -74,12 +86,13 @@ func (e *entry) response(now time.Time) Response {
 type cache struct {
 	policy  CachePolicy
 	fleet   *fleet // nil for none
+	clock   clock
 	entries *lru.Cache[cacheKey, *entry]
 	writing sync.Mutex // held from the look at an entry to its replacement
 }
 
 // newCache returns a cache with the policy's defaults filled in.
-func newCache(p CachePolicy, f *fleet) (*cache, error) {
+func newCache(p CachePolicy, f *fleet, clock clock) (*cache, error) {
 	p.Entries = cmp.Or(p.Entries, 10_000)
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
@@ -88,7 +101,7 @@ func newCache(p CachePolicy, f *fleet) (*cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f}, nil
+	return &cache{policy: p, entries: entries, fleet: f, clock: clock}, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
@@ -126,13 +139,11 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 		return nil
 	}
 	held := *e
-	if held.held = now.Add(tryAgainAfter); held.held.After(limit) {
-		held.held = limit
-	}
+	held.held, held.limit = time.Now().Add(tryAgainAfter), limit
 	return c.put(k, &held)
 }
 
-// sharedEntry is an entry as the fleet shares it. The body is the service's own, so that it is read with
+// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so that it is read with
 // the same care as an answer.
 type sharedEntry struct {
 	Version int       `json:"v"`
@@ -160,7 +171,7 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if c.put(k, e) != e || c.fleet == nil {
 		return
 	}
-	value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, e.stored, e.expires, body})
+	value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body})
 	if err != nil {
 		return
 	}
@@ -175,10 +186,10 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 // shares, its body read by read. What is not an entry of ours is a miss.
 func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
 	e := c.get(k)
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		e = c.load(ctx, k, read)
 	}
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		return nil
 	}
 	return e
@@ -188,7 +199,7 @@ func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body
 func (c *cache) load(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
 	value := c.fleet.load(ctx, k.parts())
 	var s sharedEntry
-	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
+	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(ahead)) {
 		return nil
 	}
 	if s.Status != http.StatusOK && s.Status != http.StatusNotFound {
@@ -198,7 +209,7 @@ func (c *cache) load(ctx context.Context, k cacheKey, read func(status int, body
 	if !ok {
 		return nil
 	}
-	e.asked, e.stored, e.expires = s.Asked, s.Stored, s.Expires
+	e.asked, e.stored, e.expires = s.Asked, c.clock.fromReal(s.Stored), c.clock.fromReal(s.Expires)
 	if now := time.Now(); e.asked.After(now) { // the clock of the process that asked is ahead
 		e.asked = now
 	}

@@ -33,6 +33,7 @@ type sender struct {
 	timeouts  timeouts // of an attempt
 	maxBody   int64    // bytes of an answer
 	lenient   bool
+	clock     clock
 
 	retry   exchange.Policy
 	budget  exchange.Budget
@@ -168,7 +169,7 @@ func namesReason(err error) bool {
 
 // refused makes what keeps an operation from sending anything its error.
 func (s *sender) refused(op Operation, err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, s.clock)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
 
@@ -218,13 +219,16 @@ func (c *call) response() Response {
 
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
-	e, classified := newError(err)
+	e, classified := newError(err, c.clock)
+	var byHand *Error
 	switch {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
 		e.classifyAs(c.answer.refusal())
 	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
+	case c.ctx.Err() == nil && errors.As(c.answer.Err, &byHand) && byHand != nil: // a test's transport made it
+		e.classifyAs(byHand)
 	default:
 		e.classifyAs(ErrUnavailable)
 	}
@@ -236,7 +240,7 @@ func (c *call) circumstances() circumstances {
 	switch {
 	case c.answer.Status != 0:
 		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
-		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, time.Now())
+		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, c.clock.now())
 	case c.sent.MayBeSent:
 		k.delivery = DeliveryUnknown
 	}

@@ -72,7 +72,7 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 
 // newSender makes what every call passes.
 func newSender(baseURL string, apiKey Secreto, c config) *sender {
-	fleet := newFleet(c.store, baseURL, apiKey)
+	fleet := newFleet(c.store, baseURL, apiKey, c.clock)
 	base, _ := url.Parse(baseURL) // which was checked
 	s := &sender{
 		baseURL:   baseURL,
@@ -84,10 +84,11 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		timeouts:  c.timeouts,
 		maxBody:   c.maxBody,
 		lenient:   c.lenient,
+		clock:     c.clock,
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe},
+		sol:       solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe, clock: c.clock},
 		observer:  observer{tell: c.observer, logger: c.logger},
 	}
 	if c.timeout > 0 {
@@ -101,7 +102,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		s.transport = withoutProxy(s.transport)
 	}
 	if !c.noGate {
-		s.quota, s.fleet = new(quota.Gate), fleet
+		s.quota, s.fleet = &quota.Gate{Now: c.clock}, fleet
 	}
 	return s
 }
@@ -114,7 +115,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 	}
 	if c.cache != nil {
 		var err error
-		if a.cache, err = newCache(*c.cache, s.sol.fleet); err != nil {
+		if a.cache, err = newCache(*c.cache, s.sol.fleet, c.clock); err != nil {
 			return nil, err
 		}
 	}

@@ -52,7 +52,7 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 		return send(ctx, a.sender, q, s)
 	}
 	if !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(time.Now()) {
+		if e := a.cache.get(q.key()); e.serves(a.clock.now()) {
 			return serve(ctx, a, q, e, s)
 		}
 	}
@@ -66,7 +66,7 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
 	a.observer.call(ctx, q.key().op, AvoidedCached, 0)
 	if s.response != nil {
-		*s.response = e.response(time.Now())
+		*s.response = e.response(a.clock.now())
 	}
 	if e.missing != nil {
 		var none T
@@ -127,8 +127,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 		}
 		tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait))
 	})
-	e := &entry{status: c.answer.Status, stored: time.Now()}
-	e.asked = e.stored.Add(-c.answer.Took)
+	e := &entry{status: c.answer.Status, asked: time.Now().Add(-c.answer.Took), stored: a.clock.now()}
 	switch {
 	case err == nil:
 		e.value, e.warnings = result, c.answer.warnings
@@ -144,7 +143,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
 func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
 	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
-		if e := a.cache.standIn(q.key(), time.Now()); e != nil {
+		if e := a.cache.standIn(q.key(), a.clock.now()); e != nil {
 			return &shared{entry: e, kept: true}
 		}
 	}
@@ -154,7 +153,7 @@ func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error)
 // remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass, or
 // NOT_FOUND came with the status of another error (docs/contrato.md, 7: it comes with 404).
 func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, result T, from *answer) {
-	if a.cache == nil || from.contradicted || e.status != http.StatusOK && e.status != http.StatusNotFound {
+	if a.cache == nil || from.contradicted || from.Broken != nil || e.status != http.StatusOK && e.status != http.StatusNotFound {
 		return
 	}
 	lifetime := q.lifetime(a.cache.policy, result, e.missing == nil, e.stored)
@@ -165,7 +164,7 @@ func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry
 // be, and false for every other error.
 func readAgain[T any, Q question[T]](a *asker, q Q) func(status int, body []byte) (*entry, bool) {
 	return func(status int, body []byte) (*entry, bool) {
-		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil))
+		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil), time.Time{})
 		err := again.refusal()
 		var result T
 		if err == nil {

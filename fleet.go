@@ -23,16 +23,17 @@ type fleet struct {
 	baseURL string
 	apiKey  Secreto
 	account string // the name of the service and the API key
+	clock   clock
 
 	mu   sync.Mutex
 	owed map[string]time.Time // refusals that the store could not be told, by name, and their ends
 }
 
-func newFleet(s Store, baseURL string, apiKey Secreto) *fleet {
+func newFleet(s Store, baseURL string, apiKey Secreto, clock clock) *fleet {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, owed: map[string]time.Time{}}
+	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
 	f.account = f.name("account")
 	return f
 }
@@ -79,7 +80,7 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 		case r.Grant == QuotaGranted:
 			return &r, nil
 		case r.Grant == QuotaSpent:
-			return nil, &quota.Spent{Left: r.Left, Reserve: keep, Until: r.Until}
+			return nil, &quota.Spent{Left: r.Left, Reserve: keep, Until: f.clock.fromReal(r.Until)}
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err

@@ -53,6 +53,7 @@ type solGuard struct {
 	fleet   *fleet        // nil for none
 	memory  time.Duration // of a verdict
 	attempt time.Duration // the longest of a validation
+	clock   clock
 }
 
 // solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
@@ -91,13 +92,14 @@ func (t *solTurn) maySend(ctx context.Context) error {
 		case claim == nil: // what is known here is all there is
 		case claim.State == ClaimRefused:
 			now := time.Now()
-			t.here.Block(cmp.Or(claim.Since, now), cmp.Or(claim.Until, now.Add(t.guard.memory)))
+			since, until := cmp.Or(claim.Since, now), cmp.Or(claim.Until, now.Add(t.guard.memory))
+			t.here.Block(t.guard.clock.fromReal(since), t.guard.clock.fromReal(until))
 		case claim.State == ClaimProven:
-			t.here.Accepted(cmp.Or(claim.Since, time.Now()))
+			t.here.Accepted(t.guard.clock.fromReal(cmp.Or(claim.Since, time.Now())))
 		default:
 			t.claim = claim
 			if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
-				t.here.Accepted(claim.accepted)
+				t.here.Accepted(t.guard.clock.fromReal(claim.accepted))
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 //
 // The names that a Store is given (account, key, credential) are hexadecimal hashes keyed with the API
 // key: they reveal nothing of what they stand for, and two API keys never share one. All methods are
-// called concurrently and must heed their context. An error costs at most a query: the Client goes on
+// called concurrently and must heed their context. All times are real, also those that a Client with a clock of
+// its own tells ([WithClock]). An error costs at most a query: the Client goes on
 // as if it had no Store.
 type Store interface {
 	// Load returns what was saved under key, and nil where there is nothing or it expired.

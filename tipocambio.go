@@ -47,7 +47,7 @@ func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...
 // Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
 // it usually is ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.asker, cambioDeHoy{HoyEnLima()}, opts)
+	return ask(ctx, s.asker, cambioDeHoy{FechaEnLima(s.asker.clock.now())}, opts)
 }
 
 // cambio is the question for the rate of a date.
@@ -79,7 +79,7 @@ func (q cambioDeHoy) request() request {
 func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
 	tc, err := readTipoCambio(a)
 	if err == nil && tc.Fecha != q.hoy {
-		a.warn("asked for the rate of today, which is %s in Lima by this machine's clock: the answer is of %s", q.hoy, tc.Fecha)
+		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.hoy, tc.Fecha)
 	}
 	return tc, cmp.Or(err, a.contradiction)
 }
@@ -106,9 +106,6 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 		field string
 		value decimal.Decimal
 	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
-		if !printable(rate.value) {
-			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
-		}
 		if rate.value.LessThan(lowestRate) || rate.value.GreaterThan(highestRate) {
 			a.warn("%s %s is not between %s and %s soles for a dollar", rate.field, written(rate.value), lowestRate, highestRate)
 		}
@@ -136,14 +133,17 @@ var lowestRate, highestRate = decimal.NewFromInt(1), decimal.NewFromInt(10)
 // The longest rate that is read: to make a decimal of a megabyte of digits takes seconds.
 const longestRate = 64
 
-// rateIn returns a rate, which may be a number or a string, and zero for one that is missing or too long.
+// rateIn returns a rate, which may be a number or a string.
 func rateIn(o *object, name string) (rate decimal.Decimal) {
-	raw := o.value(name)
-	if raw == nil || len(raw) > longestRate {
-		return rate
-	}
-	if err := rate.UnmarshalJSON(raw); err != nil {
-		o.fail("%s is no number: %s", name, o.answer.quote(memberText(raw)))
+	switch raw := o.value(name); {
+	case raw == nil:
+		o.fail("%s is missing", name)
+	case len(raw) > longestRate:
+		o.fail("%s has too many digits", name)
+	case rate.UnmarshalJSON(raw) != nil:
+		o.fail("%s is no number", name)
+	case !printable(rate):
+		o.fail("%s is not above zero, or has too many digits", name)
 	}
 	return rate
 }
