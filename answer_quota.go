@@ -62,11 +62,11 @@ func (a *answer) namesItsReason() bool {
 	return !errors.Is(classOf(a.Status, said.Code, true), ErrQuotaExceeded)
 }
 
-// refusedBy returns what it means to the attempt with that number that the quota refuses it: of a retry,
-// that the answer before it counts.
+// refusedBy returns what it means to the attempt with that number that the quota refuses it, or cannot be
+// told: of a retry, that the answer before it counts.
 func refusedBy(err error, number int) error {
 	var spent *quota.Spent
-	if number > 1 && errors.As(err, &spent) {
+	if number > 1 && (errors.As(err, &spent) || errors.Is(err, quota.ErrAway)) {
 		return exchange.ErrNoRetry
 	}
 	return err

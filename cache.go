@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // CachePolicy says for how long an answer serves again. Its zero value has sensible times; a negative
@@ -57,7 +60,7 @@ type entry struct {
 	limit    time.Time // ... but not beyond this
 }
 
-// A clock may be ahead by this much.
+// A clock, also that of another process, may be ahead by this much.
 const ahead = time.Minute
 
 // serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
@@ -85,42 +88,73 @@ func (e *entry) response(now time.Time) Response {
 // cache keeps answers in this process, and shares them with the fleet. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
-	fleet   *fleet // nil for none
+	fleet   *fleet        // nil for none
+	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
+	maxBody int64         // bytes of an answer
 	clock   clock
-	entries *lru.Cache[cacheKey, *entry]
+	entries *lru.Cache[cacheKey, *place]
 	writing sync.Mutex // held from the look at an entry to its replacement
 }
 
+// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
+// put what they hit in front; it is put there when room is made for another.
+type place struct {
+	entry *entry
+	hit   atomic.Bool
+}
+
 // newCache returns a cache with the policy's defaults filled in.
-func newCache(p CachePolicy, f *fleet, clock clock) (*cache, error) {
+func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clock clock) (*cache, error) {
 	p.Entries = cmp.Or(p.Entries, 10_000)
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
 	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
-	entries, err := lru.New[cacheKey, *entry](p.Entries)
+	entries, err := lru.New[cacheKey, *place](p.Entries)
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f, clock: clock}, nil
+	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
 	if c == nil {
 		return nil
 	}
-	e, _ := c.entries.Get(k)
-	return e
+	p, ok := c.entries.Peek(k)
+	if !ok {
+		return nil
+	}
+	if !p.hit.Load() {
+		p.hit.Store(true)
+	}
+	return p.entry
 }
 
 // put keeps an entry, unless there is a newer one, and returns the one that is kept.
 func (c *cache) put(k cacheKey, e *entry) *entry {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if there, _ := c.entries.Peek(k); there != nil && there.asked.After(e.asked) {
-		return there
+	there, ok := c.entries.Peek(k)
+	if ok && there.entry.asked.After(e.asked) {
+		return there.entry
 	}
-	c.entries.Add(k, e)
+	if !ok && c.entries.Len() == c.policy.Entries {
+		c.makeRoom()
+	}
+	c.entries.Add(k, &place{entry: e})
 	return e
+}
+
+// makeRoom puts what was hit since it came last in front, until the last is one that was not. Where all were
+// hit again and again meanwhile, the last goes anyway.
+func (c *cache) makeRoom() {
+	for range c.policy.Entries {
+		k, last, ok := c.entries.GetOldest()
+		if !ok || !last.hit.Swap(false) {
+			return
+		}
+		c.entries.Get(k)
+	}
 }
 
 // How long a stale answer serves before the service is tried again: an outage must not make every call
@@ -165,26 +199,42 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if lifetime <= 0 {
 		return
 	}
-	if lifetime != forGood {
-		e.expires = e.stored.Add(lifetime)
-	}
+	e.expires = expiry(e.stored, lifetime)
 	if c.put(k, e) != e || c.fleet == nil {
-		return
-	}
-	value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body})
-	if err != nil {
 		return
 	}
 	ttl := longestShared
 	if !e.expires.IsZero() {
 		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
-	c.fleet.save(ctx, k.parts(), value, ttl)
+	shared := sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body}
+	c.fleet.save(ctx, k.parts(), func() []byte {
+		if c.secrets.In(body) {
+			return nil
+		}
+		value, err := json.Marshal(shared)
+		if err != nil {
+			return nil
+		}
+		return value
+	}, ttl)
 }
 
+// expiry returns when an answer expires that may serve for lifetime, and zero for never.
+func expiry(stored time.Time, lifetime time.Duration) time.Time {
+	if lifetime == forGood {
+		return time.Time{}
+	}
+	return stored.Add(lifetime)
+}
+
+// readShared reads an answer that the fleet stored then as one to this process. It returns nil for what is
+// none, and for how long this process lets it serve.
+type readShared func(status int, body []byte, stored time.Time) (*entry, time.Duration)
+
 // find returns what serves now, and nil for nothing: what came since the caller looked, or what the fleet
-// shares, its body read by read. What is not an entry of ours is a miss.
-func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
+// shares. What is not an entry of ours is a miss.
+func (c *cache) find(ctx context.Context, k cacheKey, read readShared) *entry {
 	e := c.get(k)
 	if !e.serves(c.clock.now()) {
 		e = c.load(ctx, k, read)
@@ -195,23 +245,39 @@ func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body
 	return e
 }
 
-// load brings what the fleet shares into the cache.
-func (c *cache) load(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
+// load brings what the fleet shares into the cache. It serves for the shorter of two lifetimes, that of the
+// process which stored it and this one's.
+func (c *cache) load(ctx context.Context, k cacheKey, read readShared) *entry {
 	value := c.fleet.load(ctx, k.parts())
 	var s sharedEntry
-	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(ahead)) {
+	if value == nil || int64(len(value)) > longestValue(c.maxBody) || json.Unmarshal(value, &s) != nil {
 		return nil
 	}
-	if s.Status != http.StatusOK && s.Status != http.StatusNotFound {
+	now := time.Now()
+	switch {
+	case s.Version != sharedVersion, s.Status != http.StatusOK && s.Status != http.StatusNotFound, int64(len(s.Body)) > c.maxBody:
+		return nil
+	case s.Stored.IsZero(), s.Stored.After(now.Add(ahead)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
 		return nil
 	}
-	e, ok := read(s.Status, s.Body)
-	if !ok {
+	stored := earliest(s.Stored, now)
+	e, lifetime := read(s.Status, s.Body, stored)
+	if e == nil || lifetime <= 0 {
 		return nil
 	}
-	e.asked, e.stored, e.expires = s.Asked, c.clock.fromReal(s.Stored), c.clock.fromReal(s.Expires)
-	if now := time.Now(); e.asked.After(now) { // the clock of the process that asked is ahead
-		e.asked = now
+	e.asked, e.stored, e.expires = earliest(s.Asked, stored), c.clock.fromReal(stored), expiry(c.clock.fromReal(stored), lifetime)
+	if written := c.clock.fromReal(s.Expires); !written.IsZero() && (e.expires.IsZero() || written.Before(e.expires)) {
+		e.expires = written
 	}
 	return c.put(k, e)
+}
+
+// longestValue is how many bytes an entry has at most whose body has maxBody: in base64, with its times.
+func longestValue(maxBody int64) int64 { return 2*maxBody + 1<<10 }
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

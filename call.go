@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -58,6 +59,14 @@ func (s *sender) reading(sol *CredencialesSOL) reading {
 }
 
 func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
+
+// lost tells of a panic that is raised nowhere.
+func (s *sender) lost(message string, value any, stack []byte) {
+	if s.observer.logger != nil {
+		defer func() { _ = recover() }()                                                                     // it may be the logger that panics
+		s.observer.logger.Error(message, "panic", s.secrets.Line(fmt.Sprint(value)), "stack", string(stack)) //nolint:sloglint // message is one of our constants
+	}
+}
 
 // request is what an operation asks for.
 type request struct {

@@ -291,9 +291,11 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 	case errors.As(err, &spent):
 		e = &Error{Err: ErrQuotaExceeded, Message: spent.Error()}
 		if !spent.Until.IsZero() {
-			e.RetryAfter = clock.until(spent.Until)
+			e.RetryAfter = max(0, clock.until(spent.Until))
 		}
 		return e, true
+	case errors.Is(err, quota.ErrAway):
+		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
 	case errors.As(err, &refused):
 		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):

@@ -224,8 +224,8 @@ func WithSOLMemory(d time.Duration) Option {
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
-// [WithStore] the answers are shared by all processes. Of two answers to a question, the one whose request
-// left later is kept.
+// [WithStore] the answers are shared by all processes, and each lets one serve for no longer than its own
+// policy says. Of two answers to a question, the one whose request left later is kept.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) error {
 		if p.Entries < 0 {
@@ -255,7 +255,8 @@ func WithCoalescing() Option {
 }
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
-// the same store and API key.
+// the same store and API key. A store that hangs holds no call for more than a few seconds, and is left alone
+// for 5 seconds then: see [Store].
 func WithStore(s Store) Option {
 	return option(func(c *config) error {
 		if s == nil {

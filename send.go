@@ -52,7 +52,7 @@ func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, e
 		return result, c, err
 	}
 	learned := func() (result T, err error) {
-		defer func() { c.turn.leave(c.verdict(err)) }()
+		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
 		return resultOf(c, read)
 	}
 	if c.turn.here.Alone() {
@@ -115,7 +115,7 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
 	a.Err = notOurs(a.Err)
 	if c.turn != nil {
-		c.turn.returned(a)
+		c.turn.returned(c.ctx, a)
 	}
 	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
 	outcome = c.answer.outcome(ticket.Look, c.clock)
