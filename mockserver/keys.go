@@ -61,11 +61,11 @@ type keyring struct {
 // put takes keys that were checked. One that is there keeps what it has used.
 func (r *keyring) put(ks ...Key) {
 	for _, k := range ks {
-		entry, ok := r.accounts.Load(k.Key)
-		if !ok {
-			entry, _ = r.accounts.LoadOrStore(k.Key, &account{id: redact.Fingerprint(k.Key)})
+		if a := r.account(k.Key); a != nil {
+			a.setLimit(k.Quota)
+			continue
 		}
-		entry.(*account).limit.Store(int64(k.Quota))
+		r.accounts.Store(k.Key, &account{id: redact.Fingerprint(k.Key), usage: usage{limit: k.Quota}})
 	}
 }
 
@@ -83,7 +83,7 @@ func (r *keyring) account(key string) *account {
 func (r *keyring) all() []Key {
 	var keys []Key
 	r.accounts.Range(func(key, entry any) bool {
-		keys = append(keys, Key{key.(string), int(entry.(*account).limit.Load())})
+		keys = append(keys, Key{key.(string), entry.(*account).daily()})
 		return true
 	})
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Key, b.Key) })
