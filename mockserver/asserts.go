@@ -19,23 +19,23 @@ type TB interface {
 // oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
 // with status 0.
 func (s *Server) Requests(filters ...Filter) []Request {
-	return requests(s.journal.entries(filters...))
+	return requests(s.journal.entries(s.filters(filters)...))
 }
 
 // WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
 // far with the reason of ctx. It does not poll.
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	found, err := s.journal.wait(ctx, f, n)
+	found, err := s.journal.wait(ctx, s.filter(f), n)
 	return requests(found), err
 }
 
-// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key,
-// or of all and of none when key is "".
+// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key
+// or its fingerprint, or of all and of none when key is "".
 func (s *Server) Dropped(key string) int {
 	if key == "" {
 		return s.journal.dropped(nil)
 	}
-	if a := s.keys.account(key); a != nil {
+	if a := s.keys.named(key); a != nil {
 		return s.journal.dropped(&a.seen)
 	}
 	return 0
@@ -43,7 +43,7 @@ func (s *Server) Dropped(key string) int {
 
 // JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
 func (s *Server) JournalTable(filters ...Filter) string {
-	return journalTable(s.journal.entries(filters...), Filter{})
+	return journalTable(s.journal.entries(s.filters(filters)...), filter{})
 }
 
 // AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the
@@ -76,9 +76,10 @@ func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry) int) bool {
 	t.Helper()
 	// Of a filter with a key, that key's part only: nothing of it may be dropped, and the table shows it.
-	all, dropped := s.journal.entries(Filter{Key: f.Key}), s.Dropped(f.Key)
+	fs := s.filter(f)
+	all, dropped := s.journal.entries(filter{Key: fs.Key}), s.Dropped(f.Key)
 	got := 0
-	take := taking([]Filter{f})
+	take := taking([]filter{fs})
 	for i := range all {
 		if take(&all[i].Request) {
 			got += count(&all[i])
@@ -90,7 +91,7 @@ func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry
 		return false
 	}
 	if got != want {
-		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, f, journalTable(all, f))
+		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, fs, journalTable(all, fs))
 		return false
 	}
 	return true
@@ -121,7 +122,7 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 		for i, secret := range secrets {
 			escaped, _ := json.Marshal(secret) // a string: cannot fail
 			if secret != "" && (strings.Contains(shown, secret) || strings.Contains(shown, string(escaped))) {
-				t.Errorf("mockserver: secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, r.Method)
+				t.Errorf("mockserver: secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, printable(r.Method))
 				ok = false
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
@@ -56,6 +57,9 @@ type account struct {
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	accounts sync.Map // string -> *account; read by every request, written hardly ever
+
+	changing sync.Mutex
+	searched atomic.Pointer[redact.Keys] // the keys, for what looks for them in a text
 }
 
 // put takes keys that were checked. One that is there keeps what it has used.
@@ -67,9 +71,28 @@ func (r *keyring) put(ks ...Key) {
 		}
 		entry.(*account).limit.Store(int64(k.Quota))
 	}
+	if len(ks) > 0 {
+		r.search()
+	}
 }
 
-func (r *keyring) remove(key string) { r.accounts.Delete(key) }
+func (r *keyring) remove(key string) {
+	r.accounts.Delete(key)
+	r.search()
+}
+
+// search notes which keys are to be looked for from now on.
+func (r *keyring) search() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	var texts []string
+	r.accounts.Range(func(key, _ any) bool {
+		texts = append(texts, key.(string))
+		return true
+	})
+	keys := redact.NewKeys(texts...)
+	r.searched.Store(&keys)
+}
 
 // account returns a key's account, or nil.
 func (r *keyring) account(key string) *account {
@@ -77,6 +100,21 @@ func (r *keyring) account(key string) *account {
 		return entry.(*account)
 	}
 	return nil
+}
+
+// named returns the account of a key, or of the key with a fingerprint, or nil.
+func (r *keyring) named(text string) *account {
+	found := r.account(text)
+	if found != nil || !redact.IsFingerprint(text) {
+		return found
+	}
+	r.accounts.Range(func(_, entry any) bool {
+		if a := entry.(*account); a.id == text {
+			found = a
+		}
+		return found == nil
+	})
+	return found
 }
 
 // all returns the keys with their quotas, in the order of the keys.
@@ -88,6 +126,13 @@ func (r *keyring) all() []Key {
 	})
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Key, b.Key) })
 	return keys
+}
+
+// WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
+// that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
+// text. Keys are found in the escapes of a URL and of JSON too.
+func (s *Server) WithoutKeys(text string, more ...string) string {
+	return s.keys.searched.Load().And(more...).Out(text)
 }
 
 // resetUsage makes it as if no key had ever been used.
