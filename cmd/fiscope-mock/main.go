@@ -11,11 +11,13 @@
 // flags and their environment variables.
 //
 // It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
-// cannot listen; exec exits with the command's status, or with 125 for either of these.
+// cannot listen or tell its URL; exec exits with the command's status, with 124 when -timeout ended it, or
+// with 125 for either of these.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,6 +49,9 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	s, err := readSettings(defaultSettings(), args, env)
 	if err == nil && len(s.rest) > 0 {
 		err = fmt.Errorf("unexpected argument %q", s.rest[0])
+	}
+	if err == nil && s.timeout > 0 {
+		err = errors.New("-timeout is of use with exec only")
 	}
 	if err != nil {
 		return usageError(err, stdout, stderr)

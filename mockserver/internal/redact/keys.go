@@ -34,26 +34,16 @@ func (ks Keys) And(more ...string) Keys {
 // Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes
 // of a URL or of JSON, in several of them or in escapes of escapes, the text is shown without any.
 func (ks Keys) Out(s string) string {
-	for _, k := range ks {
-		s = k.out(s, k.key)
-	}
 	plain := unescaped(s)
-	if plain == s {
-		return s
+	if plain != s && slices.ContainsFunc(ks, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
+		s = plain
 	}
-	out := plain
 	for _, k := range ks {
-		out = k.out(out, k.plain)
-	}
-	if out == plain {
-		return s
-	}
-	return out
-}
-
-func (k searched) out(s, written string) string {
-	if strings.Contains(s, written) {
-		s = strings.ReplaceAll(s, written, Fingerprint(k.key))
+		for _, written := range [...]string{k.key, k.plain} {
+			if strings.Contains(s, written) {
+				s = strings.ReplaceAll(s, written, Fingerprint(k.key))
+			}
+		}
 	}
 	return s
 }

@@ -14,20 +14,21 @@ func TestKeysAreFoundInEveryWriting(t *testing.T) {
 		keys       []string
 		text, want string
 	}{
-		"none in it":            {[]string{key}, "/api/tipocambio", "/api/tipocambio"},
-		"no keys":               {nil, "/api/" + key, "/api/" + key},
-		"twice":                 {[]string{key}, key + "/" + key, id + "/" + id},
-		"two keys":              {[]string{key, "segunda"}, "segunda" + key, redact.Fingerprint("segunda") + id},
-		"one within another":    {[]string{key, key + "-larga"}, key + "-larga", redact.Fingerprint(key + "-larga")},
-		"too short":             {[]string{"a", "apico"}, "/api/apico", "/api/apico"},
-		"six characters":        {[]string{"apicon"}, "/api/apicon", "/api/" + redact.Fingerprint("apicon")},
-		"escapes of a URL":      {[]string{key}, "x=%63anario%2D4711", "x=" + id},
-		"escapes of escapes":    {[]string{key}, "x=%25%36%33anario%2525252D4711", "x=" + id},
-		"escapes of JSON":       {[]string{`con"una\diagonal`}, `«con\"una\\diagonal»`, "«" + redact.Fingerprint(`con"una\diagonal`) + "»"},
-		"code points":           {[]string{key}, `\u0063anario\x2d4711`, id},
-		"of several kinds":      {[]string{key}, `%5Cu0063anario-4711`, id},
-		"a key with an escape":  {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
-		"escapes of other text": {[]string{key}, `100%25 \"PERÚ\" %ZZ %`, `100%25 \"PERÚ\" %ZZ %`},
+		"none in it":                        {[]string{key}, "/api/tipocambio", "/api/tipocambio"},
+		"no keys":                           {nil, "/api/" + key, "/api/" + key},
+		"twice":                             {[]string{key}, key + "/" + key, id + "/" + id},
+		"two keys":                          {[]string{key, "segunda"}, "segunda" + key, redact.Fingerprint("segunda") + id},
+		"one within another":                {[]string{key, key + "-larga"}, key + "-larga", redact.Fingerprint(key + "-larga")},
+		"a short one within an escaped one": {[]string{key, "larga-" + key}, "%6Carga-" + key, redact.Fingerprint("larga-" + key)},
+		"too short":                         {[]string{"a", "apico"}, "/api/apico", "/api/apico"},
+		"six characters":                    {[]string{"apicon"}, "/api/apicon", "/api/" + redact.Fingerprint("apicon")},
+		"escapes of a URL":                  {[]string{key}, "x=%63anario%2D4711", "x=" + id},
+		"escapes of escapes":                {[]string{key}, "x=%25%36%33anario%2525252D4711", "x=" + id},
+		"escapes of JSON":                   {[]string{`con"una\diagonal`}, `«con\"una\\diagonal»`, "«" + redact.Fingerprint(`con"una\diagonal`) + "»"},
+		"code points":                       {[]string{key}, `\u0063anario\x2d4711`, id},
+		"of several kinds":                  {[]string{key}, `%5Cu0063anario-4711`, id},
+		"a key with an escape":              {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
+		"escapes of other text":             {[]string{key}, `100%25 \"PERÚ\" %ZZ %`, `100%25 \"PERÚ\" %ZZ %`},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.NewKeys(c.keys...).Out(c.text)) })
 	}
