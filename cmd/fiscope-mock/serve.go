@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -49,7 +48,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		return nil, err
 	}
 	if s.urlFile != "" {
-		_ = os.Remove(s.urlFile) // of a server that was killed
+		if err := checkURLFile(s.urlFile); err != nil {
+			return nil, err
+		}
 	}
 	https, ca, err := s.tlsConfig()
 	if err != nil {
