@@ -119,33 +119,6 @@ func TestRefusesWrongData(t *testing.T) {
 	assert.Contains(t, stderr.String(), "no.json")
 }
 
-func TestURLFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "url")
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600), "of a server that was killed")
-	t.Run("while it serves", func(t *testing.T) {
-		url, _ := serving(t, vars("FISCOPE_MOCK_URL_FILE", name), "-addr", "127.0.0.1:0")
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		assert.Equal(t, url+"\n", string(text))
-	})
-	assert.NoFileExists(t, name)
-
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600))
-	assert.Equal(t, 2, run(t.Context(), []string{"-addr", "nowhere", "-url-file", name}, vars(), io.Discard, io.Discard))
-	assert.NoFileExists(t, name, "who waits for it must not find a server that was killed")
-
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600))
-	remove, err := writeURL(name, "http://127.0.0.1:2")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:3\n"), 0o600))
-	remove()
-	assert.FileExists(t, name, "another server's by now")
-
-	var stderr bytes.Buffer
-	assert.Equal(t, 2, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-url-file", filepath.Join(t.TempDir(), "no", "url")}, vars(), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "-url-file")
-}
-
 func TestJournalKnowsTheConnections(t *testing.T) {
 	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0")
 	hc := &http.Client{Transport: new(http.Transport)}
