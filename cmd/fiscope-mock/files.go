@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -76,7 +77,8 @@ func checkURLFile(name string) error {
 	if written == nil {
 		return fmt.Errorf("-url-file: %s holds something else than the URL of a server: choose another file", name)
 	}
-	if conn, err := net.DialTimeout("tcp", string(written[1]), time.Second); err == nil {
+	dialer := net.Dialer{Timeout: time.Second}
+	if conn, err := dialer.DialContext(context.Background(), "tcp", string(written[1])); err == nil {
 		_ = conn.Close()
 		return fmt.Errorf("-url-file: %s holds the URL of a server that answers, %s: stop it, or choose another file", name, bytes.TrimSpace(text))
 	}

@@ -133,6 +133,17 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 		s.shows("four cuatro")
 		s.ends()
 	})
+	t.Run("it stops before it reads", func(t *testing.T) {
+		s := onTerminal(t, `"$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; echo "status $?"; read x; kill -KILL %1; wait`)
+		pid := s.shows(`pid (\d+) `)
+		s.typed("\x1a")
+		s.shows("status 14[0-9]")
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		require.NoError(t, err)
+		assert.Contains(t, string(stat), ") T ")
+		s.typed("\n")
+		s.ends()
+	})
 	t.Run("it wants to read in the background", func(t *testing.T) {
 		s := onTerminal(t, `"$0" exec -- sh -c 'echo ready; read x; echo "one $x."' & wait $!; echo "status $?"; fg; echo "status $?"`)
 		s.shows("ready")
