@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -81,29 +80,87 @@ type errorBody struct {
 	Code  string
 }
 
-// errorMembers are the members of an error body, also where they stand in an answer with status 200.
-type errorMembers struct {
-	Error json.RawMessage `json:"error"`
-	Code  json.RawMessage `json:"code"`
+// errorMembers are the members of an error body, and those of an error that is an object.
+var errorMembers = members.NewNames("error", "code", "message", "mensaje")
+
+// readErrorBody returns what an error body says, and whether it is one that says anything.
+func readErrorBody(body []byte) (errorBody, bool) {
+	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
+		return errorBody{}, false
+	}
+	text := scrub.UTF8(body)
+	if !json.Valid(text) {
+		return errorBody{}, false
+	}
+	o := errorMembers.Read(text)
+	said, ok := errorBodyOf(&o)
+	if message := cmp.Or(plainText(o.Get("message")), plainText(o.Get("mensaje"))); ok && (said.Error == "" || said.Error == otherText(o.Get("error"))) {
+		said.Error = cmp.Or(withoutRecord(message), said.Error)
+	}
+	return said, ok
 }
 
-// errorBody returns what the members say, also where they stand one level deeper (error:{code}), and
-// whether they say anything.
-func (m *errorMembers) errorBody() (errorBody, bool) {
-	b := errorBody{Error: memberText(m.Error)}
-	code, ofContract := contractCode(memberText(m.Code))
-	b.Code = code
-	var inner struct {
-		errorMembers
-		Message, Mensaje json.RawMessage
+// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}. Where a
+// member comes twice and differs, no code counts: it could be the other one.
+func errorBodyOf(o *members.Object) (errorBody, bool) {
+	raw := o.Get("error")
+	inner := errorMembers.Read(raw)
+	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
+	code, ofContract := contractCode(codeText(o.Get("code")))
+	if deeper, known := contractCode(codeText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(code) == "" {
+		code = deeper
 	}
-	if len(m.Error) > 0 && m.Error[0] == '{' && json.Unmarshal(m.Error, &inner) == nil {
-		b.Error = cmp.Or(memberText(inner.Error), memberText(inner.Message), memberText(inner.Mensaje), b.Error)
-		if code, known := contractCode(memberText(inner.Code)); known && !ofContract || strings.TrimSpace(b.Code) == "" {
-			b.Code = code
-		}
+	if o.Differs || inner.Differs {
+		code = ""
 	}
-	return b, b != errorBody{}
+	text = cmp.Or(text, otherText(raw))
+	return errorBody{withoutRecord(text), withoutRecord(code)}, text != "" || code != ""
+}
+
+// plainText returns a JSON string's text, and "" for another value, or one that says nothing.
+func plainText(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	text := textIn(raw)
+	if saysNothing(text) {
+		return ""
+	}
+	return text
+}
+
+// codeText returns the text of a code, which may be a number.
+func codeText(raw []byte) string {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
+		return ""
+	}
+	return cmp.Or(plainText(raw), otherText(raw))
+}
+
+// otherText returns a value as it stands that is no string, and "" for one that says nothing.
+func otherText(raw []byte) string {
+	if saysNothing(string(raw)) || raw[0] == '"' {
+		return ""
+	}
+	return string(raw)
+}
+
+// saysNothing reports whether a text is blank, or what a program writes for nothing.
+func saysNothing(text string) bool {
+	switch strings.Join(strings.Fields(text), "") {
+	case "", "false", "null", "{}", "[]":
+		return true
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return err == nil && n == 0
+}
+
+// withoutRecord returns the text of an error, and says so where it holds a taxpayer's record.
+func withoutRecord(text string) string {
+	if strings.Contains(text, `"`) && record.MatchString(scrub.Visible(text)) {
+		return recordNotShown
+	}
+	return text
 }
 
 // contractCode returns a code as the contract writes it, where that differs in case or blanks alone, and
@@ -116,101 +173,18 @@ func contractCode(code string) (string, bool) {
 	return code, false
 }
 
-// memberText returns a string member's text, another value as it stands, and "" for what says nothing.
-func memberText(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0:
-		return ""
-	case raw[0] != '"':
-		return valueText(raw)
-	case bytes.IndexByte(raw, '\\') >= 0:
-		var unescaped string
-		_ = json.Unmarshal(raw, &unescaped) // it was a value of a text that is JSON
-		return orNothing(unescaped)
+// textIn returns the text of a JSON string.
+func textIn(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
 	}
-	return orNothing(string(raw[1 : len(raw)-1]))
-}
-
-// orNothing returns a text, and "" for blanks.
-func orNothing(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	return text
-}
-
-// valueText is memberText of a value that is no string.
-func valueText(raw json.RawMessage) string {
-	var n float64
-	if json.Unmarshal(raw, &n) == nil && n == 0 { // 0 and null
-		return ""
-	}
-	text := string(raw)
-	switch strings.Join(strings.Fields(text), "") {
-	case "false", "{}", "[]":
-		return ""
-	}
-	return text
-}
-
-func readErrorBody(body []byte) (errorBody, bool) {
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
-		return errorBody{}, false
-	}
-	var m errorMembers
-	if json.Unmarshal(scrub.UTF8(body), &m) != nil {
-		return errorBody{}, false
-	}
-	return m.errorBody()
-}
-
-// decode reads the body as JSON into v, which has the members of these names and can hold errorMembers: an
-// error body inside a 200 is its code's error.
-func (a *answer) decode(names members.Names, v interface {
-	errorBody() (errorBody, bool)
-}) error {
-	if err := a.unmarshal(a.text(), names, v); err != nil {
-		return err
-	}
-	if said, ok := v.errorBody(); ok {
-		return a.errorInside(said)
-	}
-	return nil
-}
-
-// text returns the body as UTF-8.
-func (a *answer) text() []byte {
-	text := scrub.UTF8(a.Body)
-	if !utf8.Valid(a.Body) {
-		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
-	}
-	return text
-}
-
-func (a *answer) unmarshal(body []byte, names members.Names, v any) error {
-	switch trimmed := bytes.TrimSpace(body); {
-	case len(trimmed) == 0:
-		return notContract("the answer is empty")
-	case string(trimmed) == "null":
-		return notContract("the answer is null")
-	}
-	if err := json.Unmarshal(body, v); err != nil {
-		if said, ok := readErrorBody(body); ok {
-			return a.errorInside(said)
-		}
-		return notContract("%s", unreadable(err, body, a.reading.secrets()))
-	}
-	switch name, differs := names.Repeated(body); {
-	case differs:
-		a.contradicts("%s comes twice, and not the same", name)
-	case name != "":
-		a.warn("%s comes twice", name)
-	}
-	return nil
+	var unescaped string
+	_ = json.Unmarshal(raw, &unescaped) // it is a value of a text that is JSON
+	return unescaped
 }
 
 // errorInside is an error body that came with status 200.
-func (a *answer) errorInside(said errorBody) error {
+func (a *answer) errorInside(said errorBody) *Error {
 	if strings.TrimSpace(said.Error) == "" {
 		said.Error = "an error came with status 200"
 	}
@@ -237,38 +211,4 @@ func (a *answer) contradicts(format string, args ...any) {
 	case a.contradiction == nil:
 		a.contradiction = notContract(format, args...)
 	}
-}
-
-// ausente stands in a key field until the answer fills it, which null does not: so "absent" is told
-// apart from "".
-const ausente = "\x00"
-
-// missing takes names and values, and refuses a value that the answer did not fill.
-func missing(namesAndValues ...string) error {
-	for i := 0; i < len(namesAndValues); i += 2 {
-		if namesAndValues[i+1] == ausente {
-			return notContract("%s is missing", namesAndValues[i])
-		}
-	}
-	return nil
-}
-
-// fechaLeida is a date as it stands in an answer. One that cannot be read fails no decoding, since the
-// record is worth more than a date that the contract does not promise: unreadable then holds its text.
-type fechaLeida struct {
-	fecha      Fecha
-	unreadable string
-}
-
-// UnmarshalJSON never fails.
-func (f *fechaLeida) UnmarshalJSON(raw []byte) error {
-	switch text := memberText(raw); text {
-	case "", "-":
-	default:
-		var err error
-		if f.fecha, err = ParseFecha(text); err != nil {
-			f.unreadable = text
-		}
-	}
-	return nil
 }

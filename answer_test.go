@@ -50,12 +50,12 @@ func TestRefusedAsMalformed(t *testing.T) {
 		"an object for an array":                  {"buscar", record, "the answer is a JSON object"},
 		"an element is null":                      {"buscar", `[null]`, "element 0"},
 		"an element without a key":                {"buscar", `[{"ruc":"20131312955"}]`, "element 0"},
-		"an element without ruc":                  {"buscar", change(results, `"ruc"`, `"x"`), "element 0 lacks"},
-		"an element without a name":               {"buscar", change(results, `"razonSocial"`, `"x"`), "element 0 lacks"},
-		"an element without estado":               {"buscar", change(results, `"estado"`, `"x"`), "element 0 lacks"},
-		"an element, no condicion":                {"buscar", change(results, `"condicion"`, `"x"`), "element 0 lacks"},
+		"an element without ruc":                  {"buscar", change(results, `"ruc"`, `"x"`), "element 0: ruc is missing"},
+		"an element without a name":               {"buscar", change(results, `"razonSocial"`, `"x"`), "element 0: razonSocial is missing"},
+		"an element without estado":               {"buscar", change(results, `"estado"`, `"x"`), "element 0: estado is missing"},
+		"an element, no condicion":                {"buscar", change(results, `"condicion"`, `"x"`), "element 0: condicion is missing"},
 		"an element with a null name":             {"buscar", change(results, `"SUNAT"`, `null`), "element 0"},
-		"an element of another shape":             {"buscar", `["x"]`, "JSON string"},
+		"an element of another shape":             {"buscar", `["x"]`, "element 0 is a JSON string"},
 		"an element with a short ruc":             {"buscar", change(results, "20131312955", "2013"), "element 0 is not 11 digits"},
 		"truncated array":                         {"buscar", results[:len(results)-1], "JSON"},
 		"no codigo":                               {"validar", change(verdict, `"codigo":"0",`, ``), "codigo is missing"},
@@ -75,10 +75,10 @@ func TestRefusedAsMalformed(t *testing.T) {
 		"accepted, an unknown status, not valid":  {"validar", `{"codigo":"0","mensaje":"","estado":"","esValido":false}`, "exclude each other"},
 		"no compra":                               {"tipocambio", change(price, `"compra"`, `"x"`), "compra is missing"},
 		"null venta":                              {"tipocambio", change(price, `3.760`, `null`), "venta is missing"},
-		"compra zero":                             {"tipocambio", change(price, `3.750`, `0.000`), "compra is missing, not above zero"},
-		"venta below zero":                        {"tipocambio", change(price, `3.760`, `-3.760`), "venta is missing, not above zero"},
-		"compra in words":                         {"tipocambio", change(price, `3.750`, `"tres"`), "tres to decimal"},
-		"compra that fills memory":                {"tipocambio", change(price, `3.750`, `1e999999999`), "decimal"},
+		"compra zero":                             {"tipocambio", change(price, `3.750`, `0.000`), "compra is not above zero"},
+		"venta below zero":                        {"tipocambio", change(price, `3.760`, `-3.760`), "venta is not above zero"},
+		"compra in words":                         {"tipocambio", change(price, `3.750`, `"tres"`), "compra is no number"},
+		"compra that fills memory":                {"tipocambio", change(price, `3.750`, `1e999999999`), "compra is no number"},
 		"compra of many digits":                   {"tipocambio", change(price, `3.750`, `3.`+strings.Repeat("1", 500)), "too many digits"},
 		"no moneda":                               {"tipocambio", change(price, `"moneda":"USD",`, ``), "moneda is missing"},
 		"another moneda":                          {"tipocambio", change(price, `USD`, `EUR`), `moneda is "EUR"`},
@@ -345,6 +345,45 @@ func TestAnErrorMemberThatSaysNothing(t *testing.T) {
 	}
 }
 
+// A code that is none of the contract's, beside an error that says nothing, makes no error of a whole record.
+func TestACodeInAGoodAnswer(t *testing.T) {
+	for op, body := range map[string]string{"consultar": record, "validar": verdict, "tipocambio": price, "hoy": price} {
+		for _, members := range []string{`"error":false,"code":200`, `"error":false,"code":"200"`, `"code":"OK"`, `"error":"","code":"0"`, `"error":"false"`, `"error":"0"`, `"error":"null"`} {
+			t.Run(op+" "+members, func(t *testing.T) {
+				client, _ := answers(t, raw(200, body[:len(body)-1]+","+members+"}"))
+				require.NoError(t, operations[op](t.Context(), client))
+			})
+		}
+		t.Run(op+" that is an error", func(t *testing.T) {
+			client, _ := answers(t, raw(200, body[:len(body)-1]+`,"error":false,"code":"NOT_FOUND"}`))
+			require.ErrorIs(t, operations[op](t.Context(), client), fiscope.ErrNotFound)
+		})
+	}
+}
+
+// Of two codes that differ none counts: encoding/json would let the last one win.
+func TestACodeThatComesTwice(t *testing.T) {
+	for name, test := range map[string]struct {
+		op     string
+		status int
+		body   string
+		class  error
+	}{
+		"NOT_FOUND last, 404":         {"consultar", 404, `{"error":"a","code":"INTERNAL","Code":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
+		"NOT_FOUND first, 404":        {"consultar", 404, `{"error":"a","code":"NOT_FOUND","Code":"INTERNAL"}`, fiscope.ErrMalformedResponse},
+		"NOT_FOUND in a 200":          {"consultar", 200, `{"error":"a","code":"INTERNAL","Code":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
+		"NOT_FOUND in a whole record": {"consultar", 200, record[:len(record)-1] + `,"code":"","Code":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
+		"deeper":                      {"consultar", 404, `{"error":{"code":"X","Code":"NOT_FOUND"}}`, fiscope.ErrMalformedResponse},
+		"a clave that is refused":     {"validar", 401, `{"error":"a","code":"X","Code":"INVALID_SOL_CREDENTIALS"}`, fiscope.ErrUnauthorized},
+		"the same twice":              {"consultar", 404, `{"error":"a","code":"NOT_FOUND","Code":"NOT_FOUND"}`, fiscope.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(test.status, test.body))
+			require.ErrorIs(t, operations[test.op](t.Context(), client), test.class)
+		})
+	}
+}
+
 func TestTheTextOfAnErrorWithStatus200IsKept(t *testing.T) {
 	for name, test := range map[string]struct{ body, says string }{
 		"alone":                            {`{"error":"en mantenimiento"}`, "en mantenimiento"},
@@ -353,6 +392,8 @@ func TestTheTextOfAnErrorWithStatus200IsKept(t *testing.T) {
 		"escaped":                          {`{"error":"en \u006dantenimiento"}`, "en mantenimiento"},
 		"an object":                        {`{"error":{"message":"en mantenimiento"}}`, "en mantenimiento"},
 		"true":                             {`{"error":true}`, "true"},
+		"true, and a message":              {`{"error":true,"message":"en mantenimiento"}`, "en mantenimiento"},
+		"true, and a mensaje":              {`{"mensaje":"en mantenimiento","error":1}`, "en mantenimiento"},
 		"a number":                         {`{"error":17}`, "17"},
 		"beside members that are null":     {`{"error":"en mantenimiento","ruc":null,"codigo":null,"compra":null}`, "en mantenimiento"},
 		"beside a record of another shape": {`{"error":"en mantenimiento","ruc":1,"codigo":{},"compra":"x"}`, "en mantenimiento"},

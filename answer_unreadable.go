@@ -1,11 +1,7 @@
 package fiscope
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"html"
 	"net/http"
 	"regexp"
@@ -15,15 +11,10 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// unreadable says why a body with status 200 is not the JSON of the contract, and shows no data of it.
-func unreadable(err error, body []byte, secrets scrub.Secrets) string {
-	var shape *json.UnmarshalTypeError
-	if errors.As(err, &shape) {
-		member := cmp.Or(shape.Field, "the answer")
-		return fmt.Sprintf("%s is a JSON %s", member, shape.Value)
-	}
-	if first := bytes.TrimSpace(body)[0]; first == '{' || first == '[' {
-		return strings.TrimPrefix(err.Error(), "fiscope: ")
+// unreadable says why a body with status 200 is not JSON, and shows no data of it.
+func unreadable(body []byte, secrets scrub.Secrets) string {
+	if body[0] == '{' || body[0] == '[' {
+		return json.Unmarshal(body, new(json.RawMessage)).Error()
 	}
 	return "the answer is not JSON: " + pageText(http.StatusOK, body, secrets)
 }
@@ -43,24 +34,26 @@ func pageText(status int, body []byte, secrets scrub.Secrets) string {
 	// A secret may be a part of what gives a record away, or of a tag that hides it.
 	if !isError && mayHoldRecord(string(body)) ||
 		isRecord(scrub.Visible(scrub.PageText(body))) || isRecord(scrub.Visible(scrub.Unmarked(shown))) {
-		return "its text may be a taxpayer's record, which is not shown"
+		return recordNotShown
 	}
 	return shown
 }
+
+const recordNotShown = "its text may be a taxpayer's record, which is not shown"
 
 var (
 	// A record of the contract.
 	record = regexp.MustCompile(`(?i)"ruc" ?:.*"razonSocial" ?:|"razonSocial" ?:.*"ruc" ?:`)
 	// What stands before a taxpayer's name, in every format: razonSocial, razon_social, Razón Social.
-	nameOfRecord = regexp.MustCompile(`(?i)raz[oó]n.{0,3}social`)
-	// A RUC, but for that of an address, which the page of a firewall repeats.
-	rucOfRecord = regexp.MustCompile(`(^|[^/\w])[0-9]{11}\b`)
+	nameOfRecord = regexp.MustCompile(`(?is)raz[oó]\x{301}?n.{0,9}social|denominaci[oó]\x{301}?n`)
+	// A RUC, also with blanks or dashes in it, but for that of an address, which the page of a firewall repeats.
+	rucOfRecord = regexp.MustCompile(`(^|[^/\p{Nd}])(\p{Nd}[ -]?){10}\p{Nd}($|\P{Nd})`)
 )
 
 // mayHoldRecord reports whether a body has anything of a record that its text need not show.
 func mayHoldRecord(body string) bool {
 	body = html.UnescapeString(body)
-	return strings.ContainsFunc(body, binary) || nameOfRecord.MatchString(body)
+	return strings.ContainsFunc(body, binary) || nameOfRecord.MatchString(body) || rucOfRecord.MatchString(body)
 }
 
 // mayBeRecord reports whether a text that would be shown has anything of a record.

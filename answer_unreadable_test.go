@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -57,6 +58,16 @@ func TestNoErrorShowsARecord(t *testing.T) {
 		"in a table, in bold":           "<html><table><tr><td><b>Razón</b> <b>Social</b></td><td>QUISPE JUAN</td></tr></table></html>",
 		"in a title":                    "<html><title>10123456789 - QUISPE JUAN</title></html>",
 		"as a list with a title":        "<title>QUISPE</title>" + persona,
+		"beside its title":              "<html><title>QUISPE JUAN</title><body>10123456789 ACTIVO HABIDO</body></html>",
+		"in a table beside its title":   "<title>Ficha de QUISPE JUAN</title><table><tr><td>RUC</td><td>10123456789</td><td>ACTIVO</td></table>",
+		"its RUC glued to a word":       "RUC10123456789 QUISPE JUAN ACTIVO HABIDO",
+		"its RUC behind an underscore":  "ruc_10123456789;QUISPE JUAN;ACTIVO",
+		"its RUC with dashes":           "10-12345678-9 QUISPE JUAN ACTIVO HABIDO",
+		"its RUC with blanks":           "10 12345678 9 QUISPE JUAN ACTIVO HABIDO",
+		"its RUC in wide digits":        "１０１２３４５６７８９ QUISPE JUAN",
+		"words far apart":               "RAZON\n\n\n\nSOCIAL: QUISPE JUAN",
+		"in letters that are composed":  "Razo\u0301n Social: QUISPE JUAN",
+		"by another word":               "Denominación: QUISPE JUAN",
 		"as CSV":                        "ruc;razonSocial;estado\n10123456789;QUISPE JUAN;ACTIVO",
 		"as the registry's file":        "10123456789|QUISPE JUAN|ACTIVO|HABIDO",
 		"as a form":                     "ruc=10123456789&razonSocial=QUISPE+JUAN",
@@ -93,6 +104,26 @@ func TestNoErrorShowsARecord(t *testing.T) {
 			}
 		}
 	}
+	t.Run("in the members of an error", func(t *testing.T) {
+		for _, body := range []string{
+			`{"error":` + persona + `}`,
+			`{"error":[` + persona + `]}`,
+			`{"error":{"message":"x","data":` + persona + `}}`,
+			`{"error":true,"code":` + persona + `}`,
+			`{"error":true,"message":` + strconv.Quote("x "+persona) + `}`,
+			`{"error":` + strconv.Quote("Warning: x in /srv/api.php "+persona) + `}`,
+			`{"error":"x","code":` + strconv.Quote(persona) + `}`,
+		} {
+			for _, status := range []int{200, 201, 401, 404, 429, 500} {
+				for _, op := range []string{"consultar", "buscar", "tipocambio"} {
+					client, _ := answers(t, raw(status, body))
+					err := operations[op](t.Context(), client, fiscope.WithResponse(new(fiscope.Response)))
+					require.Error(t, err)
+					assert.NotContains(t, err.Error(), "QUISPE")
+				}
+			}
+		}
+	})
 	t.Run("under the status of an error", func(t *testing.T) {
 		for _, body := range []string{persona, "[" + persona + "]", "Warning: x\n" + persona, utf16le(persona), `{"razonSocial" : "QUISPE","ruc" : "10123456789"}`} {
 			for _, status := range []int{400, 401, 404, 429, 500, 503} {

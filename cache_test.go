@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -61,6 +63,7 @@ func TestAnErrorIsNotKept(t *testing.T) {
 		"NOT_FOUND with 302": raw(302, notFound), "NOT_FOUND with 400": raw(400, notFound), "NOT_FOUND with 401": raw(401, notFound),
 		"NOT_FOUND with 403": raw(403, notFound), "NOT_FOUND with 410": raw(410, notFound), "NOT_FOUND with 429": raw(429, notFound),
 		"NOT_FOUND with 500": raw(500, notFound), "NOT_FOUND with 503": raw(503, notFound), "NOT_FOUND with 201": raw(201, notFound),
+		"NOT_FOUND that broke off": with(404, &body{text: io.MultiReader(strings.NewReader(notFound), errReader{io.ErrUnexpectedEOF})}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, s := cached(t, fiscope.CachePolicy{}, failure, raw(200, contract(t, "consultar_200.json")))

@@ -24,7 +24,8 @@ import (
 // sender is what all calls of a client share: where a request goes, what it carries, and the guards that
 // it passes.
 type sender struct {
-	baseURL   string // without a slash at the end
+	baseURL   string   // without a slash at the end
+	base      *url.URL // the same, parsed
 	apiKey    Secreto
 	secrets   scrub.Secrets // the API key, as no text may show it
 	userAgent string
@@ -60,7 +61,7 @@ func (s *sender) settings(opts []CallOption) settings { return newSettings(s.res
 // request is what an operation asks for.
 type request struct {
 	op      Operation
-	path    string           // after the base URL, escaped
+	path    string           // after the base URL, of characters that need no escape
 	query   url.Values       // nil for none
 	body    []byte           // JSON, sent by POST; nil for a GET
 	sol     *CredencialesSOL // what the body holds that no output may show; nil for none
@@ -100,27 +101,27 @@ func newCall(ctx context.Context, s *sender, r request, set settings) *call {
 	return c
 }
 
-func (c *call) httpRequest() (*http.Request, error) {
-	method, target, body := http.MethodGet, c.baseURL+c.request.path, io.Reader(nil)
+// httpRequest returns the request of an attempt. It has no GetBody: with one, net/http sends a validation
+// again that an HTTP/2 server refused or a connection lost.
+func (c *call) httpRequest() http.Request {
+	target := *c.base
+	target.Path += c.request.path
+	if target.RawPath != "" {
+		target.RawPath += c.request.path
+	}
 	if c.request.query != nil {
-		target += "?" + c.request.query.Encode()
+		target.RawQuery = c.request.query.Encode()
 	}
-	if c.request.body != nil {
-		method, body = http.MethodPost, bytes.NewReader(c.request.body)
-	}
-	r, err := http.NewRequestWithContext(c.ctx, method, target, body)
-	if err != nil {
-		return nil, err
-	}
-	r.GetBody = nil // or net/http sends a validation again that an HTTP/2 server refused or a connection lost
 	values := []string{c.apiKey.text(), c.userAgent, "application/json"}
-	r.Header["X-Api-Key"] = values[0:1:1]
-	r.Header["User-Agent"] = values[1:2:2]
-	r.Header["Accept"] = values[2:3:3]
-	if c.request.body != nil {
-		r.Header["Content-Type"] = values[2:3:3]
+	r := http.Request{
+		Method: http.MethodGet, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"X-Api-Key": values[0:1:1], "User-Agent": values[1:2:2], "Accept": values[2:3:3]},
 	}
-	return r, nil
+	if c.request.body != nil {
+		r.Method, r.Header["Content-Type"] = http.MethodPost, values[2:3:3]
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(c.request.body)), int64(len(c.request.body))
+	}
+	return r
 }
 
 func (c *call) reading() reading { return c.sender.reading(c.request.sol) }
@@ -146,7 +147,6 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Unproven
 	}
 	err = cmp.Or(a.refusal(), err)
-	var e *Error
 	switch {
 	case err == nil && a.provesSOL:
 		return solguard.Proven
@@ -154,10 +154,16 @@ func (c *call) verdict(err error) solguard.Verdict {
 		return solguard.Rejected
 	case errors.Is(err, ErrQuotaExceeded) && a.Broken == nil: // a 401 that tells of the quota is not about the clave
 		return solguard.Unproven
-	case a.Refused && errors.As(err, &e) && strings.Trim(scrub.Visible(e.Code), "0123456789") == "": // 401 is no reason
+	case a.Refused && !namesReason(err):
 		return solguard.Doubtful
 	}
 	return solguard.Unproven
+}
+
+// namesReason reports whether a refusal has a code, of which 401 is none.
+func namesReason(err error) bool {
+	var e *Error
+	return !errors.As(err, &e) || strings.Trim(scrub.Visible(e.Code), "0123456789") != ""
 }
 
 // refused makes what keeps an operation from sending anything its error.

@@ -73,8 +73,10 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 // newSender makes what every call passes.
 func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	fleet := newFleet(c.store, baseURL, apiKey)
+	base, _ := url.Parse(baseURL) // which was checked
 	s := &sender{
 		baseURL:   baseURL,
+		base:      base,
 		apiKey:    apiKey,
 		secrets:   scrub.Secrets{}.With(apiKey.text()),
 		userAgent: c.userAgent,

@@ -154,7 +154,7 @@ func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error)
 // remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass, or
 // NOT_FOUND came with the status of another error (docs/contrato.md, 7: it comes with 404).
 func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, result T, from *answer) {
-	if a.cache == nil || from.contradicted || e.status != http.StatusOK && e.status != http.StatusNotFound {
+	if a.cache == nil || from.contradicted || from.Broken != nil || e.status != http.StatusOK && e.status != http.StatusNotFound {
 		return
 	}
 	lifetime := q.lifetime(a.cache.policy, result, e.missing == nil, e.stored)

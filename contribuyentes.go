@@ -152,30 +152,36 @@ func (b Busqueda) check() error {
 	return nil
 }
 
-type contribuyenteLeido struct {
-	errorMembers
-	Contribuyente
-	FechaInscripcion       fechaLeida `json:"fechaInscripcion"`
-	FechaInicioActividades fechaLeida `json:"fechaInicioActividades"`
-}
-
-var namesOfContribuyente = members.NamesOf[contribuyenteLeido]()
+var membersOfContribuyente = members.NewNames("ruc", "razonSocial", "estado", "condicion", "direccion", "ubigeo", "departamento", "provincia",
+	"distrito", "tipo", "actividadEconomica", "fechaInscripcion", "fechaInicioActividades", "error", "code")
 
 func (q consulta) read(a *answer) (*Contribuyente, error) {
-	leido := contribuyenteLeido{Contribuyente: Contribuyente{RUC: ausente, RazonSocial: ausente, Estado: ausente, Condicion: ausente}}
-	if err := a.decode(namesOfContribuyente, &leido); err != nil {
+	o, err := a.object(membersOfContribuyente)
+	if err != nil {
 		return nil, err
 	}
-	c := &leido.Contribuyente
-	if err := missing("ruc", c.RUC, "razonSocial", c.RazonSocial, "estado", string(c.Estado), "condicion", string(c.Condicion)); err != nil {
-		return nil, err
+	c := &Contribuyente{
+		RUC:                    o.required("ruc"),
+		RazonSocial:            o.required("razonSocial"),
+		Estado:                 Estado(o.required("estado")),
+		Condicion:              Condicion(o.required("condicion")),
+		Direccion:              o.optional("direccion"),
+		Ubigeo:                 o.optional("ubigeo"),
+		Departamento:           o.optional("departamento"),
+		Provincia:              o.optional("provincia"),
+		Distrito:               o.optional("distrito"),
+		Tipo:                   o.optional("tipo"),
+		ActividadEconomica:     o.optional("actividadEconomica"),
+		FechaInscripcion:       o.optionalDate("fechaInscripcion"),
+		FechaInicioActividades: o.optionalDate("fechaInicioActividades"),
+	}
+	if o.err != nil {
+		return nil, o.err
 	}
 	if c.RUC != q.ruc {
 		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), scrub.AbridgeRUC(c.RUC))
 	}
 	checkTaxpayer(a, c.RazonSocial, c.Estado, c.Condicion)
-	c.FechaInscripcion = optionalDate(a, "fechaInscripcion", leido.FechaInscripcion)
-	c.FechaInicioActividades = optionalDate(a, "fechaInicioActividades", leido.FechaInicioActividades)
 	return c, a.contradiction
 }
 
@@ -192,38 +198,33 @@ func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condi
 	}
 }
 
-type resumenLeido struct {
-	RUC         *string    `json:"ruc"`
-	RazonSocial *string    `json:"razonSocial"`
-	Estado      *Estado    `json:"estado"`
-	Condicion   *Condicion `json:"condicion"`
-}
-
-var namesOfResumen = members.NamesOf[resumenLeido]()
+var membersOfResumen = members.NewNames("ruc", "razonSocial", "estado", "condicion")
 
 func (b Busqueda) read(a *answer) ([]ContribuyenteResumen, error) {
-	var leidos []resumenLeido
-	if err := a.unmarshal(a.text(), namesOfResumen, &leidos); err != nil {
+	text, err := a.json('[')
+	if err != nil {
 		return nil, err
 	}
-	resumenes := make([]ContribuyenteResumen, 0, len(leidos))
-	for i, l := range leidos {
-		if l.RUC == nil || l.RazonSocial == nil || l.Estado == nil || l.Condicion == nil {
-			return nil, notContract("element %d lacks one of ruc, razonSocial, estado, condicion", i)
+	resumenes := []ContribuyenteResumen{}
+	for i, element := range members.Elements(text) {
+		if element[0] != '{' {
+			return nil, notContract("element %d is a JSON %s", i, kindOf(element))
 		}
-		if checkRUC("ruc", *l.RUC) != nil {
+		o := a.objectIn(element, membersOfResumen)
+		r := ContribuyenteResumen{
+			RUC:         o.required("ruc"),
+			RazonSocial: o.required("razonSocial"),
+			Estado:      Estado(o.required("estado")),
+			Condicion:   Condicion(o.required("condicion")),
+		}
+		if o.err != nil {
+			return nil, notContract("element %d: %s", i, o.err.Message)
+		}
+		if checkRUC("ruc", r.RUC) != nil {
 			a.contradicts("the ruc of element %d is not 11 digits", i)
 		}
-		checkTaxpayer(a, *l.RazonSocial, *l.Estado, *l.Condicion)
-		resumenes = append(resumenes, ContribuyenteResumen{*l.RUC, *l.RazonSocial, *l.Estado, *l.Condicion})
+		checkTaxpayer(a, r.RazonSocial, r.Estado, r.Condicion)
+		resumenes = append(resumenes, r)
 	}
 	return resumenes, a.contradiction
-}
-
-// optionalDate returns the date of a field, and warns of one that cannot be read.
-func optionalDate(a *answer, field string, leida fechaLeida) Fecha {
-	if leida.unreadable != "" {
-		a.warn("%s is not a date: %s", field, a.quote(leida.unreadable))
-	}
-	return leida.fecha
 }

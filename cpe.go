@@ -83,30 +83,37 @@ func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 	return body
 }
 
-type resultadoLeido struct {
-	errorMembers
-	ResultadoCPE
-	EsValido *bool `json:"esValido"`
-}
-
-var namesOfResultado = members.NamesOf[resultadoLeido]()
+var membersOfResultado = members.NewNames("codigo", "mensaje", "estado", "esValido", "error", "code")
 
 func (v validacion) read(a *answer) (*ResultadoCPE, error) {
-	leido := resultadoLeido{ResultadoCPE: ResultadoCPE{Codigo: ausente}}
-	if err := a.decode(namesOfResultado, &leido); err != nil {
+	o, err := a.object(membersOfResultado)
+	if err != nil {
 		return nil, err
 	}
-	resultado := &leido.ResultadoCPE
-	switch {
-	case resultado.Codigo == ausente || resultado.Codigo == "":
-		return nil, notContract("codigo is missing")
-	case leido.EsValido == nil:
-		return nil, notContract("esValido is missing")
+	resultado := &ResultadoCPE{
+		Codigo:   codigoIn(&o),
+		Mensaje:  o.optional("mensaje"),
+		Estado:   EstadoCPE(o.optional("estado")),
+		EsValido: o.flag("esValido"),
 	}
-	resultado.EsValido = *leido.EsValido
+	if o.err != nil {
+		return nil, o.err
+	}
 	checkVerdict(a, resultado)
 	a.provesSOL = !a.contradicted && (resultado.Codigo.Final() || resultado.Codigo == CodigoEnProceso)
 	return resultado, a.contradiction
+}
+
+// codigoIn returns the code of a verdict, which may be a number.
+func codigoIn(o *object) CodigoCPE {
+	if raw := o.value("codigo"); raw != nil && kindOf(raw) == "number" {
+		return CodigoCPE(raw)
+	}
+	codigo := o.required("codigo")
+	if codigo == "" {
+		o.fail("codigo is missing")
+	}
+	return CodigoCPE(codigo)
 }
 
 // checkVerdict notes what in a verdict excludes another: any two of codigo, estado and esValido, whatever

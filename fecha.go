@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"database/sql/driver"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -33,18 +32,31 @@ func NewFecha(year int, month time.Month, day int) Fecha {
 // ParseFecha reads YYYY-MM-DD and nothing else: four, two and two ASCII digits, of a day that exists
 // between the years 0001 and 9999.
 func ParseFecha(s string) (Fecha, error) {
-	var f Fecha
-	if len(s) == len("2006-01-02") && s[4] == '-' && s[7] == '-' && digits(s[:4]) && digits(s[5:7]) && digits(s[8:]) {
-		f.year, _ = strconv.Atoi(s[:4])
-		month, _ := strconv.Atoi(s[5:7])
-		f.month = time.Month(month)
-		f.day, _ = strconv.Atoi(s[8:])
-		if f.Valid() {
-			return f, nil
-		}
+	f, ok := dateOf(s)
+	switch {
+	case ok && f.Valid():
+		return f, nil
+	case ok:
 		return Fecha{}, fmt.Errorf("fiscope: fecha %q is not a day of the calendar", s)
 	}
 	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", scrub.Cut(s, len("2006-01-02")))
+}
+
+// dateOf returns the numbers of a text of the form YYYY-MM-DD, which need not be a day.
+func dateOf[T string | []byte](s T) (f Fecha, ok bool) {
+	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
+		return f, false
+	}
+	ok = true
+	number := func(digits T) (n int) {
+		for i := range len(digits) {
+			ok = ok && '0' <= digits[i] && digits[i] <= '9'
+			n = 10*n + int(digits[i]-'0')
+		}
+		return n
+	}
+	f = Fecha{number(s[:4]), time.Month(number(s[5:7])), number(s[8:])}
+	return f, ok
 }
 
 // FechaEnLima returns the date that a calendar on a wall in Lima shows at the instant t.

@@ -3,7 +3,6 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
@@ -75,29 +74,25 @@ func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err erro
 }
 
 // exchange makes attempts until one is answered or another makes no sense.
-func (c *call) exchange() error {
-	r, err := c.httpRequest()
-	if err != nil {
-		return err
-	}
-	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Attempt: c.attempt}
+func (c *call) exchange() (err error) {
+	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt}
 	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
-	c.sent, err = loop.Run(r, c.request.body)
+	c.sent, err = loop.Run(c.ctx)
 	return err
 }
 
 // attempt is one attempt: behind the quota of this process and of the fleet, and the limiter, whose waits
 // do not count into its time.
-func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err error) {
-	ticket, err := c.quota.Enter(r.Context(), c.settings.reserve)
+func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err error) {
+	ticket, err := c.quota.Enter(ctx, c.settings.reserve)
 	if err != nil {
 		return a, refusedBy(err, number)
 	}
 	var outcome quota.Outcome
 	defer func() { c.quota.Leave(ticket, outcome) }()
-	reservation, err := c.sender.fleet.reserve(r.Context(), c.settings.reserve)
+	reservation, err := c.sender.fleet.reserve(ctx, c.settings.reserve)
 	if err != nil {
 		outcome = heldBack(err)
 		return a, refusedBy(err, number)
@@ -106,17 +101,18 @@ func (c *call) attempt(r *http.Request, number int) (a exchange.Answer, err erro
 	defer func() {
 		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
-	if err := c.pace(r.Context()); err != nil {
+	if err := c.pace(ctx); err != nil {
 		return a, err
 	}
 	if c.turn != nil {
-		if r, err = c.turn.depart(r); err != nil {
+		if ctx, err = c.turn.depart(ctx); err != nil {
 			return a, err
 		}
 	}
 	c.sending(number)
 	a.Written = 1 // for all that is known, should the transport panic
-	a = exchange.Once(c.transport, r, c.timeout, c.maxBody)
+	r := c.httpRequest()
+	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
 	if c.turn != nil {
 		c.turn.returned(a)
 	}

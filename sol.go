@@ -3,7 +3,6 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -105,22 +104,22 @@ func (t *solTurn) maySend(ctx context.Context) error {
 	return t.here.Refused()
 }
 
-// depart is called last before an attempt's request is sent. It returns the request, that of an unproven
-// credential as one that does not end with its caller, or why it may not be sent.
-func (t *solTurn) depart(r *http.Request) (*http.Request, error) {
-	if err := t.maySend(r.Context()); err != nil {
+// depart is called last before an attempt's request is sent. It returns the request's context, which does
+// not end with the caller where the credential is not proven, or why it may not be sent.
+func (t *solTurn) depart(ctx context.Context) (context.Context, error) {
+	if err := t.maySend(ctx); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := r.Context().Err(); t.abandoned || err != nil {
+	if err := ctx.Err(); t.abandoned || err != nil {
 		return nil, cmp.Or(err, context.Canceled)
 	}
 	t.attempts, t.sent, t.goesOn = t.attempts+1, true, t.here.Alone()
 	if !t.goesOn {
-		return r, nil
+		return ctx, nil
 	}
-	return r.WithContext(context.WithoutCancel(r.Context())), nil
+	return context.WithoutCancel(ctx), nil
 }
 
 // returned takes note of what came of an attempt, before anybody else is told. After one that reached nobody,

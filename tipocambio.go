@@ -84,30 +84,28 @@ func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
 	return tc, cmp.Or(err, a.contradiction)
 }
 
-type tipoCambioLeido struct {
-	errorMembers
-	TipoCambio
-	Compra tasaLeida  `json:"compra"`
-	Venta  tasaLeida  `json:"venta"`
-	Fecha  fechaLeida `json:"fecha"`
-}
-
-var namesOfTipoCambio = members.NamesOf[tipoCambioLeido]()
+var membersOfTipoCambio = members.NewNames("compra", "venta", "moneda", "fecha", "origen", "error", "code")
 
 func readTipoCambio(a *answer) (*TipoCambio, error) {
-	var leido tipoCambioLeido
-	if err := a.decode(namesOfTipoCambio, &leido); err != nil {
+	o, err := a.object(membersOfTipoCambio)
+	if err != nil {
 		return nil, err
 	}
-	tc := &leido.TipoCambio
-	tc.Compra, tc.Venta, tc.Fecha = leido.Compra.Decimal, leido.Venta.Decimal, leido.Fecha.fecha
+	fecha, unreadable := o.date("fecha")
+	tc := &TipoCambio{
+		Compra: rateIn(&o, "compra"),
+		Venta:  rateIn(&o, "venta"),
+		Moneda: o.optional("moneda"),
+		Fecha:  fecha,
+		Origen: o.optional("origen"),
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
 	for _, rate := range []struct {
 		field string
 		value decimal.Decimal
 	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
-		if !printable(rate.value) {
-			return nil, notContract("%s is missing, not above zero, or has too many digits", rate.field)
-		}
 		if rate.value.LessThan(lowestRate) || rate.value.GreaterThan(highestRate) {
 			a.warn("%s %s is not between %s and %s soles for a dollar", rate.field, written(rate.value), lowestRate, highestRate)
 		}
@@ -116,8 +114,8 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 		a.warn("compra %s is above venta %s", written(tc.Compra), written(tc.Venta))
 	}
 	switch {
-	case leido.Fecha.unreadable != "":
-		return nil, notContract("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(leido.Fecha.unreadable))
+	case unreadable != "":
+		return nil, notContract("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(unreadable))
 	case tc.Moneda == "":
 		return nil, notContract("moneda is missing")
 	case tc.Fecha.IsZero():
@@ -132,19 +130,22 @@ func readTipoCambio(a *answer) (*TipoCambio, error) {
 // above 4.2 soles, and a point in another place leads out of them.
 var lowestRate, highestRate = decimal.NewFromInt(1), decimal.NewFromInt(10)
 
-// tasaLeida is a rate as it stands in an answer, a number or a string.
-type tasaLeida struct{ decimal.Decimal }
-
 // The longest rate that is read: to make a decimal of a megabyte of digits takes seconds.
 const longestRate = 64
 
-// UnmarshalJSON leaves a rate that is too long at zero.
-func (t *tasaLeida) UnmarshalJSON(raw []byte) error {
-	if len(raw) > longestRate {
-		*t = tasaLeida{}
-		return nil
+// rateIn returns a rate, which may be a number or a string.
+func rateIn(o *object, name string) (rate decimal.Decimal) {
+	switch raw := o.value(name); {
+	case raw == nil:
+		o.fail("%s is missing", name)
+	case len(raw) > longestRate:
+		o.fail("%s has too many digits", name)
+	case rate.UnmarshalJSON(raw) != nil:
+		o.fail("%s is no number", name)
+	case !printable(rate):
+		o.fail("%s is not above zero, or has too many digits", name)
 	}
-	return t.Decimal.UnmarshalJSON(raw)
+	return rate
 }
 
 // printable reports whether a rate is above zero and of a size that can be written out: a decimal's

@@ -32,15 +32,15 @@ var (
 	errMisuse = errors.New("the transport is at fault")
 )
 
-// Once sends r once and reads the answer whole, both within timeout, but no more than maxBytes of its
+// Once sends r once, within the context whole, and reads the answer whole, both within timeout, but no more than maxBytes of its
 // headers, and of its body after decompression.
 //
 // That transport returns when the context of its request ends is its own duty, as it is with http.Client:
 // a goroutine for each attempt, which could be left behind, would nearly double the time of a lookup. The
 // reading of a body ends in any case.
-func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, maxBytes int64) Answer {
+func Once(whole context.Context, transport http.RoundTripper, r *http.Request, timeout time.Duration, maxBytes int64) Answer {
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	ctx, cancel := context.WithTimeout(whole, timeout)
 	defer cancel()
 	trace := new(trace)
 	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx))) //nolint:bodyclose // receive closes it
@@ -52,7 +52,7 @@ func Once(transport http.RoundTripper, r *http.Request, timeout time.Duration, m
 	if err == nil {
 		a.receive(ctx, resp, maxBytes)
 		a.Refused = resp.StatusCode == http.StatusUnauthorized
-		if a.Refused && r.Context().Err() == nil {
+		if a.Refused && whole.Err() == nil {
 			a.Status, a.Err = resp.StatusCode, nil
 		}
 	}

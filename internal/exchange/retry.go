@@ -25,9 +25,10 @@ type Policy struct {
 type Loop struct {
 	Policy Policy
 	Budget *Budget
+	Post   bool // what is attempted is a POST
 	// Attempt makes the attempt with that number, from 1 on, and keeps its answer. An error says that the
 	// attempt was not made, and ends the loop: with that error, or with the last answer for ErrNoRetry.
-	Attempt func(r *http.Request, number int) (Answer, error)
+	Attempt func(ctx context.Context, number int) (Answer, error)
 	// Waiting, where it is set, is called before each wait, with what Run would return without the attempt
 	// that follows it.
 	Waiting func(wait time.Duration, soFar Result, err error)
@@ -42,23 +43,23 @@ type Result struct {
 	MayBeSent bool // one of them may have reached the service
 }
 
-// Run makes the attempts of r, whose body is body, or nil for none. The error is nil where the answer of
-// the last attempt counts. Otherwise it says why there is none, and why another attempt was not made: by
-// what Attempt said, or since the context ended before it.
-func (l Loop) Run(r *http.Request, body []byte) (Result, error) {
-	t := tries{Loop: l, post: body != nil}
+// Run makes the attempts. The error is nil where the answer of the last one counts. Otherwise it says why
+// there is none, and why another attempt was not made: by what Attempt said, or since the context ended
+// before it.
+func (l Loop) Run(ctx context.Context) (Result, error) {
 	// Nearly all requests end with their first attempt; go-retryablehttp takes over where another is to
 	// be considered. Going through it at once would cost 20 allocations a request.
-	if !t.attempt(r) || !t.last.retryable() {
-		return t.result, t.failure(r.Context())
+	first := tries{Loop: l}
+	if !first.attempt(ctx) || !first.last.retryable() {
+		return first.result, first.failure(ctx)
 	}
-	return t.again(r, body)
+	t := first // on the heap, where the loop's functions need it
+	return t.again(ctx)
 }
 
 // tries are the attempts of one request.
 type tries struct {
 	Loop
-	post           bool
 	result         Result
 	last           Answer
 	kept           error  // why an attempt was not made, as Attempt said; nil where none was kept back
@@ -69,8 +70,8 @@ type tries struct {
 }
 
 // attempt reports whether the attempt was made.
-func (t *tries) attempt(r *http.Request) bool {
-	answer, err := t.Attempt(r, t.result.Attempts+1)
+func (t *tries) attempt(ctx context.Context) bool {
+	answer, err := t.Attempt(ctx, t.result.Attempts+1)
 	if err != nil {
 		t.kept = err
 		return false
@@ -109,14 +110,11 @@ func withReason(err, reason error) error {
 }
 
 // again hands the first answer to the retry loop, which sees to the other attempts.
-func (t *tries) again(r *http.Request, body []byte) (Result, error) {
+func (t *tries) again(ctx context.Context) (Result, error) {
 	t.seed = rand.Uint64()
-	request := &retryablehttp.Request{Request: r}
-	if body != nil {
-		if err := request.SetBody(body); err != nil {
-			return t.result, err
-		}
-		request.GetBody = nil // which SetBody sets: only this loop may send it again
+	anything, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, "/", nil) // each attempt makes its own
+	if err != nil {
+		return t.result, err
 	}
 	client := retryablehttp.Client{
 		HTTPClient: &http.Client{
@@ -131,16 +129,16 @@ func (t *tries) again(r *http.Request, body []byte) (Result, error) {
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	defer t.giveBack()
-	resp, err := client.Do(request)
+	resp, err := client.Do(anything)
 	if err == nil {
 		_ = resp.Body.Close() // the bytes are the caller's already
 		return t.result, nil
 	}
 	// The error of the loop names the URL: what it means is known here.
 	if t.setAside && t.kept == nil { // the wait for another attempt was interrupted
-		t.kept = r.Context().Err()
+		t.kept = ctx.Err()
 	}
-	return t.result, t.failure(r.Context())
+	return t.result, t.failure(ctx)
 }
 
 // roundTripper has no CloseIdleConnections, which the retry loop would call after a failure: the pool of
@@ -154,7 +152,7 @@ var errKept = errors.New("the attempt was not made")
 
 // roundTrip is one attempt. Its response holds what was read of the answer.
 func (t *tries) roundTrip(r *http.Request) (*http.Response, error) {
-	if t.handedOver && !t.attempt(r) {
+	if t.handedOver && !t.attempt(r.Context()) {
 		return nil, errKept
 	}
 	t.handedOver = true
@@ -225,7 +223,7 @@ func answerOf(resp *http.Response, err error) (a Answer, made bool) {
 // 500 may be the answer to this very request: it is asked for once more. A validation that was received
 // twice can be two refusals of the same clave.
 func (t *tries) repeatable(a Answer) bool {
-	if t.post {
+	if t.Post {
 		return t.Policy.RetryUnsentPOST && a.Unsent
 	}
 	return a.Status != http.StatusInternalServerError || t.internalErrors == 1

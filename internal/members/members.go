@@ -1,84 +1,109 @@
-// Package members finds the members that come twice in a JSON object. encoding/json lets the last of them
-// win, also where they differ in case, and says nothing.
+// Package members reads the members of a JSON object as they stand in the text. encoding/json does not say
+// which are there, nor that one comes twice: it lets the last of them win, also where they differ in case.
 package members
 
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
+	"iter"
 	"strings"
 )
 
-// Names are the names of the members that are read into a struct.
+// Names are the names of the members that are read, in the order in which they mostly come.
 type Names []string
 
-// most is how many names there can be, so that a look for repetitions needs no memory.
+// most is how many names there can be, so that an object needs no memory of its own.
 const most = 16
 
-// NamesOf returns the names in the tags of a struct, with those of the structs that it embeds.
-func NamesOf[T any]() Names {
-	var names Names
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-			names = append(names, name)
-		}
-	}
+// NewNames returns names. More than 16 are a mistake in the program.
+func NewNames(names ...string) Names {
 	if len(names) > most {
-		panic("members: a struct of more names than Repeated can look for")
+		panic("members: more names than an object can hold")
 	}
 	return names
 }
 
-// Repeated looks for a member of these names that comes twice, in the same or in another case, in an
-// object or in one of an array's. What is nested deeper does not matter. It returns the first whose values
-// differ in their bytes, otherwise the first that comes twice, and "" where none does. text is what
-// encoding/json accepts.
-func (names Names) Repeated(text []byte) (name string, differs bool) {
-	outer := cursor(text)
-	if outer.skip(); len(outer) == 0 || outer[0] != '[' {
-		return names.repeatedIn(outer)
-	}
-	outer = outer[1:]
-	for outer.skip(); len(outer) > 0 && outer[0] != ']'; outer.skip() {
-		found, differs := names.repeatedIn(outer.value())
-		if differs {
-			return found, true
-		}
-		if name == "" {
-			name = found
-		}
-	}
-	return name, false
+// Object is what an object has of the members that are read.
+type Object struct {
+	// Repeated is a member that comes twice, in the same or in another case: the first whose values differ
+	// in their bytes, otherwise the first that comes twice, and "" where none does.
+	Repeated string
+	Differs  bool // its values do
+
+	names  Names
+	values [most][]byte
 }
 
-// repeatedIn is Repeated of one object.
-func (names Names) repeatedIn(object []byte) (name string, differs bool) {
-	if len(object) == 0 || object[0] != '{' {
-		return "", false
-	}
-	var seen [most][]byte // the value that each name had first
-	inner := cursor(object[1:])
-	for inner.skip(); len(inner) > 0 && inner[0] == '"'; inner.skip() {
-		quoted := inner.value()
-		inner.skip()
-		value := inner.value()
-		i := names.index(quoted)
-		switch {
-		case i < 0:
-		case seen[i] == nil:
-			seen[i] = value
-		case !bytes.Equal(seen[i], value):
-			return names[i], true
-		case name == "":
-			name = names[i]
+// Get returns the value of a member, and nil where it is absent. Where it comes twice it is the last that is not
+// null, as it is for encoding/json.
+func (o *Object) Get(name string) []byte {
+	for i, known := range o.names {
+		if known == name {
+			return o.values[i]
 		}
 	}
-	return name, false
+	return nil
 }
 
-// index returns which of the names encoding/json takes a name for, as it stands in quotes; -1 for none.
-func (names Names) index(quoted []byte) int {
+// Read reads the members with these names of an object, and none of another value. What is nested deeper
+// does not matter. text is what encoding/json accepts.
+func (names Names) Read(text []byte) Object {
+	o := Object{names: names}
+	c := cursor(text)
+	if c.skip(); len(c) == 0 || c[0] != '{' {
+		return o
+	}
+	c = c[1:]
+	next := 0 // the name that follows the last one, as it mostly does
+	for c.skip(); len(c) > 0 && c[0] == '"'; c.skip() {
+		quoted := c.value()
+		c.skip()
+		value := c.value()
+		i := names.index(quoted, next)
+		if i < 0 {
+			continue
+		}
+		next = i + 1
+		before := o.values[i]
+		if before != nil {
+			o.repeats(names[i], !bytes.Equal(before, value))
+		}
+		if before == nil || string(value) != "null" {
+			o.values[i] = value
+		}
+	}
+	return o
+}
+
+// repeats notes that a member comes twice.
+func (o *Object) repeats(name string, differs bool) {
+	if o.Repeated == "" || differs && !o.Differs {
+		o.Repeated, o.Differs = name, differs
+	}
+}
+
+// Elements returns the elements of an array, and none of another value. text is what encoding/json accepts.
+func Elements(text []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		c := cursor(text)
+		if c.skip(); len(c) == 0 || c[0] != '[' {
+			return
+		}
+		c = c[1:]
+		c.skip()
+		for i := 0; len(c) > 0 && c[0] != ']' && yield(i, c.value()); i++ {
+			c.skip()
+		}
+	}
+}
+
+// index returns which of the names encoding/json takes a name for, as it stands in quotes; -1 for none. The
+// one that it may well be is tried first.
+func (names Names) index(quoted []byte, first int) int {
 	read := quoted[1 : len(quoted)-1]
+	if first < len(names) && string(read) == names[first] {
+		return first
+	}
 	if bytes.IndexByte(read, '\\') >= 0 {
 		var unescaped string
 		if json.Unmarshal(quoted, &unescaped) != nil {
@@ -100,9 +125,17 @@ type cursor []byte
 
 // skip passes blanks and separators.
 func (c *cursor) skip() {
-	for len(*c) > 0 && strings.IndexByte(" \t\r\n,:", (*c)[0]) >= 0 {
+	for len(*c) > 0 && separates((*c)[0]) {
 		*c = (*c)[1:]
 	}
+}
+
+func separates(b byte) bool {
+	switch b {
+	case ' ', '\t', '\r', '\n', ',', ':':
+		return true
+	}
+	return false
 }
 
 // value takes one value.
@@ -121,7 +154,7 @@ func (c *cursor) value() []byte {
 		default:
 			end++
 			if depth == 0 { // a number, true, false or null
-				for end < len(text) && strings.IndexByte(" \t\r\n,:]}", text[end]) < 0 {
+				for end < len(text) && !separates(text[end]) && text[end] != ']' && text[end] != '}' {
 					end++
 				}
 			}
@@ -137,13 +170,24 @@ func (c *cursor) value() []byte {
 
 // lengthOfString returns how many bytes a string has, with its quotes.
 func lengthOfString(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for end := 1; end < len(text); {
+		quote := bytes.IndexByte(text[end:], '"')
+		if quote < 0 {
+			break
+		}
+		end += quote + 1
+		if !escaped(text[:end-1]) {
+			return end
 		}
 	}
 	return len(text)
+}
+
+// escaped reports whether what follows before is escaped: by an odd number of backslashes.
+func escaped(before []byte) bool {
+	backslashes := 0
+	for i := len(before) - 1; i > 0 && before[i] == '\\'; i-- {
+		backslashes++
+	}
+	return backslashes%2 == 1
 }

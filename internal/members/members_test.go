@@ -12,26 +12,58 @@ import (
 	"github.com/fiscope/fiscope/internal/members"
 )
 
-type failure struct {
-	Code string `json:"code"`
+var names = members.NewNames("name", "born", "code")
+
+func TestMoreNamesThanAnObjectHolds(t *testing.T) {
+	assert.Panics(t, func() { members.NewNames(strings.Split("abcdefghijklmnopq", "")...) })
 }
 
-type Person struct {
-	Name string `json:"name"`
-	Born string `json:"born"`
+func TestGet(t *testing.T) {
+	for name, test := range map[string]struct{ text, value string }{
+		"a text":                {`{"name":"a"}`, `"a"`},
+		"with blanks":           {" {\t\"x\" : {} ,\r\n\"name\" : [ 1 , 2 ] } ", `[ 1 , 2 ]`},
+		"in another order":      {`{"code":1,"born":2,"name":3}`, `3`},
+		"in another case":       {`{"NAME":1}`, `1`},
+		"escaped":               {`{"n\u0061me":1}`, `1`},
+		"a string with escapes": {`{"name":"\\\"\\\\","born":"x"}`, `"\\\"\\\\"`},
+		"null":                  {`{"name":null}`, `null`},
+		"absent":                {`{"born":1}`, ``},
+		"the last of two":       {`{"name":1,"name":2}`, `2`},
+		"but for null":          {`{"name":1,"name":null}`, `1`},
+		"nested":                {`{"born":{"name":1}}`, ``},
+		"of no object":          {`["name"]`, ``},
+		"of nothing":            {``, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := names.Read([]byte(test.text))
+			assert.Equal(t, test.value, string(o.Get("name")))
+			assert.Nil(t, o.Get("unknown"))
+		})
+	}
 }
 
-type read struct {
-	failure
-	Person
-	Born  int `json:"born,omitempty"` // instead of the person's
-	Other string
-}
-
-var names = members.NamesOf[read]()
-
-func TestNamesOfAStruct(t *testing.T) {
-	assert.ElementsMatch(t, []string{"code", "name", "born"}, names)
+func TestElements(t *testing.T) {
+	for name, test := range map[string]struct {
+		text     string
+		elements []string
+	}{
+		"of every kind": {` [ {"a":[1,"]"]} , [2] ,"x",-1e5 , true,null ] `, []string{`{"a":[1,"]"]}`, `[2]`, `"x"`, `-1e5`, `true`, `null`}},
+		"none":          {`[]`, nil},
+		"no array":      {`{"a":[1]}`, nil},
+		"nothing":       {``, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var elements []string
+			for i, element := range members.Elements([]byte(test.text)) {
+				assert.Equal(t, len(elements), i)
+				elements = append(elements, string(element))
+			}
+			assert.Equal(t, test.elements, elements)
+		})
+	}
+	for range members.Elements([]byte(`[1,2]`)) {
+		break
+	}
 }
 
 func TestRepeated(t *testing.T) {
@@ -39,42 +71,37 @@ func TestRepeated(t *testing.T) {
 		text, repeated string
 		differs        bool
 	}{
-		"none":                      {`{"name":"a","born":"b","code":"c"}`, "", false},
-		"twice the same":            {`{"name":"a","name":"a"}`, "name", false},
-		"twice, differing":          {`{"name":"a","name":"b"}`, "name", true},
-		"in another case":           {`{"name":"a","NAME":"b"}`, "name", true},
-		"escaped":                   {`{"name":"a","\u006eam\u0065":"b"}`, "name", true},
-		"a name with a bad escape":  {`{"name":"a","nam\ud800e":"b"}`, "", false},
-		"differing after the same":  {`{"name":"a","name":"a","code":1,"code":2}`, "code", true},
-		"the third differs":         {`{"name":"a","name":"a","name":"b"}`, "name", true},
-		"blanks and every value":    {" {\t\"x\" : -1e5 ,\r\n\"y\":[ {\"name\":\"}\\\\\"} , \"]\" ], \"z\":true,\"name\" :null , \"name\": 1 } ", "name", true},
-		"a number at the end":       {`{"name":1,"name":12}`, "name", true},
-		"nested":                    {`{"x":{"name":1,"name":2},"name":1}`, "", false},
-		"unknown":                   {`{"x":1,"x":2}`, "", false},
-		"empty names":               {`{"":1,"":2}`, "", false},
-		"an element":                {`[{"name":1},{"name":1,"name":2}]`, "name", true},
-		"the same, then another":    {`[{"code":1,"code":1},{"name":1,"name":2}]`, "name", true},
-		"the same in an element":    {` [ {"code":1,"code":1} , {"name":1} ] `, "code", false},
-		"two elements":              {`[{"name":1},{"name":2}]`, "", false},
-		"elements of another shape": {`[null,1,"x",[{"name":1,"name":2}],{}]`, "", false},
-		"no object":                 {`"name"`, "", false},
-		"nothing":                   {``, "", false},
+		"none":                     {`{"name":"a","born":"b","code":"c"}`, "", false},
+		"twice the same":           {`{"name":"a","name":"a"}`, "name", false},
+		"twice, differing":         {`{"name":"a","name":"b"}`, "name", true},
+		"in another case":          {`{"name":"a","NAME":"b"}`, "name", true},
+		"escaped":                  {`{"name":"a","\u006eam\u0065":"b"}`, "name", true},
+		"a name with a bad escape": {`{"name":"a","nam\ud800e":"b"}`, "", false},
+		"differing after the same": {`{"name":"a","name":"a","code":1,"code":2}`, "code", true},
+		"the third differs":        {`{"name":"a","name":"a","name":"b"}`, "name", true},
+		"blanks and every value":   {" {\t\"x\" : -1e5 ,\r\n\"y\":[ {\"name\":\"}\\\\\"} , \"]\" ], \"z\":true,\"name\" :null , \"name\": 1 } ", "name", true},
+		"a number at the end":      {`{"name":1,"name":12}`, "name", true},
+		"nested":                   {`{"x":{"name":1,"name":2},"name":1}`, "", false},
+		"unknown":                  {`{"x":1,"x":2}`, "", false},
+		"empty names":              {`{"":1,"":2}`, "", false},
+		"no object":                {`"name"`, "", false},
+		"nothing":                  {``, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, differs := names.Repeated([]byte(test.text))
-			assert.Equal(t, test.repeated, got)
-			assert.Equal(t, test.differs, differs)
+			o := names.Read([]byte(test.text))
+			assert.Equal(t, test.repeated, o.Repeated)
+			assert.Equal(t, test.differs, o.Differs)
 		})
 	}
 }
 
-func TestALookNeedsNoMemory(t *testing.T) {
+func TestReadingNeedsNoMemory(t *testing.T) {
 	text := []byte(`{"name":"José","born":"2001-01-01","otro":{"x":[1,2]},"code":null}`)
-	assert.Zero(t, testing.AllocsPerRun(100, func() { names.Repeated(text) }))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { names.Read(text) }))
 }
 
 // What encoding/json would let win is found, whatever the text is; and nothing else is.
-func FuzzRepeated(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range []string{`{"name":"a","NAME":"b"}`, `{"x":[{"name":"}\\"}],"n\u0061me":1 , "name":2}`, `{"name":1,"name":1}`, `{"bOrn":{},"born":[]}`, `{"code":"\"","cod\\e":2}`} {
 		f.Add([]byte(seed))
 	}
@@ -82,7 +109,7 @@ func FuzzRepeated(f *testing.F) {
 		if !json.Valid(text) {
 			return
 		}
-		got, differs := names.Repeated(text)
+		o := names.Read(text)
 		if trimmed := bytes.TrimSpace(text); trimmed[0] != '{' {
 			return
 		}
@@ -102,12 +129,17 @@ func FuzzRepeated(f *testing.F) {
 			}
 		}
 		twice, differing := false, false
-		for _, all := range values {
+		for name, all := range values {
+			last := all[0]
 			for _, value := range all[1:] {
+				if value != "null" {
+					last = value
+				}
 				twice, differing = true, differing || value != all[0]
 			}
+			require.Equal(t, last, string(o.Get(name)))
 		}
-		require.Equal(t, twice, got != "")
-		require.Equal(t, differing, differs)
+		require.Equal(t, twice, o.Repeated != "")
+		require.Equal(t, differing, o.Differs)
 	})
 }

@@ -16,7 +16,6 @@ package solguard
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -80,26 +79,28 @@ func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 	return Credential{user: g.id(ruc, usuario), clave: g.id(ruc, usuario, clave)}
 }
 
-func (g *Guard) id(parts ...string) (name id) {
-	mac := hmac.New(sha256.New, g.key)
+// id hashes the key, and then each part with its length. No hash leaves the process, so that the key in
+// front is enough.
+func (g *Guard) id(parts ...string) id {
+	text := make([]byte, 0, 256) // on the stack
+	text = append(text, g.key...)
 	for _, part := range parts {
-		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
-		mac.Write([]byte(part))
+		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
+		text = append(text, part...)
 	}
-	mac.Sum(name[:0])
-	return name
+	return sha256.Sum256(text)
 }
 
 // Enter waits until a credential may be sent, at most for patience, or refuses it with a [Refused]. The
 // turn that it returns must be left.
 func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration) (*Turn, error) {
+	turn, over, err := g.ask(c)
+	if over == nil { // nearly always: it needs no timer
+		return turn, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrImpatient)
 	defer cancel()
-	for {
-		turn, over, err := g.ask(c)
-		if over == nil {
-			return turn, err
-		}
+	for ; over != nil; turn, over, err = g.ask(c) {
 		select {
 		case <-over:
 		case <-ctx.Done():
@@ -114,6 +115,7 @@ func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration)
 			return nil, ctx.Err()
 		}
 	}
+	return turn, err
 }
 
 // ask returns what is to be waited for, or, where that is nil, the decision.
