@@ -92,11 +92,9 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-// quoted shows a short piece of a request's line in an error text: without a key, which may be somebody
-// else's, and that before it is cut.
-func (c *call) quoted(s string) string {
+// quoted shows a short piece of a request's line, without keys, in an error text.
+func quoted(s string) string {
 	const most = 60
-	s = c.keys.Out(s)
 	if utf8.RuneCountInString(s) > most {
 		s = string([]rune(s)[:most]) + "…"
 	}

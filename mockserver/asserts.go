@@ -7,12 +7,34 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // TB is the part of [testing.TB] that the assertions need.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
+}
+
+// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where
+// it has the form of a fingerprint.
+func (s *Server) filter(f Filter) filter {
+	switch a := s.keys.named(f.Key); {
+	case a != nil:
+		f.Key = a.id
+	case f.Key != "" && !redact.IsFingerprint(f.Key):
+		f.Key = redact.Fingerprint(f.Key)
+	}
+	return filter(f)
+}
+
+func (s *Server) filters(fs []Filter) []filter {
+	of := make([]filter, len(fs))
+	for i, f := range fs {
+		of[i] = s.filter(f)
+	}
+	return of
 }
 
 // Requests returns the requests of the journal that one of the filters takes, or all without a filter,
@@ -44,6 +66,13 @@ func (s *Server) Dropped(key string) int {
 // JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
 func (s *Server) JournalTable(filters ...Filter) string {
 	return journalTable(s.journal.entries(s.filters(filters)...), filter{})
+}
+
+// WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
+// that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
+// text. Keys are found in the escapes of a URL and of JSON too.
+func (s *Server) WithoutKeys(text string, more ...string) string {
+	return s.keys.searched.Load().And(more...).Out(text)
 }
 
 // AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the

@@ -94,6 +94,10 @@ func (c *call) isAbout(ruc string) bool {
 	return false
 }
 
+// quoted shows a piece of the request's line in an error text: without a key, which may be somebody
+// else's, and that before it is cut.
+func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
+
 // send writes the call's answer.
 func (c *call) send(a answer) {
 	c.record(a)

@@ -25,26 +25,6 @@ type Filter struct {
 // filter is a [Filter] whose Key is a fingerprint.
 type filter Filter
 
-// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where
-// it has the form of a fingerprint.
-func (s *Server) filter(f Filter) filter {
-	switch a := s.keys.named(f.Key); {
-	case a != nil:
-		f.Key = a.id
-	case f.Key != "" && !redact.IsFingerprint(f.Key):
-		f.Key = redact.Fingerprint(f.Key)
-	}
-	return filter(f)
-}
-
-func (s *Server) filters(fs []Filter) []filter {
-	of := make([]filter, len(fs))
-	for i, f := range fs {
-		of[i] = s.filter(f)
-	}
-	return of
-}
-
 // differs returns the first field in which a request is not what f says, and "" when it is.
 func (f filter) differs(r *Request) string {
 	switch {

@@ -128,13 +128,6 @@ func (r *keyring) all() []Key {
 	return keys
 }
 
-// WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
-// that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
-// text. Keys are found in the escapes of a URL and of JSON too.
-func (s *Server) WithoutKeys(text string, more ...string) string {
-	return s.keys.searched.Load().And(more...).Out(text)
-}
-
 // resetUsage makes it as if no key had ever been used.
 func (r *keyring) resetUsage() {
 	r.accounts.Range(func(_, entry any) bool {

@@ -18,7 +18,6 @@ const (
 	execFailed   = 125 // the mock server, not the command
 	execNotRun   = 126 // the command is there and cannot be run
 	execNotFound = 127
-	execBySignal = 128 // and the signal's number
 )
 
 // killAfter is how long a command that -timeout ends has got to clean up.

@@ -46,7 +46,7 @@ func (p *process) end(sig syscall.Signal) {
 	p.send(syscall.SIGCONT)
 }
 
-// wait returns the command's status, as a shell tells it, once it has ended.
+// wait returns the command's status once it has ended: of a signal 128 and its number, as a shell has it.
 func (p *process) wait() (int, error) {
 	defer runtime.UnlockOSThread()
 	defer p.tty.close()
@@ -59,7 +59,7 @@ func (p *process) wait() (int, error) {
 		case status.Stopped():
 			p.tty.stopped(status.StopSignal())
 		case status.Signaled():
-			return execBySignal + int(status.Signal()), nil
+			return 128 + int(status.Signal()), nil
 		default:
 			return status.ExitStatus(), nil
 		}
