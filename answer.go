@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -40,11 +41,11 @@ type reading struct {
 // secrets returns what the call carries and no text may show.
 func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
 
-// newAnswer begins to read what an attempt brought.
-func newAnswer(a exchange.Answer, r reading) answer {
+// newAnswer begins to read what an attempt brought, whose headers came at that time of the calendar.
+func newAnswer(a exchange.Answer, r reading, at time.Time) answer {
 	read := answer{Answer: a, reading: r}
 	if a.Header != nil {
-		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, a.At)
+		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, at)
 	}
 	if a.Broken != nil { // a cut body is only shown: its end may hold a part of a secret
 		read.Body = r.secrets().WithoutTail(a.Body)

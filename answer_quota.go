@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
@@ -14,7 +13,7 @@ import (
 
 // outcome returns what the answer means to the quota gate. That the service itself serves is only asked of
 // one that looks whether it does again.
-func (a *answer) outcome(looks bool) quota.Outcome {
+func (a *answer) outcome(looks bool, clock clock) quota.Outcome {
 	o := quota.Outcome{Written: a.Written, Answer: quota.Answered}
 	if looks && a.served() {
 		o.Answer = quota.Served
@@ -25,7 +24,7 @@ func (a *answer) outcome(looks bool) quota.Outcome {
 	switch a.Status {
 	case http.StatusTooManyRequests:
 		o.Answer = quota.Refused
-		if asked, _ := exchange.RetryAfter(a.Header, time.Now()); throttles(a.quota.Remaining, asked) {
+		if asked, _ := exchange.RetryAfter(a.Header, clock.now()); throttles(a.quota.Remaining, asked) {
 			o.Answer = quota.Unanswered
 		}
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -63,11 +62,11 @@ func (a *answer) namesItsReason() bool {
 	return !errors.Is(classOf(a.Status, said.Code, true), ErrQuotaExceeded)
 }
 
-// refusedBy returns what it means to the attempt with that number that the quota refuses it: of a retry,
-// that the answer before it counts.
+// refusedBy returns what it means to the attempt with that number that the quota refuses it, or cannot be
+// told: of a retry, that the answer before it counts.
 func refusedBy(err error, number int) error {
 	var spent *quota.Spent
-	if number > 1 && errors.As(err, &spent) {
+	if number > 1 && (errors.As(err, &spent) || errors.Is(err, quota.ErrAway)) {
 		return exchange.ErrNoRetry
 	}
 	return err
@@ -83,9 +82,9 @@ func heldBack(err error) quota.Outcome {
 }
 
 // told is the quota as the Store is told of it.
-func (a *answer) told() *RateLimit {
+func (a *answer) told(clock clock) *RateLimit {
 	if a.rateLimit == nil {
 		return nil
 	}
-	return &RateLimit{Limit: a.rateLimit.Limit, Remaining: a.quota.Remaining, Reset: a.quota.Reset}
+	return &RateLimit{Limit: a.rateLimit.Limit, Remaining: a.quota.Remaining, Reset: clock.toReal(a.quota.Reset)}
 }

@@ -402,6 +402,7 @@ func TestWhoeverLeavesInAnAttemptGivesEverythingBack(t *testing.T) {
 					start := time.Now()
 					require.NoError(t, operations[op](t.Context(), client), "the quota's slot and the turn of the clave are free")
 					assert.Zero(t, time.Since(start))
+					require.NoError(t, client.Close(t.Context()))
 					require.Len(t, store.settled, 3)
 					assert.Equal(t, 1, store.settled[1].Written, "it may have been sent")
 				})

@@ -34,8 +34,18 @@ func (b *background) end(done chan struct{}) {
 	close(done)
 }
 
-// wait waits for the goroutines that run now. It returns the context's cause where that ends first.
+// wait waits for the goroutines that run now, and then for those that they began in their turn: to tell what
+// came of them. It returns the context's cause where that ends first.
 func (b *background) wait(ctx context.Context) error {
+	for range 2 {
+		if err := b.waitOnce(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *background) waitOnce(ctx context.Context) error {
 	b.mu.Lock()
 	running := maps.Clone(b.running)
 	b.mu.Unlock()

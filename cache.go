@@ -13,6 +13,8 @@ import (
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // CachePolicy says for how long an answer serves again. Its zero value has sensible times; a negative
@@ -50,14 +52,26 @@ type entry struct {
 	missing  *Error // NOT_FOUND
 	status   int
 	warnings []string
-	asked    time.Time // when its request left: of two answers, the one that was asked for later is the newer
+	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
 	stored   time.Time
 	expires  time.Time // zero for never
-	held     time.Time // until when it serves although it expired, since the service cannot be asked; zero where it can
+	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
+	limit    time.Time // ... but not beyond this
 }
 
+// A clock, also that of another process, may be ahead by this much.
+const ahead = time.Minute
+
+// serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
+// the clock was set back, is of no age that is known.
 func (e *entry) serves(now time.Time) bool {
-	return e != nil && (e.expires.IsZero() || now.Before(e.expires) || now.Before(e.held))
+	switch {
+	case e == nil:
+		return false
+	case e.expires.IsZero(), !now.Add(ahead).Before(e.stored) && now.Before(e.expires):
+		return true
+	}
+	return now.Before(e.limit) && time.Now().Before(e.held)
 }
 
 func (e *entry) response(now time.Time) Response {
@@ -65,7 +79,7 @@ func (e *entry) response(now time.Time) Response {
 		StatusCode: e.status,
 		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
-		Age:        now.Sub(e.stored),
+		Age:        max(0, now.Sub(e.stored)),
 		Stale:      !e.held.IsZero(),
 	}
 }
@@ -73,13 +87,16 @@ func (e *entry) response(now time.Time) Response {
 // cache keeps answers in this process, and shares them with the fleet. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
-	fleet   *fleet // nil for none
+	fleet   *fleet        // nil for none
+	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
+	maxBody int64         // bytes of an answer
+	clock   clock
 	entries *lru.Cache[cacheKey, *entry]
 	writing sync.Mutex // held from the look at an entry to its replacement
 }
 
 // newCache returns a cache with the policy's defaults filled in.
-func newCache(p CachePolicy, f *fleet) (*cache, error) {
+func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clock clock) (*cache, error) {
 	p.Entries = cmp.Or(p.Entries, 10_000)
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
@@ -88,7 +105,7 @@ func newCache(p CachePolicy, f *fleet) (*cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f}, nil
+	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
@@ -126,13 +143,11 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 		return nil
 	}
 	held := *e
-	if held.held = now.Add(tryAgainAfter); held.held.After(limit) {
-		held.held = limit
-	}
+	held.held, held.limit = time.Now().Add(tryAgainAfter), limit
 	return c.put(k, &held)
 }
 
-// sharedEntry is an entry as the fleet shares it. The body is the service's own, so that it is read with
+// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so that it is read with
 // the same care as an answer.
 type sharedEntry struct {
 	Version int       `json:"v"`
@@ -154,53 +169,85 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if lifetime <= 0 {
 		return
 	}
-	if lifetime != forGood {
-		e.expires = e.stored.Add(lifetime)
-	}
+	e.expires = expiry(e.stored, lifetime)
 	if c.put(k, e) != e || c.fleet == nil {
-		return
-	}
-	value, err := json.Marshal(sharedEntry{sharedVersion, e.status, e.asked, e.stored, e.expires, body})
-	if err != nil {
 		return
 	}
 	ttl := longestShared
 	if !e.expires.IsZero() {
 		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
-	c.fleet.save(ctx, k.parts(), value, ttl)
+	shared := sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body}
+	c.fleet.save(ctx, k.parts(), func() []byte {
+		if c.secrets.In(body) {
+			return nil
+		}
+		value, err := json.Marshal(shared)
+		if err != nil {
+			return nil
+		}
+		return value
+	}, ttl)
 }
 
+// expiry returns when an answer expires that may serve for lifetime, and zero for never.
+func expiry(stored time.Time, lifetime time.Duration) time.Time {
+	if lifetime == forGood {
+		return time.Time{}
+	}
+	return stored.Add(lifetime)
+}
+
+// readShared reads an answer that the fleet stored then as one to this process. It returns nil for what is
+// none, and for how long this process lets it serve.
+type readShared func(status int, body []byte, stored time.Time) (*entry, time.Duration)
+
 // find returns what serves now, and nil for nothing: what came since the caller looked, or what the fleet
-// shares, its body read by read. What is not an entry of ours is a miss.
-func (c *cache) find(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
+// shares. What is not an entry of ours is a miss.
+func (c *cache) find(ctx context.Context, k cacheKey, read readShared) *entry {
 	e := c.get(k)
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		e = c.load(ctx, k, read)
 	}
-	if !e.serves(time.Now()) {
+	if !e.serves(c.clock.now()) {
 		return nil
 	}
 	return e
 }
 
-// load brings what the fleet shares into the cache.
-func (c *cache) load(ctx context.Context, k cacheKey, read func(status int, body []byte) (*entry, bool)) *entry {
+// load brings what the fleet shares into the cache. It serves for the shorter of two lifetimes, that of the
+// process which stored it and this one's.
+func (c *cache) load(ctx context.Context, k cacheKey, read readShared) *entry {
 	value := c.fleet.load(ctx, k.parts())
 	var s sharedEntry
-	if value == nil || json.Unmarshal(value, &s) != nil || s.Version != sharedVersion || s.Stored.IsZero() || s.Stored.After(time.Now().Add(time.Minute)) {
+	if value == nil || int64(len(value)) > longestValue(c.maxBody) || json.Unmarshal(value, &s) != nil {
 		return nil
 	}
-	if s.Status != http.StatusOK && s.Status != http.StatusNotFound {
+	now := time.Now()
+	switch {
+	case s.Version != sharedVersion, s.Status != http.StatusOK && s.Status != http.StatusNotFound, int64(len(s.Body)) > c.maxBody:
+		return nil
+	case s.Stored.IsZero(), s.Stored.After(now.Add(ahead)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
 		return nil
 	}
-	e, ok := read(s.Status, s.Body)
-	if !ok {
+	stored := earliest(s.Stored, now)
+	e, lifetime := read(s.Status, s.Body, stored)
+	if e == nil || lifetime <= 0 {
 		return nil
 	}
-	e.asked, e.stored, e.expires = s.Asked, s.Stored, s.Expires
-	if now := time.Now(); e.asked.After(now) { // the clock of the process that asked is ahead
-		e.asked = now
+	e.asked, e.stored, e.expires = earliest(s.Asked, stored), c.clock.fromReal(stored), expiry(c.clock.fromReal(stored), lifetime)
+	if written := c.clock.fromReal(s.Expires); !written.IsZero() && (e.expires.IsZero() || written.Before(e.expires)) {
+		e.expires = written
 	}
 	return c.put(k, e)
+}
+
+// longestValue is how many bytes an entry has at most whose body has maxBody: in base64, with its times.
+func longestValue(maxBody int64) int64 { return 2*maxBody + 1<<10 }
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

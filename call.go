@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,6 +34,7 @@ type sender struct {
 	timeouts  timeouts // of an attempt
 	maxBody   int64    // bytes of an answer
 	lenient   bool
+	clock     clock
 
 	retry   exchange.Policy
 	budget  exchange.Budget
@@ -57,6 +59,14 @@ func (s *sender) reading(sol *CredencialesSOL) reading {
 }
 
 func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
+
+// lost tells of a panic that is raised nowhere.
+func (s *sender) lost(message string, value any, stack []byte) {
+	if s.observer.logger != nil {
+		defer func() { _ = recover() }()                                                                     // it may be the logger that panics
+		s.observer.logger.Error(message, "panic", s.secrets.Line(fmt.Sprint(value)), "stack", string(stack)) //nolint:sloglint // message is one of our constants
+	}
+}
 
 // request is what an operation asks for.
 type request struct {
@@ -168,7 +178,7 @@ func namesReason(err error) bool {
 
 // refused makes what keeps an operation from sending anything its error.
 func (s *sender) refused(op Operation, err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, s.clock)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
 
@@ -218,13 +228,16 @@ func (c *call) response() Response {
 
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
-	e, classified := newError(err)
+	e, classified := newError(err, c.clock)
+	var byHand *Error
 	switch {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
 		e.classifyAs(c.answer.refusal())
 	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
+	case c.ctx.Err() == nil && errors.As(c.answer.Err, &byHand) && byHand != nil: // a test's transport made it
+		e.classifyAs(byHand)
 	default:
 		e.classifyAs(ErrUnavailable)
 	}
@@ -236,7 +249,7 @@ func (c *call) circumstances() circumstances {
 	switch {
 	case c.answer.Status != 0:
 		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
-		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, time.Now())
+		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, c.clock.now())
 	case c.sent.MayBeSent:
 		k.delivery = DeliveryUnknown
 	}

@@ -72,7 +72,6 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 
 // newSender makes what every call passes.
 func newSender(baseURL string, apiKey Secreto, c config) *sender {
-	fleet := newFleet(c.store, baseURL, apiKey)
 	base, _ := url.Parse(baseURL) // which was checked
 	s := &sender{
 		baseURL:   baseURL,
@@ -84,16 +83,19 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		timeouts:  c.timeouts,
 		maxBody:   c.maxBody,
 		lenient:   c.lenient,
+		clock:     c.clock,
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		sol:       solGuard{here: solguard.New(c.solMemory), fleet: fleet, memory: c.solMemory, attempt: c.timeouts.cpe},
 		observer:  observer{tell: c.observer, logger: c.logger},
 	}
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
-		s.sol.attempt = s.timeouts.cpe
 	}
+	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(value any, stack []byte) {
+		s.lost("fiscope: the Store panicked", value, stack)
+	})
+	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
 	if s.transport == nil {
 		s.transport = defaultTransport(c.maxBody)
 	}
@@ -101,7 +103,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		s.transport = withoutProxy(s.transport)
 	}
 	if !c.noGate {
-		s.quota, s.fleet = new(quota.Gate), fleet
+		s.quota, s.fleet = &quota.Gate{Now: c.clock}, fleet
 	}
 	return s
 }
@@ -114,7 +116,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 	}
 	if c.cache != nil {
 		var err error
-		if a.cache, err = newCache(*c.cache, s.sol.fleet); err != nil {
+		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody, c.clock); err != nil {
 			return nil, err
 		}
 	}
@@ -143,9 +145,9 @@ func (c *Client) CloseIdleConnections() {
 }
 
 // Close waits for what goes on in the background: validations that were sent and whose callers have left,
-// and queries that are finished for the cache. Then it tells the [Store] the refusals of SOL
-// credentials that it could not be told before, and closes the idle connections. No goroutine of the
-// Client is left then.
+// queries that are finished for the cache, and what the [Store] is being told. Then it tells the Store the
+// refusals of SOL credentials that it could not be told before, and closes the idle connections. No
+// goroutine of the Client is left then.
 //
 // It ends with ctx, and returns its cause; what is under way then goes on for at most the time of an
 // attempt. Otherwise an error is the Store's. Calls that begin later are made as before: Close once more

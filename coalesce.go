@@ -3,7 +3,6 @@ package fiscope
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -52,7 +51,7 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 		return send(ctx, a.sender, q, s)
 	}
 	if !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(time.Now()) {
+		if e := a.cache.get(q.key()); e.serves(a.clock.now()) {
 			return serve(ctx, a, q, e, s)
 		}
 	}
@@ -66,7 +65,7 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
 	a.observer.call(ctx, q.key().op, AvoidedCached, 0)
 	if s.response != nil {
-		*s.response = e.response(time.Now())
+		*s.response = e.response(a.clock.now())
 	}
 	if e.missing != nil {
 		var none T
@@ -127,8 +126,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 		}
 		tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait))
 	})
-	e := &entry{status: c.answer.Status, stored: time.Now()}
-	e.asked = e.stored.Add(-c.answer.Took)
+	e := &entry{status: c.answer.Status, asked: time.Now().Add(-c.answer.Took), stored: a.clock.now()}
 	switch {
 	case err == nil:
 		e.value, e.warnings = result, c.answer.warnings
@@ -144,7 +142,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
 func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
 	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
-		if e := a.cache.standIn(q.key(), time.Now()); e != nil {
+		if e := a.cache.standIn(q.key(), a.clock.now()); e != nil {
 			return &shared{entry: e, kept: true}
 		}
 	}
@@ -161,33 +159,33 @@ func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry
 	a.cache.keep(ctx, q.key(), e, lifetime, from.Body)
 }
 
-// readAgain reads an answer to another process as one to this call. It returns the NOT_FOUND that it may
-// be, and false for every other error.
-func readAgain[T any, Q question[T]](a *asker, q Q) func(status int, body []byte) (*entry, bool) {
-	return func(status int, body []byte) (*entry, bool) {
-		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil))
+// readAgain reads an answer to another process as one to this call: also the NOT_FOUND that it may be, but
+// no other error.
+func readAgain[T any, Q question[T]](a *asker, q Q) readShared {
+	return func(status int, body []byte, stored time.Time) (*entry, time.Duration) {
+		again := newAnswer(exchange.Answer{Status: status, Body: body}, a.sender.reading(nil), time.Time{})
 		err := again.refusal()
 		var result T
 		if err == nil {
 			result, err = q.read(&again)
 		}
+		e := &entry{status: status, warnings: again.warnings}
 		switch {
 		case again.contradicted:
-			return nil, false
+			return nil, 0
 		case errors.Is(err, ErrNotFound):
 			c := circumstances{op: q.key().op, delivery: DeliveryAnswered, status: status, body: body, secrets: again.reading.secrets()}
-			return &entry{missing: c.of(copyError(err)), status: status}, true
+			e.missing = c.of(copyError(err))
 		case err != nil:
-			return nil, false
+			return nil, 0
+		default:
+			e.value = result
 		}
-		return &entry{value: result, status: status, warnings: again.warnings}, true
+		return e, q.lifetime(a.cache.policy, result, e.missing == nil, a.clock.fromReal(stored))
 	}
 }
 
 // lost tells of a panic that is raised nowhere, since the caller in whose query it came has left.
 func (a *asker) lost(p *coalesce.Panic) {
-	if a.observer.logger != nil {
-		defer func() { _ = recover() }() // it may be the logger that panics
-		a.observer.logger.Error("fiscope: a query panicked whose caller had left", "panic", a.reading(nil).secrets().Line(fmt.Sprint(p.Value)), "stack", string(p.Stack))
-	}
+	a.sender.lost("fiscope: a query panicked whose caller had left", p.Value, p.Stack)
 }

@@ -268,6 +268,7 @@ func TestTheLargestNumbersOverflowNothing(t *testing.T) {
 				var resp fiscope.Response
 				require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
 				assert.False(t, resp.Stale)
+				require.NoError(t, client.Close(t.Context()))
 				for _, ttl := range store.ttls {
 					assert.Positive(t, ttl)
 				}

@@ -44,7 +44,8 @@ func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales Cr
 // Olvidar forgets that a credential was refused, so that it is sent again: for one that you know to be
 // right by now. It goes alone then, and what was under way before the refusal does not prove it. Olvidar
 // takes nothing from a credential that is not refused: one that is proven stays so. With a [Store] it is
-// forgotten in the whole fleet, though not in the memory of the other processes.
+// forgotten in the whole fleet, though not in the memory of the other processes; Olvidar waits a second for
+// that, at most.
 func (s *CPEService) Olvidar(credenciales CredencialesSOL) { s.sender.sol.forget(credenciales) }
 
 // validacion is the question about a receipt. It is never remembered, nor shared by two calls.

@@ -73,7 +73,7 @@ func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales Cr
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			e := s.sender.refused(OpEsperarCPE, context.Cause(ctx))
+			e := s.sender.refused(OpEsperarCPE, abandonedBecause(ctx))
 			e.Attempts, e.Delivery = w.queries, DeliveryAnswered
 			return nil, e
 		}

@@ -42,5 +42,6 @@
 // of every Go library. What the contract states is quoted in these docs by its section, as in
 // "docs/contrato.md, 4.1".
 //
-// The package mockserver is the service, reimplemented for your tests.
+// The package mockserver is the service, reimplemented for your tests; [WithClock] gives a Client its clock, and
+// an [*Error] can be made by hand.
 package fiscope

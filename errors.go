@@ -81,11 +81,25 @@ const (
 	DeliveryUnknown                  // written at least in part, and no answer came
 )
 
-// String returns "not sent", "answered" or "unknown".
-func (d Delivery) String() string { return [...]string{"not sent", "answered", "unknown"}[d] }
+// String returns "not sent", "answered" or "unknown", and "Delivery(9)" for what is none of them.
+func (d Delivery) String() string {
+	switch d {
+	case DeliveryNotSent:
+		return "not sent"
+	case DeliveryAnswered:
+		return "answered"
+	case DeliveryUnknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("Delivery(%d)", int(d))
+}
 
 // Error is the error of every operation. It unwraps to the sentinel of its class, if it has one, and to
 // its cause (a context's error, a network error), if there is one.
+//
+// A test of yours makes one by hand, to answer for a Client:
+//
+//	&fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrUnavailable}
 //
 // RetryAfter of a spent quota is the time until its reset, although now and then a call goes earlier, to look
 // whether the quota was raised: none of them is promised to go. Of [ErrSOLCredentialsBlocked] it is the time
@@ -99,20 +113,28 @@ type Error struct {
 	RetryAfter time.Duration // the wait that the service asked for, or until a call that was not sent may be (see below); 0 where that is not known
 	Attempts   int           // how many times it was tried: 0 when refused locally
 	Delivery   Delivery      // whether the service can have received it, with any of its attempts
+	Err        error         // the sentinel of its class, as in ErrNotFound; nil for none
 
-	kind  error
 	cause error
 	body  []byte
 }
 
 // Body returns the answer that failed, as bytes: at most 4 KiB, without credentials. It is nil where
 // no answer came. It can hold a taxpayer's data: mind where it is logged.
-func (e *Error) Body() []byte { return e.body }
+func (e *Error) Body() []byte {
+	if e == nil {
+		return nil
+	}
+	return e.body
+}
 
 // Unwrap returns the sentinel and the cause.
 func (e *Error) Unwrap() []error {
+	if e == nil {
+		return nil
+	}
 	var wrapped []error
-	for _, err := range []error{e.kind, e.cause} {
+	for _, err := range []error{e.Err, e.cause} {
 		if err != nil {
 			wrapped = append(wrapped, err)
 		}
@@ -122,12 +144,17 @@ func (e *Error) Unwrap() []error {
 
 // Error returns one line in English that is safe to log.
 func (e *Error) Error() string {
+	if e == nil {
+		return "<nil>"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "fiscope: %s: ", e.Op)
-	var class *sentinel
+	class, _ := e.Err.(*sentinel) //nolint:errorlint // another error says more than the class that it wraps
 	switch {
-	case errors.As(e.kind, &class):
+	case class != nil:
 		b.WriteString(class.text)
+	case e.Err != nil: // made by hand
+		b.WriteString(scrub.Secrets{}.Line(strings.TrimPrefix(e.Err.Error(), "fiscope: ")))
 	case e.cause != nil:
 		b.WriteString(e.cause.Error())
 	default:
@@ -138,7 +165,7 @@ func (e *Error) Error() string {
 	}
 	if e.Message != "" {
 		b.WriteString(": " + e.Message)
-	} else if class != nil && e.cause != nil {
+	} else if e.Err != nil && e.cause != nil {
 		b.WriteString(": " + e.cause.Error())
 	}
 	if class != nil && class.advice != "" {
@@ -197,12 +224,12 @@ func classOf(status int, code string, spent bool) error {
 
 // invalid is a rule of the contract that an input breaks. Its text names the field.
 func invalid(format string, args ...any) error {
-	return &Error{kind: ErrInvalidRequest, Message: fmt.Sprintf(format, args...)}
+	return &Error{Err: ErrInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
 
 // searchTooShort is a text to search that breaks the contract's rule for it.
 func searchTooShort(format string, args ...any) error {
-	return &Error{kind: ErrSearchTooShort, Message: fmt.Sprintf(format, args...)}
+	return &Error{Err: ErrSearchTooShort, Message: fmt.Sprintf(format, args...)}
 }
 
 // outsideOperation is what remains of an invalid input's error where nothing was to be sent: its class
@@ -212,18 +239,18 @@ func outsideOperation(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return fmt.Errorf("%w: %s", e.kind, e.Message)
+	return fmt.Errorf("%w: %s", e.Err, e.Message)
 }
 
 // answerError is an answer that is an error, by its status, what its body says, and whether it shows a
 // spent quota.
 func answerError(status int, code, message string, spent bool) *Error {
-	return &Error{kind: classOf(status, code, spent), Code: code, Message: message}
+	return &Error{Err: classOf(status, code, spent), Code: code, Message: message}
 }
 
 // notContract is an answer that is none of the contract's.
 func notContract(format string, args ...any) *Error {
-	return &Error{kind: ErrMalformedResponse, Message: fmt.Sprintf(format, args...)}
+	return &Error{Err: ErrMalformedResponse, Message: fmt.Sprintf(format, args...)}
 }
 
 // notWhole is an answer of which only the first bytes were read.
@@ -235,12 +262,12 @@ func notWhole(read int, cause error) *Error {
 
 // notYetPublished is a rate that may still come, after wait.
 func notYetPublished(wait time.Duration, format string, args ...any) *Error {
-	return &Error{kind: ErrNotYetPublished, RetryAfter: wait, Message: fmt.Sprintf(format, args...)}
+	return &Error{Err: ErrNotYetPublished, RetryAfter: wait, Message: fmt.Sprintf(format, args...)}
 }
 
 // noRate is a date for which no rate was found.
 func noRate(format string, args ...any) *Error {
-	return &Error{kind: ErrNotFound, Message: fmt.Sprintf(format, args...)}
+	return &Error{Err: ErrNotFound, Message: fmt.Sprintf(format, args...)}
 }
 
 // noContext is a nil context.
@@ -248,40 +275,53 @@ func noContext() error {
 	return invalid("the context is nil: pass context.Background() if there is none")
 }
 
-// newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other
-// error is the cause of one without a class, and classified is false.
-func newError(err error) (e *Error, classified bool) {
+// newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other error
+// is the cause of one without a class, and classified is false: also one that wraps the *Error of another
+// call, as the cause of a context may.
+func newError(err error, clock clock) (e *Error, classified bool) {
+	own, _ := err.(*Error) //nolint:errorlint // see above
 	var spent *quota.Spent
 	var refused *solguard.Refused
 	var failed *coalesce.Failed
 	switch {
 	case errors.As(err, &failed): // first, since it may hold another call's error
 		return &Error{cause: failed}, true // the program's own doing says nothing about the service
-	case errors.As(err, &e):
-		return e, true
+	case own != nil:
+		return own, true
 	case errors.As(err, &spent):
-		e = &Error{kind: ErrQuotaExceeded, Message: spent.Error()}
+		e = &Error{Err: ErrQuotaExceeded, Message: spent.Error()}
 		if !spent.Until.IsZero() {
-			e.RetryAfter = time.Until(spent.Until)
+			e.RetryAfter = max(0, clock.until(spent.Until))
 		}
 		return e, true
+	case errors.Is(err, quota.ErrAway):
+		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
 	case errors.As(err, &refused):
-		return &Error{kind: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, time.Until(refused.Until))}, true
+		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, solguard.ErrImpatient):
-		return &Error{kind: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
+		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}
 	return &Error{cause: err}, false
+}
+
+// notOurs wraps an *Error that a transport answers with, so that it is a cause and stays as it is: other calls
+// may get the same one.
+func notOurs(err error) error {
+	if _, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is a cause already
+		return errors.Join(err)
+	}
+	return err
 }
 
 // classifyAs gives an error that has only a cause the class of another, with what that one says.
 func (e *Error) classifyAs(class error) {
 	if other := (*Error)(nil); errors.As(class, &other) {
-		e.kind, e.Code, e.Message = other.kind, other.Code, other.Message
+		e.Err, e.Code, e.Message = other.Err, other.Code, other.Message
 		return
 	}
-	e.kind = class
+	e.Err = class
 }
 
 // circumstances are what is known of a call that failed, besides what went wrong.
@@ -316,26 +356,30 @@ func (e *Error) after(answered *Error) {
 
 // again returns the error of an earlier call as that of this one, which was not sent.
 func (e *Error) again(op Operation) *Error {
-	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, kind: e.kind, body: bytes.Clone(e.body)}
+	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, Err: e.Err, body: bytes.Clone(e.body)}
 }
 
 // copyError returns an *Error that the caller may change.
 func copyError(err error) *Error {
-	e, _ := newError(err)
+	e, _ := newError(err, nil) // what a guard refused is an *Error by now
 	c := *e
 	c.RateLimit, c.body = e.RateLimit.copy(), bytes.Clone(e.body)
 	return &c
 }
 
-// safeCause is an error of net/http or of the caller: what it is can be asked, what it says is cleaned.
+// safeCause is an error of net/http or of the caller: what it is can be asked, what it says is cleaned. The
+// class of another call is not that of this one.
 type safeCause struct {
 	err  error
 	text string
 }
 
-func (s *safeCause) Error() string        { return s.text }
-func (s *safeCause) Is(target error) bool { return errors.Is(s.err, target) }
-func (s *safeCause) As(target any) bool   { return errors.As(s.err, target) }
+func (s *safeCause) Error() string      { return s.text }
+func (s *safeCause) As(target any) bool { return errors.As(s.err, target) }
+func (s *safeCause) Is(target error) bool {
+	_, class := target.(*sentinel)
+	return !class && errors.Is(s.err, target)
+}
 
 // throttled reports whether a 429 asks for fewer calls at a time, rather than for another day.
 func (e *Error) throttled() bool {

@@ -5,3 +5,11 @@ func (e Estado) Known() bool { return e.known() }
 
 // Known lets the tests of the package's outside ask what it keeps to itself.
 func (c Condicion) Known() bool { return c.known() }
+
+// Interned lets the tests see for how long the text of a Secreto is kept.
+func Interned(text string) bool {
+	texts.Lock()
+	defer texts.Unlock()
+	_, there := texts.hidden[text]
+	return there
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/remote"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
@@ -23,17 +24,26 @@ type fleet struct {
 	baseURL string
 	apiKey  Secreto
 	account string // the name of the service and the API key
+	clock   clock
+
+	// The store in its three parts: that it hangs in one of them says nothing of the others.
+	answers, quota, credentials remote.Peer
 
 	mu   sync.Mutex
 	owed map[string]time.Time // refusals that the store could not be told, by name, and their ends
 }
 
-func newFleet(s Store, baseURL string, apiKey Secreto) *fleet {
+// newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of
+// the store's panics that are raised nowhere.
+func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(func()), lost func(any, []byte)) *fleet {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, owed: map[string]time.Time{}}
+	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
 	f.account = f.name("account")
+	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
+		part.Go, part.Lost = start, lost
+	}
 	return f
 }
 
@@ -57,17 +67,43 @@ const (
 	longestPause = 500 * time.Millisecond
 )
 
-// How long a store may take to be told what came of something, whatever the caller's context says.
-const tellingTime = 2 * time.Second
+// How long a store may take.
+const (
+	loadingTime  = time.Second     // for an answer: without it, it costs a query
+	decidingTime = 3 * time.Second // to say what may be sent: it may be waiting for its server
+	tellingTime  = time.Second     // to be told what came of something
+)
+
+// How long the store may say that another process is finding out how much is left of the quota: longer than
+// an attempt takes, and the next one's after it.
+const findingTime = time.Minute
+
+// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service, and
+// waits for a second at least: that the store hangs shows after its own time.
+func decide[A any](ctx context.Context, part *remote.Peer, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, max(time.Second, time.Until(deadline)/2))
+		defer cancel()
+	}
+	return remote.Ask(ctx, part, decidingTime, question, late)
+}
 
 // reserve asks the store for a query of which keep are left to others. It returns nil without a fleet,
-// and where the store fails: then the client's own gate is all there is.
+// and where the store hangs or fails: then the client's own gate is all there is.
 func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 	if f == nil {
 		return nil, nil
 	}
+	ask := func(ctx context.Context) (Reservation, error) { return f.store.Reserve(ctx, f.account, keep) }
+	giveBack := func(ctx context.Context, r Reservation) {
+		if r.Grant == QuotaGranted {
+			_ = f.store.Settle(ctx, f.account, r, Outcome{})
+		}
+	}
+	until := time.Now().Add(findingTime)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		r, err := f.store.Reserve(ctx, f.account, keep)
+		r, err := decide(ctx, &f.quota, ask, giveBack)
 		switch {
 		case ctx.Err() != nil:
 			if err == nil && r.Grant == QuotaGranted {
@@ -79,7 +115,9 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 		case r.Grant == QuotaGranted:
 			return &r, nil
 		case r.Grant == QuotaSpent:
-			return nil, &quota.Spent{Left: r.Left, Reserve: keep, Until: r.Until}
+			return nil, f.spent(r, keep)
+		case r.Grant != QuotaWait, !time.Now().Before(until):
+			return nil, quota.ErrAway
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
@@ -87,14 +125,23 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 	}
 }
 
+// spent is what a store says that has no query left but those that are kept for others. What cannot be is
+// not repeated: a reset is as near as one of a header.
+func (f *fleet) spent(r Reservation, keep int) *quota.Spent {
+	s := &quota.Spent{Left: min(max(0, r.Left), keep), Reserve: keep}
+	if left := time.Until(r.Until); left > 0 && left < farthestReset {
+		s.Until = f.clock.fromReal(r.Until)
+	}
+	return s
+}
+
 // settle tells the store what came of a reservation, also when the caller has gone.
 func (f *fleet) settle(ctx context.Context, r *Reservation, o Outcome) {
 	if r == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellingTime)
-	defer cancel()
-	_ = f.store.Settle(ctx, f.account, *r, o)
+	of := *r
+	f.quota.Tell(ctx, "", tellingTime, func(ctx context.Context) { _ = f.store.Settle(ctx, f.account, of, o) })
 }
 
 // solClaim is what the store says of a credential, and under which name it granted that it is sent.
@@ -104,26 +151,38 @@ type solClaim struct {
 	accepted time.Time // too long ago to be sent by all at once; zero for never
 }
 
+// The longest time for which a claim is held: who holds it may have died.
+const longestHold = 24 * time.Hour
+
+// hold returns for how long a claim is held: longer than it takes to learn of it, to make an attempt, and to
+// tell what came of it.
+func hold(attempt time.Duration) time.Duration {
+	return min(attempt, longestHold) + decidingTime + tellingTime
+}
+
 // claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
 // waits, at most for patience, while another process tries it. It returns nil without a fleet, and where
-// the store fails: then the turn within this process is all there is.
+// the store hangs or fails: then the turn within this process is all there is.
 func (f *fleet) claim(ctx context.Context, credential []string, patience time.Duration) (*solClaim, error) {
 	if f == nil {
 		return nil, nil
 	}
-	_ = f.tellOwed(ctx)
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
+	ask := func(ctx context.Context) (solClaim, error) {
+		_ = f.tellOwed(ctx)
+		return f.askClaim(ctx, credential, hold(patience))
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		claim, err := f.askClaim(ctx, credential, patience+tellingTime)
+		claim, err := decide(ctx, &f.credentials, ask, f.giveBack)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
 		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):
 			return &claim, nil // any other state is waited for, as ClaimBusy is
 		}
-		if err := sleep(ctx, pause); err != nil {
-			if errors.Is(context.Cause(ctx), solguard.ErrImpatient) {
+		if err := sleep(waiting, pause); err != nil {
+			if errors.Is(context.Cause(waiting), solguard.ErrImpatient) {
 				err = solguard.ErrImpatient
 			}
 			return nil, err
@@ -136,6 +195,7 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Duration) (solClaim, error) {
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
+	claim.Since = past(claim.Since)
 	if err != nil || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
 		return solClaim{Claim: claim, name: name}, err
 	}
@@ -148,31 +208,46 @@ func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Dur
 	return solClaim{claim, again, accepted}, err
 }
 
+// past returns when something was that a store tells of: now where that is later by our clock, and zero for
+// zero in any zone.
+func past(t time.Time) time.Time {
+	now := time.Now()
+	switch {
+	case t.IsZero():
+		return time.Time{}
+	case t.After(now):
+		return now
+	}
+	return t
+}
+
 // conclude tells the store what came of a credential: everything where it granted a claim, and otherwise
 // only a refusal. One that the store cannot be told is owed to it.
-func (f *fleet) conclude(credential []string, claim *solClaim, v solguard.Verdict, memory time.Duration) {
-	if f == nil {
+func (f *fleet) conclude(ctx context.Context, credential []string, claim *solClaim, v solguard.Verdict, memory time.Duration) {
+	refused := v == solguard.Rejected || v == solguard.Doubtful
+	if f == nil || claim == nil && !refused {
 		return
 	}
 	name := f.credential(credential)
-	granted := claim != nil && claim.name == name
-	refused := v == solguard.Rejected || v == solguard.Doubtful
 	if refused {
 		f.owe(name, time.Now().Add(memory))
 	}
-	switch {
-	case granted:
-		f.tell(name, claim.Claim, v, memory)
-	case refused, claim != nil && v == solguard.Proven:
-		f.tell(name, Claim{State: ClaimProven}, v, memory)
-	}
-	if !granted {
-		f.release(claim)
-	}
+	f.credentials.Tell(ctx, name, tellingTime, func(ctx context.Context) {
+		granted := claim != nil && claim.name == name
+		switch {
+		case granted:
+			f.tell(ctx, name, claim.Claim, v, memory)
+		case refused, v == solguard.Proven:
+			f.tell(ctx, name, Claim{State: ClaimProven}, v, memory)
+		}
+		if claim != nil && !granted {
+			f.giveBack(ctx, *claim)
+		}
+	})
 }
 
 // tell tells the store a verdict.
-func (f *fleet) tell(name string, c Claim, v solguard.Verdict, memory time.Duration) {
+func (f *fleet) tell(ctx context.Context, name string, c Claim, v solguard.Verdict, memory time.Duration) {
 	verdict := map[solguard.Verdict]Verdict{
 		solguard.Unproven:   VerdictNone,
 		solguard.Unanswered: VerdictNone,
@@ -180,19 +255,25 @@ func (f *fleet) tell(name string, c Claim, v solguard.Verdict, memory time.Durat
 		solguard.Rejected:   VerdictRefused,
 		solguard.Doubtful:   VerdictRefused,
 	}[v]
-	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
-	defer cancel()
 	if f.store.Conclude(ctx, name, c, verdict, memory) == nil && verdict == VerdictRefused {
 		f.owe(name, time.Time{})
 	}
 }
 
+// giveBack is release in the goroutine that tells it.
+func (f *fleet) giveBack(ctx context.Context, c solClaim) {
+	if c.State == ClaimGranted {
+		f.tell(ctx, c.name, c.Claim, solguard.Unproven, 0)
+	}
+}
+
 // release gives a claim back of which nothing came.
-func (f *fleet) release(c *solClaim) {
+func (f *fleet) release(ctx context.Context, c *solClaim) {
 	if f == nil || c == nil {
 		return
 	}
-	f.tell(c.name, c.Claim, solguard.Unproven, 0)
+	of := *c
+	f.credentials.Tell(ctx, of.name, tellingTime, func(ctx context.Context) { f.giveBack(ctx, of) })
 }
 
 // How many refusals are kept for a store that cannot be told.
@@ -231,23 +312,23 @@ func (f *fleet) tellOwed(ctx context.Context) error {
 	return nil
 }
 
-// forget makes the store forget that a credential was refused. That it was accepted, or that somebody
-// tries it now, stays.
-func (f *fleet) forget(credential []string, hold time.Duration) {
+// forget makes the store forget that a credential was refused, and waits for that: the caller is about to
+// send it again. That it was accepted, or that somebody tries it now, stays.
+func (f *fleet) forget(credential []string, attempt time.Duration) {
 	if f == nil {
 		return
 	}
 	name := f.credential(credential)
 	f.owe(name, time.Time{})
-	ctx, cancel := context.WithTimeout(context.Background(), tellingTime)
-	defer cancel()
-	claim, err := f.store.Claim(ctx, name, hold+tellingTime)
-	switch {
-	case err != nil, claim.State == ClaimRefused:
-		_ = f.store.Forget(ctx, name)
-	case claim.State == ClaimGranted:
-		f.release(&solClaim{Claim: claim, name: name})
-	}
+	<-f.credentials.Tell(context.Background(), name, tellingTime, func(ctx context.Context) {
+		claim, err := f.store.Claim(ctx, name, hold(attempt))
+		switch {
+		case err != nil, claim.State == ClaimRefused:
+			_ = f.store.Forget(ctx, name)
+		default:
+			f.giveBack(ctx, solClaim{Claim: claim, name: name})
+		}
+	})
 }
 
 // load returns what the store keeps under the name of an answer, and nil for nothing.
@@ -255,16 +336,24 @@ func (f *fleet) load(ctx context.Context, question []string) []byte {
 	if f == nil {
 		return nil
 	}
-	value, err := f.store.Load(ctx, f.answer(question))
+	value, err := remote.Ask(ctx, &f.answers, loadingTime, func(ctx context.Context) ([]byte, error) {
+		return f.store.Load(ctx, f.answer(question))
+	}, nil)
 	if err != nil {
 		return nil
 	}
 	return value
 }
 
-// save shares an answer. A store that fails costs the others a query, and this call nothing.
-func (f *fleet) save(ctx context.Context, question []string, value []byte, ttl time.Duration) {
-	_ = f.store.Save(ctx, f.answer(question), value, ttl)
+// save shares what value returns, unless that is nil. A store that hangs or fails costs the others a query,
+// and this call nothing.
+func (f *fleet) save(ctx context.Context, question []string, value func() []byte, ttl time.Duration) {
+	name := f.answer(question)
+	f.answers.Tell(ctx, name, tellingTime, func(ctx context.Context) {
+		if v := value(); v != nil {
+			_ = f.store.Save(ctx, name, v, ttl)
+		}
+	})
 }
 
 // sleep waits for about d, so that those who wait for the same do not ask together.

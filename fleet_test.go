@@ -145,6 +145,7 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 			one, _ := fleetClient(t, store, apiKey, raw(status, body))
 			two, second := fleetClient(t, store, apiKey, raw(500, ""))
 			require.ErrorIs(t, operations["consultar"](t.Context(), one), fiscope.ErrNotFound)
+			require.NoError(t, one.Close(t.Context()))
 			for range 2 {
 				err := operations["consultar"](t.Context(), two)
 				require.ErrorIs(t, err, fiscope.ErrNotFound)
@@ -187,11 +188,13 @@ func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
 	one, _ := fleetClient(t, store, apiKey, raw(200, record))
 	require.NoError(t, operations["consultar"](t.Context(), one))
 	require.Error(t, operations["validar"](t.Context(), one))
+	require.NoError(t, one.Close(t.Context()))
 	names := maps.Clone(store.names)
 	clear(store.names)
 	two, second := fleetClient(t, store, "otra-llave", raw(200, record))
 	require.NoError(t, operations["consultar"](t.Context(), two))
 	require.Error(t, operations["validar"](t.Context(), two))
+	require.NoError(t, two.Close(t.Context()))
 	assert.Len(t, second.seen(), 2)
 	for name := range store.names {
 		assert.NotContains(t, names, name)
@@ -202,6 +205,7 @@ func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
 		fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
 	require.NoError(t, err)
 	require.NoError(t, operations["consultar"](t.Context(), elsewhere))
+	require.NoError(t, elsewhere.Close(t.Context()))
 	for name := range store.names {
 		assert.NotContains(t, names, name, "nor do two services")
 	}
@@ -212,6 +216,7 @@ func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	client, _ := fleetClient(t, store, apiKey, raw(200, record))
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	require.Error(t, operations["validar"](t.Context(), client))
+	require.NoError(t, client.Close(t.Context()))
 	assert.GreaterOrEqual(t, len(store.names), 3)
 	for name := range store.names {
 		assert.Regexp(t, `^[0-9a-f]{32}$`, name)
@@ -226,6 +231,7 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 		store = newFleetStore()
 		client, _ := fleetClient(t, store, apiKey, raw(200, record))
 		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.NoError(t, client.Close(t.Context()))
 		for key = range store.saved {
 		}
 		return store, key
@@ -250,6 +256,7 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 			store.saved[key] = []byte(after)
 			client, far := fleetClient(t, store, apiKey, raw(200, record))
 			require.NoError(t, operations["consultar"](t.Context(), client), "a miss, not an error")
+			require.NoError(t, client.Close(t.Context()))
 			assert.Len(t, far.seen(), 1)
 			assert.NotEqual(t, after, string(store.saved[key]), "and it is mended")
 		})
@@ -259,6 +266,7 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 		other, _ := fleetClient(t, store, apiKey, raw(200, change(record, rucSUNAT, rucEmisor)))
 		_, err := other.Contribuyentes.Consultar(t.Context(), rucEmisor)
 		require.NoError(t, err)
+		require.NoError(t, other.Close(t.Context()))
 		for k, v := range store.saved {
 			if k != key {
 				store.saved[key] = v
@@ -279,6 +287,8 @@ func TestASharedAnswerHasATime(t *testing.T) {
 	store := newFleetStore()
 	client, _ := fleetClient(t, store, apiKey, raw(200, record))
 	require.NoError(t, operations["consultar"](t.Context(), client))
+	require.NoError(t, client.Close(t.Context()))
+	require.NotEmpty(t, store.ttls)
 	for _, ttl := range store.ttls {
 		assert.Equal(t, 13*time.Hour, ttl, "12 hours, and one more for when the service cannot be asked")
 	}
@@ -315,6 +325,7 @@ func TestTheFleetsQuota(t *testing.T) {
 		require.NoError(t, operations["validar"](t.Context(), client))
 		assert.Greater(t, time.Since(start), 30*time.Millisecond, "it asks again while another process finds out")
 		assert.Equal(t, 4, asked)
+		require.NoError(t, client.Close(t.Context()))
 		require.Len(t, store.settled, 1)
 		assert.Equal(t, fiscope.Outcome{Written: 1, StatusCode: 200, RateLimit: &fiscope.RateLimit{Limit: fiscope.NoHeader, Remaining: 7}}, store.settled[0])
 
@@ -360,6 +371,7 @@ func TestAReservationThatComesTooLateIsGivenBack(t *testing.T) {
 		client, far := fleetClient(t, store, apiKey, raw(200, verdict))
 		require.ErrorIs(t, operations["validar"](ctx, client), context.Canceled)
 		assert.Empty(t, far.seen())
+		require.NoError(t, client.Close(t.Context()))
 		assert.Equal(t, []fiscope.Outcome{{}}, store.settled, "nobody sends it")
 	})
 }
@@ -398,6 +410,7 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 					require.ErrorIs(t, err, test.is)
 				}
 				assert.Len(t, far.seen(), test.sent)
+				require.NoError(t, client.Close(t.Context()))
 				assert.Equal(t, test.verdicts, store.verdicts)
 			})
 		})
@@ -528,12 +541,17 @@ func TestAStoreThatPanicsLeavesNoTurnTaken(t *testing.T) {
 				if name == "in Claim" {
 					store.panic = panics
 				}
-				if name == "in Forget" {
-					require.Error(t, validar(t.Context(), client, clave))
-					store.panic = panics
-					assert.PanicsWithValue(t, "the store", func() { client.CPE.Olvidar(credenciales) })
-				} else {
+				switch name {
+				case "in Claim":
 					assert.PanicsWithValue(t, "the store", func() { _ = validar(t.Context(), client, clave) })
+				case "in Conclude":
+					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnavailable)
+					synctest.Wait()
+				case "in Forget":
+					require.Error(t, validar(t.Context(), client, clave))
+					synctest.Wait()
+					store.panic = panics
+					client.CPE.Olvidar(credenciales)
 				}
 				store.panic = nil
 				start := time.Now()
@@ -718,6 +736,7 @@ func TestAnAttemptThatReachedNobodyGivesItsClaimBack(t *testing.T) {
 		client := newClient(t, far, fiscope.WithStore(store), fiscope.WithRetry(policy))
 		require.NoError(t, validar(t.Context(), client, clave))
 		assert.Equal(t, 2, store.claimed, "it is claimed anew after the wait")
+		require.NoError(t, client.Close(t.Context()))
 		verdicts, _ := store.told()
 		assert.Equal(t, []fiscope.Verdict{fiscope.VerdictNone, fiscope.VerdictProven}, verdicts)
 	})

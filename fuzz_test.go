@@ -210,6 +210,7 @@ func FuzzStoredEntry(f *testing.F) {
 		require.Equal(t, err == nil, tc != nil)
 		require.True(t, tc == nil || tc.Fecha == viernes && tc.Venta.IsPositive())
 		check("tipocambio", resp, err)
+		require.NoError(t, client.Close(t.Context()))
 	}
 	for _, answer := range []func(*http.Request) (*http.Response, error){raw(200, record), raw(200, results), raw(200, price), raw(404, contract(f, "consultar_404.json"))} {
 		var last []byte

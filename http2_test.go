@@ -196,6 +196,7 @@ func TestAReplayOverHTTP2IsCounted(t *testing.T) {
 	assert.EqualValues(t, 2, f.requests.Load())
 	assert.EqualValues(t, 1, client.Stats().Attempts)
 	assert.EqualValues(t, 2, client.Stats().Sent)
+	require.NoError(t, client.Close(t.Context()))
 	require.Len(t, store.settled, 1)
 	assert.Equal(t, 2, store.settled[0].Written)
 }
@@ -237,6 +238,7 @@ func TestWhatWasWrittenIsCounted(t *testing.T) {
 				err := operations["consultar"](t.Context(), client)
 				assert.Equal(t, fails != nil && test.events != nil, errors.Is(err, fiscope.ErrUnavailable))
 				assert.EqualValues(t, test.written, client.Stats().Sent)
+				require.NoError(t, client.Close(t.Context()))
 				require.Len(t, store.settled, 1)
 				assert.Equal(t, test.written, store.settled[0].Written)
 			})

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/quota"
 )
 
 // Event is one attempt, or one call that was answered without any. It holds no URL, body, RUC or name.
@@ -27,7 +29,7 @@ type Avoided string
 // The reasons.
 const (
 	AvoidedInvalid   Avoided = "invalid"     // the input breaks a rule
-	AvoidedQuota     Avoided = "quota"       // the quota is known to be spent, or the rest is kept in reserve
+	AvoidedQuota     Avoided = "quota"       // the quota is known to be spent, the rest is kept in reserve, or the Store cannot say
 	AvoidedSOL       Avoided = "sol"         // the SOL credential was refused before
 	AvoidedOutOfTime Avoided = "out of time" // the context ended before the first attempt
 	AvoidedCached    Avoided = "cached"      // an earlier answer served, see WithCache
@@ -44,6 +46,8 @@ func avoidedBy(err error) Avoided {
 		return AvoidedQuota
 	case errors.Is(err, ErrInvalidRequest):
 		return AvoidedInvalid
+	case errors.Is(err, quota.ErrAway):
+		return AvoidedQuota
 	}
 	return AvoidedOutOfTime
 }

@@ -24,8 +24,9 @@ func (o option) applyToClient(c *config) error { return o(c) }
 // config is what the options of a Client decide.
 type config struct {
 	transport  http.RoundTripper // nil for our own
-	timeout    time.Duration     // of the caller's http.Client, for an attempt; 0 for none
-	timeouts   timeouts          // of an attempt
+	clock      clock
+	timeout    time.Duration // of the caller's http.Client, for an attempt; 0 for none
+	timeouts   timeouts      // of an attempt
 	userAgent  string
 	insecure   bool  // plain http to other machines
 	maxBody    int64 // bytes of an answer
@@ -223,8 +224,8 @@ func WithSOLMemory(d time.Duration) Option {
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With
-// [WithStore] the answers are shared by all processes. Of two answers to a question, the one whose request
-// left later is kept.
+// [WithStore] the answers are shared by all processes, and each lets one serve for no longer than its own
+// policy says. Of two answers to a question, the one whose request left later is kept.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) error {
 		if p.Entries < 0 {
@@ -254,7 +255,8 @@ func WithCoalescing() Option {
 }
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard with all processes that use
-// the same store and API key.
+// the same store and API key. A store that hangs holds no call for more than a few seconds, and is left alone
+// for 5 seconds then: see [Store].
 func WithStore(s Store) Option {
 	return option(func(c *config) error {
 		if s == nil {
@@ -274,6 +276,27 @@ func WithObserver(f func(Event)) Option {
 			return errors.New("fiscope: WithObserver: the function is nil")
 		}
 		c.observer = f
+		return nil
+	})
+}
+
+// WithClock makes the Client go by now() wherever it goes by the calendar, instead of by [time.Now]: for the
+// days of the quota and [Error.RetryAfter] until the next one, for the hour at which a rate is published, for
+// the day of [TipoCambioService.Hoy], for how old an answer of the cache is, and for how long a SOL
+// credential is remembered ([WithSOLMemory]). It is for tests, in which a day is to pass at once: the Client
+// method of a mockserver's Server gives the server's clock.
+//
+// Nothing waits for it, so that a clock that stands still stops nothing. Durations, timeouts, retries, the
+// limiter, the pauses of [CPEService.Esperar], how often a spent quota is looked at, and all times of a
+// [Store] are real. [HoyEnLima] is this machine's day.
+//
+// now is called by many goroutines, and must be quick. Its time may jump, forth and back.
+func WithClock(now func() time.Time) Option {
+	return option(func(c *config) error {
+		if now == nil {
+			return errors.New("fiscope: WithClock: the function is nil")
+		}
+		c.clock = now
 		return nil
 	})
 }

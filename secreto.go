@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"weak"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 )
@@ -13,13 +17,46 @@ import (
 // Secreto is a text that is used and never shown: whatever prints, logs or marshals it writes the
 // marker "[secreto]" in its place. It reads from JSON and from text, and refuses its own marker, so
 // that a configuration that was printed and stored never becomes a wrong clave.
+//
+// Two of the same text are equal for ==, [reflect.DeepEqual] and go-cmp.
 type Secreto struct {
-	// A func, since fmt calls no method on unexported fields and dumpers follow pointers.
-	reveal func() string
+	hidden *hidden // nil for no text; one for each text, see NewSecreto
 }
 
-// NewSecreto returns s as a Secreto.
-func NewSecreto(s string) Secreto { return Secreto{reveal: func() string { return s }} }
+// hidden holds a text in a func: dumpers follow pointers, and fmt calls no method on unexported fields.
+type hidden struct{ reveal func() string }
+
+// texts are those of the Secretos that are in use: what nobody holds any more is not kept here.
+var texts = struct {
+	sync.Mutex
+	hidden map[string]weak.Pointer[hidden]
+}{hidden: map[string]weak.Pointer[hidden]{}}
+
+// NewSecreto returns s as a Secreto. That of an empty text is the zero Secreto.
+func NewSecreto(s string) Secreto {
+	if s == "" {
+		return Secreto{}
+	}
+	texts.Lock()
+	defer texts.Unlock()
+	if there := texts.hidden[s].Value(); there != nil {
+		return Secreto{there}
+	}
+	s = strings.Clone(s) // of what may be a long text that it was cut out of
+	h := &hidden{reveal: func() string { return s }}
+	texts.hidden[s] = weak.Make(h)
+	runtime.AddCleanup(h, forgetText, s)
+	return Secreto{h}
+}
+
+// forgetText is called once nobody holds a Secreto of that text any more, unless there is a new one.
+func forgetText(s string) {
+	texts.Lock()
+	defer texts.Unlock()
+	if texts.hidden[s].Value() == nil {
+		delete(texts.hidden, s)
+	}
+}
 
 // IsZero reports whether s holds no text.
 func (s Secreto) IsZero() bool { return s.text() == "" }
@@ -55,8 +92,8 @@ func (s *Secreto) UnmarshalText(text []byte) error {
 }
 
 func (s Secreto) text() string {
-	if s.reveal == nil {
+	if s.hidden == nil {
 		return ""
 	}
-	return s.reveal()
+	return s.hidden.reveal()
 }

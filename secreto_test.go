@@ -7,8 +7,12 @@ import (
 	"encoding/xml"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -87,4 +91,101 @@ func TestSecretoEqual(t *testing.T) {
 	assert.True(t, fiscope.Secreto{}.Equal(fiscope.NewSecreto("")))
 	assert.True(t, fiscope.Secreto{}.IsZero())
 	assert.False(t, s.IsZero())
+}
+
+// What the code under test makes of its configuration is the same to gomock and testify as what the test
+// expects.
+func TestEqualSecretosAreDeeplyEqual(t *testing.T) {
+	one, again, other := fiscope.NewSecreto(clave), fiscope.NewSecreto(string([]byte(clave))), fiscope.NewSecreto("otra")
+	copied := one
+	var read fiscope.CredencialesSOL
+	require.NoError(t, json.Unmarshal([]byte(`{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"`+clave+`"}`), &read))
+	for name, test := range map[string]struct {
+		a, b  fiscope.Secreto
+		equal bool
+	}{
+		"a copy":               {one, copied, true},
+		"the same text":        {one, again, true},
+		"read from JSON":       {one, read.Clave, true},
+		"another text":         {one, other, false},
+		"none":                 {one, fiscope.Secreto{}, false},
+		"an empty one is none": {fiscope.NewSecreto(""), fiscope.Secreto{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.equal, reflect.DeepEqual(test.a, test.b))
+			assert.Equal(t, test.equal, reflect.DeepEqual(fiscope.CredencialesSOL{Clave: test.a}, fiscope.CredencialesSOL{Clave: test.b}))
+			assert.Equal(t, test.equal, test.a == test.b)
+			assert.Equal(t, test.equal, test.a.Equal(test.b))
+			assert.Equal(t, test.equal, assert.ObjectsAreEqual(test.a, test.b), "as testify compares the arguments of a mock")
+		})
+	}
+}
+
+func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
+	made := make([]fiscope.Secreto, 200)
+	var all sync.WaitGroup
+	for i := range made {
+		all.Go(func() {
+			made[i] = fiscope.NewSecreto(fmt.Sprint("clave-", i%10))
+			if i%20 < 10 {
+				runtime.GC()
+			}
+		})
+	}
+	all.Wait()
+	for i, s := range made {
+		assert.Equal(t, made[i%10], s)
+		assert.True(t, s.Equal(fiscope.NewSecreto(fmt.Sprint("clave-", i%10))))
+	}
+}
+
+func TestASecretoIsNotKeptForEver(t *testing.T) {
+	const text = "a text of this test alone"
+	s := fiscope.NewSecreto(text)
+	runtime.GC()
+	assert.True(t, fiscope.Interned(text))
+	runtime.KeepAlive(s)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return !fiscope.Interned(text)
+	}, 10*time.Second, time.Millisecond)
+}
+
+// reached returns all texts that can be reached by reflection, as a dumper does it.
+func reached(v reflect.Value, seen map[uintptr]bool, found func(string)) {
+	switch v.Kind() {
+	case reflect.String:
+		found(v.String())
+	case reflect.Pointer:
+		if v.IsNil() || seen[v.Pointer()] {
+			return
+		}
+		seen[v.Pointer()] = true
+		reached(v.Elem(), seen, found)
+	case reflect.Interface:
+		reached(v.Elem(), seen, found)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			reached(v.Field(i), seen, found)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			reached(v.Index(i), seen, found)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			reached(key, seen, found)
+			reached(v.MapIndex(key), seen, found)
+		}
+	default:
+	}
+}
+
+func TestADumperReachesNoSecreto(t *testing.T) {
+	texts := 0
+	reached(reflect.ValueOf(&credenciales), map[uintptr]bool{}, func(s string) {
+		texts++
+		assert.False(t, strings.Contains(s, clave), "the clave can be reached")
+	})
+	assert.Equal(t, 2, texts, "the RUC and the user")
 }

@@ -52,7 +52,7 @@ func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, e
 		return result, c, err
 	}
 	learned := func() (result T, err error) {
-		defer func() { c.turn.leave(c.verdict(err)) }()
+		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
 		return resultOf(c, read)
 	}
 	if c.turn.here.Alone() {
@@ -75,7 +75,7 @@ func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err erro
 
 // exchange makes attempts until one is answered or another makes no sense.
 func (c *call) exchange() (err error) {
-	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt}
+	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt, Now: c.clock}
 	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
@@ -113,13 +113,14 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	a.Written = 1 // for all that is known, should the transport panic
 	r := c.httpRequest()
 	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
+	a.Err = notOurs(a.Err)
 	if c.turn != nil {
-		c.turn.returned(a)
+		c.turn.returned(c.ctx, a)
 	}
-	c.answer = newAnswer(a, c.reading())
-	outcome = c.answer.outcome(ticket.Look)
+	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
+	outcome = c.answer.outcome(ticket.Look, c.clock)
 	if reservation != nil {
-		told = c.answer.told()
+		told = c.answer.told(c.clock)
 	}
 	c.tell(number)
 	return a, nil

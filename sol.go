@@ -53,6 +53,7 @@ type solGuard struct {
 	fleet   *fleet        // nil for none
 	memory  time.Duration // of a verdict
 	attempt time.Duration // the longest of a validation
+	clock   clock
 }
 
 // solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
@@ -91,13 +92,17 @@ func (t *solTurn) maySend(ctx context.Context) error {
 		case claim == nil: // what is known here is all there is
 		case claim.State == ClaimRefused:
 			now := time.Now()
-			t.here.Block(cmp.Or(claim.Since, now), cmp.Or(claim.Until, now.Add(t.guard.memory)))
+			until := now.Add(t.guard.memory)
+			if !claim.Until.IsZero() && claim.Until.Before(until) {
+				until = claim.Until
+			}
+			t.here.Block(t.guard.clock.fromReal(cmp.Or(claim.Since, now)), t.guard.clock.fromReal(until))
 		case claim.State == ClaimProven:
-			t.here.Accepted(cmp.Or(claim.Since, time.Now()))
+			t.here.Accepted(t.guard.clock.fromReal(cmp.Or(claim.Since, time.Now())))
 		default:
 			t.claim = claim
 			if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
-				t.here.Accepted(claim.accepted)
+				t.here.Accepted(t.guard.clock.fromReal(claim.accepted))
 			}
 		}
 	}
@@ -124,12 +129,12 @@ func (t *solTurn) depart(ctx context.Context) (context.Context, error) {
 
 // returned takes note of what came of an attempt, before anybody else is told. After one that reached nobody,
 // the fleet's claim is given back: the next attempt asks anew.
-func (t *solTurn) returned(a exchange.Answer) {
+func (t *solTurn) returned(ctx context.Context, a exchange.Answer) {
 	t.mu.Lock()
 	t.sent, t.goesOn = !a.Unsent, false
 	t.mu.Unlock()
 	if a.Unsent {
-		t.guard.fleet.release(t.claim)
+		t.guard.fleet.release(ctx, t.claim)
 		t.claim = nil
 	}
 }
@@ -144,12 +149,12 @@ func (t *solTurn) abandon() (attempts int, goesOn bool) {
 }
 
 // leave takes note, here and then in the fleet, of what came of the credential.
-func (t *solTurn) leave(v solguard.Verdict) {
+func (t *solTurn) leave(ctx context.Context, v solguard.Verdict) {
 	memory := t.guard.memory
 	if blocked := t.here.Leave(v); blocked > 0 {
 		memory = blocked
 	}
-	t.guard.fleet.conclude(t.credential, t.claim, v, memory)
+	t.guard.fleet.conclude(ctx, t.credential, t.claim, v, memory)
 }
 
 // forget lets a refused credential be sent again.

@@ -11,8 +11,23 @@ import (
 //
 // The names that a Store is given (account, key, credential) are hexadecimal hashes keyed with the API
 // key: they reveal nothing of what they stand for, and two API keys never share one. All methods are
-// called concurrently and must heed their context. An error costs at most a query: the Client goes on
-// as if it had no Store.
+// called concurrently, in goroutines of the Client, and must heed their context. It does not end with the
+// caller's, but after a time of its own: Load, Save, Settle, Conclude and Forget have a second, and Reserve
+// and Claim 3 seconds. A caller with a deadline waits for these two no longer than half of what he has left,
+// or a second, and then goes on without the answer.
+//
+// A Store that hangs or errs costs at most a query: the Client goes on as if it had none. After a Load, a
+// Reserve or a Claim that hung, calls of its kind are left out for 5 seconds, and then one at a time goes to
+// see. For what is only told (Save, Settle, Conclude) a caller waits 50 ms at most, and not at all for the 5
+// seconds after one that took longer: it goes on in the background, and [Client.Close] waits for it. What is
+// told of the same name is told in order. A panic there is logged ([WithLogger]); that of a question is raised
+// in the goroutine of the call. What is granted too late is given back. All times are
+// real, also those that a Client with a clock of its own tells ([WithClock]).
+//
+// What a Store returns is checked: an answer is read with the care of one of the service, and serves for the
+// shorter of the writer's lifetime and this Client's, counted from when it was stored; times that lie ahead
+// count as now; a value that is larger than [WithMaxResponseBytes] allows is nothing, and a state that has no
+// name here says that the Store does not know. An answer in which the API key stands is not saved.
 type Store interface {
 	// Load returns what was saved under key, and nil where there is nothing or it expired.
 	Load(ctx context.Context, key string) ([]byte, error)
@@ -44,7 +59,7 @@ type Store interface {
 // Reservation is a Store's answer to Reserve.
 type Reservation struct {
 	Grant Grant
-	Until time.Time // for QuotaSpent: when the quota begins anew; zero where that is not known
+	Until time.Time // for QuotaSpent: when the quota begins anew, within two days; zero where that is not known
 	Left  int       // for QuotaSpent: the queries that are left, all of them kept for others
 	Token string    // for the Store itself, to know the reservation again
 }
@@ -56,7 +71,8 @@ type Grant int
 const (
 	QuotaGranted Grant = iota // it may
 	QuotaSpent                // it may not, before Until
-	QuotaWait                 // another process is finding out: ask again soon
+	QuotaWait                 // another process is finding out: ask again soon, for a minute at most
+	QuotaAway                 // the Store cannot say, as when its server is away: nothing is sent, and the call is ErrUnavailable
 )
 
 // Outcome is what came of an attempt.
@@ -70,7 +86,7 @@ type Outcome struct {
 type Claim struct {
 	State ClaimState
 	Since time.Time // for ClaimRefused and ClaimProven: when it was, the last time; zero for just now
-	Until time.Time // for ClaimRefused: when it is forgotten; zero for the time of [WithSOLMemory] from now on
+	Until time.Time // for ClaimRefused: when it is forgotten, at the latest after the time of [WithSOLMemory]; zero for that
 	Token string    // for the Store itself, to know the claim again
 }
 

@@ -47,7 +47,7 @@ func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...
 // Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
 // it usually is ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.asker, cambioDeHoy{HoyEnLima()}, opts)
+	return ask(ctx, s.asker, cambioDeHoy{FechaEnLima(s.asker.clock.now())}, opts)
 }
 
 // cambio is the question for the rate of a date.
@@ -79,7 +79,7 @@ func (q cambioDeHoy) request() request {
 func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
 	tc, err := readTipoCambio(a)
 	if err == nil && tc.Fecha != q.hoy {
-		a.warn("asked for the rate of today, which is %s in Lima by this machine's clock: the answer is of %s", q.hoy, tc.Fecha)
+		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.hoy, tc.Fecha)
 	}
 	return tc, cmp.Or(err, a.contradiction)
 }

@@ -176,7 +176,7 @@ func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
 	if err := w.settings.invalid; err != nil {
 		return nil, w.fail(err)
 	}
-	if wait := time.Until(dia.Publicacion()); wait > 0 {
+	if wait := w.service.asker.clock.until(dia.Publicacion()); wait > 0 {
 		return nil, w.unpublished(nil, notYetPublished(wait, "that of %s normally is after 17:00 in Lima of that day", dia))
 	}
 	var resp Response
@@ -186,7 +186,7 @@ func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
 	switch {
 	case errors.As(err, &e) && errors.Is(err, ErrNotFound):
 		w.last = e
-		if recent(dia, earlier(time.Now().Add(-resp.Age), resp.Header)) {
+		if recent(dia, earlier(w.service.asker.clock.now().Add(-resp.Age), resp.Header)) {
 			return nil, w.unpublished(e, notYetPublished(0, "there is none of %s so far", dia))
 		}
 		return nil, nil
@@ -247,7 +247,7 @@ func recent(dia Fecha, now time.Time) bool {
 	return later < recentDays
 }
 
-// earlier returns the earlier of this machine's time and the service's: a clock that is ahead must not
+// earlier returns the earlier of this client's time and the service's: a clock that is ahead must not
 // make a rate that is still to come an old one.
 func earlier(now time.Time, h http.Header) time.Time {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil && date.Before(now) {

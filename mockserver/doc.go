@@ -40,10 +40,14 @@
 // # One clock
 //
 // "Today" in Lima, publication at 17:00, the quota's reset, the end of a SOL block, the life of a fault,
-// the journal and the Date header read one clock ([WithNow], [WithFrozenClock], or [WithClock]):
+// the journal and the Date header read one clock ([WithNow], [WithFrozenClock], or [WithClock]). So do the
+// clients of [Server.Client] in all that is of the calendar (their cache, their quota, their memory of SOL
+// credentials: [fiscope.WithClock]), while all waits are real. Another client is given it by you, or goes by
+// its machine's clock and knows of no new day:
 //
 //	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
-//	srv.Advance(24 * time.Hour) // a new quota
+//	client := srv.Client()      // or fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithClock(srv.Now))
+//	srv.Advance(24 * time.Hour) // a new day: quota, rates and SOL users, for the server and the client
 //	srv.SetNow(monday)
 //	srv.Resume()
 //

@@ -69,7 +69,7 @@ func ExampleServer_Fault() {
 	// GET /api/contribuyentes/20331898008 200 1
 }
 
-// A new day brings a new quota.
+// A new day brings a new quota, and the client knows it: it did not ask while there was none.
 func ExampleServer_Advance() {
 	noon := time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)
 	srv, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithNow(noon), mockserver.WithFrozenClock(), mockserver.WithQuota(1))
@@ -78,17 +78,17 @@ func ExampleServer_Advance() {
 		return
 	}
 	defer func() { _ = srv.Close() }()
-	client := srv.Client(fiscope.WithoutQuotaGate())
-	for range 2 {
+	client := srv.Client()
+	for range 3 {
 		_, err = client.Contribuyentes.Consultar(context.Background(), "20131312955")
 	}
-	fmt.Println(errors.Is(err, fiscope.ErrQuotaExceeded))
+	fmt.Println(errors.Is(err, fiscope.ErrQuotaExceeded), len(srv.Requests()))
 	srv.Advance(12 * time.Hour)
 	_, err = client.Contribuyentes.Consultar(context.Background(), "20131312955")
-	fmt.Println(err)
+	fmt.Println(err, len(srv.Requests()))
 	// Output:
-	// true
-	// <nil>
+	// true 1
+	// <nil> 2
 }
 
 // A state built by hand becomes a fixture.

@@ -32,6 +32,8 @@ type Loop struct {
 	// Waiting, where it is set, is called before each wait, with what Run would return without the attempt
 	// that follows it.
 	Waiting func(wait time.Duration, soFar Result, err error)
+	// Now is what a date in Retry-After is compared with where the answer shows no Date; nil for time.Now.
+	Now func() time.Time
 }
 
 // ErrNoRetry is what Attempt returns where a retry may not be made, and what came before it counts.
@@ -232,10 +234,20 @@ func (t *tries) repeatable(a Answer) bool {
 // waitFits reports whether the wait before the next attempt is one that the policy allows, and ends
 // before the context's deadline.
 func (t *tries) waitFits(ctx context.Context, a Answer) bool {
-	asked, _ := RetryAfter(a.Header, time.Now())
+	asked := t.asked(a)
 	deadline, bounded := ctx.Deadline()
 	wait := t.wait(a, t.result.Attempts-1)
 	return asked <= t.Policy.MaxRetryAfter && (!bounded || time.Until(deadline) > wait)
+}
+
+// asked returns the wait that an answer asks for.
+func (t *tries) asked(a Answer) time.Duration {
+	now := t.Now
+	if now == nil {
+		now = time.Now
+	}
+	asked, _ := RetryAfter(a.Header, now())
+	return asked
 }
 
 // backoff returns the wait after the attempt with that number, from 0 on. The retry loop shows it no
@@ -247,7 +259,7 @@ func (t *tries) backoff(_, _ time.Duration, attempt int, _ *http.Response) time.
 // wait returns what an answer asks for, and a random part of a span that doubles (full jitter). The same
 // arguments give the same wait, so that the one that is checked is the one that is waited.
 func (t *tries) wait(a Answer, attempt int) time.Duration {
-	asked, _ := RetryAfter(a.Header, time.Now())
+	asked := t.asked(a)
 	span := min(t.Policy.Cap, math.MaxInt64-longestWait-1)
 	if doubled := t.Policy.Base << min(attempt, 16); doubled > 0 && doubled < span {
 		span = doubled

@@ -19,15 +19,34 @@ const daysApart = time.Hour
 
 func near(a, b time.Time) bool { return a.Sub(b).Abs() <= daysApart }
 
-// endDay notes that the known day is over by our clock.
-func (g *Gate) endDay(now time.Time) {
-	if g.phase != known || now.Before(g.reset) {
+// moment is one moment by two clocks.
+type moment struct {
+	day  time.Time // by the one that days end by: it may stand still, and jump
+	real time.Time // by the one that waits go by
+}
+
+func (g *Gate) now() moment {
+	real := time.Now()
+	if g.Now == nil {
+		return moment{day: real, real: real}
+	}
+	return moment{day: g.Now(), real: real}
+}
+
+// endDay notes that the known day is over by our clock, or has not begun, since that was set back.
+func (g *Gate) endDay(now moment) {
+	if g.phase != unknown && now.day.Add(daysApart).Before(g.told) {
+		g.phase = unknown
+		g.beginAnew()
+		return
+	}
+	if g.phase != known || now.day.Before(g.reset) {
 		return
 	}
 	g.phase = unknown
 	if began := g.look.began; g.remaining == 0 {
-		g.phase, g.look = overdue, look{next: now}
-		if soonest := began.Add(firstOverduePause); soonest.After(now) {
+		g.phase, g.look = overdue, look{next: now.real}
+		if soonest := began.real.Add(firstOverduePause); soonest.After(now.real) && now.day.Before(began.day.Add(firstOverduePause)) {
 			g.look.next = soonest
 		}
 	}
@@ -41,11 +60,11 @@ func (g *Gate) beginAnew() {
 }
 
 // learn takes in the headers of an answer, and reports whether they say something of the present day.
-func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
+func (g *Gate) learn(t Ticket, h *Headers, now moment) bool {
 	switch {
 	case h.silent():
 		return false
-	case t.news < g.since, !h.Reset.IsZero() && !h.Reset.After(now):
+	case t.news < g.since, !h.Reset.IsZero() && !h.Reset.After(now.day):
 		return false
 	case h.Reset.IsZero() && g.phase != known: // nobody knows for how long
 		return false
@@ -72,7 +91,7 @@ func (g *Gate) learn(t Ticket, h *Headers, now time.Time) bool {
 }
 
 // believe goes by a header alone, whatever was known.
-func (g *Gate) believe(t Ticket, h *Headers, now time.Time) {
+func (g *Gate) believe(t Ticket, h *Headers, now moment) {
 	g.phase, g.covered = known, t.silent
 	if !h.Reset.IsZero() {
 		g.reset = h.Reset
@@ -81,7 +100,7 @@ func (g *Gate) believe(t Ticket, h *Headers, now time.Time) {
 }
 
 // lower goes by the lower header of two of the same day.
-func (g *Gate) lower(t Ticket, h *Headers, now time.Time) {
+func (g *Gate) lower(t Ticket, h *Headers, now moment) {
 	g.cover(t)
 	if h.Reset.After(g.reset) {
 		g.reset = h.Reset
@@ -91,12 +110,12 @@ func (g *Gate) lower(t Ticket, h *Headers, now time.Time) {
 	}
 }
 
-func (g *Gate) set(remaining int, now time.Time) {
-	g.remaining = remaining
+func (g *Gate) set(remaining int, now moment) {
+	g.remaining, g.told = remaining, now.day
 	g.news++
 	if remaining == 0 {
 		g.look = look{began: g.look.began}
-		g.look.putOff(now, known)
+		g.look.putOff(now.real, known)
 	}
 }
 

@@ -16,6 +16,7 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ type Outcome struct {
 	Answer  Answer
 	Headers *Headers // nil where none came
 }
+
+// ErrAway refuses an attempt because nobody can say whether a query is left for it.
+var ErrAway = errors.New("the Store cannot say whether a query is left: try again later, and see to its server if that goes on")
 
 // Spent refuses an attempt that would go into the reserve, or beyond the quota.
 type Spent struct {
@@ -72,6 +76,9 @@ const (
 // Gate lets attempts pass, and counts what leaves between two headers, so that many goroutines together
 // do not send more than is left. Its zero value knows nothing and lets all pass; a nil Gate always does.
 type Gate struct {
+	// Now is the clock by which days end; nil for time.Now. All waits are in real time.
+	Now func() time.Time
+
 	mu        sync.Mutex
 	phase     phase
 	remaining int       // as the headers say; 0 while overdue
@@ -81,6 +88,7 @@ type Gate struct {
 	inFlight  int       // attempts under way
 	silent    tally     // queries that ended without a header, ever
 	covered   tally     // those of them that remaining counts already
+	told      time.Time // when remaining was, by the clock of the days
 	look      look
 	changed   chan struct{}
 }
@@ -104,18 +112,18 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for {
-		now := time.Now()
+		now := g.now()
 		g.endDay(now)
 		left := g.remaining - (g.silent.answered - g.covered.answered)
 		unsure := g.inFlight + g.silent.failed - g.covered.failed
 		switch {
 		case g.phase == unknown:
 			return g.pass(false), nil
-		case g.remaining == 0 && g.look.due(now):
+		case g.remaining == 0 && g.look.due(now.real):
 			g.look.begin(now, g.phase)
 			return g.pass(true), nil
 		case g.phase == overdue && g.look.refused && !g.look.underWay:
-			return Ticket{}, &Spent{Until: g.look.next, Overdue: true}
+			return Ticket{}, &Spent{Until: now.day.Add(g.look.next.Sub(now.real)), Overdue: true}
 		case g.phase == overdue: // wait for what the one that looks is told
 		case g.remaining == 0, reserve > 0 && left <= reserve:
 			return Ticket{}, &Spent{Left: max(0, left), Reserve: reserve, Until: g.reset}
@@ -165,7 +173,7 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
+	now := g.now()
 	g.endDay(now)
 	g.inFlight--
 	heard := g.learn(t, o.Headers, now)

@@ -93,6 +93,16 @@ func without(text string, found []span, open int, ok, wasCut bool) string {
 	return b.String()
 }
 
+// In reports whether a body holds a secret, in any way that Redact knows, or may hold one: it is longer than
+// what is searched.
+func (s Secrets) In(body []byte) bool {
+	if len(body) > longestSearched {
+		return true
+	}
+	found, _, ok := s.known().find(string(body))
+	return len(found) > 0 || !ok
+}
+
 // WithoutTail returns the first bytes of a body that was cut, as many as are searched for secrets, and
 // without the end where a secret may have been cut with it.
 func (s Secrets) WithoutTail(body []byte) []byte {

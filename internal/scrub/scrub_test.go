@@ -14,6 +14,24 @@ import (
 
 const secret = `Año/2024+"ñ&\é`
 
+func TestIn(t *testing.T) {
+	s := scrub.Secrets{}.With("llave-de-prueba")
+	for name, test := range map[string]struct {
+		secrets scrub.Secrets
+		body    string
+		in      bool
+	}{
+		"as it is":           {s, `{"eco":"llave-de-prueba"}`, true},
+		"escaped":            {s, `{"eco":"LLAVE\u002dde%2Dprueba"}`, true},
+		"not at all":         {s, `{"eco":"llave"}`, false},
+		"nothing":            {s, "", false},
+		"no secret":          {scrub.Secrets{}, "llave-de-prueba", false},
+		"longer than search": {s, strings.Repeat(" ", 64<<10+1), true},
+	} {
+		assert.Equal(t, test.in, test.secrets.In([]byte(test.body)), name)
+	}
+}
+
 func TestASecretIsFoundInEveryWriting(t *testing.T) {
 	for name, test := range map[string]struct{ secret, text string }{
 		"plain":                             {secret, `Año/2024+"ñ&\é`},

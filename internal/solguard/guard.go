@@ -50,6 +50,7 @@ var ErrImpatient = errors.New("another call is trying this SOL user and has no a
 // each other.
 type Guard struct {
 	memory time.Duration
+	now    func() time.Time
 	key    []byte // random, so that what is remembered of a clave is of no use elsewhere
 
 	mu     sync.Mutex
@@ -63,9 +64,13 @@ type id [sha256.Size]byte
 // Credential is the name under which the guard knows a credential.
 type Credential struct{ user, clave id }
 
-// New returns a guard that remembers a verdict for so long.
-func New(memory time.Duration) *Guard {
-	g := &Guard{memory: memory, key: make([]byte, sha256.Size), trying: map[id]chan struct{}{}, known: newKnowledge()}
+// New returns a guard that remembers a verdict for so long by now, or by time.Now where that is nil. Nothing
+// waits for that clock.
+func New(memory time.Duration, now func() time.Time) *Guard {
+	if now == nil {
+		now = time.Now
+	}
+	g := &Guard{memory: memory, now: now, key: make([]byte, sha256.Size), trying: map[id]chan struct{}{}, known: newKnowledge()}
 	_, _ = rand.Read(g.key) // never fails
 	return g
 }
@@ -122,7 +127,7 @@ func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration)
 func (g *Guard) ask(c Credential) (turn *Turn, over <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := time.Now()
+	now := g.now()
 	state := g.known.of(c.clave)
 	alone := !state.recent(now, g.memory)
 	switch {

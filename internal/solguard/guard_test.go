@@ -82,7 +82,7 @@ func TestWhoGoesAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := New(day)
+				g := New(day, nil)
 				c := g.Credential("20131312955", "MIUSER01", "clave")
 				test.before(t, g, c)
 				turn := enter(t, g, c)
@@ -107,7 +107,7 @@ func TestAnAcceptanceElsewhereThatIsOlderSaysNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := New(day)
+				g := New(day, nil)
 				c := g.Credential("20131312955", "U", "k")
 				enter(t, g, c).Leave(Proven)
 				older := time.Now()
@@ -126,7 +126,7 @@ func TestAnAcceptanceElsewhereThatIsOlderSaysNothing(t *testing.T) {
 }
 
 func TestWhatIsOneUserAndOneCredential(t *testing.T) {
-	g := New(day)
+	g := New(day, nil)
 	c := g.Credential("20131312955", "MIUSER01", "clave")
 	assert.Equal(t, c, g.Credential("20131312955", "miUser01", "clave"))
 	for name, other := range map[string]Credential{
@@ -134,7 +134,7 @@ func TestWhatIsOneUserAndOneCredential(t *testing.T) {
 		"another user":          g.Credential("20131312955", "MIUSER02", "clave"),
 		"another RUC":           g.Credential("20100047218", "MIUSER01", "clave"),
 		"shifted":               g.Credential("20131312955", "MIUSER01C", "lave"),
-		"under another process": New(day).Credential("20131312955", "MIUSER01", "clave"),
+		"under another process": New(day, nil).Credential("20131312955", "MIUSER01", "clave"),
 	} {
 		assert.NotEqual(t, c.clave, other.clave, name)
 		assert.Equal(t, name == "another clave", c.user == other.user, name)
@@ -143,7 +143,7 @@ func TestWhatIsOneUserAndOneCredential(t *testing.T) {
 
 func TestOneClaveOfAUserAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(day)
+		g := New(day, nil)
 		one, other := g.Credential("r", "u", "1"), g.Credential("r", "u", "2")
 		first := enter(t, g, one)
 		_, err := g.Enter(t.Context(), other, time.Second)
@@ -165,7 +165,7 @@ func TestOneClaveOfAUserAtATime(t *testing.T) {
 }
 
 func TestARefusalStopsThoseWhoWereLetIn(t *testing.T) {
-	g := New(day)
+	g := New(day, nil)
 	c := g.Credential("r", "u", "c")
 	enter(t, g, c).Leave(Proven)
 	one, other := enter(t, g, c), enter(t, g, c)
@@ -183,7 +183,7 @@ func TestARefusalStopsThoseWhoWereLetIn(t *testing.T) {
 
 func TestHowLongARefusalBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(day)
+		g := New(day, nil)
 		c := g.Credential("r", "u", "c")
 		assert.Equal(t, day, enter(t, g, c).Leave(Doubtful), "of one that was never accepted")
 		assert.ErrorContains(t, blocked(t, g, c), "did not say what it refuses")
@@ -214,7 +214,7 @@ func TestHowLongARefusalBlocks(t *testing.T) {
 		other.Leave(Doubtful)
 		assert.Equal(t, time.Now().Add(day), blocked(t, g, c).Until, "a doubt does not shorten it")
 	})
-	g := New(time.Minute)
+	g := New(time.Minute, nil)
 	c := g.Credential("r", "u", "c")
 	enter(t, g, c).Leave(Proven)
 	assert.Equal(t, time.Minute, enter(t, g, c).Leave(Doubtful), "no longer than anything is remembered")
@@ -222,7 +222,7 @@ func TestHowLongARefusalBlocks(t *testing.T) {
 
 func TestARefusalElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(day)
+		g := New(day, nil)
 		c := g.Credential("r", "u", "c")
 		turn := enter(t, g, c)
 		turn.Block(time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
@@ -236,7 +236,7 @@ func TestARefusalElsewhere(t *testing.T) {
 
 func TestThoseWhoWaitAreLetInTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(day)
+		g := New(day, nil)
 		c := g.Credential("r", "u", "c")
 		first := enter(t, g, c)
 		start := time.Now()
@@ -259,7 +259,7 @@ func TestThoseWhoWaitAreLetInTogether(t *testing.T) {
 }
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
-	g := New(day)
+	g := New(day, nil)
 	refused, accepted, held := g.Credential("r", "u", "refused"), g.Credential("r", "v", "accepted"), g.Credential("r", "w", "held")
 	enter(t, g, refused).Leave(Rejected)
 	enter(t, g, accepted).Leave(Proven)
@@ -292,7 +292,7 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 
 func TestRefusalsWhoseTimeIsOverTakeNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(day)
+		g := New(day, nil)
 		for i := range 1000 {
 			enter(t, g, g.Credential("r", fmt.Sprint(i), "wrong")).Leave(Rejected)
 		}

@@ -34,7 +34,7 @@ var claves = []string{"a", "b", "c"}
 const mostWait = 2 * time.Second // between the guard and the sending
 
 func simulate(t *testing.T, random *rand.Rand) {
-	g := New(day)
+	g := New(day, nil)
 	credential := func(clave string) Credential { return g.Credential("20131312955", "MIUSER01", clave) }
 	p := &portal{t: t, right: "a", accepted: map[string]time.Time{}, allowed: len(claves)}
 	upTo := func(most time.Duration) time.Duration { return time.Duration(random.Int64N(int64(most))) + 1 }

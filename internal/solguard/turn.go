@@ -39,7 +39,7 @@ func (t *Turn) Accepted(at time.Time) {
 		return
 	}
 	t.accept(at)
-	if s.recent(time.Now(), t.guard.memory) {
+	if s.recent(t.guard.now(), t.guard.memory) {
 		t.end()
 	}
 }
@@ -56,7 +56,7 @@ func (t *Turn) Block(since, until time.Time) {
 func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
-	now := time.Now()
+	now := t.guard.now()
 	switch v {
 	case Proven:
 		t.accept(now)

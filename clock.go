@@ -1,0 +1,34 @@
+package fiscope
+
+import "time"
+
+// clock is what a client believes about the calendar, see [WithClock]. Nil is real time, by which all waits
+// and durations are, and the times of a Store.
+type clock func() time.Time
+
+// now returns the time of the calendar.
+func (c clock) now() time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c()
+}
+
+// fromReal returns the calendar's time of a moment in real time. The zero time stays what it is.
+func (c clock) fromReal(at time.Time) time.Time {
+	if c == nil || at.IsZero() {
+		return at
+	}
+	return c().Add(time.Until(at))
+}
+
+// toReal returns the real time of a moment of the calendar. The zero time stays what it is.
+func (c clock) toReal(at time.Time) time.Time {
+	if c == nil || at.IsZero() {
+		return at
+	}
+	return time.Now().Add(at.Sub(c())).In(at.Location())
+}
+
+// until returns how far ahead a moment of the calendar is.
+func (c clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }

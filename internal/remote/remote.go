@@ -1,0 +1,215 @@
+// Package remote asks and tells somebody outside of this process who may hang. A question has its time, and
+// its caller is kept by nothing else; after one that hung, the others are not asked for a while, so that not
+// every caller pays for it. Who has something to tell waits a moment for it to be told, and goes on.
+package remote
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// LeftAlone is for how long nobody is asked after a question that hung. From then on one question at a time
+// goes to see whether it is over.
+const LeftAlone = 5 * time.Second
+
+// Moment is for how long a caller waits for what he tells: long enough for whoever is near and well, so that
+// what he asks next comes after it, and a program that ends has told it. After something that took longer,
+// nobody waits while others are left alone.
+const Moment = 50 * time.Millisecond
+
+// ErrHangs is why there is no answer: the time of the question was over, or that of an earlier one was, and
+// it was not asked.
+var ErrHangs = errors.New("it hangs")
+
+// Peer is somebody who is asked and told. The fields are set before the first call.
+type Peer struct {
+	// Go runs what is asked and told in a goroutine.
+	Go func(func())
+	// Lost is told of a panic of what was told, or of a question whose caller has left: it is raised nowhere.
+	Lost func(value any, stack []byte)
+
+	mu      sync.Mutex
+	hangs   bool
+	next    time.Time                // while it hangs: nobody asks before
+	telling map[string]chan struct{} // by what it is about, the last thing that is being told; closed when it is
+	slow    time.Time                // nobody waits before for what is told
+}
+
+// mayAsk reports whether a question may be asked. While the peer hangs, one in each pause may.
+func (p *Peer) mayAsk(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.hangs {
+		return true
+	}
+	if now.Before(p.next) {
+		return false
+	}
+	p.next = now.Add(LeftAlone)
+	return true
+}
+
+// asked takes note of whether a question hung.
+func (p *Peer) asked(hung bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hangs, p.next = hung, time.Now().Add(LeftAlone)
+}
+
+// reply is what came of a question.
+type reply[A any] struct {
+	answer   A
+	err      error
+	whole    bool // the question returned
+	panicked any
+	stack    []byte
+}
+
+// Ask asks a question, whose context has the values of ctx and ends after patience, and not before. It
+// returns the question's answer and error, or that of ctx where it ends first, or ErrHangs. An answer without
+// an error for which nobody waited any more goes to late, with a context of the same kind.
+//
+// A panic of the question, and a runtime.Goexit, is its caller's.
+func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question func(context.Context) (A, error), late func(context.Context, A)) (answer A, err error) {
+	if err := ctx.Err(); err != nil {
+		return answer, err
+	}
+	if !p.mayAsk(time.Now()) {
+		return answer, ErrHangs
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	replies, gone := make(chan reply[A]), make(chan struct{})
+	defer close(gone)
+	p.Go(func() {
+		defer cancel()
+		var r reply[A]
+		defer func() {
+			if !r.whole {
+				r.panicked, r.stack = recover(), debug.Stack()
+			}
+			p.asked(limited.Err() != nil)
+			select {
+			case replies <- r:
+			case <-gone:
+				left(ctx, p, patience, r, late)
+			}
+		}()
+		r.answer, r.err = question(limited)
+		r.whole = true
+	})
+	select {
+	case r := <-replies:
+		switch {
+		case r.panicked != nil:
+			panic(r.panicked)
+		case !r.whole:
+			runtime.Goexit()
+		}
+		return r.answer, r.err
+	case <-limited.Done():
+		p.asked(true)
+		return answer, ErrHangs
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+}
+
+// left takes a reply for which nobody waited.
+func left[A any](ctx context.Context, p *Peer, patience time.Duration, r reply[A], late func(context.Context, A)) {
+	switch {
+	case r.panicked != nil:
+		p.lost(r.panicked, r.stack)
+	case r.whole && r.err == nil && late != nil:
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		p.safely(func() { late(ctx, r.answer) })
+	}
+}
+
+// Tell tells something, and waits a [Moment] for it, unless ctx ends. The context of what has the values of
+// ctx, and ends after patience. What is about the same, unless that is "", is told in the order of the calls:
+// it waits for what came before, and is dropped where its time is over then. The channel is closed when it is
+// told, or dropped.
+func (p *Peer) Tell(ctx context.Context, about string, patience time.Duration, what func(context.Context)) <-chan struct{} {
+	told := make(chan struct{})
+	before := p.begin(about, told)
+	p.Go(func() {
+		defer p.end(about, told)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		select {
+		case <-before:
+			p.safely(func() { what(ctx) })
+		case <-ctx.Done():
+		}
+	})
+	p.await(ctx, told)
+	return told
+}
+
+// await waits a moment.
+func (p *Peer) await(ctx context.Context, told <-chan struct{}) {
+	p.mu.Lock()
+	slow := time.Now().Before(p.slow)
+	p.mu.Unlock()
+	if slow {
+		return
+	}
+	timer := time.NewTimer(Moment)
+	defer timer.Stop()
+	select {
+	case <-told:
+	case <-ctx.Done():
+	case <-timer.C:
+		p.mu.Lock()
+		p.slow = time.Now().Add(LeftAlone)
+		p.mu.Unlock()
+	}
+}
+
+// begin returns what is closed when it is the turn of what told is about.
+func (p *Peer) begin(about string, told chan struct{}) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.telling[about]
+	if about != "" {
+		if p.telling == nil {
+			p.telling = map[string]chan struct{}{}
+		}
+		p.telling[about] = told
+	}
+	if before == nil {
+		before = make(chan struct{})
+		close(before)
+	}
+	return before
+}
+
+func (p *Peer) end(about string, told chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.telling[about] == told {
+		delete(p.telling, about)
+	}
+	close(told)
+}
+
+// safely runs f. A panic of it ends here.
+func (p *Peer) safely(f func()) {
+	defer func() {
+		if value := recover(); value != nil {
+			p.lost(value, debug.Stack())
+		}
+	}()
+	f()
+}
+
+func (p *Peer) lost(value any, stack []byte) {
+	if p.Lost != nil {
+		p.Lost(value, stack)
+	}
+}
