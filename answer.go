@@ -152,7 +152,11 @@ func saysNothing(text string) bool {
 	case "", "false", "null", "{}", "[]":
 		return true
 	}
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	number := strings.TrimSpace(text)
+	if !strings.ContainsRune("0123456789+-.", rune(number[0])) { // to say that a text is no number costs more
+		return false
+	}
+	n, err := strconv.ParseFloat(number, 64)
 	return err == nil && n == 0
 }
 

@@ -25,15 +25,15 @@ func unreadable(body []byte, secrets scrub.Secrets) string {
 // be one is withheld. An error's text is the service's own, unless it is a record beyond doubt.
 func pageText(status int, body []byte, secrets scrub.Secrets) string {
 	body = scrub.UTF8(body)
-	shown := secrets.Page(body)
+	shown, text := secrets.Page(body), scrub.PageText(body)
 	isError := status >= 400 && status < 600
 	isRecord := mayBeRecord
 	if isError {
 		isRecord = record.MatchString
 	}
 	// A secret may be a part of what gives a record away, or of a tag that hides it.
-	if !isError && mayHoldRecord(string(body)) ||
-		isRecord(scrub.Visible(scrub.PageText(body))) || isRecord(scrub.Visible(scrub.Unmarked(shown))) {
+	if !isError && mayHoldRecord(string(body)) || isRecord(scrub.Visible(text)) ||
+		!strings.HasPrefix(text, shown) && isRecord(scrub.Visible(scrub.Unmarked(shown))) {
 		return recordNotShown
 	}
 	return shown

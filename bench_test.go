@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -79,35 +78,6 @@ func inMemory(tb testing.TB) http.RoundTripper {
 	})
 }
 
-// BenchmarkConsultar compares a lookup with every guard on with the hand-written one. The time is shown
-// as a ratio; the allocations are exact.
-func BenchmarkConsultar(b *testing.B) {
-	rt := inMemory(b)
-	var baseline float64
-	b.Run("hand-written", func(b *testing.B) {
-		client := &http.Client{Transport: rt}
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := handWritten(b.Context(), client, rucSUNAT); err != nil {
-				b.Fatal(err)
-			}
-		}
-		baseline = float64(b.Elapsed().Nanoseconds()) / float64(b.N)
-	})
-	b.Run("fiscope", func(b *testing.B) {
-		client := newClient(b, rt)
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if baseline > 0 {
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/baseline, "x-hand-written")
-		}
-	})
-}
-
 // What the promise says of allocations is exact, so it can be a test.
 func TestALookupMakesNoMoreAllocationsThanByHand(t *testing.T) {
 	if raceEnabled {
@@ -142,52 +112,6 @@ func TestAnAnswerFromTheCacheMakesOneAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkCache compares an answer from the cache with the same lookup over a transport in memory, and
-// one goroutine with 64 on one key.
-func BenchmarkCache(b *testing.B) {
-	var miss, one float64
-	perCall := func(b *testing.B) float64 { return float64(b.Elapsed().Nanoseconds()) / float64(b.N) }
-	b.Run("miss", func(b *testing.B) {
-		client := newClient(b, inMemory(b))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
-				b.Fatal(err)
-			}
-		}
-		miss = perCall(b)
-	})
-	client := newClient(b, inMemory(b), fiscope.WithCache(fiscope.CachePolicy{}))
-	b.Run("hit", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
-				b.Fatal(err)
-			}
-		}
-		one = perCall(b)
-		b.ReportMetric(miss/one, "x-cheaper")
-	})
-	b.Run("hit by 64 goroutines", func(b *testing.B) {
-		b.SetParallelism(max(1, 64/runtime.GOMAXPROCS(0)))
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := client.Contribuyentes.Consultar(b.Context(), rucSUNAT); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-		b.ReportMetric(one/perCall(b), "x-one-goroutine")
-	})
-}
-
-// pageOf is an error page of about n bytes, as a gateway writes it.
-func pageOf(n int) http.RoundTripper {
-	const line = "<p>El servicio no está disponible &mdash; intente más tarde.</p>\n"
-	return roundTripper(raw(http.StatusBadGateway, "<html><body>"+strings.Repeat(line, n/len(line))+"</body></html>"))
-}
-
 // What the promise says of allocations is exact, so it can be a test.
 func TestSafetyMakesFewAllocations(t *testing.T) {
 	if raceEnabled {
@@ -199,11 +123,12 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 	}
 	plain, missing := lookup(inMemory(t), rucSUNAT), lookup(roundTripper(raw(404, contract(t, "consultar_404.json"))), rucSUNAT)
 	coalesced, refused := lookup(inMemory(t), rucSUNAT, fiscope.WithCoalescing()), lookup(inMemory(t), "123")
+	observed, missed := lookup(inMemory(t), rucSUNAT, fiscope.WithObserver(func(fiscope.Event) {})), lookup(inMemory(t), rucSUNAT, fiscope.WithCache(fiscope.CachePolicy{Consulta: -1}))
+	proven := newClient(t, roundTripper(raw(200, contract(t, "validar_200_aceptado.json"))))
 	blocked := newClient(t, roundTripper(raw(401, contract(t, "validar_401.json"))))
 	validate := func() { _, _ = blocked.CPE.Validar(t.Context(), factura, credenciales) }
 	validate()
 	var resp fiscope.Response
-	lookups := testing.AllocsPerRun(200, func() { plain() })
 	escaped := make([]string, 30)
 	for i := range escaped {
 		escaped[i] = fmt.Sprintf("X-Cookie-%d: s=%%3Aj%%3A%d; a%%C3%%B1o", i, i)
@@ -215,9 +140,12 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		most float64
 		call func()
 	}{
-		{"with a Response", lookups + 12, func() { plain(fiscope.WithResponse(&resp)) }},
+		{"with a Response", 56, func() { plain(fiscope.WithResponse(&resp)) }},
 		{"with a Response of many headers", manyPlain + 60, func() { many(fiscope.WithResponse(&resp)) }},
-		{"with coalescing", lookups + 30, func() { coalesced() }},
+		{"with an observer", 46, func() { observed() }},
+		{"a cache miss", 78, func() { missed() }},
+		{"with coalescing", 78, func() { coalesced() }},
+		{"a proven clave", 58, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
 		{"NOT_FOUND", 60, func() { missing() }},
 		{"refused here", 15, func() { refused() }},
 		{"a blocked clave", 50, validate},
@@ -225,27 +153,5 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(200, test.call); n > test.most {
 			t.Errorf("%s: %v allocations, want at most %v", test.name, n, test.most)
 		}
-	}
-}
-
-// BenchmarkErrorPage compares error pages with a lookup that succeeds.
-func BenchmarkErrorPage(b *testing.B) {
-	var lookup float64
-	for _, answer := range []struct {
-		name string
-		rt   http.RoundTripper
-	}{{"none", inMemory(b)}, {"2 KiB", pageOf(2 << 10)}, {"12 KiB", pageOf(12 << 10)}, {"64 KiB", pageOf(64 << 10)}, {"1 MiB", pageOf(1<<20 - 1<<10)}} {
-		b.Run(answer.name, func(b *testing.B) {
-			client := newClient(b, answer.rt, fiscope.WithRetry(noRetries()))
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = client.Contribuyentes.Consultar(b.Context(), rucSUNAT)
-			}
-			each := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
-			if answer.name == "none" {
-				lookup = each
-			}
-			b.ReportMetric(each/lookup, "x-lookup")
-		})
 	}
 }

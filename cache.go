@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -91,8 +92,15 @@ type cache struct {
 	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
 	maxBody int64         // bytes of an answer
 	clock   clock
-	entries *lru.Cache[cacheKey, *entry]
+	entries *lru.Cache[cacheKey, *place]
 	writing sync.Mutex // held from the look at an entry to its replacement
+}
+
+// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
+// put what they hit in front; it is put there when room is made for another.
+type place struct {
+	entry *entry
+	hit   atomic.Bool
 }
 
 // newCache returns a cache with the policy's defaults filled in.
@@ -101,7 +109,7 @@ func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clo
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
 	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
-	entries, err := lru.New[cacheKey, *entry](p.Entries)
+	entries, err := lru.New[cacheKey, *place](p.Entries)
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
@@ -112,19 +120,41 @@ func (c *cache) get(k cacheKey) *entry {
 	if c == nil {
 		return nil
 	}
-	e, _ := c.entries.Get(k)
-	return e
+	p, ok := c.entries.Peek(k)
+	if !ok {
+		return nil
+	}
+	if !p.hit.Load() {
+		p.hit.Store(true)
+	}
+	return p.entry
 }
 
 // put keeps an entry, unless there is a newer one, and returns the one that is kept.
 func (c *cache) put(k cacheKey, e *entry) *entry {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if there, _ := c.entries.Peek(k); there != nil && there.asked.After(e.asked) {
-		return there
+	there, ok := c.entries.Peek(k)
+	if ok && there.entry.asked.After(e.asked) {
+		return there.entry
 	}
-	c.entries.Add(k, e)
+	if !ok && c.entries.Len() == c.policy.Entries {
+		c.makeRoom()
+	}
+	c.entries.Add(k, &place{entry: e})
 	return e
+}
+
+// makeRoom puts what was hit since it came last in front, until the last is one that was not. Where all were
+// hit again and again meanwhile, the last goes anyway.
+func (c *cache) makeRoom() {
+	for range c.policy.Entries {
+		k, last, ok := c.entries.GetOldest()
+		if !ok || !last.hit.Swap(false) {
+			return
+		}
+		c.entries.Get(k)
+	}
 }
 
 // How long a stale answer serves before the service is tried again: an outage must not make every call

@@ -247,6 +247,34 @@ func TestLifetimesAtTheirEdges(t *testing.T) {
 	}
 }
 
+func TestAFullCacheKeepsWhatWasHit(t *testing.T) {
+	for name, test := range map[string]struct{ asked, kept, gone string }{
+		"the oldest goes":                         {"a b c d", "b c d", "a"},
+		"one that was hit stays":                  {"a b c a d", "a c d", "b"},
+		"... once, unless it is hit again":        {"a b c a d e f", "d e f", "a"},
+		"... and as often as it is":               {"a b c a d a e a f", "a e f", "d"},
+		"of all that were hit the oldest goes":    {"a b c c b a d", "b c d", "a"},
+		"what was hit while there was room stays": {"a a b c d", "a c d", "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{Entries: 3}, raw(200, "[]"))
+			ask := func(text string) (spent bool) {
+				before := len(s.seen())
+				_, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "texto " + text})
+				require.NoError(t, err)
+				return len(s.seen()) > before
+			}
+			for _, text := range strings.Fields(test.asked) {
+				ask(text)
+			}
+			for _, text := range strings.Fields(test.kept) {
+				assert.False(t, ask(text), "%s is kept", text)
+			}
+			assert.True(t, ask(test.gone), "%s is not kept", test.gone)
+		})
+	}
+}
+
 func TestAPolicyIsTheCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := cached(t, fiscope.CachePolicy{Consulta: time.Minute, Busqueda: -1}, raw(200, contract(t, "consultar_200.json")))

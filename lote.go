@@ -84,7 +84,9 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 				copy(key[:], ruc)
 				return key, checkRUC("ruc", ruc) == nil
 			},
-			Judge: judge,
+			Judge:  judge,
+			Pack:   (*Contribuyente).pack,
+			Unpack: unpackContribuyente,
 		},
 	}.over(ctx, rucs, nil, opts)
 }

@@ -1,12 +1,12 @@
 package fiscope_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"runtime"
 	"runtime/metrics"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,31 +59,39 @@ func peak() (stop func() (heap, system uint64)) {
 	}
 }
 
-// BenchmarkConsultarLote looks up different RUCs over a transport in memory: how many a second, and how
-// much memory at most. Run it with -benchtime 1x.
+// BenchmarkConsultarLote compares a batch of 100 000 different RUCs, whose answers come at once, with as many
+// goroutines that make the same calls: the time of the processor. It also shows the most memory that the
+// batch's heap took, with the answers that it keeps for duplicates.
 func BenchmarkConsultarLote(b *testing.B) {
-	for _, bench := range []struct {
-		inputs, memory int
-	}{{100_000, 0}, {1_000_000, 0}, {100_000, -1}, {1_000_000, -1}} {
-		b.Run(fmt.Sprintf("inputs=%d/memory=%d", bench.inputs, bench.memory), func(b *testing.B) {
-			client := newClient(b, everyRUC(b))
-			runtime.GC()
-			stop := peak()
-			delivered := 0
-			for b.Loop() {
-				for _, err := range client.Contribuyentes.ConsultarLote(b.Context(), rucs(bench.inputs), fiscope.LotePolicy{Memory: bench.memory}) {
-					if err != nil {
-						b.Fatal(err)
-					}
-					delivered++
+	client := newClient(b, everyRUC(b))
+	var heap, process uint64
+	byHand := used(b, func(calls int) {
+		slots := make(chan struct{}, 8)
+		var wg sync.WaitGroup
+		for ruc := range rucs(calls) {
+			slots <- struct{}{}
+			wg.Go(func() {
+				if _, err := client.Contribuyentes.Consultar(b.Context(), ruc); err != nil {
+					b.Error(err)
 				}
+				<-slots
+			})
+		}
+		wg.Wait()
+	})
+	batch := used(b, func(calls int) {
+		stop := peak()
+		for _, err := range client.Contribuyentes.ConsultarLote(b.Context(), rucs(calls), fiscope.LotePolicy{}) {
+			if err != nil {
+				b.Error(err)
 			}
-			heap, system := stop()
-			b.ReportMetric(float64(delivered)/b.Elapsed().Seconds(), "rucs/s")
-			b.ReportMetric(float64(heap)/(1<<20), "MiB-heap-peak")
-			b.ReportMetric(float64(system)/(1<<20), "MiB-process-peak")
-		})
-	}
+		}
+		most, system := stop()
+		heap, process = max(heap, most), max(process, system)
+	})
+	compare(b, "x-goroutines", 100_000, byHand, batch)
+	b.ReportMetric(float64(heap)/(1<<20), "MiB-heap-peak")
+	b.ReportMetric(float64(process)/(1<<20), "MiB-process-peak")
 }
 
 // What a batch keeps does not grow with its inputs.

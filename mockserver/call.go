@@ -2,13 +2,16 @@ package mockserver
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/mockserver/internal/clock"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -19,7 +22,8 @@ const bodyMost = 64 << 10
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	now     time.Time // read once, so that one answer never straddles midnight
+	clock   *clock.Clock
+	now     time.Time // when it came, and from the charge on, when it was charged: no answer straddles midnight
 	data    *dataset
 	journal *journal
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
@@ -34,6 +38,7 @@ type call struct {
 	bodyErr error
 
 	// What the journal is to know of it.
+	came      time.Time
 	n         int64  // its number, once it is there
 	nth       int64  // of the requests of its connection
 	left      int    // of the quota, after it
@@ -48,6 +53,12 @@ type call struct {
 	sunatDown bool // a fault makes the tax authority not respond to it
 }
 
+// readClock takes the time of the server's clock as the call's, and as that of its answer.
+func (c *call) readClock() {
+	c.now = c.clock.Now()
+	c.w.Header()["Date"] = c.clock.DateHeader(c.now)
+}
+
 // readBody reads the request's body, the first time it is asked for.
 func (c *call) readBody() ([]byte, error) {
 	if !c.wasRead {
@@ -56,6 +67,29 @@ func (c *call) readBody() ([]byte, error) {
 		c.redacted = redact.Body(c.r.Header.Get("Content-Type"), len(c.body))
 	}
 	return c.body, c.bodyErr
+}
+
+// readOn reads what is still to come of the request's body, and reports whether the client is still there:
+// net/http notices that a client left only once the body was read.
+func (c *call) readOn() bool {
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return true
+	}
+	read, watch := make(chan struct{}), sync.WaitGroup{}
+	watch.Go(func() { // a client that sends nothing more does not keep the server from closing
+		select {
+		case <-c.closing:
+			_ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0)) // long past
+		case <-read:
+		}
+	})
+	defer watch.Wait()
+	defer close(read)
+	_, err := c.readBody()
+	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) {
+		_, err = io.Copy(io.Discard, c.r.Body)
+	}
+	return err == nil
 }
 
 // query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes
@@ -122,7 +156,7 @@ func (c *call) record(a answer) {
 func (c *call) request(a answer) Request {
 	r := Request{
 		N:       c.n,
-		Time:    c.now,
+		Time:    c.came,
 		Op:      c.op,
 		Matched: c.admitted,
 		Method:  redact.Text(c.r.Method, c.keys),

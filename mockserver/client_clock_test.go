@@ -45,7 +45,8 @@ func TestAdvanceIsANewDayForTheClientToo(t *testing.T) {
 				srv.AssertCalls(t, mockserver.Filter{}, 3)
 				require.NoError(t, look())
 				srv.Advance(-24 * time.Hour)
-				assert.NoError(t, look(), "the mock counts the day before anew, and the client asks")
+				require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded, "the day before was used")
+				srv.AssertCalls(t, mockserver.Filter{Status: 429}, 1) // the client has asked
 			})
 		}
 	}

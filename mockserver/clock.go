@@ -10,12 +10,24 @@ import "time"
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
 // SetNow sets the server's clock to t, forward or back. A running clock runs on from there, a frozen one
-// stays there.
-func (s *Server) SetNow(t time.Time) { s.clock.Set(t) }
+// stays there; a day to which it comes back has used what it had used. It is an error for a time before 1970 or
+// after 9000-01-01, and the clock stays as it is then.
+func (s *Server) SetNow(t time.Time) error {
+	if err := s.clock.Set(t); err != nil {
+		return s.checked("SetNow", err)
+	}
+	return nil
+}
 
 // Advance moves the server's clock by d, running or frozen; a negative d moves it back. What became due
-// (a rate's publication, a new quota, the end of a block or of a fault) has happened when it returns.
-func (s *Server) Advance(d time.Duration) { s.clock.Advance(d) }
+// (a rate's publication, a new quota, the end of a block or of a fault) has happened when it returns. It
+// refuses what [Server.SetNow] refuses.
+func (s *Server) Advance(d time.Duration) error {
+	if err := s.clock.Advance(d); err != nil {
+		return s.checked("Advance", err)
+	}
+	return nil
+}
 
 // Freeze stops the server's clock where it stands.
 func (s *Server) Freeze() { s.clock.Freeze() }

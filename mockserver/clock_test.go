@@ -1,6 +1,10 @@
 package mockserver_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -82,5 +86,62 @@ func TestClockLiesOverTheOneOfTheOption(t *testing.T) {
 	assert.Equal(t, now, srv.Now())
 
 	_, err := mockserver.Start(mockserver.WithNow(time.Time{}))
+	assert.ErrorContains(t, err, "WithNow")
+}
+
+// The clock shows what it was set to, or the setter says that it cannot and moves nothing.
+func TestClockTakesOrRefuses(t *testing.T) {
+	const most, least = time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
+	now := at(t, "2026-11-20T10:00:00Z")
+	for name, c := range map[string]struct {
+		move func(*mockserver.Server) error
+		want time.Time // zero: refused
+	}{
+		"in four hundred years":    {func(s *mockserver.Server) error { return s.SetNow(now.AddDate(400, 0, 0)) }, now.AddDate(400, 0, 0)},
+		"the last":                 {func(s *mockserver.Server) error { return s.SetNow(at(t, "9000-01-01T00:00:00Z")) }, at(t, "9000-01-01T00:00:00Z")},
+		"the first":                {func(s *mockserver.Server) error { return s.SetNow(time.Unix(0, 0)) }, time.Unix(0, 0)},
+		"the most from now":        {func(s *mockserver.Server) error { return s.Advance(most) }, now.Add(most)},
+		"twice as much":            {func(s *mockserver.Server) error { return errors.Join(s.Advance(most), s.Advance(most)) }, now.Add(most).Add(most)},
+		"the last year of RFC3339": {func(s *mockserver.Server) error { return s.SetNow(at(t, "9999-12-31T23:59:59Z")) }, time.Time{}},
+		"beyond it":                {func(s *mockserver.Server) error { return s.SetNow(now.AddDate(100_000, 0, 0)) }, time.Time{}},
+		"before 1970":              {func(s *mockserver.Server) error { return s.SetNow(at(t, "1969-12-31T23:59:59Z")) }, time.Time{}},
+		"zero":                     {func(s *mockserver.Server) error { return s.SetNow(time.Time{}) }, time.Time{}},
+		"back too far":             {func(s *mockserver.Server) error { return s.Advance(least) }, time.Time{}},
+	} {
+		for _, stands := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, frozen %t", name, stands), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { // a running clock stands still in it, as nothing sleeps
+					opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithNow(now)}
+					if stands {
+						opts = append(opts, mockserver.WithFrozenClock())
+					}
+					srv, err := mockserver.Start(opts...)
+					require.NoError(t, err)
+					defer func() { _ = srv.Close() }()
+					api := plain(t, srv)
+					err = c.move(srv)
+					want := c.want
+					if assert.Equal(t, want.IsZero(), err != nil, "%v", err); err != nil {
+						want = now
+					}
+					assert.Equal(t, stands, srv.Frozen())
+					assert.True(t, want.Equal(srv.Now()), srv.Now())
+					r := api.get(lookup)
+					assert.Equal(t, want.UTC().Format(http.TimeFormat), r.header.Get("Date"))
+					reset, err := time.Parse(time.RFC3339, r.header.Get("X-RateLimit-Reset"))
+					require.NoError(t, err)
+					assert.True(t, reset.After(want) && reset.Sub(want) <= 24*time.Hour)
+					assert.Less(t, api.get("/api/tipocambio").status, 500)
+					text, err := json.Marshal(srv.Requests())
+					require.NoError(t, err)
+					assert.Contains(t, string(text), want.UTC().Format("2006-01-02T15:04:05"))
+				})
+			})
+		}
+	}
+	var f fakeT
+	assert.Error(t, mockserver.New(&f, mockserver.WithoutSocket()).SetNow(time.Time{}))
+	assert.NotEmpty(t, f.errors, "the test fails too")
+	_, err := mockserver.Start(mockserver.WithNow(at(t, "9999-12-31T23:59:59Z")))
 	assert.ErrorContains(t, err, "WithNow")
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
@@ -52,93 +52,110 @@ func digits(s string) bool {
 // contribuyentes are the taxpayers of one server: those put on it, over a Registro that it never changes
 // (the default data, which all servers read, or the one of WithRegistro), without those deleted.
 type contribuyentes struct {
-	over RegistroEnMemoria
 	base Registro // may be nil
 
-	mu   sync.Mutex
-	gone atomic.Pointer[map[string]bool] // RUCs of base that were deleted; never written, nil for none
+	mu   sync.RWMutex // never held while the Registro is asked: it may be slow, or put something here
+	over fichas
+	gone map[string]bool // RUCs of base that were deleted
 }
 
-// put takes taxpayers that were checked.
-func (s *contribuyentes) put(cs ...Contribuyente) {
-	_ = s.over.Put(cs...) // could report only a wrong RUC
-	for _, c := range cs {
-		s.setGone(c.RUC, false)
-	}
-}
-
-func (s *contribuyentes) remove(rucs ...string) {
-	s.over.Delete(rucs...)
-	for _, ruc := range rucs {
-		s.setGone(ruc, s.base != nil)
-	}
-}
-
-func (s *contribuyentes) setGone(ruc string, gone bool) {
+// change takes the deleted RUCs away and then puts taxpayers, both checked, in one step.
+func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
+	list := newFichas(put)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isGone(ruc) == gone {
-		return
+	if s.gone == nil && s.base != nil {
+		s.gone = map[string]bool{}
 	}
-	next := map[string]bool{}
-	if old := s.gone.Load(); old != nil {
-		maps.Copy(next, *old)
+	for _, ruc := range deleted {
+		s.over.remove(ruc)
+		if s.base != nil {
+			s.gone[ruc] = true
+		}
 	}
-	if delete(next, ruc); gone {
-		next[ruc] = true
+	s.over.put(list)
+	for _, c := range put {
+		delete(s.gone, c.RUC)
 	}
-	s.gone.Store(&next)
 }
 
-func (s *contribuyentes) isGone(ruc string) bool {
-	gone := s.gone.Load()
-	return gone != nil && (*gone)[ruc]
+// all returns the taxpayers that were put, in the order of their RUC.
+func (s *contribuyentes) all() []Contribuyente {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	cs := append([]Contribuyente(nil), s.over.stored...) // nil when there are none
+	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
+	return cs
 }
 
 // deleted returns the RUCs that were deleted, in order.
 func (s *contribuyentes) deleted() []string {
-	gone := s.gone.Load()
-	if gone == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(*gone))
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.gone))
 }
 
 func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente, bool, error) {
-	c, ok, err := s.over.PorRUC(ctx, ruc)
-	if ok || err != nil || s.base == nil || s.isGone(ruc) {
-		return c, ok, err
+	s.mu.RLock()
+	c, ok := s.over.find(ruc)
+	gone := s.gone[ruc]
+	s.mu.RUnlock()
+	if ok || gone || s.base == nil {
+		return c, ok, nil
 	}
 	return s.base.PorRUC(ctx, ruc)
 }
 
 func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
-	over, err := s.over.Buscar(ctx, texto, limite)
-	if err != nil || s.base == nil {
-		return over, err
+	if s.base == nil {
+		found, _ := s.merge(texto, limite, nil)
+		return found, nil
 	}
 	// Ask for as many more as the records lying over and the deleted ones can hide.
-	hidden := s.over.len()
-	if gone := s.gone.Load(); gone != nil {
-		hidden += len(*gone)
+	for hidden := s.hidden(); ; {
+		base, err := s.base.Buscar(ctx, texto, limite+hidden)
+		if err != nil {
+			return nil, err
+		}
+		found, hide := s.merge(texto, limite, base)
+		if len(found) == limite || len(base) < limite+hidden || hide <= hidden {
+			return found, nil
+		}
+		hidden = 2 * hide // more were put since the Registro was asked; and while it is asked, again
 	}
-	base, err := s.base.Buscar(ctx, texto, limite+hidden)
-	if err != nil {
-		return nil, err
-	}
-	base = slices.DeleteFunc(base, func(c Contribuyente) bool { return s.over.has(c.RUC) || s.isGone(c.RUC) })
-	if len(over) == 0 { // nothing to merge: a Registro's own order stands
-		return base[:min(len(base), limite)], nil
-	}
-	var found []hallazgo
+}
+
+// hidden is how many records of the Registro those lying over it and the deleted ones can hide.
+func (s *contribuyentes) hidden() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.over.stored) + len(s.gone)
+}
+
+// merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
+// how many records of the Registro can be hidden in it.
+func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
 	folded := relevance.Fold(texto)
-	for _, c := range slices.Concat(over, base) {
-		f := newFicha(c)
+	best := mejores{limite: limite}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	hidden = len(s.over.stored) + len(s.gone)
+	var seen []Contribuyente // a list of its own: that of the Registro is not ours to write into
+	for _, c := range base {
+		if _, over := s.over.byRUC[c.RUC]; !over && !s.gone[c.RUC] {
+			seen = append(seen, c)
+		}
+	}
+	s.over.search(folded, &best)
+	if len(best.found) == 0 { // nothing to merge: a Registro's own order stands
+		return seen[:min(len(seen), limite)], hidden
+	}
+	for _, f := range newFichas(seen) {
 		rank, ok := f.record.Match(folded)
 		if !ok { // the Registro knows a match that this package does not
 			rank = relevance.Inside
 		}
-		found = append(found, hallazgo{&f, rank})
+		best.add(hallazgo{&f.Contribuyente, &f.record, rank})
 	}
-	return best(found, limite), nil
+	return best.contribuyentes(), hidden
 }

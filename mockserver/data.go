@@ -16,7 +16,7 @@ import (
 //	  "usuarios": [{"ruc": "20131312955", "usuario": "MIUSER01", "clave": "...", "principal": false}],
 //	  "tiposCambio": [{"fecha": "2026-11-20", "compra": 3.750, "venta": 3.760}],
 //	  "keys": [{"key": "clave-de-prueba", "quota": 100}],
-//	  "deleted": {"contribuyentes": ["20131312955"], "usuarios": [{"ruc": "...", "usuario": "..."}], "tiposCambio": ["2026-11-19"]},
+//	  "deleted": {"contribuyentes": ["20131312955"], "usuarios": [{"ruc": "...", "usuario": "..."}], "tiposCambio": ["2026-11-19"], "defaultKey": true},
 //	  "withoutDefaults": false
 //	}
 //
@@ -24,7 +24,7 @@ import (
 // data: no verb of fmt and no slog handler prints them, and its JSON, made to be stored, carries them.
 type Data struct {
 	// WithoutDefaults takes the default data away, and on a running server everything else that was put
-	// on it but its keys, before the rest is put.
+	// on it but its keys, before the rest is put. A Registro stays, and so does a tax authority that is down.
 	WithoutDefaults bool            `json:"withoutDefaults,omitempty"`
 	Contribuyentes  []Contribuyente `json:"contribuyentes,omitempty"`
 	Comprobantes    []Comprobante   `json:"comprobantes,omitempty"`
@@ -41,6 +41,7 @@ type Deleted struct {
 	Contribuyentes []string    `json:"contribuyentes,omitempty"` // RUCs
 	Usuarios       []UsuarioID `json:"usuarios,omitempty"`
 	TiposCambio    []string    `json:"tiposCambio,omitempty"` // dates, YYYY-MM-DD
+	DefaultKey     bool        `json:"defaultKey,omitempty"`  // DefaultAPIKey, unless WithAPIKey asks for it
 }
 
 // Format implements [fmt.Formatter]: whatever the verb, it tells how much there is, and no secret.
@@ -94,6 +95,7 @@ func (d Data) join(other Data) Data {
 			Contribuyentes: slices.Concat(d.Deleted.Contribuyentes, other.Deleted.Contribuyentes),
 			Usuarios:       slices.Concat(d.Deleted.Usuarios, other.Deleted.Usuarios),
 			TiposCambio:    slices.Concat(d.Deleted.TiposCambio, other.Deleted.TiposCambio),
+			DefaultKey:     d.Deleted.DefaultKey || other.Deleted.DefaultKey,
 		},
 	}
 }

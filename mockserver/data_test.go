@@ -130,3 +130,94 @@ func TestDataPrintsWithoutSecrets(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "canario-4711", "the stored form has it: a fixture without it would be useless")
 }
+
+// A server that is started with what another one held, or that takes it while it runs, holds the same.
+func TestDataRoundTrip(t *testing.T) {
+	for name, make := range map[string]func(*testing.T) *mockserver.Server{
+		"untouched": func(t *testing.T) *mockserver.Server { srv, _ := start(t); return srv },
+		"another key": func(t *testing.T) *mockserver.Server {
+			srv, _ := start(t, mockserver.WithAPIKey("clave-mia"), mockserver.WithQuota(7))
+			return srv
+		},
+		"another key beside it": func(t *testing.T) *mockserver.Server {
+			srv, _ := start(t, mockserver.WithKey("a-otra", 3))
+			return srv
+		},
+		"the default key deleted": func(t *testing.T) *mockserver.Server {
+			srv, _ := start(t, mockserver.WithKey("clave-b", 3), mockserver.WithKey("clave-a", 2))
+			require.NoError(t, srv.DeleteKey(mockserver.DefaultAPIKey))
+			return srv
+		},
+		"no key at all": func(t *testing.T) *mockserver.Server {
+			srv, _ := start(t)
+			require.NoError(t, srv.DeleteKey(mockserver.DefaultAPIKey))
+			return srv
+		},
+		"without the default data": func(t *testing.T) *mockserver.Server {
+			srv, _ := start(t, mockserver.WithoutDefaultData(), mockserver.WithAPIKey("clave-mia"))
+			require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
+			return srv
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := make(t)
+			want := first.Data()
+			var text bytes.Buffer
+			require.NoError(t, want.Write(&text))
+			read := readData(t, text.String())
+			assert.Empty(t, cmp.Diff(want, read))
+
+			second, api := start(t, mockserver.WithData(read))
+			assert.Empty(t, cmp.Diff(want, second.Data()))
+			status := 200
+			if len(want.Keys) == 0 {
+				status = 401
+			} else if want.WithoutDefaults {
+				status = 404
+			}
+			assert.Equal(t, status, api.get(lookup).status, "with the server's own key, %s", second.APIKey)
+			require.NoError(t, second.Reset(mockserver.PartData))
+			assert.Empty(t, cmp.Diff(want, second.Data()), "after a reset too")
+
+			running, _ := start(t)
+			require.NoError(t, running.PutData(read))
+			assert.Empty(t, cmp.Diff(want, running.Data()))
+		})
+	}
+	t.Run("a key that was asked for stays", func(t *testing.T) {
+		gone := mockserver.Data{Deleted: mockserver.Deleted{DefaultKey: true}, Keys: []mockserver.Key{{Key: "clave-a", Quota: 1}}}
+		srv, api := start(t, mockserver.WithAPIKey(mockserver.DefaultAPIKey), mockserver.WithData(gone))
+		assert.Equal(t, 200, api.get(lookup).status)
+		require.NoError(t, srv.PutData(gone))
+		assert.Equal(t, 200, api.get(lookup).status)
+		srv, _ = start(t, mockserver.WithAPIKey("clave-mia"), mockserver.WithData(gone))
+		assert.Equal(t, "clave-mia", srv.APIKey)
+	})
+}
+
+// Taking the default data away takes nothing else that the server was started with or was told.
+func TestWithoutDefaultsKeepsTheRest(t *testing.T) {
+	var registro mockserver.RegistroEnMemoria
+	require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "DEL REGISTRO"}))
+	srv, api := start(t, mockserver.WithRegistro(&registro))
+	srv.SetSUNATDown(true)
+	require.NoError(t, srv.DeleteContribuyente("20000000001"))
+	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000002"}))
+	require.NoError(t, srv.PutData(mockserver.Data{WithoutDefaults: true, Usuarios: []mockserver.SOL{{RUC: "20000000003", Usuario: "USUARIO3", Clave: "clave-sol"}}}))
+	assert.Equal(t, 200, api.get("/api/contribuyentes/20000000001").status, "the Registro answers again, without what lay over it")
+	assert.Equal(t, 404, api.get("/api/contribuyentes/20000000002").status)
+	assert.Equal(t, []string{"20000000001"}, rucs(api.get("/api/contribuyentes/search?razonSocial=registro").body))
+	assert.True(t, srv.SUNATDown())
+	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
+	api.get("/api/tipocambio?fecha=2024-02-29").isError(t, 404, "NOT_FOUND")
+	srv.SetSUNATDown(false)
+	api.validar(cpe(t)).isError(t, 401, "INVALID_SOL_CREDENTIALS")
+}
+
+func TestDataOfWhatWasPutAndDeleted(t *testing.T) {
+	srv, _ := start(t, mockserver.WithoutDefaultData())
+	want := srv.Data()
+	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
+	require.NoError(t, srv.DeleteContribuyente("20000000001"))
+	assert.Empty(t, cmp.Diff(want, srv.Data()))
+}

@@ -54,6 +54,7 @@ type dataset struct {
 	comprobantes   comprobantes
 	sol            sol
 	tiposCambio    tiposCambio
+	lookups        lookups
 	sunatDown      atomic.Bool
 	withDefaults   bool
 }
@@ -81,10 +82,9 @@ func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 
 // put takes data that were checked, all but the keys.
 func (d *dataset) put(data Data) {
-	d.contribuyentes.remove(data.Deleted.Contribuyentes...)
+	d.contribuyentes.change(data.Deleted.Contribuyentes, data.Contribuyentes)
 	d.sol.remove(data.Deleted.Usuarios...)
 	d.tiposCambio.remove(data.Deleted.TiposCambio...)
-	d.contribuyentes.put(data.Contribuyentes...)
 	d.comprobantes.put(data.Comprobantes...)
 	d.sol.put(data.Usuarios...)
 	d.tiposCambio.put(data.TiposCambio...)
@@ -94,7 +94,7 @@ func (d *dataset) put(data Data) {
 func (d *dataset) export() Data {
 	out := Data{
 		WithoutDefaults: !d.withDefaults,
-		Contribuyentes:  d.contribuyentes.over.all(),
+		Contribuyentes:  d.contribuyentes.all(),
 		Comprobantes:    d.comprobantes.all(),
 		Usuarios:        d.sol.all(),
 	}

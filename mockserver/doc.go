@@ -48,14 +48,15 @@
 //	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
 //	client := srv.Client()      // or fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithClock(srv.Now))
 //	srv.Advance(24 * time.Hour) // a new day: quota, rates and SOL users, for the server and the client
-//	srv.SetNow(monday)
+//	srv.SetNow(monday)          // from 1970 to 9000: what it cannot show is an error and moves nothing
 //	srv.Resume()
 //
 // # Faults
 //
 // A fault meets the calls that a [Match] says: by operation, key, RUC, User-Agent, the n-th, or with a
 // probability from a seed; once, n times, for a time, or until it is removed. It acts after the call was
-// charged, so that an answer that was paid for is lost, or before with Uncharged. Several steps are a
+// charged, so that an answer that was paid for is lost, or before with Uncharged; an answer of its own costs
+// what ChargeFailures says of its status. A client that leaves meanwhile is noticed. Several steps are a
 // sequence. The presets ([Presets]) are failures that services like this one have; docs/faults.md shows
 // what the SDK makes of each.
 //

@@ -17,7 +17,8 @@ import (
 // The zero Effect is a call without a fault.
 //
 // An effect acts after the call was charged and its answer computed, so what it breaks is an answer that
-// was paid for, unless it is [Effect.Uncharged].
+// was paid for, unless it is [Effect.Uncharged]. An answer of its own is charged, and has the rate-limit
+// headers, as [Assumptions.ChargeFailures] and [Assumptions.HeadersOnErrors] have it for its status.
 type Effect struct {
 	Preset Preset `json:"preset,omitempty"` // the effect it begins with; the other fields lie over it
 
@@ -170,6 +171,11 @@ func (e Effect) resolved() Effect {
 // replaces reports whether an answer needs nothing of the call.
 func (e Effect) replaces() bool {
 	return e.Status != 0 || e.Body != nil || e.Break != "" && !e.Break.inside()
+}
+
+// waits reports whether an answer is kept waiting for longer than it takes to write it.
+func (e Effect) waits() bool {
+	return e.Hold || e.Latency > 0 || e.Every > 0 || e.Break == BreakHang || e.Break == BreakHangInside
 }
 
 // check returns what cannot be in a resolved effect.

@@ -120,7 +120,8 @@ func ExampleServer_Data() {
 	//   "deleted": {
 	//     "contribuyentes": [
 	//       "20131312955"
-	//     ]
+	//     ],
+	//     "defaultKey": true
 	//   }
 	// }
 }

@@ -38,10 +38,11 @@ type ActiveFault struct {
 	holdMost time.Duration // see WithHoldLimit; 0 for none
 
 	mu       sync.Mutex
-	draws    *rand.Rand
+	calls    *rand.Rand // draws which calls it meets
+	waits    *rand.Rand // draws how long they wait
 	seen     int
 	hits     int
-	over     bool
+	over     bool          // it meets nothing more
 	released chan struct{} // closed by Release
 	let      bool          // it is closed
 }
@@ -54,13 +55,16 @@ func newFault(f Fault, c *clock.Clock) (*ActiveFault, error) {
 	if len(f.Steps) == 0 {
 		return nil, errors.New("a fault without steps: give a preset or an effect")
 	}
-	active := &ActiveFault{clock: c, released: make(chan struct{}), draws: f.Match.draws()}
+	active := &ActiveFault{clock: c, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
 	for i, step := range f.Steps {
 		e := step.resolved()
 		if err := e.check(); err != nil {
 			return nil, fmt.Errorf("step %d: %w", i+1, err)
 		}
 		active.steps = append(active.steps, e)
+	}
+	if f.Match.Nth > 0 && len(f.Steps) > 1 {
+		return nil, errors.New("nth is one call: it cannot have several steps")
 	}
 	if f.Match.Times == 0 && len(f.Steps) > 1 {
 		f.Match.Times = len(f.Steps)
@@ -105,31 +109,40 @@ func (f *ActiveFault) Remove() { f.remove() }
 func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
 
 // count takes note of a call, and returns the effect if it is the fault's turn and the call is free: met
-// by no other fault. over reports whether the fault ended with it.
+// by no other fault. over reports whether the fault can meet nothing more.
 func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.over {
+		return e, false, true
+	}
 	m := &f.fault.Match
 	f.seen++
 	due = m.Nth == 0 || m.Nth == f.seen
 	if m.Probability > 0 {
-		due = f.draws.Float64() < m.Probability && due // always drawn: what other faults meet changes nothing
+		due = f.calls.Float64() < m.Probability && due // always drawn: what other faults meet changes nothing
 	}
-	if !free || !due || f.over {
-		return e, false, false
+	if due = due && free; due {
+		e = f.steps[f.hits%len(f.steps)]
+		if e.Sigma > 0 {
+			const longest = 10 * time.Minute
+			drawn := float64(e.Latency) * math.Exp(e.Sigma*f.waits.NormFloat64())
+			e.Latency = time.Duration(min(drawn, float64(longest)))
+		}
+		f.hits++
 	}
-	e = f.steps[f.hits%len(f.steps)]
-	if e.Sigma > 0 {
-		const longest = 10 * time.Minute
-		drawn := float64(e.Latency) * math.Exp(e.Sigma*f.draws.NormFloat64())
-		e.Latency = time.Duration(min(drawn, float64(longest)))
-	}
-	f.hits++
-	f.over = m.Times > 0 && f.hits >= m.Times || m.Nth > 0
-	return e, true, f.over
+	f.over = m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth
+	return e, due, f.over
 }
 
-// ended reports whether the fault has met the last call of its match.
+// end makes the fault meet nothing more.
+func (f *ActiveFault) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+}
+
+// ended reports whether the fault can meet nothing more.
 func (f *ActiveFault) ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer.
+// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer, with
+// the effect's status and body in it.
 func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 	c.fault = f.fault.Name
 	var a answer
@@ -20,7 +21,7 @@ func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 		}
 	} else {
 		c.sunatDown = e.SUNATDown
-		a = replaced(charged(), e)
+		a = charged()
 		if e.Rewrite != "" {
 			a.body = rewrites[e.Rewrite](a.body, c.w.Header())
 		}
@@ -72,6 +73,10 @@ func replaced(a answer, e Effect) answer {
 
 // hold waits as long as the effect says. It does not return when the client leaves or the server closes.
 func (f *ActiveFault) hold(c *call, e Effect) {
+	if e.waits() && !c.readOn() {
+		c.record(answer{})
+		cut()
+	}
 	if e.Hold {
 		c.record(answer{})
 		if f.holdMost > 0 {
@@ -99,13 +104,12 @@ func (f *ActiveFault) sleep(c *call, d time.Duration) bool {
 func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 	select {
 	case <-until:
-		return true
 	case <-f.released:
-		return true
 	case <-c.r.Context().Done():
 	case <-c.closing:
+		return false
 	}
-	return false
+	return c.r.Context().Err() == nil // a client that left counts as gone, also in the moment in which its time came
 }
 
 // pace writes a body as fast as the effect says, and reports whether all of it was written.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -222,4 +224,175 @@ func TestResetBehindTLS(t *testing.T) {
 	got := srv.Requests()
 	require.Len(t, got, 2)
 	assert.Equal(t, []int64{1, 2}, []int64{got[0].Conn, got[1].Conn})
+}
+
+// A request of which the client sends so much before it leaves: the body's length is announced, and part of it comes.
+func leaving(method, path, key, contentType string, length int, body string) string {
+	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: mock\r\nX-API-KEY: %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", method, path, key, contentType, length, body)
+}
+
+// A client that leaves while a fault keeps its call waiting is noticed, whatever of its body was read: the call
+// ends, and before the charge it costs nothing and is no SOL attempt.
+func TestAClientThatLeavesIsNoticed(t *testing.T) {
+	body := cpe(t)
+	long := body + strings.Repeat(" ", 300_000)
+	const validation, jsonType = "/api/cpe/validar", "application/json"
+	for name, request := range map[string]string{
+		"a validation":                leaving("POST", validation, mockserver.DefaultAPIKey, jsonType, len(body), body),
+		"half of its body":            leaving("POST", validation, mockserver.DefaultAPIKey, jsonType, len(body), body[:50]),
+		"nothing of its body":         leaving("POST", validation, mockserver.DefaultAPIKey, jsonType, len(body), ""),
+		"a body that is too large":    leaving("POST", validation, mockserver.DefaultAPIKey, jsonType, len(long), long),
+		"half of a large one":         leaving("POST", validation, mockserver.DefaultAPIKey, jsonType, len(long), long[:200_000]),
+		"not JSON":                    leaving("POST", validation, mockserver.DefaultAPIKey, "text/plain", len(body), body),
+		"a spent quota":               leaving("POST", validation, "gastada", jsonType, len(body), body),
+		"a lookup":                    leaving("GET", lookup, mockserver.DefaultAPIKey, jsonType, 0, ""),
+		"a lookup with a body":        leaving("GET", lookup, mockserver.DefaultAPIKey, jsonType, len(body), body),
+		"a lookup with half of a one": leaving("GET", lookup, mockserver.DefaultAPIKey, jsonType, len(body), body[:50]),
+	} {
+		for fault, c := range map[string]struct {
+			step   mockserver.Step
+			before bool
+		}{
+			"latency before": {mockserver.Latency(time.Hour).Uncharged(), true},
+			"hold before":    {mockserver.Hold().Uncharged(), true},
+			"hang before":    {mockserver.Hang.Uncharged(), true},
+			"latency":        {mockserver.Latency(time.Hour), false},
+			"hold":           {mockserver.Hold(), false},
+			"hang":           {mockserver.Hang, false},
+			"hang inside":    {mockserver.HangInside, false},
+			"slow":           {mockserver.Dribble(1, time.Hour), false},
+		} {
+			t.Run(name+", "+fault, func(t *testing.T) {
+				srv, _ := start(t, mockserver.WithKey("gastada", 0))
+				srv.Fault(mockserver.Match{}, c.step)
+				left := make(chan struct{})
+				front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					defer close(left)
+					srv.ServeHTTP(w, r)
+				}))
+				defer front.Close()
+				conn, err := net.Dial("tcp", front.Listener.Addr().String())
+				require.NoError(t, err)
+				go func() { _, _ = io.Copy(io.Discard, conn) }()
+				_, err = io.WriteString(conn, request)
+				require.NoError(t, err)
+				if whole := strings.HasSuffix(request, body) || strings.HasSuffix(request, long) || strings.HasSuffix(name, "lookup"); whole {
+					_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, 1)
+					require.NoError(t, err)
+				}
+				require.NoError(t, conn.Close())
+				<-left
+				if state, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL); c.before {
+					q, _ := srv.Quota(srv.APIKey)
+					assert.Zero(t, q.Spent)
+					assert.Zero(t, state.Attempts)
+					srv.AssertSpent(t, mockserver.Filter{}, 0)
+				}
+				srv.AssertCalls(t, mockserver.Filter{}, 1)
+			})
+		}
+	}
+}
+
+// A body of which nothing more comes does not keep a server from closing, nor a fault from ending.
+func TestCloseDoesNotWaitForABody(t *testing.T) {
+	for name, step := range map[string]mockserver.Step{"hold before": mockserver.Hold().Uncharged(), "hang": mockserver.Hang, "latency": mockserver.Latency(time.Hour)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t)
+				srv.Fault(mockserver.Match{}, step)
+				body, never := io.Pipe()
+				failed := make(chan error)
+				go func() {
+					req, _ := http.NewRequest(http.MethodGet, api.url+lookup, io.MultiReader(strings.NewReader("{"), body))
+					req.Header.Set("X-API-KEY", api.key)
+					resp, err := api.hc.Do(req)
+					if err == nil {
+						_ = resp.Body.Close()
+					}
+					failed <- err
+				}()
+				synctest.Wait()
+				begin := time.Now()
+				require.NoError(t, srv.Close())
+				assert.Zero(t, time.Since(begin))
+				_ = never.Close()
+				assert.Error(t, <-failed)
+			})
+		})
+	}
+}
+
+// What a fault answers with is charged, and has its headers, by the same readings as what the service answers with.
+func TestFaultsFollowTheAssumptions(t *testing.T) {
+	const unknown = "/api/contribuyentes/20000000001"
+	for name, c := range map[string]struct {
+		path    string
+		step    mockserver.Step
+		cost    int  // under ChargeFailures=false
+		headers bool // under HeadersOnErrors=false
+	}{
+		"no fault":                {lookup, mockserver.OK, 1, true},
+		"503":                     {lookup, mockserver.Status(503), 0, false},
+		"503 after a latency":     {lookup, mockserver.Latency(time.Second).And(mockserver.Status(503)), 0, false},
+		"a page with 200":         {lookup, mockserver.HTML200, 1, true},
+		"a firewall's page":       {lookup, mockserver.Firewall403, 0, false},
+		"a redirect":              {lookup, mockserver.RedirectElsewhere, 0, false},
+		"another body":            {lookup, mockserver.Effect{Rewrite: mockserver.RewriteTruncated}, 1, true},
+		"a header":                {lookup, mockserver.RetryAfter("1"), 1, true},
+		"a 404":                   {unknown, mockserver.OK, 0, false},
+		"200 in place of a 404":   {unknown, mockserver.Status(200), 1, true},
+		"503 in place of a 404":   {unknown, mockserver.Status(503), 0, false},
+		"garbage for a 404":       {unknown, mockserver.Effect{Rewrite: mockserver.RewriteGarbage}, 0, false},
+		"503, before the charge":  {lookup, mockserver.Status(503).Uncharged(), 0, false},
+		"latency, before it":      {lookup, mockserver.Latency(time.Second).Uncharged(), 1, true},
+		"503 in pieces":           {lookup, mockserver.Status(503).And(mockserver.Dribble(10, time.Second)), 0, false},
+		"503 with a header of it": {lookup, mockserver.Status(503).And(mockserver.Header("X-RateLimit-Limit", "7")), 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				free := mockserver.DefaultAssumptions()
+				free.ChargeFailures = false
+				srv, api := start(t, mockserver.WithAssumptions(free), mockserver.WithQuota(10))
+				fault := srv.Fault(mockserver.Match{Times: 1}, c.step)
+				r := api.get(c.path)
+				require.Equal(t, 1, fault.Hits())
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Equal(t, c.cost, q.Used)
+				assert.Equal(t, c.cost, q.Spent)
+				srv.AssertSpent(t, mockserver.Filter{}, c.cost)
+				if name != "503, before the charge" { // it reaches no quota
+					assert.Equal(t, strconv.Itoa(10-c.cost), remaining(r))
+					assert.Equal(t, 10-c.cost, srv.Requests()[0].Left)
+				}
+
+				bare := mockserver.DefaultAssumptions()
+				bare.HeadersOnErrors = false
+				srv, api = start(t, mockserver.WithAssumptions(bare), mockserver.WithQuota(10))
+				srv.Fault(mockserver.Match{}, c.step)
+				assert.Equal(t, c.headers, api.get(c.path).header.Get("X-RateLimit-Limit") != "")
+			})
+		})
+	}
+}
+
+// An answer that was paid for and is lost stays paid for, where failures are free too.
+func TestWhatIsLostWasPaidFor(t *testing.T) {
+	free := mockserver.DefaultAssumptions()
+	free.ChargeFailures = false
+	for name, c := range map[string]struct {
+		step mockserver.Step
+		cost int
+	}{
+		"reset": {mockserver.ResetBefore, 1}, "close": {mockserver.CloseBefore, 1}, "reset inside": {mockserver.ResetInside, 1},
+		"a 503 that is lost": {mockserver.Status(503).And(mockserver.ResetInside), 0},
+	} {
+		srv, api := start(t, mockserver.WithAssumptions(free))
+		srv.Fault(mockserver.Match{}, c.step)
+		_, err := api.try("POST", "/api/cpe/validar", cpe(t))
+		assert.Error(t, err, name)
+		q, _ := srv.Quota(srv.APIKey)
+		assert.Equal(t, c.cost, q.Spent, name)
+		srv.AssertSpent(t, mockserver.Filter{}, c.cost)
+	}
 }

@@ -33,17 +33,28 @@ func (fs *faults) add(f *ActiveFault) {
 		return old.fault.Name == f.fault.Name && old.fault.Match.Key == f.fault.Match.Key
 	}
 	if i := slices.IndexFunc(fs.all, same); i >= 0 {
+		fs.all[i].end()
 		fs.all[i].Release()
 		fs.all[i] = f
-	} else {
-		fs.all = append(fs.all, f)
+		fs.publish(slices.Clone(fs.all))
+		return
 	}
-	fs.publish()
+	fs.all = append(fs.all, f)
+	fs.publish(append(fs.running(), f))
 }
 
-// publish makes the list that calls read. It must be called with the lock held.
-func (fs *faults) publish() {
-	list := slices.DeleteFunc(slices.Clone(fs.all), (*ActiveFault).ended)
+// running returns a copy of the list that calls read.
+func (fs *faults) running() []*ActiveFault {
+	if list := fs.active.Load(); list != nil {
+		return slices.Clone(*list)
+	}
+	return nil
+}
+
+// publish makes the list that calls read from those of list that have not ended, so that one that has costs
+// nothing. It must be called with the lock held, and with a list that nobody else has.
+func (fs *faults) publish(list []*ActiveFault) {
+	list = slices.DeleteFunc(list, (*ActiveFault).ended)
 	if len(list) == 0 {
 		fs.active.Store(nil)
 		return
@@ -59,10 +70,11 @@ func (fs *faults) remove(which func(*ActiveFault) bool) {
 		if !which(f) {
 			return false
 		}
+		f.end()
 		f.Release()
 		return true
 	})
-	fs.publish()
+	fs.publish(fs.running())
 }
 
 func (fs *faults) clear() { fs.remove(func(*ActiveFault) bool { return true }) }
@@ -97,16 +109,23 @@ func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
 	}
 	ended := false
 	for _, f := range *list {
-		if !f.fault.Match.covers(c) || !f.lasts(c.now) {
+		if !f.lasts(c.now) {
+			f.end()
+			ended = true
 			continue
 		}
-		if effect, due, over := f.count(met == nil); due {
-			met, e, ended = f, effect, over
+		if !f.fault.Match.covers(c) {
+			continue
 		}
+		effect, due, over := f.count(met == nil)
+		if due {
+			met, e = f, effect
+		}
+		ended = ended || over
 	}
 	if ended {
 		fs.mu.Lock()
-		fs.publish()
+		fs.publish(fs.running())
 		fs.mu.Unlock()
 	}
 	return met, e

@@ -1,7 +1,12 @@
 package mockserver_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
@@ -83,6 +88,8 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"negative probability": match(mockserver.Match{Probability: -0.1}),
 		"negative times":       match(mockserver.Match{Times: -1}),
 		"negative life":        match(mockserver.Match{For: -1}),
+		"n-th and times":       match(mockserver.Match{Nth: 2, Times: 3}),
+		"n-th and steps":       {Match: mockserver.Match{Nth: 2}, Steps: []mockserver.Effect{mockserver.Status(500), mockserver.OK}},
 	} {
 		_, err := srv.AddFault(f)
 		assert.Error(t, err, name)
@@ -94,4 +101,121 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	started, err := mockserver.Start(mockserver.WithoutSocket())
 	require.NoError(t, err)
 	assert.Panics(t, func() { started.Fault(mockserver.Match{}) })
+}
+
+// A fault that can meet nothing more is not Active, whatever ended it, and meets nothing more.
+func TestActiveFaults(t *testing.T) {
+	status := mockserver.Status(503)
+	for name, c := range map[string]struct {
+		match  mockserver.Match
+		end    func(*mockserver.Server, *mockserver.ActiveFault, api)
+		active bool
+	}{
+		"without end":      {mockserver.Match{}, nil, true},
+		"before the n-th":  {mockserver.Match{Nth: 2}, nil, true},
+		"the n-th, once":   {mockserver.Match{Nth: 1, Times: 1}, nil, false},
+		"once of two":      {mockserver.Match{Times: 2}, nil, true},
+		"once":             {mockserver.Match{Times: 1}, nil, false},
+		"before its time":  {mockserver.Match{For: time.Hour}, nil, true},
+		"the n-th was met": {mockserver.Match{Nth: 1}, nil, false},
+		"its time is over": {mockserver.Match{For: time.Hour}, func(srv *mockserver.Server, _ *mockserver.ActiveFault, _ api) { srv.Advance(time.Hour) }, false},
+		"a call found it over": {mockserver.Match{For: time.Hour}, func(srv *mockserver.Server, _ *mockserver.ActiveFault, a api) {
+			srv.Advance(time.Hour)
+			a.get(lookup)
+			srv.Advance(-time.Hour)
+		}, false},
+		"removed": {mockserver.Match{}, func(_ *mockserver.Server, f *mockserver.ActiveFault, _ api) { f.Remove() }, false},
+		"cleared": {mockserver.Match{}, func(srv *mockserver.Server, _ *mockserver.ActiveFault, _ api) { srv.ClearFaults() }, false},
+		"replaced": {mockserver.Match{}, func(srv *mockserver.Server, f *mockserver.ActiveFault, _ api) {
+			_, err := srv.AddFault(mockserver.Fault{Name: f.Name(), Match: mockserver.Match{Op: mockserver.OpBuscar}, Steps: []mockserver.Effect{status}})
+			require.NoError(t, err)
+		}, false},
+		"its n-th was met by another": {mockserver.Match{Nth: 3}, func(_ *mockserver.Server, _ *mockserver.ActiveFault, a api) {
+			a.get(lookup)
+			a.get(lookup)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithKey("otra", 10), mockserver.WithNow(at(t, "2026-11-21T12:00:00Z")), mockserver.WithFrozenClock())
+			if name == "its n-th was met by another" {
+				srv.Fault(mockserver.Match{Nth: 3}, mockserver.Status(500))
+			}
+			fault := srv.Fault(c.match, status)
+			api.get(lookup)
+			if c.end != nil {
+				c.end(srv, fault, api)
+			}
+			assert.Equal(t, c.active, fault.Status().Active)
+			hits := fault.Hits()
+			for range 3 {
+				api.get(lookup)
+			}
+			assert.Equal(t, c.active, fault.Hits() > hits)
+		})
+	}
+}
+
+// A probability that was not drawn for the n-th call ends the fault as well.
+func TestNthIsOneCallAlsoWithAProbability(t *testing.T) {
+	met := 0
+	for seed := range uint64(20) {
+		srv, api := start(t)
+		fault := srv.Fault(mockserver.Match{Nth: 1, Probability: 0.5, Seed: seed}, mockserver.Status(503))
+		statuses(api, 3)
+		met += fault.Hits()
+		assert.False(t, fault.Status().Active)
+	}
+	assert.True(t, met > 3 && met < 17, met)
+}
+
+func TestALatencyDoesNotChangeWhichCallsAreMet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		met := func(e mockserver.Effect) (calls []int) {
+			srv, api := start(t)
+			fault := srv.Fault(mockserver.Match{Probability: 0.3, Seed: 7}, e)
+			for i := range 60 {
+				before := fault.Hits()
+				api.get(lookup)
+				if fault.Hits() > before {
+					calls = append(calls, i)
+				}
+			}
+			return calls
+		}
+		want := met(mockserver.OK)
+		assert.NotEmpty(t, want)
+		assert.Equal(t, want, met(mockserver.Latency(time.Second)))
+		assert.Equal(t, want, met(mockserver.LogNormal(time.Second, 0.6)))
+		assert.Equal(t, want, met(mockserver.LogNormal(time.Minute, 2)))
+	})
+}
+
+// The allocations of a call are exact: as many with a thousand faults that have ended as with none.
+func TestEndedFaultsCostNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too")
+	}
+	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited), mockserver.WithJournal(0))
+	call := func() {
+		req := httptest.NewRequest(http.MethodPost, "/api/cpe/validar", strings.NewReader(cpe(t)))
+		req.Header.Set("X-API-KEY", srv.APIKey)
+		req.Header.Set("Content-Type", "application/json")
+		srv.ServeHTTP(discard{http.Header{}}, req)
+	}
+	without := testing.AllocsPerRun(50, call)
+	const about = mockserver.RUCSolicitante // reading a body for it is dear
+	for range 250 {
+		srv.Fault(mockserver.Match{RUC: about, Times: 1}, mockserver.OK)
+		call()
+		srv.Fault(mockserver.Match{RUC: about, Nth: 1}, mockserver.OK)
+		call()
+		srv.Fault(mockserver.Match{RUC: about}, mockserver.OK).Remove()
+		srv.Fault(mockserver.Match{RUC: about, For: time.Minute}, mockserver.OK)
+		srv.Advance(time.Minute)
+	}
+	for range 3 { // the two that come after the first n-th one pass it
+		call()
+	}
+	assert.InDelta(t, without, testing.AllocsPerRun(50, call), 1)
+	assert.Len(t, srv.Faults(), 750)
 }

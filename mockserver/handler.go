@@ -5,7 +5,9 @@ import "net/http"
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{w: w, r: r, now: s.clock.Now(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c.readClock()
+	c.came = c.now
 	to, ruc := routeOf(r.URL)
 	if c.ruc = ruc; to != nil {
 		c.op = to.op
@@ -17,17 +19,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
-	w.Header()["Date"] = s.clock.DateHeader(c.now)
 	if a, refused := refused(c, to, &s.assume); refused {
 		c.send(a)
 		return
 	}
 	c.admitted = true
 	if f, effect := s.faults.take(c); f != nil {
-		f.meet(c, effect, func() answer { return charged(c, to, &s.assume) })
+		f.meet(c, effect, func() answer { return charged(c, to, &s.assume, effect) })
 		return
 	}
-	c.send(charged(c, to, &s.assume))
+	c.send(charged(c, to, &s.assume, OK))
 }
 
 // refused is the answer to a call that reaches no operation.
@@ -57,19 +58,20 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contrato.md, 5)")
 }
 
-// charged takes the call from the quota and answers it, or refuses it when nothing is left.
-func charged(c *call, to *route, assume *Assumptions) answer {
+// charged takes the call from the quota and answers it, or refuses it when nothing is left. What the effect of
+// a fault puts in the place of the answer is charged, and has the headers, as an answer of the service is.
+func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
+	c.readClock() // again: a fault may have kept the call waiting past midnight
 	charge, ok := c.account.charge(c.now, assume.ResetZone)
 	var a answer
 	if ok {
-		c.charged = true
-		a = to.answer(c, assume)
-		if a.status >= 300 && !assume.ChargeFailures {
-			charge.refund()
-			c.charged = false
-		}
+		a = replaced(to.answer(c, assume), e)
 	} else {
-		a = quotaExceeded(charge, assume)
+		a = replaced(quotaExceeded(charge, assume), e)
+	}
+	if c.charged = ok; ok && a.status >= 300 && !assume.ChargeFailures {
+		charge.refund()
+		c.charged = false
 	}
 	c.left = charge.left()
 	if (to.headers || assume.HeadersEverywhere) && (a.status < 300 || assume.HeadersOnErrors) {

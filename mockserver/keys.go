@@ -62,18 +62,16 @@ type keyring struct {
 	searched atomic.Pointer[redact.Keys] // the keys, for what looks for them in a text
 }
 
-// put takes keys that were checked. One that is there keeps what it has used.
+// put takes keys that were checked, if any. One that is there keeps what it has used.
 func (r *keyring) put(ks ...Key) {
 	for _, k := range ks {
-		entry, ok := r.accounts.Load(k.Key)
-		if !ok {
-			entry, _ = r.accounts.LoadOrStore(k.Key, &account{id: redact.Fingerprint(k.Key)})
+		if a := r.account(k.Key); a != nil {
+			a.setLimit(k.Quota)
+			continue
 		}
-		entry.(*account).limit.Store(int64(k.Quota))
+		r.accounts.Store(k.Key, &account{id: redact.Fingerprint(k.Key), usage: usage{limit: k.Quota}})
 	}
-	if len(ks) > 0 {
-		r.search()
-	}
+	r.search()
 }
 
 func (r *keyring) remove(key string) {
@@ -121,7 +119,7 @@ func (r *keyring) named(text string) *account {
 func (r *keyring) all() []Key {
 	var keys []Key
 	r.accounts.Range(func(key, entry any) bool {
-		keys = append(keys, Key{key.(string), int(entry.(*account).limit.Load())})
+		keys = append(keys, Key{key.(string), entry.(*account).daily()})
 		return true
 	})
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Key, b.Key) })

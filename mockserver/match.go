@@ -21,7 +21,8 @@ type Match struct {
 	RUC       string    `json:"ruc,omitempty"`       // of a lookup, or of either side of a receipt validation
 	UserAgent string    `json:"userAgent,omitempty"` // a part of it, in any case
 
-	// Nth is the n-th of the calls that the fields above let through since the fault was set; 0 is each.
+	// Nth is the n-th of the calls that the fields above let through since the fault was set; 0 is each. It is
+	// one call, so a fault with it has one step and no Times above 1.
 	Nth int `json:"nth,omitempty"`
 	// Probability is that of each call, 0 to 1, drawn from Seed: the same seed, the same calls. 0 is 1.
 	Probability float64 `json:"probability,omitempty"`
@@ -30,7 +31,8 @@ type Match struct {
 	// Times is how many calls the fault meets before it ends: 1 is once, 0 without end. A fault with
 	// several steps ends after its last one, unless Times says otherwise.
 	Times int `json:"times,omitempty"`
-	// For is how long the fault lasts, by the server's clock; 0 is until it is removed.
+	// For is how long the fault lasts, by the server's clock; 0 is until it is removed. A fault that a call found
+	// over does not begin again when the clock is set back.
 	For time.Duration `json:"for,omitempty"`
 }
 
@@ -52,6 +54,8 @@ func (m Match) check() error {
 		return fmt.Errorf("there is no operation %q: the operations are %v", string(m.Op), Operations())
 	case m.Nth < 0 || m.Times < 0 || m.For < 0:
 		return errors.New("nth, times and for cannot be negative")
+	case m.Nth > 0 && m.Times > 1:
+		return errors.New("nth is one call: it cannot be met several times")
 	case !(m.Probability >= 0 && m.Probability <= 1):
 		return errors.New("a probability is 0 to 1")
 	}
@@ -66,8 +70,9 @@ func (m *Match) covers(c *call) bool {
 		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
 }
 
-// draws is the random source of one fault.
-func (m *Match) draws() *rand.Rand { return rand.New(rand.NewPCG(m.Seed, 0)) }
+// draws is a random source of one fault: one for the calls that it meets, another one for how long they wait,
+// so that neither changes the other.
+func (m *Match) draws(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }
 
 type (
 	plainMatch Match

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // Limits of a search, docs/contrato.md, 4.2 and 8.
@@ -29,7 +29,7 @@ func buscar(c *call, assume *Assumptions) answer {
 		return refused
 	}
 	texto := strings.TrimSpace(query.Get("razonSocial"))
-	if n := utf8.RuneCountInString(texto); n < searchShortest {
+	if n := characters(texto); n < searchShortest {
 		return refusal(http.StatusBadRequest, codeSearchTooShort,
 			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (docs/contrato.md, 4.2)", n, searchShortest)
 	}
@@ -48,6 +48,17 @@ func buscar(c *call, assume *Assumptions) answer {
 		list[i] = wireResumen{f.RUC, f.RazonSocial, assume.Estados.estado(f.Estado), f.Condicion}
 	}
 	return success(list)
+}
+
+// characters counts what a reader takes for characters: an accent written as a rune of its own is a part of
+// its letter.
+func characters(s string) (n int) {
+	for _, r := range s {
+		if !unicode.Is(unicode.Mn, r) {
+			n++
+		}
+	}
+	return n
 }
 
 func parseLimit(query url.Values) (int, bool) {

@@ -33,21 +33,24 @@ func consultar(c *call, assume *Assumptions) answer {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
-	return success(wireContribuyente{
-		RUC:                    found.RUC,
-		RazonSocial:            found.RazonSocial,
-		Estado:                 assume.Estados.estado(found.Estado),
-		Condicion:              found.Condicion,
-		Direccion:              found.Direccion,
-		Ubigeo:                 found.Ubigeo,
-		Departamento:           found.Departamento,
-		Provincia:              found.Provincia,
-		Distrito:               found.Distrito,
-		Tipo:                   found.Tipo,
-		ActividadEconomica:     found.ActividadEconomica,
-		FechaInscripcion:       found.FechaInscripcion,
-		FechaInicioActividades: found.FechaInicioActividades,
+	body := c.data.lookups.body(found, func() []byte {
+		return encode(wireContribuyente{
+			RUC:                    found.RUC,
+			RazonSocial:            found.RazonSocial,
+			Estado:                 assume.Estados.estado(found.Estado),
+			Condicion:              found.Condicion,
+			Direccion:              found.Direccion,
+			Ubigeo:                 found.Ubigeo,
+			Departamento:           found.Departamento,
+			Provincia:              found.Provincia,
+			Distrito:               found.Distrito,
+			Tipo:                   found.Tipo,
+			ActividadEconomica:     found.ActividadEconomica,
+			FechaInscripcion:       found.FechaInscripcion,
+			FechaInicioActividades: found.FechaInicioActividades,
+		})
 	})
+	return answer{status: http.StatusOK, body: body}
 }
 
 func registroFailed() answer {

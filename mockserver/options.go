@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/clock"
 )
 
 // Option configures a Server when it starts; an unusable value makes [Start] return an error and [New]
@@ -14,8 +18,8 @@ type Option func(*config) error
 // config is how a server starts, and what a reset goes back to.
 type config struct {
 	assume        Assumptions
-	key           string
-	quota         *int             // of key; nil for that of the assumptions
+	key           *string          // the server's own; nil for DefaultAPIKey, or the data's where they delete that
+	quota         *int             // of the own key; nil for that of the assumptions
 	now           func() time.Time // where the clock reads the time
 	at            time.Time        // where the clock begins; zero for now's
 	frozen        bool
@@ -32,7 +36,6 @@ type config struct {
 func newConfig(opts []Option) (*config, error) {
 	c := &config{
 		assume:      DefaultAssumptions(),
-		key:         DefaultAPIKey,
 		now:         time.Now,
 		addr:        "127.0.0.1:0",
 		defaultData: true,
@@ -46,21 +49,43 @@ func newConfig(opts []Option) (*config, error) {
 	return c, cmp.Or(c.assume.validate(), c.ownKey().check())
 }
 
-// ownKey is the server's own key with its quota.
+// ownKey is the server's own key with its quota, whatever the data say.
 func (c *config) ownKey() Key {
-	if c.quota != nil {
-		return Key{c.key, *c.quota}
+	own := Key{DefaultAPIKey, c.assume.Quota}
+	if c.key != nil {
+		own.Key = *c.key
 	}
-	return Key{c.key, c.assume.Quota}
+	if c.quota != nil {
+		own.Quota = *c.quota
+	}
+	return own
 }
 
-// keys are the keys that the server starts with. Of those that are the same, the last one wins.
+// keys are the keys that the server starts with, [Server.APIKey] first. Of those that are the same, the last
+// one wins.
 func (c *config) keys() []Key {
 	keys := []Key{c.ownKey()}
 	for _, d := range c.data {
+		if c.withoutDefaultKey(d) {
+			keys = slices.DeleteFunc(keys, func(k Key) bool { return k.Key == DefaultAPIKey })
+		}
 		keys = append(keys, d.Keys...)
 	}
 	return keys
+}
+
+// withoutDefaultKey reports whether data take the default key away.
+func (c *config) withoutDefaultKey(d Data) bool {
+	asked := c.key != nil && *c.key == DefaultAPIKey
+	return d.Deleted.DefaultKey && !asked
+}
+
+// apiKey is [Server.APIKey].
+func (c *config) apiKey() string {
+	if keys := c.keys(); len(keys) > 0 {
+		return keys[0].Key
+	}
+	return DefaultAPIKey // where the data left none, this one is refused too
 }
 
 // dataset returns the data that the server starts with.
@@ -89,7 +114,7 @@ func WithQuota(n int) Option {
 // WithAPIKey sets the server's own key, instead of [DefaultAPIKey]: a text of printable ASCII.
 func WithAPIKey(key string) Option {
 	return func(c *config) error {
-		c.key = key
+		c.key = &key
 		return nil
 	}
 }
@@ -226,11 +251,11 @@ func WithJournal(n int) Option {
 	}
 }
 
-// WithNow sets the server's clock to t when it starts; it runs on from there.
+// WithNow sets the server's clock to t when it starts; it runs on from there. It takes what [Server.SetNow] takes.
 func WithNow(t time.Time) Option {
 	return func(c *config) error {
-		if t.IsZero() {
-			return errors.New("WithNow: the time is zero")
+		if err := clock.Check(t); err != nil {
+			return fmt.Errorf("WithNow: %w", err)
 		}
 		c.at = t
 		return nil

@@ -2,9 +2,13 @@ package mockserver
 
 import (
 	"net/http"
+	"slices"
+	"sort"
 	"strconv"
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/fiscope/fiscope"
 )
 
 // Unlimited is the quota of a key that is never refused, and whose answers carry no rate-limit headers.
@@ -19,47 +23,98 @@ type Quota struct {
 	Spent     int // charged on all days since the last reset of the quotas, without what was given back
 }
 
-// usage is the quota of one key and what was used of it. It has no lock: every request of every connection
-// comes through here.
+// usage is the quota of one key and what was used of it.
 type usage struct {
-	limit atomic.Int64
-	today atomic.Pointer[day]
-	spent atomic.Int64 // calls charged, on all days
+	mu    sync.Mutex
+	limit int
+	spent int    // calls charged, on all days
+	days  []*day // that were used, the last used one first
 }
 
-// day is what was used between two midnights of the quota's zone.
+// daysKept is how many days a key remembers: calls may read the clock before midnight and be charged after it,
+// or the clock may be set back, and neither begins a day anew that was used.
+const daysKept = 8
+
+// day is what was used on one date of the quota's zone.
 type day struct {
-	since, until time.Time
-	reset        string // until, as X-RateLimit-Reset writes it
-	used         atomic.Int64
+	date  fiscope.Fecha
+	until time.Time
+	reset string // until, as X-RateLimit-Reset writes it
+	used  int
+}
+
+// newDay returns the unused day that now is in.
+func newDay(now time.Time, zone *time.Location) *day {
+	date := dateOf(now, zone)
+	// The first second of a later date: not every date begins at midnight, nor does every one exist.
+	const longest = 50 * 60 * 60 // seconds of a date; some zone has had one twice
+	second := sort.Search(longest, func(i int) bool {
+		return dateOf(time.Unix(now.Unix()+int64(i), 0), zone).Compare(date) > 0
+	})
+	until := time.Unix(now.Unix()+int64(second), 0).UTC()
+	return &day{date: date, until: until, reset: until.Format(time.RFC3339)}
+}
+
+func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
+	return fiscope.NewFecha(t.In(zone).Date())
+}
+
+// find returns where the day of a date is in days, or -1. It is called with the lock held.
+func (u *usage) find(date fiscope.Fecha) int {
+	return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date })
+}
+
+// use returns the day that now is in, as the last used one. It is called with the lock held.
+func (u *usage) use(now time.Time, zone *time.Location) *day {
+	i := u.find(dateOf(now, zone))
+	switch {
+	case i == 0:
+	case i > 0:
+		d := u.days[i]
+		u.days = slices.Insert(slices.Delete(u.days, i, i+1), 0, d)
+	default:
+		u.days = slices.Insert(u.days[:min(len(u.days), daysKept-1)], 0, newDay(now, zone))
+	}
+	return u.days[0]
+}
+
+// daily returns the quota, in calls a day.
+func (u *usage) daily() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.limit
+}
+
+// setLimit changes the quota and keeps what was used.
+func (u *usage) setLimit(limit int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.limit = limit
+}
+
+// setUsed makes it as if used calls had been made on the day that now is in.
+func (u *usage) setUsed(used int, now time.Time, zone *time.Location) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.use(now, zone).used = used
 }
 
 // reset makes it as if the key had never been used.
 func (u *usage) reset() {
-	u.today.Store(nil)
-	u.spent.Store(0)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.days, u.spent = nil, 0
 }
 
-// dayOf returns the running day, or begins the one that now is in: also when the clock was set back.
-func (u *usage) dayOf(now time.Time, zone *time.Location) *day {
-	for {
-		d := u.today.Load()
-		if d != nil && !now.Before(d.since) && now.Before(d.until) {
-			return d
-		}
-		year, month, date := now.In(zone).Date()
-		since := time.Date(year, month, date, 0, 0, 0, 0, zone)
-		until := time.Date(year, month, date+1, 0, 0, 0, 0, zone)
-		next := &day{since: since, until: until, reset: until.UTC().Format(time.RFC3339)}
-		if u.today.CompareAndSwap(d, next) {
-			return next
-		}
-	}
-}
-
+// quota tells how the key stands, and changes nothing.
 func (u *usage) quota(now time.Time, zone *time.Location) Quota {
-	d := u.dayOf(now, zone)
-	q := Quota{Limit: int(u.limit.Load()), Used: int(d.used.Load()), Remaining: Unlimited, Reset: d.until.UTC(), Spent: int(u.spent.Load())}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	d := newDay(now, zone)
+	if i := u.find(d.date); i >= 0 {
+		d = u.days[i]
+	}
+	q := Quota{Limit: u.limit, Used: d.used, Remaining: Unlimited, Reset: d.until, Spent: u.spent}
 	if q.Limit != Unlimited {
 		q.Remaining = max(0, q.Limit-q.Used)
 	}
@@ -69,33 +124,33 @@ func (u *usage) quota(now time.Time, zone *time.Location) Quota {
 // charge is one call as the quota counted it: charged, or refused because nothing was left.
 type charge struct {
 	usage *usage
-	limit int64
+	limit int
 	day   *day
-	used  int64 // after this call, so that no two answers show the same Remaining
+	used  int // after this call, so that no two answers show the same Remaining
 }
 
 // charge takes one call from the quota of the day that now is in, and reports whether one was left.
 func (u *usage) charge(now time.Time, zone *time.Location) (charge, bool) {
-	c := charge{usage: u, limit: u.limit.Load(), day: u.dayOf(now, zone)}
-	for {
-		used := c.day.used.Load()
-		if c.limit != Unlimited && used >= c.limit {
-			c.used = used
-			return c, false
-		}
-		if c.day.used.CompareAndSwap(used, used+1) {
-			c.used = used + 1
-			u.spent.Add(1)
-			return c, true
-		}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	d := u.use(now, zone)
+	left := u.limit == Unlimited || d.used < u.limit
+	if left {
+		d.used++
+		u.spent++
 	}
+	return charge{u, u.limit, d, d.used}, left
 }
 
 // refund gives the call back.
 func (c *charge) refund() {
-	c.day.used.Add(-1)
-	c.usage.spent.Add(-1)
+	c.usage.mu.Lock()
+	defer c.usage.mu.Unlock()
 	c.used--
+	if slices.Contains(c.usage.days, c.day) { // or the quotas were reset since
+		c.day.used = max(0, c.day.used-1) // it may have been set since
+		c.usage.spent--
+	}
 }
 
 // left is how many queries of the day are left after the call.
@@ -103,7 +158,7 @@ func (c charge) left() int {
 	if c.limit == Unlimited {
 		return Unlimited
 	}
-	return int(max(0, c.limit-c.used))
+	return max(0, c.limit-c.used)
 }
 
 // rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, written as net/http
@@ -115,7 +170,7 @@ func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
 	}
-	values := []string{strconv.FormatInt(c.limit, 10), strconv.Itoa(c.left()), c.day.reset}
+	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.day.reset}
 	for i, name := range rateLimitHeaders {
 		h[name] = values[i : i+1 : i+1]
 	}

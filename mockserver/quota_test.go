@@ -1,12 +1,18 @@
 package mockserver_test
 
 import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -183,4 +189,170 @@ func TestQuotaState(t *testing.T) {
 	q, _ := free.Quota(free.APIKey)
 	assert.Zero(t, q.Spent+q.Used, "given back")
 	free.AssertSpent(t, mockserver.Filter{}, 0)
+}
+
+// A call that a fault keeps waiting belongs to the day on which it is charged, and wipes no other.
+func TestCallHeldAcrossMidnight(t *testing.T) {
+	for name, hold := range map[string]mockserver.Effect{"latency": mockserver.Latency(2 * time.Hour), "hold": mockserver.Hold()} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithQuota(2))
+				waitUntil(t, "2026-11-21T23:00:00-05:00")
+				require.Equal(t, "1", remaining(api.get(lookup)))
+				fault := srv.Fault(mockserver.Match{Times: 1}, hold.Uncharged())
+				held := make(chan reply)
+				go func() { held <- api.get(lookup) }()
+				waitUntil(t, "2026-11-22T00:30:00-05:00")
+				require.Equal(t, "1", remaining(api.get(lookup)))
+				waitUntil(t, "2026-11-22T01:30:00-05:00")
+				fault.Release()
+				r := <-held
+				assert.Equal(t, 200, r.status)
+				assert.Equal(t, "0", remaining(r))
+				assert.Equal(t, "2026-11-23T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
+				assert.Equal(t, "Sun, 22 Nov 2026", r.header.Get("Date")[:16])
+				api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
+				assert.Equal(t, "23:00", srv.Requests()[1].Time.In(fiscope.Lima).Format("15:04"), "the journal tells when it came")
+				srv.SetNow(at(t, "2026-11-21T23:00:00-05:00"))
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Equal(t, 1, q.Used, "of the day before")
+				assert.Equal(t, 3, q.Spent)
+			})
+		})
+	}
+}
+
+// Whichever reading of the clock is late: each charge is counted once, on its day, also while the quota is
+// asked for.
+func TestLedgerAddsUpAroundMidnight(t *testing.T) {
+	const quota, callers, calls = 150, 64, 20
+	before, after := at(t, "2026-11-21T23:59:59-05:00"), at(t, "2026-11-22T00:00:00-05:00")
+	srv, _ := start(t, mockserver.WithQuota(quota), mockserver.WithJournal(callers*calls), mockserver.WithClock(func() time.Time {
+		if rand.IntN(3) == 0 {
+			return before
+		}
+		return after
+	}))
+	var mu sync.Mutex
+	left := map[string]map[string]bool{} // of each day: those that were shown
+	answered := 0
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range calls {
+				req := httptest.NewRequest(http.MethodGet, lookup, nil)
+				req.Header.Set("X-API-KEY", srv.APIKey)
+				rec := httptest.NewRecorder()
+				srv.ServeHTTP(rec, req)
+				srv.Quota(srv.APIKey)
+				if rec.Code != 200 {
+					continue
+				}
+				mu.Lock()
+				day := rec.Header().Get("X-RateLimit-Reset")
+				if left[day] == nil {
+					left[day] = map[string]bool{}
+				}
+				left[day][rec.Header().Get("X-RateLimit-Remaining")] = true
+				answered++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, left["2026-11-22T05:00:00Z"], quota)
+	assert.Len(t, left["2026-11-23T05:00:00Z"], quota)
+	assert.Equal(t, 2*quota, answered, "no answer shows what another one showed")
+	q, _ := srv.Quota(srv.APIKey)
+	assert.Equal(t, 2*quota, q.Spent)
+	srv.AssertSpent(t, mockserver.Filter{Status: 200}, answered)
+}
+
+func TestAskingForTheQuotaStoresNothing(t *testing.T) {
+	srv, api := start(t, mockserver.WithQuota(5), mockserver.WithNow(at(t, "2026-11-21T12:00:00-05:00")), mockserver.WithFrozenClock())
+	used := func() int {
+		q, _ := srv.Quota(srv.APIKey)
+		return q.Used
+	}
+	for day := range 20 {
+		api.get(lookup)
+		assert.Equal(t, 1, used())
+		srv.Advance(24 * time.Hour)
+		assert.Zero(t, used(), "day %d", day)
+		srv.Advance(-24 * time.Hour)
+		assert.Equal(t, 1, used())
+		srv.Advance(24 * time.Hour)
+	}
+	require.NoError(t, srv.Reset(mockserver.PartQuotas))
+	srv.Advance(-24 * time.Hour)
+	assert.Zero(t, used(), "a reset forgets every day")
+}
+
+// Not every date of a zone begins at midnight, and not every date exists.
+func TestQuotaDaysOfAZone(t *testing.T) {
+	for name, c := range map[string]struct{ zone, now, reset string }{
+		"Lima":                              {"America/Lima", "2026-11-21T12:00:00-05:00", "2026-11-22T05:00:00Z"},
+		"the second before midnight":        {"America/Lima", "2026-11-21T23:59:59.999-05:00", "2026-11-22T05:00:00Z"},
+		"midnight":                          {"America/Lima", "2026-11-22T00:00:00-05:00", "2026-11-23T05:00:00Z"},
+		"Santiago, before no midnight":      {"America/Santiago", "2026-09-05T12:00:00-04:00", "2026-09-06T04:00:00Z"},
+		"Santiago, the last hour":           {"America/Santiago", "2026-09-05T23:30:00-04:00", "2026-09-06T04:00:00Z"},
+		"Santiago, the first hour":          {"America/Santiago", "2026-09-06T01:30:00-03:00", "2026-09-07T03:00:00Z"},
+		"Santiago, an hour twice":           {"America/Santiago", "2026-04-04T23:30:00-03:00", "2026-04-05T04:00:00Z"},
+		"Santiago, an hour again":           {"America/Santiago", "2026-04-04T23:30:00-04:00", "2026-04-05T04:00:00Z"},
+		"Havana, midnight twice":            {"America/Havana", "2026-10-31T12:00:00-04:00", "2026-11-01T04:00:00Z"},
+		"Havana, midnight again":            {"America/Havana", "2026-11-01T00:30:00-05:00", "2026-11-02T05:00:00Z"},
+		"Apia, which had no 30th December":  {"Pacific/Apia", "2011-12-29T12:00:00-10:00", "2011-12-30T10:00:00Z"},
+		"Kwajalein, a day of 23 hours less": {"Pacific/Kwajalein", "1993-08-20T12:00:00-12:00", "1993-08-21T12:00:00Z"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := mockserver.DefaultAssumptions()
+			var err error
+			a.ResetZone, err = time.LoadLocation(c.zone)
+			require.NoError(t, err)
+			srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(1), mockserver.WithNow(at(t, c.now)), mockserver.WithFrozenClock())
+			r := api.get(lookup)
+			require.Equal(t, 200, r.status)
+			assert.Equal(t, c.reset, r.header.Get("X-RateLimit-Reset"))
+			reset := at(t, c.reset)
+			srv.SetNow(reset.Add(-time.Nanosecond))
+			api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
+			q, _ := srv.Quota(srv.APIKey)
+			assert.Equal(t, reset.UTC(), q.Reset)
+			srv.SetNow(reset)
+			assert.Equal(t, 200, api.get(lookup).status, "a new day")
+		})
+	}
+}
+
+// What is given back after the quotas were reset is not given back again.
+func TestGivenBackAfterAReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := mockserver.DefaultAssumptions()
+		a.ChargeFailures = false
+		asked, answer := make(chan bool), make(chan bool)
+		srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(3), mockserver.WithRegistro(waiting{asked, answer}))
+		got := make(chan reply)
+		go func() { got <- api.get(lookup) }()
+		<-asked
+		require.NoError(t, srv.Reset(mockserver.PartQuotas))
+		answer <- true
+		(<-got).isError(t, 500, "MOCK_REGISTRY_FAILURE")
+		q, _ := srv.Quota(srv.APIKey)
+		assert.Equal(t, 3, q.Remaining)
+		assert.Zero(t, q.Used)
+		assert.Zero(t, q.Spent)
+	})
+}
+
+// waiting is a Registro that fails when it is told to.
+type waiting struct{ asked, answer chan bool }
+
+func (w waiting) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {
+	w.asked <- true
+	<-w.answer
+	return mockserver.Contribuyente{}, false, errors.New("as told")
+}
+
+func (waiting) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {
+	return nil, nil
 }

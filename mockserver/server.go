@@ -32,8 +32,10 @@ type T interface {
 // no other Server. It is an [http.Handler]; [New] and [Start] also put it on a loopback socket. All its
 // methods are safe for concurrent use while it serves.
 type Server struct {
-	URL    string // base address without a final slash, such as "http://127.0.0.1:34567"
-	APIKey string // a key this server accepts: [DefaultAPIKey], or the one given with [WithAPIKey]
+	URL string // base address without a final slash, such as "http://127.0.0.1:34567"
+	// APIKey is a key this server accepts: [DefaultAPIKey], or the one given with [WithAPIKey], or the first one
+	// of data that delete the default one.
+	APIKey string
 
 	assume Assumptions
 	config *config // as it started: Reset goes back to it
@@ -82,7 +84,7 @@ func Start(opts ...Option) (*Server, error) {
 	}
 	s := &Server{
 		URL:     "http://127.0.0.1",
-		APIKey:  c.key,
+		APIKey:  c.apiKey(),
 		assume:  c.assume,
 		config:  c,
 		clock:   clock.Clock{Source: c.now},

@@ -80,7 +80,11 @@ func (s *Server) UnblockSOL(ruc, usuario string) error {
 // SetSUNATDown makes the tax authority's service not respond (true) or respond again (false). While it
 // is down every well-formed receipt validation is a 500 (docs/contrato.md, 4.3) and no SOL attempt is
 // counted.
-func (s *Server) SetSUNATDown(down bool) { s.data.Load().sunatDown.Store(down) }
+func (s *Server) SetSUNATDown(down bool) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.data.Load().sunatDown.Store(down)
+}
 
 // SUNATDown reports whether the tax authority does not respond; see [Server.SetSUNATDown].
 func (s *Server) SUNATDown() bool { return s.data.Load().sunatDown.Load() }
@@ -98,10 +102,14 @@ func (s *Server) DeleteKey(key string) error {
 	if a == nil {
 		return s.checked("DeleteKey", errUnknownKey)
 	}
+	s.forgetKey(key, a)
+	return nil
+}
+
+func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
 	s.journal.forget(&a.seen)
-	return nil
 }
 
 // Quota returns where a key stands, and whether the server knows the key.
@@ -123,7 +131,7 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	case used < 0:
 		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
 	}
-	a.dayOf(s.clock.Now(), s.assume.ResetZone).used.Store(int64(used))
+	a.setUsed(used, s.clock.Now(), s.assume.ResetZone)
 	return nil
 }
 
@@ -137,6 +145,7 @@ func (s *Server) PutData(d Data) error { return s.put("PutData", d) }
 func (s *Server) Data() Data {
 	d := s.data.Load().export()
 	d.Keys = s.keys.all()
+	d.Deleted.DefaultKey = s.keys.account(DefaultAPIKey) == nil
 	return d
 }
 
@@ -149,7 +158,15 @@ func (s *Server) put(setter string, d Data) error {
 	defer s.writing.Unlock()
 	into := s.data.Load()
 	if d.WithoutDefaults {
-		into = new(dataset) // without anything
+		down := into.sunatDown.Load()
+		var err error
+		if into, err = newDataset(false, s.config.registro); err != nil {
+			return s.checked(setter, err)
+		}
+		into.sunatDown.Store(down)
+	}
+	if a := s.keys.account(DefaultAPIKey); a != nil && s.config.withoutDefaultKey(d) {
+		s.forgetKey(DefaultAPIKey, a)
 	}
 	into.put(d)
 	s.keys.put(d.Keys...)

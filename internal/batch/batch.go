@@ -44,6 +44,11 @@ type Batch[E any, K comparable, R any] struct {
 	Ask   func(context.Context, E) (*R, error) // called by many goroutines
 	Key   func(E) (K, bool)                    // false for an input without duplicates
 	Judge func(error) Verdict                  // nil is an answer, too
+
+	// Pack returns a result in less memory, in which it is kept for duplicates, and Unpack brings it back. Both
+	// may be nil: then it is kept as it is.
+	Pack   func(*R) string
+	Unpack func(string) *R
 }
 
 // Over yields a line for each input, in no order. It returns the lowest position that was not delivered,
@@ -57,7 +62,7 @@ func (b Batch[E, K, R]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], 
 		answers:   make(chan *query[E, K, R], p.Concurrency),
 		delivered: delivered{low: p.From, above: map[int]struct{}{}},
 	}
-	r.known, _ = simplelru.NewLRU[K, *query[E, K, R]](max(1, p.Memory), nil) // fails below 1 only
+	r.known, _ = simplelru.NewLRU[K, *known[E, K, R]](max(1, p.Memory), nil) // fails below 1 only
 	defer stop()
 	defer r.asking.Wait()
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -280,4 +281,37 @@ func TestFromPassesWithoutAsking(t *testing.T) {
 		assert.Equal(t, 20, low)
 		assert.Equal(t, []int{15, 16, 17, 18, 19}, asked)
 	})
+}
+
+func TestAResultIsKeptPackedForLaterDuplicates(t *testing.T) {
+	packed := 0
+	b := answers(func(_ context.Context, in int) error {
+		if in == 3 {
+			return errMissing
+		}
+		return nil
+	})
+	b.Pack = func(square *int) string {
+		packed++
+		return strconv.Itoa(*square)
+	}
+	b.Unpack = func(text string) *int {
+		square, _ := strconv.Atoi(text)
+		square = -square // to be told apart
+		return &square
+	}
+	p := policy
+	p.Concurrency = 1
+	var got []string
+	_, err := b.Over(t.Context(), p, slices.Values([]int{2, 3, 2, 3, 2}), func(l batch.Line[int, int]) bool {
+		if l.Err != nil {
+			got = append(got, l.Err.Error())
+			return true
+		}
+		got = append(got, strconv.Itoa(*l.Result))
+		return true
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"4", "missing", "-4", "missing", "-4"}, got)
+	assert.Equal(t, 1, packed)
 }

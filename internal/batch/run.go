@@ -19,7 +19,7 @@ type run[E any, K comparable, R any] struct {
 	next   func() (E, bool)
 	yield  func(Line[E, R]) bool
 
-	known    *simplelru.LRU[K, *query[E, K, R]] // what was asked, for its duplicates
+	known    *simplelru.LRU[K, *known[E, K, R]] // what was asked, for its duplicates
 	answers  chan *query[E, K, R]               // has room for all: nobody waits to send
 	asking   sync.WaitGroup
 	underWay int // queries that are asked, or answered and not taken
@@ -40,6 +40,12 @@ type query[E any, K comparable, R any] struct {
 	answered bool
 	result   *R
 	err      error
+}
+
+// known is what is remembered of a query.
+type known[E any, K comparable, R any] struct {
+	query  *query[E, K, R] // nil where its result is packed
+	packed string
 }
 
 type input[E any] struct {
@@ -116,17 +122,13 @@ func (b *run[E, K, R]) read() bool {
 	b.position++
 	key, ok := b.Key(value)
 	if ok = ok && b.policy.Memory > 0; ok {
-		if q, known := b.known.Get(key); known {
-			if q.answered {
-				return b.deliver(in, q, true)
-			}
-			q.inputs = append(q.inputs, in)
-			return true
+		if known, there := b.known.Get(key); there {
+			return b.repeat(in, known)
 		}
 	}
 	q := &query[E, K, R]{key: key, inputs: []input[E]{in}}
 	if ok {
-		b.known.Add(key, q)
+		b.known.Add(key, &known[E, K, R]{query: q})
 	}
 	b.underWay++
 	b.asking.Go(func() {
@@ -136,16 +138,38 @@ func (b *run[E, K, R]) read() bool {
 	return true
 }
 
+// repeat delivers what is known to an input, or makes it wait for that. It returns false when the consumer has
+// enough.
+func (b *run[E, K, R]) repeat(in input[E], of *known[E, K, R]) bool {
+	switch q := of.query; {
+	case q == nil:
+		return b.deliver(in, b.Unpack(of.packed), nil, true)
+	case q.answered:
+		return b.deliver(in, q.result, q.err, true)
+	default:
+		q.inputs = append(q.inputs, in)
+		return true
+	}
+}
+
+// remember keeps an answer for duplicates that come later, if it may be kept.
+func (b *run[E, K, R]) remember(q *query[E, K, R], keep bool) {
+	known, there := b.known.Peek(q.key)
+	switch {
+	case !there || known.query != q:
+	case !keep:
+		b.known.Remove(q.key)
+	case q.err == nil && b.Pack != nil:
+		known.query, known.packed = nil, b.Pack(q.result)
+	}
+}
+
 // take delivers an answer to all inputs that wait for it. It returns false when the consumer has enough.
 func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 	b.underWay--
 	b.first = true
 	verdict := b.Judge(q.err)
-	if !verdict.Keep {
-		if known, ok := b.known.Peek(q.key); ok && known == q {
-			b.known.Remove(q.key)
-		}
-	}
+	b.remember(q, verdict.Keep)
 	interruption := b.interruption()
 	b.stop(interruption)
 	if q.err != nil && (verdict.Stop || interruption != nil && errors.Is(q.err, b.ctx.Err())) {
@@ -157,7 +181,7 @@ func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 	inputs := q.inputs
 	q.inputs = nil
 	for i, in := range inputs {
-		if !b.deliver(in, q, i > 0) {
+		if !b.deliver(in, q.result, q.err, i > 0) {
 			return false
 		}
 	}
@@ -178,9 +202,9 @@ func (b *run[E, K, R]) count(err error, verdict Verdict) {
 	}
 }
 
-func (b *run[E, K, R]) deliver(in input[E], q *query[E, K, R], repeated bool) bool {
+func (b *run[E, K, R]) deliver(in input[E], result *R, err error, repeated bool) bool {
 	b.add(in.position)
-	return b.yield(Line[E, R]{Position: in.position, Input: in.value, Result: q.result, Err: q.err, Repeated: repeated, Next: b.low})
+	return b.yield(Line[E, R]{Position: in.position, Input: in.value, Result: result, Err: err, Repeated: repeated, Next: b.low})
 }
 
 // delivered knows which positions were delivered.

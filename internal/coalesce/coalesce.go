@@ -38,7 +38,7 @@ type query[V any] struct {
 	soFar V
 	until time.Time     // of its wait
 	sent  bool          // it may have been sent, and is not waiting
-	told  chan struct{} // closed when one of these three changes
+	told  chan struct{} // closed when one of these three changes, and at the end
 
 	done   chan struct{} // closed when answer or failed is there
 	answer V
@@ -65,9 +65,10 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 			return soFar, first, nil
 		}
 		select {
-		case <-q.done:
-			return q.answer, first, q.failure(first)
 		case <-told:
+			if isClosed(q.done) {
+				return q.answer, first, q.failure(first)
+			}
 		case <-ctx.Done():
 			if isClosed(q.done) { // an answer that is there is better than none
 				return q.answer, first, q.failure(first)
@@ -119,6 +120,9 @@ func (g *Group[K, V]) look(q *query[V]) (V, time.Time, <-chan struct{}) {
 func (g *Group[K, V]) tell(k K, q *query[V], soFar V, until time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if isClosed(q.done) {
+		return
+	}
 	q.soFar, q.until, q.sent = soFar, until, until.IsZero()
 	close(q.told)
 	q.told = make(chan struct{})
@@ -147,6 +151,7 @@ func (g *Group[K, V]) end(k K, q *query[V]) {
 	g.forget(k, q)
 	lost := q.firstLeft && q.failed != nil && q.failed.panicked != nil
 	close(q.done)
+	close(q.told) // callers wait for this alone: each channel that one waits for is an allocation
 	g.mu.Unlock()
 	if lost && g.Lost != nil {
 		g.Lost(q.failed.panicked)

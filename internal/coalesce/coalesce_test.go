@@ -257,3 +257,15 @@ func TestAnAnswerThatIsThereIsBetterThanAnEndedContext(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAQueryTellsAfterItsEndIsNotHeard(t *testing.T) {
+	var late coalesce.Tell[string]
+	g := coalesce.Group[int, string]{Go: inBackground}
+	answer, _, err := g.Join(t.Context(), 1, func(_ context.Context, tell coalesce.Tell[string]) string {
+		late = tell
+		return "answer"
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "answer", answer)
+	late("later", time.Time{})
+}

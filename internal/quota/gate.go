@@ -90,7 +90,8 @@ type Gate struct {
 	covered   tally     // those of them that remaining counts already
 	told      time.Time // when remaining was, by the clock of the days
 	look      look
-	changed   chan struct{}
+	waiting   waiting
+	alarm     time.Time // when those who wait are looked after the next time, besides at every change
 }
 
 // tally counts queries.
@@ -109,61 +110,94 @@ func (g *Gate) Enter(ctx context.Context, reserve int) (Ticket, error) {
 	if g == nil {
 		return Ticket{}, nil
 	}
+	d, place := g.ask(reserve)
+	if place != nil {
+		select {
+		case d = <-place.told:
+		case <-ctx.Done():
+			var decided bool
+			if d, decided = g.giveUp(place); !decided {
+				return Ticket{}, ctx.Err()
+			}
+		}
+	}
+	return d.ticket, d.refusal
+}
+
+// ask returns what is decided of an attempt now, or where it waits.
+func (g *Gate) ask(reserve int) (decision, *place) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for {
-		now := g.now()
-		g.endDay(now)
-		left := g.remaining - (g.silent.answered - g.covered.answered)
-		unsure := g.inFlight + g.silent.failed - g.covered.failed
-		switch {
-		case g.phase == unknown:
-			return g.pass(false), nil
-		case g.remaining == 0 && g.look.due(now.real):
-			g.look.begin(now, g.phase)
-			return g.pass(true), nil
-		case g.phase == overdue && g.look.refused && !g.look.underWay:
-			return Ticket{}, &Spent{Until: now.day.Add(g.look.next.Sub(now.real)), Overdue: true}
-		case g.phase == overdue: // wait for what the one that looks is told
-		case g.remaining == 0, reserve > 0 && left <= reserve:
-			return Ticket{}, &Spent{Left: max(0, left), Reserve: reserve, Until: g.reset}
-		case left-unsure > reserve, g.inFlight == 0:
-			return g.pass(false), nil
-		}
-		if err := g.wait(ctx); err != nil {
-			return Ticket{}, err
+	now := g.now()
+	g.release(now)
+	if g.waiting[reserve] == nil {
+		if d, decided := g.decide(reserve, now); decided {
+			return d, nil
 		}
 	}
+	if g.waiting == nil {
+		g.waiting = waiting{}
+	}
+	place := g.waiting.join(reserve)
+	g.setAlarm(now)
+	return decision{}, place
 }
 
-func (g *Gate) pass(look bool) Ticket {
+// giveUp is the end of an attempt that waits, unless it was decided about meanwhile.
+func (g *Gate) giveUp(p *place) (d decision, decided bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting.leave(p)
+}
+
+// decide says whether an attempt that keeps reserve queries may leave now. Where it is not decided, the attempt
+// has to wait.
+func (g *Gate) decide(reserve int, now moment) (d decision, decided bool) {
+	left := g.remaining - (g.silent.answered - g.covered.answered)
+	unsure := g.inFlight + g.silent.failed - g.covered.failed
+	switch {
+	case g.phase == unknown:
+		return g.pass(false), true
+	case g.remaining == 0 && g.look.due(now.real):
+		g.look.begin(now, g.phase)
+		return g.pass(true), true
+	case g.phase == overdue && g.look.refused && !g.look.underWay:
+		return decision{refusal: &Spent{Until: now.day.Add(g.look.next.Sub(now.real)), Overdue: true}}, true
+	case g.phase == overdue: // wait for what the one that looks is told
+	case g.remaining == 0, reserve > 0 && left <= reserve:
+		return decision{refusal: &Spent{Left: max(0, left), Reserve: reserve, Until: g.reset}}, true
+	case left-unsure > reserve, g.inFlight == 0:
+		return g.pass(false), true
+	}
+	return decision{}, false
+}
+
+func (g *Gate) pass(look bool) decision {
 	g.inFlight++
-	return Ticket{news: g.news, silent: g.silent, Look: look}
+	return decision{ticket: Ticket{news: g.news, silent: g.silent, Look: look}}
 }
 
-// wait returns when something changed, or an attempt may leave to look. It is called with the lock held,
-// and holds it again on return.
-func (g *Gate) wait(ctx context.Context) error {
-	if g.changed == nil {
-		g.changed = make(chan struct{})
+// release tells those who wait what is decided of them by now.
+func (g *Gate) release(now moment) {
+	g.endDay(now)
+	if len(g.waiting) == 0 {
+		return
 	}
-	changed := g.changed
-	var due <-chan time.Time
-	if g.phase == overdue && !g.look.underWay {
-		timer := time.NewTimer(time.Until(g.look.next))
-		defer timer.Stop()
-		due = timer.C
+	g.waiting.tell(func(reserve int) (decision, bool) { return g.decide(reserve, now) })
+	g.setAlarm(now)
+}
+
+// setAlarm makes sure that one of those who wait leaves to look once it may.
+func (g *Gate) setAlarm(now moment) {
+	if len(g.waiting) == 0 || g.phase != overdue || g.look.underWay || g.alarm.Equal(g.look.next) {
+		return
 	}
-	g.mu.Unlock()
-	defer g.mu.Lock()
-	select {
-	case <-changed:
-		return nil
-	case <-due:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	g.alarm = g.look.next
+	time.AfterFunc(g.alarm.Sub(now.real), func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.release(g.now())
+	})
 }
 
 // Leave takes note of how an attempt ended: what was written, and what came back.
@@ -189,8 +223,5 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	} else if o.Answer == Refused && o.Written > 0 {
 		g.refused(t, now)
 	}
-	if g.changed != nil {
-		close(g.changed)
-		g.changed = nil
-	}
+	g.release(now)
 }

@@ -15,6 +15,14 @@ type escapes struct {
 	first    []int32 // by offset: the readings that begin there, as an index of readings; -1 for none
 	chars    []char  // the part as a reader sees it who resolved its escapes some times
 	resolved []char  // ... and once more
+
+	references map[string]reference // the named ones of HTML that were met, since a page repeats them
+}
+
+// reference is what the first bytes of a name stand for.
+type reference struct {
+	r    rune
+	size int // how many bytes; 0 for none
 }
 
 // reading is a character that the bytes before end can stand for.
@@ -241,35 +249,56 @@ func (e *escapes) named(from int) (r rune, size int) {
 		name[size] = ';'
 		size++
 	}
-	reference := string(name[:size])
-	r, size = htmlReference(reference)
-	if size == 0 {
-		if small := strings.ToLower(reference); small != reference { // of a text in capitals
-			r, size = htmlReference(small)
-		}
+	found, known := e.references[string(name[:size])]
+	if !known {
+		found = htmlReference(string(name[:size]))
+		e.remember(string(name[:size]), found)
 	}
-	if size == 0 {
+	if found.size == 0 {
 		return 0, 0
 	}
-	e.add(from, from+size, r)
-	if reference[size-1] == ';' { // browsers know many names without it
-		e.add(from, from+size-1, r)
+	e.add(from, from+found.size, found.r)
+	if name[found.size-1] == ';' { // browsers know many names without it
+		e.add(from, from+found.size-1, found.r)
 	}
-	return r, size
+	return found.r, found.size
 }
 
-// htmlReference returns what a text stands for that begins with an HTML reference, and how long that is.
-// Of the few that stand for two characters it returns the first.
-func htmlReference(text string) (r rune, size int) {
+// remember notes what a name stands for, unless there are very many.
+func (e *escapes) remember(name string, found reference) {
+	const most = 256
+	if e.references == nil {
+		e.references = map[string]reference{}
+	}
+	if len(e.references) < most {
+		e.references[name] = found
+	}
+}
+
+// htmlReference returns what a text stands for that begins with an HTML reference, also where it is in
+// capitals.
+func htmlReference(text string) reference {
+	found := exactReference(text)
+	if found.size == 0 {
+		if small := strings.ToLower(text); small != text {
+			found = exactReference(small)
+		}
+	}
+	return found
+}
+
+// exactReference is htmlReference of a text as it stands. Of the few references that stand for two
+// characters it returns the first.
+func exactReference(text string) reference {
 	read := html.UnescapeString(text)
 	if read == text {
-		return 0, 0
+		return reference{}
 	}
-	r, size = utf8.DecodeRuneInString(read)
+	r, size := utf8.DecodeRuneInString(read)
 	if rest := read[size:]; strings.HasSuffix(text, rest) {
-		return r, len(text) - len(rest)
+		return reference{r, len(text) - len(rest)}
 	}
-	return r, len(text)
+	return reference{r, len(text)}
 }
 
 // joined reads what stands in pieces: the bytes of UTF-8, and the halves of UTF-16.

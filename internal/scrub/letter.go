@@ -29,6 +29,8 @@ func letterOf(r rune) letter {
 
 func newLetter(r rune) letter {
 	switch {
+	case r >= '\u2010' && r <= '\u2027': // dashes, quotes and the ellipsis, of which pages are full
+		return letter{r, false}
 	case unicode.IsSpace(r): // a line break inside a secret may also be the server's, which wraps its lines
 		return letter{' ', unicode.IsControl(r)}
 	case r == '\\', r == utf8.RuneError, hidden(r), unicode.In(r, unicode.Mn, unicode.Me):

@@ -5,40 +5,46 @@ import (
 	"strings"
 )
 
-// longestPage is how many bytes of a page's text are read: far more than a message shows.
+// longestPage is how many bytes of a page's text are read by whoever decides whether it may be shown: far
+// more than a message shows.
 const longestPage = 4096
 
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
-// text without tags, as much as a message can show. It reads the body once, whatever is in it.
-func pageText(body string) string {
-	if !strings.HasPrefix(strings.TrimSpace(body), "<") {
-		return body
+// text without tags, about as many bytes as are wanted, and how many bytes of the body that took. It reads
+// the body once, whatever is in it.
+func pageText(body string, wanted int) (shown string, read int) {
+	if !isPage(body) {
+		body = firstBytes(body, wanted)
+		return body, len(body)
 	}
 	if _, title, ok := cutTag(body, "<title"); ok {
 		if _, title, ok = strings.Cut(title, ">"); ok {
-			if title, _, ok = cutTag(title, "</title"); ok && Visible(title) != "" {
-				return html.UnescapeString(title)
+			if title, after, ok := cutTag(title, "</title"); ok && Visible(title) != "" {
+				return html.UnescapeString(title), len(body) - len(after)
 			}
 		}
 	}
 	var text strings.Builder
-	for {
-		before, tag, ok := strings.Cut(body, "<")
+	text.Grow(min(len(body), wanted))
+	for rest := body; ; {
+		before, tag, ok := strings.Cut(rest, "<")
 		if strings.TrimSpace(before) != "" {
 			text.WriteString(before)
 			text.WriteByte(' ')
 		}
-		if !ok || text.Len() > longestPage {
-			return html.UnescapeString(text.String())
+		if !ok || text.Len() > wanted {
+			return html.UnescapeString(text.String()), len(body) - len(tag)
 		}
 		for _, element := range []string{"script", "style"} { // whose text does not show
 			if hasPrefixFold(tag, element) {
 				_, tag, _ = cutTag(tag, "</"+element)
 			}
 		}
-		_, body, _ = strings.Cut(tag, ">")
+		_, rest, _ = strings.Cut(tag, ">")
 	}
 }
+
+func isPage(body string) bool { return strings.HasPrefix(strings.TrimSpace(body), "<") }
 
 // cutTag is strings.Cut for the beginning of a tag, in any case.
 func cutTag(s, tag string) (before, after string, found bool) {

@@ -23,9 +23,12 @@ const longestPattern = 64
 
 // newPattern returns nil for a secret of which nothing can be seen.
 func newPattern(secret string) *pattern {
+	if secret = strings.TrimFunc(secret, blank); secret == "" {
+		return nil
+	}
 	p := &pattern{}
 	var unwritable uint64 // the runes that an encoder may not know and write as "?"
-	for secret = strings.TrimFunc(secret, blank); secret != ""; {
+	for secret != "" {
 		r, size := decodeRune(secret)
 		secret = secret[size:]
 		l := letterOf(r)

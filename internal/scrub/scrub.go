@@ -13,9 +13,10 @@ import (
 const Marker = "[secreto]"
 
 const (
-	longestMessage  = 300      // runes of the server's text in an error
-	longestBody     = 4096     // bytes of Error.Body
-	longestSearched = 64 << 10 // bytes
+	longestMessage  = 300                    // runes of the server's text in an error
+	longestLine     = 4 * 2 * longestMessage // bytes that are searched for it: half of its runes may be abridged
+	longestBody     = 4096                   // bytes of Error.Body
+	longestSearched = 64 << 10               // bytes
 	withheld        = "[text withheld: it repeats a credential]"
 )
 
@@ -49,11 +50,11 @@ func (s Secrets) known() *patterns {
 // in escapes of escapes, with invisible characters between them. A secret so short that it occurs by
 // chance withholds the whole text, and so do more escapes of escapes than are searched. What is too long to
 // be searched is left out.
-func (s Secrets) Redact(text string) string {
-	if len(text) > longestSearched {
-		return s.redact(text[:longestSearched], true)
-	}
-	return s.redact(text, false)
+func (s Secrets) Redact(text string) string { return s.head(text, longestSearched) }
+
+// head redacts the first bytes of a text, and leaves out the others.
+func (s Secrets) head(text string, bytes int) string {
+	return s.redact(firstBytes(text, bytes), len(text) > bytes)
 }
 
 // redact also leaves out the end of a text that was cut, where a secret may have been cut with it.
@@ -127,19 +128,35 @@ func wholeRunes(text string) string {
 // Line returns the server's text as one line that is safe to log: without secrets, control characters
 // and the characters that turn the direction of writing, RUCs abridged, at most 300 runes.
 func (s Secrets) Line(text string) string {
-	text = visibleHead(strings.ToValidUTF8(s.Redact(text), "\uFFFD"), 2*longestMessage) // abridging takes less than half
+	text = s.head(strings.TrimSpace(text), longestLine)
+	text = visibleHead(strings.ToValidUTF8(text, "\uFFFD"), 2*longestMessage)
 	return Cut(AbridgeRUCs(text), longestMessage)
 }
 
-// Page returns what a person would read of a body that is not JSON, without secrets.
+// Page returns what a person would read of a body that is not JSON, without secrets. No more of the body
+// is searched than that takes, and a little, in which it shows that most of what may have begun a secret did
+// not.
 func (s Secrets) Page(body []byte) string {
-	return pageText(s.Redact(string(body[:min(len(body), longestSearched+1)])))
+	const more = 128
+	text := string(body[:min(len(body), longestSearched)])
+	shown, read := pageText(text, longestLine)
+	searched := text[:min(len(text), read+more)]
+	clean := s.redact(searched, len(searched) < len(body))
+	if !strings.HasPrefix(clean, text[:read]) {
+		shown, _ = pageText(clean, longestLine)
+	}
+	return shown
 }
 
-// PageText is Page with the secrets in it. It is for whoever decides whether a page may be shown, and must
-// not be shown itself.
+// PageText is Page with the secrets in it, and more of it than is shown. It is for whoever decides whether a
+// page may be shown, and must not be shown itself.
 func PageText(body []byte) string {
-	return pageText(string(body[:min(len(body), longestSearched)]))
+	text := string(body[:min(len(body), longestSearched)])
+	if !isPage(text) {
+		return text
+	}
+	text, _ = pageText(text, longestPage)
+	return text
 }
 
 // Unmarked returns a text of Page without what stands in it for secrets.
@@ -150,7 +167,9 @@ func Unmarked(text string) string {
 // Body returns what the caller may see of an answer.
 func (s Secrets) Body(body []byte) []byte {
 	text := s.redact(string(body[:min(len(body), longestBody)]), len(body) > longestBody)
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
 	return []byte(wholeRunes(text[:min(len(text), longestBody)]))
 }
 

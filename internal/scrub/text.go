@@ -3,6 +3,7 @@ package scrub
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the
@@ -30,6 +31,15 @@ func Cut(s string, n int) string {
 	return s
 }
 
+// firstBytes returns at most n bytes of s, without the part of a character that was cut there, or of a number:
+// a RUC that is not whole would not be abridged.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.TrimRight(wholeRunes(s[:n]), "0123456789")
+}
+
 // Visible joins the words of a text with single spaces and leaves out what does not show: controls,
 // and the format characters (among them the bidirectional ones) with which a text can hide another.
 func Visible(text string) string { return visibleHead(text, len(text)) }
@@ -40,25 +50,33 @@ func visibleHead(text string, runes int) string {
 		return text
 	}
 	var b strings.Builder
-	afterBlank := false
-	for _, r := range text {
-		switch {
-		case r > ' ' && r < 0x7F:
-		case unicode.IsSpace(r):
-			afterBlank = true
-			continue
-		case hidden(r):
-			continue
-		}
-		if runes == 0 {
-			break
-		}
-		runes--
+	b.Grow(min(len(text), runes))
+	write := func(word string, afterBlank bool) {
 		if afterBlank && b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		afterBlank = false
-		b.WriteRune(r)
+		b.WriteString(word)
+	}
+	afterBlank := false
+	for i := 0; i < len(text) && runes > 0; {
+		word := i
+		for i < len(text) && i-word < runes && text[i] > ' ' && text[i] < 0x7F {
+			i++
+		}
+		if i > word { // the usual characters are written together
+			write(text[word:i], afterBlank)
+			afterBlank, runes = false, runes-(i-word)
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		switch {
+		case unicode.IsSpace(r):
+			afterBlank = true
+		case !hidden(r):
+			write(string(r), afterBlank)
+			afterBlank, runes = false, runes-1
+		}
 	}
 	return b.String()
 }

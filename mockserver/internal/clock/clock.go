@@ -2,6 +2,7 @@
 package clock
 
 import (
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -18,11 +19,26 @@ type Clock struct {
 	header atomic.Pointer[date]  // the last Date header
 }
 
-// shift is how a clock differs from its source.
+// shift is how a clock differs from its source. It is no duration between the two: that ends at 292 years.
 type shift struct {
-	offset time.Duration // while it runs
-	frozen bool
-	at     time.Time // while it is frozen
+	at     time.Time // what it showed ...
+	source time.Time // ... when its source showed this
+	frozen bool      // it shows at
+}
+
+// First and Last are the earliest and the latest time that a clock can be set to. Beyond them no HTTP date
+// and no JSON time could show what it then shows, at the latest with a duration added.
+var (
+	First = time.Unix(0, 0).UTC()
+	Last  = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// Check returns an error for a time that a clock cannot be set to.
+func Check(t time.Time) error {
+	if t.Before(First) || t.After(Last) {
+		return fmt.Errorf("the clock can be set to a time from %s to %s", First.Format(time.RFC3339), Last.Format(time.RFC3339))
+	}
+	return nil
 }
 
 // date is one second as the Date header writes it.
@@ -31,7 +47,7 @@ type date struct {
 	text   []string
 }
 
-// Start sets the clock to at, or to the source's time when at is zero: running, or frozen there.
+// Start sets the clock to at, which was checked, or to the source's time when at is zero: running, or frozen there.
 func (c *Clock) Start(at time.Time, frozen bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,20 +59,22 @@ func (c *Clock) Start(at time.Time, frozen bool) {
 	if at.IsZero() {
 		at = now
 	}
-	c.moved.Store(&shift{offset: at.Sub(now), frozen: frozen, at: at})
+	c.moved.Store(&shift{at, now, frozen})
+}
+
+// now returns what the clock shows when its source shows source.
+func (m *shift) now(source time.Time) time.Time {
+	switch {
+	case m == nil:
+		return source
+	case m.frozen:
+		return m.at
+	}
+	return m.at.Add(source.Sub(m.source))
 }
 
 // Now returns the clock's time.
-func (c *Clock) Now() time.Time {
-	switch m := c.moved.Load(); {
-	case m == nil:
-		return c.Source()
-	case m.frozen:
-		return m.at
-	default:
-		return c.Source().Add(m.offset)
-	}
-}
+func (c *Clock) Now() time.Time { return c.moved.Load().now(c.Source()) }
 
 // Frozen reports whether the clock stands still.
 func (c *Clock) Frozen() bool {
@@ -64,32 +82,41 @@ func (c *Clock) Frozen() bool {
 	return m != nil && m.frozen
 }
 
-// Set sets the clock to t, forward or back. A running clock runs on from there, a frozen one stays there.
-func (c *Clock) Set(t time.Time) {
-	c.change(func(_ time.Time, frozen bool) (time.Time, bool) { return t, frozen })
+// Set sets the clock to t, forward or back. A running clock runs on from there, a frozen one stays there. A
+// time that does not pass [Check] is refused, and nothing moves.
+func (c *Clock) Set(t time.Time) error {
+	return c.move(func(time.Time) time.Time { return t })
 }
 
-// Advance moves the clock by d, running or frozen; a negative d moves it back.
-func (c *Clock) Advance(d time.Duration) {
-	c.change(func(now time.Time, frozen bool) (time.Time, bool) { return now.Add(d), frozen })
+// Advance moves the clock by d, running or frozen; a negative d moves it back. It refuses what Set refuses.
+func (c *Clock) Advance(d time.Duration) error {
+	return c.move(func(now time.Time) time.Time { return now.Add(d) })
+}
+
+// move sets the clock to what to makes of its time.
+func (c *Clock) move(to func(now time.Time) time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	source := c.Source()
+	at := to(c.moved.Load().now(source))
+	if err := Check(at); err != nil {
+		return err
+	}
+	c.moved.Store(&shift{at, source, c.Frozen()})
+	return nil
 }
 
 // Freeze stops the clock where it stands.
-func (c *Clock) Freeze() {
-	c.change(func(now time.Time, _ bool) (time.Time, bool) { return now, true })
-}
+func (c *Clock) Freeze() { c.freeze(true) }
 
 // Resume lets the clock run on from where it stands.
-func (c *Clock) Resume() {
-	c.change(func(now time.Time, _ bool) (time.Time, bool) { return now, false })
-}
+func (c *Clock) Resume() { c.freeze(false) }
 
-// change sets the clock to what f makes of its time and of whether it is frozen.
-func (c *Clock) change(f func(now time.Time, frozen bool) (time.Time, bool)) {
+func (c *Clock) freeze(frozen bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, frozen := f(c.Now(), c.Frozen())
-	c.moved.Store(&shift{offset: at.Sub(c.Source()), frozen: frozen, at: at})
+	source := c.Source()
+	c.moved.Store(&shift{c.moved.Load().now(source), source, frozen})
 }
 
 // DateHeader returns t as the values of a Date header. They are made once a second and shared by all

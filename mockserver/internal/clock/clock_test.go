@@ -1,6 +1,7 @@
 package clock_test
 
 import (
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,15 @@ func TestClock(t *testing.T) {
 		"advanced":               {time.Time{}, false, func(c *clock.Clock) { c.Advance(24 * time.Hour) }, noon.Add(25 * time.Hour), false},
 		"advanced while frozen":  {past, true, func(c *clock.Clock) { c.Advance(24 * time.Hour) }, past.Add(24 * time.Hour), true},
 		"moved back":             {past, false, func(c *clock.Clock) { c.Advance(-time.Hour) }, past, false},
+		"the first":              {time.Time{}, true, func(c *clock.Clock) { c.Set(clock.First) }, clock.First, true},
+		"the last":               {time.Time{}, true, func(c *clock.Clock) { c.Set(clock.Last) }, clock.Last, true},
+		"far from its source":    {time.Time{}, false, func(c *clock.Clock) { c.Set(clock.Last.Add(-time.Hour)) }, clock.Last, false},
+		"advanced by the most":   {time.Time{}, false, func(c *clock.Clock) { c.Advance(math.MaxInt64) }, noon.Add(math.MaxInt64).Add(time.Hour), false},
+		"... twice":              {time.Time{}, false, func(c *clock.Clock) { c.Advance(math.MaxInt64); c.Advance(math.MaxInt64) }, noon.Add(math.MaxInt64).Add(math.MaxInt64).Add(time.Hour), false},
+		"before the first":       {past, false, func(c *clock.Clock) { c.Set(clock.First.Add(-1)) }, past.Add(time.Hour), false},
+		"after the last":         {past, true, func(c *clock.Clock) { c.Set(clock.Last.Add(1)) }, past, true},
+		"back before the first":  {past, true, func(c *clock.Clock) { c.Advance(math.MinInt64) }, past, true},
+		"zero":                   {past, true, func(c *clock.Clock) { c.Set(time.Time{}) }, past, true},
 		"stopped":                {past, false, (*clock.Clock).Freeze, past, true},
 		"resumed":                {past, true, (*clock.Clock).Resume, past.Add(time.Hour), false},
 		"started again":          {past, true, func(c *clock.Clock) { c.Start(time.Time{}, false) }, noon.Add(time.Hour), false},

@@ -19,6 +19,8 @@ func (a *api) getClock(*http.Request) (any, error) {
 
 const clockShape = `{"now": "2026-11-20T16:59:00-05:00", "frozen": true}, uno o ambos`
 
+const clockRange = "envíe una hora desde 1970-01-01T00:00:00Z hasta 9000-01-01T00:00:00Z"
+
 func (a *api) putClock(r *http.Request) (any, error) {
 	var to struct {
 		Now    *time.Time `json:"now"`
@@ -27,14 +29,19 @@ func (a *api) putClock(r *http.Request) (any, error) {
 	if err := read(r, &to, clockShape); err != nil {
 		return nil, err
 	}
-	if to.Now == nil && to.Frozen == nil || to.Now != nil && to.Now.IsZero() {
+	if to.Now == nil && to.Frozen == nil {
 		return nil, invalid("envíe "+clockShape, "no dice qué hora poner ni si el reloj se detiene")
 	}
-	if to.Frozen != nil && *to.Frozen { // first: or it would run on for a moment
-		a.Mock.Freeze()
-	}
 	if to.Now != nil {
-		a.Mock.SetNow(*to.Now)
+		if err := a.Mock.SetNow(*to.Now); err != nil { // before the rest: what is refused changes nothing
+			return nil, invalid(clockRange, "el reloj no se puede poner a esa hora")
+		}
+	}
+	if to.Frozen != nil && *to.Frozen {
+		a.Mock.Freeze()
+		if to.Now != nil {
+			_ = a.Mock.SetNow(*to.Now) // again, as it was taken: it has run on for a moment
+		}
 	}
 	if to.Frozen != nil && !*to.Frozen {
 		a.Mock.Resume()
@@ -54,6 +61,8 @@ func (a *api) advance(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, invalid("envíe "+shape, "by no es una duración como 90s, 30m o 24h")
 	}
-	a.Mock.Advance(by)
+	if err := a.Mock.Advance(by); err != nil {
+		return nil, invalid(clockRange, "el reloj no se puede mover tanto")
+	}
 	return a.getClock(r)
 }

@@ -1,0 +1,120 @@
+package mockserver_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// shared is a Registro that gives every search the same slice.
+type shared struct {
+	mockserver.RegistroEnMemoria
+	found []mockserver.Contribuyente
+}
+
+func (s *shared) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {
+	return s.found, nil
+}
+
+func TestSearchWritesNotIntoWhatTheRegistroReturns(t *testing.T) {
+	registro := &shared{found: []mockserver.Contribuyente{
+		{RUC: "20000000001", RazonSocial: "GLORIA UNO"}, {RUC: "20000000002", RazonSocial: "GLORIA DOS"}, {RUC: "20000000003", RazonSocial: "GLORIA TRES"},
+	}}
+	srv, api := start(t, mockserver.WithRegistro(registro))
+	require.NoError(t, srv.DeleteContribuyente("20000000001"))
+	for range 3 {
+		assert.Equal(t, []string{"20000000002", "20000000003"}, rucs(api.get("/api/contribuyentes/search?razonSocial=gloria").body))
+	}
+	assert.Equal(t, "20000000001", registro.found[0].RUC)
+}
+
+// Each answer is that of one moment: what is there before a change and after it is there, once, and what lay
+// under a record that was put is never seen.
+func TestAnswersWhileTaxpayersAreWritten(t *testing.T) {
+	c := func(ruc, razonSocial string) mockserver.Contribuyente {
+		return mockserver.Contribuyente{RUC: ruc, RazonSocial: razonSocial, Estado: "ACTIVO"}
+	}
+	const kept, passing = "20000000001", "20000000002"
+	var registro mockserver.RegistroEnMemoria
+	require.NoError(t, registro.Put(c(kept, "GLORIA DEL REGISTRO"), c(passing, "DEBAJO")))
+	srv := mockserver.New(t, mockserver.WithRegistro(&registro), mockserver.WithQuota(mockserver.Unlimited))
+	require.NoError(t, srv.DeleteContribuyente(passing))
+	done := make(chan struct{})
+	var writers, readers sync.WaitGroup
+	for i := range 2 {
+		writers.Go(func() {
+			for n := range 300 {
+				assert.NoError(t, srv.PutContribuyente(c(kept, fmt.Sprint("GLORIA PUESTA ", n))))
+				assert.NoError(t, srv.PutContribuyente(c(passing, "ENCIMA"), c(fmt.Sprintf("2000000%d%03d", i+1, n), "GLORIA NUEVA")))
+				assert.NoError(t, srv.PutData(mockserver.Data{
+					Contribuyentes: []mockserver.Contribuyente{c(kept, "GLORIA OTRA VEZ")},
+					Deleted:        mockserver.Deleted{Contribuyentes: []string{kept, passing, fmt.Sprintf("2000000%d%03d", i+1, n)}},
+				}))
+			}
+		})
+	}
+	for range 4 {
+		api := plain(t, srv)
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				found := api.get("/api/contribuyentes/search?razonSocial=gloria&limit=50").body
+				assert.Equal(t, 1, strings.Count(found, kept), found)
+				assert.Equal(t, strings.Count(found, `"ruc"`), strings.Count(found, "GLORIA"), found)
+				assert.Equal(t, 200, api.get("/api/contribuyentes/"+kept).status)
+				assert.NotContains(t, api.get("/api/contribuyentes/"+passing).body, "DEBAJO")
+				assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=debajo").body)
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	readers.Wait()
+}
+
+// busy is a Registro that puts a taxpayer on the server each time that it is asked.
+type busy struct {
+	mockserver.RegistroEnMemoria
+	srv   *mockserver.Server
+	asked []int // the limits
+}
+
+func (r *busy) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
+	found, err := r.RegistroEnMemoria.Buscar(ctx, texto, limite)
+	r.asked = append(r.asked, limite)
+	if err == nil {
+		err = r.srv.PutContribuyente(mockserver.Contribuyente{RUC: fmt.Sprintf("200000001%02d", len(r.asked)), RazonSocial: "PUESTA MIENTRAS BUSCA"})
+	}
+	return found, err
+}
+
+// A Registro is asked again only if more of what it found may have been hidden meanwhile than it was asked for.
+func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
+	for name, c := range map[string]struct {
+		records int
+		asked   []int
+		found   int
+	}{"it has few": {3, []int{5}, 2}, "it has many": {30, []int{5, 7}, 5}} {
+		t.Run(name, func(t *testing.T) {
+			registro := new(busy)
+			srv, api := start(t, mockserver.WithRegistro(registro))
+			registro.srv = srv
+			for i := range c.records {
+				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: fmt.Sprintf("200000001%02d", i+1), RazonSocial: "GLORIA"}))
+			}
+			found := rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body)
+			assert.Equal(t, c.asked, registro.asked)
+			assert.Len(t, found, c.found)
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package mockserver_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSearchOfALimitThatIsNone(t *testing.T) {
+	var registro mockserver.RegistroEnMemoria
+	require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "GLORIA"}))
+	for limite, want := range map[int]int{math.MinInt: 0, -1: 0, 0: 0, 1: 1, math.MaxInt: 1} {
+		found, err := registro.Buscar(t.Context(), "gloria", limite)
+		require.NoError(t, err)
+		assert.Len(t, found, want, limite)
+	}
+}
+
+// The best are the same whatever is put first, and however many there are beside them.
+func TestSearchKeepsTheBest(t *testing.T) {
+	var registro mockserver.RegistroEnMemoria
+	for i := range 500 {
+		ruc := fmt.Sprintf("200000%05d", (i*187)%500) // each once, in no order
+		require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: ruc, RazonSocial: "GLORIA"}))
+	}
+	for _, limite := range []int{1, 2, 50, 250, 499, 500, 501} {
+		found, err := registro.Buscar(t.Context(), "gloria", limite)
+		require.NoError(t, err)
+		require.Len(t, found, min(limite, 500))
+		for i, c := range found {
+			require.Equal(t, fmt.Sprintf("200000%05d", i), c.RUC, limite)
+		}
+	}
+}
