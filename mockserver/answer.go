@@ -92,7 +92,7 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-// quoted shows a short piece of a request's line in an error text.
+// quoted shows a short piece of a request's line, without keys, in an error text.
 func quoted(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) > most {

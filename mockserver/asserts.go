@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // TB is the part of [testing.TB] that the assertions need.
@@ -15,27 +17,47 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
+// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where
+// it has the form of a fingerprint.
+func (s *Server) filter(f Filter) filter {
+	switch a := s.keys.named(f.Key); {
+	case a != nil:
+		f.Key = a.id
+	case f.Key != "" && !redact.IsFingerprint(f.Key):
+		f.Key = redact.Fingerprint(f.Key)
+	}
+	return filter(f)
+}
+
+func (s *Server) filters(fs []Filter) []filter {
+	of := make([]filter, len(fs))
+	for i, f := range fs {
+		of[i] = s.filter(f)
+	}
+	return of
+}
+
 // Requests returns the requests of the journal that one of the filters takes, or all without a filter,
 // oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
 // with status 0.
 func (s *Server) Requests(filters ...Filter) []Request {
-	return requests(s.journal.entries(filters...))
+	return requests(s.journal.entries(s.filters(filters)...))
 }
 
 // WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
 // far with the reason of ctx. It does not poll.
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	found, err := s.journal.wait(ctx, f, n)
+	found, err := s.journal.wait(ctx, s.filter(f), n)
 	return requests(found), err
 }
 
-// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key,
-// or of all and of none when key is "".
+// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key
+// or its fingerprint, or of all and of none when key is "".
 func (s *Server) Dropped(key string) int {
 	if key == "" {
 		return s.journal.dropped(nil)
 	}
-	if a := s.keys.account(key); a != nil {
+	if a := s.keys.named(key); a != nil {
 		return s.journal.dropped(&a.seen)
 	}
 	return 0
@@ -43,7 +65,14 @@ func (s *Server) Dropped(key string) int {
 
 // JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
 func (s *Server) JournalTable(filters ...Filter) string {
-	return journalTable(s.journal.entries(filters...), Filter{})
+	return journalTable(s.journal.entries(s.filters(filters)...), filter{})
+}
+
+// WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
+// that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
+// text. Keys are found in the escapes of a URL and of JSON too.
+func (s *Server) WithoutKeys(text string, more ...string) string {
+	return s.keys.searched.Load().And(more...).Out(text)
 }
 
 // AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the
@@ -76,9 +105,10 @@ func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry) int) bool {
 	t.Helper()
 	// Of a filter with a key, that key's part only: nothing of it may be dropped, and the table shows it.
-	all, dropped := s.journal.entries(Filter{Key: f.Key}), s.Dropped(f.Key)
+	fs := s.filter(f)
+	all, dropped := s.journal.entries(filter{Key: fs.Key}), s.Dropped(f.Key)
 	got := 0
-	take := taking([]Filter{f})
+	take := taking([]filter{fs})
 	for i := range all {
 		if take(&all[i].Request) {
 			got += count(&all[i])
@@ -90,7 +120,7 @@ func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry
 		return false
 	}
 	if got != want {
-		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, f, journalTable(all, f))
+		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, fs, journalTable(all, fs))
 		return false
 	}
 	return true
@@ -121,7 +151,7 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 		for i, secret := range secrets {
 			escaped, _ := json.Marshal(secret) // a string: cannot fail
 			if secret != "" && (strings.Contains(shown, secret) || strings.Contains(shown, string(escaped))) {
-				t.Errorf("mockserver: secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, r.Method)
+				t.Errorf("mockserver: secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, printable(r.Method))
 				ok = false
 			}
 		}

@@ -28,10 +28,11 @@ type call struct {
 	journal *journal
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
 
-	op      Operation // "" when no route has the path
-	ruc     string    // of a lookup's path; of a validation, the issuer's once its fields are right
-	key     string    // as it came
-	account *account  // nil when the key is missing or unknown
+	op      Operation   // "" when no route has the path
+	ruc     string      // of a lookup's path; of a validation, the issuer's once its fields are right
+	key     string      // as it came
+	keys    redact.Keys // which no text may show: the server's, and key
+	account *account    // nil when the key is missing or unknown
 
 	body    []byte // once it was read
 	bodyErr error
@@ -127,6 +128,10 @@ func (c *call) isAbout(ruc string) bool {
 	return false
 }
 
+// quoted shows a piece of the request's line in an error text: without a key, which may be somebody
+// else's, and that before it is cut.
+func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
+
 // send writes the call's answer.
 func (c *call) send(a answer) {
 	c.record(a)
@@ -144,7 +149,7 @@ func (c *call) record(a answer) {
 	if c.account != nil {
 		of = &c.account.seen
 	}
-	c.n = c.journal.record(of, entry{c.request(a), redact.Answer(a.body, c.key), c.solUser})
+	c.n = c.journal.record(of, entry{c.request(a), redact.Answer(a.body, c.keys), c.solUser})
 }
 
 // request is the call as the journal keeps it: without claves and keys.
@@ -154,10 +159,10 @@ func (c *call) request(a answer) Request {
 		Time:    c.came,
 		Op:      c.op,
 		Matched: c.admitted,
-		Method:  redact.Text(c.r.Method, c.key),
-		Path:    redact.Text(c.r.URL.Path, c.key),
-		Query:   redact.Query(c.r.URL, c.key),
-		Agent:   redact.Text(c.r.UserAgent(), c.key),
+		Method:  redact.Text(c.r.Method, c.keys),
+		Path:    redact.Text(c.r.URL.Path, c.keys),
+		Query:   redact.Query(c.r.URL, c.keys),
+		Agent:   redact.Text(c.r.UserAgent(), c.keys),
 		Body:    c.redacted,
 		Status:  a.status,
 		Code:    a.code,

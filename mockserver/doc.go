@@ -74,7 +74,8 @@
 // # Journal
 //
 // The last 1000 requests of each key ([WithJournal]) with their answers, costs, connections and faults.
-// claveSol and keys are taken out before anything is stored. A failed assertion prints the journal, and
+// claveSol, and every key of the server that has 6 characters or more, are taken out before anything is
+// stored, wherever they stand and however they are escaped. A failed assertion prints the journal, and
 // says of each request why it was not counted; once a request was dropped, assertions fail.
 //
 //	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 2)

@@ -28,7 +28,7 @@ type Effect struct {
 
 	Latency time.Duration `json:"latency,omitempty"` // wait this long; where Sigma is above 0, the median
 	Sigma   float64       `json:"sigma,omitempty"`   // of the log-normal distribution of the latency
-	Hold    bool          `json:"hold,omitempty"`    // wait until ActiveFault.Release
+	Hold    bool          `json:"hold,omitempty"`    // wait until ActiveFault.Release; see WithHoldLimit
 
 	Status int               `json:"status,omitempty"` // instead of the answer's own, 200 to 599
 	Header map[string]string `json:"header,omitempty"` // set on the answer; "" takes one away

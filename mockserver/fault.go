@@ -35,6 +35,8 @@ type ActiveFault struct {
 	clock  *clock.Clock
 	remove func()
 
+	holdMost time.Duration // see WithHoldLimit; 0 for none
+
 	mu       sync.Mutex
 	calls    *rand.Rand // draws which calls it meets
 	waits    *rand.Rand // draws how long they wait

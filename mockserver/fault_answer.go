@@ -79,6 +79,9 @@ func (f *ActiveFault) hold(c *call, e Effect) {
 	}
 	if e.Hold {
 		c.record(answer{})
+		if f.holdMost > 0 {
+			defer time.AfterFunc(f.holdMost, f.Release).Stop()
+		}
 		if !f.wait(c, nil) {
 			cut()
 		}

@@ -158,6 +158,7 @@ func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
 	if err != nil {
 		return nil, err
 	}
+	active.holdMost = s.config.holdMost
 	s.faults.add(active)
 	return active, nil
 }

@@ -12,7 +12,7 @@ import (
 // Filter chooses requests of the journal: those that have what its fields say. The zero Filter takes all.
 type Filter struct {
 	Op        Operation // "" for any
-	Key       string    // the API key, or its fingerprint as in Request.Key
+	Key       string    // an API key, or the fingerprint of one as in Request.Key
 	RUC       string
 	Path      string // a part of the path
 	Status    int
@@ -22,13 +22,16 @@ type Filter struct {
 	After     int64  // only those with a greater N
 }
 
+// filter is a [Filter] whose Key is a fingerprint.
+type filter Filter
+
 // differs returns the first field in which a request is not what f says, and "" when it is.
-func (f Filter) differs(r *Request) string {
+func (f filter) differs(r *Request) string {
 	switch {
 	case f.Op != "" && f.Op != r.Op:
 		return "op is " + orNone(string(r.Op)) + ", not " + string(f.Op)
-	case f.Key != "" && f.keyID() != r.Key:
-		return "key is " + orNone(r.Key) + ", not " + f.keyID()
+	case f.Key != "" && f.Key != r.Key:
+		return "key is " + orNone(r.Key) + ", not " + f.Key
 	case f.RUC != "" && f.RUC != r.RUC:
 		return "RUC is " + orNone(r.RUC) + ", not " + f.RUC
 	case !strings.Contains(r.Path, f.Path):
@@ -47,16 +50,15 @@ func (f Filter) differs(r *Request) string {
 	return ""
 }
 
-// keyID returns the fingerprint of the filter's key.
-func (f Filter) keyID() string {
-	if strings.HasPrefix(f.Key, redact.Prefix) {
-		return f.Key
+// String says what f takes, without a key: a Key that looks like a fingerprint may be one.
+func (f Filter) String() string {
+	if f.Key != "" {
+		f.Key = redact.Fingerprint(f.Key)
 	}
-	return redact.Fingerprint(f.Key)
+	return filter(f).String()
 }
 
-// String says what f takes, without a key.
-func (f Filter) String() string {
+func (f filter) String() string {
 	var parts []string
 	add := func(name, value string) {
 		if value != "" {
@@ -64,9 +66,7 @@ func (f Filter) String() string {
 		}
 	}
 	add("op", string(f.Op))
-	if f.Key != "" {
-		add("key", f.keyID())
-	}
+	add("key", f.Key)
 	add("ruc", f.RUC)
 	add("path", f.Path)
 	if f.Status != 0 {
@@ -98,14 +98,8 @@ func orNone(s string) string {
 
 // taking returns a function that reports whether one of the filters takes a request; without a filter,
 // each request is taken.
-func taking(filters []Filter) func(*Request) bool {
-	filters = slices.Clone(filters)
-	for i := range filters {
-		if filters[i].Key != "" {
-			filters[i].Key = filters[i].keyID() // once, not for each request
-		}
-	}
+func taking(filters []filter) func(*Request) bool {
 	return func(r *Request) bool {
-		return len(filters) == 0 || slices.ContainsFunc(filters, func(f Filter) bool { return f.differs(r) == "" })
+		return len(filters) == 0 || slices.ContainsFunc(filters, func(f filter) bool { return f.differs(r) == "" })
 	}
 }

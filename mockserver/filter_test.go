@@ -1,11 +1,13 @@
 package mockserver_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestFilters(t *testing.T) {
@@ -43,4 +45,55 @@ func TestFilters(t *testing.T) {
 		})
 	}
 	assert.Len(t, srv.Requests(mockserver.Filter{Status: 404}, mockserver.Filter{Key: "otra"}), 2, "any of them")
+}
+
+// What the server knows as a key is a key, also one that looks like a fingerprint.
+func TestAKeyThatLooksLikeAFingerprint(t *testing.T) {
+	for _, key := range []string{"k_", "k_produccion", "k_0123abcd", "k_0123ABCD"} {
+		t.Run(key, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithAPIKey(key), mockserver.WithKey("otra", 10), mockserver.WithJournal(2))
+			api.get(lookup)
+			api.withKey("otra").get(lookup)
+			f := mockserver.Filter{Key: key}
+			found := srv.Requests(f)
+			require.Len(t, found, 1)
+			id := found[0].Key
+			assert.NotEqual(t, key, id)
+			assert.Len(t, srv.Requests(mockserver.Filter{Key: id}), 1)
+			assert.Len(t, srv.Tenant(key).Requests(), 1)
+			got, err := srv.WaitRequests(t.Context(), f, 1)
+			require.NoError(t, err)
+			assert.Len(t, got, 1)
+			assert.True(t, srv.AssertCalls(t, f, 1))
+			assert.True(t, srv.AssertSpent(t, f, 1))
+
+			var said fakeTB
+			assert.False(t, srv.AssertCalls(&said, f, 0), "it was called")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err = srv.WaitRequests(ctx, f, 2)
+			require.Error(t, err)
+			shown := said.String() + err.Error() + fmt.Sprint(f, &f, srv.Tenant(key)) + fmt.Sprintf("%+v %#v %s", f, f, f) + srv.JournalTable(f)
+			if key != "k_" { // with which every fingerprint begins
+				assert.NotContains(t, shown, key)
+			}
+			assert.Contains(t, said.String(), "among requests with key="+id)
+
+			api.get(lookup)
+			api.get(lookup)
+			assert.Equal(t, 1, srv.Dropped(key))
+			assert.Equal(t, 1, srv.Dropped(id), "of a fingerprint too")
+			assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: id}, 2), "one was dropped")
+		})
+	}
+}
+
+// An unknown key has a fingerprint too, and its requests are found by either.
+func TestRequestsOfAnUnknownKey(t *testing.T) {
+	srv, api := start(t)
+	api.withKey("k_desconocida").get(lookup)
+	found := srv.Requests(mockserver.Filter{Key: "k_desconocida"})
+	require.Len(t, found, 1)
+	assert.Len(t, srv.Requests(mockserver.Filter{Key: found[0].Key}), 1)
+	assert.Empty(t, srv.Requests(mockserver.Filter{Key: srv.APIKey}))
 }

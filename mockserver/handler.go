@@ -16,6 +16,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
+	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
+		c.keys = c.keys.And(c.key)
+	}
 	if a, refused := refused(c, to, &s.assume); refused {
 		c.send(a)
 		return
@@ -32,9 +35,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refused(c *call, to *route, assume *Assumptions) (answer, bool) {
 	switch {
 	case to == nil:
-		return noRoute(c.r), true
+		return noRoute(c), true
 	case c.r.Method != to.method:
-		return wrongMethod(to, c.r), true
+		return wrongMethod(to, c), true
 	case c.account == nil:
 		return refusedKey(c.r, assume), true
 	}

@@ -145,14 +145,14 @@ func (j *journal) dropped(of *ring) (n int) {
 }
 
 // entries returns what one of the filters takes, or all without a filter, in order.
-func (j *journal) entries(filters ...Filter) []entry {
+func (j *journal) entries(filters ...filter) []entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.read(filters)
 }
 
 // read is entries with the lock held.
-func (j *journal) read(filters []Filter) (found []entry) {
+func (j *journal) read(filters []filter) (found []entry) {
 	take := taking(filters)
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
@@ -166,10 +166,10 @@ func (j *journal) read(filters []Filter) (found []entry) {
 }
 
 // wait returns the entries that f takes, once there are n, or those so far with the reason of ctx.
-func (j *journal) wait(ctx context.Context, f Filter, n int) ([]entry, error) {
+func (j *journal) wait(ctx context.Context, f filter, n int) ([]entry, error) {
 	for {
 		j.mu.Lock()
-		found := j.read([]Filter{f})
+		found := j.read([]filter{f})
 		if j.changed == nil {
 			j.changed = make(chan struct{})
 		}

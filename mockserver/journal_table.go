@@ -5,10 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 )
 
 // table writes requests, one a line; what the filter does not take says why.
-func journalTable(all []entry, f Filter) string {
+func journalTable(all []entry, f filter) string {
 	if len(all) == 0 {
 		return "The journal is empty: no request came.\n"
 	}
@@ -17,9 +19,6 @@ func journalTable(all []entry, f Filter) string {
 	if len(all) > most {
 		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
 		all = all[len(all)-most:]
-	}
-	if f.Key != "" {
-		f.Key = f.keyID()
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "  \tN\ttime\trequest\tkey\tstatus\tcode\tcost\tconn\tfault\tSOL\tnot counted, since")
@@ -31,7 +30,7 @@ func journalTable(all []entry, f Filter) string {
 			mark = "  "
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", mark, r.N, r.Time.Format("15:04:05.000"), r.line(),
-			orDash(r.Key), r.statusText(), orDash(r.Code), r.Cost, r.connText(), orDash(r.Fault), orDash(string(r.SOL)), why)
+			orDash(r.Key), r.statusText(), orDash(printable(r.Code)), r.Cost, r.connText(), orDash(printable(r.Fault)), orDash(string(r.SOL)), printable(why))
 	}
 	_ = w.Flush()
 	return b.String()
@@ -43,10 +42,20 @@ func (r *Request) line() string {
 	if r.Query != "" {
 		line += "?" + r.Query
 	}
-	if len(line) > 70 {
-		line = line[:70] + "…"
+	if letters := []rune(line); len(letters) > 70 {
+		line = string(letters[:70]) + "…"
 	}
-	return line
+	return printable(line)
+}
+
+// printable keeps what came in a path from moving the cursor of a terminal or changing what a log shows.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
 }
 
 func (r *Request) statusText() string {

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/google/go-cmp/cmp"
@@ -146,6 +148,95 @@ func TestJournalKeepsNoSecrets(t *testing.T) {
 		assert.False(t, strings.Contains(string(text)+srv.JournalTable()+fmt.Sprintf("%+v", srv.Requests()), secret), secret)
 	}
 	assert.Len(t, srv.Requests(), 3*len(bodies)+3)
+}
+
+// A key of the server is in no text of the journal and in no answer, whoever sent it and however it is
+// written; see internal/redact for the writings.
+func TestNoTextHoldsAKeyOfTheServer(t *testing.T) {
+	const key = `llave"con%41\de-otro`
+	long := strings.Repeat("a", 55)
+	for name, c := range map[string]struct{ method, path, agent string }{
+		"lookup":             {"GET", "/api/contribuyentes/" + url.PathEscape(key), ""},
+		"no route":           {"GET", "/api/" + url.PathEscape(key), ""},
+		"escaped twice":      {"GET", "/api/" + url.PathEscape(url.PathEscape(key)), ""},
+		"escaped in full":    {"GET", "/api/%6cl%61ve%22con%2541%5cde-otro", ""},
+		"where it is cut":    {"GET", "/api/contribuyentes/" + long + url.PathEscape(key), ""},
+		"cut without route":  {"GET", "/api/" + long + url.PathEscape(key), ""},
+		"beyond the bound":   {"GET", "/api/" + strings.Repeat(long, 5) + long[:15] + url.PathEscape(key), ""},
+		"search":             {"GET", "/api/contribuyentes/search?razonSocial=" + url.QueryEscape(key), ""},
+		"limit":              {"GET", "/api/contribuyentes/search?razonSocial=sunat&limit=" + url.QueryEscape(key), ""},
+		"date":               {"GET", "/api/tipocambio?fecha=" + url.QueryEscape(key), ""},
+		"date, cut":          {"GET", "/api/tipocambio?fecha=" + long + url.QueryEscape(key), ""},
+		"another parameter":  {"GET", "/api/tipocambio?api_key=" + url.QueryEscape(key), ""},
+		"method":             {"llave-segunda", "/api/tipocambio", ""},
+		"User-Agent":         {"GET", "/api/tipocambio", "curl " + key},
+		"User-Agent escaped": {"GET", "/api/tipocambio", "curl " + url.QueryEscape(key)},
+	} {
+		for _, sender := range []string{mockserver.DefaultAPIKey, key, "desconocida", ""} {
+			t.Run(name+" by "+sender, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(key, 10), mockserver.WithKey("llave-segunda", 10))
+				answer := api.withKey(sender).send(c.method, c.path, "", "User-Agent", c.agent)
+				entries, err := json.Marshal(srv.Requests())
+				require.NoError(t, err)
+				require.Len(t, srv.Requests(), 1)
+				for _, shown := range []string{answer.body, string(entries), srv.JournalTable(), fmt.Sprintf("%+v", srv.Requests())} {
+					for _, part := range []string{`llave"c`, `llave\"c`, "llave%22c", "llave%2522c", "%6cl%61", "llave-segunda", "llave-s"} {
+						assert.NotContains(t, shown, part)
+					}
+				}
+				srv.AssertNoSecrets(t)
+			})
+		}
+	}
+}
+
+// What a fault answers goes out as it was given; the journal does not keep it so.
+func TestAnAnswerWithAKeyIsNotKept(t *testing.T) {
+	srv, api := start(t, mockserver.WithKey("llave-de-otro", 10))
+	srv.Fault(mockserver.Match{}, mockserver.Answer(500, `{"error":"llave-de-otro \u006clave-de-otro","code":"X"}`))
+	assert.Contains(t, api.get(lookup).body, "llave-de-otro", "the test's own text")
+	answer := srv.Requests()[0].Answer
+	assert.Equal(t, 2, strings.Count(answer, "k_"), answer)
+	srv.AssertNoSecrets(t)
+	require.NoError(t, srv.DeleteKey("llave-de-otro"))
+	require.NoError(t, srv.PutKey("llave-nueva", 1))
+	api.get("/api/contribuyentes/llave-nueva")
+	srv.AssertNoSecrets(t)
+}
+
+func TestAShortKeyManglesNothing(t *testing.T) {
+	for _, key := range []string{"a", "api", "apico"} {
+		srv, api := start(t, mockserver.WithAPIKey(key))
+		got := api.send("GET", "/api/contribuyentes/apico", "", "User-Agent", "api/1.0 apico")
+		assert.Contains(t, got.body, "«apico»")
+		r := srv.Requests()[0]
+		assert.Equal(t, "/api/contribuyentes/apico", r.Path)
+		assert.Equal(t, "api/1.0 apico", r.Agent)
+		assert.Equal(t, got.body, r.Answer)
+		assert.Equal(t, "sin api", srv.WithoutKeys("sin api"))
+	}
+}
+
+func TestWithoutKeys(t *testing.T) {
+	srv, api := start(t, mockserver.WithKey("llave-de-otro", 10))
+	api.withKey("llave-de-otro").get(lookup)
+	id := srv.Requests()[0].Key
+	assert.Equal(t, "a "+id+" b "+id, srv.WithoutKeys("a llave-de-otro b %6Clave-de-otro"))
+	assert.NotContains(t, srv.WithoutKeys("una tercera", "tercera"), "tercera")
+}
+
+// A path cannot move the cursor of the terminal on which a test's log is read, nor hide a line of it.
+func TestNoControlCharacterReachesTheTestLog(t *testing.T) {
+	srv, api := start(t)
+	api.get("/api/%1b%5b2J%0aPASS%0d%00%7f%c2%9b31m%e2%80%ae%c2%85%ff")
+	api.get("/api/contribuyentes/search?razonSocial=%1b%5b2J%0aPASS")
+	var said fakeTB
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Path: "/otra"}, 1))
+	lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
+	assert.Len(t, lines, 4, "a line each, after two of its own")
+	for _, shown := range append(lines, strings.Split(srv.JournalTable(), "\n")...) {
+		assert.Equal(t, -1, strings.IndexFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }), "%q", shown)
+	}
 }
 
 // watched is a ResponseWriter that looks at the journal when the answer comes.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
@@ -56,9 +57,12 @@ type account struct {
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	accounts sync.Map // string -> *account; read by every request, written hardly ever
+
+	changing sync.Mutex
+	searched atomic.Pointer[redact.Keys] // the keys, for what looks for them in a text
 }
 
-// put takes keys that were checked. One that is there keeps what it has used.
+// put takes keys that were checked, if any. One that is there keeps what it has used.
 func (r *keyring) put(ks ...Key) {
 	for _, k := range ks {
 		if a := r.account(k.Key); a != nil {
@@ -67,9 +71,26 @@ func (r *keyring) put(ks ...Key) {
 		}
 		r.accounts.Store(k.Key, &account{id: redact.Fingerprint(k.Key), usage: usage{limit: k.Quota}})
 	}
+	r.search()
 }
 
-func (r *keyring) remove(key string) { r.accounts.Delete(key) }
+func (r *keyring) remove(key string) {
+	r.accounts.Delete(key)
+	r.search()
+}
+
+// search notes which keys are to be looked for from now on.
+func (r *keyring) search() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	var texts []string
+	r.accounts.Range(func(key, _ any) bool {
+		texts = append(texts, key.(string))
+		return true
+	})
+	keys := redact.NewKeys(texts...)
+	r.searched.Store(&keys)
+}
 
 // account returns a key's account, or nil.
 func (r *keyring) account(key string) *account {
@@ -77,6 +98,21 @@ func (r *keyring) account(key string) *account {
 		return entry.(*account)
 	}
 	return nil
+}
+
+// named returns the account of a key, or of the key with a fingerprint, or nil.
+func (r *keyring) named(text string) *account {
+	found := r.account(text)
+	if found != nil || !redact.IsFingerprint(text) {
+		return found
+	}
+	r.accounts.Range(func(_, entry any) bool {
+		if a := entry.(*account); a.id == text {
+			found = a
+		}
+		return found == nil
+	})
+	return found
 }
 
 // all returns the keys with their quotas, in the order of the keys.

@@ -37,7 +37,7 @@ func buscar(c *call, assume *Assumptions) answer {
 	if !ok {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidLimit,
 			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contrato.md, 4.2)",
-			quoted(query.Get("limit")), limitMost, limitDefault)
+			c.quoted(query.Get("limit")), limitMost, limitDefault)
 	}
 	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
 	if err != nil {

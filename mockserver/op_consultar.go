@@ -23,7 +23,7 @@ func consultar(c *call, assume *Assumptions) answer {
 	ruc := c.ruc
 	if !isRUC(ruc) {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidRUC,
-			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 4.1)", quoted(ruc))
+			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 4.1)", c.quoted(ruc))
 	}
 	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
 	if err != nil {

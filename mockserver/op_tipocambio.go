@@ -29,7 +29,7 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
 			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
 				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (docs/contrato.md, 4.4)",
-				quoted(query.Get("fecha")))
+				c.quoted(query.Get("fecha")))
 		}
 	}
 	r, ok := c.data.tiposCambio.of(fecha)

@@ -29,7 +29,8 @@ type config struct {
 	registro      Registro
 	data          []Data // put in order, over the default data
 	sunatDown     bool
-	journal       int // requests of each key
+	journal       int           // requests of each key
+	holdMost      time.Duration // 0 for no limit
 }
 
 func newConfig(opts []Option) (*config, error) {
@@ -131,6 +132,19 @@ func WithClock(now func() time.Time) Option {
 			return errors.New("WithClock: the clock is nil")
 		}
 		c.now = now
+		return nil
+	}
+}
+
+// WithHoldLimit releases a fault that has held a call for d of real time (virtual in a testing/synctest
+// bubble): whoever was to do it may be gone. 0, the default, is without a limit: [Hold] then lasts until
+// [ActiveFault.Release].
+func WithHoldLimit(d time.Duration) Option {
+	return func(c *config) error {
+		if d < 0 {
+			return errors.New("WithHoldLimit: the time is negative")
+		}
+		c.holdMost = d
 		return nil
 	}
 }

@@ -69,15 +69,15 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	return nil, ""
 }
 
-func wrongMethod(to *route, r *http.Request) answer {
+func wrongMethod(to *route, c *call) answer {
 	a := refusal(http.StatusMethodNotAllowed, codeMethod,
-		"%s no admite el método %s; use %s %s", to.path, quoted(r.Method), to.method, to.path)
+		"%s no admite el método %s; use %s %s", to.path, c.quoted(c.r.Method), to.method, to.path)
 	a.allow = to.method
 	return a
 }
 
-func noRoute(r *http.Request) answer {
-	path := r.URL.EscapedPath()
+func noRoute(c *call) answer {
+	path := c.r.URL.EscapedPath()
 	near := nearest(path)
 	exist := make([]string, len(routes))
 	for i, to := range routes {
@@ -85,7 +85,7 @@ func noRoute(r *http.Request) answer {
 	}
 	return refusal(http.StatusNotFound, codeNoRoute,
 		"no existe la ruta %s; ¿quiso decir %s %s? Rutas del servicio: %s. Las rutas se escriben tal cual, sin // ni .. ni barra final",
-		quoted(path), near.method, near.path, strings.Join(exist, ", "))
+		c.quoted(path), near.method, near.path, strings.Join(exist, ", "))
 }
 
 // longPath bounds the work for one path: what comes after it makes no route nearer.

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,12 +27,28 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("TELL_SIGNALS") != "" { // this binary, as the command of a test
+		tellSignals()
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		if built.dir != "" {
 			_ = os.RemoveAll(built.dir)
 		}
 		os.Exit(status)
 	}))
+}
+
+// tellSignals writes a line for each signal that comes, as no shell does that gets two at once, and ends
+// with 9 at SIGQUIT.
+func tellSignals() {
+	came := make(chan os.Signal, 64)
+	signal.Notify(came, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	fmt.Println("ready")
+	for s := range came {
+		if fmt.Println(s); s == syscall.SIGQUIT {
+			os.Exit(9)
+		}
+	}
 }
 
 // binary builds the program, once for all tests, and returns its path.

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // logged logs the calls that were not answered with 2xx, or all. Of a request it shows the method and the
 // path only: queries and bodies hold what a log must not, and the journal has them, redacted.
-func logged(h http.Handler, log *slog.Logger, all bool) http.Handler {
+func logged(mock *mockserver.Server, log *slog.Logger, all bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		watched := &watcher{ResponseWriter: w}
 		began := time.Now()
@@ -22,19 +23,17 @@ func logged(h http.Handler, log *slog.Logger, all bool) http.Handler {
 			if watched.code == "" && watched.status != 0 {
 				level = slog.LevelInfo
 			}
-			log.Log(r.Context(), level, "call", "method", withoutKey(r, r.Method), "path", withoutKey(r, r.URL.Path),
+			log.Log(r.Context(), level, "call", "method", shown(mock, r, r.Method), "path", shown(mock, r, r.URL.Path),
 				"status", watched.status, "code", watched.code, "took", time.Since(began).Round(time.Microsecond))
 		}()
-		h.ServeHTTP(watched, r)
+		mock.ServeHTTP(watched, r)
 	})
 }
 
-// withoutKey bounds a piece of the request line, and takes the API key out of it, wherever it was put.
-func withoutKey(r *http.Request, s string) string {
+// shown is a piece of the request line without the API keys of the server and of the request, and bounded.
+func shown(mock *mockserver.Server, r *http.Request, s string) string {
 	const most = 200
-	if key := r.Header.Get("X-API-KEY"); key != "" {
-		s = strings.ReplaceAll(s, key, "***")
-	}
+	s = mock.WithoutKeys(s, r.Header.Get("X-API-KEY"))
 	return s[:min(len(s), most)]
 }
 

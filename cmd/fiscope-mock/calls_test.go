@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ func (b *buffer) String() string {
 func called(t *testing.T, all bool) []string {
 	t.Helper()
 	s := defaultSettings()
-	s.addr, s.log, s.logAll, s.keys = "127.0.0.1:0", logJSON, all, []apiKey{{key: "s3creta"}}
+	s.addr, s.log, s.logAll, s.keys = "127.0.0.1:0", logJSON, all, []apiKey{{key: "s3creta"}, {key: "segunda-s3creta"}}
 	var out buffer
 	r, err := start(s, newLogger(s.log, &out))
 	require.NoError(t, err)
@@ -55,6 +56,8 @@ func called(t *testing.T, all bool) []string {
 	}
 	require.NoError(t, send("GET", "/api/contribuyentes/20131312955", "s3creta", ""))
 	require.NoError(t, send("GET", "/api/contribuyentes/s3creta?razonSocial=s3creta", "s3creta", ""))
+	require.NoError(t, send("GET", "/api/contribuyentes/"+strings.Repeat("a", 190)+"segunda-s3creta", "", ""))
+	require.NoError(t, send("GET", "/api/%25%373egunda-s3creta", "", ""))
 	require.NoError(t, send("GET", "/api/nada", "otra-s3creta", ""))
 	require.NoError(t, send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
 		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`))
@@ -64,6 +67,7 @@ func called(t *testing.T, all bool) []string {
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "/api/tipocambio") }, 10*time.Second, time.Millisecond)
 	require.NoError(t, r.close())
 	assert.NotContains(t, out.String(), "s3creta")
+	assert.NotContains(t, out.String(), "segunda")
 	var lines []string
 	for line := range strings.Lines(out.String()) {
 		var l struct {
@@ -75,14 +79,17 @@ func called(t *testing.T, all bool) []string {
 		if l.Status != nil {
 			status = http.StatusText(*l.Status)
 		}
-		lines = append(lines, strings.Join([]string{l.Level, l.Method, l.Path, status, l.Code}, " "))
+		path := regexp.MustCompile(`k_[0-9a-f]{0,8}`).ReplaceAllString(l.Path, "KEY")
+		lines = append(lines, strings.Join([]string{l.Level, l.Method, path, status, l.Code}, " "))
 	}
 	return lines
 }
 
 func TestLog(t *testing.T) {
 	failed := []string{
-		"WARN GET /api/contribuyentes/*** Bad Request INVALID_RUC",
+		"WARN GET /api/contribuyentes/KEY Bad Request INVALID_RUC",
+		"WARN GET /api/contribuyentes/" + strings.Repeat("a", 180) + " Unauthorized UNAUTHORIZED",
+		"WARN GET /api/KEY Not Found MOCK_NO_ROUTE",
 		"WARN GET /api/nada Not Found MOCK_NO_ROUTE",
 		"WARN POST /api/cpe/validar Unauthorized INVALID_SOL_CREDENTIALS",
 		"INFO POST /_mock/faults - ",

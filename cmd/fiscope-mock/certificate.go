@@ -99,6 +99,9 @@ func selfSigned(names []string) (tls.Certificate, []byte, error) {
 	if err != nil {
 		return none, nil, err
 	}
-	return tls.Certificate{Certificate: [][]byte{leafDER, caDER}, PrivateKey: key},
+	if leaf, err = x509.ParseCertificate(leafDER); err != nil {
+		return none, nil, err
+	}
+	return tls.Certificate{Certificate: [][]byte{leafDER, caDER}, PrivateKey: key, Leaf: leaf},
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}), nil
 }

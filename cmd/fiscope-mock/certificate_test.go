@@ -109,11 +109,12 @@ func TestResetOverTLS(t *testing.T) {
 }
 
 func TestGivenPair(t *testing.T) {
+	url, command := servingPair(t, "127.0.0.1")
+	assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key clave-de-prueba", command)
 	dir := t.TempDir()
 	ca, cert, key := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writePair(t, ca, cert, key)
-	url, command := serving(t, vars("FISCOPE_MOCK_TLS_KEY", key), "-addr", "127.0.0.1:0", "-log", "off", "-tls-cert", cert)
-	assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key clave-de-prueba", command)
+	writePair(t, ca, cert, key, "127.0.0.1")
+	url, _ = serving(t, vars("FISCOPE_MOCK_TLS_KEY", key), "-addr", "127.0.0.1:0", "-log", "off", "-tls-cert", cert)
 	resp, err := overTLS(t, ca).Get(url + "/_mock/ca.pem")
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
@@ -124,10 +125,19 @@ func TestGivenPair(t *testing.T) {
 	assert.Contains(t, stderr.String(), "-tls-cert and -tls-key: ")
 }
 
-// writePair writes a certificate and its key as a company's own CA would give them.
-func writePair(t *testing.T, ca, cert, key string) {
+// servingPair serves with a certificate for a name, and returns the first two lines.
+func servingPair(t *testing.T, name string) (url, command string) {
 	t.Helper()
-	pair, root, err := selfSigned([]string{"127.0.0.1"})
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	writePair(t, filepath.Join(dir, "ca.pem"), cert, key, name)
+	return serving(t, vars("FISCOPE_MOCK_TLS_KEY", key), "-addr", "127.0.0.1:0", "-log", "off", "-tls-cert", cert)
+}
+
+// writePair writes a certificate and its key as a company's own CA would give them.
+func writePair(t *testing.T, ca, cert, key, name string) {
+	t.Helper()
+	pair, root, err := selfSigned([]string{name})
 	require.NoError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	require.NoError(t, err)

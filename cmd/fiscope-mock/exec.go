@@ -9,22 +9,28 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // The statuses of exec that are not the command's, as those of env(1) and timeout(1).
 const (
+	execTimeout  = 124 // -timeout ended the command
 	execFailed   = 125 // the mock server, not the command
 	execNotRun   = 126 // the command is there and cannot be run
 	execNotFound = 127
-	execBySignal = 128 // and the signal's number
-
 )
 
+// killAfter is how long a command that -timeout ends has got to clean up.
+const killAfter = 5 * time.Second
+
 // execute runs a command with a mock server of its own, and returns the command's status.
-func execute(args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func execute(args, environ []string, stdin, stdout, stderr *os.File) int {
 	// From here on a signal is the command's.
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup: for the command too
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 
 	s := defaultSettings()
@@ -69,57 +75,48 @@ func notRun(err error, stderr io.Writer) int {
 }
 
 // runCommand runs s.rest until it ends, forwarding signals to it.
-func (r *running) runCommand(path string, environ []string, signals <-chan os.Signal, stdin io.Reader, stdout, stderr io.Writer) (int, error) {
+func (r *running) runCommand(path string, environ []string, signals <-chan os.Signal, stdin, stdout, stderr *os.File) (int, error) {
 	environ, remove, err := r.commandEnv(environ)
 	if err != nil {
 		return 0, err
 	}
 	defer remove()
 	// It ends when it ends: a context could only kill it.
-	cmd := &exec.Cmd{Path: path, Args: r.rest, Env: environ, Stdin: stdin, Stdout: stdout, Stderr: stderr}
-	if err := cmd.Start(); err != nil {
+	p, err := startProcess(&exec.Cmd{Path: path, Args: r.rest, Env: environ, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	if err != nil {
 		return 0, err
 	}
 	ended := make(chan struct{})
-	forwarded := make(chan struct{})
-	go func() {
-		defer close(forwarded)
-		forward(cmd.Process, signals, ended)
-	}()
-	err = cmd.Wait()
+	watched := make(chan bool)
+	go func() { watched <- watch(p, signals, r.timeout, ended) }()
+	status, err := p.wait()
 	close(ended)
-	<-forwarded
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return 0, err
+	if tooLong := <-watched; tooLong && err == nil {
+		_, _ = fmt.Fprintf(stderr, "fiscope-mock: the command took longer than %s and was ended: see -timeout\n", r.timeout)
+		return execTimeout, nil
 	}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return execBySignal + int(status.Signal()), nil
-	}
-	return cmd.ProcessState.ExitCode(), nil
+	return status, err
 }
 
-// forward passes signals on. Ctrl-C it leaves to the terminal, which sends it to the command as well:
-// twice would make many test runners stop without cleaning up.
-func forward(p *os.Process, signals <-chan os.Signal, ended <-chan struct{}) {
+// watch forwards signals until the command has ended, and ends it when it takes too long; 0 is never.
+func watch(p *process, signals <-chan os.Signal, timeout time.Duration, ended <-chan struct{}) (tooLong bool) {
+	var late, veryLate <-chan time.Time
+	if timeout > 0 {
+		late = time.After(timeout)
+	}
 	for {
 		select {
 		case sig := <-signals:
-			if sig == syscall.SIGTERM || sig == syscall.SIGHUP || !hasTerminal() {
-				_ = p.Signal(sig) // fails when it has just ended
-			}
+			p.send(sig)
+		case <-late:
+			tooLong, veryLate = true, time.After(killAfter)
+			p.end(syscall.SIGTERM)
+		case <-veryLate:
+			p.end(syscall.SIGKILL)
 		case <-ended:
-			return
+			return tooLong
 		}
 	}
-}
-
-func hasTerminal() bool {
-	f, err := os.Open("/dev/tty")
-	if err != nil {
-		return false
-	}
-	_ = f.Close()
-	return true
 }
 
 func lookupEnv(environ []string, name string) string {

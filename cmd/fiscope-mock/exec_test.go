@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -47,6 +45,11 @@ func TestExecStatus(t *testing.T) {
 		"no command":     {nil, 125, "exec wants a command"},
 		"wrong flag":     {[]string{"-quota", "mil", "--", "true"}, 125, "-quota"},
 		"wrong data":     {[]string{"-data", plain, "--", "true"}, 125, plain + ":1: "},
+		"in time":        {[]string{"-timeout", "1m", "--", "sh", "-c", "exit 7"}, 7, "0 calls"},
+		"not in time":    {[]string{"-timeout", "50ms", "--", "sleep", "60"}, 124, "longer than 50ms"},
+		"its children":   {[]string{"-timeout", "50ms", "--", "sh", "-c", "sleep 60; true"}, 124, "longer than 50ms"},
+		"stopped":        {[]string{"-timeout", "50ms", "--", "sh", "-c", "kill -STOP $$; sleep 60"}, 124, "longer than 50ms"},
+		"will not end":   {[]string{"-timeout", "50ms", "--", "sh", "-c", `trap "" TERM; sleep 60; sleep 60`}, 124, "longer than 50ms"},
 		"address":        {[]string{"-addr", "256.0.0.1:0", "--", "true"}, 125, "256.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -95,14 +98,21 @@ func TestBundleKeepsWhatWasTrusted(t *testing.T) {
 		return path
 	}
 	r := running{caFile: file("ours")}
+	folder := filepath.Join(dir, "folder")
+	require.NoError(t, os.Mkdir(folder, 0o700))
+	require.NoError(t, os.Link(file("roots"), filepath.Join(folder, "roots")))
 	for name, c := range map[string]struct {
 		environ []string
 		want    string
 	}{
-		"own roots":         {[]string{"SSL_CERT_FILE=" + file("roots")}, "roots\n\nours\n"},
-		"own and Node's":    {[]string{"SSL_CERT_FILE=" + file("roots"), "NODE_EXTRA_CA_CERTS=" + file("node")}, "roots\n\nnode\n\nours\n"},
-		"a file that isn't": {[]string{"SSL_CERT_FILE=" + dir + "/no"}, string(systemBundle()) + "ours\n"},
-		"the system's":      {nil, string(systemBundle()) + "ours\n"},
+		"own roots":           {[]string{"SSL_CERT_FILE=" + file("roots")}, "roots\n\nours\n"},
+		"own and Node's":      {[]string{"SSL_CERT_FILE=" + file("roots"), "NODE_EXTRA_CA_CERTS=" + file("node")}, "roots\n\nnode\n\nours\n"},
+		"curl's and Python's": {[]string{"SSL_CERT_FILE=" + file("roots"), "CURL_CA_BUNDLE=" + file("curl"), "REQUESTS_CA_BUNDLE=" + file("python")}, "roots\n\ncurl\n\npython\n\nours\n"},
+		"a folder":            {[]string{"SSL_CERT_FILE=" + file("roots"), "REQUESTS_CA_BUNDLE=" + folder}, "roots\n\nroots\n\nours\n"},
+		"one for all":         {[]string{"SSL_CERT_FILE=" + file("roots"), "CURL_CA_BUNDLE=" + file("roots"), "REQUESTS_CA_BUNDLE=" + file("roots")}, "roots\n\nours\n"},
+		"one for two":         {[]string{"CURL_CA_BUNDLE=" + file("python"), "REQUESTS_CA_BUNDLE=" + file("python")}, string(systemBundle()) + "python\n\nours\n"},
+		"a file that isn't":   {[]string{"SSL_CERT_FILE=" + dir + "/no"}, string(systemBundle()) + "ours\n"},
+		"the system's":        {nil, string(systemBundle()) + "ours\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bundle, err := r.bundle(c.environ)
@@ -153,27 +163,4 @@ ask "$FISCOPE_BASE_URL/api/tipocambio"; exit 3`
 
 	_, stderr, _ = runProgram(t, nil, "exec", "-journal", "1", "--", "sh", "-c", script)
 	assert.Contains(t, stderr, "the journal had no room for")
-}
-
-func TestExecForwardsSignals(t *testing.T) {
-	// Sleeps in the background, so that the shell acts at once: a trap waits for a command in front.
-	const script = `for s in TERM INT HUP; do trap "echo $s; kill \$!; exit 9" $s; done; sleep 60 >/dev/null & echo ready; wait`
-	for name, signal := range map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "HUP": syscall.SIGHUP} {
-		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), binary(t), "exec", "--", "sh", "-c", script)
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without the terminal of who runs this test
-			stdout, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			lines := bufio.NewScanner(stdout)
-			require.True(t, lines.Scan())
-			require.Equal(t, "ready", lines.Text())
-			require.NoError(t, cmd.Process.Signal(signal))
-			assert.True(t, lines.Scan())
-			assert.Equal(t, name, lines.Text())
-			var exit *exec.ExitError
-			require.ErrorAs(t, cmd.Wait(), &exit)
-			assert.Equal(t, 9, exit.ExitCode(), "the command's status")
-		})
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -32,11 +33,14 @@ func (r *running) commandEnv(environ []string) (_ []string, remove func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"} {
+	for _, name := range caVariables {
 		add(name, bundle)
 	}
 	return environ, func() { _ = os.Remove(bundle) }, nil //nolint:gosec // made by bundle
 }
+
+// caVariables say what to trust to Node, OpenSSL and Go, curl, and Python.
+var caVariables = []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}
 
 // systemRoots are where Linux distributions keep what programs trust, as crypto/x509 knows them.
 var systemRoots = []string{
@@ -44,18 +48,39 @@ var systemRoots = []string{
 	"/etc/pki/tls/cacert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
 }
 
+// certificates are the contents of a file, or of the files of a folder, which Python reads too; none where
+// it cannot be read.
+func certificates(name string) (pem [][]byte) {
+	files := []string{name}
+	if entries, err := os.ReadDir(name); err == nil {
+		files = nil
+		for _, entry := range entries {
+			files = append(files, filepath.Join(name, entry.Name()))
+		}
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil { //nolint:gosec // the files of who runs the program
+			pem = append(pem, text)
+		}
+	}
+	return pem
+}
+
 // bundle writes what the command trusted before and the mock's CA into one file: most of the variables
 // replace a program's roots, and a test may also fetch its packages.
 func (r *running) bundle(environ []string) (string, error) {
 	var pem [][]byte
 	for _, candidate := range append([]string{lookupEnv(environ, "SSL_CERT_FILE")}, systemRoots...) {
-		if roots, err := os.ReadFile(candidate); err == nil { //nolint:gosec // the files of who runs the program
-			pem = append(pem, roots)
+		if roots := certificates(candidate); roots != nil {
+			pem = append(pem, roots...)
 			break
 		}
 	}
-	if extra, err := os.ReadFile(lookupEnv(environ, "NODE_EXTRA_CA_CERTS")); err == nil {
-		pem = append(pem, extra)
+	var seen []string
+	for _, name := range caVariables {
+		if file := lookupEnv(environ, name); file != lookupEnv(environ, "SSL_CERT_FILE") && !slices.Contains(seen, file) {
+			pem, seen = append(pem, certificates(file)...), append(seen, file)
+		}
 	}
 	ca, err := os.ReadFile(r.caFile) //nolint:gosec // the files of who runs the program
 	if err != nil {
@@ -68,6 +93,9 @@ func (r *running) bundle(environ []string) (string, error) {
 	_, err = f.Write(bytes.Join(append(pem, ca), []byte("\n")))
 	if closed := f.Close(); err == nil {
 		err = closed
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
 	}
 	return f.Name(), err
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // handler answers what arrives: the admin API under /_mock/, the service everywhere else.
-func (r *running) handler(ca []byte, log *slog.Logger) http.Handler {
-	api := admin.New(admin.Config{Mock: r.mock, Assume: r.assume, Token: r.adminToken, CA: ca, Log: log, Ending: r.ending})
+func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
+	api := admin.New(admin.Config{Mock: r.mock, Assume: r.assume, CA: ca, Log: log, Ending: r.ending, Door: door})
 	var service http.Handler = r.mock
 	if r.log != logOff {
-		service = logged(service, log, r.logAll)
+		service = logged(r.mock, log, r.logAll)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if strings.HasPrefix(q.URL.Path, admin.Prefix) {

@@ -1,6 +1,6 @@
 // Command fiscope-mock serves the fiscal data service's mock on a local address, for tests in any
 // language. Its first line on stdout is the base URL, its second the command that runs the quickstart
-// against it. SIGINT and SIGTERM stop it with status 0, once what is in flight is finished.
+// against it. SIGINT, SIGTERM and SIGHUP stop it with status 0, once what is in flight is finished.
 //
 //	fiscope-mock -addr 127.0.0.1:8080 -now 2026-11-20T16:59:00-05:00 -frozen
 //	fiscope-mock exec -- npm test
@@ -11,11 +11,13 @@
 // flags and their environment variables.
 //
 // It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
-// cannot listen; exec exits with the command's status, or with 125 for either of these.
+// cannot listen or tell its URL; exec exits with the command's status, with 124 when -timeout ended it, or
+// with 125 for either of these.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,6 +29,8 @@ import (
 
 func main() {
 	args := os.Args[1:]
+	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if len(args) > 0 && args[0] == "exec" {
 		os.Exit(execute(args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -36,6 +40,14 @@ func main() {
 		stop() // before anything else: a second signal ends the process at once
 		end()
 	})
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		hangup := make(chan os.Signal, 1) // the terminal and the shell may send one each: it cuts nothing
+		signal.Notify(hangup, syscall.SIGHUP)
+		go func() {
+			<-hangup
+			end()
+		}()
+	}
 	if len(args) > 0 && args[0] == "health" {
 		os.Exit(health(ctx, args[1:], os.Getenv, os.Stdout, os.Stderr))
 	}
@@ -48,6 +60,9 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	if err == nil && len(s.rest) > 0 {
 		err = fmt.Errorf("unexpected argument %q", s.rest[0])
 	}
+	if err == nil && s.timeout > 0 {
+		err = errors.New("-timeout is of use with exec only")
+	}
 	if err != nil {
 		return usageError(err, stdout, stderr)
 	}
@@ -55,13 +70,18 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	if err != nil {
 		return startError(s, err, stderr)
 	}
-	_, _ = fmt.Fprintf(stdout, "%s\n%s\n", r.url, r.quickstart())
-	<-ctx.Done()
+	status := 0
+	if _, err := fmt.Fprintf(stdout, "%s\n%s\n", r.url, r.quickstart()); err == nil {
+		<-ctx.Done()
+	} else {
+		_, _ = fmt.Fprintf(stderr, "fiscope-mock: nobody reads the URL: %v\n", err)
+		status = 1
+	}
 	if err := r.close(); err != nil {
 		_, _ = fmt.Fprintf(stderr, "fiscope-mock: close: %v\n", err)
 		return 1
 	}
-	return 0
+	return status
 }
 
 // quickstart is the command that runs the quickstart against the server.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -52,8 +53,8 @@ func report(w io.Writer, mock *mockserver.Server) {
 // printable keeps a path from writing control characters on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return '�'
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
 		}
 		return r
 	}, s)

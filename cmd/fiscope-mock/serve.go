@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -49,7 +48,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		return nil, err
 	}
 	if s.urlFile != "" {
-		_ = os.Remove(s.urlFile) // of a server that was killed
+		if err := checkURLFile(s.urlFile); err != nil {
+			return nil, err
+		}
 	}
 	https, ca, err := s.tlsConfig()
 	if err != nil {
@@ -73,9 +74,11 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		r.undo = append(r.undo, remove)
 	}
 	r.server = serve.Start(r.ln, serve.Config{
-		Handler:       r.handler(ca, log),
+		Handler:       r.handler(s.door(r.ln.Addr(), https), ca, log),
 		ConnContext:   r.mock.ConnContext,
 		HeaderTimeout: 30 * time.Second,
+		ReadTimeout:   time.Minute,
+		IdleTimeout:   5 * time.Minute,
 		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	})
 	return r, nil
@@ -83,13 +86,13 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 
 // options are the server's, from the flags. What a flag says of a key wins over a data file.
 func (s settings) options() ([]mockserver.Option, error) {
-	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithQuota(s.quota), mockserver.WithJournal(s.journal)}
+	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithJournal(s.journal), mockserver.WithHoldLimit(s.hold)}
 	for i, k := range s.keys {
 		if i == 0 {
 			opts = append(opts, mockserver.WithAPIKey(k.key))
 			continue
 		}
-		opts = append(opts, mockserver.WithKey(k.key, s.quota))
+		opts = append(opts, mockserver.WithKey(k.key, s.assume.Quota))
 	}
 	for _, name := range s.data {
 		d, err := mockserver.LoadData(name)

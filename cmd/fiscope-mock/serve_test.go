@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,53 @@ func TestServesDataAtATime(t *testing.T) {
 	assert.Equal(t, "50", limit, "a flag's quota wins over the file's")
 }
 
+// The limit that the flags say is in force for every key without its own, and the admin API shows it.
+func TestQuotaInForce(t *testing.T) {
+	for name, c := range map[string]struct {
+		env   func(string) string
+		flags []string
+		limit string
+	}{
+		"the default":   {vars(), nil, "1000"},
+		"a flag":        {vars(), []string{"-quota", "7"}, "7"},
+		"an assumption": {vars(), []string{"-assume", "Quota=7"}, "7"},
+		"its variable":  {vars("FISCOPE_MOCK_ASSUME", "BlockAfter=5 Quota=7"), nil, "7"},
+		"both the same": {vars("FISCOPE_MOCK_ASSUME", "Quota=7"), []string{"-quota", "7"}, "7"},
+		"another key":   {vars(), []string{"-assume", "quota=7", "-api-key", "clave-de-prueba=9", "-api-key", "b"}, "9"},
+		"a spent one":   {vars(), []string{"-assume", "Quota=0"}, "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
+			_, limit := lookup(t, url, "clave-de-prueba")
+			assert.Equal(t, c.limit, limit)
+			_, body := ask(t, "GET", url+"/_mock/quotas", "")
+			assert.Contains(t, body, `"limit": `+c.limit)
+			assumed := c.limit
+			if name == "another key" {
+				_, limit = lookup(t, url, "b")
+				assert.Equal(t, "7", limit)
+				assumed = "7"
+			}
+			_, body = ask(t, "GET", url+"/_mock/assumptions", "")
+			assert.Regexp(t, `"name": "Quota",\s+"value": "`+assumed+`"`, body)
+		})
+	}
+	var stderr bytes.Buffer
+	assert.Equal(t, 2, run(t.Context(), []string{"-assume", "Quota=7"}, vars("FISCOPE_MOCK_QUOTA", "8"), io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "contradict each other")
+}
+
+// Nobody may come to release it: a test would wait for as long as its runner lets it.
+func TestAHoldEndsByItself(t *testing.T) {
+	assert.Equal(t, time.Minute, defaultSettings().hold)
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-hold-limit", "20ms")
+	status, body := ask(t, "POST", url+"/_mock/faults", `{"steps": [{"hold": true}]}`)
+	require.Equal(t, 200, status, body)
+	assert.Contains(t, body, `"hold": true`)
+	status, _ = lookup(t, url, "clave-de-prueba")
+	assert.Equal(t, 200, status)
+}
+
 func TestRefusesWrongData(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "datos.json")
 	for what, c := range map[string]struct{ text, says string }{
@@ -69,33 +117,6 @@ func TestRefusesWrongData(t *testing.T) {
 	var stderr bytes.Buffer
 	assert.Equal(t, 2, run(t.Context(), []string{"-data", filepath.Join(t.TempDir(), "no.json")}, vars(), io.Discard, &stderr))
 	assert.Contains(t, stderr.String(), "no.json")
-}
-
-func TestURLFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "url")
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600), "of a server that was killed")
-	t.Run("while it serves", func(t *testing.T) {
-		url, _ := serving(t, vars("FISCOPE_MOCK_URL_FILE", name), "-addr", "127.0.0.1:0")
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
-		assert.Equal(t, url+"\n", string(text))
-	})
-	assert.NoFileExists(t, name)
-
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600))
-	assert.Equal(t, 2, run(t.Context(), []string{"-addr", "nowhere", "-url-file", name}, vars(), io.Discard, io.Discard))
-	assert.NoFileExists(t, name, "who waits for it must not find a server that was killed")
-
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:1\n"), 0o600))
-	remove, err := writeURL(name, "http://127.0.0.1:2")
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(name, []byte("http://127.0.0.1:3\n"), 0o600))
-	remove()
-	assert.FileExists(t, name, "another server's by now")
-
-	var stderr bytes.Buffer
-	assert.Equal(t, 2, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-url-file", filepath.Join(t.TempDir(), "no", "url")}, vars(), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "-url-file")
 }
 
 func TestJournalKnowsTheConnections(t *testing.T) {

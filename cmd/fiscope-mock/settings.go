@@ -19,12 +19,13 @@ type settings struct {
 	urlFile string
 
 	keys    []apiKey
-	quota   int // of a key that has none of its own
+	quota   *int // as -quota says; in assume it is in force
 	data    []string
 	now     time.Time
 	frozen  bool
 	assume  mockserver.Assumptions
 	journal int
+	hold    time.Duration // 0 for without end
 
 	selfSigned bool
 	caFile     string
@@ -35,6 +36,7 @@ type settings struct {
 	log        string
 	logAll     bool
 	drain      time.Duration
+	timeout    time.Duration // of exec's command; 0 for none
 
 	rest []string // what follows the flags
 }
@@ -56,21 +58,24 @@ var allSettings = []setting{
 	{name: "addr", set: text(func(s *settings) *string { return &s.addr })},
 	{name: "url-file", set: text(func(s *settings) *string { return &s.urlFile })},
 	{name: "api-key", set: (*settings).addKey, list: " ", secret: true},
-	{name: "quota", set: func(s *settings, value string) error { return setQuota(&s.quota, value) }},
+	{name: "quota", set: (*settings).setQuota},
 	{name: "data", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator)},
 	{name: "now", set: (*settings).setNow},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},
+	// After -quota, which says the same as -assume Quota.
 	{name: "assume", set: func(s *settings, value string) error { return assumption.Set(&s.assume, value) }, list: " "},
 	{name: "journal", set: (*settings).setJournal},
+	{name: "hold-limit", set: duration(func(s *settings) *time.Duration { return &s.hold })},
 	{name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }), isBool: true},
 	{name: "tls-ca-file", set: text(func(s *settings) *string { return &s.caFile })},
 	{name: "tls-host", set: appended(func(s *settings) *[]string { return &s.hosts }), list: " "},
 	{name: "tls-cert", set: text(func(s *settings) *string { return &s.cert })},
 	{name: "tls-key", set: text(func(s *settings) *string { return &s.key })},
-	{name: "admin-token", set: text(func(s *settings) *string { return &s.adminToken }), secret: true},
+	{name: "admin-token", set: (*settings).setAdminToken, secret: true},
 	{name: "log", set: (*settings).setLog},
 	{name: "log-all", set: boolean(func(s *settings) *bool { return &s.logAll }), isBool: true},
-	{name: "shutdown-timeout", set: (*settings).setDrain},
+	{name: "shutdown-timeout", set: duration(func(s *settings) *time.Duration { return &s.drain })},
+	{name: "timeout", set: duration(func(s *settings) *time.Duration { return &s.timeout })},
 }
 
 // given collects what the command line says of one setting, unread: package flag would repeat a wrong
@@ -85,8 +90,10 @@ func (g *given) Set(value string) error { g.values = append(g.values, value); re
 func (g *given) IsBoolFlag() bool       { return g.isBool }
 
 func defaultSettings() settings {
-	a := mockserver.DefaultAssumptions()
-	return settings{addr: "127.0.0.1:8080", quota: a.Quota, assume: a, journal: 1000, log: logText, drain: 5 * time.Second}
+	return settings{
+		addr: "127.0.0.1:8080", assume: mockserver.DefaultAssumptions(), journal: 1000, hold: time.Minute,
+		log: logText, drain: 5 * time.Second,
+	}
 }
 
 // readSettings takes each value from its flag, else from its variable, else from s.
@@ -136,6 +143,8 @@ func (f setting) read(s *settings, values []string, variable string) error {
 // check refuses flags that contradict each other.
 func (s settings) check() error {
 	switch pair := s.cert != "" || s.key != ""; {
+	case s.quota != nil && *s.quota != s.assume.Quota:
+		return fmt.Errorf("-quota %d and -assume Quota=%d contradict each other: give one of them", *s.quota, s.assume.Quota)
 	case pair && (s.cert == "" || s.key == ""):
 		return errors.New("-tls-cert and -tls-key go together")
 	case pair && (s.selfSigned || s.caFile != "" || len(s.hosts) > 0):

@@ -31,16 +31,19 @@ func TestSettings(t *testing.T) {
 			args: []string{
 				"-addr", ":1", "-url-file", "u", "-api-key", "a=5", "-api-key", "b", "-quota", "7", "-data", "d", "-data", "e",
 				"-now", "2026-11-20T16:59:00-05:00", "-frozen", "-assume", "BlockAfter=9", "-assume", "chargefailures=false", "-journal", "5",
+				"-hold-limit", "2s", "-timeout", "3m",
 				"-tls", "-tls-ca-file", "c", "-tls-host", "mock", "-admin-token", "t", "-log", "json", "-log-all", "-shutdown-timeout", "1s",
 			},
 			env: map[string]string{"FISCOPE_MOCK_ADDR": "x", "FISCOPE_MOCK_NOW": "x", "FISCOPE_MOCK_FROZEN": "x", "FISCOPE_MOCK_DATA": "x", "FISCOPE_MOCK_API_KEY": "x"},
 			want: func(s *settings) {
-				s.addr, s.urlFile, s.quota, s.data, s.frozen, s.journal = ":1", "u", 7, []string{"d", "e"}, true, 5
+				s.addr, s.urlFile, s.quota, s.data, s.frozen, s.journal = ":1", "u", quota(7), []string{"d", "e"}, true, 5
+				s.assume.Quota = 7
 				s.keys = []apiKey{{"a", quota(5)}, {"b", nil}}
 				s.now = time.Date(2026, 11, 20, 21, 59, 0, 0, time.UTC)
 				s.assume.BlockAfter, s.assume.ChargeFailures = 9, false
 				s.selfSigned, s.caFile, s.hosts, s.adminToken = true, "c", []string{"mock"}, "t"
 				s.log, s.logAll, s.drain = "json", true, time.Second
+				s.hold, s.timeout = 2*time.Second, 3*time.Minute
 			},
 		},
 		"variables": {
@@ -92,6 +95,11 @@ func TestSettingsRefuse(t *testing.T) {
 		"key's quota":       {"-api-key " + secret + "=mil", "after the last ="},
 		"quota below":       {"-api-key " + secret + "=-2", "after the last ="},
 		"key twice":         {"-api-key " + secret + " -api-key " + secret + "=5", "the same key twice"},
+		"quota twice":       {"-assume Quota=7 -quota 8", "-quota 8 and -assume Quota=7 contradict each other"},
+		"quota's default":   {"-quota 8 -assume Quota=1000", "contradict"},
+		"hold":              {"-hold-limit -1s", "such as 5s"},
+		"timeout":           {"-timeout 60", "such as 5s"},
+		"admin token":       {"-admin-token=", "it is empty"},
 		"assumption":        {"-assume Blocks=5", "the names are MissingKey, InvalidKey"},
 		"assumption's form": {"-assume BlockAfter", "NAME=VALUE"},
 		"half a pair":       {"-tls-cert c", "go together"},

@@ -19,21 +19,24 @@ the quickstart against it.
 exec serves on a free port while COMMAND runs, with FISCOPE_BASE_URL and
 FISCOPE_API_KEY in its environment (and the CA variables of curl, Node, Python
 and OpenSSL, with -tls), reports the journal on stderr, and exits with the
-command's status: 127 when there is no such command, 125 when the mock fails.
+command's status: 127 when there is no such command, 125 when the mock fails,
+124 when -timeout ended it. Signals to exec reach COMMAND and what it started.
 
 health asks a running server how it is, and exits with 0 or 1: a probe for an
 image without a shell.
 
   -addr HOST:PORT   address to listen on; port 0 takes a free one
                     (FISCOPE_MOCK_ADDR; default 127.0.0.1:8080, exec: port 0)
-  -url-file FILE    write the base URL there once it serves; removed at the end
+  -url-file FILE    write the base URL there once it serves; removed at the end.
+                    FILE may hold nothing but the URL of a server that is gone
                     (FISCOPE_MOCK_URL_FILE)
 
   -api-key KEY[=N]  an X-API-KEY it accepts, with N calls a day; repeat for more
                     (FISCOPE_MOCK_API_KEY, several with spaces between;
                     default clave-de-prueba)
   -quota N          calls a day of a key without its own: 0 refuses all, -1 is
-                    unlimited (FISCOPE_MOCK_QUOTA; default 1000)
+                    unlimited; the same as -assume Quota=N
+                    (FISCOPE_MOCK_QUOTA; default 1000)
   -data FILE        JSON data to put over the default data: a file, or all .json
                     files of a folder; repeat for more (FISCOPE_MOCK_DATA,
                     several with : between, on Windows ;)
@@ -46,6 +49,8 @@ image without a shell.
                     names and values: GET /_mock/assumptions
   -journal N        how many calls of each key it remembers
                     (FISCOPE_MOCK_JOURNAL; default 1000)
+  -hold-limit D     release a fault that has held a call for so long; 0 is never
+                    (FISCOPE_MOCK_HOLD_LIMIT; default 60s)
 
   -tls              serve https, with a certificate made at the start for
                     localhost, this host and -addr (FISCOPE_MOCK_TLS=true)
@@ -58,7 +63,9 @@ image without a shell.
   -tls-key FILE     and this PEM key (FISCOPE_MOCK_TLS_KEY)
 
   -admin-token T    ask for "Authorization: Bearer T" under /_mock/, healthz and
-                    ca.pem aside (FISCOPE_MOCK_ADMIN_TOKEN)
+                    ca.pem aside. Without it /_mock/ is closed where others
+                    reach it: on any -addr but loopback
+                    (FISCOPE_MOCK_ADMIN_TOKEN)
   -log FORMAT       log on stderr as text or json, or off (FISCOPE_MOCK_LOG;
                     default text, exec: off): what the admin API changed, and
                     each call that was not answered with 2xx
@@ -66,6 +73,8 @@ image without a shell.
   -shutdown-timeout D
                     how long the end waits for what is in flight
                     (FISCOPE_MOCK_SHUTDOWN_TIMEOUT; default 5s)
+  -timeout D        exec: end COMMAND after so long, with SIGTERM and 5s later
+                    with SIGKILL, and exit with 124 (FISCOPE_MOCK_TIMEOUT)
   -h                this text
 
 A flag wins over its variable; an empty variable counts as not set.

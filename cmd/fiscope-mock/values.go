@@ -38,12 +38,31 @@ func boolean(field func(*settings) *bool) func(*settings, string) error {
 	}
 }
 
-func setQuota(field *int, value string) error {
+func duration(field func(*settings) *time.Duration) func(*settings, string) error {
+	return func(s *settings, value string) error {
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return errors.New("want a duration such as 5s")
+		}
+		*field(s) = d
+		return nil
+	}
+}
+
+func readQuota(value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < mockserver.Unlimited {
-		return errors.New("want a number of calls, 0 or more, or -1 for unlimited")
+		return 0, errors.New("want a number of calls, 0 or more, or -1 for unlimited")
 	}
-	*field = n
+	return n, nil
+}
+
+func (s *settings) setQuota(value string) error {
+	n, err := readQuota(value)
+	if err != nil {
+		return err
+	}
+	s.quota, s.assume.Quota = &n, n
 	return nil
 }
 
@@ -65,12 +84,16 @@ func (s *settings) setNow(value string) error {
 	return nil
 }
 
-func (s *settings) setDrain(value string) error {
-	d, err := time.ParseDuration(value)
-	if err != nil || d < 0 {
-		return errors.New("want a duration such as 5s")
+// setAdminToken refuses what no Authorization header carries: nobody would ever be let in. An empty one,
+// of a variable that is not set, would let in everybody.
+func (s *settings) setAdminToken(value string) error {
+	if value == "" {
+		return errors.New("it is empty")
 	}
-	s.drain = d
+	if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return errors.New("want printable ASCII without spaces")
+	}
+	s.adminToken = value
 	return nil
 }
 
@@ -94,8 +117,8 @@ type apiKey struct {
 func (s *settings) addKey(value string) error {
 	k := apiKey{key: value}
 	if at := strings.LastIndexByte(value, '='); at >= 0 && at < len(value)-1 {
-		var quota int
-		if err := setQuota(&quota, value[at+1:]); err != nil {
+		quota, err := readQuota(value[at+1:])
+		if err != nil {
 			return fmt.Errorf("after the last = of KEY=QUOTA: %w (a key that holds a = needs its quota after it)", err)
 		}
 		k = apiKey{value[:at], &quota}

@@ -16,7 +16,12 @@ type Config struct {
 	ConnContext func(context.Context, net.Conn) context.Context
 	// HeaderTimeout cuts a connection that sends no whole header for so long; 0 is never.
 	HeaderTimeout time.Duration
-	ErrorLog      *log.Logger // nil for the standard one
+	// ReadTimeout cuts a connection that sends no whole request for so long, its body included; 0 is never.
+	// An answer may take as long as it wants.
+	ReadTimeout time.Duration
+	// IdleTimeout closes a connection that has sent nothing more for so long; 0 is never, or ReadTimeout.
+	IdleTimeout time.Duration
+	ErrorLog    *log.Logger // nil for the standard one
 }
 
 // Server is one net/http server on one listener. It speaks HTTP/1.1 only.
@@ -38,6 +43,8 @@ func Start(ln net.Listener, c Config) *Server {
 		ConnState:         s.track,
 		ConnContext:       c.ConnContext,
 		ReadHeaderTimeout: c.HeaderTimeout,
+		ReadTimeout:       c.ReadTimeout,
+		IdleTimeout:       c.IdleTimeout,
 		ErrorLog:          c.ErrorLog,
 		// net/http would answer "OPTIONS *" by itself, with an empty 200.
 		DisableGeneralOptionsHandler: true,

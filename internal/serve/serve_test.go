@@ -119,6 +119,51 @@ func TestServerKeepsWhatItWasGiven(t *testing.T) {
 	assert.Contains(t, logged.String(), "superfluous")
 }
 
+// A client that does not send what it began, or nothing more, does not keep its connection for ever; an
+// answer may take as long as it wants.
+func TestConnectionsThatStall(t *testing.T) {
+	const short = 20 * time.Millisecond
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		if err == nil && r.URL.Path == "/slow" {
+			select { // longer than a request may take to arrive
+			case <-time.After(3 * short):
+			case <-r.Context().Done():
+				err = r.Context().Err()
+			}
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}
+	for name, c := range map[string]struct {
+		config serve.Config
+		send   string
+		status string
+	}{
+		"no whole header":      {serve.Config{HeaderTimeout: short}, "GET / HTTP/1.1\r\n", ""},
+		"no whole body":        {serve.Config{ReadTimeout: short}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", "400"},
+		"nothing more":         {serve.Config{IdleTimeout: short}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+		"an answer that waits": {serve.Config{ReadTimeout: short, IdleTimeout: short}, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ln := listen(t, "127.0.0.1:0")
+			c.config.Handler = http.HandlerFunc(answer)
+			s := serve.Start(ln, c.config)
+			defer func() { require.NoError(t, s.Close(t.Context())) }()
+			conn, err := net.Dial("tcp", serve.Host(ln))
+			require.NoError(t, err)
+			defer conn.Close()
+			_, err = io.WriteString(conn, c.send)
+			require.NoError(t, err)
+			require.NoError(t, conn.SetReadDeadline(time.Now().Add(time.Minute)))
+			got, err := io.ReadAll(conn) // ends when the server closes the connection
+			require.NoError(t, err)
+			assert.Contains(t, string(got), c.status)
+		})
+	}
+}
+
 func TestCloseReportsTheListener(t *testing.T) {
 	broken := errors.New("broken")
 	s := serve.Start(failing{listen(t, "127.0.0.1:0"), broken}, serve.Config{Handler: http.NotFoundHandler()})

@@ -35,7 +35,7 @@ func cpeValue(name string, raw json.RawMessage, clave string) string {
 	}
 	switch name {
 	case "rucEmisor", "rucSolicitante":
-		if text != "" && len(text) <= 12 && strings.Trim(text, "0123456789") == "" {
+		if len(text) == 11 && strings.Trim(text, "0123456789") == "" { // another number may be a clave
 			return quoted(text)
 		}
 	case "tipoComprobante":

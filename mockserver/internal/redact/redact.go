@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"mime"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,22 +37,24 @@ func Fingerprint(key string) string {
 	return Prefix + hex.EncodeToString(sum[:4])
 }
 
-// Text bounds a piece of a request's head, and puts the fingerprint where the request's key is in it.
-func Text(s, key string) string {
-	if key != "" && strings.Contains(s, key) {
-		s = strings.ReplaceAll(s, key, Fingerprint(key))
-	}
+// IsFingerprint reports whether a text has the form of a fingerprint.
+func IsFingerprint(text string) bool { return fingerprint.MatchString(text) }
+
+var fingerprint = regexp.MustCompile("^" + Prefix + "[0-9a-f]{8}$")
+
+// Text bounds a piece of a request's head, without the keys.
+func Text(s string, keys Keys) string {
+	s = keys.Out(s)
 	if len(s) > textMost {
 		s = s[:textMost] + "…"
 	}
 	return s
 }
 
-// Answer bounds an answer's body, and puts the fingerprint where the request's key is in it: an error
-// text shows what was wrong in the path.
-func Answer(body []byte, key string) []byte {
-	if key != "" && bytes.Contains(body, []byte(key)) {
-		body = bytes.ReplaceAll(body, []byte(key), []byte(Fingerprint(key)))
+// Answer bounds an answer's body, without the keys: a fault may have put one there.
+func Answer(body []byte, keys Keys) []byte {
+	if keys.mayBeIn(body) {
+		body = []byte(keys.Out(string(body)))
 	}
 	if len(body) > answerMost {
 		return bytes.Clone(body[:answerMost]) // or the whole would stay in memory
@@ -60,7 +63,7 @@ func Answer(body []byte, key string) []byte {
 }
 
 // Query keeps the contract's parameters, decoded, and counts the others, which may be anything.
-func Query(u *url.URL, key string) string {
+func Query(u *url.URL, keys Keys) string {
 	if u.RawQuery == "" {
 		return ""
 	}
@@ -75,7 +78,7 @@ func Query(u *url.URL, key string) string {
 	if len(query) > 0 {
 		kept = append(kept, fmt.Sprintf("(%d more)", len(query)))
 	}
-	return Text(strings.Join(kept, "&"), key)
+	return Text(strings.Join(kept, "&"), keys)
 }
 
 // Body is what is kept of a body that is not the object of a receipt validation, for which see [CPE]: its

@@ -20,30 +20,35 @@ func TestFingerprint(t *testing.T) {
 	first := redact.Fingerprint(key)
 	assert.Equal(t, first, redact.Fingerprint(key))
 	assert.NotEqual(t, redact.Fingerprint(key), redact.Fingerprint(key+"x"))
+	assert.True(t, redact.IsFingerprint(first))
+	for _, text := range []string{"", "k_", key, first + "0", first[:9], "k_0123ABCD", "k_0123abcg", first + "\n"} {
+		assert.False(t, redact.IsFingerprint(text), text)
+	}
 	long := strings.Repeat("x", 1000)
 	assert.NotEqual(t, redact.Fingerprint(long), redact.Fingerprint(long+"x"))
 }
 
 func TestText(t *testing.T) {
-	id := redact.Fingerprint(key)
-	for name, c := range map[string]struct{ text, key, want string }{
-		"as it is":      {"/api/tipocambio", key, "/api/tipocambio"},
-		"the key in it": {"/api/" + key + "/" + key, key, "/api/" + id + "/" + id},
-		"without a key": {"/api/" + key, "", "/api/" + key},
-		"too long":      {strings.Repeat("a", 301), key, strings.Repeat("a", 300) + "…"},
-		"a key at the bound, which is taken out before": {strings.Repeat("a", 295) + key, key, strings.Repeat("a", 295) + id[:5] + "…"},
+	keys := redact.NewKeys(key)
+	for name, c := range map[string]struct{ text, want string }{
+		"as it is":      {"/api/tipocambio", "/api/tipocambio"},
+		"the key in it": {"/api/" + key, "/api/" + redact.Fingerprint(key)},
+		"too long":      {strings.Repeat("a", 301), strings.Repeat("a", 300) + "…"},
+		"a key at the bound, which is taken out before": {strings.Repeat("a", 295) + key, strings.Repeat("a", 295) + redact.Fingerprint(key)[:5] + "…"},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Text(c.text, c.key)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Text(c.text, keys)) })
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	assert.Equal(t, "no existe "+redact.Fingerprint(key), string(redact.Answer([]byte("no existe "+key), key)))
-	long := redact.Answer([]byte(strings.Repeat("a", 5000)), key)
+	keys := redact.NewKeys(key, `con"comillas`)
+	assert.Equal(t, "no existe "+redact.Fingerprint(key), string(redact.Answer([]byte("no existe "+key), keys)))
+	assert.Equal(t, "no existe "+redact.Fingerprint(`con"comillas`), string(redact.Answer([]byte(`no existe con\"comillas`), keys)))
+	long := redact.Answer([]byte(strings.Repeat("a", 5000)), keys)
 	assert.Len(t, long, 4096)
 	assert.Equal(t, 4096, cap(long), "the rest is not kept in memory")
 	body := []byte(`{"ruc":"20131312955"}`)
-	assert.Same(t, &body[0], &redact.Answer(body, key)[0], "not copied where nothing is wrong with it")
+	assert.Same(t, &body[0], &redact.Answer(body, keys)[0], "not copied where nothing is wrong with it")
 }
 
 func TestQuery(t *testing.T) {
@@ -55,7 +60,7 @@ func TestQuery(t *testing.T) {
 		"a key":          {"fecha=" + key, "fecha=" + redact.Fingerprint(key)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, redact.Query(&url.URL{RawQuery: c.query}, key))
+			assert.Equal(t, c.want, redact.Query(&url.URL{RawQuery: c.query}, redact.NewKeys(key)))
 		})
 	}
 }
@@ -74,5 +79,5 @@ func TestBody(t *testing.T) {
 func TestQueryIsBounded(t *testing.T) {
 	u, err := url.Parse("http://x/?razonSocial=" + strings.Repeat("a", 400))
 	require.NoError(t, err)
-	assert.Len(t, redact.Query(u, key), 300+len("…"))
+	assert.Len(t, redact.Query(u, redact.NewKeys(key)), 300+len("…"))
 }

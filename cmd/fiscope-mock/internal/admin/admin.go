@@ -5,18 +5,16 @@
 // journal. Keys are shown by their fingerprint, and claves never, but in GET /_mock/data, whose purpose is
 // a fixture that a server can be started with.
 //
-// What changes something wants Content-Type: application/json, or a method that no form has, so that a
-// web page that somebody has open cannot send it: the browser would have to ask first, and is not answered.
+// A web page that somebody has open changes nothing: what a browser sends for another origin is refused,
+// and a body wants Content-Type: application/json, for which a browser would have to ask first, and is not
+// answered.
 package admin
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"log/slog"
 	"mime"
 	"net/http"
-	"strings"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -28,10 +26,10 @@ const Prefix = "/_mock/"
 type Config struct {
 	Mock   *mockserver.Server
 	Assume mockserver.Assumptions // the server's
-	Token  string                 // asked for as a bearer token; "" for none
 	CA     []byte                 // PEM, for ca.pem; nil for none
 	Log    *slog.Logger           // told of each change
 	Ending context.Context        // ends when the server begins to close: whoever waits gives up
+	Door   Door
 }
 
 // api answers what lies under Prefix.
@@ -58,7 +56,7 @@ func New(c Config) http.Handler {
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(by, w, r) })
 	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		(&problem{http.StatusNotFound, codeNoRoute, "no existe esa ruta de administración", "vea las que hay en GET /_mock/"}).write(w)
+		a.refuse(w, &problem{http.StatusNotFound, codeNoRoute, "no existe esa ruta de administración", "vea las que hay en GET /_mock/"})
 	})
 	return a
 }
@@ -67,10 +65,14 @@ func New(c Config) http.Handler {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if p := a.Door.refuses(r); p != nil {
+		a.refuse(w, p)
+		return
+	}
 	a.mux.ServeHTTP(w, r)
 }
 
-// serve answers one request of a path: token, method, content type, then the endpoint.
+// serve answers one request of a path: method, content type, then the endpoint.
 func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.Request) {
 	method := r.Method
 	if method == http.MethodHead {
@@ -78,36 +80,29 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	}
 	e, known := methods[method]
 	switch {
-	case !e.open && !a.admitted(r):
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		(&problem{http.StatusUnauthorized, codeToken, "falta el token de administración, o no es el de este servidor", "envíe Authorization: Bearer y el valor de -admin-token"}).write(w)
-		return
 	case !known:
-		wrongMethod(methods, r.Method).write(w)
+		a.refuse(w, wrongMethod(methods, a.Mock.WithoutKeys(r.Method)))
 		return
-	case (method == http.MethodPost || method == http.MethodPut) && !isJSON(r):
-		(&problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json, también sin cuerpo"}).write(w)
+	case (method == http.MethodPost || method == http.MethodPut) && r.ContentLength != 0 && !isJSON(r):
+		a.refuse(w, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
 		return
 	}
 	answer, err := e.do(a, r)
 	if err != nil {
-		asProblem(err).write(w)
+		a.refuse(w, asProblem(err))
 		return
 	}
 	if method != http.MethodGet {
-		a.Log.Info("admin", "method", method, "path", r.URL.Path)
+		a.Log.Info("admin", "method", method, "path", a.Mock.WithoutKeys(r.URL.Path))
 	}
 	write(w, answer)
 }
 
-// admitted compares digests: the time it takes tells nothing of the token.
-func (a *api) admitted(r *http.Request) bool {
-	if a.Token == "" {
-		return true
-	}
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.Token))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+// refuse sends an error answer, without a key that may have stood where something else was expected.
+func (a *api) refuse(w http.ResponseWriter, p *problem) {
+	shown := *p
+	shown.text = a.Mock.WithoutKeys(p.text)
+	shown.write(w)
 }
 
 func isJSON(r *http.Request) bool {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -53,9 +54,65 @@ func TestAWebPageChangesNothing(t *testing.T) {
 	assert.Equal(t, 200, r.do("PUT", "clock", `{"frozen": true}`, "Content-Type", "application/json; charset=utf-8").status)
 }
 
+// A reset that is silently not done lets the next test hang. A browser says whose page it sends a POST for.
+func TestABodylessPOSTNeedsNoContentType(t *testing.T) {
+	r := start(t)
+	for name, c := range map[string]struct {
+		header []string
+		status int
+	}{
+		"nothing":             {[]string{"Content-Type", ""}, 204},
+		"curl -d ''":          {[]string{"Content-Type", "application/x-www-form-urlencoded"}, 204},
+		"JSON":                {nil, 204},
+		"its own page":        {[]string{"Content-Type", "", "Origin", "http://mock", "Sec-Fetch-Site", "same-origin"}, 204},
+		"typed by a person":   {[]string{"Content-Type", "", "Sec-Fetch-Site", "none"}, 204},
+		"a foreign origin":    {[]string{"Content-Type", "", "Origin", "https://pagina.invalid"}, 403},
+		"a file, a sandbox":   {[]string{"Content-Type", "", "Origin", "null"}, 403},
+		"another port":        {[]string{"Content-Type", "", "Origin", "http://mock:81"}, 403},
+		"cross-site":          {[]string{"Content-Type", "", "Sec-Fetch-Site", "cross-site"}, 403},
+		"cross-site, its own": {[]string{"Content-Type", "", "Sec-Fetch-Site", "cross-site", "Origin", "http://mock"}, 403},
+		"same-site":           {[]string{"Content-Type", "", "Sec-Fetch-Site", "same-site"}, 403},
+		"foreign with JSON":   {[]string{"Origin", "https://pagina.invalid"}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.call(lookup, "s3creta")
+			got := r.do("POST", "reset", "", c.header...)
+			assert.Equal(t, c.status, got.status, got.body)
+			if c.status == 204 {
+				assert.Empty(t, r.mock.Requests())
+				return
+			}
+			got.isProblem(t, 403, codeOrigin, "otro origen")
+			assert.NotEmpty(t, r.mock.Requests())
+		})
+	}
+	r.ok(new(any), "POST", "faults", `{"name": "espera", "steps": [{"hold": true}]}`)
+	r.ok(nil, "POST", "faults/espera/release", "", "Content-Type", "")
+	r.do("PUT", "clock", "", "Content-Type", "").isProblem(t, 400, codeInvalid, "no dice")
+	assert.Equal(t, 403, r.do("DELETE", "data", "", "Sec-Fetch-Site", "cross-site").status)
+	assert.Equal(t, 200, r.do("GET", "clock", "", "Sec-Fetch-Site", "cross-site").status, "a link; a page cannot read the answer")
+}
+
+func TestErrorsShowNoKey(t *testing.T) {
+	r := start(t, mockserver.WithKey("llave-larga-de-otro", 5))
+	for _, got := range []reply{
+		r.do("GET", "requests?llave-larga-de-otro=1", ""), r.do("GET", "requests?"+strings.Repeat("x", 35)+"llave-larga-de-otro=1", ""),
+		r.do("GET", "requests?op=llave-larga-de-otro", ""), r.do("PUT", "clock", `{"llave-larga-de-otro": 1}`),
+		r.do("POST", "faults", `{"steps": [{"preset": "llave-larga-de-otro"}]}`), r.do("llave-larga-de-otro", "clock", ""),
+	} {
+		assert.GreaterOrEqual(t, got.status, 400)
+		assert.NotContains(t, got.body, "llav")
+	}
+	r.do("PUT", "clock", `{"frozen": true}`)
+	r.do("POST", "faults", `{"name": "llave-larga-de-otro", "steps": [{"status": 500}]}`)
+	r.do("DELETE", "faults/llave-larga-de-otro", "")
+	assert.Contains(t, r.log.String(), "/_mock/faults/k_")
+	assert.NotContains(t, r.log.String(), "llave")
+}
+
 func TestToken(t *testing.T) {
 	r := start(t)
-	r.api.(*api).Token = "t0ken"
+	r.api.(*api).Door.Token = "t0ken"
 	r.api.(*api).CA = []byte("PEM")
 	for name, c := range map[string]struct {
 		path, authorization string

@@ -14,15 +14,18 @@ import (
 
 // Codes of error answers. None is the contract's.
 const (
-	codeNoRoute   = "MOCK_ADMIN_NO_ROUTE"   // 404
-	codeMethod    = "MOCK_ADMIN_METHOD"     // 405
-	codeToken     = "MOCK_ADMIN_TOKEN"      // 401
-	codeMediaType = "MOCK_ADMIN_MEDIA_TYPE" // 415
-	codeTooLarge  = "MOCK_ADMIN_TOO_LARGE"  // 413
-	codeInvalid   = "MOCK_ADMIN_INVALID"    // 400: the body or a parameter
-	codeNotFound  = "MOCK_ADMIN_NOT_FOUND"  // 404: no such key, fault or user
-	codeTimeout   = "MOCK_ADMIN_TIMEOUT"    // 409: what was waited for did not come
-	codeEnding    = "MOCK_ADMIN_CLOSING"    // 503
+	codeNoRoute    = "MOCK_ADMIN_NO_ROUTE"    // 404
+	codeMethod     = "MOCK_ADMIN_METHOD"      // 405
+	codeToken      = "MOCK_ADMIN_TOKEN"       // 401
+	codeNeedsToken = "MOCK_ADMIN_NEEDS_TOKEN" // 403: the server has none, and others reach it
+	codeOrigin     = "MOCK_ADMIN_ORIGIN"      // 403: sent by a web page of another origin
+	codeHost       = "MOCK_ADMIN_HOST"        // 421: called by a name that is not this server's
+	codeMediaType  = "MOCK_ADMIN_MEDIA_TYPE"  // 415
+	codeTooLarge   = "MOCK_ADMIN_TOO_LARGE"   // 413
+	codeInvalid    = "MOCK_ADMIN_INVALID"     // 400: the body or a parameter
+	codeNotFound   = "MOCK_ADMIN_NOT_FOUND"   // 404: no such key, fault or user
+	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: what was waited for did not come
+	codeEnding     = "MOCK_ADMIN_CLOSING"     // 503
 )
 
 // bodyMost bounds what a request may send: a data set can be large.
@@ -63,7 +66,10 @@ func wrongMethod(methods map[string]endpoint, got string) *problem {
 }
 
 func (p *problem) write(w http.ResponseWriter) {
-	if p.status == http.StatusMethodNotAllowed {
+	switch p.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", strings.ReplaceAll(strings.TrimPrefix(p.hint, "use "), " o ", ", "))
 	}
 	send(w, p.status, struct {

@@ -61,7 +61,7 @@ func (a *api) list(*http.Request) (any, error) {
 		fmt.Fprintf(&b, "%-6s %-33s %s\n", e.method, e.path, e.what)
 	}
 	b.WriteString("\n* With an X-API-KEY header: of that key only.\n" +
-		"POST and PUT want Content-Type: application/json.\n")
+		"A body wants Content-Type: application/json.\n")
 	return document{"text/plain; charset=utf-8", b.String()}, nil
 }
 

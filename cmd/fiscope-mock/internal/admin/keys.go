@@ -88,10 +88,13 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 	return a.quotaOf(key), nil
 }
 
-// keyNamed returns the key of a fingerprint, and any other text as it is.
+// keyNamed returns a key of the server by itself or, if there is none, by its fingerprint.
 func (a *api) keyNamed(text string) (string, bool) {
 	keys := a.Mock.Data().Keys
-	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text || fingerprint(k.Key) == text })
+	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text })
+	if i < 0 {
+		i = slices.IndexFunc(keys, func(k mockserver.Key) bool { return fingerprint(k.Key) == text })
+	}
 	if i < 0 {
 		return "", false
 	}

@@ -41,7 +41,7 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	}
 	for name := range values {
 		if !slices.Contains(parameters, name) {
-			return q, invalid(fmt.Sprintf("los parámetros son %v", parameters), "no hay ningún parámetro %.40q", name)
+			return q, invalid(fmt.Sprintf("los parámetros son %v", parameters), "no hay ningún parámetro %.40q", a.Mock.WithoutKeys(name))
 		}
 	}
 	tenant, err := a.tenant(r)
@@ -53,7 +53,7 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	}
 	q.filter.Op = mockserver.Operation(values.Get("op"))
 	if q.filter.Op != "" && !slices.Contains(mockserver.Operations(), q.filter.Op) {
-		return q, invalid(fmt.Sprintf("las operaciones son %v", mockserver.Operations()), "no existe la operación %.40q", string(q.filter.Op))
+		return q, invalid(fmt.Sprintf("las operaciones son %v", mockserver.Operations()), "no existe la operación %.40q", a.Mock.WithoutKeys(values.Get("op")))
 	}
 	q.filter.RUC, q.filter.Path = values.Get("ruc"), values.Get("path")
 	q.filter.Code, q.filter.Fault = values.Get("code"), values.Get("fault")

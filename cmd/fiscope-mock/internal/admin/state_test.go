@@ -126,6 +126,28 @@ func TestReset(t *testing.T) {
 	assert.Empty(t, r.mock.Faults())
 }
 
+func TestATenantWhoseKeyLooksLikeAFingerprint(t *testing.T) {
+	const key = "k_produccion"
+	r := start(t, mockserver.WithKey(key, 5))
+	assert.Equal(t, 200, r.call(lookup, key))
+	var j journal
+	r.ok(&j, "GET", "requests", "", "X-API-KEY", key)
+	require.Len(t, j.Requests, 1)
+	assert.Equal(t, fingerprint(key), j.Requests[0].Key)
+	var f mockserver.FaultStatus
+	r.ok(&f, "POST", "faults", `{"match": {"key": "`+key+`"}, "steps": [{"status": 503}]}`)
+	assert.Equal(t, fingerprint(key), f.Match.Key)
+	for _, path := range []string{"requests", "quotas", "faults"} {
+		assert.NotContains(t, r.do("GET", path, "").body, key)
+	}
+	// A key may even be another one's fingerprint: it is a key all the same.
+	odd := fingerprint("s3creta")
+	require.NoError(t, r.mock.PutKey(odd, 5))
+	r.ok(&f, "POST", "faults", `{"match": {"key": "`+odd+`"}, "steps": [{"status": 503}]}`)
+	assert.Equal(t, 503, r.call(lookup, odd))
+	assert.Equal(t, 200, r.call(lookup, "s3creta"))
+}
+
 func TestQuotas(t *testing.T) {
 	r := start(t)
 	assert.Equal(t, 200, r.call(lookup, "s3creta"))

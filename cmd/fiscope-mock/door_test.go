@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// knock sends one request with headers, of which Host is one, and returns the status and the body.
+func knock(t *testing.T, hc *http.Client, method, url string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	require.NoError(t, err)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	req.Host = req.Header.Get("Host")
+	req.Close = true
+	resp, err := hc.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(body)
+}
+
+// ownAddress is an address of this machine that is not loopback, or "".
+func ownAddress(t *testing.T) string {
+	t.Helper()
+	addrs, err := net.InterfaceAddrs()
+	require.NoError(t, err)
+	for _, a := range addrs {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() {
+			return n.IP.String()
+		}
+	}
+	return ""
+}
+
+// A container starts without flags, and nobody reads keys and claves.
+func TestWithoutATokenTheAdminAPIIsClosedToOthers(t *testing.T) {
+	addrs := []string{"0.0.0.0:0", "[::]:0", ":0"}
+	if own := ownAddress(t); own != "" {
+		addrs = append(addrs, net.JoinHostPort(own, "0"))
+	}
+	for _, addr := range addrs {
+		t.Run(addr, func(t *testing.T) {
+			url, _ := serving(t, vars(), "-addr", addr, "-log", "off")
+			status, _ := lookup(t, url, "clave-de-prueba")
+			assert.Equal(t, 200, status, "the service is served")
+			for _, c := range []string{
+				"GET /_mock/", "GET /_mock/data", "GET /_mock/requests", "GET /_mock/sol", "PUT /_mock/clock", "POST /_mock/reset", "DELETE /_mock/data",
+				"GET /_mock/nada", "PATCH /_mock/data", "GET /_mock/data/", "GET /_mock//data", "GET /_mock/healthz/",
+			} {
+				method, path, _ := strings.Cut(c, " ")
+				status, body := knock(t, http.DefaultClient, method, url+path, "Authorization", "Bearer ", "Host", "localhost")
+				assert.Equal(t, 403, status, c)
+				var p struct{ Error, Code, Hint string }
+				require.NoError(t, json.Unmarshal([]byte(body), &p), body)
+				assert.Contains(t, p.Hint, "-admin-token")
+				assert.NotContains(t, body, "clave-de-prueba")
+			}
+			var stderr bytes.Buffer
+			assert.Equal(t, 0, health(t.Context(), []string{url}, vars(), io.Discard, &stderr), stderr.String())
+			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/healthz", "Host", "mock.interno")
+			assert.Equal(t, 200, status, "a probe calls it by any name")
+
+			url, _ = serving(t, vars("FISCOPE_MOCK_ADMIN_TOKEN", "t0ken"), "-addr", addr, "-log", "off")
+			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/data")
+			assert.Equal(t, 401, status)
+			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/data", "Authorization", "Bearer t0ken", "Host", "mock.interno")
+			assert.Equal(t, 200, status)
+		})
+	}
+}
+
+// A page of another site can let its own name point to this machine; the browser says that name.
+func TestOnLoopbackTheAdminAPIKnowsItsNames(t *testing.T) {
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	plain, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
+	token, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-admin-token", "t0ken")
+	secure, _ := serving(t, vars(), "-addr", "localhost:0", "-log", "off", "-tls", "-tls-ca-file", ca, "-tls-host", "mock.interno", "-tls-host", "10.1.2.3")
+	trusting := overTLS(t, ca)
+	trusting.Transport.(*http.Transport).TLSClientConfig.ServerName = "localhost"
+	given, _ := servingPair(t, "*.empresa.pe")
+	blind := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for name, c := range map[string]struct {
+		hc        *http.Client
+		url, host string
+		known     bool
+	}{
+		"localhost":              {http.DefaultClient, plain, "localhost", true},
+		"with a port":            {http.DefaultClient, plain, "localhost:9", true},
+		"in capitals, with dot":  {http.DefaultClient, plain, "LocalHost.", true},
+		"loopback":               {http.DefaultClient, plain, "127.0.0.1", true},
+		"any of loopback":        {http.DefaultClient, plain, "127.1.2.3:80", true},
+		"loopback of IPv6":       {http.DefaultClient, plain, "[::1]:8080", true},
+		"IPv6 without port":      {http.DefaultClient, plain, "[::1]", true},
+		"another site":           {http.DefaultClient, plain, "pagina.invalid", false},
+		"with our port":          {http.DefaultClient, plain, "pagina.invalid:8080", false},
+		"begins like ours":       {http.DefaultClient, plain, "localhost.pagina.invalid", false},
+		"ends like ours":         {http.DefaultClient, plain, "no-localhost", false},
+		"IP of another":          {http.DefaultClient, plain, "10.1.2.3", false},
+		"unspecified":            {http.DefaultClient, plain, "0.0.0.0", false},
+		"digits of loopback":     {http.DefaultClient, plain, "127.0.0.1.pagina.invalid", false},
+		"any, with a token":      {http.DefaultClient, token, "pagina.invalid", true},
+		"TLS, localhost":         {trusting, secure, "localhost", true},
+		"TLS, a name of it":      {trusting, secure, "Mock.Interno:8443", true},
+		"TLS, an IP of it":       {trusting, secure, "10.1.2.3:8443", true},
+		"TLS, another":           {trusting, secure, "otro.interno", false},
+		"given, by its pattern":  {blind, given, "mock.empresa.pe", true},
+		"given, loopback":        {blind, given, "127.0.0.1", true},
+		"given, not its pattern": {blind, given, "empresa.pe.invalid", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{"clock", "data", "", "nada"} {
+				status, body := knock(t, c.hc, "GET", c.url+"/_mock/"+path, "Host", c.host, "Authorization", "Bearer t0ken")
+				if c.known {
+					assert.NotEqual(t, 421, status)
+				} else {
+					assert.Equal(t, 421, status, "%s", path)
+					assert.NotContains(t, body, "clave-")
+				}
+			}
+			status, _ := knock(t, c.hc, "GET", c.url+"/api/contribuyentes/20131312955", "Host", c.host, "X-API-KEY", "clave-de-prueba")
+			assert.Equal(t, 200, status, "the service answers any name")
+		})
+	}
+	conn, err := net.Dial("tcp", strings.TrimPrefix(plain, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "GET /_mock/data HTTP/1.0\r\n\r\n")
+	require.NoError(t, err)
+	answer, err := io.ReadAll(conn)
+	require.NoError(t, err)
+	assert.Contains(t, string(answer), " 421 ", "no name is none of them")
+}
+
+func TestAnEmptyAdminTokenIsRefused(t *testing.T) {
+	for name, args := range map[string][]string{
+		"empty": {"-admin-token", ""}, "with an equals sign": {"-admin-token="}, "a blank": {"-admin-token", " "},
+		"a line break": {"-admin-token", "t0ken\n"}, "no ASCII": {"-admin-token", "t0kén"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			assert.Equal(t, 2, run(t.Context(), append(args, "-addr", "127.0.0.1:0"), vars("FISCOPE_MOCK_ADMIN_TOKEN", "otro"), &stdout, &stderr))
+			assert.Contains(t, stderr.String(), "-admin-token")
+			assert.NotContains(t, stderr.String(), "t0k")
+			assert.Empty(t, stdout.String())
+		})
+	}
+}

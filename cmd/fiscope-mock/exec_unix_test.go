@@ -1,0 +1,226 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// underExec is a command under exec.
+type underExec struct {
+	cmd    *exec.Cmd
+	lines  *bufio.Scanner
+	stderr *bytes.Buffer // to be read after Wait
+}
+
+// startExec runs exec, in a session and a group of its own and without a terminal, until its command has
+// written "ready". It is killed with the test, if it still runs.
+func startExec(t *testing.T, env []string, command ...string) underExec {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	e := underExec{cmd: exec.CommandContext(ctx, command[0], command[1:]...), stderr: new(bytes.Buffer)}
+	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	e.cmd.Env = append(os.Environ(), env...)
+	e.cmd.Stderr = e.stderr
+	e.cmd.WaitDelay = 10 * time.Second // what the command has left running may hold stderr
+	stdout, err := e.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, e.cmd.Start())
+	t.Cleanup(func() {
+		cancel()
+		_ = e.cmd.Wait()
+	})
+	e.lines = bufio.NewScanner(stdout)
+	require.True(t, e.lines.Scan())
+	require.Equal(t, "ready", e.lines.Text())
+	return e
+}
+
+// rest reads what the command writes to its end, and returns exec's status.
+func (e underExec) rest(t *testing.T) (lines []string, status int) {
+	t.Helper()
+	for e.lines.Scan() {
+		lines = append(lines, e.lines.Text())
+	}
+	_ = e.cmd.Wait() // the status says it
+	return lines, e.cmd.ProcessState.ExitCode()
+}
+
+// traps is a command that tells of each signal, and ends at SIGINT. It sleeps in the background, so that
+// the shell acts at once: a trap waits for a command in front.
+const traps = `trap "echo TERM" TERM; trap "echo HUP" HUP; trap 'echo INT; kill $!; exit 9' INT
+echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`
+
+func TestExecForwardsSignals(t *testing.T) {
+	for name, c := range map[string]struct {
+		signals []syscall.Signal
+		group   bool // of exec, and not exec alone
+	}{
+		"INT to exec":  {[]syscall.Signal{syscall.SIGINT}, false},
+		"TERM to exec": {[]syscall.Signal{syscall.SIGTERM}, false},
+		"HUP to exec":  {[]syscall.Signal{syscall.SIGHUP}, false},
+		"INT to all":   {[]syscall.Signal{syscall.SIGINT}, true},
+		"TERM to all":  {[]syscall.Signal{syscall.SIGTERM}, true},
+		"HUP to all":   {[]syscall.Signal{syscall.SIGHUP}, true},
+		"several":      {[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := startExec(t, []string{"TELL_SIGNALS=1"}, binary(t), "exec", "--", os.Args[0])
+			to := e.cmd.Process.Pid
+			if c.group {
+				to = -to
+			}
+			var want, got []string
+			for _, s := range c.signals {
+				want = append(want, s.String())
+				require.NoError(t, syscall.Kill(to, s))
+				require.True(t, e.lines.Scan())
+				got = append(got, e.lines.Text())
+			}
+			require.NoError(t, e.cmd.Process.Signal(syscall.SIGQUIT)) // after what was forwarded before
+			lines, status := e.rest(t)
+			assert.Equal(t, append(want, syscall.SIGQUIT.String()), append(got, lines...), "each once")
+			assert.Equal(t, 9, status, "the command's own")
+		})
+	}
+}
+
+// Who started the command may have started more: it ends with it.
+func TestExecSignalsWhatTheCommandStarted(t *testing.T) {
+	e := startExec(t, nil, binary(t), "exec", "--", "sh", "-c", `sh -c 'trap "echo inner; exit" TERM; echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done'; echo outer`)
+	require.NoError(t, e.cmd.Process.Signal(syscall.SIGTERM))
+	lines, status := e.rest(t)
+	assert.Equal(t, []string{"inner"}, lines)
+	assert.Equal(t, 128+15, status)
+}
+
+func TestExecLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
+	// Ignored as nohup does it; a shell cannot trap what was ignored when it began.
+	e := startExec(t, nil, "sh", "-c", `trap "" HUP; exec "$0" exec -- sh -c '`+strings.ReplaceAll(traps, "'", `'"'"'`)+`'`, binary(t))
+	for _, to := range []int{e.cmd.Process.Pid, -e.cmd.Process.Pid} {
+		require.NoError(t, syscall.Kill(to, syscall.SIGHUP))
+	}
+	require.NoError(t, syscall.Kill(e.cmd.Process.Pid, syscall.SIGINT))
+	lines, status := e.rest(t)
+	assert.Equal(t, []string{"INT"}, lines)
+	assert.Equal(t, 9, status)
+
+	stdout, _, status := runProgram(t, nil, "exec", "--", "sh", "-c", `kill -HUP $$; echo alive`)
+	assert.Equal(t, 128+1, status, "not ignored where it was not")
+	assert.Empty(t, stdout)
+}
+
+func TestTheServerLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", `trap "" HUP; exec "$0" -addr 127.0.0.1:0`, binary(t))
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewScanner(stdout)
+	require.True(t, lines.Scan())
+	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+	status, _ := lookup(t, lines.Text(), "clave-de-prueba")
+	assert.Equal(t, 200, status)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	_, _ = io.Copy(io.Discard, stdout)
+	assert.NoError(t, cmd.Wait())
+}
+
+// places are where the program writes its files.
+type places struct{ temporary, urlFile string }
+
+func newPlaces(t *testing.T) places { return places{t.TempDir(), filepath.Join(t.TempDir(), "url")} }
+
+func (p places) env() []string {
+	return []string{"TMPDIR=" + p.temporary, "FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_TLS=true", "FISCOPE_MOCK_LOG=off", "FISCOPE_MOCK_URL_FILE=" + p.urlFile}
+}
+
+// written asserts that files are there, while the program runs.
+func (p places) written(t *testing.T) {
+	t.Helper()
+	assert.FileExists(t, p.urlFile)
+	entries, err := os.ReadDir(p.temporary)
+	require.NoError(t, err)
+	assert.NotEmpty(t, entries, "the CA")
+}
+
+func (p places) empty(t *testing.T) {
+	t.Helper()
+	assert.NoFileExists(t, p.urlFile)
+	entries, err := os.ReadDir(p.temporary)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+// A terminal that is closed sends SIGHUP, and the shell in it may send another one.
+func TestSIGHUPLeavesNoFileBehind(t *testing.T) {
+	t.Run("server", func(t *testing.T) {
+		where := newPlaces(t)
+		p := startProgram(t, where.env())
+		where.written(t)
+		require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
+		_ = p.cmd.Process.Signal(syscall.SIGHUP) // it may have ended
+		assert.NoError(t, p.cmd.Wait(), "exit status 0")
+		where.empty(t)
+	})
+	t.Run("exec", func(t *testing.T) {
+		where := newPlaces(t)
+		e := startExec(t, where.env(), binary(t), "exec", "--", "sh", "-c", "echo ready; exec sleep 60")
+		where.written(t)
+		require.NoError(t, syscall.Kill(-e.cmd.Process.Pid, syscall.SIGHUP))
+		_, status := e.rest(t)
+		assert.Equal(t, 128+1, status)
+		where.empty(t)
+	})
+}
+
+func TestAClosedOutputLeavesNoFileBehind(t *testing.T) {
+	// unread is a pipe that nobody reads.
+	unread := func() *os.File {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+		t.Cleanup(func() { _ = w.Close() })
+		return w
+	}
+	for name, c := range map[string]struct {
+		args   []string
+		out    bool // stdout is closed, else stderr
+		status int
+	}{
+		"server":              {nil, true, 1},
+		"exec, stdout":        {[]string{"exec", "--", "sh", "-c", "exit 7"}, true, 7},
+		"exec, stderr":        {[]string{"exec", "--", "sh", "-c", "exit 7"}, false, 7},
+		"exec, its command's": {[]string{"exec", "--", "sh", "-c", "kill -PIPE $$"}, true, 128 + 13},
+	} {
+		t.Run(name, func(t *testing.T) {
+			where := newPlaces(t)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, binary(t), c.args...)
+			cmd.Env = append(os.Environ(), where.env()...)
+			if c.out {
+				cmd.Stdout = unread()
+			} else {
+				cmd.Stderr = unread()
+			}
+			_ = cmd.Run()
+			assert.Equal(t, c.status, cmd.ProcessState.ExitCode())
+			where.empty(t)
+		})
+	}
+}

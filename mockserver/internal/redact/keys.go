@@ -1,0 +1,96 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keyShortest is the length of the shortest key that is looked for: a shorter one may be a part of any text.
+const keyShortest = 6
+
+// Keys are the API keys that a text must not show, the longest first: one may be a part of another.
+type Keys []searched
+
+// searched is a key as it is, and without what looks like an escape in it.
+type searched struct{ key, plain string }
+
+// NewKeys returns the keys that are long enough to be looked for.
+func NewKeys(keys ...string) Keys { return Keys(nil).And(keys...) }
+
+// And returns the keys with more of them.
+func (ks Keys) And(more ...string) Keys {
+	ks = slices.Clone(ks)
+	for _, key := range more {
+		if len(key) >= keyShortest {
+			ks = append(ks, searched{key, unescaped(key)})
+		}
+	}
+	slices.SortStableFunc(ks, func(a, b searched) int { return len(b.key) - len(a.key) })
+	return ks
+}
+
+// Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes
+// of a URL or of JSON, in several of them or in escapes of escapes, the text is shown without any.
+func (ks Keys) Out(s string) string {
+	plain := unescaped(s)
+	if plain != s && slices.ContainsFunc(ks, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
+		s = plain
+	}
+	for _, k := range ks {
+		for _, written := range [...]string{k.key, k.plain} {
+			if strings.Contains(s, written) {
+				s = strings.ReplaceAll(s, written, Fingerprint(k.key))
+			}
+		}
+	}
+	return s
+}
+
+// mayBeIn reports whether Out has to look closer.
+func (ks Keys) mayBeIn(text []byte) bool {
+	return len(ks) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0) ||
+		slices.ContainsFunc(ks, func(k searched) bool { return bytes.Contains(text, []byte(k.key)) })
+}
+
+// unescaped takes the escapes of URLs and of JSON out of a text, also those that appear when another one
+// is taken out, as in %2541.
+func unescaped(s string) string {
+	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 { // twice as fast as ContainsAny: every request passes here
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		b = append(b, s[i])
+		for {
+			c, length := lastEscape(b)
+			if length == 0 {
+				break
+			}
+			b = append(b[:len(b)-length], c)
+		}
+	}
+	return string(b)
+}
+
+// lastEscape returns the character for which an escape at the end of b stands, and the escape's length, 0
+// for none. Keys are ASCII, so other characters are not looked at.
+func lastEscape(b []byte) (c byte, length int) {
+	for _, e := range [...]struct {
+		start  string
+		digits int
+	}{{"%", 2}, {`\u`, 4}, {`\x`, 2}} {
+		digits := len(b) - e.digits
+		if digits < 0 || !bytes.HasSuffix(b[:digits], []byte(e.start)) {
+			continue
+		}
+		if n, err := strconv.ParseUint(string(b[digits:]), 16, 16); err == nil && n < 0x80 {
+			return byte(n), len(e.start) + e.digits
+		}
+	}
+	if n := len(b); n >= 2 && b[n-2] == '\\' && strings.IndexByte(`"\/`, b[n-1]) >= 0 {
+		return b[n-1], 2
+	}
+	return 0, 0
+}

@@ -1,0 +1,48 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestKeysAreFoundInEveryWriting(t *testing.T) {
+	id := redact.Fingerprint(key)
+	for name, c := range map[string]struct {
+		keys       []string
+		text, want string
+	}{
+		"none in it":                        {[]string{key}, "/api/tipocambio", "/api/tipocambio"},
+		"no keys":                           {nil, "/api/" + key, "/api/" + key},
+		"twice":                             {[]string{key}, key + "/" + key, id + "/" + id},
+		"two keys":                          {[]string{key, "segunda"}, "segunda" + key, redact.Fingerprint("segunda") + id},
+		"one within another":                {[]string{key, key + "-larga"}, key + "-larga", redact.Fingerprint(key + "-larga")},
+		"a short one within an escaped one": {[]string{key, "larga-" + key}, "%6Carga-" + key, redact.Fingerprint("larga-" + key)},
+		"too short":                         {[]string{"a", "apico"}, "/api/apico", "/api/apico"},
+		"six characters":                    {[]string{"apicon"}, "/api/apicon", "/api/" + redact.Fingerprint("apicon")},
+		"escapes of a URL":                  {[]string{key}, "x=%63anario%2D4711", "x=" + id},
+		"escapes of escapes":                {[]string{key}, "x=%25%36%33anario%2525252D4711", "x=" + id},
+		"escapes of JSON":                   {[]string{`con"una\diagonal`}, `«con\"una\\diagonal»`, "«" + redact.Fingerprint(`con"una\diagonal`) + "»"},
+		"code points":                       {[]string{key}, `\u0063anario\x2d4711`, id},
+		"of several kinds":                  {[]string{key}, `%5Cu0063anario-4711`, id},
+		"a key with an escape":              {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
+		"escapes of other text":             {[]string{key}, `100%25 \"PERÚ\" %ZZ %`, `100%25 \"PERÚ\" %ZZ %`},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.NewKeys(c.keys...).Out(c.text)) })
+	}
+}
+
+func TestAndLeavesTheKeysAsTheyAre(t *testing.T) {
+	one := redact.NewKeys(key)
+	two := one.And("segunda")
+	assert.Equal(t, "segunda", one.Out("segunda"))
+	assert.Equal(t, redact.Fingerprint("segunda")+redact.Fingerprint(key), two.Out("segunda"+key))
+}
+
+// A text is read once, whatever is in it.
+func TestEscapesWithoutEnd(t *testing.T) {
+	hostile := strings.Repeat("%25", 1<<18) + strings.Repeat(`\`, 1<<18)
+	assert.Equal(t, hostile, redact.NewKeys(key).Out(hostile))
+}
