@@ -38,10 +38,10 @@ type sender struct {
 
 	retry   exchange.Policy
 	budget  exchange.Budget
-	reserve int         // queries that are left to others
-	quota   *quota.Gate // nil for none
-	fleet   *fleet      // shares the quota; nil for none
-	limiter *rate.Limiter
+	reserve int           // queries that are left to others
+	quota   *quota.Gate   // nil for none
+	fleet   *fleet        // shares the quota; nil for none
+	limiter *rate.Limiter // nil for none
 	sol     solGuard
 	background
 	observer observer
