@@ -83,7 +83,7 @@ func TestPathsThatTheMuxWouldAnswerItself(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			head, body := raw(t, srv, line+" HTTP/1.1\r\nHost: mock\r\nX-API-KEY: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
 			assert.Contains(t, head, "HTTP/1.1 404 Not Found\r\n")
-			assert.Contains(t, head, "\r\nContent-Type: application/json; charset=utf-8\r\n")
+			assert.Contains(t, head, "\r\nContent-Type: application/json\r\n")
 			assert.NotContains(t, head, "Location:")
 			assert.Contains(t, body, `"code":"MOCK_NO_ROUTE"`)
 		})

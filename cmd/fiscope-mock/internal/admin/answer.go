@@ -106,7 +106,7 @@ func send(w http.ResponseWriter, status int, v any) {
 		body.Reset()
 		body.WriteString(`{"error":"la respuesta no se pudo escribir","code":"MOCK_ADMIN_INTERNAL","hint":"es un error de fiscope-mock"}` + "\n")
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes())

@@ -13,7 +13,7 @@ func (a *api) getData(*http.Request) (any, error) {
 	if err := a.Mock.Data().Write(&b); err != nil {
 		return nil, err
 	}
-	return document{"application/json; charset=utf-8", b.String()}, nil
+	return document{"application/json", b.String()}, nil
 }
 
 func (a *api) putData(r *http.Request) (any, error) {
