@@ -20,10 +20,9 @@ import (
 // send performs e on a server of its own: nothing that another exchange did is in its way.
 func (e exchange) send(t *testing.T) (*http.Request, reply) {
 	t.Helper()
-	opts := append(receiptData(), at(fridayEvening))
-	server := mockserver.New(t, append(opts, e.opts...)...)
+	server := mockserver.New(t, e.options()...)
 	key := server.APIKey
-	if e.noKey {
+	if e.when == keyless {
 		key = ""
 	}
 	req := newRequest(t, e.method, server.URL+e.target, key, e.body)
