@@ -3,7 +3,6 @@ package mockserver
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ type Contribuyente struct {
 
 func (c Contribuyente) check() error {
 	if !isRUC(c.RUC) {
-		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
+		return cannotTake("taxpayer %q: the RUC is not 11 digits", "contribuyente %q: ruc no tiene 11 dígitos", c.RUC)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func TestBodies(t *testing.T) {
 	for name, c := range map[string]struct{ body, says string }{
 		"no JSON":        {"{", "no es el JSON esperado"},
 		"unknown member": {`{"zona": 1, "frozen": true}`, "zona"},
-		"wrong type":     {`{"frozen": "no"}`, "bool"},
+		"wrong type":     {`{"frozen": "no"}`, `"frozen" es de otro tipo`},
 		"more text":      {`{"frozen": true} x`, "más texto"},
 		"a list":         {`[]`, "no es el JSON esperado"},
 		"nothing":        {``, "no dice"},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Codes of error answers. None is the contract's.
@@ -47,13 +48,34 @@ func notFound(hint, text string) *problem {
 	return &problem{http.StatusNotFound, codeNotFound, text, hint}
 }
 
-// asProblem turns what package mockserver refuses into an answer: its reasons name fields, in English.
+// asProblem turns what package mockserver refuses into an answer.
 func asProblem(err error) *problem {
 	if p := (*problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	reason := strings.TrimPrefix(err.Error(), "mockserver: ")
-	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", reason)
+	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", inSpanish(err))
+}
+
+// inSpanish is why package mockserver or encoding/json does not take something, without the names of Go.
+func inSpanish(err error) string {
+	told := interface{ Spanish() string }(nil)
+	shape, syntax, moment := (*json.UnmarshalTypeError)(nil), (*json.SyntaxError)(nil), (*time.ParseError)(nil)
+	switch {
+	case errors.As(err, &told):
+		return told.Spanish()
+	case errors.As(err, &moment), strings.HasPrefix(err.Error(), "Time.UnmarshalJSON:"):
+		return "una hora se escribe como 2026-11-20T16:59:00-05:00"
+	case errors.As(err, &shape) && shape.Field != "":
+		return fmt.Sprintf("%q es de otro tipo", shape.Field)
+	case errors.As(err, &shape):
+		return "no es un objeto"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("hay una coma, una comilla o una llave que no corresponde, en el byte %d", syntax.Offset)
+	}
+	if member, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return "no existe el miembro " + member
+	}
+	return "no se puede leer"
 }
 
 func wrongMethod(methods map[string]endpoint, got string) *problem {
@@ -124,10 +146,10 @@ func read(r *http.Request, into any, shape string) error {
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))) // the BOM of some editors
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return invalid(hint, "el cuerpo no es el JSON esperado: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return invalid(hint, "el cuerpo no es el JSON esperado: %s", inSpanish(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return invalid(hint, "hay más texto después del objeto JSON")

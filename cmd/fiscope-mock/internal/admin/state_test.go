@@ -30,8 +30,8 @@ func TestData(t *testing.T) {
 	assert.Equal(t, 200, again.call("/api/contribuyentes/20700000001", "s3creta"))
 	assert.Equal(t, export, again.do("GET", "data", "").body)
 
-	r.do("PUT", "data", "{\n\"contribuyentes\": [{\"ruc\": \"1\"}]}").isProblem(t, 400, codeInvalid, "body:2: ")
-	r.do("PUT", "data", "").isProblem(t, 400, codeInvalid, "body:1: ")
+	r.do("PUT", "data", "{\n\"contribuyentes\": [{\"ruc\": \"1\"}]}").isProblem(t, 400, codeInvalid, "cuerpo:2: ")
+	r.do("PUT", "data", "").isProblem(t, 400, codeInvalid, "cuerpo:1: ")
 	r.ok(nil, "DELETE", "data", "")
 	assert.Equal(t, 404, r.call("/api/contribuyentes/20700000001", "s3creta"))
 	assert.Equal(t, 200, r.call("/api/contribuyentes/20100070970", "s3creta"))
