@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/nearest"
 )
 
 // Codes of error answers. None is the contract's.
@@ -76,6 +78,16 @@ func inSpanish(err error) string {
 		return "no existe el miembro " + member
 	}
 	return "no se puede leer"
+}
+
+// noRoute names the route that may have been meant. It does not repeat the path, which may be anything.
+func noRoute(r *http.Request) *problem {
+	names := make([]nearest.Route, len(endpoints))
+	for i, e := range endpoints {
+		names[i] = nearest.Route{Method: e.method, Path: e.path}
+	}
+	near := names[nearest.Of(r.Method, r.URL.Path, names)]
+	return &problem{http.StatusNotFound, codeNoRoute, "¿quiso decir " + near.String() + "? No existe esa ruta de administración", "vea las que hay en GET /_mock/"}
 }
 
 func wrongMethod(methods map[string]endpoint, got string) *problem {

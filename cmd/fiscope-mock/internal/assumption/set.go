@@ -68,7 +68,7 @@ func wanted(field reflect.StructField) error {
 		values = " (" + values[1:] + ", ...)"
 	}
 	return &Refusal{
-		fmt.Sprintf("want %s=VALUE with %s%s", field.Name, kind.english, values),
+		fmt.Sprintf("want NAME=VALUE: %s takes %s%s", field.Name, kind.english, values),
 		fmt.Sprintf("%s se escribe como %s%s", field.Name, kind.spanish, values),
 	}
 }
