@@ -78,6 +78,7 @@ func TestSOL(t *testing.T) {
 	assert.Equal(t, 3, users[0].Attempts)
 	assert.True(t, users[0].Blocked)
 	require.NotNil(t, users[0].BlockedUntil)
+	assert.Contains(t, r.do("GET", "sol", "").body, `-05:00"`, "in Lima")
 	assert.Equal(t, 401, r.validate("s3creta", mockserver.ClaveSOL), "blocked: the right one is refused, too")
 	r.ok(nil, "DELETE", "sol/20131312955/MIUSER01/block", "")
 	assert.Equal(t, 200, r.validate("s3creta", mockserver.ClaveSOL))
