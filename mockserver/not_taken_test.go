@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -27,8 +26,8 @@ func TestWhatIsNotTakenIsToldInBothLanguages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.ErrorContains(t, c.err, c.english)
-			told := interface{ Spanish() string }(nil)
-			require.True(t, errors.As(c.err, &told))
+			var told interface{ Spanish() string }
+			require.ErrorAs(t, c.err, &told)
 			assert.Contains(t, told.Spanish(), c.spanish)
 		})
 	}
