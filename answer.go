@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -150,21 +152,31 @@ func otherText(raw []byte) string {
 
 // saysNothing reports whether a text is blank, or what a program writes for nothing.
 func saysNothing(text string) bool {
-	switch strings.Join(strings.Fields(text), "") {
+	const longest = len("false")
+	var letters [longest + utf8.UTFMax]byte // the first ones, more than any such text has: texts may be long
+	n := 0
+	for _, r := range text {
+		if n > longest {
+			break
+		}
+		if !unicode.IsSpace(r) {
+			n += utf8.EncodeRune(letters[n:], r)
+		}
+	}
+	switch string(letters[:n]) {
 	case "", "false", "null", "{}", "[]":
 		return true
 	}
-	number := strings.TrimSpace(text)
-	if !strings.ContainsRune("0123456789+-.", rune(number[0])) { // to say that a text is no number costs more
+	if !strings.ContainsRune("0123456789+-.", rune(letters[0])) { // to say that a text is no number costs more
 		return false
 	}
-	n, err := strconv.ParseFloat(number, 64)
-	return err == nil && n == 0
+	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return err == nil && number == 0
 }
 
 // withoutRecord returns the text of an error, and says so where it holds a taxpayer's record.
 func withoutRecord(text string) string {
-	if strings.Contains(text, `"`) && record.MatchString(scrub.Visible(text)) {
+	if strings.Count(text, `"`) >= 4 && isRecord(scrub.Visible(text)) {
 		return recordNotShown
 	}
 	return text
