@@ -149,7 +149,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 			return yield(d, nil)
 		})
 		if stopped != nil {
-			end(low, stopped)
+			end(low, l.sender.stopped(ctx, stopped))
 		}
 	}
 }

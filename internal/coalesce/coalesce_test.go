@@ -29,7 +29,7 @@ func slow(answer string) func(context.Context, coalesce.Tell[string]) string {
 // sent is slow, and tells that it is sent.
 func sent(answer string) func(context.Context, coalesce.Tell[string]) string {
 	return func(ctx context.Context, tell coalesce.Tell[string]) string {
-		tell("sent", time.Time{})
+		tell("sent", time.Time{}, true)
 		return slowly(ctx, answer)
 	}
 }
@@ -37,7 +37,7 @@ func sent(answer string) func(context.Context, coalesce.Tell[string]) string {
 // waits tells that it waits for a second.
 func waits(answer string) func(context.Context, coalesce.Tell[string]) string {
 	return func(ctx context.Context, tell coalesce.Tell[string]) string {
-		tell("too late", time.Now().Add(time.Second))
+		tell("too late", time.Now().Add(time.Second), false)
 		return slowly(ctx, answer)
 	}
 }
@@ -179,7 +179,7 @@ func TestAQueryWithoutCallersBeginsNothing(t *testing.T) {
 					_, _, _ = g.Join(ctx, 1, func(ctx context.Context, tell coalesce.Tell[string]) string {
 						answer := sent("answer")(ctx, tell)
 						assert.NoError(t, ctx.Err())
-						tell("", next())
+						tell("", next(), true)
 						ended = ctx.Err()
 						return answer
 					})
@@ -265,5 +265,5 @@ func TestWhatAQueryTellsAfterItsEndIsNotHeard(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, "answer", answer)
-	late("later", time.Time{})
+	late("later", time.Time{}, true)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/coalesce"
 )
 
@@ -33,7 +34,7 @@ func TestAQueryThatPanics(t *testing.T) {
 				var wg sync.WaitGroup
 				wg.Go(func() { // the one whose query it is
 					defer func() {
-						p, ok := recover().(*coalesce.Panic)
+						p, ok := recover().(*broken.Panic)
 						require.True(t, ok)
 						if value != nil {
 							assert.Equal(t, value, p.Value)
@@ -94,8 +95,8 @@ func TestAPanicWhoseCallerHasLeftIsTold(t *testing.T) {
 	for name, others := range map[string]int{"nobody is there": 0, "others are": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var lost []*coalesce.Panic
-				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(p *coalesce.Panic) { lost = append(lost, p) }}
+				var lost []*broken.Panic
+				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(p *broken.Panic) { lost = append(lost, p) }}
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() { _, _, _ = g.Join(ctx, 1, thatPanics("boom")) }()
 				synctest.Wait()

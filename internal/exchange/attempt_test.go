@@ -56,7 +56,7 @@ func TestOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.resp.StatusCode = http.StatusOK
-			a := exchange.Once(t.Context(), answers(test.resp), get(t), time.Second, 10)
+			a := exchange.Once(t.Context(), answers(test.resp), get(t), time.Second, 10, nil)
 			require.NoError(t, a.Err)
 			assert.Equal(t, http.StatusOK, a.Status)
 			assert.Equal(t, test.body, string(a.Body))
@@ -93,7 +93,7 @@ func TestOnceEndsWithItsTimeAndItsContext(t *testing.T) {
 				until := make(chan struct{})
 				defer close(until)
 				header := http.Header{"X-Ratelimit-Remaining": {"0"}}
-				a := exchange.Once(ctx, answers(http.Response{StatusCode: http.StatusOK, Header: header, Body: stubborn{until}}), get(t), time.Minute, 100)
+				a := exchange.Once(ctx, answers(http.Response{StatusCode: http.StatusOK, Header: header, Body: stubborn{until}}), get(t), time.Minute, 100, nil)
 				assert.Equal(t, test.took, a.Took)
 				require.ErrorIs(t, a.Err, test.err)
 				assert.Zero(t, a.Status, "it says nothing")
@@ -108,7 +108,7 @@ func TestReadingBytesInMemoryTakesNoGoroutine(t *testing.T) {
 	r := get(t)
 	allocs := func(body func() io.ReadCloser) float64 {
 		return testing.AllocsPerRun(100, func() {
-			exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: body()}), r, time.Minute, 100)
+			exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: body()}), r, time.Minute, 100, nil)
 		})
 	}
 	memory := allocs(func() io.ReadCloser { return io.NopCloser(strings.NewReader("{}")) })
