@@ -19,7 +19,8 @@ import (
 
 // thatPanics stands in the stack of a panic.
 func thatPanics(value any) func(context.Context, coalesce.Tell[string]) string {
-	return func(context.Context, coalesce.Tell[string]) string {
+	return func(_ context.Context, tell coalesce.Tell[string]) string {
+		tell("so far", time.Time{}, true)
 		time.Sleep(time.Second)
 		panic(value)
 	}
@@ -30,7 +31,7 @@ func TestAQueryThatPanics(t *testing.T) {
 	for name, value := range map[string]any{"a text": "boom", "an error": boom, "nil": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Go: inBackground}
+				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(*broken.Panic) { t.Error("it is raised: it is not lost") }}
 				var wg sync.WaitGroup
 				wg.Go(func() { // the one whose query it is
 					defer func() {
@@ -49,8 +50,9 @@ func TestAQueryThatPanics(t *testing.T) {
 				synctest.Wait()
 				for range 3 {
 					wg.Go(func() {
-						_, first, err := g.Join(t.Context(), 1, thatPanics(value))
+						soFar, first, err := g.Join(t.Context(), 1, thatPanics(value))
 						assert.False(t, first)
+						assert.Equal(t, "so far", soFar)
 						var failed *coalesce.Failed
 						assert.ErrorAs(t, err, &failed)
 						assert.Equal(t, value == any(boom), errors.Is(err, boom))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/exchange"
 )
 
@@ -100,6 +103,80 @@ func TestOnceEndsWithItsTimeAndItsContext(t *testing.T) {
 				assert.Equal(t, header, a.Header, "but for its headers")
 				assert.Equal(t, 1, a.Written)
 			})
+		})
+	}
+}
+
+// What is told of an attempt that leaves, by what its transport tells.
+func TestWhetherAnAttemptMayBeSent(t *testing.T) {
+	dial, got := func(c *httptrace.ClientTrace) { c.GetConn("h:443") }, func(c *httptrace.ClientTrace) { c.GotConn(httptrace.GotConnInfo{}) }
+	for name, test := range map[string]struct {
+		tells []func(*httptrace.ClientTrace)
+		want  []bool
+	}{
+		"nothing is known":                   {nil, []bool{true}},
+		"it waits for a connection":          {[]func(*httptrace.ClientTrace){dial}, []bool{true, false}},
+		"it has one":                         {[]func(*httptrace.ClientTrace){dial, got}, []bool{true, false, true}},
+		"another, since the first one broke": {[]func(*httptrace.ClientTrace){dial, got, dial}, []bool{true, false, true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []bool
+			var late *httptrace.ClientTrace
+			exchange.Once(t.Context(), roundTripper(func(r *http.Request) (*http.Response, error) {
+				late = httptrace.ContextClientTrace(r.Context())
+				for _, tell := range test.tells {
+					tell(late)
+				}
+				return nil, io.ErrUnexpectedEOF
+			}), get(t), time.Minute, 100, func(mayBeSent bool) { told = append(told, mayBeSent) })
+			dial(late)
+			assert.Equal(t, test.want, told, "and nothing when it is over")
+		})
+	}
+}
+
+func TestAnAttemptSaysWhenItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		a := exchange.Once(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return &http.Response{StatusCode: http.StatusOK}, nil
+		}), get(t), time.Minute, 100, nil)
+		assert.Equal(t, start, a.Began)
+		assert.Equal(t, time.Second, a.At.Sub(start))
+	})
+}
+
+// breaking is a body whose reading does what it says.
+type breaking func()
+
+func (b breaking) Read([]byte) (int, error) { b(); return 0, io.EOF }
+func (breaking) Close() error               { return nil }
+
+func TestABodyThatBreaksOffItsReading(t *testing.T) {
+	for name, test := range map[string]struct {
+		body   breaking
+		panics bool
+	}{
+		"by a panic":  {func() { panic("boom") }, true},
+		"by a Goexit": {runtime.Goexit, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over := make(chan any)
+			go func() {
+				defer func() { over <- recover() }()
+				exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: test.body}), get(t), time.Minute, 100, nil)
+				t.Error("it returned")
+			}()
+			recovered := <-over
+			if !test.panics {
+				assert.Nil(t, recovered)
+				return
+			}
+			p, ok := recovered.(*broken.Panic)
+			require.True(t, ok, "%T", recovered)
+			assert.Equal(t, "boom", p.Value)
+			assert.Contains(t, string(p.Stack), "breaking.Read")
 		})
 	}
 }
