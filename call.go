@@ -40,11 +40,11 @@ type sender struct {
 
 	retry   exchange.Policy
 	budget  exchange.Budget
-	reserve int         // queries that are left to others
-	quota   *quota.Gate // nil for none
-	fleet   *fleet      // shares the quota; nil for none
-	limiter *rate.Limiter
-	pacing  sync.Mutex // held by a query that is shared, until its place at the limiter is sure
+	reserve int           // queries that are left to others
+	quota   *quota.Gate   // nil for none
+	fleet   *fleet        // shares the quota; nil for none
+	limiter *rate.Limiter // nil for none
+	pacing  sync.Mutex    // held by a query that is shared, until its place at the limiter is sure
 	sol     solGuard
 	background
 	observer observer

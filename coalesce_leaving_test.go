@@ -237,7 +237,7 @@ func TestWhoCannotWaitForTheLimiterTakesNoPlace(t *testing.T) {
 
 // All callers left while the Store was asked: nothing is sent, without a quota gate too.
 func TestWhatEverybodyLeftBeforeItWasSentIsNotSent(t *testing.T) {
-	for name, opts := range map[string][]fiscope.Option{"": nil, "without a gate": {fiscope.WithoutQuotaGate()}} {
+	for name, opts := range map[string][]fiscope.Option{"": nil, "without a gate": {fiscope.WithoutQuotaGate()}, "with a limit": {fiscope.WithoutQuotaGate(), fiscope.WithRateLimit(1, 1)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}

@@ -122,7 +122,7 @@ func codigoIn(o *object) CodigoCPE {
 // checkVerdict notes what in a verdict excludes another: any two of codigo, estado and esValido, whatever
 // the third is. Nothing is valid but codigo 0 and "Aceptado".
 func checkVerdict(a *answer, r *ResultadoCPE) {
-	ofEstado, knownEstado := codigos[fold(string(r.Estado))]
+	ofEstado, knownEstado := r.Estado.codigo()
 	knownCodigo := r.Codigo.known()
 	switch {
 	case r.EsValido != (r.Codigo == CodigoAceptado):

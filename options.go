@@ -32,7 +32,7 @@ type config struct {
 	maxBody    int64 // bytes of an answer
 	lenient    bool
 	strictRUC  bool
-	limiter    *rate.Limiter
+	limiter    *rate.Limiter // nil for none
 	retry      RetryPolicy
 	noGate     bool // nothing is refused for what the headers say
 	reserve    int  // queries that are left to others
@@ -52,7 +52,6 @@ func defaultConfig() config {
 		timeouts:  timeouts{get: 10 * time.Second, cpe: 30 * time.Second},
 		userAgent: "fiscope-go/0.1",
 		maxBody:   1 << 20,
-		limiter:   rate.NewLimiter(rate.Inf, 0),
 		retry:     DefaultRetryPolicy(),
 		solMemory: 24 * time.Hour,
 	}

@@ -146,6 +146,9 @@ func (c *call) tell(number int) {
 // pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
 func (c *call) pace(ctx context.Context) error {
+	if c.limiter == nil {
+		return ctx.Err()
+	}
 	if c.progress != nil {
 		return c.paceOfMany(ctx)
 	}
