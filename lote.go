@@ -150,7 +150,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 			return yield(d, nil)
 		})
 		if stopped != nil {
-			end(low, l.sender.stopped(ctx, stopped))
+			end(low, stoppedBy(ctx, stopped, l.sender.secrets))
 		}
 	}
 }
