@@ -162,10 +162,10 @@ func TestABodyThatBreaksOffItsReading(t *testing.T) {
 		"by a Goexit": {runtime.Goexit, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			over := make(chan any)
+			over, r := make(chan any), get(t)
 			go func() {
 				defer func() { over <- recover() }()
-				exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: test.body}), get(t), time.Minute, 100, nil)
+				exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: test.body}), r, time.Minute, 100, nil)
 				t.Error("it returned")
 			}()
 			recovered := <-over
