@@ -34,6 +34,7 @@ func consultar(c *call, assume *Assumptions) answer {
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
 	body := c.data.lookups.body(found, func() []byte {
+		found := found.conforming()
 		return encode(wireContribuyente{
 			RUC:                    found.RUC,
 			RazonSocial:            found.RazonSocial,

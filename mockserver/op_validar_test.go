@@ -175,3 +175,10 @@ func TestTaxAuthorityDown(t *testing.T) {
 	srv.SetSUNATDown(true)
 	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
 }
+
+func TestABOMIsCalledByItsName(t *testing.T) {
+	_, api := start(t)
+	r := api.validar("\ufeff" + cpe(t))
+	r.isError(t, 400, "MOCK_INVALID_JSON")
+	assert.Contains(t, r.body, "empieza con un BOM")
+}
