@@ -6,6 +6,8 @@ import "net/http"
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c.begin()
+	defer c.end()
 	c.readClock()
 	c.came = c.now
 	to, ruc := routeOf(r.URL)

@@ -9,11 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// table writes requests, one a line; what the filter does not take says why.
-func journalTable(all []entry, f filter) string {
-	if len(all) == 0 {
-		return "The journal is empty: no request came.\n"
-	}
+// journalTable writes requests, one a line; why says of each one why it does not count, or nothing.
+func journalTable(all []entry, why func(*entry) string) string {
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
@@ -24,13 +21,13 @@ func journalTable(all []entry, f filter) string {
 	_, _ = fmt.Fprintln(w, "  \tN\ttime\trequest\tkey\tstatus\tcode\tcost\tconn\tfault\tSOL\tnot counted, since")
 	for i := range all {
 		r := &all[i].Request
-		why := f.differs(r)
+		reason := why(&all[i])
 		mark := "=>"
-		if why != "" {
+		if reason != "" {
 			mark = "  "
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", mark, r.N, r.Time.Format("15:04:05.000"), r.line(),
-			orDash(r.Key), r.statusText(), orDash(printable(r.Code)), r.Cost, r.connText(), orDash(printable(r.Fault)), orDash(string(r.SOL)), printable(why))
+			orDash(r.Key), r.statusText(), orDash(printable(r.Code)), r.Cost, r.connText(), orDash(printable(r.Fault)), orDash(string(r.SOL)), printable(reason))
 	}
 	_ = w.Flush()
 	return b.String()

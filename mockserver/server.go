@@ -28,6 +28,15 @@ type T interface {
 	Logf(format string, args ...any)
 }
 
+// outside is the T of a server that no test has: its errors are returned, and what cannot be returned panics.
+type outside struct{}
+
+func (outside) Helper()                           {}
+func (outside) Cleanup(func())                    {}
+func (outside) Errorf(string, ...any)             {}
+func (outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (outside) Logf(string, ...any)               {}
+
 // Server is one mock of the whole service: its own data, keys, quota, SOL users and clock, shared with
 // no other Server. It is an [http.Handler]; [New] and [Start] also put it on a loopback socket. All its
 // methods are safe for concurrent use while it serves.
@@ -49,7 +58,7 @@ type Server struct {
 	conns   atomic.Int64
 	closing chan struct{} // closed when Close begins: nothing waits any longer
 
-	t       T // nil when made by Start
+	t       T // outside, when made by Start
 	mu      sync.Mutex
 	socket  *serve.Server
 	memory  *serve.Server
@@ -90,6 +99,7 @@ func Start(opts ...Option) (*Server, error) {
 		clock:   clock.Clock{Source: c.now},
 		journal: journal{limit: c.journal},
 		closing: make(chan struct{}),
+		t:       outside{},
 	}
 	s.clock.Start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
@@ -110,6 +120,7 @@ func Start(opts ...Option) (*Server, error) {
 // loadData makes the data and the keys what the options brought, over the default data. Keys that stay
 // keep what they used.
 func (s *Server) loadData() error {
+	s.t.Helper()
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	d, err := s.config.dataset()
@@ -149,6 +160,7 @@ func Parts() []Part {
 // A request under way may see some of the old and some of the new. It is an error for a part that there
 // is not, and nothing is reset then.
 func (s *Server) Reset(parts ...Part) error {
+	s.t.Helper()
 	for _, part := range parts {
 		if !slices.Contains(Parts(), part) {
 			return s.checked("Reset", fmt.Errorf("there is no part %q: the parts are %v", string(part), Parts()))
