@@ -1,8 +1,10 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -91,6 +93,42 @@ func (s *Server) view(t TB, f Filter, want int) (*view, bool) {
 func (v *view) fail(t TB, why func(*entry) string, format string, args ...any) {
 	t.Helper()
 	t.Errorf("mockserver: %s\n%s", fmt.Sprintf(format, args...), v.server.table(v.all, why))
+}
+
+// AssertHeader fails t unless f takes a request, and each one that it takes was sent with this value of a
+// header, or without the header for "". Values of one header are joined by ", ". A header may carry a secret, so
+// the journal keeps no more of it than this needs, and a failure shows no value.
+func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
+	t.Helper()
+	name = http.CanonicalHeaderKey(name)
+	v, ok := s.view(t, f, 1)
+	if !ok {
+		return false
+	}
+	why := func(e *entry) string { return cmp.Or(v.filter.differs(e), e.header.differs(name, want)) }
+	wrong := slices.ContainsFunc(v.taken, func(e *entry) bool { return why(e) != "" })
+	if len(v.taken) > 0 && !wrong {
+		return true
+	}
+	v.fail(t, why, "%d requests, want 1 or more, and this value of %s in each, among %v", len(v.taken), name, v.filter)
+	return false
+}
+
+// AssertFaultsMet fails t if a fault that was set, and not removed, has not met all its calls: as many as
+// [Match.Times] or its steps say, or else one. A fault that a test has set and that never happens is a test of
+// something else.
+func (s *Server) AssertFaultsMet(t TB) bool {
+	t.Helper()
+	ok := true
+	for _, f := range s.Faults() {
+		want := max(f.Match.Times, 1)
+		if f.Hits < want {
+			t.Errorf("mockserver: fault %s has met %d calls, want %d or more: %d calls were as its match %v says\n%s",
+				f.Name, f.Hits, want, f.Seen, f.Match, s.JournalTable())
+			ok = false
+		}
+	}
+	return ok
 }
 
 // AssertNoSecrets fails t if the journal has one of the secrets in it, or a key or a clave that the server

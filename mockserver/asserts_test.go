@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +143,89 @@ func TestNoAssertionPassesOnWhatIsLeft(t *testing.T) {
 			}
 			assert.True(t, srv.AssertNoSecrets(t, "nada"))
 			assert.True(t, srv.AssertSOLAttempts(t, lookedUp, mockserver.UsuarioSOL, 0))
+		})
+	}
+}
+
+func TestAssertHeader(t *testing.T) {
+	srv, api := start(t, mockserver.WithKey("otra-clave", 10))
+	api.send("GET", lookup, "", "X-Request-Id", "uno", "User-Agent", "prueba/1.0")
+	api.send("GET", lookup, "", "X-Request-Id", "dos", "User-Agent", "prueba/1.0")
+	crowd := []string{"Accept", "x"}
+	for i := range 30 {
+		crowd = append(crowd, fmt.Sprint("X-", i), "x")
+	}
+	api.withKey("otra-clave").send("GET", lookup, "", crowd...)
+	own := mockserver.Filter{Key: srv.APIKey}
+	for name, c := range map[string]struct {
+		filter      mockserver.Filter
+		name, value string
+		says        string // "" where it passes
+	}{
+		"each":            {own, "User-Agent", "prueba/1.0", ""},
+		"any spelling":    {own, "user-agent", "prueba/1.0", ""},
+		"one":             {mockserver.Filter{After: 1, Key: srv.APIKey}, "X-Request-Id", "dos", ""},
+		"absent":          {own, "Accept", "", ""},
+		"the host":        {own, "Host", "127.0.0.1", ""},
+		"a key":           {own, "X-API-KEY", srv.APIKey, ""},
+		"another key":     {own, "X-API-KEY", "otra-clave", "X-Api-Key is another"},
+		"one is another":  {own, "X-Request-Id", "uno", "X-Request-Id is another"},
+		"not sent":        {own, "Traceparent", "x", "it has no Traceparent"},
+		"sent":            {own, "User-Agent", "", "User-Agent is another"},
+		"no request":      {mockserver.Filter{Status: 500}, "User-Agent", "prueba/1.0", "0 requests, want 1 or more"},
+		"too many fields": {mockserver.Filter{Key: "otra-clave"}, "X-Absent", "", "it has too many headers to tell"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said fakeTB
+			assert.Equal(t, c.says == "", srv.AssertHeader(&said, c.filter, c.name, c.value), said.String())
+			assert.Contains(t, said.String(), c.says)
+			assert.NotContains(t, said.String(), "otra-clave", "a value may be a secret")
+		})
+	}
+}
+
+func TestAssertHeaderOfSeveralValues(t *testing.T) {
+	srv, api := start(t)
+	req, err := http.NewRequest(http.MethodGet, api.url+lookup, nil)
+	require.NoError(t, err)
+	req.Header = http.Header{"X-Api-Key": {api.key}, "Accept": {"a", "b"}}
+	resp, err := api.hc.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.True(t, srv.AssertHeader(t, mockserver.Filter{}, "Accept", "a, b"))
+}
+
+func TestAssertFaultsMet(t *testing.T) {
+	some := mockserver.Match{Op: mockserver.OpConsultar}
+	for name, c := range map[string]struct {
+		match mockserver.Match
+		steps []mockserver.Step
+		calls int
+		says  string // "" where it passes
+	}{
+		"once":            {some, []mockserver.Step{mockserver.Null200}, 1, ""},
+		"never":           {some, []mockserver.Step{mockserver.Null200}, 0, "fault null-200-1 has met 0 calls, want 1 or more"},
+		"another call":    {mockserver.Match{RUC: "20100070970"}, []mockserver.Step{mockserver.Null200}, 3, "has met 0 calls"},
+		"both steps":      {some, []mockserver.Step{mockserver.Status(500), mockserver.OK}, 2, ""},
+		"one of two":      {some, []mockserver.Step{mockserver.Status(500), mockserver.OK}, 1, "fault-1 has met 1 calls, want 2 or more"},
+		"two of three":    {mockserver.Match{Times: 3}, []mockserver.Step{mockserver.Status(500)}, 2, "has met 2 calls, want 3"},
+		"more than three": {mockserver.Match{Times: 3}, []mockserver.Step{mockserver.Status(500)}, 5, ""},
+		"the second":      {mockserver.Match{Nth: 2}, []mockserver.Step{mockserver.Status(500)}, 2, ""},
+		"not the second":  {mockserver.Match{Nth: 2}, []mockserver.Step{mockserver.Status(500)}, 1, "has met 0 calls"},
+		"of the key":      {mockserver.Match{Key: mockserver.DefaultAPIKey, Nth: 9}, []mockserver.Step{mockserver.Status(500)}, 1, "Key:k_"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithJournal(0)) // it needs none
+			srv.Fault(c.match, c.steps...)
+			for range c.calls {
+				api.get(lookup)
+			}
+			var said fakeTB
+			assert.Equal(t, c.says == "", srv.AssertFaultsMet(&said), said.String())
+			assert.Contains(t, said.String(), c.says)
+			assert.NotContains(t, said.String(), srv.APIKey)
+			srv.ClearFaults()
+			assert.True(t, srv.AssertFaultsMet(t), "what was removed is not asked for")
 		})
 	}
 }

@@ -32,7 +32,9 @@
 //
 //	data, err := mockserver.LoadData("testdata/estado.json") // an error says file, line and reason
 //	srv := mockserver.New(t, mockserver.WithData(data))
-//	srv.PutContribuyente(mockserver.Contribuyente{RUC: "20999990097", RazonSocial: "NUEVA S.A.C."})
+//	empresa := mockserver.Empresa("20999990097") // active and habido; there are Persona, Factura and UsuarioSecundario too
+//	empresa.Condicion = "NO HABIDO"
+//	srv.PutContribuyente(empresa)
 //	srv.DeleteContribuyente("20131312955")
 //	err = srv.Data().Save("testdata/estado.json")
 //	srv.Reset(mockserver.PartData, mockserver.PartQuotas) // or Reset() for all
@@ -42,12 +44,14 @@
 // "Today" in Lima, publication at 17:00, the quota's reset, the end of a SOL block, the life of a fault,
 // the journal and the Date header read one clock ([WithNow], [WithFrozenClock], or [WithClock]). So do the
 // clients of [Server.Client] in all that is of the calendar (their cache, their quota, their memory of SOL
-// credentials: [fiscope.WithClock]), while all waits are real. Another client is given it by you, or goes by
-// its machine's clock and knows of no new day:
+// credentials: [fiscope.WithClock]), while all waits are real. A test with a fixed time so says the same in any
+// year. Another client is given the clock by you, or goes by its machine's and knows of no new day; and so is code
+// that asks for today, since [fiscope.HoyEnLima] is the machine's day:
 //
 //	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
 //	client := srv.Client()      // or fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithClock(srv.Now))
 //	srv.Advance(24 * time.Hour) // a new day: quota, rates and SOL users, for the server and the client
+//	hoy := fiscope.FechaEnLima(srv.Now())
 //	srv.SetNow(monday)          // from 1970 to 9000: what it cannot show is an error and moves nothing
 //	srv.Resume()
 //
@@ -76,12 +80,18 @@
 // The last 1000 requests of each key ([WithJournal]) with their answers, costs, connections and faults.
 // claveSol, and every key of the server that has 6 characters or more, are taken out before anything is
 // stored, wherever they stand and however they are escaped. A failed assertion prints the journal, and
-// says of each request why it was not counted; once a request was dropped, assertions fail.
+// says of each request why it was not counted. Once a request was dropped that may count, assertions fail, and
+// say which size is enough; [Server.Totals] counts all, whatever was dropped or reset.
 //
 //	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 2)
 //	srv.AssertSpent(t, mockserver.Filter{}, 3)
 //	srv.AssertSOLAttempts(t, ruc, usuario, 1)
 //	srv.AssertNoSecrets(t, clave)
+//	srv.AssertFaultsMet(t) // none was set in vain
+//	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar}, mockserver.Filter{Op: mockserver.OpValidar})
+//	srv.AssertInFlight(t, mockserver.Filter{}, 4) // never more than 4 at the same time
+//	srv.AssertPauses(t, mockserver.Filter{Status: 503}, time.Second, 10*time.Second)
+//	srv.AssertHeader(t, mockserver.Filter{}, "User-Agent", "facturador/2.1")
 //	reqs, err := srv.WaitRequests(ctx, mockserver.Filter{Op: mockserver.OpValidar}, 1) // does not poll
 //
 // # Tenants
