@@ -2,20 +2,21 @@ package mockserver
 
 import "net/http"
 
+// wireContribuyente has strings, and in the fields that may have no value what [Unknown] makes of that.
 type wireContribuyente struct {
 	RUC                    string `json:"ruc"`
 	RazonSocial            string `json:"razonSocial"`
 	Estado                 string `json:"estado"`
 	Condicion              string `json:"condicion"`
-	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"`
-	Departamento           string `json:"departamento"`
-	Provincia              string `json:"provincia"`
-	Distrito               string `json:"distrito"`
-	Tipo                   string `json:"tipo"`
-	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`
-	FechaInicioActividades string `json:"fechaInicioActividades"`
+	Direccion              any    `json:"direccion,omitempty"`
+	Ubigeo                 any    `json:"ubigeo,omitempty"`
+	Departamento           any    `json:"departamento,omitempty"`
+	Provincia              any    `json:"provincia,omitempty"`
+	Distrito               any    `json:"distrito,omitempty"`
+	Tipo                   any    `json:"tipo,omitempty"`
+	ActividadEconomica     any    `json:"actividadEconomica,omitempty"`
+	FechaInscripcion       any    `json:"fechaInscripcion,omitempty"`
+	FechaInicioActividades any    `json:"fechaInicioActividades,omitempty"`
 }
 
 // consultar is the lookup of docs/contrato.md, 4.1.
@@ -33,21 +34,21 @@ func consultar(c *call, assume *Assumptions) answer {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
-	body := c.data.lookups.body(found, func() []byte {
+	body := c.data.lookups.body(found, assume, func() []byte {
 		return encode(wireContribuyente{
 			RUC:                    found.RUC,
 			RazonSocial:            found.RazonSocial,
 			Estado:                 assume.Estados.estado(found.Estado),
 			Condicion:              found.Condicion,
-			Direccion:              found.Direccion,
-			Ubigeo:                 found.Ubigeo,
-			Departamento:           found.Departamento,
-			Provincia:              found.Provincia,
-			Distrito:               found.Distrito,
-			Tipo:                   found.Tipo,
-			ActividadEconomica:     found.ActividadEconomica,
-			FechaInscripcion:       found.FechaInscripcion,
-			FechaInicioActividades: found.FechaInicioActividades,
+			Direccion:              assume.Unknown.write(found.Direccion),
+			Ubigeo:                 assume.Unknown.write(found.Ubigeo),
+			Departamento:           assume.Unknown.write(found.Departamento),
+			Provincia:              assume.Unknown.write(found.Provincia),
+			Distrito:               assume.Unknown.write(found.Distrito),
+			Tipo:                   assume.Unknown.write(found.Tipo),
+			ActividadEconomica:     assume.Unknown.write(found.ActividadEconomica),
+			FechaInscripcion:       assume.Unknown.write(found.FechaInscripcion),
+			FechaInicioActividades: assume.Unknown.write(found.FechaInicioActividades),
 		})
 	})
 	return answer{status: http.StatusOK, body: body}

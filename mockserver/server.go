@@ -37,7 +37,7 @@ type Server struct {
 	// of data that delete the default one.
 	APIKey string
 
-	assume Assumptions
+	assume atomic.Pointer[Assumptions]
 	config *config // as it started: Reset goes back to it
 
 	clock   clock.Clock
@@ -85,7 +85,6 @@ func Start(opts ...Option) (*Server, error) {
 	s := &Server{
 		URL:     "http://127.0.0.1",
 		APIKey:  c.apiKey(),
-		assume:  c.assume,
 		config:  c,
 		clock:   clock.Clock{Source: c.now},
 		journal: journal{limit: c.journal},
@@ -107,7 +106,7 @@ func Start(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// loadData makes the data and the keys what the options brought, over the default data. Keys that stay
+// loadData makes the data, the keys and the readings what the options brought, over the default data. Keys that stay
 // keep what they used.
 func (s *Server) loadData() error {
 	s.writing.Lock()
@@ -124,6 +123,7 @@ func (s *Server) loadData() error {
 		}
 	}
 	s.data.Store(d)
+	s.assume.Store(&s.config.assume)
 	return nil
 }
 
@@ -136,7 +136,7 @@ const (
 	PartFaults  Part = "faults"  // all of them, and what they hold is let go
 	PartQuotas  Part = "quotas"  // nobody has used anything
 	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys and their limits; nobody is blocked
+	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked
 	PartLocks   Part = "locks"   // no SOL user is blocked or near it
 )
 

@@ -7,7 +7,8 @@ import (
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
-// every other field is served as it is, with [Assumptions.Estados] applied to Estado.
+// every other field is served as it is, with [Assumptions.Estados] applied to Estado and [Assumptions.Unknown] to what
+// has no value.
 //
 // This and the other setters act on the next request. A value that cannot be taken is an error, and in
 // a server made by [New] also fails the test.
@@ -118,7 +119,7 @@ func (s *Server) Quota(key string) (Quota, bool) {
 	if a == nil {
 		return Quota{}, false
 	}
-	return a.quota(s.clock.Now(), s.assume.ResetZone), true
+	return a.quota(s.clock.Now(), s.assume.Load()), true
 }
 
 // SetQuotaUsed makes it as if a key had made used calls today: with the limit or more, its next call is
@@ -131,7 +132,7 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	case used < 0:
 		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
 	}
-	a.setUsed(used, s.clock.Now(), s.assume.ResetZone)
+	a.setUsed(used, s.clock.Now(), s.assume.Load())
 	return nil
 }
 

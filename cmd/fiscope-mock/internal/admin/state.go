@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -67,10 +66,6 @@ func (a *api) putSUNAT(r *http.Request) (any, error) {
 	}
 	a.Mock.SetSUNATDown(*to.Down)
 	return nil, nil
-}
-
-func (a *api) getAssumptions(*http.Request) (any, error) {
-	return assumption.List(a.Assume), nil
 }
 
 func (a *api) reset(r *http.Request) (any, error) {
