@@ -50,7 +50,7 @@ var openPoints = []openPoint{
 		alone("403 FORBIDDEN", func(a *Assumptions) { a.MissingKey = Refusal{403, "FORBIDDEN"} }),
 		alone("400 BAD_REQUEST", func(a *Assumptions) { a.MissingKey = Refusal{400, badRequest} }),
 	}},
-	{OpenPoint{"InvalidKey", "5.4", "the same; the error text tells them apart"}, []otherReading{
+	{OpenPoint{"InvalidKey", "5.4", "as for MissingKey; the error text tells them apart"}, []otherReading{
 		paired("403 FORBIDDEN", func(a *Assumptions) { a.InvalidKey = Refusal{403, "FORBIDDEN"} }),
 		alone("401 with an empty code", func(a *Assumptions) { a.InvalidKey = Refusal{401, ""} }),
 	}},
@@ -93,16 +93,16 @@ var openPoints = []openPoint{
 	{OpenPoint{"ChargeFailures", "8", `"each call ... consumes 1 query"`}, []otherReading{
 		paired("false", func(a *Assumptions) { a.ChargeFailures = false }),
 	}},
-	{OpenPoint{"ChargeInvalid", "8", "the same"}, []otherReading{
+	{OpenPoint{"ChargeInvalid", "8", "as for ChargeFailures: each call"}, []otherReading{
 		alone("false", func(a *Assumptions) { a.ChargeInvalid = false }),
 	}},
-	{OpenPoint{"ChargeSOLRefused", "8", "the same; the tax authority was asked"}, []otherReading{
+	{OpenPoint{"ChargeSOLRefused", "8", "as for ChargeFailures: each call"}, []otherReading{
 		alone("false", func(a *Assumptions) { a.ChargeSOLRefused = false }),
 	}},
-	{OpenPoint{"ChargeNotFound", "8", "the same; that there is nothing is an answer"}, []otherReading{
+	{OpenPoint{"ChargeNotFound", "8", "as for ChargeFailures: each call"}, []otherReading{
 		alone("false", func(a *Assumptions) { a.ChargeNotFound = false }),
 	}},
-	{OpenPoint{"ChargeUnavailable", "8", "the same"}, []otherReading{
+	{OpenPoint{"ChargeUnavailable", "8", "as for ChargeFailures: each call"}, []otherReading{
 		alone("false", func(a *Assumptions) { a.ChargeUnavailable = false }),
 	}},
 	{OpenPoint{"HeadersEverywhere", "8", "documented for lookup only"}, []otherReading{
