@@ -442,9 +442,15 @@ func TestSetAssumptions(t *testing.T) {
 	assert.Equal(t, "3", remaining(r), "what was used stays used")
 	assert.Equal(t, "2026-11-21T05:00:00+00:00", r.header.Get("X-RateLimit-Reset"))
 
+	zone := a
+	zone.ResetZone = time.UTC
+	require.NoError(t, srv.SetAssumptions(zone))
+	r = api.get(lookup)
+	assert.Equal(t, "4", remaining(r), "another reset, and nobody has used anything")
+	assert.Equal(t, "2026-11-21T00:00:00+00:00", r.header.Get("X-RateLimit-Reset"))
 	a.ResetRolling = true
 	require.NoError(t, srv.SetAssumptions(a))
-	assert.Equal(t, "4", remaining(api.get(lookup)), "another reset, and nobody has used anything")
+	assert.Equal(t, "4", remaining(api.get(lookup)), "and another")
 
 	_, err := mockserver.Start(mockserver.WithAssumptions(mockserver.Assumptions{}))
 	require.Error(t, err)
