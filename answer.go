@@ -24,6 +24,8 @@ type answer struct {
 	reading   reading
 	rateLimit *RateLimit
 	quota     quota.Headers // what it says to the quota gate
+	result    any           // what the operation made of it; nil where err is not
+	err       error         // why it is no result, before the circumstances of its call are added
 	warnings  []string
 	provesSOL bool // the tax authority accepted the credential
 

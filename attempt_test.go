@@ -397,7 +397,7 @@ func TestWhoeverLeavesInAnAttemptGivesEverythingBack(t *testing.T) {
 						defer func() { left <- recover() }()
 						_ = operations[op](t.Context(), client)
 					}()
-					assert.Equal(t, test.panics, <-left, "it goes its way")
+					assert.Equal(t, test.panics, panicValue(<-left), "it goes its way")
 
 					start := time.Now()
 					require.NoError(t, operations[op](t.Context(), client), "the quota's slot and the turn of the clave are free")

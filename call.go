@@ -38,13 +38,14 @@ type sender struct {
 
 	retry   exchange.Policy
 	budget  exchange.Budget
-	reserve int         // queries that are left to others
-	quota   *quota.Gate // nil for none
-	fleet   *fleet      // shares the quota; nil for none
-	limiter *rate.Limiter
+	reserve int           // queries that are left to others
+	quota   *quota.Gate   // nil for none
+	fleet   *fleet        // shares the quota; nil for none
+	limiter *rate.Limiter // nil for none
 	sol     solGuard
 	background
 	observer observer
+	hook     Hook // nil for none
 
 	rateLimit atomic.Pointer[RateLimit] // as the last answer that had one showed it
 }
@@ -84,9 +85,10 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
-	progress progress      // nil where no other call shares this one
-	turn     *solTurn      // of a validation that may be sent; nil otherwise
-	timeout  time.Duration // of an attempt
+	progress progress                   // nil where no other call shares this one
+	read     func(*answer) (any, error) // what the operation makes of a success
+	turn     *solTurn                   // of a validation that may be sent; nil otherwise
+	timeout  time.Duration              // of an attempt
 	start    time.Time
 	took     time.Duration // once it ended
 
@@ -176,8 +178,18 @@ func namesReason(err error) bool {
 	return !errors.As(err, &e) || strings.Trim(scrub.Visible(e.Code), "0123456789") != ""
 }
 
-// refused makes what keeps an operation from sending anything its error.
-func (s *sender) refused(op Operation, err error) *Error {
+// refuse ends an operation that is made of others before any of them, because of err.
+func (s *sender) refuse(ctx context.Context, op Operation, err error) *Error {
+	e := s.failed(op, err)
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s.observer.call(ctx, Event{Op: op, Avoided: avoidedBy(e), Err: e})
+	return e
+}
+
+// failed is the error of an operation that is made of others.
+func (s *sender) failed(op Operation, err error) *Error {
 	e, _ := newError(err, s.clock)
 	return circumstances{op: op, secrets: s.reading(nil).secrets()}.of(e)
 }
@@ -185,15 +197,15 @@ func (s *sender) refused(op Operation, err error) *Error {
 // event is the attempt that was just made.
 func (c *call) event(number int) Event {
 	a := &c.answer
-	e := Event{Op: c.request.op, Attempt: number, StatusCode: a.Status, Duration: a.Took, RateLimit: a.rateLimit.copy()}
+	e := Event{Op: c.request.op, Attempt: number, StatusCode: a.Status, Duration: a.Took, RateLimit: a.rateLimit, Warnings: a.warnings}
 	switch {
 	case a.Status != 0:
 		e.Delivery = DeliveryAnswered
 	case !a.Unsent:
 		e.Delivery = DeliveryUnknown
 	}
-	if said, ok := readErrorBody(a.Body); ok {
-		e.Code = a.reading.secrets().Line(said.Code)
+	if a.err != nil {
+		e.Err = c.failure(a.err)
 	}
 	return e
 }
@@ -206,12 +218,14 @@ func (c *call) end(err error) {
 	}
 }
 
-// avoided returns why the call, which ended with err, spent no query, and avoidedNot where it may have.
-func (c *call) avoided(err error) Avoided {
-	if err == nil || c.sent.Attempts > 0 {
-		return avoidedNot
+// avoidance is the event of a call, which ended with err, that spent no query. It has no reason where it may
+// have spent one.
+func (c *call) avoidance(err error) Event {
+	e := Event{Op: c.request.op, Duration: c.took, Err: err}
+	if err != nil && c.sent.Attempts == 0 {
+		e.Avoided = avoidedBy(err)
 	}
-	return avoidedBy(err)
+	return e
 }
 
 // response is what the caller may know of a call that ended.
@@ -228,13 +242,18 @@ func (c *call) response() Response {
 
 // failure makes what went wrong the error of the call.
 func (c *call) failure(err error) *Error {
+	err = withEndOf(c.ctx, err)
 	e, classified := newError(err, c.clock)
 	var byHand *Error
+	if c.progress != nil || c.observer.watching() { // it may be the answer's own, of which others are told too
+		own := *e
+		e = &own
+	}
 	switch {
 	case classified:
 	case c.answer.Status != 0: // the wait after this answer was interrupted
-		e.classifyAs(c.answer.refusal())
-	case c.sent.Attempts == 0, c.ctx.Err() != nil && errors.Is(err, context.Canceled):
+		e.classifyAs(c.answer.err)
+	case c.sent.Attempts == 0, c.cancelled() && errors.Is(err, context.Canceled):
 		// The caller's own doing says nothing about the service.
 	case c.ctx.Err() == nil && errors.As(c.answer.Err, &byHand) && byHand != nil: // a test's transport made it
 		e.classifyAs(byHand)
@@ -242,6 +261,13 @@ func (c *call) failure(err error) *Error {
 		e.classifyAs(ErrUnavailable)
 	}
 	return c.circumstances().of(e)
+}
+
+// cancelled reports whether the call was given up. A query that is shared is cancelled when its last caller
+// leaves: if he ran out of time, so did the query.
+func (c *call) cancelled() bool {
+	shared := c.progress != nil
+	return c.ctx.Err() != nil && !(shared && errors.Is(context.Cause(c.ctx), context.DeadlineExceeded))
 }
 
 func (c *call) circumstances() circumstances {

@@ -88,6 +88,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		reserve:   c.reserve,
 		limiter:   c.limiter,
 		observer:  observer{tell: c.observer, logger: c.logger},
+		hook:      c.hook,
 	}
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
@@ -120,7 +121,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 			return nil, err
 		}
 	}
-	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: a.lost}
+	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: s.lostCall}
 	return a, nil
 }
 

@@ -169,6 +169,7 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 		"no time for a CPE":    fiscope.WithTimeout(time.Second, -1),
 		"no observer":          fiscope.WithObserver(nil),
 		"no logger":            fiscope.WithLogger(nil),
+		"no hook":              fiscope.WithHook(nil),
 		"an option that's nil": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

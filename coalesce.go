@@ -46,7 +46,13 @@ type shared struct {
 
 // ask is the path of a question.
 func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOption) (T, error) {
-	s := a.settings(opts)
+	return hooked(ctx, a.hook, q.key().op, a.settings(opts), func(ctx context.Context, s settings) (T, error) {
+		return askWith(ctx, a, q, s)
+	})
+}
+
+// askWith is ask within the client's hook.
+func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
 	if a.queries == nil || ctx == nil || ctx.Err() != nil || s.invalid != nil {
 		return send(ctx, a.sender, q, s)
 	}
@@ -63,13 +69,17 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 
 // serve gives a caller its own copy of what is in the cache.
 func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
-	a.observer.call(ctx, q.key().op, AvoidedCached, 0)
+	var err error
+	if e.missing != nil {
+		err = e.missing.again(q.key().op)
+	}
+	a.observer.call(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
 	if s.response != nil {
 		*s.response = e.response(a.clock.now())
 	}
-	if e.missing != nil {
+	if err != nil {
 		var none T
-		return none, e.missing.again(q.key().op)
+		return none, err
 	}
 	return q.copy(e.value.(T)), nil
 }
@@ -87,11 +97,11 @@ func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) 
 		return serve(ctx, a, q, got.entry, s)
 	}
 	took := time.Since(start)
-	avoided := AvoidedCoalesced
-	if first {
-		avoided = got.call.avoided(got.err)
+	e := got.call.avoidance(got.err)
+	if e.Duration = took; !first {
+		e.Avoided, e.Warnings = AvoidedCoalesced, got.call.answer.warnings
 	}
-	a.observer.call(ctx, q.key().op, avoided, took)
+	a.observer.call(ctx, e)
 	if s.response != nil {
 		*s.response = got.call.response()
 		s.response.Duration, s.response.Coalesced = took, !first
@@ -183,9 +193,4 @@ func readAgain[T any, Q question[T]](a *asker, q Q) readShared {
 		}
 		return e, q.lifetime(a.cache.policy, result, e.missing == nil, a.clock.fromReal(stored))
 	}
-}
-
-// lost tells of a panic that is raised nowhere, since the caller in whose query it came has left.
-func (a *asker) lost(p *coalesce.Panic) {
-	a.sender.lost("fiscope: a query panicked whose caller had left", p.Value, p.Stack)
 }

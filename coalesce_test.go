@@ -310,7 +310,7 @@ func TestGivingUpASharedCallIsLikeGivingUpAlone(t *testing.T) {
 		"while it is sent":             {answers: []func(*http.Request) (*http.Response, error){hangs}},
 		"while it waits for another":   {answers: []func(*http.Request) (*http.Response, error){raw(503, `{"error":"x","code":"Y"}`, "Retry-After: 9", "X-RateLimit-Remaining: 5")}},
 		"while another is sent":        {answers: []func(*http.Request) (*http.Response, error){raw(503, ""), hangs}, opts: []fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1, Cap: 1})}},
-		"after no answer":              {answers: []func(*http.Request) (*http.Response, error){broken(errors.New("reset"))}, opts: []fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: time.Hour, Cap: time.Hour})}},
+		"after no answer":              {answers: []func(*http.Request) (*http.Response, error){broken(errors.New("reset"))}, opts: []fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1e6 * time.Hour, Cap: 1e6 * time.Hour})}},
 		"while it waits for the limit": {answers: []func(*http.Request) (*http.Response, error){raw(200, price), hangs}, opts: []fiscope.Option{fiscope.WithRateLimit(0.001, 1)}},
 	} {
 		for how, end := range map[string]func(ctx context.Context) (context.Context, context.CancelFunc){

@@ -32,13 +32,15 @@ type ResultadoCPE struct {
 // Credentials that were not accepted within the last 15 minutes are sent by one call at a time; others
 // with the same RUC and usuario, however that is spelled, wait for what comes of it, but no longer than an
 // attempt may take. Once sent, such a call goes on in the background when its caller leaves, so that a
-// refusal is learned: see [Client.Close].
+// refusal is learned: see [Client.Close]. A panic in it is raised again, or logged, as [WithCoalescing] says.
 //
 // Errors: ErrInvalidRequest (a field is missing or cannot be one: nothing is sent),
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, s.sender.settings(opts))
+	return hooked(ctx, s.sender.hook, OpValidarCPE, s.sender.settings(opts), func(ctx context.Context, set settings) (*ResultadoCPE, error) {
+		return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, set)
+	})
 }
 
 // Olvidar forgets that a credential was refused, so that it is sent again: for one that you know to be
@@ -120,7 +122,7 @@ func codigoIn(o *object) CodigoCPE {
 // checkVerdict notes what in a verdict excludes another: any two of codigo, estado and esValido, whatever
 // the third is. Nothing is valid but codigo 0 and "Aceptado".
 func checkVerdict(a *answer, r *ResultadoCPE) {
-	ofEstado, knownEstado := codigos[fold(string(r.Estado))]
+	ofEstado, knownEstado := r.Estado.codigo()
 	knownCodigo := r.Codigo.known()
 	switch {
 	case r.EsValido != (r.Codigo == CodigoAceptado):

@@ -46,13 +46,26 @@ const (
 	EstadoCPEError     EstadoCPE = "Error"
 )
 
-// codigos says which code goes with which status, folded (docs/contrato.md, 2.4).
-var codigos = map[string]CodigoCPE{
-	"ACEPTADO":   CodigoAceptado,
-	"ANULADO":    CodigoAnulado,
-	"EN PROCESO": CodigoEnProceso,
-	"NO EXISTE":  CodigoNoExiste,
-	"ERROR":      CodigoError,
+// codigos says which code goes with which status (docs/contrato.md, 2.4).
+var codigos = map[EstadoCPE]CodigoCPE{
+	EstadoCPEAceptado:  CodigoAceptado,
+	EstadoCPEAnulado:   CodigoAnulado,
+	EstadoCPEEnProceso: CodigoEnProceso,
+	EstadoCPENoExiste:  CodigoNoExiste,
+	EstadoCPEError:     CodigoError,
+}
+
+// codigo returns the code that goes with a status, however that is spelled.
+func (e EstadoCPE) codigo() (codigo CodigoCPE, known bool) {
+	if codigo, known = codigos[e]; known {
+		return codigo, true
+	}
+	for estado, codigo := range codigos {
+		if fold(string(estado)) == fold(string(e)) {
+			return codigo, true
+		}
+	}
+	return "", false
 }
 
 func (c CodigoCPE) known() bool { return c.Final() || c.Indeterminado() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -55,12 +56,18 @@ const (
 // time does not cure. Errors: ErrInvalidRequest (also of a policy below zero: nothing is sent), and
 // those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
-	set := s.sender.settings(opts)
-	if err := cmp.Or(p.check(), set.invalid); ctx == nil || err != nil {
-		if ctx == nil {
-			err = noContext()
-		}
-		return nil, s.sender.refused(OpEsperarCPE, err)
+	return hooked(ctx, s.sender.hook, OpEsperarCPE, s.sender.settings(opts), func(ctx context.Context, set settings) (*Espera, error) {
+		return s.esperar(ctx, c, credenciales, p, set, append(slices.Clip(opts), WithResponse(set.response)))
+	})
+}
+
+func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set settings, opts []CallOption) (*Espera, error) {
+	err := cmp.Or(p.check(), set.invalid)
+	if ctx == nil {
+		err = noContext()
+	}
+	if err != nil {
+		return nil, s.sender.refuse(ctx, OpEsperarCPE, err)
 	}
 	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
 	for {
@@ -73,7 +80,7 @@ func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales Cr
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			e := s.sender.refused(OpEsperarCPE, abandonedBecause(ctx))
+			e := s.sender.failed(OpEsperarCPE, withEndOf(ctx, nil))
 			e.Attempts, e.Delivery = w.queries, DeliveryAnswered
 			return nil, e
 		}

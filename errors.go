@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -275,6 +276,11 @@ func noContext() error {
 	return invalid("the context is nil: pass context.Background() if there is none")
 }
 
+// brokenOff is a call that did not return.
+func brokenOff(op Operation) *Error {
+	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit broke the call off"), Delivery: DeliveryUnknown}
+}
+
 // newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other error
 // is the cause of one without a class, and classified is false: also one that wraps the *Error of another
 // call, as the cause of a context may.
@@ -284,10 +290,10 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 	var refused *solguard.Refused
 	var failed *coalesce.Failed
 	switch {
-	case errors.As(err, &failed): // first, since it may hold another call's error
-		return &Error{cause: failed}, true // the program's own doing says nothing about the service
 	case own != nil:
 		return own, true
+	case errors.As(err, &failed):
+		return &Error{cause: failed}, true // the program's own doing says nothing about the service
 	case errors.As(err, &spent):
 		e = &Error{Err: ErrQuotaExceeded, Message: spent.Error()}
 		if !spent.Until.IsZero() {
@@ -304,6 +310,20 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}
 	return &Error{cause: err}, false
+}
+
+// withEndOf returns err, or nil, with the end of the context and the cause of that, where it has ended and err
+// does not say so. An *Error stays as it is.
+func withEndOf(ctx context.Context, err error) error {
+	if _, says := err.(*Error); says || ctx.Err() == nil { //nolint:errorlint // one that is wrapped is a cause
+		return err
+	}
+	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
+		if !errors.Is(err, reason) {
+			err = errors.Join(err, reason)
+		}
+	}
+	return err
 }
 
 // notOurs wraps an *Error that a transport answers with, so that it is a cause and stays as it is: other calls

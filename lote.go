@@ -136,7 +136,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 			yield(DeLote[E, R]{Posicion: low, Siguiente: low}, &LoteDetenido{low, reason})
 		}
 		if refused != nil {
-			end(l.policy.From, l.sender.refused(l.op, refused))
+			end(l.policy.From, l.sender.refuse(ctx, l.op, refused))
 			return
 		}
 		low, stopped := l.batch.Over(ctx, l.policy.complete(), inputs, func(line batch.Line[E, R]) bool {

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/quota"
 )
 
-// Event is one attempt, or one call that was answered without any. It holds no URL, body, RUC or name.
+// Event is one attempt, after its answer was read, or one call that ended without any. It holds no URL and
+// no credential, and but for the Body of its Err no RUC and no name.
 type Event struct {
 	Op         Operation
 	Attempt    int           // from 1 on; 0 where none was made
@@ -21,6 +23,8 @@ type Event struct {
 	RateLimit  *RateLimit    // as this answer's headers said; nil where none came
 	Delivery   Delivery      // whether the service can have received it
 	Avoided    Avoided       // why no attempt was made; "" where one was
+	Err        error         // what the caller gets, or would if no attempt followed, an [*Error]; nil for a result. See [ErrorClass]
+	Warnings   []string      // what was odd in an answer that was accepted all the same, in English
 }
 
 // Avoided says why a call spent no query.
@@ -28,13 +32,14 @@ type Avoided string
 
 // The reasons.
 const (
-	AvoidedInvalid   Avoided = "invalid"     // the input breaks a rule
-	AvoidedQuota     Avoided = "quota"       // the quota is known to be spent, the rest is kept in reserve, or the Store cannot say
-	AvoidedSOL       Avoided = "sol"         // the SOL credential was refused before
-	AvoidedOutOfTime Avoided = "out of time" // the context ended before the first attempt
-	AvoidedCached    Avoided = "cached"      // an earlier answer served, see WithCache
-	AvoidedCoalesced Avoided = "coalesced"   // it shared another call's query, whatever came of it, see WithCoalescing
-	avoidedNot       Avoided = ""
+	AvoidedInvalid     Avoided = "invalid"     // the input breaks a rule
+	AvoidedQuota       Avoided = "quota"       // the quota is known to be spent, the rest is kept in reserve, or the Store cannot say
+	AvoidedSOL         Avoided = "sol"         // the SOL credential was refused before
+	AvoidedUnpublished Avoided = "unpublished" // of that date there is no rate, or not yet, by the calendar
+	AvoidedOutOfTime   Avoided = "out of time" // the context ended before the first attempt
+	AvoidedCached      Avoided = "cached"      // an earlier answer served, see WithCache
+	AvoidedCoalesced   Avoided = "coalesced"   // it shared another call's query, whatever came of it, see WithCoalescing
+	avoidedNot         Avoided = ""
 )
 
 // avoidedBy returns why a call that made no attempt ended with err.
@@ -46,22 +51,63 @@ func avoidedBy(err error) Avoided {
 		return AvoidedQuota
 	case errors.Is(err, ErrInvalidRequest):
 		return AvoidedInvalid
+	case errors.Is(err, ErrNotFound):
+		return AvoidedUnpublished
 	case errors.Is(err, quota.ErrAway):
 		return AvoidedQuota
 	}
 	return AvoidedOutOfTime
 }
 
-func (e Event) level() slog.Level {
-	switch e.StatusCode {
-	case http.StatusOK, http.StatusBadRequest, http.StatusNotFound:
-		return slog.LevelDebug
+// own returns the event for one who may keep and change it.
+func (e Event) own() Event {
+	e.RateLimit, e.Warnings = e.RateLimit.copy(), slices.Clone(e.Warnings)
+	if e.Err != nil {
+		err := copyError(e.Err)
+		e.Err, e.Code = err, err.Code
 	}
-	switch e.Avoided {
-	case AvoidedInvalid, AvoidedCached, AvoidedCoalesced:
+	return e
+}
+
+// level is how much attention an event needs. A caller's own cancel says nothing about the service, and a 400
+// is about the caller's input; another 4xx that is no class of its own is about what stands between.
+func (e Event) level() slog.Level {
+	switch class := ErrorClass(e.Err); class {
+	case "":
+		if len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were told before
+			return slog.LevelInfo
+		}
 		return slog.LevelDebug
+	case "not_found", "not_yet_published", "search_too_short", "canceled":
+		return slog.LevelDebug
+	case "invalid_request":
+		if e.StatusCode == 0 || e.StatusCode == http.StatusBadRequest {
+			return slog.LevelDebug
+		}
 	}
 	return slog.LevelWarn
+}
+
+// message says in few words what an event is.
+func (e Event) message() string {
+	switch e.Avoided {
+	case AvoidedCached:
+		return "fiscope: answered from the cache"
+	case AvoidedCoalesced:
+		return "fiscope: shared another call's query"
+	case AvoidedInvalid, AvoidedQuota, AvoidedSOL, AvoidedUnpublished:
+		return "fiscope: refused before it was sent"
+	case AvoidedOutOfTime:
+		return "fiscope: ended before it was sent"
+	case avoidedNot:
+	}
+	switch {
+	case e.StatusCode == 0:
+		return "fiscope: not answered"
+	case e.Err != nil:
+		return "fiscope: answered with an error"
+	}
+	return "fiscope: answered"
 }
 
 // LogValue returns a group of what is known.
@@ -78,6 +124,12 @@ func (e Event) LogValue() slog.Value {
 	}
 	if e.RateLimit != nil {
 		attrs = append(attrs, slog.String("quota", e.RateLimit.String()))
+	}
+	if e.Err != nil {
+		attrs = append(attrs, slog.String("class", ErrorClass(e.Err)), slog.String("error", e.Err.Error()))
+	}
+	if len(e.Warnings) > 0 {
+		attrs = append(attrs, slog.Any("warnings", e.Warnings))
 	}
 	return slog.GroupValue(attrs...)
 }
@@ -96,6 +148,27 @@ type Response struct {
 	Coalesced  bool          // the query was another call's, see WithCoalescing
 }
 
+// copy returns a Response that shares nothing with r.
+func (r Response) copy() Response {
+	r.Header, r.RateLimit, r.Warnings = r.Header.Clone(), r.RateLimit.copy(), slices.Clone(r.Warnings)
+	return r
+}
+
+// Hook is called at the start of each operation, before anything is checked or asked, in the goroutine of its
+// caller and with its context. The context that it returns is the operation's from then on, with its values
+// and its deadline: a span in it is the parent of those that a transport makes. For nil the caller's stays.
+//
+// The function that it returns, which may be nil, is told the end, once and in the same goroutine: what the
+// caller gets of the Response and the error, as copies, whether there was a result, a local refusal, an
+// answer from the cache or of another call's query, or a caller who leaves while his validation goes on. Where
+// the call panics or ends its goroutine, it is told an error without a class, before the panic goes on.
+//
+// SUNAT, UltimoPublicado, Mes and Esperar are operations made of operations: the hook is called for the
+// whole, with Mes from the beginning of the range to its end, and for each query with the context that it
+// returned for the whole. A batch is a loop of its caller's that may run for days: the hook is called for each
+// of its queries, with the context of the batch.
+type Hook func(ctx context.Context, op Operation) (context.Context, func(Response, error))
+
 // Stats is what a Client did since it was made.
 type Stats struct {
 	Calls    int64             // operations called
@@ -110,9 +183,11 @@ type observer struct {
 	tell   func(Event)  // nil for none
 	logger *slog.Logger // nil for none
 
-	calls, attempts, retries, sent atomic.Int64
-	invalid, quota, sol, outOfTime atomic.Int64
-	cached, coalesced              atomic.Int64
+	attempts, retries, sent atomic.Int64
+
+	// Each call counts in one of these alone: the fewer counters it touches, the less do calls on many cores
+	// wait for each other.
+	notAvoided, invalid, quota, sol, unpublished, outOfTime, cached, coalesced atomic.Int64
 }
 
 // watching reports whether anybody is told of events.
@@ -121,10 +196,11 @@ func (o *observer) watching() bool { return o.tell != nil || o.logger != nil }
 // event tells of an attempt, or of a call that made none.
 func (o *observer) event(ctx context.Context, e Event) {
 	if o.tell != nil {
-		o.tell(e)
+		o.tell(e.own())
 	}
 	if o.logger != nil {
-		o.logger.LogAttrs(ctx, e.level(), "fiscope", slog.Any("event", e))
+		e = e.own()
+		o.logger.LogAttrs(ctx, e.level(), e.message(), slog.Any("event", e)) //nolint:sloglint // one of a few constants
 	}
 }
 
@@ -137,11 +213,11 @@ func (o *observer) attempt(number, written int) {
 	}
 }
 
-// call counts a call, and tells of one that made no attempt.
-func (o *observer) call(ctx context.Context, op Operation, avoided Avoided, took time.Duration) {
-	o.calls.Add(1)
-	switch avoided {
+// call counts a call, and tells of one that made no attempt: e says why.
+func (o *observer) call(ctx context.Context, e Event) {
+	switch e.Avoided {
 	case avoidedNot:
+		o.notAvoided.Add(1)
 		return
 	case AvoidedInvalid:
 		o.invalid.Add(1)
@@ -149,6 +225,8 @@ func (o *observer) call(ctx context.Context, op Operation, avoided Avoided, took
 		o.quota.Add(1)
 	case AvoidedSOL:
 		o.sol.Add(1)
+	case AvoidedUnpublished:
+		o.unpublished.Add(1)
 	case AvoidedOutOfTime:
 		o.outOfTime.Add(1)
 	case AvoidedCached:
@@ -157,24 +235,29 @@ func (o *observer) call(ctx context.Context, op Operation, avoided Avoided, took
 		o.coalesced.Add(1)
 	}
 	if o.watching() {
-		o.event(ctx, Event{Op: op, Duration: took, Avoided: avoided})
+		o.event(ctx, e)
 	}
 }
 
 // stats returns the counts so far.
 func (o *observer) stats() Stats {
-	return Stats{
-		Calls:    o.calls.Load(),
+	s := Stats{
+		Calls:    o.notAvoided.Load(),
 		Attempts: o.attempts.Load(),
 		Retries:  o.retries.Load(),
 		Sent:     o.sent.Load(),
 		Avoided: map[Avoided]int64{
-			AvoidedInvalid:   o.invalid.Load(),
-			AvoidedQuota:     o.quota.Load(),
-			AvoidedSOL:       o.sol.Load(),
-			AvoidedOutOfTime: o.outOfTime.Load(),
-			AvoidedCached:    o.cached.Load(),
-			AvoidedCoalesced: o.coalesced.Load(),
+			AvoidedInvalid:     o.invalid.Load(),
+			AvoidedQuota:       o.quota.Load(),
+			AvoidedSOL:         o.sol.Load(),
+			AvoidedUnpublished: o.unpublished.Load(),
+			AvoidedOutOfTime:   o.outOfTime.Load(),
+			AvoidedCached:      o.cached.Load(),
+			AvoidedCoalesced:   o.coalesced.Load(),
 		},
 	}
+	for _, calls := range s.Avoided {
+		s.Calls += calls
+	}
+	return s
 }

@@ -32,7 +32,7 @@ type config struct {
 	maxBody    int64 // bytes of an answer
 	lenient    bool
 	strictRUC  bool
-	limiter    *rate.Limiter
+	limiter    *rate.Limiter // nil for none
 	retry      RetryPolicy
 	noGate     bool // nothing is refused for what the headers say
 	reserve    int  // queries that are left to others
@@ -42,6 +42,7 @@ type config struct {
 	store      Store // nil for none
 	observer   func(Event)
 	logger     *slog.Logger
+	hook       Hook // nil for none
 }
 
 type timeouts struct{ get, cpe time.Duration }
@@ -51,7 +52,6 @@ func defaultConfig() config {
 		timeouts:  timeouts{get: 10 * time.Second, cpe: 30 * time.Second},
 		userAgent: "fiscope-go/0.1",
 		maxBody:   1 << 20,
-		limiter:   rate.NewLimiter(rate.Inf, 0),
 		retry:     DefaultRetryPolicy(),
 		solMemory: 24 * time.Hour,
 	}
@@ -267,15 +267,28 @@ func WithStore(s Store) Option {
 	})
 }
 
-// WithObserver calls f after every attempt and after every call that made none, in the goroutine of the
-// call, or in one of the Client's where a validation outlives its caller: f must be quick and safe for
-// concurrent use.
+// WithObserver calls f after every attempt, once its answer was read and before another attempt leaves, and
+// after every call that made none. It is called in the goroutine of the call, or in one of the Client's, where
+// a query is shared or a validation may outlive its caller: f must be quick and safe for concurrent use. See
+// [WithHook] for what needs the context of a call, or its end.
 func WithObserver(f func(Event)) Option {
 	return option(func(c *config) error {
 		if f == nil {
 			return errors.New("fiscope: WithObserver: the function is nil")
 		}
 		c.observer = f
+		return nil
+	})
+}
+
+// WithHook calls h around every operation: see [Hook]. A panic in it goes to the caller. Of two hooks the last
+// one counts.
+func WithHook(h Hook) Option {
+	return option(func(c *config) error {
+		if h == nil {
+			return errors.New("fiscope: WithHook: the function is nil")
+		}
+		c.hook = h
 		return nil
 	})
 }
@@ -301,8 +314,10 @@ func WithClock(now func() time.Time) Option {
 	})
 }
 
-// WithLogger logs what an observer sees: what was answered at level Debug, and what was not, or shows
-// that a key, a clave or the quota needs attention, at level Warn.
+// WithLogger logs what an observer sees, with the context of the call whose query it is. At level Debug:
+// results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results of the service
+// with warnings. At Warn: every other error, which is one of the service, or shows that the key, a clave, the
+// quota or the base URL needs attention.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
 		if l == nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -22,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/coalesce"
 )
 
 // after answers when d has passed, unless the request ends before.
@@ -151,6 +153,14 @@ func TestACallerWhoLeavesIsNotKept(t *testing.T) {
 	}
 }
 
+// panicValue returns what was panicked with, also where that was in a goroutine of the client's.
+func panicValue(recovered any) any {
+	if p, ok := recovered.(*coalesce.Panic); ok {
+		return p.Value
+	}
+	return recovered
+}
+
 // TestACallerWhoPanicsOrExits leaves by what runs for the call: the observer, the transport.
 func TestACallerWhoPanicsOrExits(t *testing.T) {
 	for name, leave := range map[string]func(){
@@ -173,7 +183,8 @@ func TestACallerWhoPanicsOrExits(t *testing.T) {
 			panicked, returned := left(func() error { return validar(t.Context(), client, clave) })
 			assert.False(t, returned)
 			if name == "panic" {
-				assert.Equal(t, "in the caller's code", panicked)
+				assert.Equal(t, "in the caller's code", panicValue(panicked))
+				assert.Contains(t, fmt.Sprint(panicked), "TestACallerWhoPanicsOrExits", "the stack of who panicked")
 			}
 		}
 		t.Run(name+" of the observer", func(t *testing.T) {
@@ -200,15 +211,19 @@ func TestACallerWhoPanicsOrExits(t *testing.T) {
 		})
 		t.Run(name+" when nobody waits", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, after(time.Second, func(*http.Request) (*http.Response, error) {
+				var log bytes.Buffer
+				s := &service{answers: []func(*http.Request) (*http.Response, error){after(time.Second, func(*http.Request) (*http.Response, error) {
 					leave()
 					return nil, io.ErrUnexpectedEOF
-				}), raw(200, verdict))
+				}), raw(200, verdict)}}
+				client := newClient(t, s, fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 				defer cancel()
 				require.ErrorIs(t, validar(ctx, client, clave), context.DeadlineExceeded)
 				require.NoError(t, validar(t.Context(), client, clave))
 				assert.Len(t, s.seen(), 2)
+				require.NoError(t, client.Close(t.Context()))
+				assert.Equal(t, name == "panic", strings.Contains(log.String(), "in the caller's code"), "a panic is not lost")
 			})
 		})
 	}

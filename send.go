@@ -18,7 +18,7 @@ type operation[T any] interface {
 // send makes a call, and fills the caller's Response.
 func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (T, error) {
 	result, c, err := run(ctx, s, op, set, nil)
-	c.observer.call(c.ctx, c.request.op, c.avoided(err), c.took)
+	c.observer.call(c.ctx, c.avoidance(err))
 	if set.response != nil {
 		*set.response = c.response()
 	}
@@ -30,57 +30,49 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
 	c.progress = progress
-	if result, c, err = follow(c, op.read); err != nil {
-		var none T
-		result, err = none, c.failure(err)
+	c.read = func(a *answer) (any, error) { return op.read(a) }
+	if c, err = follow(c); err != nil {
+		err = c.failure(err)
+	} else {
+		result = c.answer.result.(T)
 	}
 	c.end(err)
 	return result, c, err
 }
 
-// follow takes a call from its input to its result, and returns the call as its caller may have it. What
+// follow takes a call from its input to its answer, and returns the call as its caller may have it. What
 // can be refused here never leaves; a credential that is not proven goes alone, and outlives its caller.
-func follow[T any](c *call, read func(*answer) (T, error)) (result T, _ *call, err error) {
+func follow(c *call) (_ *call, err error) {
 	if err = c.request.invalid; err != nil {
-		return result, c, err
+		return c, err
 	}
 	if c.request.sol == nil {
-		result, err = resultOf(c, read)
-		return result, c, err
+		return c, c.exchange()
 	}
 	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
-		return result, c, err
+		return c, err
 	}
-	learned := func() (result T, err error) {
+	learned := func() (err error) {
 		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
-		return resultOf(c, read)
+		return c.exchange()
 	}
 	if c.turn.here.Alone() {
 		return outlive(c, learned)
 	}
-	result, err = learned()
-	return result, c, err
+	return c, learned()
 }
 
-// resultOf exchanges a request for an answer. It is a result only when it is the contract's.
-func resultOf[T any](c *call, read func(*answer) (T, error)) (result T, err error) {
-	if err = c.exchange(); err != nil {
-		return result, err
-	}
-	if err = c.answer.refusal(); err != nil {
-		return result, err
-	}
-	return read(&c.answer)
-}
-
-// exchange makes attempts until one is answered or another makes no sense.
+// exchange makes attempts until one is answered or another makes no sense. Its error is what is wrong with
+// the answer that counts, or why there is none.
 func (c *call) exchange() (err error) {
 	loop := exchange.Loop{Policy: c.retry, Budget: &c.budget, Post: c.request.body != nil, Attempt: c.attempt, Now: c.clock}
 	if c.progress != nil {
 		loop.Waiting = c.waiting
 	}
-	c.sent, err = loop.Run(c.ctx)
-	return err
+	if c.sent, err = loop.Run(c.ctx); err != nil {
+		return err
+	}
+	return c.answer.err
 }
 
 // attempt is one attempt: behind the quota of this process and of the fleet, and the limiter, whose waits
@@ -117,13 +109,25 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	if c.turn != nil {
 		c.turn.returned(c.ctx, a)
 	}
-	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
+	c.take(a, number)
 	outcome = c.answer.outcome(ticket.Look, c.clock)
 	if reservation != nil {
 		told = c.answer.told(c.clock)
 	}
 	c.tell(number)
 	return a, nil
+}
+
+// take takes what an attempt brought, and reads it: it is a result only when it is the contract's.
+func (c *call) take(a exchange.Answer, number int) {
+	c.sent = exchange.Result{Attempts: number, MayBeSent: c.sent.MayBeSent || !a.Unsent}
+	c.answer = newAnswer(a, c.reading(), c.clock.fromReal(a.At))
+	if c.answer.err = a.Err; c.answer.err == nil {
+		c.answer.err = c.answer.refusal()
+	}
+	if c.answer.err == nil {
+		c.answer.result, c.answer.err = c.read(&c.answer)
+	}
 }
 
 // tell tells of the attempt that was just made.
@@ -140,6 +144,9 @@ func (c *call) tell(number int) {
 // pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
 func (c *call) pace(ctx context.Context) error {
+	if c.limiter == nil {
+		return ctx.Err()
+	}
 	if c.progress != nil {
 		return c.paceOfMany(ctx)
 	}
@@ -172,7 +179,7 @@ func (c *call) paceOfMany(ctx context.Context) error {
 // waiting tells of a wait before the next attempt.
 func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
 	c.sent = soFar
-	c.progress(c, wait, cmp.Or(err, c.answer.refusal()))
+	c.progress(c, wait, cmp.Or(err, c.answer.err))
 }
 
 // sending tells that an attempt leaves: from now on it may have been received, and what was answered

@@ -54,7 +54,7 @@ func (provisional) applyToCall(*settings) error {
 // ErrNotYetPublished (also ErrNotFound), ErrNotFound (10 days without a rate), and those of every
 // operation.
 func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
-	return s.newWalk(ctx, OpTipoCambioUltimoPublicado, opts).back(fecha, fecha)
+	return s.back(ctx, OpTipoCambioUltimoPublicado, fecha, fecha, opts)
 }
 
 // SUNAT gets the rate that the tax authority (SUNAT) shows for fecha, which is the one with the greatest
@@ -70,7 +70,14 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 //
 // It costs and fails as UltimoPublicado of the day before does.
 func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
-	return s.newWalk(ctx, OpTipoCambioSUNAT, opts).back(fecha, fecha.AddDays(-1))
+	return s.back(ctx, OpTipoCambioSUNAT, fecha, fecha.AddDays(-1), opts)
+}
+
+// back asks from the day desde on, backwards, for the rate that holds for fecha.
+func (s *TipoCambioService) back(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
+	return hooked(ctx, s.asker.hook, op, s.asker.settings(opts), func(ctx context.Context, set settings) (*TipoCambioVigente, error) {
+		return s.newWalk(ctx, op, append(slices.Clip(opts), WithResponse(set.response))).back(fecha, desde)
+	})
 }
 
 // Mes gets SUNAT's table of a month, in order: for each day after a day with a rate, that rate. A day
@@ -84,27 +91,38 @@ func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...Call
 // Errors: those of UltimoPublicado.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		first := NewFecha(year, mes, 1)
-		if !first.Valid() {
-			yield(TipoCambioVigente{Para: first}, s.newWalk(ctx, OpTipoCambioMes, opts).fail(invalid("want a month of the years 1 to 9999: it is %q", first)))
-			return
+		_, _ = hooked(ctx, s.asker.hook, OpTipoCambioMes, s.asker.settings(opts), func(ctx context.Context, set settings) (any, error) {
+			return nil, s.mes(ctx, NewFecha(year, mes, 1), append(slices.Clip(opts), WithResponse(set.response)), yield)
+		})
+	}
+}
+
+// mes yields the table of the month that begins with first. It returns the error that it yields, if any.
+func (s *TipoCambioService) mes(ctx context.Context, first Fecha, opts []CallOption, yield func(TipoCambioVigente, error) bool) error {
+	if !first.Valid() {
+		err := s.newWalk(ctx, OpTipoCambioMes, opts).fail(invalid("want a month of the years 1 to 9999: it is %q", first))
+		yield(TipoCambioVigente{Para: first}, err)
+		return err
+	}
+	asked := false
+	for para := first; para.Month() == first.Month(); para = para.AddDays(1) {
+		dia := para.AddDays(-1)
+		if !dia.Valid() || !dia.DiaHabil() {
+			continue
 		}
-		for para := first; para.Month() == mes; para = para.AddDays(1) {
-			dia := para.AddDays(-1)
-			if !dia.Valid() || !dia.DiaHabil() {
-				continue
-			}
-			w := s.newWalk(ctx, OpTipoCambioMes, opts)
-			tc, err := w.ask(dia)
-			switch {
-			case err != nil:
-				yield(TipoCambioVigente{Para: para}, err)
-				return
-			case tc != nil && !yield(TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries}, nil):
-				return
-			}
+		w := s.newWalk(ctx, OpTipoCambioMes, opts)
+		w.asked = asked
+		tc, err := w.ask(dia)
+		asked = w.asked
+		switch {
+		case err != nil:
+			yield(TipoCambioVigente{Para: para}, err)
+			return err
+		case tc != nil && !yield(TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries}, nil):
+			return nil
 		}
 	}
+	return nil
 }
 
 const (
@@ -122,6 +140,7 @@ type walk struct {
 	start       time.Time
 	provisional bool // a day whose rate may still come is passed
 
+	asked   bool // for a day, whatever came of it
 	queries int
 	last    *Error // the last "no rate"
 	passed  bool   // a business day that may still get its rate was passed
@@ -179,6 +198,7 @@ func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
 	if wait := w.service.asker.clock.until(dia.Publicacion()); wait > 0 {
 		return nil, w.unpublished(nil, notYetPublished(wait, "that of %s normally is after 17:00 in Lima of that day", dia))
 	}
+	w.asked = true
 	var resp Response
 	tc, err := w.service.Consultar(w.ctx, dia, append(slices.Clip(w.opts), WithResponse(&resp))...)
 	w.note(resp)
@@ -208,13 +228,16 @@ func (w *walk) unpublished(answered, e *Error) error {
 	return w.failAfter(answered, e)
 }
 
-// fail is the end of the walk by an error of its own.
+// fail is the end of a walk that has asked for nothing.
 func (w *walk) fail(err error) *Error {
-	return w.failAfter(w.last, w.service.asker.refused(w.op, err))
+	return w.service.asker.refuse(w.ctx, w.op, err)
 }
 
 // failAfter adds the circumstances of the walk to e, and of the answer it comes of, if any.
 func (w *walk) failAfter(answered, e *Error) *Error {
+	if !w.asked {
+		return w.fail(e)
+	}
 	if answered != nil {
 		e.after(answered)
 	}

@@ -42,6 +42,7 @@ func conectar(t telemetria, baseURL, apiKey string, insecure bool) (*fiscope.Cli
 	}
 	opts := []fiscope.Option{
 		fiscope.WithHTTPClient(clienteHTTP(t)),
+		fiscope.WithHook(operaciones(t.spans.Tracer("facturador"))),
 		fiscope.WithObserver(m.observar),
 		fiscope.WithCache(fiscope.CachePolicy{}),
 	}
@@ -58,14 +59,11 @@ func conectar(t telemetria, baseURL, apiKey string, insecure bool) (*fiscope.Cli
 // llamadas are those of an application. Most of their errors are made on purpose, for the telemetry to
 // show; that of the first would be one.
 func llamadas(ctx context.Context, t telemetria, client *fiscope.Client, mock bool) error {
-	tracer := t.spans.Tracer("facturador")
-	ctx, span := tracer.Start(ctx, "emitir factura")
+	ctx, span := t.spans.Tracer("facturador").Start(ctx, "emitir factura")
 	defer span.End()
 
 	consultar := func(ruc string) error {
-		_, err := operacion(ctx, tracer, fiscope.OpConsultarContribuyente, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.Contribuyente, error) {
-			return client.Contribuyentes.Consultar(ctx, ruc, opts...)
-		})
+		_, err := client.Contribuyentes.Consultar(ctx, ruc)
 		return err
 	}
 	if err := consultar(rucSUNAT); err != nil {
@@ -73,22 +71,16 @@ func llamadas(ctx context.Context, t telemetria, client *fiscope.Client, mock bo
 	}
 	_ = consultar(rucSUNAT)     // from the cache
 	_ = consultar("2013131295") // a digit is missing: refused without a query
-	_, _ = operacion(ctx, tracer, fiscope.OpConsultarTipoCambio, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.TipoCambio, error) {
-		return client.TipoCambio.Consultar(ctx, ultimoHabil(), opts...)
-	})
-	_, _ = operacion(ctx, tracer, fiscope.OpBuscarContribuyentes, func(ctx context.Context, opts ...fiscope.CallOption) ([]fiscope.ContribuyenteResumen, error) {
-		return client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: nombre}, opts...)
-	})
+	_, _ = client.TipoCambio.Consultar(ctx, ultimoHabil())
+	_, _ = client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: nombre})
 	if !mock {
 		return nil
 	}
 	_ = consultar("20999999990") // nobody has it
 	for _, clave := range []string{mockserver.ClaveSOL, claveErrada, claveErrada} {
-		_, _ = operacion(ctx, tracer, fiscope.OpValidarCPE, func(ctx context.Context, opts ...fiscope.CallOption) (*fiscope.ResultadoCPE, error) {
-			return client.CPE.Validar(ctx,
-				fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
-				fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave)}, opts...)
-		})
+		_, _ = client.CPE.Validar(ctx,
+			fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+			fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave)})
 	}
 	return nil
 }

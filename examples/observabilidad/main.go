@@ -1,5 +1,5 @@
-// Observabilidad watches fiscope with OpenTelemetry: traces through WithHTTPClient, metrics through
-// WithObserver. The SDK itself depends on neither.
+// Observabilidad watches fiscope with OpenTelemetry: traces through WithHook and WithHTTPClient,
+// metrics through WithObserver. The SDK itself depends on neither.
 //
 //	go run ./examples/observabilidad         # a mock server in this process, one line for each span
 //	go run ./examples/observabilidad -json   # what OpenTelemetry's own stdout exporters write
@@ -11,7 +11,7 @@
 //
 //	transporte.go  spans of the HTTP requests that carry no RUC, no name, no key
 //	metricas.go    attempts, durations, queries avoided, quota left
-//	operacion.go   a span around each call of yours, above those of its attempts
+//	operacion.go   a span of each operation, above those of its attempts
 //	telemetria.go  where it all goes: put your OTLP exporters there
 package main
 

@@ -10,8 +10,8 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// metricas turns the events of fiscope into metrics. An event holds no RUC, no name and no key, and each
-// of the attributes has few values: operation, status, reason.
+// metricas turns the events of fiscope into metrics. Nothing of an event that holds a text is used, and each
+// of the attributes has few values: operation, status, class of the error, reason.
 type metricas struct {
 	intentos  metric.Int64Counter
 	duracion  metric.Float64Histogram
@@ -52,7 +52,11 @@ func (m *metricas) observar(e fiscope.Event) {
 		m.evitadas.Add(ctx, 1, metric.WithAttributes(op, attribute.String("fiscope.reason", string(e.Avoided))))
 		return
 	}
-	como := metric.WithAttributeSet(attribute.NewSet(op, attribute.String("fiscope.status", estado(e))))
+	cual := []attribute.KeyValue{op, attribute.String("fiscope.status", estado(e))}
+	if e.Err != nil {
+		cual = append(cual, attribute.String("error.type", fiscope.ErrorClass(e.Err)))
+	}
+	como := metric.WithAttributeSet(attribute.NewSet(cual...))
 	m.intentos.Add(ctx, 1, como, metric.WithAttributes(attribute.Bool("fiscope.retry", e.Attempt > 1)))
 	m.duracion.Record(ctx, e.Duration.Seconds(), como)
 }

@@ -102,15 +102,15 @@ func TestMetricsCountWhatWasPaidAndWhatWasNot(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{
+		"error.type=invalid_sol_credentials,fiscope.operation=CPE.Validar,fiscope.retry=false,fiscope.status=401 1",
+		"error.type=not_found,fiscope.operation=Contribuyentes.Consultar,fiscope.retry=false,fiscope.status=404 1",
+		"error.type=unavailable,fiscope.operation=TipoCambio.Consultar,fiscope.retry=false,fiscope.status=503 1",
 		"fiscope.operation=CPE.Validar,fiscope.retry=false,fiscope.status=200 1",
-		"fiscope.operation=CPE.Validar,fiscope.retry=false,fiscope.status=401 1",
 		"fiscope.operation=Contribuyentes.Buscar,fiscope.retry=false,fiscope.status=200 1",
 		"fiscope.operation=Contribuyentes.Consultar,fiscope.retry=false,fiscope.status=200 1",
-		"fiscope.operation=Contribuyentes.Consultar,fiscope.retry=false,fiscope.status=404 1",
-		"fiscope.operation=TipoCambio.Consultar,fiscope.retry=false,fiscope.status=503 1",
 		"fiscope.operation=TipoCambio.Consultar,fiscope.retry=true,fiscope.status=200 1",
 	}, series["fiscope.attempts"])
-	assert.Contains(t, series["fiscope.attempt.duration"], "fiscope.operation=TipoCambio.Consultar,fiscope.status=503 1")
+	assert.Contains(t, series["fiscope.attempt.duration"], "error.type=unavailable,fiscope.operation=TipoCambio.Consultar,fiscope.status=503 1")
 	assert.Len(t, series["fiscope.attempt.duration"], 7)
 	assert.Equal(t, []string{
 		"fiscope.operation=CPE.Validar,fiscope.reason=sol 1",

@@ -87,15 +87,3 @@ func TestARouteShowsOnlyWhatIsKnown(t *testing.T) {
 		assert.Equal(t, quiere, ruta(path), path)
 	}
 }
-
-func TestEveryErrorHasAClass(t *testing.T) {
-	for err, clase := range map[error]string{
-		fiscope.ErrSearchTooShort:        "invalid_request",
-		fiscope.ErrSOLCredentialsBlocked: "invalid_sol_credentials",
-		fiscope.ErrNotYetPublished:       "not_found",
-		fiscope.ErrRedirect:              "redirect",
-		http.ErrServerClosed:             "other",
-	} {
-		assert.Equal(t, clase, claseDe(fmt.Errorf("x: %w", err)))
-	}
-}

@@ -3,7 +3,6 @@ package coalesce
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ type Tell[V any] func(soFar V, until time.Time)
 
 // query is one under way. All but done is guarded by the group's mutex, and answer and failed by done.
 type query[V any] struct {
-	cancel    context.CancelFunc
+	cancel    context.CancelCauseFunc
 	callers   int
 	firstLeft bool // the caller who began it has left
 
@@ -46,12 +45,13 @@ type query[V any] struct {
 }
 
 // Join waits for the query of k that is under way, or begins it with ask, whose context has the values of
-// the first caller's and ends when nobody needs the query any more. first says whether this caller began
+// the first caller's and ends when nobody needs the query any more, and its cause is the end of the last
+// caller's. first says whether this caller began
 // it.
 //
 // A caller whose ctx ends, and one whose deadline comes before the end of the query's wait, leaves at once
-// with what the query brought so far, or the zero V; the error is that of ctx, joined with its cause, or
-// nil where the deadline is only ahead.
+// with what the query brought so far, or the zero V; the error is that of ctx, or nil where the deadline is
+// only ahead.
 //
 // If ask panics, its caller's goroutine panics with a *Panic; if ask ends its goroutine (runtime.Goexit),
 // that of its caller ends; and the others get a *Failed.
@@ -61,7 +61,7 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 	for {
 		soFar, until, told := g.look(q)
 		if bounded && !until.IsZero() && !deadline.After(until) {
-			g.leave(k, q, first)
+			g.leave(k, q, first, context.DeadlineExceeded)
 			return soFar, first, nil
 		}
 		select {
@@ -73,7 +73,7 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 			if isClosed(q.done) { // an answer that is there is better than none
 				return q.answer, first, q.failure(first)
 			}
-			return g.leave(k, q, first), first, reasons(ctx)
+			return g.leave(k, q, first, ctx.Err()), first, ctx.Err()
 		}
 	}
 }
@@ -90,7 +90,7 @@ func (g *Group[K, V]) enter(ctx context.Context, k K, ask func(context.Context, 
 
 // begin is called with the lock held.
 func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, Tell[V]) V) *query[V] {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // forget calls it
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	q := &query[V]{cancel: cancel, callers: 1, told: make(chan struct{}), done: make(chan struct{})}
 	if g.queries == nil {
 		g.queries = map[K]*query[V]{}
@@ -100,7 +100,7 @@ func (g *Group[K, V]) begin(ctx context.Context, k K, ask func(context.Context, 
 		answered := false
 		defer func() {
 			if !answered {
-				q.failed = &Failed{caught(recover())}
+				q.failed = &Failed{Caught(recover())}
 			}
 			g.end(k, q)
 		}()
@@ -127,20 +127,20 @@ func (g *Group[K, V]) tell(k K, q *query[V], soFar V, until time.Time) {
 	close(q.told)
 	q.told = make(chan struct{})
 	if q.callers == 0 {
-		g.forget(k, q)
+		g.forget(k, q, nil)
 	}
 }
 
 // leave takes note of a caller that gave up, and returns what the query brought so far. A query that
-// nobody waits for is cancelled, unless it is sent and its answer is kept, and whoever asks from now on
-// begins another.
-func (g *Group[K, V]) leave(k K, q *query[V], first bool) V {
+// nobody waits for is cancelled, for the reason of the last caller, unless it is sent and its answer is kept,
+// and whoever asks from now on begins another.
+func (g *Group[K, V]) leave(k K, q *query[V], first bool, reason error) V {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	q.callers--
 	q.firstLeft = q.firstLeft || first
 	if q.callers == 0 && !(g.Keep && q.sent) {
-		g.forget(k, q)
+		g.forget(k, q, reason)
 	}
 	return q.soFar
 }
@@ -148,7 +148,7 @@ func (g *Group[K, V]) leave(k K, q *query[V], first bool) V {
 // end lets the callers return. Whoever asks again after that begins another query.
 func (g *Group[K, V]) end(k K, q *query[V]) {
 	g.mu.Lock()
-	g.forget(k, q)
+	g.forget(k, q, nil)
 	lost := q.firstLeft && q.failed != nil && q.failed.panicked != nil
 	close(q.done)
 	close(q.told) // callers wait for this alone: each channel that one waits for is an allocation
@@ -159,8 +159,8 @@ func (g *Group[K, V]) end(k K, q *query[V]) {
 }
 
 // forget ends a query's context, and lets nobody join it any more. It is called with the lock held.
-func (g *Group[K, V]) forget(k K, q *query[V]) {
-	q.cancel()
+func (g *Group[K, V]) forget(k K, q *query[V], reason error) {
+	q.cancel(reason)
 	if g.queries[k] == q {
 		delete(g.queries, k)
 	}
@@ -188,13 +188,4 @@ func isClosed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
-}
-
-// reasons returns the error of a context that ended, and its cause where that is another.
-func reasons(ctx context.Context) error {
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(err, cause) {
-		err = errors.Join(err, cause)
-	}
-	return err
 }

@@ -20,9 +20,9 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// caught returns the panic that was recovered from, and nil for none. It is called where the stack still
+// Caught returns the panic that was recovered from, and nil for none. It is called where the stack still
 // shows who panicked.
-func caught(value any) *Panic {
+func Caught(value any) *Panic {
 	if value == nil {
 		return nil
 	}

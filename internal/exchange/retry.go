@@ -53,7 +53,7 @@ func (l Loop) Run(ctx context.Context) (Result, error) {
 	// be considered. Going through it at once would cost 20 allocations a request.
 	first := tries{Loop: l}
 	if !first.attempt(ctx) || !first.last.retryable() {
-		return first.result, first.failure(ctx)
+		return first.result, first.failure()
 	}
 	t := first // on the heap, where the loop's functions need it
 	return t.again(ctx)
@@ -87,28 +87,13 @@ func (t *tries) attempt(ctx context.Context) bool {
 	return true
 }
 
-// failure returns why there is no answer that counts, with the end of the context where that has to do
-// with it.
-func (t *tries) failure(ctx context.Context) error {
+// failure returns why there is no answer that counts, and nil where there is one.
+func (t *tries) failure() error {
 	err := t.last.Err
-	if !errors.Is(t.kept, ErrNoRetry) {
-		err = withReason(err, t.kept)
-	}
-	if err == nil {
-		return nil
-	}
-	return withReason(withReason(err, ctx.Err()), context.Cause(ctx))
-}
-
-// withReason joins a reason that err does not say yet.
-func withReason(err, reason error) error {
-	if reason == nil || errors.Is(err, reason) {
+	if t.kept == nil || errors.Is(t.kept, ErrNoRetry) || errors.Is(err, t.kept) {
 		return err
 	}
-	if err == nil {
-		return reason
-	}
-	return errors.Join(err, reason)
+	return errors.Join(err, t.kept)
 }
 
 // again hands the first answer to the retry loop, which sees to the other attempts.
@@ -140,7 +125,7 @@ func (t *tries) again(ctx context.Context) (Result, error) {
 	if t.setAside && t.kept == nil { // the wait for another attempt was interrupted
 		t.kept = ctx.Err()
 	}
-	return t.result, t.failure(ctx)
+	return t.result, t.failure()
 }
 
 // roundTripper has no CloseIdleConnections, which the retry loop would call after a failure: the pool of
@@ -192,7 +177,7 @@ func (t *tries) checkRetry(ctx context.Context, resp *http.Response, err error) 
 	}
 	t.setAside = t.Budget.Take()
 	if t.setAside && t.Waiting != nil {
-		t.Waiting(t.wait(a, t.result.Attempts-1), t.result, t.failure(ctx))
+		t.Waiting(t.wait(a, t.result.Attempts-1), t.result, t.failure())
 	}
 	return t.setAside, nil
 }

@@ -51,7 +51,7 @@ var ErrImpatient = errors.New("another call is trying this SOL user and has no a
 type Guard struct {
 	memory time.Duration
 	now    func() time.Time
-	key    []byte // random, so that what is remembered of a clave is of no use elsewhere
+	key    id // random, so that what is remembered of a clave is of no use elsewhere
 
 	mu     sync.Mutex
 	trying map[id]chan struct{} // the users of which a call goes alone; closed when that is over
@@ -70,8 +70,8 @@ func New(memory time.Duration, now func() time.Time) *Guard {
 	if now == nil {
 		now = time.Now
 	}
-	g := &Guard{memory: memory, now: now, key: make([]byte, sha256.Size), trying: map[id]chan struct{}{}, known: newKnowledge()}
-	_, _ = rand.Read(g.key) // never fails
+	g := &Guard{memory: memory, now: now, trying: map[id]chan struct{}{}, known: newKnowledge()}
+	_, _ = rand.Read(g.key[:]) // never fails
 	return g
 }
 
@@ -80,17 +80,17 @@ func User(usuario string) string { return strings.ToUpper(usuario) }
 
 // Credential returns the guard's name of a credential.
 func (g *Guard) Credential(ruc, usuario, clave string) Credential {
-	usuario = User(usuario)
-	return Credential{user: g.id(ruc, usuario), clave: g.id(ruc, usuario, clave)}
+	user := keyed(g.key, ruc, User(usuario))
+	return Credential{user: user, clave: keyed(user, clave)}
 }
 
-// id hashes the key, and then each part with its length. No hash leaves the process, so that the key in
-// front is enough.
-func (g *Guard) id(parts ...string) id {
+// keyed hashes a key, and then each part with its length: in one block of SHA-256, mostly. No hash leaves the
+// process, so that the key in front is enough.
+func keyed(key id, parts ...string) id {
 	text := make([]byte, 0, 256) // on the stack
-	text = append(text, g.key...)
+	text = append(text, key[:]...)
 	for _, part := range parts {
-		text = binary.BigEndian.AppendUint64(text, uint64(len(part)))
+		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)
 	}
 	return sha256.Sum256(text)

@@ -1,0 +1,42 @@
+package fiscope
+
+import "context"
+
+// hooked makes a call as the client's hook sees it, or as it is where there is none. The hook gets the
+// Response that call fills.
+func hooked[R any](ctx context.Context, hook Hook, op Operation, set settings, call func(context.Context, settings) (R, error)) (result R, err error) {
+	if hook == nil {
+		return call(ctx, set)
+	}
+	ctx, end := hook.begin(ctx, op)
+	if end == nil {
+		return call(ctx, set)
+	}
+	if set.response == nil {
+		set.response = new(Response)
+	}
+	*set.response = Response{}
+	err = brokenOff(op) // until it returns
+	defer func() {
+		var told error
+		if err != nil {
+			told = copyError(err)
+		}
+		end(set.response.copy(), told)
+	}()
+	return call(ctx, set)
+}
+
+// begin calls the hook, and returns the context of the operation and whom to tell its end. A nil context is
+// none to hand out, and stays nil, since the operation is to refuse it.
+func (h Hook) begin(ctx context.Context, op Operation) (context.Context, func(Response, error)) {
+	if ctx == nil {
+		_, end := h(context.Background(), op)
+		return nil, end
+	}
+	within, end := h(ctx, op)
+	if within == nil {
+		within = ctx
+	}
+	return within, end
+}
