@@ -111,12 +111,6 @@ type Assumptions struct {
 	ImpossibleDateNotFound bool
 }
 
-// Refusal is the status and the body code of an error answer that the contract does not show.
-type Refusal struct {
-	Status int    // 400 to 599
-	Code   string // "" is sent as an empty code; KeyBody and QuotaBody have forms without one
-}
-
 // DefaultAssumptions returns the readings that the table in the package documentation gives.
 func DefaultAssumptions() Assumptions {
 	wrongSOL := Refusal{401, codeInvalidSOL}
@@ -240,23 +234,4 @@ func (a *Assumptions) ofSOL(o outcome) Refusal {
 		return a.UnknownSOL
 	}
 	return Refusal{http.StatusUnauthorized, codeInvalidSOL} // wrong, as the contract has it
-}
-
-// Assumptions returns the readings that are in force; see [Server.SetAssumptions].
-func (s *Server) Assumptions() Assumptions { return *s.assume.Load() }
-
-// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Another
-// Quota becomes that of the server's own key, and with another ResetZone or ResetRolling nobody has used
-// anything. A reset of [PartData] goes back to the readings that it started with.
-func (s *Server) SetAssumptions(a Assumptions) error {
-	if err := a.validate(); err != nil {
-		return s.checked("SetAssumptions", err)
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if own := s.keys.account(s.APIKey); own != nil && a.Quota != s.assume.Load().Quota {
-		own.setLimit(a.Quota)
-	}
-	s.assume.Store(&a)
-	return nil
 }

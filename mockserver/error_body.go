@@ -5,6 +5,12 @@ import (
 	"net/http"
 )
 
+// Refusal is the status and the body code of an error answer that the contract does not show.
+type Refusal struct {
+	Status int    // 400 to 599
+	Code   string // "" is sent as an empty code; KeyBody and QuotaBody have forms without one
+}
+
 // ErrorBody is a form of the body of an error whose body the contract does not show (docs/contrato.md, 5.4 and
 // 7): what refuses a key or counts a quota is often a gateway before the service, with errors of its own.
 type ErrorBody string

@@ -1,8 +1,10 @@
 package mockserver
 
 import (
+	"net/http"
 	"slices"
 	"sort"
+	"strconv"
 	"sync"
 	"time"
 
@@ -180,4 +182,19 @@ func (c charge) left() int {
 		return Unlimited
 	}
 	return max(0, c.limit-c.used)
+}
+
+// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, written as net/http
+// keeps names: Header.Set would convert them for every answer.
+var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+
+// setHeaders writes the three headers of docs/contrato.md, 8.
+func (c charge) setHeaders(h http.Header) {
+	if c.limit == Unlimited {
+		return
+	}
+	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
+	for i, name := range rateLimitHeaders {
+		h[name] = values[i : i+1 : i+1]
+	}
 }

@@ -136,6 +136,25 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	return nil
 }
 
+// Assumptions returns the readings that are in force; see [Server.SetAssumptions].
+func (s *Server) Assumptions() Assumptions { return *s.assume.Load() }
+
+// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Another
+// Quota becomes that of the server's own key, and with another ResetZone or ResetRolling nobody has used
+// anything. A reset of [PartData] goes back to the readings that it started with.
+func (s *Server) SetAssumptions(a Assumptions) error {
+	if err := a.validate(); err != nil {
+		return s.checked("SetAssumptions", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if own := s.keys.account(s.APIKey); own != nil && a.Quota != s.assume.Load().Quota {
+		own.setLimit(a.Quota)
+	}
+	s.assume.Store(&a)
+	return nil
+}
+
 // PutData puts d on the server, over what it has. Either all of it is taken, or the error says what
 // cannot be, and nothing is.
 func (s *Server) PutData(d Data) error { return s.put("PutData", d) }

@@ -60,7 +60,8 @@ func TestRetryAfterOfASpentQuota(t *testing.T) {
 				before := len(srv.Requests())
 				_, err := srv.Client().Contribuyentes.Consultar(t.Context(), "20131312955")
 				require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-				e := err.(*fiscope.Error)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
 				assert.InDelta(t, c.wait, e.RetryAfter, float64(time.Second))
 				assert.Len(t, srv.Requests(), before+1, "it is not tried again")
 			})

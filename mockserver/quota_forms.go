@@ -60,18 +60,3 @@ func (f RetryAfterForm) write(reset, now time.Time) string {
 }
 
 func roundUp(t time.Time, to time.Duration) time.Time { return t.Add(to - 1).Truncate(to) }
-
-// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, written as net/http
-// keeps names: Header.Set would convert them for every answer.
-var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
-
-// setHeaders writes the three headers of docs/contrato.md, 8.
-func (c charge) setHeaders(h http.Header) {
-	if c.limit == Unlimited {
-		return
-	}
-	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
-	for i, name := range rateLimitHeaders {
-		h[name] = values[i : i+1 : i+1]
-	}
-}
