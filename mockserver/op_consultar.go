@@ -35,20 +35,21 @@ func consultar(c *call, assume *Assumptions) answer {
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
 	body := c.data.lookups.body(found, assume, func() []byte {
+		r := found // a copy: found stays off the heap where the body is there already
 		return encode(wireContribuyente{
-			RUC:                    found.RUC,
-			RazonSocial:            found.RazonSocial,
-			Estado:                 assume.Estados.estado(found.Estado),
-			Condicion:              found.Condicion,
-			Direccion:              assume.Unknown.write(found.Direccion),
-			Ubigeo:                 assume.Unknown.write(found.Ubigeo),
-			Departamento:           assume.Unknown.write(found.Departamento),
-			Provincia:              assume.Unknown.write(found.Provincia),
-			Distrito:               assume.Unknown.write(found.Distrito),
-			Tipo:                   assume.Unknown.write(found.Tipo),
-			ActividadEconomica:     assume.Unknown.write(found.ActividadEconomica),
-			FechaInscripcion:       assume.Unknown.write(found.FechaInscripcion),
-			FechaInicioActividades: assume.Unknown.write(found.FechaInicioActividades),
+			RUC:                    r.RUC,
+			RazonSocial:            r.RazonSocial,
+			Estado:                 assume.Estados.estado(r.Estado),
+			Condicion:              r.Condicion,
+			Direccion:              assume.Unknown.write(&r.Direccion),
+			Ubigeo:                 assume.Unknown.write(&r.Ubigeo),
+			Departamento:           assume.Unknown.write(&r.Departamento),
+			Provincia:              assume.Unknown.write(&r.Provincia),
+			Distrito:               assume.Unknown.write(&r.Distrito),
+			Tipo:                   assume.Unknown.write(&r.Tipo),
+			ActividadEconomica:     assume.Unknown.write(&r.ActividadEconomica),
+			FechaInscripcion:       assume.Unknown.write(&r.FechaInscripcion),
+			FechaInicioActividades: assume.Unknown.write(&r.FechaInicioActividades),
 		})
 	})
 	return answer{status: http.StatusOK, body: body}

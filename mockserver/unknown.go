@@ -16,9 +16,10 @@ const (
 
 var unknowns = []Unknown{UnknownAsPut, UnknownEmpty, UnknownDash, UnknownNull, UnknownAbsent}
 
-// write returns what a field is written as: nil for nothing, where its tag has omitempty.
-func (u Unknown) write(value string) any {
-	if value != "" && value != "-" {
+// write returns what a field is written as: nil for nothing, where its tag has omitempty. Of a value it is the
+// pointer, which costs nothing.
+func (u Unknown) write(value *string) any {
+	if *value != "" && *value != "-" {
 		return value
 	}
 	switch u {
