@@ -202,9 +202,9 @@ var readings = map[string]struct {
 		func(t *testing.T, s *mockserver.Server, a api) string {
 			require.NoError(t, s.PutContribuyente(mockserver.Contribuyente{RUC: "20999990098", RazonSocial: "SIN DATOS", Ubigeo: "-"}))
 			o := a.get("/api/contribuyentes/20999990098").object(t)
-			return fmt.Sprintf("%#v %#v %#v", o["ubigeo"], o["tipo"], o["condicion"])
+			return fmt.Sprintf("%#v %#v %#v", o["ubigeo"], o["tipo"], o["razonSocial"])
 		},
-		`"-" "" ""`, `<nil> <nil> ""`,
+		`"-" "" "SIN DATOS"`, `<nil> <nil> "SIN DATOS"`,
 	},
 	"CountBlanks": {
 		func(a *mockserver.Assumptions) { a.CountBlanks = true },

@@ -11,14 +11,15 @@ import (
 
 // Each form of the answers to a missing key, an unknown one and a spent quota, on every operation.
 func TestErrorBodies(t *testing.T) {
-	const json = "application/json; charset=utf-8"
+	_, usual := start(t)
+	json := usual.get(lookup).header["Content-Type"]
 	for form, c := range map[mockserver.ErrorBody]struct {
 		contentType []string
 		body        string // a pattern of the whole
 	}{
-		mockserver.ErrorBodyContract: {[]string{json}, `^\{"error":"[^"]+","code":"CODIGO"\}\n$`},
-		mockserver.ErrorBodyNoCode:   {[]string{json}, `^\{"error":"[^"]+"\}\n$`},
-		mockserver.ErrorBodyMessage:  {[]string{json}, `^\{"message":"[^"]+"\}\n$`},
+		mockserver.ErrorBodyContract: {json, `^\{"error":"[^"]+","code":"CODIGO"\}\n$`},
+		mockserver.ErrorBodyNoCode:   {json, `^\{"error":"[^"]+"\}\n$`},
+		mockserver.ErrorBodyMessage:  {json, `^\{"message":"[^"]+"\}\n$`},
 		mockserver.ErrorBodyPage:     {[]string{"text/html; charset=utf-8"}, `^<!DOCTYPE html>\n<html>.*418 I'm a teapot.*</html>\n$`},
 		mockserver.ErrorBodyEmpty:    {nil, `^$`},
 	} {
