@@ -70,7 +70,7 @@ func (a answer) write(w http.ResponseWriter) {
 }
 
 // jsonType is shared by all answers and never written.
-var jsonType = []string{"application/json; charset=utf-8"}
+var jsonType = []string{"application/json"}
 
 func (a answer) header(h http.Header) {
 	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer

@@ -2,8 +2,6 @@ package mockserver
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -161,7 +159,7 @@ func (a Assumptions) validate() error {
 		{"PrincipalSOL", a.PrincipalSOL}, {"BlockedSOL", a.BlockedSOL}, {"UnknownSOL", a.UnknownSOL},
 	} {
 		if r.Status < 400 || r.Status > 599 {
-			return fmt.Errorf("Assumptions.%s is %d %q: give a status of 400 to 599 (begin with DefaultAssumptions)", r.field, r.Status, r.Code)
+			return cannotTake("Assumptions.%s is %d %q: give a status of 400 to 599 (begin with DefaultAssumptions)", "%s es %d %q: dé un estado de 400 a 599", r.field, r.Status, r.Code)
 		}
 	}
 	for _, c := range []struct{ field, code string }{
@@ -171,7 +169,7 @@ func (a Assumptions) validate() error {
 		{"CodeSUNATUnavailable", a.CodeSUNATUnavailable},
 	} {
 		if c.code == "" {
-			return fmt.Errorf("Assumptions.%s is empty: begin with DefaultAssumptions", c.field)
+			return cannotTake("Assumptions.%s is empty: begin with DefaultAssumptions", "%s está vacío: dé un código", c.field)
 		}
 	}
 	if err := cmp.Or(
@@ -183,15 +181,15 @@ func (a Assumptions) validate() error {
 	}
 	switch {
 	case a.Quota < Unlimited:
-		return errors.New("Assumptions.Quota is below Unlimited (-1)")
+		return cannotTake("Assumptions.Quota is below Unlimited (-1)", "Quota es menor que -1, que es sin límite")
 	case a.ResetZone == nil:
-		return errors.New("Assumptions.ResetZone is nil: begin with DefaultAssumptions")
+		return cannotTake("Assumptions.ResetZone is nil: begin with DefaultAssumptions", "ResetZone está vacío: dé una zona horaria")
 	case a.BlockAfter < 0 || a.BlockFor < 0:
-		return errors.New("Assumptions.BlockAfter and BlockFor cannot be negative")
+		return cannotTake("Assumptions.BlockAfter and BlockFor cannot be negative", "BlockAfter y BlockFor no pueden ser negativos")
 	case a.BlockAfter > 0 && a.BlockFor == 0:
-		return errors.New("Assumptions.BlockFor is 0: to never block, set BlockAfter to 0")
+		return cannotTake("Assumptions.BlockFor is 0: to never block, set BlockAfter to 0", "BlockFor es 0: para no bloquear nunca, ponga BlockAfter en 0")
 	case a.PublicationDelay < 0:
-		return errors.New("Assumptions.PublicationDelay is negative: no rate appears before 17:00")
+		return cannotTake("Assumptions.PublicationDelay is negative: no rate appears before 17:00", "PublicationDelay es negativo: ningún tipo de cambio aparece antes de las 17:00")
 	}
 	return nil
 }
@@ -201,7 +199,7 @@ func oneOf[S ~string](field string, value S, values []S) error {
 	if slices.Contains(values, value) {
 		return nil
 	}
-	return fmt.Errorf("Assumptions.%s is %q: the values are %q (begin with DefaultAssumptions)", field, string(value), values)
+	return cannotTake("Assumptions.%s is %q: the values are %q (begin with DefaultAssumptions)", "%s es %q: los valores son %q", field, string(value), values)
 }
 
 // charges reports whether an answer with a status consumes quota.

@@ -1,8 +1,8 @@
 package mockserver
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +13,9 @@ import (
 
 // Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade
 // name, which search also looks at and no answer carries. Its JSON is that of the embedded data files.
+//
+// Only the RUC is needed. Where the contract gives a field a form or a list of values and the record has "",
+// an answer has an ordinary value: ACTIVO, HABIDO, a ubigeo of Lima, a day. What is there is answered as it is.
 type Contribuyente struct {
 	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
 	RazonSocial            string `json:"razonSocial"`
@@ -20,21 +23,33 @@ type Contribuyente struct {
 	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
 	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
 	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI
+	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI; "-" is answered as it is, and is not of the contract's form
 	Departamento           string `json:"departamento"`
 	Provincia              string `json:"provincia"`
 	Distrito               string `json:"distrito"`
 	Tipo                   string `json:"tipo"`
 	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD, or "-" where the registry has none
-	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD, or "-"
+	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD; "-" as in Ubigeo
+	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD; "-" as in Ubigeo
 }
 
 func (c Contribuyente) check() error {
 	if !isRUC(c.RUC) {
-		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
+		return cannotTake("taxpayer %q: the RUC is not 11 digits", "contribuyente %q: ruc no tiene 11 dígitos", c.RUC)
 	}
 	return nil
+}
+
+// conforming is the taxpayer as it is answered: with an ordinary value in each field that is empty and has a
+// form or a list of values in docs/contrato.md, 2.1, 3.1 and 3.2. Clients that are made from openapi.yaml
+// cannot read another one.
+func (c Contribuyente) conforming() Contribuyente {
+	c.Estado = cmp.Or(c.Estado, "ACTIVO")
+	c.Condicion = cmp.Or(c.Condicion, "HABIDO")
+	c.Ubigeo = cmp.Or(c.Ubigeo, "150101") // Lima
+	c.FechaInscripcion = cmp.Or(c.FechaInscripcion, c.FechaInicioActividades, "2000-01-03")
+	c.FechaInicioActividades = cmp.Or(c.FechaInicioActividades, c.FechaInscripcion)
+	return c
 }
 
 // isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.

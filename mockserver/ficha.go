@@ -13,7 +13,7 @@ type ficha struct {
 }
 
 func newFicha(c Contribuyente) ficha {
-	return ficha{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.Estado)}
+	return ficha{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.conforming().Estado)}
 }
 
 // newFichas folds the names of many taxpayers, which takes time: call it before the lock of the fichas.

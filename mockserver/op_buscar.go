@@ -53,6 +53,7 @@ func buscar(c *call, assume *Assumptions) answer {
 	}
 	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
 	for i, f := range found {
+		f = f.conforming()
 		list[i] = wireResumen{f.RUC, f.RazonSocial, assume.Estados.estado(f.Estado), f.Condicion}
 	}
 	return success(list)

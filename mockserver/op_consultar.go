@@ -35,12 +35,16 @@ func consultar(c *call, assume *Assumptions) answer {
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
 	body := c.data.lookups.body(found, assume, func() []byte {
-		r := found // a copy: found stays off the heap where the body is there already
+		conforming := found.conforming()
+		r := conforming
+		if assume.Unknown != UnknownAsPut { // which says how a field without a value is written
+			r = found
+		}
 		return encode(wireContribuyente{
 			RUC:                    r.RUC,
 			RazonSocial:            r.RazonSocial,
-			Estado:                 assume.Estados.estado(r.Estado),
-			Condicion:              r.Condicion,
+			Estado:                 assume.Estados.estado(conforming.Estado),
+			Condicion:              conforming.Condicion,
 			Direccion:              assume.Unknown.write(&r.Direccion),
 			Ubigeo:                 assume.Unknown.write(&r.Ubigeo),
 			Departamento:           assume.Unknown.write(&r.Departamento),

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,9 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
 		where := ""
-		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		if bytes.HasPrefix(raw, []byte("\ufeff")) {
+			where = " (empieza con un BOM, que JSON no admite)"
+		} else if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
 		}
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,

@@ -204,3 +204,10 @@ func TestAnswersToSOLUsers(t *testing.T) {
 		"principal", "principal", "principal", "blocked", "unknown", "unknown", "wrong", "wrong", "wrong", "blocked", "accepted",
 	}, results, "the journal has what it was, whatever was answered")
 }
+
+func TestABOMIsCalledByItsName(t *testing.T) {
+	_, api := start(t)
+	r := api.validar("\ufeff" + cpe(t))
+	r.isError(t, 400, "MOCK_INVALID_JSON")
+	assert.Contains(t, r.body, "empieza con un BOM")
+}

@@ -151,7 +151,7 @@ func Parts() []Part {
 func (s *Server) Reset(parts ...Part) error {
 	for _, part := range parts {
 		if !slices.Contains(Parts(), part) {
-			return s.checked("Reset", fmt.Errorf("there is no part %q: the parts are %v", string(part), Parts()))
+			return s.checked("Reset", cannotTake("there is no part %q: the parts are %v", "no existe la parte %q: las partes son %v", string(part), Parts()))
 		}
 	}
 	if len(parts) == 0 {

@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
@@ -73,7 +72,7 @@ func (s *Server) SOLState(ruc, usuario string) (SOLState, bool) {
 // server does not know.
 func (s *Server) UnblockSOL(ruc, usuario string) error {
 	if !s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
-		return s.checked("UnblockSOL", errors.New("the server does not know this SOL user"))
+		return s.checked("UnblockSOL", cannotTake("the server does not know this SOL user", "el servidor no conoce ese usuario SOL"))
 	}
 	return nil
 }
@@ -130,7 +129,7 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	case a == nil:
 		return s.checked("SetQuotaUsed", errUnknownKey)
 	case used < 0:
-		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
+		return s.checked("SetQuotaUsed", cannotTake("a number below 0", "un número menor que 0"))
 	}
 	a.setUsed(used, s.clock.Now(), s.assume.Load())
 	return nil

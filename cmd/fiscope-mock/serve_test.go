@@ -120,7 +120,7 @@ func TestAssumptionsInForce(t *testing.T) {
 	}
 	var stderr bytes.Buffer
 	assert.NotZero(t, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-assume", "KeyBody=otra"}, vars(), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), `the values are ["contract" "no-code" "message" "page" "empty"]`)
+	assert.Contains(t, stderr.String(), `KeyBody takes one of contract, no-code, message, page, empty`)
 }
 
 // Nobody may come to release it: a test would wait for as long as its runner lets it.

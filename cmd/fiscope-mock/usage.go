@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 )
 
 const usage = `Usage: fiscope-mock [flags]
        fiscope-mock exec [flags] -- COMMAND [ARGUMENT...]
        fiscope-mock health [-tls-ca-file FILE] URL
+       fiscope-mock help | version
 
 Serves the mock of the fiscal data service, with its default data, until it is
 stopped (Ctrl-C, SIGTERM): what is in flight is finished, a second signal cuts.
@@ -76,7 +80,7 @@ image without a shell.
                     (FISCOPE_MOCK_SHUTDOWN_TIMEOUT; default 5s)
   -timeout D        exec: end COMMAND after so long, with SIGTERM and 5s later
                     with SIGKILL, and exit with 124 (FISCOPE_MOCK_TIMEOUT)
-  -h                this text
+  -h                this text, as help prints it
 
 A flag wins over its variable; an empty variable counts as not set.
 
@@ -96,6 +100,15 @@ func usageError(err error, stdout, stderr io.Writer) int {
 		_, _ = io.WriteString(stdout, usage)
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock -h for the flags\n", err)
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock help for the flags\n", err)
 	return 2
+}
+
+// version is the program's, of the module that it was built from, and Go's.
+func version() string {
+	module := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		module = info.Main.Version
+	}
+	return fmt.Sprintf("fiscope-mock %s %s %s/%s", cmp.Or(module, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

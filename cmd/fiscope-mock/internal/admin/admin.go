@@ -54,9 +54,7 @@ func New(c Config) http.Handler {
 		}
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(by, w, r) })
 	}
-	a.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		a.refuse(w, &problem{http.StatusNotFound, codeNoRoute, "no existe esa ruta de administración", "vea las que hay en GET /_mock/"})
-	})
+	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, noRoute(r)) })
 	return a
 }
 

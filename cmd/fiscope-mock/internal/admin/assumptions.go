@@ -31,7 +31,7 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 			value = string(text)
 		}
 		if err := assumption.Set(&assume, name+"="+value); err != nil {
-			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %v", name, err)
+			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
 		}
 	}
 	if err := a.Mock.SetAssumptions(assume); err != nil {

@@ -89,7 +89,7 @@ func (r remote) ok(into any, method, path, body string, extra ...string) {
 		return
 	}
 	require.Equal(r.t, 200, got.status, got.body)
-	require.Equal(r.t, "application/json; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(r.t, "application/json", got.header.Get("Content-Type"))
 	require.NoError(r.t, json.Unmarshal([]byte(got.body), into), got.body)
 }
 

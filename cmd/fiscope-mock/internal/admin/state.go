@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -33,7 +34,8 @@ func (a *api) getSOL(*http.Request) (any, error) {
 		}
 		user := solUser{u.RUC, u.Usuario, u.Principal, s.Attempts, s.Fails, s.Blocked, nil}
 		if s.Blocked {
-			user.BlockedUntil = &s.BlockedUntil
+			until := s.BlockedUntil.In(fiscope.Lima)
+			user.BlockedUntil = &until
 		}
 		id := [2]string{u.RUC, u.Usuario}
 		if i, seen := at[id]; seen {

@@ -60,18 +60,26 @@ func TestSet(t *testing.T) {
 	assert.Empty(t, a.CodeInvalidRUC, "the server refuses it, with its own words")
 }
 
-func TestSetRefuses(t *testing.T) {
-	for text, says := range map[string]string{
-		"BlockAfter":         "want NAME=VALUE",
-		"Nada=1":             "the names are MissingKey, InvalidKey, QuotaExceeded",
-		"MissingKey=no":      "want STATUS or STATUS:CODE",
-		"ResetZone=":         "time zone",
-		"ResetZone=Lima":     "time zone",
-		"ChargeFailures=si":  "true or false",
-		"BlockAfter=muchos":  "whole number",
-		"PublicationDelay=1": "duration",
+func TestSetSaysTheValues(t *testing.T) {
+	for text, c := range map[string]struct{ english, spanish string }{
+		"BlockAfter":         {"want NAME=VALUE: BlockAfter takes a whole number (3, 1, 0, ...)", "BlockAfter se escribe como un número entero (3, 1, 0, ...)"},
+		"BlockAfter=muchos":  {"a whole number (3, ", "un número entero (3, "},
+		"Nada=1":             {"such as BlockAfter=5: the names are MissingKey, InvalidKey, QuotaExceeded", "los nombres son MissingKey, InvalidKey, QuotaExceeded"},
+		"MissingKey=no":      {"STATUS or STATUS:CODE (401:UNAUTHORIZED, 403:FORBIDDEN, ", "ESTADO o ESTADO:CÓDIGO (401:UNAUTHORIZED, "},
+		"ResetZone=":         {"a time zone that this system knows (America/Lima, UTC, ...)", "una zona horaria que este sistema conozca (America/Lima, UTC, ...)"},
+		"ResetZone=Lima":     {"a time zone", "una zona horaria"},
+		"ChargeFailures=si":  {"ChargeFailures takes true or false", "true o false"},
+		"PublicationDelay=1": {"a duration such as 30m (0s, ", "una duración como 30m (0s, "},
+		"Estados=otros":      {"Estados takes one of tabla, lista, sunat", "Estados se escribe como uno de tabla, lista, sunat"},
+		"Estados=":           {"one of tabla, lista, sunat", "uno de tabla, lista, sunat"},
+		"CodeInvalidRUC":     {"a code (INVALID_RUC, BAD_REQUEST, ...)", "un código (INVALID_RUC, BAD_REQUEST, ...)"},
 	} {
 		a := mockserver.DefaultAssumptions()
-		assert.ErrorContains(t, Set(&a, text), says, text)
+		err := Set(&a, text)
+		assert.ErrorContains(t, err, c.english, text)
+		var refused *Refusal
+		require.ErrorAs(t, err, &refused)
+		assert.Contains(t, refused.Spanish(), c.spanish)
+		assert.Equal(t, mockserver.DefaultAssumptions(), a, "nothing is set by %s", text)
 	}
 }
