@@ -19,13 +19,15 @@ func TestRecordsOfATestConform(t *testing.T) {
 		mockserver.WithComprobantes(mockserver.Factura(ruc, "F009", 7)), mockserver.WithUsuariosSOL(mockserver.UsuarioSecundario(ruc)),
 	}
 	for _, e := range []exchange{
-		get("a company", "/api/contribuyentes/"+ruc, 200, "", data...),
-		get("a person", "/api/contribuyentes/10000000014", 200, "", data...),
-		get("both", "/api/contribuyentes/search?razonSocial=de+prueba", 200, "", data...),
-		{name: "an invoice", method: http.MethodPost, target: cpePath, body: body, status: 200, opts: data},
+		get("a company", "/api/contribuyentes/"+ruc, 200, ""),
+		get("a person", "/api/contribuyentes/10000000014", 200, ""),
+		get("both", "/api/contribuyentes/search?razonSocial=de+prueba", 200, ""),
+		{name: "an invoice", method: http.MethodPost, target: cpePath, body: body, status: 200},
 	} {
 		t.Run(e.name, func(t *testing.T) {
-			req, got := e.send(t)
+			server := mockserver.New(t, data...)
+			req := newRequest(t, e.method, server.URL+e.target, server.APIKey, e.body)
+			got := roundTrip(t, req)
 			require.Equal(t, e.status, got.status, "%s", got.body)
 			require.NoError(t, c.checkReply(req, got))
 		})

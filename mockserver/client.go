@@ -13,8 +13,8 @@ const idlePerHost = 100
 
 // Client returns an SDK client bound to this server and its key, with a connection pool of its own: over
 // the socket, or over [Server.Transport] when there is none. Its clock is the server's
-// ([fiscope.WithClock]), so that [Server.Advance] and its like move the days of both. The options come after
-// its own, and win.
+// ([fiscope.WithClock]), so that [Server.Advance] and its like move the days of both. What a client shares by
+// [fiscope.WithStore] goes by real time all the same. The options come after its own, and win.
 // An option that NewClient refuses ends the test of [New]; after [Start], it panics.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	s.t.Helper()

@@ -64,10 +64,10 @@ func replaced(a answer, e Effect) answer {
 	case e.Status >= 300 && e.Body == nil:
 		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
 	case e.Status != 0:
-		a.status, a.code = e.Status, ""
+		a.status, a.code, a.retryAfter = e.Status, "", ""
 	}
 	if e.Body != nil {
-		a.body, a.code = []byte(*e.Body), ""
+		a.body, a.code, a.contentType = []byte(*e.Body), "", nil
 	}
 	if a.status == 0 {
 		a.status = http.StatusOK

@@ -46,7 +46,7 @@ type Server struct {
 	// of data that delete the default one.
 	APIKey string
 
-	assume Assumptions
+	assume atomic.Pointer[Assumptions]
 	config *config // as it started: Reset goes back to it
 
 	clock   clock.Clock
@@ -94,7 +94,6 @@ func Start(opts ...Option) (*Server, error) {
 	s := &Server{
 		URL:     "http://127.0.0.1",
 		APIKey:  c.apiKey(),
-		assume:  c.assume,
 		config:  c,
 		clock:   clock.Clock{Source: c.now},
 		journal: journal{limit: c.journal},
@@ -117,7 +116,7 @@ func Start(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// loadData makes the data and the keys what the options brought, over the default data. Keys that stay
+// loadData makes the data, the keys and the readings what the options brought, over the default data. Keys that stay
 // keep what they used.
 func (s *Server) loadData() error {
 	s.t.Helper()
@@ -135,6 +134,7 @@ func (s *Server) loadData() error {
 		}
 	}
 	s.data.Store(d)
+	s.assume.Store(&s.config.assume)
 	return nil
 }
 
@@ -147,7 +147,7 @@ const (
 	PartFaults  Part = "faults"  // all of them, and what they hold is let go
 	PartQuotas  Part = "quotas"  // nobody has used anything
 	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys and their limits; nobody is blocked
+	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked
 	PartLocks   Part = "locks"   // no SOL user is blocked or near it
 )
 
@@ -163,7 +163,7 @@ func (s *Server) Reset(parts ...Part) error {
 	s.t.Helper()
 	for _, part := range parts {
 		if !slices.Contains(Parts(), part) {
-			return s.checked("Reset", fmt.Errorf("there is no part %q: the parts are %v", string(part), Parts()))
+			return s.checked("Reset", cannotTake("there is no part %q: the parts are %v", "no existe la parte %q: las partes son %v", string(part), Parts()))
 		}
 	}
 	if len(parts) == 0 {

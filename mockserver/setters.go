@@ -2,12 +2,12 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
-// every other field is served as it is, with [Assumptions.Estados] applied to Estado.
+// every other field is served as it is, with [Assumptions.Estados] applied to Estado and [Assumptions.Unknown] to what
+// has no value.
 //
 // This and the other setters act on the next request. A value that cannot be taken is an error, and in
 // a server made by [New] also fails the test.
@@ -81,7 +81,7 @@ func (s *Server) SOLState(ruc, usuario string) (SOLState, bool) {
 func (s *Server) UnblockSOL(ruc, usuario string) error {
 	s.t.Helper()
 	if !s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
-		return s.checked("UnblockSOL", errors.New("the server does not know this SOL user"))
+		return s.checked("UnblockSOL", cannotTake("the server does not know this SOL user", "el servidor no conoce ese usuario SOL"))
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (s *Server) Quota(key string) (Quota, bool) {
 	if a == nil {
 		return Quota{}, false
 	}
-	return a.quota(s.clock.Now(), s.assume.ResetZone), true
+	return a.quota(s.clock.Now(), s.assume.Load()), true
 }
 
 // SetQuotaUsed makes it as if a key had made used calls today: with the limit or more, its next call is
@@ -141,9 +141,28 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	case a == nil:
 		return s.checked("SetQuotaUsed", errUnknownKey)
 	case used < 0:
-		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
+		return s.checked("SetQuotaUsed", cannotTake("a number below 0", "un número menor que 0"))
 	}
-	a.setUsed(used, s.clock.Now(), s.assume.ResetZone)
+	a.setUsed(used, s.clock.Now(), s.assume.Load())
+	return nil
+}
+
+// Assumptions returns the readings that are in force; see [Server.SetAssumptions].
+func (s *Server) Assumptions() Assumptions { return *s.assume.Load() }
+
+// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Another
+// Quota becomes that of the server's own key, and with another ResetZone or ResetRolling nobody has used
+// anything. A reset of [PartData] goes back to the readings that it started with.
+func (s *Server) SetAssumptions(a Assumptions) error {
+	if err := a.validate(); err != nil {
+		return s.checked("SetAssumptions", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if own := s.keys.account(s.APIKey); own != nil && a.Quota != s.assume.Load().Quota {
+		own.setLimit(a.Quota)
+	}
+	s.assume.Store(&a)
 	return nil
 }
 

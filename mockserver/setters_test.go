@@ -156,11 +156,11 @@ func callers() (list []runtime.Frame) {
 // A failure points to the test's line, not to one of this package.
 func TestAFailureIsTheTestsLine(t *testing.T) {
 	for name, journal := range map[string]int{"a journal": 10, "no journal": 0} {
-		t.Run(name, func(t *testing.T) { failures(t, journal) })
+		t.Run(name, func(t *testing.T) { failuresOfSetters(t, journal) })
 	}
 }
 
-func failures(t *testing.T, journal int) {
+func failuresOfSetters(t *testing.T, journal int) {
 	lt := &lineT{helpers: map[string]bool{}}
 	srv := mockserver.New(lt, mockserver.WithoutSocket(), mockserver.WithJournal(journal))
 	client := srv.Client()

@@ -101,7 +101,7 @@ func (t *Tenant) Reset(parts ...Part) error {
 		switch part {
 		case PartFaults, PartQuotas, PartJournal:
 		default:
-			return t.server.checked("Reset", fmt.Errorf("the part %q is not a tenant's own", string(part)))
+			return t.server.checked("Reset", cannotTake("the part %q is not a tenant's own", "la parte %q no es de una sola clave: quite X-API-KEY", string(part)))
 		}
 	}
 	for _, part := range parts {

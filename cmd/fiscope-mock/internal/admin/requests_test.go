@@ -142,3 +142,11 @@ func TestWait(t *testing.T) {
 		})
 	}
 }
+
+func TestRequestsAreInLima(t *testing.T) {
+	r := start(t, mockserver.WithClock(func() time.Time { return time.Date(2026, 11, 21, 3, 30, 0, 0, time.UTC) }))
+	r.call(lookup, "s3creta")
+	for _, path := range []string{"requests", "requests/wait"} {
+		assert.Contains(t, r.do("GET", path, "").body, `"time": "2026-11-20T22:30:00-05:00"`)
+	}
+}
