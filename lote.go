@@ -81,7 +81,8 @@ func (e *LoteDetenido) Unwrap() error {
 // for, at least a second and doubling, and its input is asked again, up to 5 times in all.
 //
 // To break out of the loop is safe at any time: what is under way is cancelled, no goroutine is left,
-// and Siguiente of the last line taken says where to go on.
+// and Siguiente of the last line taken says where to go on. A panic or runtime.Goexit in what runs for a query
+// (an observer, a hook, the transport) ends the loop in its own goroutine, and leaves none either.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[string, Contribuyente], error] {
 	return lote[string, [rucLen]byte, Contribuyente]{
 		sender: s.asker.sender,
@@ -160,7 +161,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 			return yield(d, nil)
 		})
 		if stopped != nil {
-			end(low, stopped)
+			end(low, stoppedBy(ctx, stopped, l.sender.secrets))
 		}
 	}
 }

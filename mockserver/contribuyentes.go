@@ -121,23 +121,32 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
-func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool, limite int) ([]Contribuyente, error) {
+	query := relevance.NewQuery(texto, byWords)
 	if s.base == nil {
-		found, _ := s.merge(texto, limite, nil)
+		found, _ := s.merge(query, limite, nil)
 		return found, nil
 	}
 	// Ask for as many more as the records lying over and the deleted ones can hide.
 	for hidden := s.hidden(); ; {
-		base, err := s.base.Buscar(ctx, texto, limite+hidden)
+		base, err := s.ask(ctx, texto, query, limite+hidden)
 		if err != nil {
 			return nil, err
 		}
-		found, hide := s.merge(texto, limite, base)
+		found, hide := s.merge(query, limite, base)
 		if len(base) < limite+hidden || hide <= hidden {
 			return found, nil
 		}
 		hidden = 2 * hide // more were put since the Registro was asked; and while it is asked, again
 	}
+}
+
+// ask asks the Registro. Of a foreign one only the text can be asked, not by its words.
+func (s *contribuyentes) ask(ctx context.Context, texto string, query relevance.Query, limite int) ([]Contribuyente, error) {
+	if own, ok := s.base.(*RegistroEnMemoria); ok {
+		return own.search(query, limite), nil
+	}
+	return s.base.Buscar(ctx, texto, limite)
 }
 
 // hidden is how many records of the Registro those lying over it and the deleted ones can hide.
@@ -149,8 +158,7 @@ func (s *contribuyentes) hidden() int {
 
 // merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
 // how many records of the Registro can be hidden in it.
-func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
-	folded := relevance.Fold(texto)
+func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
 	best := mejores{limite: limite}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -161,12 +169,12 @@ func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (
 			seen = append(seen, c)
 		}
 	}
-	s.over.search(folded, &best)
+	s.over.search(query, &best)
 	if len(best.found) == 0 { // nothing to merge: a Registro's own order stands
 		return seen[:min(len(seen), limite)], hidden
 	}
 	for _, f := range newFichas(seen) {
-		rank, ok := f.record.Match(folded)
+		rank, ok := query.Match(&f.record)
 		if !ok { // the Registro knows a match that this package does not
 			rank = relevance.Inside
 		}

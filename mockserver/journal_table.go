@@ -11,11 +11,9 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// journalTable writes requests, one a line; what the filter does not take says why in the line below.
-func journalTable(all []entry, f filter) string {
-	if len(all) == 0 {
-		return "The journal is empty: no request came.\n"
-	}
+// journalTable writes requests, one a line; why says of each one why it does not count, or nothing, in the line
+// below.
+func journalTable(all []entry, why func(*entry) string) string {
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
@@ -28,7 +26,7 @@ func journalTable(all []entry, f filter) string {
 	whys := make([]string, len(all))
 	for i := range all {
 		r := &all[i].Request
-		whys[i] = f.differs(r)
+		whys[i] = why(&all[i])
 		mark := "=>"
 		if whys[i] != "" {
 			mark = "  "

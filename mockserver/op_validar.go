@@ -41,7 +41,8 @@ func validar(c *call, assume *Assumptions) answer {
 	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
 	c.solUser, c.solResult = q.usuario.hash(), o.result
 	if o.result != SOLAccepted {
-		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (docs/contrato.md, 4.3)", whyRefused(o))
+		r := assume.ofSOL(o)
+		return refusal(r.Status, r.Code, "%s (docs/contrato.md, 4.3)", whyRefused(o))
 	}
 	found := c.data.comprobantes.find(q.comprobante)
 	return success(wireResultado{
@@ -52,8 +53,7 @@ func validar(c *call, assume *Assumptions) answer {
 	})
 }
 
-// whyRefused says in Spanish why an attempt was refused. It never tells the clave, and the code of all of
-// them is the same, as the contract has no other.
+// whyRefused says in Spanish why an attempt was refused. It never tells the clave.
 func whyRefused(o outcome) string {
 	var why string
 	switch {

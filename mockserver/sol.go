@@ -68,7 +68,8 @@ type SOLState struct {
 // SOLResult is what the tax authority made of a SOL attempt; "" where none reached it.
 type SOLResult string
 
-// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS.
+// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS, unless [Assumptions.PrincipalSOL],
+// BlockedSOL or UnknownSOL says otherwise.
 const (
 	SOLAccepted  SOLResult = "accepted"
 	SOLWrong     SOLResult = "wrong"

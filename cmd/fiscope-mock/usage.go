@@ -48,9 +48,10 @@ image without a shell.
                     (FISCOPE_MOCK_NOW)
   -frozen           its clock stands still (FISCOPE_MOCK_FROZEN=true)
   -assume NAME=VAL  another reading of what the contract leaves open, such as
-                    BlockAfter=5 or QuotaExceeded=403:FORBIDDEN; repeat for more
-                    (FISCOPE_MOCK_ASSUME, several with spaces between). The
-                    names and values: GET /_mock/assumptions
+                    BlockAfter=5 or QuotaExceeded=403:FORBIDDEN (403: is an
+                    empty code); repeat for more (FISCOPE_MOCK_ASSUME, several
+                    with spaces between). The names, values, sections of the
+                    contract and reasons: GET /_mock/assumptions
   -journal N        how many calls of each key it remembers
                     (FISCOPE_MOCK_JOURNAL; default 1000)
   -hold-limit D     release a fault that has held a call for so long; 0 is never

@@ -25,10 +25,9 @@ const Prefix = "/_mock/"
 // Config is what the API controls.
 type Config struct {
 	Mock   *mockserver.Server
-	Assume mockserver.Assumptions // the server's
-	CA     []byte                 // PEM, for ca.pem; nil for none
-	Log    *slog.Logger           // told of each change
-	Ending context.Context        // ends when the server begins to close: whoever waits gives up
+	CA     []byte          // PEM, for ca.pem; nil for none
+	Log    *slog.Logger    // told of each change
+	Ending context.Context // ends when the server begins to close: whoever waits gives up
 	Door   Door
 }
 

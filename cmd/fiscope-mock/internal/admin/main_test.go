@@ -37,7 +37,7 @@ func start(t *testing.T, opts ...mockserver.Option) remote {
 	t.Cleanup(end)
 	log := new(bytes.Buffer)
 	return remote{t, mock, New(Config{
-		Mock: mock, Assume: mockserver.DefaultAssumptions(), Log: slog.New(slog.NewTextHandler(log, nil)), Ending: ending,
+		Mock: mock, Log: slog.New(slog.NewTextHandler(log, nil)), Ending: ending,
 	}), log, end}
 }
 

@@ -88,6 +88,18 @@ func TestDropped(t *testing.T) {
 	assert.Equal(t, 1, j.Dropped, "a reader must see that some are missing")
 }
 
+func TestWaitForMoreThanTheJournalHolds(t *testing.T) {
+	r := start(t, mockserver.WithJournal(2))
+	r.do("GET", "requests/wait?count=3&timeout=5m", "", "X-API-KEY", "s3creta").isProblem(t, 400, codeInvalid, "-journal 3")
+	for range 3 {
+		r.call(lookup, "s3creta")
+		r.call(lookup, r.mock.APIKey)
+	}
+	var j journal
+	r.ok(&j, "GET", "requests/wait?count=4&timeout=5m", "")
+	assert.Len(t, j.Requests, 4)
+}
+
 func TestWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		query  string

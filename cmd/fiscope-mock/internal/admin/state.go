@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -69,10 +68,6 @@ func (a *api) putSUNAT(r *http.Request) (any, error) {
 	}
 	a.Mock.SetSUNATDown(*to.Down)
 	return nil, nil
-}
-
-func (a *api) getAssumptions(*http.Request) (any, error) {
-	return assumption.List(a.Assume), nil
 }
 
 func (a *api) reset(r *http.Request) (any, error) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -89,13 +88,6 @@ func TestSOL(t *testing.T) {
 	r.ok(nil, "PUT", "sunat", `{"down": false}`)
 	assert.False(t, r.mock.SUNATDown())
 	r.do("PUT", "sunat", "").isProblem(t, 400, codeInvalid, "down")
-}
-
-func TestAssumptions(t *testing.T) {
-	r := start(t)
-	var list []assumption.Item
-	r.ok(&list, "GET", "assumptions", "")
-	assert.Contains(t, list, assumption.Item{Name: "QuotaExceeded", Value: "429:QUOTA_EXCEEDED", Default: "429:QUOTA_EXCEEDED"})
 }
 
 func TestReset(t *testing.T) {

@@ -1,6 +1,9 @@
 package assumption
 
 import (
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +14,7 @@ import (
 
 // What List writes of any reading, Set reads.
 func TestListAndSetAgree(t *testing.T) {
-	for _, reading := range mockserver.Readings() {
+	for _, reading := range slices.Concat(mockserver.Readings(), mockserver.PairedReadings()) {
 		t.Run(reading.Name, func(t *testing.T) {
 			a := mockserver.DefaultAssumptions()
 			changed := 0
@@ -21,7 +24,7 @@ func TestListAndSetAgree(t *testing.T) {
 					changed++
 				}
 			}
-			assert.LessOrEqual(t, changed, 1)
+			assert.Equal(t, strings.Count(reading.Name, "="), changed)
 			assert.Equal(t, List(reading.Assumptions), List(a))
 			a.ResetZone = reading.Assumptions.ResetZone // another pointer to the same zone is fine
 			assert.Equal(t, reading.Assumptions, a)
@@ -29,9 +32,20 @@ func TestListAndSetAgree(t *testing.T) {
 	}
 }
 
+func TestListSaysWhereAndWhy(t *testing.T) {
+	list := List(mockserver.DefaultAssumptions())
+	require.Len(t, list, reflect.TypeFor[mockserver.Assumptions]().NumField())
+	for i, item := range list {
+		assert.Equal(t, reflect.TypeFor[mockserver.Assumptions]().Field(i).Name, item.Name)
+		assert.Regexp(t, `^\d(\.\d)?(, \d(\.\d)?)*$`, item.Section)
+		assert.NotEmpty(t, item.Reason)
+	}
+}
+
 func TestSet(t *testing.T) {
 	a := mockserver.DefaultAssumptions()
-	for _, text := range []string{"quotaexceeded=403", "InvalidKey=400:OTRO=1", "BlockFor=1h", "ResetZone=UTC", "Quota=-1", "CodeInvalidRUC="} {
+	for _, text := range []string{"quotaexceeded=403", "InvalidKey=400:OTRO=1", "BlockFor=1h", "ResetZone=UTC", "Quota=-1", "CodeInvalidRUC=",
+		"MissingKey=403:", "Unknown=null", "ResetRolling=true", "BlockedSOL=423:BLOQUEADO"} {
 		require.NoError(t, Set(&a, text), text)
 	}
 	assert.Equal(t, mockserver.Refusal{Status: 403, Code: "QUOTA_EXCEEDED"}, a.QuotaExceeded)
@@ -39,6 +53,10 @@ func TestSet(t *testing.T) {
 	assert.Equal(t, time.Hour, a.BlockFor)
 	assert.Equal(t, time.UTC, a.ResetZone)
 	assert.Equal(t, mockserver.Unlimited, a.Quota)
+	assert.Equal(t, mockserver.Refusal{Status: 403}, a.MissingKey, "an empty code")
+	assert.Equal(t, mockserver.UnknownNull, a.Unknown)
+	assert.True(t, a.ResetRolling)
+	assert.Equal(t, mockserver.Refusal{Status: 423, Code: "BLOQUEADO"}, a.BlockedSOL)
 	assert.Empty(t, a.CodeInvalidRUC, "the server refuses it, with its own words")
 }
 
