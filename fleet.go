@@ -317,8 +317,8 @@ func (f *fleet) owedUntil(name string) time.Time {
 	return f.owed[name]
 }
 
-// remind tells the store in the background what is owed to it, once at a time. One that failed is left alone
-// for a while.
+// remind tells the store in the background what is owed to it, once at a time. One that hung is left alone for
+// a while.
 func (f *fleet) remind(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -331,13 +331,13 @@ func (f *fleet) remind(ctx context.Context) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.reminding = false
-		if err != nil {
+		if errors.Is(err, errUntold) {
 			f.remindAt = time.Now().Add(remote.LeftAlone)
 		}
 	})
 }
 
-// errUntold is why a refusal is still owed where the store gave no error.
+// errUntold is why a refusal is still owed that the store did not take within its time.
 var errUntold = errors.New("it did not answer in time")
 
 // tellOwed tells the store the refusals that it could not be told, one after the other, and stops at the
@@ -351,7 +351,7 @@ func (f *fleet) tellOwed(ctx context.Context) error {
 	owed := slices.Collect(maps.Keys(f.owed))
 	f.mu.Unlock()
 	for _, name := range owed {
-		err := errUntold
+		err := errUntold // where it is not its turn within its time
 		told := f.credentials.Tell(ctx, name, tellingTime, func(ctx context.Context) { err = f.tellRefusal(ctx, name) })
 		select {
 		case <-told:
@@ -369,7 +369,11 @@ func (f *fleet) tellOwed(ctx context.Context) error {
 func (f *fleet) tellRefusal(ctx context.Context, name string) error {
 	until := f.owedUntil(name)
 	if left := time.Until(until); left > 0 {
-		if err := f.store.Conclude(ctx, name, Claim{State: ClaimProven}, VerdictRefused, left); err != nil {
+		err := f.store.Conclude(ctx, name, Claim{State: ClaimProven}, VerdictRefused, left)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return fmt.Errorf("%w: %w", errUntold, err)
+		case err != nil:
 			return err
 		}
 	}
