@@ -7,14 +7,14 @@ package remote
 import (
 	"context"
 	"errors"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/broken"
 )
 
-// LeftAlone is for how long nobody is asked after a question that hung, or failed late. From then on one question at a time
-// goes to see whether it is over.
+// LeftAlone is for how long nobody is asked after a question that hung, or failed late. From then on one
+// question at a time goes to see whether it is over.
 const LeftAlone = 5 * time.Second
 
 // Moment is for how long [Await] waits: long enough for whoever is near and well.
@@ -28,8 +28,9 @@ var ErrHangs = errors.New("it hangs")
 type Peer struct {
 	// Go runs what is asked and told in a goroutine.
 	Go func(func())
-	// Lost is told of a panic of what was told, or of a question whose caller has left: it is raised nowhere.
-	Lost func(value any, stack []byte)
+	// Lost, where it is set, is told of a panic of what was told, or of a question whose caller has left: it is
+	// raised nowhere.
+	Lost func(*broken.Panic)
 
 	mu      sync.Mutex
 	hangs   bool
@@ -60,11 +61,9 @@ func (p *Peer) asked(hung bool) {
 
 // reply is what came of a question.
 type reply[A any] struct {
-	answer   A
-	err      error
-	whole    bool // the question returned
-	panicked any
-	stack    []byte
+	answer A
+	err    error
+	off    *broken.Off // how the question was broken off
 }
 
 // Ask asks a question, whose context has the values of ctx and ends after patience, and not before. It
@@ -72,7 +71,7 @@ type reply[A any] struct {
 // an error for which nobody waited any more goes to late, with a context of the same kind. A question that
 // failed after more than a third of patience hung, too: whoever asks next would wait as long.
 //
-// A panic of the question, and a runtime.Goexit, is its caller's.
+// A panic of the question, with its value and stack (*broken.Panic), and a runtime.Goexit, is its caller's.
 func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question func(context.Context) (A, error), late func(context.Context, A)) (answer A, err error) {
 	if err := ctx.Err(); err != nil {
 		return answer, err
@@ -87,28 +86,19 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 	p.Go(func() {
 		defer cancel()
 		var r reply[A]
-		defer func() {
-			if !r.whole {
-				r.panicked, r.stack = recover(), debug.Stack()
-			}
+		broken.Run(func() { r.answer, r.err = question(limited) }, func(off *broken.Off) {
+			r.off = off
 			p.asked(limited.Err() != nil || r.err != nil && time.Since(start) > patience/3)
 			select {
 			case replies <- r:
 			case <-gone:
 				left(ctx, p, patience, r, late)
 			}
-		}()
-		r.answer, r.err = question(limited)
-		r.whole = true
+		})
 	})
 	select {
 	case r := <-replies:
-		switch {
-		case r.panicked != nil:
-			panic(r.panicked)
-		case !r.whole:
-			runtime.Goexit()
-		}
+		r.off.Raise()
 		return r.answer, r.err
 	case <-limited.Done():
 		p.asked(true)
@@ -121,9 +111,9 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 // left takes a reply for which nobody waited.
 func left[A any](ctx context.Context, p *Peer, patience time.Duration, r reply[A], late func(context.Context, A)) {
 	switch {
-	case r.panicked != nil:
-		p.lost(r.panicked, r.stack)
-	case r.whole && r.err == nil && late != nil:
+	case r.off != nil:
+		p.lost(r.off)
+	case r.err == nil && late != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		p.safely(func() { late(ctx, r.answer) })
@@ -131,9 +121,8 @@ func left[A any](ctx context.Context, p *Peer, patience time.Duration, r reply[A
 }
 
 // Tell tells something, and waits for nothing. The context of what has the values of ctx, and ends after
-// patience. What is about the same, unless that is "", is told in the order of the calls:
-// it waits for what came before, and is dropped where its time is over then. The channel is closed when it is
-// told, or dropped.
+// patience. What is about the same, unless that is "", is told in the order of the calls: it waits for what
+// came before, and is dropped where its time is over then. The channel is closed when it is told, or dropped.
 func (p *Peer) Tell(ctx context.Context, about string, patience time.Duration, what func(context.Context)) <-chan struct{} {
 	told := make(chan struct{})
 	before := p.begin(about, told)
@@ -189,17 +178,10 @@ func (p *Peer) end(about string, told chan struct{}) {
 }
 
 // safely runs f. A panic of it ends here.
-func (p *Peer) safely(f func()) {
-	defer func() {
-		if value := recover(); value != nil {
-			p.lost(value, debug.Stack())
-		}
-	}()
-	f()
-}
+func (p *Peer) safely(f func()) { broken.Run(f, p.lost) }
 
-func (p *Peer) lost(value any, stack []byte) {
-	if p.Lost != nil {
-		p.Lost(value, stack)
+func (p *Peer) lost(off *broken.Off) {
+	if off != nil && off.Panic != nil && p.Lost != nil {
+		p.Lost(off.Panic)
 	}
 }
