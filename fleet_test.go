@@ -643,7 +643,7 @@ func TestTheFleetIsToldOfARefusal(t *testing.T) {
 	}
 }
 
-// slowGuard is a sharedGuard that takes its time to be told: but for what brings a claim back, which is quick.
+// slowGuard is a sharedGuard that takes its time to be told of a refusal.
 type slowGuard struct {
 	*sharedGuard
 	takes     atomic.Int64 // ns
@@ -653,7 +653,7 @@ type slowGuard struct {
 func (s *slowGuard) Conclude(ctx context.Context, name string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
 	s.concluded.Add(1)
 	takes := time.Duration(s.takes.Load())
-	if v == fiscope.VerdictNone {
+	if v != fiscope.VerdictRefused {
 		takes = 0
 	}
 	select {
