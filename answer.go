@@ -103,18 +103,14 @@ func readErrorBody(body []byte) (errorBody, bool) {
 	return said, ok
 }
 
-// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}. Where a
-// member comes twice and differs, no code counts: it could be the other one.
+// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
 func errorBodyOf(o *members.Object) (errorBody, bool) {
 	raw := o.Get("error")
 	inner := errorMembers.Read(raw)
 	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
-	code, ofContract := contractCode(codeText(o.Get("code")))
-	if deeper, known := contractCode(codeText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(code) == "" {
+	code, ofContract := codeOf(o)
+	if deeper, known := codeOf(&inner); known && !ofContract || strings.TrimSpace(code) == "" {
 		code = deeper
-	}
-	if o.Differs || inner.Differs {
-		code = ""
 	}
 	text = cmp.Or(text, otherText(raw))
 	return errorBody{withoutRecord(text), withoutRecord(code)}, text != "" || code != ""
@@ -130,6 +126,23 @@ func plainText(raw []byte) string {
 		return ""
 	}
 	return text
+}
+
+// codeOf returns the code of an error, and whether it is one of the contract's. Of several that differ none
+// counts, since it could be the other one; but that a clave was refused does, whatever else is said.
+func codeOf(o *members.Object) (code string, ofContract bool) {
+	for i, raw := range o.All("code") {
+		other, known := contractCode(codeText(raw))
+		switch {
+		case other == CodeInvalidSOLCredentials:
+			return other, true
+		case i == 0:
+			code, ofContract = other, known
+		case code != other:
+			code, ofContract = "", false
+		}
+	}
+	return code, ofContract
 }
 
 // codeText returns the text of a code, which may be a number.
