@@ -306,6 +306,8 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
+	case errors.Is(err, errUnsure):
+		return &Error{Err: ErrUnavailable, Message: errUnsure.Error()}, true
 	case errors.Is(err, solguard.ErrImpatient):
 		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}

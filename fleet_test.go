@@ -423,14 +423,14 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 		client.CPE.Olvidar(credenciales)
 		require.NoError(t, validar(t.Context(), client, clave))
 	})
-	t.Run("a proven one asks the store no more", func(t *testing.T) {
+	t.Run("a proven one asks the store each time", func(t *testing.T) {
 		store := newFleetStore()
 		store.claims = []fiscope.Claim{{State: fiscope.ClaimProven}}
 		client, _ := fleetClient(t, store, apiKey, raw(200, verdict))
 		for range 10 {
 			require.NoError(t, validar(t.Context(), client, clave))
 		}
-		assert.Equal(t, 1, store.claimed)
+		assert.Equal(t, 10, store.claimed)
 	})
 }
 
