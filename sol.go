@@ -3,7 +3,6 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -82,9 +81,6 @@ func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, err
 	}
 	return &solTurn{guard: g, credential: c.parts(), here: turn}, nil
 }
-
-// errUnsure is why a validation is not sent that needs the fleet's word.
-var errUnsure = errors.New("the Store cannot say what other processes know of this SOL user and clave, and WithSOLStoreRequired asks for that")
 
 // maySend is asked last before the request is sent, so that what was learned while it waited counts, and
 // the fleet's claim is not used up by waiting. It asks the fleet each time: others may have been refused since
