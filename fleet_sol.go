@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,14 @@ func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent b
 	waiting, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		asked := time.Now()
 		claim, err := decide(ctx, &f.credentials, deadline, ask, f.giveBack)
 		switch {
+		case time.Since(asked) > decidingTime+tellingTime: // this process was stopped: the claim may be another's by now
+			if err == nil {
+				f.release(ctx, &claim)
+			}
+			return nil, cmp.Or(ctx.Err(), solguard.ErrImpatient)
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
 		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):

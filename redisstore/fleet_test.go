@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,8 +34,9 @@ type job struct {
 	Goroutines          int
 	Lease, Share        int
 	Timeout, Probe      time.Duration
-	Clave               string // validate with it, once for each goroutine; otherwise look up until the quota is spent
-	Proves              bool   // and once before all begin
+	Clave               string        // validate with it, once for each goroutine; otherwise look up until the quota is spent
+	Proves              bool          // and once before all begin
+	Attempt             time.Duration // the longest of a validation; 0 for the default
 }
 
 // tally is what a worker process saw.
@@ -59,7 +61,7 @@ func work() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	client, err := fiscope.NewClient(j.Service, j.Key, fiscope.WithStore(store))
+	client, err := fiscope.NewClient(j.Service, j.Key, fiscope.WithStore(store), fiscope.WithTimeout(10*time.Second, cmp.Or(j.Attempt, 30*time.Second)))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

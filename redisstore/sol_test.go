@@ -1,8 +1,13 @@
 package redisstore_test
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net"
 	"net/http"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -294,4 +299,90 @@ func TestAClaveThatWasChangedIsRefusedOnceInTheWholeFleet(t *testing.T) {
 	state, ok := s.mock.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
 	require.True(t, ok)
 	assert.Equal(t, 1, state.Attempts, "refusals of the tax authority")
+}
+
+// A process that is stopped (its machine sleeps, or is moved) goes on as if no time had passed: its claim is
+// another's by then.
+func TestAProcessThatWasStoppedSendsNothingByAClaimThatIsOver(t *testing.T) {
+	r, s := startServer(t), startService(t, 1000)
+	if r.mini != nil {
+		t.Skip("install redis-server to run this test")
+	}
+	j := s.job(r, 1)
+	j.Clave, j.Attempt = "equivocada", 500*time.Millisecond
+	other := startFleet(t, 1, j)
+	stopped := make(chan *process, 1)
+	reply := &delayed{t: t, to: r.addr}
+	var p *process
+	reply.before = func() {
+		p = <-stopped
+		require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+		rdb := r.client(t)
+		eventually(t, "the claim is over", func() bool { return len(rdb.Keys(context.Background(), "*:sol").Val()) == 0 })
+		other.begin()
+		assert.Equal(t, 1, other.end().Rejected)
+	}
+	reply.after = func() { require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT)) }
+	j.Redis = reply.listen()
+	f := startFleet(t, 1, j)
+	stopped <- f.processes[0]
+	f.begin()
+	sum := f.end()
+	assert.Zero(t, sum.Rejected)
+	s.mock.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
+}
+
+// delayed stands before a Redis, and does something before and after it forwards that a claim is granted.
+type delayed struct {
+	t             *testing.T
+	to            string
+	before, after func()
+	once          sync.Once
+}
+
+func (d *delayed) listen() string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(d.t, err)
+	var connections sync.WaitGroup
+	connections.Go(func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			connections.Go(func() { d.forward(from) })
+		}
+	})
+	d.t.Cleanup(func() {
+		_ = listener.Close()
+		connections.Wait()
+	})
+	return listener.Addr().String()
+}
+
+func (d *delayed) forward(from net.Conn) {
+	defer from.Close()
+	to, err := net.Dial("tcp", d.to)
+	if err != nil {
+		return
+	}
+	go func() {
+		defer to.Close()
+		_, _ = io.Copy(to, from)
+	}()
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := to.Read(buffer)
+		after := func() {}
+		if bytes.Contains(buffer[:n], []byte("granted")) {
+			d.once.Do(func() {
+				d.before()
+				after = d.after
+			})
+		}
+		if _, wrong := from.Write(buffer[:n]); wrong != nil || err != nil {
+			return
+		}
+		after()
+	}
 }
