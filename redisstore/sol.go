@@ -33,6 +33,8 @@ type guard struct {
 	conn *connection
 	area area
 
+	shared sharedClaims
+
 	mu   sync.Mutex
 	owed map[string]owed // refusals that Redis does not know of
 }
@@ -50,9 +52,14 @@ const (
 	claimPause    = 100 * time.Millisecond
 )
 
-// claim asks Redis whether a credential may be sent, once Redis was told what it missed. Where Redis does not
-// answer, it is asked again for a second: without its word, each process would send the credential.
+// claim asks Redis whether a credential may be sent.
 func (g *guard) claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
+	return g.shared.ask(ctx, credential, func() (fiscope.Claim, error) { return g.ask(ctx, credential, hold) })
+}
+
+// ask asks Redis whether a credential may be sent, once Redis was told what it missed. Where Redis does not
+// answer, it is asked again for a second: without its word, each process would send the credential.
+func (g *guard) ask(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
 	g.pay(ctx)
 	mine, until := rand.Text(), time.Now().Add(claimPatience)
 	var failed atomic.Bool // otherwise a claim that was not waited for is granted again

@@ -247,6 +247,111 @@ func TestTheRoundTripsOfAValidation(t *testing.T) {
 	})
 }
 
+func TestGoroutinesShareAQuestion(t *testing.T) {
+	ask := func(s *redisstore.Store, n int) (states map[fiscope.ClaimState]int) {
+		states = map[fiscope.ClaimState]int{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for range n {
+			wg.Go(func() {
+				c, err := s.Claim(context.Background(), credential, time.Minute)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					c.State = -1
+				}
+				states[c.State]++
+			})
+		}
+		wg.Wait()
+		return states
+	}
+	prepared := func(b *bed) *redisstore.Store {
+		s := b.store()
+		c, err := s.Claim(context.Background(), "0123", time.Second) // the scripts are loaded
+		require.NoError(b.t, err)
+		require.NoError(b.t, s.Conclude(context.Background(), "0123", c, fiscope.VerdictNone, time.Second))
+		b.hang.Store(int64(100 * time.Millisecond))
+		return s
+	}
+	t.Run("what is granted is granted to one", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			s := prepared(b)
+			assert.LessOrEqual(t, b.trips(func() {
+				assert.Equal(t, map[fiscope.ClaimState]int{fiscope.ClaimGranted: 1, fiscope.ClaimBusy: 499}, ask(s, 500))
+			}), 2)
+		})
+	})
+	t.Run("what is granted after a wait is granted to one", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			other := b.store()
+			theirs := b.claim(other)
+			s := prepared(b)
+			var wg sync.WaitGroup
+			wg.Go(func() { assert.Equal(t, fiscope.ClaimBusy, b.claim(s).State) })
+			time.Sleep(50 * time.Millisecond)
+			wg.Go(func() {
+				assert.Equal(t, map[fiscope.ClaimState]int{fiscope.ClaimGranted: 1, fiscope.ClaimBusy: 99}, ask(s, 100))
+			})
+			b.conclude(other, theirs, fiscope.VerdictNone)
+			wg.Wait()
+		})
+	})
+	t.Run("what is known is for all", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			b.conclude(b.store(), fiscope.Claim{}, fiscope.VerdictProven)
+			s := prepared(b)
+			assert.LessOrEqual(t, b.trips(func() {
+				assert.Equal(t, map[fiscope.ClaimState]int{fiscope.ClaimProven: 500}, ask(s, 500))
+			}), 2)
+		})
+	})
+	t.Run("that it is away is for all", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			s := prepared(b)
+			b.fail.Store(true)
+			start := time.Now()
+			assert.Equal(t, map[fiscope.ClaimState]int{-1: 500}, ask(s, 500))
+			assert.Less(t, time.Since(start), 4*time.Second)
+		})
+	})
+	t.Run("nobody takes an older answer", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			other := b.store()
+			b.conclude(other, fiscope.Claim{}, fiscope.VerdictProven)
+			s := prepared(b)
+			var wg sync.WaitGroup
+			wg.Go(func() { assert.Equal(t, fiscope.ClaimProven, b.claim(s).State) })
+			time.Sleep(50 * time.Millisecond)
+			b.hang.Store(0)
+			b.conclude(other, fiscope.Claim{State: fiscope.ClaimProven}, fiscope.VerdictRefused)
+			assert.Equal(t, fiscope.ClaimRefused, b.claim(s).State)
+			wg.Wait()
+		})
+	})
+	t.Run("one who leaves takes nobody along", func(t *testing.T) {
+		onBed(t, func(b *bed) {
+			s := prepared(b)
+			var wg sync.WaitGroup
+			for _, patience := range []time.Duration{10 * time.Millisecond, 60 * time.Millisecond} {
+				wg.Go(func() {
+					ctx, cancel := context.WithTimeout(context.Background(), patience)
+					defer cancel()
+					_, err := s.Claim(ctx, credential, time.Minute)
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+				})
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(time.Millisecond)
+			start := time.Now()
+			states := ask(s, 10)
+			assert.Equal(t, 10, states[fiscope.ClaimGranted]+states[fiscope.ClaimBusy])
+			assert.Less(t, time.Since(start), 500*time.Millisecond)
+			wg.Wait()
+		})
+	})
+}
+
 // fill makes a real Redis say that it has no room.
 func fill(t *testing.T, s *server) {
 	t.Helper()
