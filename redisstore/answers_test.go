@@ -166,7 +166,7 @@ func (registry) RoundTrip(r *http.Request) (*http.Response, error) {
 		ruc, word(9), word(6), word(8), word(7), word(8), random.IntN(3000), word(9), places[place], places[place+1], places[place+2], random.IntN(250000),
 		places[place], places[place+1], places[place+2], activities[random.IntN(len(activities))],
 		1990+random.IntN(36), 1+random.IntN(12), 1+random.IntN(28), 1990+random.IntN(36), 1+random.IntN(12), 1+random.IntN(28))
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
 }
 
 // answersOnly is a Store that shares answers, and grants every query.
