@@ -8,27 +8,14 @@
 //
 // docs/fleet.md has the arithmetic: round trips, leases, what a failover can lose.
 //
-// # The quota
-//
-// A query is reserved before each attempt, by one script, and given back only when it provably was not
-// sent. Nothing is known at first: one process sends one query while the others wait, and the headers of
-// its answer open the day. When its holder dies, or brings no verdict (no answer, a 5xx), another goes.
-// The day ends at X-RateLimit-Reset, and with it all that is known of it, the leases and the shares.
-// Later headers only lower what is left, but for that of one process which goes to see, at most every 15
-// minutes, while nothing is left; a reset that is more than an hour later begins another day.
-//
-// The contract promises headers for lookups only. After a first answer without them, all go on for a
-// minute, uncounted, and then one goes first again; a header in that minute opens the day, less what is
-// under way. A 429 without them, while no header has confirmed a count, stops the fleet for a minute. A
-// header without a reset is believed for a minute. [WithDailyQuota] counts from the beginning.
-//
 // # Without Redis
 //
-// No call waits for Redis longer than [WithTimeout], and a Redis that is away is asked once a second.
-// Meanwhile answers are not shared, each process guards SOL users for itself, and of the quota it sends
-// only what it had leased and what was set aside for it ([WithShare]), which Redis hands to nobody else.
-// Then calls are refused with fiscope.ErrQuotaExceeded until Redis is back. A Redis that comes back and
-// forgot is told by the processes what they know; for two seconds nothing is granted.
+// [WithTimeout] bounds one question to Redis. A lookup that finds it away, slow or failing asks again for a
+// second, and then fails with fiscope.ErrUnavailable. Meanwhile answers are not shared, each process guards
+// SOL users for itself, and of the quota it sends only what it had leased and what was set aside for it
+// ([WithShare]), which Redis hands to nobody else. An error that Redis replies for one key concerns that key
+// alone, and what is found there and is not ours is nothing. No timeout of this package cuts a connection
+// that is being made: the Redis client's own do.
 //
 // # What is in Redis, and what is not
 //
@@ -42,8 +29,9 @@
 // Who can write to Redis can put a false answer into the cache (it is read with the care of the
 // service's own, but a well-formed lie passes), can hand out more queries than there are, and can make
 // the fleet try a refused clave again. So protect it like a database: a password or ACL of its own, TLS
-// outside of one machine. The commands that are used are GET, SET, DEL, EVAL and EVALSHA, and within the
-// scripts TIME, HGET, HMGET, HSET, HDEL, HINCRBY, PEXPIRE and PEXPIREAT, on keys under [WithPrefix].
+// outside of one machine. The commands that are used are GETRANGE, SET, DEL, EVAL and EVALSHA, and within the
+// scripts TIME, TYPE, GET, SET, DEL, PTTL, HGET, HMGET, HSET, HDEL, HINCRBY, ZADD, ZREM, ZCARD, ZSCORE, PEXPIRE
+// and PEXPIREAT, on keys under [WithPrefix].
 //
 // Keep what must not be forgotten: appendonly, and maxmemory-policy noeviction.
 package redisstore

@@ -1,3 +1,20 @@
+// # The quota
+//
+//  1. A day is known by one hash: a random id, what is left, when it ends. The id is in the token of each
+//     reservation, and what comes back for another day is ignored.
+//  2. take: before it leaves, an attempt takes a query off what is left (with a lease n of them, at the end
+//     fewer), and is refused where no more is left than it keeps for others.
+//  3. put: what provably was not sent is put back, and what left beyond it is taken off.
+//  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
+//     a later one begins the next day, and one that is past says nothing.
+//  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
+//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail.
+//  6. A Redis that forgot knows no day. Each process takes off the new day what it had under way on the old.
+//  7. Without headers all go on for a minute, uncounted. A refusal (429) without a header stops the fleet for a
+//     minute; on a day that a header opened, five in a row in one process do.
+//  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed.
+//  9. [WithDailyQuota] is a day until Lima's next midnight by the clock of Redis, until a header says more.
+//  10. A share is a lease that only [Store.Release] gives back, and of which all have a quarter at most.
 package redisstore
 
 import (
@@ -5,18 +22,30 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
 )
 
+const leaseTime = 30 * time.Second // after which what is left of a lease goes back
+
+// The kinds of reservations: the first letter of a token. What follows is the day's id, or the attempt's own.
 const (
-	leaseTime = 30 * time.Second // after which what is left of a lease goes back
-	waitPause = 10 * time.Millisecond
+	unitOfDay   = "d"
+	unitOfShare = "s"
+	unitOfLook  = "l" // it goes to see whether the quota still is spent
+	unitOfOpen  = "o" // while no day is known
+	unitOfProbe = "p" // the first of those
 )
+
+// process is what a process says of itself.
+type process struct {
+	name      string
+	holder    string // random: this process, and not another one of the same name
+	daily     int    // what WithDailyQuota says; 0 for nothing
+	probeTime time.Duration
+}
 
 // quota shares the daily quotas of accounts with the other processes.
 type quota struct {
@@ -40,43 +69,42 @@ func (q *quota) account(name string) *account {
 		if len(q.accounts) >= manyAccounts {
 			q.sweep(time.Now())
 		}
-		a = new(account)
+		a = &account{news: noHeader}
 		q.accounts[name] = a
 	}
 	return a
 }
 
-// sweep forgets the accounts that hold and know nothing. One that is in use is known anew: what was
-// pending for it is lost, as when a process dies.
+// sweep forgets the accounts that know no day. One that is in use is known anew.
 func (q *quota) sweep(now time.Time) {
 	for name, a := range q.accounts {
 		if !a.mu.TryLock() {
 			continue
 		}
 		a.expire(now)
-		if a.view.epoch == "" && a.pending == (learned{}) && a.filling == nil && a.ended == a.acked {
+		if a.day.id == "" && a.filling == nil && len(a.ended) == 0 {
 			delete(q.accounts, name)
 		}
 		a.mu.Unlock()
 	}
 }
 
-// reserve takes a query from the lease, or asks Redis for some, or takes one from the share.
+// reserve takes a query from the lease, or asks Redis for some, or takes one from the share. Where Redis is
+// away it asks again for a second.
 func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	a := q.account(name)
+	asking, cancel := context.WithDeadline(ctx, q.conn.until(ctx))
+	defer cancel()
 	for {
 		if err := ctx.Err(); err != nil {
 			return fiscope.Reservation{}, err
 		}
 		a.mu.Lock()
-		a.expire(time.Now())
-		if r, ok := a.fromLease(keep); ok {
+		now := time.Now()
+		a.expire(now)
+		if r, ok := a.known(keep, now); ok {
 			a.mu.Unlock()
 			return r, nil
-		}
-		if time.Now().Before(a.wait) {
-			a.mu.Unlock()
-			return fiscope.Reservation{Grant: fiscope.QuotaWait}, nil
 		}
 		if a.filling != nil { // somebody fetches a lease
 			filled := a.filling
@@ -88,105 +116,202 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			continue
 		}
 		var filled chan struct{}
-		if q.lease > 1 {
+		if q.lease > 1 && a.day.id != "" {
 			filled = make(chan struct{})
 			a.filling = filled
 		}
-		r, seq := a.request(q.lease, keep, q.share)
+		r := taking{n: q.lease, keep: keep, waited: a.waited}
+		if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
+			r.daily = q.process.daily
+		}
+		if a.share.asked == "" || a.share.asked != a.day.id {
+			r.share = q.share
+		}
+		var seq uint64
+		seq, r.header, r.ended = a.call()
 		a.mu.Unlock()
 
-		got, err := q.run(ctx, name, a, r, seq)
+		got, err := q.take(asking, name, a, r, seq)
 
 		a.mu.Lock()
 		if filled != nil {
 			close(filled)
 			a.filling = nil
 		}
-		reservation, err := q.decide(ctx, name, a, r, got, err)
+		if err == nil {
+			reservation, loose := q.decide(name, a, r, got)
+			of := a.day.id
+			a.mu.Unlock()
+			q.takeOff(ctx, name, a, of, loose)
+			return reservation, nil
+		}
+		a.failed(r.header, r.ended)
+		if ctx.Err() == nil && a.fromShare(keep) {
+			own := a.hand(unitOfShare)
+			a.mu.Unlock()
+			return own, nil
+		}
 		a.mu.Unlock()
-		return reservation, err
+		if asking.Err() != nil {
+			return fiscope.Reservation{Grant: fiscope.QuotaAway}, ctx.Err()
+		}
+		q.conn.pause(asking)
 	}
 }
 
-// decide makes a reservation of Redis' answer. It is called with the lock held.
-func (q *quota) decide(ctx context.Context, name string, a *account, r request, got reply, err error) (fiscope.Reservation, error) {
+// known decides without Redis. It is called with the lock held.
+func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
+	if a.fromLease(keep) {
+		return a.hand(unitOfDay), true
+	}
+	if r, ok := a.refusedBefore(keep, now); ok {
+		if keep == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
+			return a.hand(unitOfShare), true
+		}
+		return r, true
+	}
+	return fiscope.Reservation{Grant: fiscope.QuotaWait}, now.Before(a.wait)
+}
+
+// hand hands out a query of the day. It is called with the lock held.
+func (a *account) hand(kind string) fiscope.Reservation {
+	a.underWay++
+	return fiscope.Reservation{Token: kind + a.day.id}
+}
+
+// decide makes a reservation of Redis' answer, and returns what is to be taken off the day. It is called with
+// the lock held.
+func (q *quota) decide(name string, a *account, r taking, got reply) (_ fiscope.Reservation, loose int) {
+	loose = a.see(got)
 	now := time.Now()
-	if err != nil {
-		a.failed(r.news)
-		if ctx.Err() != nil {
-			return fiscope.Reservation{}, ctx.Err()
-		}
-		a.expire(now)
-		if r.keep == 0 || a.view.left >= r.keep {
-			if own, ok := a.fromShare(); ok {
-				return own, nil
-			}
-		}
-		return fiscope.Reservation{Grant: fiscope.QuotaSpent}, nil
+	if r.share > 0 && got.day.id == a.day.id && a.share.asked == "" {
+		a.share.asked = got.day.id
 	}
-	a.see(got, r)
-	a.expire(now)
-	spent := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.left}
-	if got.view.kind != "p" && got.view.reset > 0 {
-		spent.Until = time.UnixMilli(got.view.reset).UTC()
-	}
+	refused := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.day.left}
 	switch got.status {
-	case statusDay:
-		q.deposit(name, a, got, got.units-1)
-		return fiscope.Reservation{Token: unitOfDay + strconv.FormatInt(got.view.reset, 10)}, nil
-	case statusOpen:
-		return fiscope.Reservation{Token: unitOfOpen}, nil
-	case statusProbe:
-		return fiscope.Reservation{Token: unitOfProbe + r.token}, nil
-	case statusWait:
-		a.wait = now.Add(waitPause)
-		return fiscope.Reservation{Grant: fiscope.QuotaWait}, nil
-	case statusSpent:
-		if got.left == 0 && r.keep == 0 {
-			if own, ok := a.fromShare(); ok {
-				return own, nil
-			}
+	case "day":
+		if got.day.id != a.day.id { // a later answer told of another one
+			return fiscope.Reservation{Token: unitOfDay + got.day.id}, loose
 		}
-		return spent, nil
+		q.deposit(name, a, got.day.left, got.units-1)
+		return a.hand(unitOfDay), loose
+	case "look":
+		return fiscope.Reservation{Token: unitOfLook + got.day.id}, loose
+	case "open":
+		return fiscope.Reservation{Token: unitOfOpen + got.token}, loose
+	case "probe":
+		return fiscope.Reservation{Token: unitOfProbe + got.token}, loose
+	case "wait":
+		a.wait, a.waited = now.Add(waitPause), got.probe
+		return fiscope.Reservation{Grant: fiscope.QuotaWait}, loose
+	case "spent":
+		if got.day.kind != "minute" {
+			refused.Until = time.UnixMilli(got.day.reset).UTC()
+		}
+		if got.day.left == 0 && r.keep == 0 && got.day.id == a.day.id && a.fromShare(r.keep) {
+			return a.hand(unitOfShare), loose
+		}
+	case "held":
+		refused.Left = 0
+	default: // who waited for the first attempt of the day does not wait for the next
+		return fiscope.Reservation{Grant: fiscope.QuotaAway}, loose
 	}
-	return fiscope.Reservation{Grant: fiscope.QuotaSpent}, nil
+	a.spent = spent{refused, r.keep, now.Add(remembered)}
+	return refused, loose
 }
 
 // settle notes what came of a reservation, and tells Redis where the others must know at once.
 func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
-	a := q.account(name)
-	a.mu.Lock()
-	a.expire(time.Now())
-	var r request
-	kind, id := reservation.Token, ""
-	if kind != "" {
-		kind, id = reservation.Token[:1], reservation.Token[1:]
-	}
-	urgent := a.note(o, kind == unitOfProbe)
-	switch kind {
-	case unitOfDay, unitOfShare:
-		reset, _ := strconv.ParseInt(id, 10, 64)
-		urgent = q.unit(name, a, kind, reset, o.Written) || urgent
-	case unitOfOpen, unitOfProbe:
-		a.ended++
-		r.probe, urgent = strings.TrimSpace(id), true
-	}
-	if r.verdict = verdict(o); r.verdict == "spent" && a.view.kind != "h" {
-		urgent = true
-	}
-	if !urgent {
-		a.mu.Unlock()
+	if reservation.Token == "" {
 		return nil
 	}
+	a := q.account(name)
+	kind, id := reservation.Token[:1], reservation.Token[1:]
+	t := telling{header: headerOf(o), verdict: verdict(o), see: kind == unitOfLook}
+	if kind != unitOfOpen && kind != unitOfProbe {
+		return q.settleOfDay(ctx, name, a, kind, id, t, o.Written)
+	}
+	a.mu.Lock()
+	a.ended = append(a.ended, id)
 	a.mu.Unlock()
-	return q.tell(ctx, name, a, r)
+	if t.attempt = id; kind == unitOfOpen && t.header.remaining < 0 && t.verdict != "spent" {
+		return nil // it goes along
+	}
+	return q.tell(ctx, name, a, t)
 }
 
-// verdict says what an answer without a count means.
+// settleOfDay settles a reservation of the day with an id.
+func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, id string, t telling, written int) error {
+	t.header.day = id
+	a.mu.Lock()
+	a.expire(time.Now())
+	if id != a.day.id {
+		a.mu.Unlock()
+		return nil // of another day
+	}
+	back := 0
+	if kind != unitOfLook {
+		back = q.unit(name, a, kind, written)
+	}
+	urgent := a.note(t.header) || t.see && t.header.remaining >= 0
+	if a.refuses(t) {
+		urgent, t.verdict = true, "stop"
+		back, a.lease.units = back+a.lease.units, 0
+	}
+	if back > 0 {
+		a.spent = spent{}
+	}
+	a.mu.Unlock()
+	var err error
+	if back != 0 {
+		err = q.change(ctx, name, a, putting{day: id, delta: back})
+	}
+	if urgent {
+		err = errors.Join(err, q.tell(ctx, name, a, t))
+	}
+	return err
+}
+
+// unit settles a query of the day's, or of the share, and returns what is to be put back, or taken off. It is
+// called with the lock held.
+func (q *quota) unit(name string, a *account, kind string, written int) (back int) {
+	a.underWay--
+	switch {
+	case written > 0:
+		if len(a.since) < manyEnded {
+			a.since = append(a.since, time.Now())
+		}
+		extra := written - 1 // net/http repeated it by itself
+		leased := min(extra, a.lease.units)
+		a.lease.units -= leased
+		return leased - extra
+	case kind == unitOfShare:
+		a.share.units++
+	case q.lease > 1:
+		q.deposit(name, a, a.day.left, 1)
+	default:
+		return 1
+	}
+	return 0
+}
+
+// headerOf returns what the headers of an attempt say.
+func headerOf(o fiscope.Outcome) header {
+	h := noHeader
+	if o.RateLimit != nil && o.RateLimit.Remaining != fiscope.NoHeader {
+		h.remaining = max(0, o.RateLimit.Remaining)
+		if !o.RateLimit.Reset.IsZero() {
+			h.reset = o.RateLimit.Reset.UnixMilli()
+		}
+	}
+	return h
+}
+
+// verdict says what an answer means whose header says nothing.
 func verdict(o fiscope.Outcome) string {
 	switch {
-	case o.RateLimit != nil && o.RateLimit.Remaining != fiscope.NoHeader:
-		return "header"
+	case o.Written == 0:
+		return "" // it did not leave
 	case o.StatusCode == http.StatusTooManyRequests:
 		return "spent"
 	case o.StatusCode == 0 || o.StatusCode >= 500:
@@ -195,94 +320,71 @@ func verdict(o fiscope.Outcome) string {
 	return "open"
 }
 
-// unit settles a reservation of the day's count, or of the share: what was not sent is there again. It
-// reports whether Redis must know at once. It is called with the lock held.
-func (q *quota) unit(name string, a *account, kind string, reset int64, written int) (urgent bool) {
-	if !sameDay(a.view.reset, reset) || a.view.epoch == "" || a.view.kind == "p" {
-		return false // of a day that is over
-	}
-	switch {
-	case written == 0 && kind == unitOfShare:
-		a.share.units++
-	case written == 0 && q.lease > 1:
-		q.deposit(name, a, reply{left: a.view.left, view: a.view}, 1)
-	case written == 0:
-		a.pending.back++
-		return true
-	case written > 1: // net/http repeated it by itself
-		extra := written - 1
-		leased := min(extra, a.lease.units)
-		a.lease.units -= leased
-		a.pending.extra += extra - leased
-		return extra > leased
-	}
-	return false
-}
-
-// run tells Redis of an account what r says, and asks for what it wants.
-func (q *quota) run(ctx context.Context, name string, a *account, r request, seq uint64) (reply, error) {
-	start := time.Now()
-	keys, args := r.keys(q.conn.keys, name), r.args(q.process, start)
-	return ask(ctx, q.conn, &q.area, func(ctx context.Context) (reply, error) {
-		values, err := quotaScript.Run(ctx, q.conn.client, keys, args...).Slice()
-		if err != nil {
-			return reply{}, err
-		}
-		return readReply(values, start, seq)
-	}, func(got reply) { q.late(name, a, r.token, got) })
-}
-
-// tell says to Redis what is pending, and asks for nothing.
-func (q *quota) tell(ctx context.Context, name string, a *account, r request) error {
+// tell tells Redis what came of an attempt.
+func (q *quota) tell(ctx context.Context, name string, a *account, t telling) error {
 	a.mu.Lock()
-	told, seq := a.request(0, 0, 0)
-	told.probe, told.verdict = r.probe, r.verdict
-	if r.share < 0 {
-		told.share = r.share
+	var seq uint64
+	var news header
+	seq, news, t.ended = a.call()
+	if t.header.remaining < 0 && t.attempt == "" {
+		t.header, news = news, noHeader
 	}
+	a.failed(news, nil) // it goes along another time
 	a.mu.Unlock()
-	got, err := q.run(ctx, name, a, told, seq)
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	got, err := q.head(ctx, name, a, t, seq)
 	if err != nil {
-		a.failed(told.news)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.failed(t.header, t.ended)
 		return err
 	}
-	a.see(got, told)
+	q.heard(ctx, name, a, got)
 	return nil
 }
 
-// deposit keeps queries of the day's count for this process. It is called with the lock held.
-func (q *quota) deposit(name string, a *account, of reply, units int) {
+// change puts queries back, or takes them off.
+func (q *quota) change(ctx context.Context, name string, a *account, p putting) error {
+	a.mu.Lock()
+	a.seq++
+	seq := a.seq
+	a.mu.Unlock()
+	got, err := q.put(ctx, name, a, p, seq)
+	if err == nil {
+		q.heard(ctx, name, a, got)
+	}
+	return err
+}
+
+// heard takes in what Redis says of the day.
+func (q *quota) heard(ctx context.Context, name string, a *account, got reply) {
+	a.mu.Lock()
+	loose, of := a.see(got), a.day.id
+	a.mu.Unlock()
+	q.takeOff(ctx, name, a, of, loose)
+}
+
+// takeOff takes off a day what this process had under way when Redis forgot the day before.
+func (q *quota) takeOff(ctx context.Context, name string, a *account, of string, loose int) {
+	if loose > 0 {
+		_ = q.change(context.WithoutCancel(ctx), name, a, putting{day: of, delta: -loose})
+	}
+}
+
+// deposit keeps queries of the day for this process. It is called with the lock held.
+func (q *quota) deposit(name string, a *account, left, units int) {
 	if units <= 0 {
 		return
 	}
 	if a.lease.units == 0 {
-		a.lease = lease{left: of.left, reset: of.view.reset, until: of.view.until, timer: a.lease.timer}
+		a.lease.left = left
 	}
 	a.lease.units += units
-	a.lease.left = min(a.lease.left, of.left)
+	a.lease.left = min(a.lease.left, left)
 	if a.lease.timer == nil {
-		a.lease.timer = time.AfterFunc(leaseTime, func() { q.unlease(name, a) })
+		a.lease.timer = time.AfterFunc(leaseTime, func() { _ = q.giveBack(context.Background(), name, a, false) })
 	} else {
 		a.lease.timer.Reset(leaseTime)
 	}
-}
-
-// unlease gives back what is left of a lease.
-func (q *quota) unlease(name string, a *account) {
-	a.mu.Lock()
-	a.expire(time.Now())
-	a.pending.back += a.lease.units
-	a.lease.units = 0
-	nothing := a.pending.back == 0
-	a.mu.Unlock()
-	if nothing {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
-	defer cancel()
-	_ = q.tell(ctx, name, a, request{})
 }
 
 // release gives back all that this process holds.
@@ -292,50 +394,46 @@ func (q *quota) release(ctx context.Context) error {
 	q.mu.Unlock()
 	var errs []error
 	for name, a := range accounts {
-		errs = append(errs, q.releaseAccount(ctx, name, a))
+		errs = append(errs, q.giveBack(ctx, name, a, true))
 	}
 	return errors.Join(errs...)
 }
 
-// releaseAccount gives back leases and the share.
-func (q *quota) releaseAccount(ctx context.Context, name string, a *account) error {
+// giveBack gives back the lease, and all with the share.
+func (q *quota) giveBack(ctx context.Context, name string, a *account, all bool) error {
 	a.mu.Lock()
 	a.expire(time.Now())
-	if a.lease.timer != nil {
-		a.lease.timer.Stop()
+	p := putting{day: a.day.id, delta: a.lease.units, share: all && a.share.asked != ""}
+	a.lease.units = 0
+	if all {
+		p.delta += a.share.units
+		a.share = share{}
+		if a.lease.timer != nil {
+			a.lease.timer.Stop()
+		}
 	}
-	a.pending.back += a.lease.units + a.share.units
-	a.lease.units, a.share.units = 0, 0
-	had := a.share.epoch != ""
-	a.share = share{}
-	nothing := a.pending.back == 0 && !had
+	a.spent = spent{}
 	a.mu.Unlock()
-	if nothing {
+	if p.delta == 0 && !p.share {
 		return nil
 	}
-	return q.tell(ctx, name, a, request{share: -1})
+	return q.change(ctx, name, a, p)
 }
 
 // late takes an answer for which nobody waited: what it grants is not lost.
-func (q *quota) late(name string, a *account, probe string, got reply) {
+func (q *quota) late(name string, a *account, got reply) {
 	a.mu.Lock()
-	a.see(got, request{})
-	var r request
-	switch got.status {
-	case statusDay:
-		q.deposit(name, a, got, got.units)
-		a.mu.Unlock()
-		return
-	case statusProbe:
-		r.probe, r.verdict = probe, "none"
-	case statusOpen:
-	default:
-		a.mu.Unlock()
-		return
+	loose, of := a.see(got), a.day.id
+	switch {
+	case got.status == "day" && got.day.id == of:
+		q.deposit(name, a, got.day.left, got.units)
+	case got.status == "open" || got.status == "probe":
+		a.ended = append(a.ended, got.token)
 	}
-	a.ended++
 	a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
-	defer cancel()
-	_ = q.tell(ctx, name, a, r)
+	ctx := context.Background()
+	q.takeOff(ctx, name, a, of, loose)
+	if got.status == "probe" {
+		_ = q.tell(ctx, name, a, telling{header: noHeader, attempt: got.token})
+	}
 }
