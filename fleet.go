@@ -69,9 +69,10 @@ const (
 
 // How long a store may take.
 const (
-	loadingTime  = time.Second     // for an answer: without it, it costs a query
-	decidingTime = 3 * time.Second // to say what may be sent: it may be waiting for its server
-	tellingTime  = time.Second     // to be told what came of something
+	loadingTime   = time.Second             // for an answer: without it, it costs a query
+	decidingTime  = 3 * time.Second         // to say what may be sent: it may be waiting for its server
+	leastDeciding = 1250 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
+	tellingTime   = time.Second             // to be told what came of something
 )
 
 // How long the store may say that another process is finding out how much is left of the quota: longer than
@@ -79,11 +80,11 @@ const (
 const findingTime = time.Minute
 
 // decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service, and
-// waits for a second at least: that the store hangs shows after its own time.
+// waits for leastDeciding at least: that the store hangs shows after its own time.
 func decide[A any](ctx context.Context, part *remote.Peer, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
 	if deadline, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, max(time.Second, time.Until(deadline)/2))
+		ctx, cancel = context.WithTimeout(ctx, max(leastDeciding, time.Until(deadline)/2))
 		defer cancel()
 	}
 	return remote.Ask(ctx, part, decidingTime, question, late)

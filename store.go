@@ -14,7 +14,7 @@ import (
 // called concurrently, in goroutines of the Client, and must heed their context. It does not end with the
 // caller's, but after a time of its own: Load, Save, Settle, Conclude and Forget have a second, and Reserve
 // and Claim 3 seconds. A caller with a deadline waits for these two no longer than half of what he has left,
-// or a second, and then goes on without the answer.
+// or 1.25 s, and then goes on without the answer.
 //
 // A Store that hangs or errs costs at most a query: the Client goes on as if it had none. After a Load, a
 // Reserve or a Claim that hung, calls of its kind are left out for 5 seconds, and then one at a time goes to

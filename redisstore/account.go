@@ -18,10 +18,10 @@ type account struct {
 	since    []time.Time // when queries of the day were settled, since Redis last spoke of it
 	refusals int         // answers in a row that refused, and had no header
 
-	news    header        // goes along with the next call to Redis
-	ended   []string      // so do these: attempts of those that left while no day was known
-	filling chan struct{} // closed when the lease that is being fetched is there; nil while none is
-	seq     uint64        // of the last call
+	news    header   // goes along with the next call to Redis
+	ended   []string // so do these: attempts of those that left while no day was known
+	filling *filling // the lease that is being fetched; nil for none
+	seq     uint64   // of the last call
 
 	wait   time.Time // until when Redis is not asked again, since it said to wait
 	waited string    // the probe that it said to wait for
@@ -33,6 +33,12 @@ type lease struct {
 	units int
 	left  int // what was left to others when it was reserved
 	timer *time.Timer
+}
+
+// filling is a lease that is being fetched.
+type filling struct {
+	done chan struct{} // closed when it is there, or not
+	free int           // of its queries, those for which nobody waits
 }
 
 // share is what of the day's queries was set aside for this process.

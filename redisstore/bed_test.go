@@ -165,3 +165,11 @@ func (b *bed) replica() (takeOver func()) {
 		}
 	}
 }
+
+func storeOf(t *testing.T, client redis.UniversalClient, opts ...redisstore.Option) *redisstore.Store {
+	t.Helper()
+	s, err := redisstore.New(client, append([]redisstore.Option{redisstore.WithShare(0)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Release(context.Background()) })
+	return s
+}

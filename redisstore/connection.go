@@ -42,11 +42,12 @@ type connection struct {
 	timeout time.Duration
 	log     *slog.Logger
 
-	mu    sync.Mutex
-	away  bool
-	next  time.Time     // when it is tried again
-	calls int           // under way
-	idles chan struct{} // closed when none is; nil while nobody waits for that
+	mu       sync.Mutex
+	away     bool
+	next     time.Time     // when it is tried again
+	answered time.Time     // the last time
+	calls    int           // under way
+	idles    chan struct{} // closed when none is; nil while nobody waits for that
 }
 
 // tries reports whether a call may try. While Redis is away, one at a time may.
@@ -63,8 +64,19 @@ func (c *connection) tries(now time.Time) bool {
 func (c *connection) report(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.away = isAway(err)
-	c.next = time.Now().Add(tryAgain)
+	now := time.Now()
+	if c.away = isAway(err); !c.away {
+		c.answered = now
+	}
+	c.next = now.Add(tryAgain)
+}
+
+// heardSince reports whether Redis answered anybody since then: it is slow for one call only, as for one that
+// makes a connection.
+func (c *connection) heardSince(t time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answered.After(t)
 }
 
 // until returns for how long a query's reservation is asked for again: so that the answer comes before the
@@ -115,7 +127,8 @@ func ask[T any](ctx context.Context, c *connection, a *area, f func(context.Cont
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if !c.tries(time.Now()) {
+	start := time.Now()
+	if !c.tries(start) {
 		a.report(c.log, errAway)
 		return none, errAway
 	}
@@ -149,8 +162,10 @@ func ask[T any](ctx context.Context, c *connection, a *area, f func(context.Cont
 		}
 		return r.value, r.err
 	case <-timer.C:
-		c.report(errSlow)
-		a.report(c.log, errSlow)
+		if !c.heardSince(start) {
+			c.report(errSlow)
+			a.report(c.log, errSlow)
+		}
 		return none, errSlow
 	case <-ctx.Done():
 		return none, ctx.Err()

@@ -93,8 +93,7 @@ func (q *quota) sweep(now time.Time) {
 // away it asks again for a second.
 func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	a := q.account(name)
-	asking, cancel := context.WithDeadline(ctx, q.conn.until(ctx))
-	defer cancel()
+	failing, until := false, time.Time{}
 	for {
 		if err := ctx.Err(); err != nil {
 			return fiscope.Reservation{}, err
@@ -106,19 +105,18 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			a.mu.Unlock()
 			return r, nil
 		}
-		if a.filling != nil { // somebody fetches a lease
-			filled := a.filling
+		if mine := a.filling; mine != nil && mine.free > 0 { // somebody fetches a lease that has one for this
+			mine.free--
 			a.mu.Unlock()
 			select {
-			case <-filled:
+			case <-mine.done:
 			case <-ctx.Done():
 			}
 			continue
 		}
-		var filled chan struct{}
-		if q.lease > 1 && a.day.id != "" {
-			filled = make(chan struct{})
-			a.filling = filled
+		mine := &filling{done: make(chan struct{}), free: q.lease - 1}
+		if a.day.id != "" {
+			a.filling = mine
 		}
 		r := taking{n: q.lease, keep: keep, waited: a.waited}
 		if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
@@ -131,11 +129,16 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 		seq, r.header, r.ended = a.call()
 		a.mu.Unlock()
 
-		got, err := q.take(asking, name, a, r, seq)
+		if !failing {
+			until = q.conn.until(ctx)
+		}
+		question, cancel := context.WithDeadline(ctx, until)
+		got, err := q.take(question, name, a, r, seq)
+		cancel()
 
 		a.mu.Lock()
-		if filled != nil {
-			close(filled)
+		close(mine.done)
+		if a.filling == mine {
 			a.filling = nil
 		}
 		if err == nil {
@@ -145,6 +148,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			q.takeOff(ctx, name, a, of, loose)
 			return reservation, nil
 		}
+		failing = true
 		a.failed(r.header, r.ended)
 		if ctx.Err() == nil && a.fromShare(keep) {
 			own := a.hand(unitOfShare)
@@ -152,10 +156,10 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			return own, nil
 		}
 		a.mu.Unlock()
-		if asking.Err() != nil {
+		if !time.Now().Before(until) {
 			return fiscope.Reservation{Grant: fiscope.QuotaAway}, ctx.Err()
 		}
-		q.conn.pause(asking)
+		q.conn.pause(ctx)
 	}
 }
 
