@@ -20,10 +20,11 @@ type account struct {
 
 	news    header   // goes along with the next call to Redis
 	ended   []string // so do these: attempts of those that left while no day was known
-	filling *filling // the lease that is being fetched; nil for none
+	filling *filling // what Redis is being asked for, for others too; nil for nothing
 	seq     uint64   // of the last call
 
 	wait   time.Time // until when Redis is not asked again, since it said to wait
+	open   bool      // it said that all go on, uncounted
 	waited string    // the probe that it said to wait for
 	spent  spent
 }
@@ -35,7 +36,7 @@ type lease struct {
 	timer *time.Timer
 }
 
-// filling is a lease that is being fetched.
+// filling is a lease that is being fetched, or what is known of the day.
 type filling struct {
 	done chan struct{} // closed when it is there, or not
 	free int           // of its queries, those for which nobody waits
@@ -58,7 +59,7 @@ const (
 	daysApart    = time.Hour      // two resets that are closer are of the same day
 	longestDay   = 48 * time.Hour // so far ahead may a reset be
 	remembered   = time.Second    // for how long a refusal is
-	waitPause    = 10 * time.Millisecond
+	waitPause    = 25 * time.Millisecond
 	manyRefusals = 5 // answers in a row that refuse without a header, until the fleet stops
 	manyEnded    = 1000
 )

@@ -15,13 +15,18 @@ end
 
 -- What a key says that lives for a while, and false for nothing.
 local function says(key, longest)
-  drop_foreign(key, 'string')
   local ttl = redis.call('PTTL', key)
-  return ttl > 0 and ttl <= longest and redis.call('GET', key)
+  if ttl == -2 then return false end
+  if ttl < 0 or ttl > longest then redis.call('DEL', key) end
+  drop_foreign(key, 'string')
+  return redis.call('GET', key)
 end
 
-drop_foreign(DAY, 'hash')
-local stored = redis.call('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began')
+local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began')
+if stored.err then
+  redis.call('DEL', DAY)
+  stored = {}
+end
 local id, kind, began = stored[1] or '', stored[2] or '', tonumber(stored[5] or '') or 0
 local left, reset = tonumber(stored[3] or '') or -1, tonumber(stored[4] or '') or 0
 if not (left >= 0 and reset > now and reset <= now + 48 * HOUR) then id, kind, left, reset = '', '', 0, 0 end

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -28,7 +30,7 @@ const workerEnv = "FISCOPE_REDISSTORE_WORKER"
 
 // job is what a worker process does.
 type job struct {
-	Redis, Service, Key string
+	Redis, Service, Key string // without Redis each process is by itself
 	Name                string
 	Goroutines          int
 	Lease, Share        int
@@ -58,7 +60,11 @@ func work() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	client, err := fiscope.NewClient(j.Service, j.Key, fiscope.WithStore(store))
+	opts := []fiscope.Option{fiscope.WithStore(store)}
+	if j.Redis == "" {
+		opts = nil
+	}
+	client, err := fiscope.NewClient(j.Service, j.Key, opts...)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -372,5 +378,48 @@ func TestRedisIsRestarted(t *testing.T) {
 			assert.Equal(t, processes*goroutines, sum.Spent, "everyone got to the end")
 			t.Logf("%d answered of %d, %d before the restart", s.answered.Load(), quota, before)
 		})
+	}
+}
+
+// The figures of a fleet on a healthy Redis, beside those of the same processes without a Store.
+func TestTheCostOfSharing(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("measures time")
+	}
+	const processes, goroutines, quota = 20, 50, 6000
+	rate := func(change func(*job)) (perSecond, trips float64) {
+		r, s := startServer(t), startService(t, quota)
+		s.delay = func(int64, *http.Request) { time.Sleep(20 * time.Millisecond) }
+		j := s.job(r, goroutines)
+		j.Timeout = 250 * time.Millisecond
+		change(&j)
+		f := startFleet(t, processes, j)
+		start := time.Now()
+		f.begin()
+		eventually(t, "the quota is spent", func() bool { return s.answered.Load() >= quota*97/100 })
+		took := time.Since(start)
+		sum := f.end()
+		if j.Redis != "" {
+			assert.Zero(t, s.refused.Load(), "429s of the service")
+			assert.GreaterOrEqual(t, sum.Answered, quota*97/100)
+			assert.Zero(t, sum.Failed, "%q", sum.Errors)
+		}
+		if r.mini == nil {
+			stats, err := r.client(t).Info(context.Background(), "commandstats").Result()
+			require.NoError(t, err)
+			_, calls, _ := strings.Cut(stats, "cmdstat_evalsha:calls=")
+			calls, _, _ = strings.Cut(calls, ",")
+			n, _ := strconv.ParseFloat(calls, 64)
+			trips = n / float64(s.answered.Load())
+		}
+		t.Logf("%d answered of %d, %d refused, %.4f EVALSHA an attempt, %.0f answers/s", s.answered.Load(), quota, s.refused.Load(), trips, quota*0.97/took.Seconds())
+		return quota * 0.97 / took.Seconds(), trips
+	}
+	for name, change := range map[string]func(*job){
+		"without leases": func(*job) {},
+		"leases of 20":   func(j *job) { j.Lease = 20 },
+		"no store":       func(j *job) { j.Redis = "" },
+	} {
+		t.Run(name, func(t *testing.T) { rate(change) })
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -115,7 +116,11 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			continue
 		}
 		mine := &filling{done: make(chan struct{}), free: q.lease - 1}
-		if a.day.id != "" {
+		switch {
+		case a.day.id != "":
+			a.filling = mine
+		case !a.open: // one asks for all what is known of the day
+			mine.free = math.MaxInt
 			a.filling = mine
 		}
 		r := taking{n: q.lease, keep: keep, waited: a.waited}
@@ -188,7 +193,8 @@ func (a *account) hand(kind string) fiscope.Reservation {
 func (q *quota) decide(name string, a *account, r taking, got reply) (_ fiscope.Reservation, loose int) {
 	loose = a.see(got)
 	now := time.Now()
-	if r.share > 0 && got.day.id == a.day.id && a.share.asked == "" {
+	a.open = got.status == "open"
+	if r.share > 0 && got.day.id == a.day.id && got.day.kind != "minute" && a.share.asked == "" {
 		a.share.asked = got.day.id
 	}
 	refused := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.day.left}
