@@ -81,6 +81,7 @@ func TestNoErrorShowsARecord(t *testing.T) {
 		"in hexadecimal":                hex.EncodeToString([]byte(persona)),
 		"in UTF-7":                      strings.NewReplacer("{", "+AHs-", `"`, "+ACI-", "Ñ", "+ANE-").Replace(persona),
 		"in another binary":             "\x84\xa3ruc\xab10123456789\xabrazonSocial\xb3QUISPE JUAN",
+		"a name alone in a binary":      "\x01\x0bQUISPE JUAN",
 		"with something hidden in it":   "raz\u200bonSocial: QUISPE JUAN",
 		"as JSON that is not whole":     persona[:len(persona)-20],
 		"as JSON with something behind": persona + "\x00",

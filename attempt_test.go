@@ -544,3 +544,46 @@ func TestATransportWithoutAProxyOfItsOwnIsUsedAsItIs(t *testing.T) {
 	require.NoError(t, operations["consultar"](t.Context(), client))
 	assert.Len(t, s.seen(), 1)
 }
+
+// What a body of the caller's does is raised in his goroutine, with the stack of who did it, and is tried once.
+func TestABodyThatPanicsOrExits(t *testing.T) {
+	boom := errors.New("boom")
+	for how, read := range map[string]func() error{
+		"a panic":        func() error { panic("boom") },
+		"an error":       func() error { panic(boom) },
+		"a Goexit":       func() error { runtime.Goexit(); return nil },
+		"a late panic":   func() error { time.Sleep(time.Second); panic("boom") },
+		"another Goexit": func() error { time.Sleep(time.Second); runtime.Goexit(); return nil },
+	} {
+		for by, opt := range everyWay {
+			t.Run(how+", "+by, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{answers: []func(*http.Request) (*http.Response, error){with(200, &body{read: read})}}
+					client := newClient(t, s, opt)
+					var recovered any
+					returned := false
+					over := make(chan struct{})
+					go func() {
+						defer close(over)
+						defer func() { recovered = recover() }()
+						_ = operations["consultar"](t.Context(), client)
+						returned = true
+					}()
+					<-over
+					assert.False(t, returned)
+					assert.Len(t, s.seen(), 1)
+					if strings.HasSuffix(how, "Goexit") {
+						assert.Nil(t, recovered)
+						return
+					}
+					err, ok := recovered.(error)
+					require.True(t, ok)
+					assert.Equal(t, how == "an error", errors.Is(err, boom))
+					assert.Contains(t, err.Error(), "boom")
+					assert.Contains(t, err.Error(), "(*body).Read", "the stack of who panicked")
+					assert.Equal(t, 1, strings.Count(err.Error(), "(*body).Read"), "once")
+				})
+			})
+		}
+	}
+}

@@ -194,8 +194,8 @@ const sharedVersion = 1
 const longestShared = 400 * 24 * time.Hour
 
 // keep remembers an answer of now for as long as it may serve, here and in the fleet, to which body
-// says what it was read from.
-func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Duration, body []byte) {
+// says what it was read from. Where the fleet has a newer one by then, that is kept, here too.
+func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Duration, body []byte, read readShared) {
 	if lifetime <= 0 {
 		return
 	}
@@ -208,8 +208,11 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
 	shared := sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body}
-	c.fleet.save(ctx, k.parts(), func() []byte {
+	c.fleet.save(ctx, k.parts(), func(ctx context.Context) []byte {
 		if c.secrets.In(body) {
+			return nil
+		}
+		if there := c.load(ctx, k, read); there != nil && there.asked.After(e.asked) {
 			return nil
 		}
 		value, err := json.Marshal(shared)

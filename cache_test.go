@@ -363,6 +363,20 @@ func TestStaleRatherThanNothing(t *testing.T) {
 	}
 }
 
+func TestWhoAsksWithoutTheCacheIsServedNothingStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := cached(t, fiscope.CachePolicy{StaleIfError: 24 * time.Hour}, raw(200, record), raw(503, ""))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), fiscope.ErrUnavailable, "it serves, but not him")
+		time.Sleep(13 * time.Hour)
+		var resp fiscope.Response
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache(), fiscope.WithResponse(&resp)), fiscope.ErrUnavailable)
+		assert.False(t, resp.Stale)
+		assert.Equal(t, 503, resp.StatusCode)
+		assert.Len(t, s.seen(), 3)
+	})
+}
+
 func TestAStaleAnswerEndsWithItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := cached(t, fiscope.CachePolicy{Consulta: time.Hour, StaleIfError: time.Minute}, raw(200, record), raw(503, ""))
@@ -621,6 +635,60 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 				assert.True(t, c.Estado.Baja())
 			})
 		})
+	}
+}
+
+// slowSettle is a store that takes its time to be told what came of an attempt.
+type slowSettle struct{ *fleetStore }
+
+func (s slowSettle) Settle(ctx context.Context, account string, r fiscope.Reservation, o fiscope.Outcome) error {
+	time.Sleep(900 * time.Millisecond)
+	return s.fleetStore.Settle(ctx, account, r, o)
+}
+
+// An answer is as old as its request, whatever is told of it before it is kept.
+func TestAnOlderAnswerThatIsKeptLateIsNoNewerOne(t *testing.T) {
+	for name, opts := range map[string]func(*atomic.Int64) []fiscope.Option{
+		"an observer takes its time": func(n *atomic.Int64) []fiscope.Option {
+			return []fiscope.Option{fiscope.WithObserver(func(fiscope.Event) {
+				if n.Load() == 1 {
+					time.Sleep(10 * time.Second)
+				}
+			})}
+		},
+		"the Store takes its time": func(*atomic.Int64) []fiscope.Option {
+			return []fiscope.Option{fiscope.WithStore(slowSettle{newFleetStore()})}
+		},
+		"its body takes its time": func(*atomic.Int64) []fiscope.Option { return nil },
+	} {
+		for what, older := range map[string]func(*http.Request) (*http.Response, error){
+			"a record": raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")), "that there is none": raw(404, contract(t, "consultar_404.json")),
+		} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var n atomic.Int64
+					client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+						if n.Add(1) == 1 {
+							resp, err := older(r)
+							if name == "its body takes its time" {
+								resp.Body = &body{text: strings.NewReader(map[string]string{"a record": change(record, "ACTIVO", "BAJA DEFINITIVA")}[what]), read: func() error { time.Sleep(2 * time.Second); return nil }}
+							}
+							return resp, err
+						}
+						return raw(200, record)(r)
+					}), append(opts(&n), fiscope.WithCache(fiscope.CachePolicy{}))...)
+					var wg sync.WaitGroup
+					wg.Go(func() { _ = operations["consultar"](t.Context(), client) })
+					time.Sleep(10 * time.Millisecond)
+					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()))
+					wg.Wait()
+					c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+					require.NoError(t, err)
+					assert.True(t, c.Estado.Activo())
+					assert.EqualValues(t, 2, n.Load())
+				})
+			})
+		}
 	}
 }
 

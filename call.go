@@ -11,11 +11,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -42,6 +44,7 @@ type sender struct {
 	quota   *quota.Gate   // nil for none
 	fleet   *fleet        // shares the quota; nil for none
 	limiter *rate.Limiter // nil for none
+	pacing  sync.Mutex    // held by a query that is shared, until its place at the limiter is sure
 	sol     solGuard
 	background
 	observer observer
@@ -62,10 +65,10 @@ func (s *sender) reading(sol *CredencialesSOL) reading {
 func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
 
 // lost tells of a panic that is raised nowhere.
-func (s *sender) lost(message string, value any, stack []byte) {
+func (s *sender) lost(message string, p *broken.Panic) {
 	if s.observer.logger != nil {
-		defer func() { _ = recover() }()                                                                     // it may be the logger that panics
-		s.observer.logger.Error(message, "panic", s.secrets.Line(fmt.Sprint(value)), "stack", string(stack)) //nolint:sloglint // message is one of our constants
+		defer func() { _ = recover() }()                                                                         // it may be the logger that panics
+		s.observer.logger.Error(message, "panic", s.secrets.Line(fmt.Sprint(p.Value)), "stack", string(p.Stack)) //nolint:sloglint // message is one of our constants
 	}
 }
 
@@ -85,7 +88,7 @@ type call struct {
 	ctx      context.Context
 	request  request
 	settings settings
-	progress progress                   // nil where no other call shares this one
+	progress *progress                  // nil where no other call shares this one
 	read     func(*answer) (any, error) // what the operation makes of a success
 	turn     *solTurn                   // of a validation that may be sent; nil otherwise
 	timeout  time.Duration              // of an attempt
@@ -96,9 +99,13 @@ type call struct {
 	sent   exchange.Result
 }
 
-// progress is told what a call is about to do, for those who share it and may leave it: to wait, and the
-// error of whoever cannot wait so long; or to send, where the error is nil.
-type progress func(soFar *call, wait time.Duration, err error)
+// progress is told what a call is about to do, for those who share it and may leave it.
+type progress struct {
+	// waits is told of a wait, and the error of whoever cannot wait so long. It returns whether anybody stays.
+	waits func(soFar *call, wait time.Duration, err error) (stays bool)
+	// leaves is told that an attempt leaves, and whether it may have been sent by now.
+	leaves func(soFar *call, mayBeSent bool)
+}
 
 func newCall(ctx context.Context, s *sender, r request, set settings) *call {
 	c := &call{sender: s, ctx: ctx, request: r, settings: set, timeout: s.timeouts.get, start: time.Now()}

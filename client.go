@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/coalesce"
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
@@ -93,9 +94,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 	if c.timeout > 0 {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
 	}
-	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(value any, stack []byte) {
-		s.lost("fiscope: the Store panicked", value, stack)
-	})
+	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(p *broken.Panic) { s.lost("fiscope: the Store panicked", p) })
 	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
 	if s.transport == nil {
 		s.transport = defaultTransport(c.maxBody)

@@ -3,9 +3,11 @@ package fiscope_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -622,4 +624,37 @@ func TestAClockThatMovesWhileItIsRead(t *testing.T) {
 			_, _ = client.TipoCambio.SUNAT(t.Context(), viernes)
 		}
 	})
+}
+
+// At whichever of its readings: what a call took of the quota, it gives back.
+func TestAClockThatPanicsLeavesNothingTaken(t *testing.T) {
+	for reading := range 12 {
+		t.Run(fmt.Sprint(reading), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var readings atomic.Int64
+				reset := time.Now().Add(12 * time.Hour).UTC().Format(time.RFC3339)
+				s := &service{answers: []func(*http.Request) (*http.Response, error){
+					raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: "+reset),
+					raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: "+reset),
+				}}
+				client := newClient(t, s, fiscope.WithClock(func() time.Time {
+					if readings.Add(1) == int64(reading)+20 {
+						panic("a clock of a test")
+					}
+					return time.Now()
+				}))
+				require.NoError(t, operations["consultar"](t.Context(), client))
+				readings.Store(19)
+				func() {
+					defer func() { _ = recover() }()
+					_ = operations["consultar"](t.Context(), client)
+				}()
+				readings.Store(100)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := operations["consultar"](ctx, client)
+				require.NotErrorIs(t, err, context.DeadlineExceeded)
+			})
+		})
+	}
 }

@@ -129,14 +129,13 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 			return &shared{entry: e, kept: true}
 		}
 	}
-	result, c, err := run(ctx, a.sender, q, s, func(soFar *call, wait time.Duration, err error) {
-		if err == nil {
-			tell(&shared{call: *soFar}, time.Time{})
-			return
-		}
-		tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait))
+	result, c, err := run(ctx, a.sender, q, s, &progress{
+		waits: func(soFar *call, wait time.Duration, err error) bool {
+			return tell(failed(a, q, s, soFar, soFar.failure(err)), time.Now().Add(wait), false)
+		},
+		leaves: func(soFar *call, mayBeSent bool) { tell(&shared{call: *soFar}, time.Time{}, mayBeSent) },
 	})
-	e := &entry{status: c.answer.Status, asked: time.Now().Add(-c.answer.Took), stored: a.clock.now()}
+	e := &entry{status: c.answer.Status, asked: c.answer.Began, stored: a.clock.now()}
 	switch {
 	case err == nil:
 		e.value, e.warnings = result, c.answer.warnings
@@ -153,7 +152,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
 	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
 		if e := a.cache.standIn(q.key(), a.clock.now()); e != nil {
-			return &shared{entry: e, kept: true}
+			return &shared{call: *c, entry: e, kept: true}
 		}
 	}
 	return &shared{call: *c, err: err}
@@ -166,7 +165,7 @@ func remember[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry
 		return
 	}
 	lifetime := q.lifetime(a.cache.policy, result, e.missing == nil, e.stored)
-	a.cache.keep(ctx, q.key(), e, lifetime, from.Body)
+	a.cache.keep(ctx, q.key(), e, lifetime, from.Body, readAgain(a, q))
 }
 
 // readAgain reads an answer to another process as one to this call: also the NOT_FOUND that it may be, but

@@ -281,6 +281,14 @@ func TestWhatAWaitSurvives(t *testing.T) {
 	})
 }
 
+func TestTheResponseOfARefusedWaitIsItsOwn(t *testing.T) {
+	client, _ := answers(t, raw(200, verdict))
+	resp := fiscope.Response{StatusCode: 200, Attempts: 3}
+	_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Base: -1}, fiscope.WithResponse(&resp))
+	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+	assert.Zero(t, resp)
+}
+
 func TestAWaitIsRefusedLocally(t *testing.T) {
 	client, s := answers(t, verdicts(t, "en_proceso")...)
 	for name, p := range map[string]fiscope.EsperaPolicy{

@@ -326,6 +326,16 @@ func withEndOf(ctx context.Context, err error) error {
 	return err
 }
 
+// stoppedBy returns why a batch stopped: the *Error of one of its calls as it is, and otherwise the end of ctx
+// with its cause, safe to show.
+func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
+	err = withEndOf(ctx, err)
+	if _, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is a cause
+		return err
+	}
+	return &safeCause{err, secrets.Line(strings.ReplaceAll(err.Error(), "\n", ": "))} // they are joined
+}
+
 // notOurs wraps an *Error that a transport answers with, so that it is a cause and stays as it is: other calls
 // may get the same one.
 func notOurs(err error) error {

@@ -142,3 +142,17 @@ func TestADeliveryThatIsNone(t *testing.T) {
 	}
 	assert.NotPanics(t, func() { _ = (&fiscope.Error{Delivery: 9}).Error(); fiscope.Event{Delivery: 9}.LogValue() })
 }
+
+func TestALoteDetenidoMadeByHand(t *testing.T) {
+	stopped := error(&fiscope.LoteDetenido{Posicion: 7, Err: &fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrQuotaExceeded}})
+	require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
+	assert.Equal(t, "fiscope: the batch stopped before position 7: Contribuyentes.Consultar: quota exceeded; nothing was sent", stopped.Error())
+	assert.Equal(t, "fiscope: the batch stopped before position 0", (&fiscope.LoteDetenido{}).Error())
+	for name, e := range map[string]*fiscope.LoteDetenido{"nil": nil, "without a reason": {}} {
+		t.Run(name, func(t *testing.T) {
+			assert.NotErrorIs(t, e, fiscope.ErrQuotaExceeded)
+			assert.NotEmpty(t, e.Error())
+			assert.NoError(t, e.Unwrap())
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/remote"
 	"github.com/fiscope/fiscope/internal/solguard"
@@ -35,7 +36,7 @@ type fleet struct {
 
 // newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of
 // the store's panics that are raised nowhere.
-func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(func()), lost func(any, []byte)) *fleet {
+func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(func()), lost func(*broken.Panic)) *fleet {
 	if s == nil {
 		return nil
 	}
@@ -346,12 +347,16 @@ func (f *fleet) load(ctx context.Context, question []string) []byte {
 	return value
 }
 
-// save shares what value returns, unless that is nil. A store that hangs or fails costs the others a query,
-// and this call nothing.
-func (f *fleet) save(ctx context.Context, question []string, value func() []byte, ttl time.Duration) {
+// save shares what value returns, unless that is nil; it may load what is there before. A store that hangs or
+// fails costs the others a query, and this call nothing.
+func (f *fleet) save(ctx context.Context, question []string, value func(context.Context) []byte, ttl time.Duration) {
 	name := f.answer(question)
 	f.answers.Tell(ctx, name, tellingTime, func(ctx context.Context) {
-		if v := value(); v != nil {
+		deadline, _ := ctx.Deadline()
+		start := time.Now()
+		if v := value(ctx); v != nil {
+			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline.Add(time.Since(start))) // what it loads has a time of its own
+			defer cancel()
 			_ = f.store.Save(ctx, name, v, ttl)
 		}
 	})

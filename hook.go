@@ -5,6 +5,9 @@ import "context"
 // hooked makes a call as the client's hook sees it, or as it is where there is none. The hook gets the
 // Response that call fills.
 func hooked[R any](ctx context.Context, hook Hook, op Operation, set settings, call func(context.Context, settings) (R, error)) (result R, err error) {
+	if set.response != nil { // what it held is of another call
+		*set.response = Response{}
+	}
 	if hook == nil {
 		return call(ctx, set)
 	}
@@ -15,7 +18,6 @@ func hooked[R any](ctx context.Context, hook Hook, op Operation, set settings, c
 	if set.response == nil {
 		set.response = new(Response)
 	}
-	*set.response = Response{}
 	err = brokenOff(op) // until it returns
 	defer func() {
 		var told error

@@ -35,19 +35,30 @@ type DeLote[Entrada, Resultado any] struct {
 }
 
 // LoteDetenido is the last error of a batch that stopped before the end of its inputs. It unwraps to
-// the reason: the [*Error] of a query, or the context's error and its cause.
+// the reason.
 type LoteDetenido struct {
-	Posicion int // the lowest position that was not delivered: the From of the next run
-	causa    error
+	Posicion int   // the lowest position that was not delivered: the From of the next run
+	Err      error // the reason: the [*Error] of a query, or the context's error and its cause
 }
 
-// Error returns one line in English that is safe to log.
+// Error returns one line in English that is safe to log, where the reason is.
 func (e *LoteDetenido) Error() string {
-	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Posicion, strings.TrimPrefix(e.causa.Error(), "fiscope: "))
+	switch {
+	case e == nil:
+		return "<nil>"
+	case e.Err == nil:
+		return fmt.Sprintf("fiscope: the batch stopped before position %d", e.Posicion)
+	}
+	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Posicion, strings.TrimPrefix(e.Err.Error(), "fiscope: "))
 }
 
 // Unwrap returns the reason.
-func (e *LoteDetenido) Unwrap() error { return e.causa }
+func (e *LoteDetenido) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
 // ConsultarLote looks up the taxpayers of many RUCs, with several queries at a time, and yields the
 // results as they come: with their input and its position, in no order, each input once. An input's
@@ -70,7 +81,8 @@ func (e *LoteDetenido) Unwrap() error { return e.causa }
 // for, at least a second and doubling, and its input is asked again, up to 5 times in all.
 //
 // To break out of the loop is safe at any time: what is under way is cancelled, no goroutine is left,
-// and Siguiente of the last line taken says where to go on.
+// and Siguiente of the last line taken says where to go on. A panic or runtime.Goexit in what runs for a query
+// (an observer, a hook, the transport) ends the loop in its own goroutine, and leaves none either.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[string, Contribuyente], error] {
 	return lote[string, [rucLen]byte, Contribuyente]{
 		sender: s.asker.sender,
@@ -149,7 +161,7 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 			return yield(d, nil)
 		})
 		if stopped != nil {
-			end(low, stopped)
+			end(low, stoppedBy(ctx, stopped, l.sender.secrets))
 		}
 	}
 }

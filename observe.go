@@ -12,8 +12,9 @@ import (
 	"github.com/fiscope/fiscope/internal/quota"
 )
 
-// Event is one attempt, after its answer was read, or one call that ended without any. It holds no URL and
-// no credential, and but for the Body of its Err no RUC and no name.
+// Event is one attempt, after its answer was read, or one call that ended without any. One more tells of a
+// SUNAT, UltimoPublicado or Mes that refuses the rate of another date, which lenient reading let pass. It holds
+// no URL and no credential, and but for the Body of its Err no RUC and no name.
 type Event struct {
 	Op         Operation
 	Attempt    int           // from 1 on; 0 where none was made

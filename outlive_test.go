@@ -23,7 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/internal/coalesce"
+	brokenoff "github.com/fiscope/fiscope/internal/broken"
 )
 
 // after answers when d has passed, unless the request ends before.
@@ -155,7 +155,7 @@ func TestACallerWhoLeavesIsNotKept(t *testing.T) {
 
 // panicValue returns what was panicked with, also where that was in a goroutine of the client's.
 func panicValue(recovered any) any {
-	if p, ok := recovered.(*coalesce.Panic); ok {
+	if p, ok := recovered.(*brokenoff.Panic); ok {
 		return p.Value
 	}
 	return recovered

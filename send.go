@@ -3,7 +3,10 @@ package fiscope
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/quota"
@@ -27,7 +30,7 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 
 // run is the path of every request. It also returns the call, which has ended. progress, unless nil, is told
 // what it is about to do.
-func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress progress) (result T, _ *call, err error) {
+func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress *progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
 	c.progress = progress
 	c.read = func(a *answer) (any, error) { return op.read(a) }
@@ -101,10 +104,9 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 			return a, err
 		}
 	}
-	c.sending(number)
 	a.Written = 1 // for all that is known, should the transport panic
 	r := c.httpRequest()
-	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody)
+	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody, c.leaving(number))
 	a.Err = notOurs(a.Err)
 	if c.turn != nil {
 		c.turn.returned(c.ctx, a)
@@ -159,12 +161,16 @@ func (c *call) pace(ctx context.Context) error {
 
 // paceOfMany waits for the limiter with the callers of a query whose deadlines allow it.
 func (c *call) paceOfMany(ctx context.Context) error {
-	place := c.limiter.Reserve()
-	wait := place.Delay()
-	if wait == 0 {
-		return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	c.progress(c, wait, context.DeadlineExceeded)
+	place, wait := c.takePlace()
+	if place == nil {
+		return context.DeadlineExceeded
+	}
+	if wait == 0 {
+		return nil
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -176,20 +182,36 @@ func (c *call) paceOfMany(ctx context.Context) error {
 	}
 }
 
+// takePlace takes the limiter's next place, and returns how far ahead it is; nil where none of the callers waits
+// so long. One that is given back is free again only where no other was taken meanwhile.
+func (c *call) takePlace() (*rate.Reservation, time.Duration) {
+	c.sender.pacing.Lock()
+	defer c.sender.pacing.Unlock()
+	place := c.limiter.Reserve()
+	wait := place.Delay()
+	if wait == 0 || c.progress.waits(c, wait, errors.Join(c.answer.Err, context.DeadlineExceeded)) {
+		return place, wait
+	}
+	place.Cancel()
+	return nil, 0
+}
+
 // waiting tells of a wait before the next attempt.
 func (c *call) waiting(wait time.Duration, soFar exchange.Result, err error) {
 	c.sent = soFar
-	c.progress(c, wait, cmp.Or(err, c.answer.err))
+	c.progress.waits(c, wait, cmp.Or(err, c.answer.err))
 }
 
-// sending tells that an attempt leaves: from now on it may have been received, and what was answered
-// before it is the answer no more.
-func (c *call) sending(number int) {
+// leaving returns what is told whether an attempt that leaves may have been received; nil where nobody shares
+// the call. What was answered before it is the answer no more.
+func (c *call) leaving(number int) func(mayBeSent bool) {
 	if c.progress == nil {
-		return
+		return nil
 	}
-	soFar := *c
-	soFar.sent = exchange.Result{Attempts: number, MayBeSent: true}
-	soFar.answer = answer{}
-	c.progress(&soFar, 0, nil)
+	return func(mayBeSent bool) {
+		soFar := *c
+		soFar.sent = exchange.Result{Attempts: number, MayBeSent: c.sent.MayBeSent || mayBeSent}
+		soFar.answer = answer{}
+		c.progress.leaves(&soFar, mayBeSent)
+	}
 }

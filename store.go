@@ -21,7 +21,7 @@ import (
 // see. For what is only told (Save, Settle, Conclude) a caller waits 50 ms at most, and not at all for the 5
 // seconds after one that took longer: it goes on in the background, and [Client.Close] waits for it. What is
 // told of the same name is told in order. A panic there is logged ([WithLogger]); that of a question is raised
-// in the goroutine of the call. What is granted too late is given back. All times are
+// in the goroutine of the call, with its value and stack. What is granted too late is given back. All times are
 // real, also those that a Client with a clock of its own tells ([WithClock]).
 //
 // What a Store returns is checked: an answer is read with the care of one of the service, and serves for the
@@ -29,9 +29,13 @@ import (
 // count as now; a value that is larger than [WithMaxResponseBytes] allows is nothing, and a state that has no
 // name here says that the Store does not know. An answer in which the API key stands is not saved.
 type Store interface {
-	// Load returns what was saved under key, and nil where there is nothing or it expired.
+	// Load returns what was saved under key, and nil where there is nothing or it expired. It is called before
+	// an answer costs a query, and once more before one is saved: one that was asked for later is not
+	// overwritten, and is the Client's too from then on.
 	Load(ctx context.Context, key string) ([]byte, error)
-	// Save keeps value under key for ttl.
+	// Save keeps value under key for ttl. Between the Load before it and itself another process may save, whose
+	// newer answer it then overwrites: that takes two answers within moments, and which of them is newer is known
+	// as far as the clocks agree.
 	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
 	// Reserve asks for one query of an account's quota, of which keep are left to others. While the

@@ -374,7 +374,14 @@ func TestAPanicOfAQuestionIsItsCallers(t *testing.T) {
 			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, contract(t, fileOf[op]))}}
 			store := newTroubled(map[string]func(context.Context){method: boom})
 			client := newClient(t, s, fiscope.WithStore(store))
-			assert.Panics(t, func() { _ = operations[op](t.Context(), client) })
+			func() {
+				defer func() {
+					text := fmt.Sprint(recover())
+					assert.Contains(t, text, "boom")
+					assert.Contains(t, text, "TestAPanicOfAQuestionIsItsCallers.func", "the stack of who panicked")
+				}()
+				_ = operations[op](t.Context(), client)
+			}()
 			store.becomes(nil)
 			require.NoError(t, operations[op](t.Context(), client))
 		})

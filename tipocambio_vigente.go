@@ -215,7 +215,7 @@ func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
 	case tc.Fecha != dia: // what lenient reading lets pass
 		e := notContract("asked for the rate of %s, the answer is of %s", dia, tc.Fecha)
 		e.StatusCode, e.Delivery = resp.StatusCode, DeliveryAnswered
-		return nil, w.failAfter(e, e)
+		return nil, w.tell(w.failAfter(e, e))
 	}
 	return tc, nil
 }
@@ -242,6 +242,14 @@ func (w *walk) failAfter(answered, e *Error) *Error {
 		e.after(answered)
 	}
 	e.Op, e.Attempts = w.op, w.queries
+	return e
+}
+
+// tell tells of an error that no event of a query has.
+func (w *walk) tell(e *Error) *Error {
+	if o := &w.service.asker.observer; o.watching() {
+		o.event(w.ctx, Event{Op: w.op, StatusCode: e.StatusCode, Duration: time.Since(w.start), Delivery: e.Delivery, Err: e})
+	}
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -306,6 +307,45 @@ func TestAWalkEndsWithTheErrorOfItsQuery(t *testing.T) {
 		_, err = client.TipoCambio.SUNAT(ctx, viernes)
 		require.ErrorIs(t, err, context.Canceled)
 	})
+}
+
+// The query's own event is a result with a warning.
+func TestADatingThatRefusesAnotherDateIsSeen(t *testing.T) {
+	for op, ask := range map[fiscope.Operation]func(context.Context, *fiscope.Client) error{
+		fiscope.OpTipoCambioSUNAT: func(ctx context.Context, c *fiscope.Client) error {
+			return second(c.TipoCambio.SUNAT(ctx, fiscope.NewFecha(2026, time.November, 20)))
+		},
+		fiscope.OpTipoCambioUltimoPublicado: func(ctx context.Context, c *fiscope.Client) error {
+			return second(c.TipoCambio.UltimoPublicado(ctx, fiscope.NewFecha(2026, time.November, 19)))
+		},
+		fiscope.OpTipoCambioMes: func(ctx context.Context, c *fiscope.Client) (last error) {
+			for _, err := range c.TipoCambio.Mes(ctx, 2026, time.October) {
+				last = err
+			}
+			return last
+		},
+	} {
+		for by, opt := range everyWay {
+			t.Run(string(op)+", "+by, func(t *testing.T) {
+				var w watch
+				client := newClient(t, roundTripper(raw(200, price)), append(w.options(), opt, fiscope.WithLenientReading())...)
+				err := ask(t.Context(), client)
+				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
+				require.Len(t, w.events, 2)
+				require.NoError(t, w.events[0].Err)
+				last := w.events[1]
+				assert.Equal(t, op, last.Op)
+				assert.Zero(t, last.Attempt)
+				assert.Equal(t, 200, last.StatusCode)
+				assert.Equal(t, fiscope.DeliveryAnswered, last.Delivery)
+				require.EqualError(t, last.Err, err.Error())
+				assert.NotSame(t, last.Err, err)
+				require.Len(t, w.records, 2)
+				assert.Equal(t, slog.LevelWarn, w.records[1].level)
+				assert.EqualValues(t, 1, client.Stats().Calls)
+			})
+		}
+	}
 }
 
 func TestADatingRefusesLocally(t *testing.T) {

@@ -63,6 +63,23 @@ func TestDocumentHasTheContractsFields(t *testing.T) {
 	}
 }
 
+// What a generator of clients reads: no pointer for a field that is required, no float that loses digits of
+// a rate. A float32 makes 393400.0015 of 100000 times 3.934.
+func TestDocumentIsGoodToGenerateFrom(t *testing.T) {
+	schemas := loadContract(t).doc.Components.Schemas
+	for name, schema := range schemas {
+		for property, p := range schema.Value.Properties {
+			assert.False(t, p.Value.ReadOnly || p.Value.WriteOnly || p.Value.Nullable, "%s.%s becomes optional", name, property)
+		}
+	}
+	for _, property := range []string{"compra", "venta"} {
+		rate := schemas["TipoCambio"].Value.Properties[property].Value
+		assert.Equal(t, "double", rate.Format)
+		assert.Equal(t, "decimal.Decimal", rate.Extensions["x-go-type"])
+		assert.Equal(t, map[string]any{"path": "github.com/shopspring/decimal"}, rate.Extensions["x-go-type-import"])
+	}
+}
+
 // Were these accepted, that openapi.yaml is accepted would mean nothing.
 func TestInvalidDocumentIsRefused(t *testing.T) {
 	raw, err := os.ReadFile(document)

@@ -17,41 +17,68 @@ type exchange struct {
 
 	status int
 	code   string // only where docs/contrato.md, 7, gives one
-	opts   []mockserver.Option
-	noKey  bool
+	when   state
 }
 
-func get(name, target string, status int, code string, opts ...mockserver.Option) exchange {
-	return exchange{name: name, method: http.MethodGet, target: target, status: status, code: code, opts: opts}
+// state is how the server stands that an exchange is made with, and the key.
+type state string
+
+const (
+	usual     state = ""
+	early     state = "before 17:00 in Lima"
+	sunatDown state = "the tax authority does not respond"
+	spent     state = "the quota is spent"
+	keyless   state = "without a key"
+)
+
+func get(name, target string, status int, code string) exchange {
+	return exchange{name: name, method: http.MethodGet, target: target, status: status, code: code}
 }
 
 // receipt is a validation: the request sample, with old replaced by new.
-func receipt(t *testing.T, name, old, new string, status int, code string, opts ...mockserver.Option) exchange {
+func receipt(t *testing.T, name, old, new string, status int, code string) exchange {
 	t.Helper()
 	sample := readSample(t, requestSample)
 	body := strings.Replace(sample, old, new, 1)
 	require.True(t, old == new || body != sample, "%s: the edit must change the sample", name)
-	return exchange{name: name, method: http.MethodPost, target: cpePath, body: body, status: status, code: code, opts: opts}
+	return exchange{name: name, method: http.MethodPost, target: cpePath, body: body, status: status, code: code}
 }
 
-// fridayEvening is after the publication of the rate of 20 November 2026.
-var fridayEvening = time.Date(2026, time.November, 20, 23, 0, 0, 0, time.UTC) // 18:00 in Lima
-
-func at(now time.Time) mockserver.Option {
-	return mockserver.WithClock(func() time.Time { return now })
+// in is the exchange with a server in another state.
+func (e exchange) in(when state) exchange {
+	e.when = when
+	return e
 }
+
+// options make a server that stands as the exchange needs it.
+func (e exchange) options() []mockserver.Option {
+	now, opts := fridayEvening, []mockserver.Option{mockserver.WithData(receiptData())}
+	switch e.when {
+	case early:
+		now = fridayAfternoon
+	case sunatDown:
+		opts = append(opts, mockserver.WithSUNATDown())
+	case spent:
+		opts = append(opts, mockserver.WithQuota(0))
+	}
+	return append(opts, mockserver.WithClock(func() time.Time { return now }))
+}
+
+// The publication of the rate of 20 November 2026, a Friday, lies between these two.
+var (
+	fridayAfternoon = time.Date(2026, time.November, 20, 21, 0, 0, 0, time.UTC) // 16:00 in Lima
+	fridayEvening   = time.Date(2026, time.November, 20, 23, 0, 0, 0, time.UTC) // 18:00
+)
 
 // receiptData is what the request sample asks for, and one receipt in each other state.
-func receiptData() []mockserver.Option {
-	var opts []mockserver.Option
+func receiptData() mockserver.Data {
+	data := mockserver.Data{Usuarios: []mockserver.SOL{{RUC: "20131312955", Usuario: "MIUSER01", Clave: "claveFalsa12"}}}
 	for numero, codigo := range map[int]string{123: "0", 2: "2", 4: "4", 98: "98", 99: "99"} {
-		opts = append(opts, mockserver.WithComprobantes(mockserver.Comprobante{
+		data.Comprobantes = append(data.Comprobantes, mockserver.Comprobante{
 			RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: numero, Codigo: codigo,
-		}))
+		})
 	}
-	return append(opts, mockserver.WithUsuariosSOL(mockserver.SOL{
-		RUC: "20131312955", Usuario: "MIUSER01", Clave: "claveFalsa12",
-	}))
+	return data
 }
 
 // exchanges reaches every status that the contract documents, and more than once where the contract
@@ -91,11 +118,11 @@ func exchanges(t *testing.T) []exchange {
 		receipt(t, "receipt that is not JSON", "{", "", 400, ""),
 		receipt(t, "receipt with a wrong clave", "claveFalsa12", "claveFalsa13", 401, "INVALID_SOL_CREDENTIALS"),
 		receipt(t, "receipt with an unknown user", "MIUSER01", "MIUSER99", 401, "INVALID_SOL_CREDENTIALS"),
-		receipt(t, "receipt, authority down", "", "", 500, "", mockserver.WithSUNATDown()),
+		receipt(t, "receipt, authority down", "", "", 500, "").in(sunatDown),
 
 		get("rate", ratePath, 200, ""),
 		get("rate of today", rate, 200, ""),
-		get("rate of today, before 17:00", rate, 404, "NOT_FOUND", at(fridayEvening.Add(-2*time.Hour))),
+		get("rate of today, before 17:00", rate, 404, "NOT_FOUND").in(early),
 		get("rate of a Saturday", rate+"?fecha=2026-11-14", 404, "NOT_FOUND"),
 		get("rate of a holiday", rate+"?fecha=2026-07-28", 404, "NOT_FOUND"),
 		get("rate of tomorrow", rate+"?fecha=2026-11-21", 404, "NOT_FOUND"),
@@ -115,12 +142,12 @@ func undocumented(t *testing.T) []exchange {
 		receipt(t, "receipt", "", "", 0, ""),
 		get("rate", ratePath, 0, ""),
 	} {
-		keyless, spent := e, e
-		keyless.name += " without a key"
-		keyless.status, keyless.noKey = mockserver.DefaultAssumptions().MissingKey.Status, true
-		spent.name += " beyond the quota"
-		spent.status, spent.opts = mockserver.DefaultAssumptions().QuotaExceeded.Status, []mockserver.Option{mockserver.WithQuota(0)}
-		list = append(list, keyless, spent)
+		withoutKey, beyond := e.in(keyless), e.in(spent)
+		withoutKey.name += " without a key"
+		withoutKey.status = mockserver.DefaultAssumptions().MissingKey.Status
+		beyond.name += " beyond the quota"
+		beyond.status = mockserver.DefaultAssumptions().QuotaExceeded.Status
+		list = append(list, withoutKey, beyond)
 	}
 	return list
 }

@@ -1,9 +1,13 @@
 package contracttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,10 +20,9 @@ import (
 // send performs e on a server of its own: nothing that another exchange did is in its way.
 func (e exchange) send(t *testing.T) (*http.Request, reply) {
 	t.Helper()
-	opts := append(receiptData(), at(fridayEvening))
-	server := mockserver.New(t, append(opts, e.opts...)...)
+	server := mockserver.New(t, e.options()...)
 	key := server.APIKey
-	if e.noKey {
+	if e.when == keyless {
 		key = ""
 	}
 	req := newRequest(t, e.method, server.URL+e.target, key, e.body)
@@ -45,6 +48,8 @@ func TestMockServerAnswersByTheContract(t *testing.T) {
 			req, got := e.send(t)
 			require.Equal(t, e.status, got.status, "%s", got.body)
 			require.NoError(t, c.checkReply(req, got))
+			// JSON has no charset parameter (RFC 8259, 11), and some clients compare the whole text.
+			assert.Equal(t, []string{"application/json"}, got.header["Content-Type"])
 			if e.code != "" {
 				assert.Equal(t, e.code, decodeError(t, got.body).Code)
 			}
@@ -107,7 +112,7 @@ func TestMockServerAnswersOtherRequestsWithTheErrorBody(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			_, got := e.send(t)
 			require.Equal(t, e.status, got.status)
-			assert.Contains(t, got.header.Get("Content-Type"), "application/json")
+			assert.Equal(t, []string{"application/json"}, got.header["Content-Type"])
 			var value any
 			require.NoError(t, json.Unmarshal(got.body, &value))
 			assert.NoError(t, schema.VisitJSON(value))
@@ -115,38 +120,80 @@ func TestMockServerAnswersOtherRequestsWithTheErrorBody(t *testing.T) {
 	}
 }
 
-// unknown puts any value of the right format where the registry has none. The contract gives these
-// fields a format and does not show how "unknown" is written; the registry's way is "-", and one of
-// the mock server's taxpayers is like that on purpose.
-var unknown = strings.NewReplacer(
-	`"ubigeo":"-"`, `"ubigeo":"000000"`,
-	`"fechaInscripcion":"-"`, `"fechaInscripcion":"2000-01-01"`,
-	`"fechaInicioActividades":"-"`, `"fechaInicioActividades":"2000-01-01"`,
-)
+// defaultData reads one of the files that the mock server comes with.
+func defaultData[T any](t *testing.T, name string) (records []T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "mockserver", "data", name+".json"))
+	require.NoError(t, err)
+	var file map[string][]T
+	require.NoError(t, json.Unmarshal(text, &file))
+	require.NotEmpty(t, file[name])
+	return file[name]
+}
 
-// The data that the mock server comes with must conform too: a search is the only way to find it.
+// The data that the mock server comes with must conform as it is sent, for clients made from openapi.yaml.
 func TestMockServersOwnTaxpayersConform(t *testing.T) {
 	c := loadContract(t)
 	server := mockserver.New(t)
-	fetch := func(target string) reply {
-		req := newRequest(t, http.MethodGet, server.URL+target, server.APIKey, "")
+	var names strings.Builder
+	for _, taxpayer := range defaultData[struct{ RUC, RazonSocial string }](t, "contribuyentes") {
+		t.Run(taxpayer.RUC, func(t *testing.T) {
+			conforms(t, c, server, "/api/contribuyentes/"+taxpayer.RUC)
+			conforms(t, c, server, "/api/contribuyentes/search?limit=50&razonSocial="+url.QueryEscape(taxpayer.RazonSocial))
+		})
+		names.WriteString(taxpayer.RazonSocial)
+	}
+	assert.Contains(t, names.String(), "PERSONA FICTICIA CUATRO", "the one that the registry knows least of")
+}
+
+func TestMockServersOwnReceiptsConform(t *testing.T) {
+	c := loadContract(t)
+	server := mockserver.New(t)
+	for _, receipt := range defaultData[map[string]any](t, "comprobantes") {
+		asked, err := json.Marshal(map[string]any{
+			"rucEmisor": receipt["rucEmisor"], "tipoComprobante": receipt["tipoComprobante"], "serie": receipt["serie"], "numero": receipt["numero"],
+			"rucSolicitante": mockserver.RUCSolicitante, "usuarioSol": mockserver.UsuarioSOL, "claveSol": mockserver.ClaveSOL,
+		})
+		require.NoError(t, err)
+		req := newRequest(t, http.MethodPost, server.URL+cpePath, server.APIKey, string(asked))
+		require.NoError(t, c.checkRequest(req.Clone(t.Context())))
+		req = newRequest(t, http.MethodPost, server.URL+cpePath, server.APIKey, string(asked))
 		got := roundTrip(t, req)
 		require.Equal(t, http.StatusOK, got.status, "%s", got.body)
-		got.body = []byte(unknown.Replace(string(got.body)))
-		require.NoError(t, c.checkReply(req, got), "%s", got.body)
-		return got
+		assert.NoError(t, c.checkReply(req, got), "%s", got.body)
 	}
-	taxpayers := map[string]bool{}
-	for _, text := range []string{"PERU", "S.A", "SOCIEDAD", "MUESTRA", "PRUEBA", "SINTETICA"} {
-		var found []struct{ RUC string }
-		got := fetch("/api/contribuyentes/search?limit=50&razonSocial=" + text)
-		require.NoError(t, json.Unmarshal(got.body, &found))
-		for _, f := range found {
-			taxpayers[f.RUC] = true
-		}
+}
+
+// What a test puts is often the least that it needs: the rest of the answer has the contract's form too.
+func TestWhatARecordDoesNotSayConforms(t *testing.T) {
+	c := loadContract(t)
+	for name, put := range map[string]mockserver.Contribuyente{
+		"a RUC":             {RUC: "20700000001"},
+		"a RUC and a name":  {RUC: "20700000001", RazonSocial: "MINIMA S.A.C."},
+		"one of two dates":  {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", FechaInicioActividades: "2024-02-29"},
+		"no ubigeo":         {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", Departamento: "CUSCO"},
+		"a state, no dates": {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", Estado: "BAJA DE OFICIO"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := mockserver.New(t, mockserver.WithContribuyentes(put))
+			got := conforms(t, c, server, "/api/contribuyentes/20700000001")
+			var fields map[string]string
+			require.NoError(t, json.Unmarshal(got.body, &fields))
+			assert.Len(t, fields, 13)
+			assert.Equal(t, cmp.Or(put.Estado, "ACTIVO"), fields["estado"])
+			assert.Equal(t, put.Departamento, fields["departamento"], "any text has the contract's form")
+			assert.LessOrEqual(t, fields["fechaInscripcion"], fields["fechaInicioActividades"])
+			conforms(t, c, server, "/api/contribuyentes/search?razonSocial=MINIMA")
+		})
 	}
-	require.NotEmpty(t, taxpayers)
-	for ruc := range taxpayers {
-		fetch("/api/contribuyentes/" + ruc)
-	}
+}
+
+// conforms asks a server for something and judges the answer as it came.
+func conforms(t *testing.T, c *contract, server *mockserver.Server, target string) reply {
+	t.Helper()
+	req := newRequest(t, http.MethodGet, server.URL+target, server.APIKey, "")
+	got := roundTrip(t, req)
+	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+	require.NoError(t, c.checkReply(req, got), "%s", got.body)
+	return got
 }

@@ -40,6 +40,9 @@ type answer struct {
 	code   string // the error body's code; "" when it is not an error
 	allow  string // the Allow header of a 405
 	body   []byte
+
+	contentType []string // nil for JSON
+	retryAfter  string   // of a spent quota; "" for no such header
 }
 
 // The shapes on the wire stand each beside the operation that answers with it. They are written from
@@ -67,13 +70,19 @@ func (a answer) write(w http.ResponseWriter) {
 }
 
 // jsonType is shared by all answers and never written.
-var jsonType = []string{"application/json; charset=utf-8"}
+var jsonType = []string{"application/json"}
 
 func (a answer) header(h http.Header) {
 	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer
+	if a.contentType != nil {
+		h["Content-Type"] = a.contentType
+	}
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
+	}
+	if a.retryAfter != "" {
+		h.Set("Retry-After", a.retryAfter)
 	}
 }
 

@@ -1,14 +1,13 @@
 package mockserver
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // TB is the part of [testing.TB] that the assertions need.
@@ -17,75 +16,18 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where
-// it has the form of a fingerprint.
-func (s *Server) filter(f Filter) filter {
-	switch a := s.keys.named(f.Key); {
-	case a != nil:
-		f.Key = a.id
-	case f.Key != "" && !redact.IsFingerprint(f.Key):
-		f.Key = redact.Fingerprint(f.Key)
-	}
-	return filter(f)
-}
-
-func (s *Server) filters(fs []Filter) []filter {
-	of := make([]filter, len(fs))
-	for i, f := range fs {
-		of[i] = s.filter(f)
-	}
-	return of
-}
-
-// Requests returns the requests of the journal that one of the filters takes, or all without a filter,
-// oldest first. A request is in it before its answer leaves; one that waits (a latency, a hang) is in it
-// with status 0.
-func (s *Server) Requests(filters ...Filter) []Request {
-	return requests(s.journal.entries(s.filters(filters)...))
-}
-
-// WaitRequests waits until the journal has n requests that f takes, and returns them, or the requests so
-// far with the reason of ctx. It does not poll.
-func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	found, err := s.journal.wait(ctx, s.filter(f), n)
-	return requests(found), err
-}
-
-// Dropped returns how many requests the journal has dropped for newer ones of the same key: of one key
-// or its fingerprint, or of all and of none when key is "".
-func (s *Server) Dropped(key string) int {
-	if key == "" {
-		return s.journal.dropped(nil)
-	}
-	if a := s.keys.named(key); a != nil {
-		return s.journal.dropped(&a.seen)
-	}
-	return 0
-}
-
-// JournalTable returns the requests that the filters take as text, one a line, for a log or a terminal.
-func (s *Server) JournalTable(filters ...Filter) string {
-	return journalTable(s.journal.entries(s.filters(filters)...), filter{})
-}
-
-// WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
-// that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
-// text. Keys are found in the escapes of a URL and of JSON too.
-func (s *Server) WithoutKeys(text string, more ...string) string {
-	return s.keys.searched.Load().And(more...).Out(text)
-}
-
 // AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the
-// journal, with what sets the other requests apart.
+// journal, with what sets the other requests apart. Like all assertions about requests, it fails where the
+// journal has dropped one that may count.
 func (s *Server) AssertCalls(t TB, f Filter, want int) bool {
 	t.Helper()
-	return s.assert(t, f, want, "requests", func(*entry) int { return 1 })
+	return s.assertSum(t, f, want, "requests", func(*entry) int { return 1 })
 }
 
 // AssertSpent fails t unless the requests that f takes have cost exactly want queries of their quotas.
 func (s *Server) AssertSpent(t TB, f Filter, want int) bool {
 	t.Helper()
-	return s.assert(t, f, want, "queries spent", func(e *entry) int { return e.Cost })
+	return s.assertSum(t, f, want, "queries spent", func(e *entry) int { return e.Cost })
 }
 
 // AssertSOLAttempts fails t unless exactly want validations reached the tax authority with a user's
@@ -93,7 +35,7 @@ func (s *Server) AssertSpent(t TB, f Filter, want int) bool {
 func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 	t.Helper()
 	who := UsuarioID{ruc, usuario}.hash()
-	return s.assert(t, Filter{Op: OpValidar}, want, "SOL attempts", func(e *entry) int {
+	return s.assertSum(t, Filter{Op: OpValidar}, want, "SOL attempts", func(e *entry) int {
 		if e.sol == who {
 			return 1
 		}
@@ -101,29 +43,92 @@ func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 	})
 }
 
-// assert adds up what the requests of a filter count, and compares it.
-func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry) int) bool {
+// assertSum adds up what the requests of a filter count, and compares it.
+func (s *Server) assertSum(t TB, f Filter, want int, what string, count func(*entry) int) bool {
 	t.Helper()
-	// Of a filter with a key, that key's part only: nothing of it may be dropped, and the table shows it.
-	fs := s.filter(f)
-	all, dropped := s.journal.entries(filter{Key: fs.Key}), s.Dropped(f.Key)
-	got := 0
-	take := taking([]filter{fs})
-	for i := range all {
-		if take(&all[i].Request) {
-			got += count(&all[i])
-		}
-	}
-	if dropped > 0 {
-		t.Errorf("mockserver: the journal has dropped %d requests, so it cannot be said how many %s there were: give the server WithJournal(%d)",
-			dropped, what, 2*len(all))
+	v, ok := s.view(t, f, want)
+	if !ok {
 		return false
 	}
+	got := 0
+	for _, e := range v.taken {
+		got += count(e)
+	}
 	if got != want {
-		t.Errorf("mockserver: %d %s, want %d, among %v\n%s", got, what, want, fs, journalTable(all, fs))
+		v.fail(t, v.filter.differs, "%d %s, want %d, among %v", got, what, want, v.filter)
 		return false
 	}
 	return true
+}
+
+// view is what an assertion looks at.
+type view struct {
+	server *Server
+	filter filter
+	all    []entry  // what a failure shows: the requests of the filter's key, or all
+	taken  []*entry // those of them that the filter takes, in order
+}
+
+// view returns the requests that f takes, unless some may be missing: it fails t then, with a size of the
+// journal that is enough for them and for want requests.
+func (s *Server) view(t TB, f Filter, want int) (*view, bool) {
+	t.Helper()
+	v := &view{server: s, filter: s.filter(f)}
+	v.all = s.journal.entries(filter{Key: v.filter.Key})
+	if lost := s.Dropped(f.Key); lost > 0 { // asked after the requests were read: none can be lost between
+		kept := len(s.journal.entries())
+		t.Errorf("mockserver: the journal has dropped %d requests that this assertion may be about: give the server WithJournal(%d)",
+			lost, max(kept+s.Dropped(""), want))
+		return nil, false
+	}
+	for i := range v.all {
+		if v.filter.differs(&v.all[i]) == "" {
+			v.taken = append(v.taken, &v.all[i])
+		}
+	}
+	return v, true
+}
+
+// fail fails t with a text and the requests; why says of each one why it does not count, or nothing.
+func (v *view) fail(t TB, why func(*entry) string, format string, args ...any) {
+	t.Helper()
+	t.Errorf("mockserver: %s\n%s", fmt.Sprintf(format, args...), v.server.table(v.all, why))
+}
+
+// AssertHeader fails t unless f takes a request, and each one that it takes was sent with this value of a
+// header, or without the header for "". Values of one header are joined by ", ". A header may carry a secret, so
+// the journal keeps no more of it than this needs, and a failure shows no value.
+func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
+	t.Helper()
+	name = http.CanonicalHeaderKey(name)
+	v, ok := s.view(t, f, 1)
+	if !ok {
+		return false
+	}
+	why := func(e *entry) string { return cmp.Or(v.filter.differs(e), e.header.differs(name, want)) }
+	wrong := slices.ContainsFunc(v.taken, func(e *entry) bool { return why(e) != "" })
+	if len(v.taken) > 0 && !wrong {
+		return true
+	}
+	v.fail(t, why, "%d requests, want 1 or more, and this value of %s in each, among %v", len(v.taken), name, v.filter)
+	return false
+}
+
+// AssertFaultsMet fails t if a fault that was set, and not removed, has not met all its calls: as many as
+// [Match.Times] or its steps say, or else one. A fault that a test has set and that never happens is a test of
+// something else.
+func (s *Server) AssertFaultsMet(t TB) bool {
+	t.Helper()
+	ok := true
+	for _, f := range s.Faults() {
+		want := max(f.Match.Times, 1)
+		if f.Hits < want {
+			t.Errorf("mockserver: fault %s has met %d calls, want %d or more: %d calls were as its match %v says\n%s",
+				f.Name, f.Hits, want, f.Seen, f.Match, s.JournalTable())
+			ok = false
+		}
+	}
+	return ok
 }
 
 // AssertNoSecrets fails t if the journal has one of the secrets in it, or a key or a clave that the server
@@ -131,6 +136,10 @@ func (s *Server) assert(t TB, f Filter, want int, what string, count func(*entry
 // secret.
 func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	t.Helper()
+	v, ok := s.view(t, Filter{}, 0)
+	if !ok {
+		return false
+	}
 	secrets = slices.Clone(secrets)
 	add := func(secret string) {
 		if len(secret) >= 6 {
@@ -143,8 +152,8 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	for _, u := range s.data.Load().sol.all() {
 		add(u.Clave)
 	}
-	ok := true
-	for _, r := range s.Requests() {
+	for _, e := range v.taken {
+		r := e.shown()
 		r.Time, r.Key = time.Time{}, ""
 		text, _ := json.Marshal(r) // plain fields: cannot fail
 		shown := string(text) + fmt.Sprintf("%+v", r)

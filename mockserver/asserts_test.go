@@ -2,8 +2,11 @@ package mockserver_test
 
 import (
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
@@ -38,13 +41,15 @@ func TestAssertionsTellWhatWentOn(t *testing.T) {
 	require.Len(t, f.said, 4)
 	key := srv.Requests()[0].Key
 	want := strings.ReplaceAll(`mockserver: 2 requests, want 1, among requests with op=consultar, status=200
-    N  time          request                             key         status  code                     cost  conn     fault  SOL    not counted, since
-=>  1  12:00:00.000  GET /api/contribuyentes/20131312955  k_12345678  200     -                        1     1 new    -      -      
-=>  2  12:00:00.000  GET /api/contribuyentes/20131312955  k_12345678  200     -                        1     1 again  -      -      
-    3  12:00:00.000  GET /api/contribuyentes/20000000001  k_12345678  404     NOT_FOUND                1     1 again  -      -      status is 404, not 200
-    4  12:00:00.000  POST /api/cpe/validar                k_12345678  401     INVALID_SOL_CREDENTIALS  1     1 again  -      wrong  op is validar, not consultar
+    N  time          status  cost  conn     key         request (times of Lima)
+=>  1  12:00:00.000  200     1     1 new    k_12345678  GET /api/contribuyentes/20131312955
+=>  2  12:00:00.000  200     1     1 again  k_12345678  GET /api/contribuyentes/20131312955
+    3  12:00:00.000  404     1     1 again  k_12345678  GET /api/contribuyentes/20000000001
+       NOT_FOUND; not counted: status is 404, not 200
+    4  12:00:00.000  401     1     1 again  k_12345678  POST /api/cpe/validar
+       INVALID_SOL_CREDENTIALS; SOL wrong; not counted: op is validar, not consultar
 `, "k_12345678", key)
-	assert.Equal(t, strings.Replace(want, "request                             key", "request                              key", 1), f.said[0])
+	assert.Equal(t, want, f.said[0])
 	assert.Contains(t, f.said[1], "2 queries spent, want 1")
 	assert.Contains(t, f.said[2], "1 SOL attempts, want 0")
 
@@ -57,4 +62,172 @@ func TestAssertionsTellWhatWentOn(t *testing.T) {
 	assert.False(t, srv.AssertNoSecrets(&secrets, "nada", "INVALID_SOL"), "a text that is there")
 	assert.Contains(t, secrets.String(), "secret 2 of")
 	assert.NotContains(t, secrets.String(), "INVALID_SOL", "it is not repeated")
+}
+
+// The journal cannot know of a request that it has dropped, and no assertion passes on what is left.
+func TestNoAssertionPassesOnWhatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		journal int
+		key     string // of the filters, "" for none
+		turns   string // what becomes of that key
+	}{
+		"all":                  {2, "", ""},
+		"a key":                {2, "clave-uno", ""},
+		"an unknown key":       {2, "clave-nadie", ""},
+		"a key that was known": {2, "clave-nadie", "unknown"},
+		"a key known later":    {2, "clave-nadie", "known"},
+		"no journal":           {0, "", ""},
+		"no journal, a key":    {0, "clave-uno", ""},
+		"no journal, unknown":  {0, "clave-nadie", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := func(journal int) (*mockserver.Server, []mockserver.Filter) {
+				srv, api := start(t, mockserver.WithJournal(journal), mockserver.WithKey("clave-uno", 100), mockserver.WithKey("clave-dos", 100))
+				if c.turns == "unknown" {
+					require.NoError(t, srv.PutKey(c.key, 1))
+					require.NoError(t, srv.DeleteKey(c.key))
+				}
+				for range 5 {
+					for _, key := range []string{"clave-uno", "clave-nadie", "otra-desconocida"} {
+						api.withKey(key).get(lookup)
+					}
+				}
+				if c.turns == "known" {
+					require.NoError(t, srv.PutKey(c.key, 1))
+				}
+				filters := []mockserver.Filter{{Key: c.key}}
+				if c.key != "" { // the same by its fingerprint
+					other, api := start(t)
+					api.withKey(c.key).get(lookup)
+					filters = append(filters, mockserver.Filter{Key: other.Requests()[0].Key})
+				}
+				return srv, filters
+			}
+			pass := func(srv *mockserver.Server, tb mockserver.TB, f mockserver.Filter) map[string]bool {
+				n := 5
+				if f.Key == "" {
+					n = 15
+				}
+				return map[string]bool{
+					"calls":     srv.AssertCalls(tb, f, n),
+					"spent":     srv.AssertSpent(tb, f, len(srv.Requests(mockserver.Filter{Key: f.Key, Status: 200}))),
+					"order":     srv.AssertOrder(tb, slices.Repeat([]mockserver.Filter{f}, n)...),
+					"in flight": srv.AssertInFlight(tb, f, 1),
+					"pauses":    srv.AssertPauses(tb, f, 0, time.Hour),
+					"header":    srv.AssertHeader(tb, f, "User-Agent", "Go-http-client/1.1"),
+				}
+			}
+			srv, filters := requests(c.journal)
+			var said fakeTB
+			for _, f := range filters {
+				for which, passed := range pass(srv, &said, f) {
+					assert.False(t, passed, which)
+				}
+				assert.False(t, srv.AssertCalls(&said, f, 0))
+				assert.Positive(t, srv.Dropped(f.Key))
+			}
+			assert.False(t, srv.AssertNoSecrets(&said, "nada"))
+			assert.False(t, srv.AssertSOLAttempts(&said, lookedUp, mockserver.UsuarioSOL, 0))
+			var enough int
+			for _, text := range said.said {
+				_, after, ok := strings.Cut(text, "give the server WithJournal(")
+				require.True(t, ok, text)
+				_, err := fmt.Sscanf(after, "%d)", &enough)
+				require.NoError(t, err)
+			}
+
+			srv, filters = requests(enough) // as they are told to
+			for _, f := range filters {
+				for which, passed := range pass(srv, t, f) {
+					assert.True(t, passed, which)
+				}
+				assert.Zero(t, srv.Dropped(f.Key))
+			}
+			assert.True(t, srv.AssertNoSecrets(t, "nada"))
+			assert.True(t, srv.AssertSOLAttempts(t, lookedUp, mockserver.UsuarioSOL, 0))
+		})
+	}
+}
+
+func TestAssertHeader(t *testing.T) {
+	srv, api := start(t, mockserver.WithKey("otra-clave", 10))
+	api.send("GET", lookup, "", "X-Request-Id", "uno", "User-Agent", "prueba/1.0")
+	api.send("GET", lookup, "", "X-Request-Id", "dos", "User-Agent", "prueba/1.0")
+	crowd := []string{"Accept", "x"}
+	for i := range 30 {
+		crowd = append(crowd, fmt.Sprint("X-", i), "x")
+	}
+	api.withKey("otra-clave").send("GET", lookup, "", crowd...)
+	own := mockserver.Filter{Key: srv.APIKey}
+	for name, c := range map[string]struct {
+		filter      mockserver.Filter
+		name, value string
+		says        string // "" where it passes
+	}{
+		"each":            {own, "User-Agent", "prueba/1.0", ""},
+		"any spelling":    {own, "user-agent", "prueba/1.0", ""},
+		"one":             {mockserver.Filter{After: 1, Key: srv.APIKey}, "X-Request-Id", "dos", ""},
+		"absent":          {own, "Accept", "", ""},
+		"the host":        {own, "Host", "127.0.0.1", ""},
+		"a key":           {own, "X-API-KEY", srv.APIKey, ""},
+		"another key":     {own, "X-API-KEY", "otra-clave", "X-Api-Key is another"},
+		"one is another":  {own, "X-Request-Id", "uno", "X-Request-Id is another"},
+		"not sent":        {own, "Traceparent", "x", "it has no Traceparent"},
+		"sent":            {own, "User-Agent", "", "User-Agent is another"},
+		"no request":      {mockserver.Filter{Status: 500}, "User-Agent", "prueba/1.0", "0 requests, want 1 or more"},
+		"too many fields": {mockserver.Filter{Key: "otra-clave"}, "X-Absent", "", "it has too many headers to tell"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said fakeTB
+			assert.Equal(t, c.says == "", srv.AssertHeader(&said, c.filter, c.name, c.value), said.String())
+			assert.Contains(t, said.String(), c.says)
+			assert.NotContains(t, said.String(), "otra-clave", "a value may be a secret")
+		})
+	}
+}
+
+func TestAssertHeaderOfSeveralValues(t *testing.T) {
+	srv, api := start(t)
+	req, err := http.NewRequest(http.MethodGet, api.url+lookup, nil)
+	require.NoError(t, err)
+	req.Header = http.Header{"X-Api-Key": {api.key}, "Accept": {"a", "b"}}
+	resp, err := api.hc.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.True(t, srv.AssertHeader(t, mockserver.Filter{}, "Accept", "a, b"))
+}
+
+func TestAssertFaultsMet(t *testing.T) {
+	some := mockserver.Match{Op: mockserver.OpConsultar}
+	for name, c := range map[string]struct {
+		match mockserver.Match
+		steps []mockserver.Step
+		calls int
+		says  string // "" where it passes
+	}{
+		"once":            {some, []mockserver.Step{mockserver.Null200}, 1, ""},
+		"never":           {some, []mockserver.Step{mockserver.Null200}, 0, "fault null-200-1 has met 0 calls, want 1 or more"},
+		"another call":    {mockserver.Match{RUC: "20100070970"}, []mockserver.Step{mockserver.Null200}, 3, "has met 0 calls"},
+		"both steps":      {some, []mockserver.Step{mockserver.Status(500), mockserver.OK}, 2, ""},
+		"one of two":      {some, []mockserver.Step{mockserver.Status(500), mockserver.OK}, 1, "fault-1 has met 1 calls, want 2 or more"},
+		"two of three":    {mockserver.Match{Times: 3}, []mockserver.Step{mockserver.Status(500)}, 2, "has met 2 calls, want 3"},
+		"more than three": {mockserver.Match{Times: 3}, []mockserver.Step{mockserver.Status(500)}, 5, ""},
+		"the second":      {mockserver.Match{Nth: 2}, []mockserver.Step{mockserver.Status(500)}, 2, ""},
+		"not the second":  {mockserver.Match{Nth: 2}, []mockserver.Step{mockserver.Status(500)}, 1, "has met 0 calls"},
+		"of the key":      {mockserver.Match{Key: mockserver.DefaultAPIKey, Nth: 9}, []mockserver.Step{mockserver.Status(500)}, 1, "Key:k_"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithJournal(0)) // it needs none
+			srv.Fault(c.match, c.steps...)
+			for range c.calls {
+				api.get(lookup)
+			}
+			var said fakeTB
+			assert.Equal(t, c.says == "", srv.AssertFaultsMet(&said), said.String())
+			assert.Contains(t, said.String(), c.says)
+			assert.NotContains(t, said.String(), srv.APIKey)
+			srv.ClearFaults()
+			assert.True(t, srv.AssertFaultsMet(t), "what was removed is not asked for")
+		})
+	}
 }

@@ -1,8 +1,9 @@
 package mockserver
 
 import (
-	"errors"
-	"fmt"
+	"cmp"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -19,15 +20,35 @@ type Assumptions struct {
 	InvalidKey Refusal
 	// QuotaExceeded answers a call when the day's quota is spent (7, 8). Default 429 QUOTA_EXCEEDED.
 	QuotaExceeded Refusal
+	// KeyBody is the form of the answers to a missing or unknown key (5.4). Default ErrorBodyContract.
+	KeyBody ErrorBody
+	// QuotaBody is the form of the answer to a spent quota (7, 8). Default ErrorBodyContract.
+	QuotaBody ErrorBody
 	// Quota is the daily quota of the server's own key, in calls (8). Default 1000; 0 refuses every call,
 	// Unlimited none. WithQuota overrides it.
 	Quota int
 	// ResetZone is the zone at whose midnight the quota begins anew (8). Default fiscope.Lima.
 	ResetZone *time.Location
+	// ResetRolling is whether the quota begins anew 24 hours after the first call that used it, instead of at
+	// midnight (8). Default false.
+	ResetRolling bool
+	// ResetForm is how X-RateLimit-Reset writes its instant in UTC (8). Default ResetSeconds.
+	ResetForm ResetForm
+	// QuotaRetryAfter is whether a spent quota carries Retry-After, and how (7, 8). Default RetryAfterNone.
+	QuotaRetryAfter RetryAfterForm
 	// ChargeFailures is whether a call that is not answered with 2xx consumes quota too (8). A 401 for the
 	// key and a spent quota never do. Default true. When false the call is charged and then given back, so
 	// a failure in flight can make a concurrent last call be refused.
 	ChargeFailures bool
+	// ChargeInvalid is whether, while ChargeFailures is true, a request that breaks a rule does: 400, and
+	// any 4xx that the next two do not have (8). Default true.
+	ChargeInvalid bool
+	// ChargeSOLRefused is the same for refused SOL credentials: 401 and 403 (8). Default true.
+	ChargeSOLRefused bool
+	// ChargeNotFound is the same for what there is not: 404 (8). Default true.
+	ChargeNotFound bool
+	// ChargeUnavailable is the same for a service that fails: 5xx (8). Default true.
+	ChargeUnavailable bool
 	// HeadersEverywhere is whether the three operations other than lookup also carry the rate-limit
 	// headers (8). Default false.
 	HeadersEverywhere bool
@@ -54,8 +75,26 @@ type Assumptions struct {
 	// CodeSUNATUnavailable is the code of a receipt validation's 500 (7). Default SUNAT_UNAVAILABLE.
 	CodeSUNATUnavailable string
 
+	// Unknown is how a lookup writes a field that has no value: one that was put as "" or "-" (2.1). Default
+	// UnknownAsPut. It is applied to all fields but ruc, razonSocial, estado and condicion.
+	Unknown Unknown
+	// CountBlanks is whether the blanks around razonSocial count as characters of it (4.2). Default false.
+	CountBlanks bool
+	// SearchByWords is whether a search also finds the names that hold all words of the text, in any order and
+	// without regard to punctuation, after those that hold the text as it is (4.2). Default false. A
+	// [Registro] other than RegistroEnMemoria finds what it finds.
+	SearchByWords bool
+
 	// Estados is which spelling of a taxpayer's estado is served (3.1). Default EstadosTabla.
 	Estados Vocabulario
+	// PrincipalSOL answers a validation with a principal user's credentials, blocked or not (4.3). Default 401
+	// INVALID_SOL_CREDENTIALS.
+	PrincipalSOL Refusal
+	// BlockedSOL answers one with a blocked user's (4.3). Default 401 INVALID_SOL_CREDENTIALS.
+	BlockedSOL Refusal
+	// UnknownSOL answers one with a user that rucSolicitante does not have (4.3). Default 401
+	// INVALID_SOL_CREDENTIALS.
+	UnknownSOL Refusal
 	// BlockAfter is after how many wrong attempts in a row the tax authority blocks a SOL user (4.3).
 	// Default 3, a strict value for tests: the real one is published nowhere. 0 blocks never.
 	BlockAfter int
@@ -64,25 +103,32 @@ type Assumptions struct {
 	// PublicationDelay is how long after 17:00 Lima a day's rate appears (4.4: "normally" then, and none
 	// for "very recent days"). Default 0.
 	PublicationDelay time.Duration
-}
-
-// Refusal is the status and the body code of an error answer that the contract does not show.
-type Refusal struct {
-	Status int    // 400 to 599
-	Code   string // not empty
+	// ImpossibleDateNotFound is whether a fecha of the form YYYY-MM-DD that no calendar has, such as 30
+	// February, is a date without a rate, 404 NOT_FOUND, instead of a 400 with CodeInvalidDate (4.4).
+	// Default false.
+	ImpossibleDateNotFound bool
 }
 
 // DefaultAssumptions returns the readings that the table in the package documentation gives.
 func DefaultAssumptions() Assumptions {
+	wrongSOL := Refusal{401, codeInvalidSOL}
 	return Assumptions{
-		MissingKey:     Refusal{401, "UNAUTHORIZED"},
-		InvalidKey:     Refusal{401, "UNAUTHORIZED"},
-		QuotaExceeded:  Refusal{429, "QUOTA_EXCEEDED"},
-		Quota:          1000,
-		ResetZone:      fiscope.Lima,
-		ChargeFailures: true,
+		MissingKey:      Refusal{401, "UNAUTHORIZED"},
+		InvalidKey:      Refusal{401, "UNAUTHORIZED"},
+		QuotaExceeded:   Refusal{429, "QUOTA_EXCEEDED"},
+		KeyBody:         ErrorBodyContract,
+		QuotaBody:       ErrorBodyContract,
+		Quota:           1000,
+		ResetZone:       fiscope.Lima,
+		ResetForm:       ResetSeconds,
+		QuotaRetryAfter: RetryAfterNone,
 
-		HeadersOnErrors: true,
+		ChargeFailures:    true,
+		ChargeInvalid:     true,
+		ChargeSOLRefused:  true,
+		ChargeNotFound:    true,
+		ChargeUnavailable: true,
+		HeadersOnErrors:   true,
 
 		CodeInvalidRUC:       "INVALID_RUC",
 		CodeInvalidLimit:     "INVALID_LIMIT",
@@ -92,21 +138,28 @@ func DefaultAssumptions() Assumptions {
 		CodeInvalidDate:      "INVALID_DATE",
 		CodeSUNATUnavailable: "SUNAT_UNAVAILABLE",
 
-		Estados:    EstadosTabla,
-		BlockAfter: 3,
-		BlockFor:   30 * time.Minute,
+		Unknown:      UnknownAsPut,
+		Estados:      EstadosTabla,
+		PrincipalSOL: wrongSOL,
+		BlockedSOL:   wrongSOL,
+		UnknownSOL:   wrongSOL,
+		BlockAfter:   3,
+		BlockFor:     30 * time.Minute,
 	}
 }
 
-// validate refuses a value that was not built from DefaultAssumptions, or that breaks what the contract
-// does say: an error has a status and a code.
+// validate refuses a value that was not built from DefaultAssumptions, or that is no error where the contract
+// has one.
 func (a Assumptions) validate() error {
 	for _, r := range []struct {
 		field string
 		Refusal
-	}{{"MissingKey", a.MissingKey}, {"InvalidKey", a.InvalidKey}, {"QuotaExceeded", a.QuotaExceeded}} {
-		if r.Status < 400 || r.Status > 599 || r.Code == "" {
-			return fmt.Errorf("Assumptions.%s is %d %q: give a status of 400 to 599 and a code (begin with DefaultAssumptions)", r.field, r.Status, r.Code)
+	}{
+		{"MissingKey", a.MissingKey}, {"InvalidKey", a.InvalidKey}, {"QuotaExceeded", a.QuotaExceeded},
+		{"PrincipalSOL", a.PrincipalSOL}, {"BlockedSOL", a.BlockedSOL}, {"UnknownSOL", a.UnknownSOL},
+	} {
+		if r.Status < 400 || r.Status > 599 {
+			return cannotTake("Assumptions.%s is %d %q: give a status of 400 to 599 (begin with DefaultAssumptions)", "%s es %d %q: dé un estado de 400 a 599", r.field, r.Status, r.Code)
 		}
 	}
 	for _, c := range []struct{ field, code string }{
@@ -116,80 +169,67 @@ func (a Assumptions) validate() error {
 		{"CodeSUNATUnavailable", a.CodeSUNATUnavailable},
 	} {
 		if c.code == "" {
-			return fmt.Errorf("Assumptions.%s is empty: begin with DefaultAssumptions", c.field)
+			return cannotTake("Assumptions.%s is empty: begin with DefaultAssumptions", "%s está vacío: dé un código", c.field)
 		}
+	}
+	if err := cmp.Or(
+		oneOf("KeyBody", a.KeyBody, errorBodies), oneOf("QuotaBody", a.QuotaBody, errorBodies),
+		oneOf("ResetForm", a.ResetForm, resetForms), oneOf("QuotaRetryAfter", a.QuotaRetryAfter, retryAfterForms),
+		oneOf("Unknown", a.Unknown, unknowns), oneOf("Estados", a.Estados, vocabularios),
+	); err != nil {
+		return err
 	}
 	switch {
 	case a.Quota < Unlimited:
-		return errors.New("Assumptions.Quota is below Unlimited (-1)")
+		return cannotTake("Assumptions.Quota is below Unlimited (-1)", "Quota es menor que -1, que es sin límite")
 	case a.ResetZone == nil:
-		return errors.New("Assumptions.ResetZone is nil: begin with DefaultAssumptions")
-	case !a.Estados.known():
-		return fmt.Errorf("Assumptions.Estados is %q: give EstadosTabla, EstadosLista or EstadosSUNAT", string(a.Estados))
+		return cannotTake("Assumptions.ResetZone is nil: begin with DefaultAssumptions", "ResetZone está vacío: dé una zona horaria")
 	case a.BlockAfter < 0 || a.BlockFor < 0:
-		return errors.New("Assumptions.BlockAfter and BlockFor cannot be negative")
+		return cannotTake("Assumptions.BlockAfter and BlockFor cannot be negative", "BlockAfter y BlockFor no pueden ser negativos")
 	case a.BlockAfter > 0 && a.BlockFor == 0:
-		return errors.New("Assumptions.BlockFor is 0: to never block, set BlockAfter to 0")
+		return cannotTake("Assumptions.BlockFor is 0: to never block, set BlockAfter to 0", "BlockFor es 0: para no bloquear nunca, ponga BlockAfter en 0")
 	case a.PublicationDelay < 0:
-		return errors.New("Assumptions.PublicationDelay is negative: no rate appears before 17:00")
+		return cannotTake("Assumptions.PublicationDelay is negative: no rate appears before 17:00", "PublicationDelay es negativo: ningún tipo de cambio aparece antes de las 17:00")
 	}
 	return nil
 }
 
-// Reading is one way to read the contract: the default, or the default with one field changed.
-type Reading struct {
-	Name        string // "default", or the field with its value: "QuotaExceeded=403 FORBIDDEN"
-	Assumptions Assumptions
+// oneOf refuses a value of a field that has a list of them.
+func oneOf[S ~string](field string, value S, values []S) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return cannotTake("Assumptions.%s is %q: the values are %q (begin with DefaultAssumptions)", "%s es %q: los valores son %q", field, string(value), values)
 }
 
-// Readings returns the default reading, and each field of [Assumptions] changed to each other value that
-// services like this one are known for.
-func Readings() []Reading {
-	readings := []Reading{{"default", DefaultAssumptions()}}
-	other := func(name string, change func(*Assumptions)) {
-		a := DefaultAssumptions()
-		change(&a)
-		readings = append(readings, Reading{name, a})
+// charges reports whether an answer with a status consumes quota.
+func (a *Assumptions) charges(status int) bool {
+	switch {
+	case status < 300:
+		return true
+	case !a.ChargeFailures:
+		return false
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return a.ChargeSOLRefused
+	case status == http.StatusNotFound:
+		return a.ChargeNotFound
+	case status >= 500:
+		return a.ChargeUnavailable
+	case status >= 400:
+		return a.ChargeInvalid
 	}
-	other("MissingKey=403 FORBIDDEN", func(a *Assumptions) { a.MissingKey = Refusal{403, "FORBIDDEN"} })
-	other("MissingKey=400 BAD_REQUEST", func(a *Assumptions) { a.MissingKey = Refusal{400, "BAD_REQUEST"} })
-	other("InvalidKey=403 FORBIDDEN", func(a *Assumptions) { a.InvalidKey = Refusal{403, "FORBIDDEN"} })
-	other("QuotaExceeded=403 QUOTA_EXCEEDED", func(a *Assumptions) { a.QuotaExceeded = Refusal{403, "QUOTA_EXCEEDED"} })
-	other("QuotaExceeded=401 UNAUTHORIZED", func(a *Assumptions) { a.QuotaExceeded = Refusal{401, "UNAUTHORIZED"} })
-	other("QuotaExceeded=503 UNAVAILABLE", func(a *Assumptions) { a.QuotaExceeded = Refusal{503, "UNAVAILABLE"} })
-	other("Quota=Unlimited", func(a *Assumptions) { a.Quota = Unlimited })
-	other("ResetZone=UTC", func(a *Assumptions) { a.ResetZone = time.UTC })
-	other("ChargeFailures=false", func(a *Assumptions) { a.ChargeFailures = false })
-	other("HeadersEverywhere=true", func(a *Assumptions) { a.HeadersEverywhere = true })
-	other("HeadersOnErrors=false", func(a *Assumptions) { a.HeadersOnErrors = false })
-	const one = "BAD_REQUEST" // one code for all that is wrong with a request
-	other("CodeInvalidRUC=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidRUC = one })
-	other("CodeInvalidLimit=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidLimit = one })
-	other("CodeMissingFields=BAD_REQUEST", func(a *Assumptions) { a.CodeMissingFields = one })
-	other("CodeInvalidCPERUC=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidCPERUC = one })
-	other("CodeInvalidField=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidField = one })
-	other("CodeInvalidDate=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidDate = one })
-	other("CodeSUNATUnavailable=INTERNAL_ERROR", func(a *Assumptions) { a.CodeSUNATUnavailable = "INTERNAL_ERROR" })
-	other("Estados=lista", func(a *Assumptions) { a.Estados = EstadosLista })
-	other("Estados=sunat", func(a *Assumptions) { a.Estados = EstadosSUNAT })
-	other("BlockAfter=1", func(a *Assumptions) { a.BlockAfter = 1 })
-	other("BlockAfter=0", func(a *Assumptions) { a.BlockAfter = 0 })
-	other("BlockFor=24h", func(a *Assumptions) { a.BlockFor = 24 * time.Hour })
-	other("PublicationDelay=16h", func(a *Assumptions) { a.PublicationDelay = 16 * time.Hour })
-	return readings
+	return true // a redirect, of a fault
 }
 
-// EachAssumption runs a test under every reading of what the contract leaves open, a subtest each: what
-// passes in all of them does not depend on a guess. With [testing.T]:
-//
-//	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
-//		srv := mockserver.New(t, mockserver.WithAssumptions(a))
-//		...
-//	})
-func EachAssumption[TB interface {
-	Run(name string, test func(TB)) bool
-}](t TB, test func(TB, Assumptions)) {
-	for _, r := range Readings() {
-		t.Run(r.Name, func(t TB) { test(t, r.Assumptions) })
+// ofSOL is the refusal of a SOL attempt that was not accepted.
+func (a *Assumptions) ofSOL(o outcome) Refusal {
+	switch {
+	case o.principal:
+		return a.PrincipalSOL
+	case o.result == SOLBlocked:
+		return a.BlockedSOL
+	case o.result == SOLUnknown:
+		return a.UnknownSOL
 	}
+	return Refusal{http.StatusUnauthorized, codeInvalidSOL} // wrong, as the contract has it
 }

@@ -41,6 +41,8 @@ type call struct {
 	came      time.Time
 	n         int64  // its number, once it is there
 	nth       int64  // of the requests of its connection
+	span      span   // when it was under way
+	recorded  answer // the last one that the journal was given
 	left      int    // of the quota, after it
 	redacted  string // its body, once it was read
 	fault     string // the name of the one that met it
@@ -50,6 +52,7 @@ type call struct {
 	wasRead   bool // the body
 	admitted  bool // path, method and key are right
 	charged   bool // it took one query from the quota
+	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
 }
 
@@ -134,22 +137,58 @@ func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
 
 // send writes the call's answer.
 func (c *call) send(a answer) {
-	c.record(a)
+	c.finish(a)
 	a.write(c.w)
+}
+
+// begin notes that the call is under way.
+func (c *call) begin() {
+	c.span.arrived, c.span.arrivedTurn = time.Now(), c.journal.turns.Add(1)
+}
+
+// finish records the call with all that becomes of it. It comes before the last of the answer is written:
+// a client that then sends its next request never has two under way.
+func (c *call) finish(a answer) {
+	c.span.ended, c.span.endedTurn = time.Now(), c.journal.turns.Add(1)
+	c.record(a)
+}
+
+// end finishes a call that nothing else has finished: one that was cut, or hung.
+func (c *call) end() {
+	if c.span.endedTurn == 0 {
+		c.finish(c.recorded)
+	}
 }
 
 // record puts the call into the journal, or what has become of it since: with the zero answer while there
 // is none. It comes before the answer is written, so that a client that has its answer finds the request
 // in the journal.
 func (c *call) record(a answer) {
-	if c.journal.limit == 0 {
-		return
+	c.recorded = a
+	e := entry{Request: Request{N: c.n, Key: c.fingerprint()}}
+	if c.journal.limit > 0 {
+		e = entry{c.request(a), redact.Answer(a.body, c.keys), headerOf(c.r), c.solUser, c.span}
 	}
 	var of *ring
 	if c.account != nil {
 		of = &c.account.seen
 	}
-	c.n = c.journal.record(of, entry{c.request(a), redact.Answer(a.body, c.keys), c.solUser})
+	spent := 0
+	if c.charged && !c.counted {
+		spent, c.counted = 1, true
+	}
+	c.n = c.journal.record(of, e, spent)
+}
+
+// fingerprint is that of the call's key, "" without one.
+func (c *call) fingerprint() string {
+	switch {
+	case c.account != nil:
+		return c.account.id
+	case c.key != "":
+		return redact.Fingerprint(c.key)
+	}
+	return ""
 }
 
 // request is the call as the journal keeps it: without claves and keys.
@@ -162,6 +201,7 @@ func (c *call) request(a answer) Request {
 		Method:  redact.Text(c.r.Method, c.keys),
 		Path:    redact.Text(c.r.URL.Path, c.keys),
 		Query:   redact.Query(c.r.URL, c.keys),
+		Key:     c.fingerprint(),
 		Agent:   redact.Text(c.r.UserAgent(), c.keys),
 		Body:    c.redacted,
 		Status:  a.status,
@@ -172,12 +212,6 @@ func (c *call) request(a answer) Request {
 	}
 	if c.charged {
 		r.Cost = 1
-	}
-	switch {
-	case c.account != nil:
-		r.Key = c.account.id
-	case c.key != "":
-		r.Key = redact.Fingerprint(c.key)
 	}
 	if isRUC(c.ruc) { // what else the path has may be anything
 		r.RUC = c.ruc

@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/fiscope/fiscope"
@@ -14,26 +13,19 @@ const idlePerHost = 100
 
 // Client returns an SDK client bound to this server and its key, with a connection pool of its own: over
 // the socket, or over [Server.Transport] when there is none. Its clock is the server's
-// ([fiscope.WithClock]), so that [Server.Advance] and its like move the days of both. The options come after
-// its own, and win.
+// ([fiscope.WithClock]), so that [Server.Advance] and its like move the days of both. What a client shares by
+// [fiscope.WithStore] goes by real time all the same. The options come after its own, and win.
 // An option that NewClient refuses ends the test of [New]; after [Start], it panics.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
-	if s.t != nil {
-		s.t.Helper()
-	}
+	s.t.Helper()
 	return s.client(s.APIKey, opts...)
 }
 
 func (s *Server) client(key string, opts ...fiscope.Option) *fiscope.Client {
-	if s.t != nil {
-		s.t.Helper()
-	}
+	s.t.Helper()
 	hc := &http.Client{Transport: s.pool()}
 	client, err := fiscope.NewClient(s.URL, key, append([]fiscope.Option{fiscope.WithHTTPClient(hc), fiscope.WithClock(s.Now)}, opts...)...)
 	if err != nil {
-		if s.t == nil {
-			panic(fmt.Sprintf("mockserver: Client: %v", err))
-		}
 		s.t.Fatalf("mockserver: Client: %v", err)
 	}
 	return client

@@ -2,7 +2,9 @@ package mockserver_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -120,4 +122,46 @@ func TestTheOptionsOfAClientWinOverTheServersClock(t *testing.T) {
 	_, err = client.Contribuyentes.Consultar(t.Context(), lookedUp)
 	require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
 	srv.AssertCalls(t, mockserver.Filter{}, 1)
+}
+
+// A test with a fixed time says the same in whatever year it runs.
+func TestAFixedNowIsTheSameInAnyYear(t *testing.T) {
+	const ruc = "20999990097"
+	story := func(t *testing.T, opts ...mockserver.Option) (told []string) {
+		srv, _ := start(t, append(opts, mockserver.WithNow(at(t, "2026-11-20T16:59:00-05:00")), mockserver.WithQuota(9), mockserver.WithContribuyentes(mockserver.Empresa(ruc)))...)
+		client := srv.Client(fiscope.WithCache(fiscope.CachePolicy{}))
+		defer func() { require.NoError(t, client.Close(context.Background())) }()
+		tell := func(v any, err error) { told = append(told, fmt.Sprintf("%v %v %+v", v, err, client.RateLimit())) }
+		for range 5 {
+			c, err := client.Contribuyentes.Consultar(t.Context(), ruc)
+			tell(c, err)
+			hoy, err := client.TipoCambio.Hoy(t.Context())
+			tell(hoy, err)
+			sunat, err := client.TipoCambio.SUNAT(t.Context(), fiscope.FechaEnLima(srv.Now()))
+			tell(sunat, err)
+			v, err := client.CPE.Validar(t.Context(), fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+				fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto("mala")})
+			tell(v, err)
+			require.NoError(t, srv.Advance(7*time.Hour))
+		}
+		for _, r := range srv.Requests() {
+			told = append(told, fmt.Sprintln(r.Time.UTC(), r.Path, r.Query, r.Status, r.Cost, r.Answer))
+		}
+		return told
+	}
+	for name, opts := range map[string][]mockserver.Option{"running": nil, "frozen": {mockserver.WithFrozenClock()}} {
+		t.Run(name, func(t *testing.T) {
+			var first []string
+			for _, year := range []int{2000, 2019, 2026, 2027, 2100} {
+				synctest.Test(t, func(t *testing.T) {
+					time.Sleep(time.Until(time.Date(year, time.December, 31, 23, 59, 0, 0, fiscope.Lima)))
+					told := story(t, opts...)
+					if first == nil {
+						first = told
+					}
+					assert.Equal(t, first, told, year)
+				})
+			}
+		})
+	}
 }

@@ -13,6 +13,7 @@ func (s *Server) Now() time.Time { return s.clock.Now() }
 // stays there; a day to which it comes back has used what it had used. It is an error for a time before 1970 or
 // after 9000-01-01, and the clock stays as it is then.
 func (s *Server) SetNow(t time.Time) error {
+	s.t.Helper()
 	if err := s.clock.Set(t); err != nil {
 		return s.checked("SetNow", err)
 	}
@@ -23,6 +24,7 @@ func (s *Server) SetNow(t time.Time) error {
 // (a rate's publication, a new quota, the end of a block or of a fault) has happened when it returns. It
 // refuses what [Server.SetNow] refuses.
 func (s *Server) Advance(d time.Duration) error {
+	s.t.Helper()
 	if err := s.clock.Advance(d); err != nil {
 		return s.checked("Advance", err)
 	}

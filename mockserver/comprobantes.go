@@ -2,10 +2,8 @@ package mockserver
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -51,15 +49,18 @@ func (c Comprobante) id() comprobanteID {
 }
 
 func (c Comprobante) check() error {
+	bad := func(english, spanish string) error {
+		return cannotTake("receipt %+[1]v: "+english, "comprobante %[2]s-%[3]s-%[4]s-%[5]d: "+spanish, c, c.RUCEmisor, c.Tipo, c.Serie, c.Numero)
+	}
 	switch _, known := resultados[c.Codigo]; {
 	case !isRUC(c.RUCEmisor):
-		return fmt.Errorf("receipt %+v: RUCEmisor is not 11 digits", c)
+		return bad("RUCEmisor is not 11 digits", "rucEmisor no tiene 11 dígitos")
 	case !slices.Contains(tipos, c.Tipo):
-		return fmt.Errorf("receipt %+v: Tipo is none of %s", c, strings.Join(tipos, ", "))
+		return bad("Tipo is none of 01, 03, 07, 08", "tipoComprobante no es 01, 03, 07 ni 08")
 	case c.Serie == "" || c.Numero < 1:
-		return fmt.Errorf("receipt %+v: Serie is empty or Numero is below 1", c)
+		return bad("Serie is empty or Numero is below 1", "serie está vacía o numero es menor que 1")
 	case !known:
-		return fmt.Errorf("receipt %+v: Codigo is none of 0, 2, 4, 98, 99", c)
+		return bad("Codigo is none of 0, 2, 4, 98, 99", "codigo no es 0, 2, 4, 98 ni 99")
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package mockserver
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +13,9 @@ import (
 
 // Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade
 // name, which search also looks at and no answer carries. Its JSON is that of the embedded data files.
+//
+// Only the RUC is needed. Where the contract gives a field a form or a list of values and the record has "",
+// an answer has an ordinary value: ACTIVO, HABIDO, a ubigeo of Lima, a day. What is there is answered as it is.
 type Contribuyente struct {
 	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
 	RazonSocial            string `json:"razonSocial"`
@@ -20,21 +23,33 @@ type Contribuyente struct {
 	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
 	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
 	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI
+	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI; "-" is answered as it is, and is not of the contract's form
 	Departamento           string `json:"departamento"`
 	Provincia              string `json:"provincia"`
 	Distrito               string `json:"distrito"`
 	Tipo                   string `json:"tipo"`
 	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD, or "-" where the registry has none
-	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD, or "-"
+	FechaInscripcion       string `json:"fechaInscripcion"`       // YYYY-MM-DD; "-" as in Ubigeo
+	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD; "-" as in Ubigeo
 }
 
 func (c Contribuyente) check() error {
 	if !isRUC(c.RUC) {
-		return fmt.Errorf("taxpayer %q: the RUC is not 11 digits", c.RUC)
+		return cannotTake("taxpayer %q: the RUC is not 11 digits", "contribuyente %q: ruc no tiene 11 dígitos", c.RUC)
 	}
 	return nil
+}
+
+// conforming is the taxpayer as it is answered: with an ordinary value in each field that is empty and has a
+// form or a list of values in docs/contrato.md, 2.1, 3.1 and 3.2. Clients that are made from openapi.yaml
+// cannot read another one.
+func (c Contribuyente) conforming() Contribuyente {
+	c.Estado = cmp.Or(c.Estado, "ACTIVO")
+	c.Condicion = cmp.Or(c.Condicion, "HABIDO")
+	c.Ubigeo = cmp.Or(c.Ubigeo, "150101") // Lima
+	c.FechaInscripcion = cmp.Or(c.FechaInscripcion, c.FechaInicioActividades, "2000-01-03")
+	c.FechaInicioActividades = cmp.Or(c.FechaInicioActividades, c.FechaInscripcion)
+	return c
 }
 
 // isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.
@@ -106,23 +121,32 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
-func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool, limite int) ([]Contribuyente, error) {
+	query := relevance.NewQuery(texto, byWords)
 	if s.base == nil {
-		found, _ := s.merge(texto, limite, nil)
+		found, _ := s.merge(query, limite, nil)
 		return found, nil
 	}
 	// Ask for as many more as the records lying over and the deleted ones can hide.
 	for hidden := s.hidden(); ; {
-		base, err := s.base.Buscar(ctx, texto, limite+hidden)
+		base, err := s.ask(ctx, texto, query, limite+hidden)
 		if err != nil {
 			return nil, err
 		}
-		found, hide := s.merge(texto, limite, base)
+		found, hide := s.merge(query, limite, base)
 		if len(found) == limite || len(base) < limite+hidden || hide <= hidden {
 			return found, nil
 		}
 		hidden = 2 * hide // more were put since the Registro was asked; and while it is asked, again
 	}
+}
+
+// ask asks the Registro. Of a foreign one only the text can be asked, not by its words.
+func (s *contribuyentes) ask(ctx context.Context, texto string, query relevance.Query, limite int) ([]Contribuyente, error) {
+	if own, ok := s.base.(*RegistroEnMemoria); ok {
+		return own.search(query, limite), nil
+	}
+	return s.base.Buscar(ctx, texto, limite)
 }
 
 // hidden is how many records of the Registro those lying over it and the deleted ones can hide.
@@ -134,8 +158,7 @@ func (s *contribuyentes) hidden() int {
 
 // merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
 // how many records of the Registro can be hidden in it.
-func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
-	folded := relevance.Fold(texto)
+func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
 	best := mejores{limite: limite}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -146,12 +169,12 @@ func (s *contribuyentes) merge(texto string, limite int, base []Contribuyente) (
 			seen = append(seen, c)
 		}
 	}
-	s.over.search(folded, &best)
+	s.over.search(query, &best)
 	if len(best.found) == 0 { // nothing to merge: a Registro's own order stands
 		return seen[:min(len(seen), limite)], hidden
 	}
 	for _, f := range newFichas(seen) {
-		rank, ok := f.record.Match(folded)
+		rank, ok := query.Match(&f.record)
 		if !ok { // the Registro knows a match that this package does not
 			rank = relevance.Inside
 		}

@@ -118,3 +118,31 @@ func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
 		})
 	}
 }
+
+// Clients that are made from openapi.yaml cannot read a date or a ubigeo of another form than the contract's.
+func TestWhatARecordDoesNotSayHasTheContractsForm(t *testing.T) {
+	least := mockserver.Contribuyente{RUC: "20700000001", RazonSocial: "MINIMA S.A.C."}
+	said := mockserver.Contribuyente{RUC: "20700000002", RazonSocial: "MINIMA PERO DICHA S.A.C.", Estado: "BAJA DE OFICIO", Condicion: "PENDIENTE",
+		Ubigeo: "-", FechaInscripcion: "-", FechaInicioActividades: "2024-02-29"}
+	registro := &mockserver.RegistroEnMemoria{}
+	require.NoError(t, registro.Put(least, said))
+	for name, opt := range map[string]mockserver.Option{
+		"put": mockserver.WithContribuyentes(least, said), "of a Registro": mockserver.WithRegistro(registro),
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, opt)
+			ordinary := api.get("/api/contribuyentes/20700000001").object(t)
+			assert.Equal(t, []any{"ACTIVO", "HABIDO", "150101", "2000-01-03", "2000-01-03", ""},
+				[]any{ordinary["estado"], ordinary["condicion"], ordinary["ubigeo"], ordinary["fechaInscripcion"], ordinary["fechaInicioActividades"], ordinary["direccion"]})
+			own := api.get("/api/contribuyentes/20700000002").object(t)
+			assert.Equal(t, []any{"BAJA DE OFICIO", "PENDIENTE", "-", "-", "2024-02-29"},
+				[]any{own["estado"], own["condicion"], own["ubigeo"], own["fechaInscripcion"], own["fechaInicioActividades"]}, "as it was put")
+			assert.JSONEq(t, `[{"ruc":"20700000001","razonSocial":"MINIMA S.A.C.","estado":"ACTIVO","condicion":"HABIDO"},
+				{"ruc":"20700000002","razonSocial":"MINIMA PERO DICHA S.A.C.","estado":"BAJA DE OFICIO","condicion":"PENDIENTE"}]`,
+				api.get("/api/contribuyentes/search?razonSocial=minima").body)
+			for _, put := range srv.Data().Contribuyentes {
+				assert.Contains(t, []mockserver.Contribuyente{least, said}, put, "the data are as they were put")
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -42,11 +43,15 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 	}
 	var all Data
 	for _, name := range names {
+		file := path.Join(append(shown, name)...)
 		text, err := fs.ReadFile(fsys, name)
+		if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+			failed.Path = file // and not as the folder calls it
+		}
 		if err != nil {
 			return Data{}, err
 		}
-		one, err := ReadData(bytes.NewReader(text), path.Join(append(shown, name)...))
+		one, err := ReadData(bytes.NewReader(text), file)
 		if err != nil {
 			return Data{}, err
 		}
@@ -61,12 +66,12 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 func ReadData(r io.Reader, name string) (Data, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return Data{}, fmt.Errorf("%s: %w", name, err)
+		return Data{}, cannotTake("%s: %w", "%s: no se puede leer: %s", name, err)
 	}
 	var d Data
 	file := strictjson.NewReader(text)
 	if err := file.Object(func(member string) error { return d.readMember(file, member) }); err != nil {
-		return Data{}, fmt.Errorf("%s:%d: %w", name, file.Line(), err)
+		return Data{}, cannotTake("%s:%d: %w", "%s:%d: %s", name, file.Line(), err)
 	}
 	return d, nil
 }
@@ -89,7 +94,8 @@ func (d *Data) readMember(file *strictjson.Reader, name string) error {
 	case "withoutDefaults":
 		return file.Value(&d.WithoutDefaults)
 	}
-	return fmt.Errorf("unknown member %q: the members are contribuyentes, comprobantes, usuarios, tiposCambio, keys, deleted and withoutDefaults", strictjson.Short(name))
+	return cannotTake("unknown member %q: the members are contribuyentes, comprobantes, usuarios, tiposCambio, keys, deleted and withoutDefaults",
+		"no existe el miembro %q: los miembros son contribuyentes, comprobantes, usuarios, tiposCambio, keys, deleted y withoutDefaults", strictjson.Short(name))
 }
 
 func readRecords[T any](file *strictjson.Reader, into *[]T, check func(T) error) error {

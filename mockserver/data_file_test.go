@@ -69,3 +69,41 @@ func TestLoadDataOfAFolder(t *testing.T) {
 	_, err = mockserver.LoadData(filepath.Join(dir, "nada"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Some editors, and some shells, begin a file with a BOM.
+func TestAFileWithABOM(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "estado.json")
+	require.NoError(t, os.WriteFile(name, []byte("\ufeff"+fixture), 0o600))
+	for _, path := range []string{name, folder} {
+		d, err := mockserver.LoadData(path)
+		require.NoError(t, err)
+		assert.Len(t, d.Contribuyentes, 1)
+	}
+	_, err := mockserver.ReadData(strings.NewReader("\ufeff{\n  \"nada\": 1}"), "estado.json")
+	assert.ErrorContains(t, err, `estado.json:2: unknown member "nada"`)
+	for _, order := range []string{"\xff\xfe{\x00", "\xfe\xff\x00{"} {
+		require.NoError(t, os.WriteFile(name, []byte(order), 0o600))
+		_, err := mockserver.LoadData(folder)
+		assert.ErrorContains(t, err, name+":1: it begins with the BOM of UTF-16")
+	}
+}
+
+// A file of a folder is named with the folder, whatever is wrong with it.
+func TestAFilesErrorNamesItsFolder(t *testing.T) {
+	for name, make := range map[string]func(file string) error{
+		"what it holds":    func(file string) error { return os.WriteFile(file, []byte("nada"), 0o600) },
+		"it is a folder":   func(file string) error { return os.Mkdir(file, 0o700) },
+		"it leads nowhere": func(file string) error { return os.Symlink("no-existe", file) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			file := filepath.Join(folder, "estado.json")
+			require.NoError(t, make(file))
+			for _, path := range []string{folder, folder + "/", file} {
+				_, err := mockserver.LoadData(path)
+				assert.ErrorContains(t, err, file)
+			}
+		})
+	}
+}

@@ -39,12 +39,10 @@ func TestDefaultTaxpayers(t *testing.T) {
 		t.Run(ruc, func(t *testing.T) {
 			require.Regexp(t, `^\d{11}$`, ruc)
 			assert.Equal(t, string(checkDigit(ruc)), ruc[10:], "check digit")
-			assert.Regexp(t, `^(\d{6}|-)$`, row["ubigeo"])
+			assert.Regexp(t, `^\d{6}$`, row["ubigeo"])
 			for _, field := range []string{"fechaInscripcion", "fechaInicioActividades"} {
-				if row[field] != "-" {
-					_, err := fiscope.ParseFecha(row[field].(string))
-					assert.NoError(t, err)
-				}
+				_, err := fiscope.ParseFecha(row[field].(string))
+				assert.NoError(t, err)
 			}
 			m := api.get("/api/contribuyentes/" + ruc).object(t)
 			assert.Len(t, m, 13)

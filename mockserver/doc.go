@@ -32,7 +32,9 @@
 //
 //	data, err := mockserver.LoadData("testdata/estado.json") // an error says file, line and reason
 //	srv := mockserver.New(t, mockserver.WithData(data))
-//	srv.PutContribuyente(mockserver.Contribuyente{RUC: "20999990097", RazonSocial: "NUEVA S.A.C."})
+//	empresa := mockserver.Empresa("20999990097") // active and habido; there are Persona, Factura and UsuarioSecundario too
+//	empresa.Condicion = "NO HABIDO"
+//	srv.PutContribuyente(empresa)
 //	srv.DeleteContribuyente("20131312955")
 //	err = srv.Data().Save("testdata/estado.json")
 //	srv.Reset(mockserver.PartData, mockserver.PartQuotas) // or Reset() for all
@@ -42,12 +44,14 @@
 // "Today" in Lima, publication at 17:00, the quota's reset, the end of a SOL block, the life of a fault,
 // the journal and the Date header read one clock ([WithNow], [WithFrozenClock], or [WithClock]). So do the
 // clients of [Server.Client] in all that is of the calendar (their cache, their quota, their memory of SOL
-// credentials: [fiscope.WithClock]), while all waits are real. Another client is given it by you, or goes by
-// its machine's clock and knows of no new day:
+// credentials: [fiscope.WithClock]), while all waits are real. A test with a fixed time so says the same in any
+// year. Another client is given the clock by you, or goes by its machine's and knows of no new day; and so is code
+// that asks for today, since [fiscope.HoyEnLima] is the machine's day:
 //
 //	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
 //	client := srv.Client()      // or fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithClock(srv.Now))
 //	srv.Advance(24 * time.Hour) // a new day: quota, rates and SOL users, for the server and the client
+//	hoy := fiscope.FechaEnLima(srv.Now())
 //	srv.SetNow(monday)          // from 1970 to 9000: what it cannot show is an error and moves nothing
 //	srv.Resume()
 //
@@ -76,12 +80,18 @@
 // The last 1000 requests of each key ([WithJournal]) with their answers, costs, connections and faults.
 // claveSol, and every key of the server that has 6 characters or more, are taken out before anything is
 // stored, wherever they stand and however they are escaped. A failed assertion prints the journal, and
-// says of each request why it was not counted; once a request was dropped, assertions fail.
+// says of each request why it was not counted. Once a request was dropped that may count, assertions fail, and
+// say which size is enough; [Server.Totals] counts all, whatever was dropped or reset.
 //
 //	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 2)
 //	srv.AssertSpent(t, mockserver.Filter{}, 3)
 //	srv.AssertSOLAttempts(t, ruc, usuario, 1)
 //	srv.AssertNoSecrets(t, clave)
+//	srv.AssertFaultsMet(t) // none was set in vain
+//	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar}, mockserver.Filter{Op: mockserver.OpValidar})
+//	srv.AssertInFlight(t, mockserver.Filter{}, 4) // never more than 4 at the same time
+//	srv.AssertPauses(t, mockserver.Filter{Status: 503}, time.Second, 10*time.Second)
+//	srv.AssertHeader(t, mockserver.Filter{}, "User-Agent", "facturador/2.1")
 //	reqs, err := srv.WaitRequests(ctx, mockserver.Filter{Op: mockserver.OpValidar}, 1) // does not poll
 //
 // # Tenants
@@ -103,7 +113,7 @@
 // then the SOL user, then the receipt.
 //
 // Every answer that is not 2xx is JSON with a non-empty error, in Spanish, that says what was wrong and
-// which rule it is, and a non-empty code. A code that begins with MOCK_ is this mock's own, for what the
+// which rule it is, and a non-empty code, unless an assumption has it otherwise. A code that begins with MOCK_ is this mock's own, for what the
 // contract does not know: MOCK_NO_ROUTE 404, MOCK_METHOD 405, MOCK_MEDIA_TYPE 415, MOCK_BODY_TOO_LARGE
 // 413 (over 64 KiB), MOCK_INVALID_JSON 400, MOCK_UNREADABLE_BODY 400, MOCK_INVALID_QUERY 400 (bad
 // escapes, not UTF-8), MOCK_REPEATED_PARAM 400 (a parameter given twice), MOCK_REGISTRY_FAILURE 500.
@@ -112,34 +122,52 @@
 //
 // # Assumptions
 //
-// What the contract calls "not shown" or leaves undetermined is a field of [Assumptions]. [EachAssumption]
-// runs a test once under every reading, so that nothing in it hangs on a guess:
+// What the contract calls "not shown" or leaves undetermined is a field of [Assumptions], and [OpenPoints] is the
+// list. [Server.SetAssumptions] changes them while it serves. [EachAssumption] runs a test under every reading of
+// each, and under such combinations of them that every two meet over which a client can trip together, some
+// eighty in all, so that nothing in it hangs on a guess:
 //
 //	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
 //		srv := mockserver.New(t, mockserver.WithAssumptions(a))
 //		...
 //	})
 //
-//	Field                 Default             Section   Reason
-//	MissingKey            401 UNAUTHORIZED    5.4       the status HTTP has for it
-//	InvalidKey            401 UNAUTHORIZED    5.4       the same; the error text tells them apart
-//	QuotaExceeded         429 QUOTA_EXCEEDED  7, 8      the status HTTP has for it; no Retry-After
-//	Quota                 1000                8         enough for a test suite, small enough to reach
-//	ResetZone             fiscope.Lima        8         a "daily" quota of a Peruvian service: 05:00 UTC
-//	ChargeFailures        true                8         "each call ... consumes 1 query"
-//	HeadersEverywhere     false               8         documented for lookup only
-//	HeadersOnErrors       true                4.1, 8    "response carries", whatever its status
-//	CodeInvalidRUC        INVALID_RUC         7         says what it is
-//	CodeInvalidLimit      INVALID_LIMIT       7         says what it is
-//	CodeMissingFields     MISSING_FIELDS      7         says what it is
-//	CodeInvalidCPERUC     INVALID_RUC         7         the same fault as in lookup
-//	CodeInvalidField      INVALID_FIELD       2.3, 7    no row for it: a wrong type, tipoComprobante or numero
-//	CodeInvalidDate       INVALID_DATE        7         says what it is
-//	CodeSUNATUnavailable  SUNAT_UNAVAILABLE   7         says what it is
-//	Estados               EstadosTabla        3.1       the table, with meanings; the other list has none
-//	BlockAfter            3                   4.3       a strict value for tests: published nowhere
-//	BlockFor              30m                 4.3       as invented; while it lasts the right clave is refused too
-//	PublicationDelay      0                   4.4       "normally" at 17:00 Lima, the only hour given
+//	Field                   Default             Section  Reason
+//	MissingKey              401 UNAUTHORIZED    5.4      the status HTTP has for it
+//	InvalidKey              401 UNAUTHORIZED    5.4      as for MissingKey; the error text tells them apart
+//	QuotaExceeded           429 QUOTA_EXCEEDED  7, 8     the status HTTP has for it
+//	KeyBody                 ErrorBodyContract   5.4, 7   the form that all errors have
+//	QuotaBody               ErrorBodyContract   7, 8     the form that all errors have
+//	Quota                   1000                8        enough for a test suite, small enough to reach
+//	ResetZone               fiscope.Lima        8        a "daily" quota of a Peruvian service: 05:00 UTC
+//	ResetRolling            false               8        a "daily" quota is of a day, not of 24 hours
+//	ResetForm               ResetSeconds        8        the shortest that every reader of ISO 8601 takes
+//	QuotaRetryAfter         RetryAfterNone      7, 8     the contract names three headers, and not this one
+//	ChargeFailures          true                8        "each call ... consumes 1 query"
+//	ChargeInvalid           true                8        as for ChargeFailures: each call
+//	ChargeSOLRefused        true                8        as for ChargeFailures: each call
+//	ChargeNotFound          true                8        as for ChargeFailures: each call
+//	ChargeUnavailable       true                8        as for ChargeFailures: each call
+//	HeadersEverywhere       false               8        documented for lookup only
+//	HeadersOnErrors         true                4.1, 8   "response carries", whatever its status
+//	CodeInvalidRUC          INVALID_RUC         7        says what it is
+//	CodeInvalidLimit        INVALID_LIMIT       7        says what it is
+//	CodeMissingFields       MISSING_FIELDS      7        says what it is
+//	CodeInvalidCPERUC       INVALID_RUC         7        the same fault as in lookup
+//	CodeInvalidField        INVALID_FIELD       2.3, 7   no row for it: a wrong type, tipoComprobante or numero
+//	CodeInvalidDate         INVALID_DATE        7        says what it is
+//	CodeSUNATUnavailable    SUNAT_UNAVAILABLE   7        says what it is
+//	Unknown                 UnknownAsPut        2.1      a record is served as it was put
+//	CountBlanks             false               4.2      blanks are no text to search
+//	SearchByWords           false               4.2      "the text may occur anywhere in the name": the text, not its words
+//	Estados                 EstadosTabla        3.1      the table, with meanings; the other list has none
+//	PrincipalSOL            as a wrong clave    4.3      never valid here: wrong credentials
+//	BlockedSOL              as a wrong clave    4.3      what the credentials are is not told to one who guesses
+//	UnknownSOL              as a wrong clave    4.3, 7   "wrong portal user or password"
+//	BlockAfter              3                   4.3      a strict value for tests: published nowhere
+//	BlockFor                30m                 4.3      as invented; while it lasts the right clave is refused too
+//	PublicationDelay        0                   4.4      "normally" at 17:00 Lima, the only hour given
+//	ImpossibleDateNotFound  false               4.4      a day that no calendar has is no date
 //
 // No field has: how a key is issued (5.3: [WithKey], [Server.PutKey]), transitions (3: data only change
 // when a setter changes them), events (6) and versioning (9): there are none.

@@ -2,8 +2,6 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -182,25 +180,26 @@ func (e Effect) waits() bool {
 func (e Effect) check() error {
 	switch {
 	case e.Preset != "":
-		return fmt.Errorf("there is no preset %q: see Presets", string(e.Preset))
+		return cannotTake("there is no preset %q: see Presets", "no existe el preset %q", string(e.Preset))
 	case e.Status != 0 && (e.Status < 200 || e.Status > 599):
-		return fmt.Errorf("status %d: want 200 to 599", e.Status)
+		return cannotTake("status %d: want 200 to 599", "status %d: debe ser de 200 a 599", e.Status)
 	case e.Latency < 0 || e.Every < 0 || e.Chunk < 0:
-		return errors.New("a latency, a pause and a piece cannot be negative")
+		return cannotTake("a latency, a pause and a piece cannot be negative", "latency, every y chunk no pueden ser negativos")
 	case e.Sigma < 0 || e.Sigma > 5 || math.IsNaN(e.Sigma), e.Sigma > 0 && e.Latency == 0:
-		return errors.New("sigma: want 0 to 5, and a latency, the median")
+		return cannotTake("sigma: want 0 to 5, and a latency, the median", "sigma va de 0 a 5, y necesita latency, que es la mediana")
 	case e.Every > 0 && e.Chunk == 0:
-		return errors.New("every: want a chunk too, the bytes of each piece")
+		return cannotTake("every: want a chunk too, the bytes of each piece", "every necesita chunk, los bytes de cada parte")
 	case !e.Rewrite.known():
-		return fmt.Errorf("there is no rewrite %q", string(e.Rewrite))
+		return cannotTake("there is no rewrite %q", "no existe el rewrite %q", string(e.Rewrite))
 	case !e.Break.known():
-		return fmt.Errorf("there is no break %q", string(e.Break))
+		return cannotTake("there is no break %q", "no existe el break %q", string(e.Break))
 	case e.Before && (e.Rewrite != "" || e.SUNATDown || !e.replaces() && (e.Header != nil || e.Chunk > 0 || e.Break != "")):
-		return errors.New("before the charge there is no answer to change: give a status or a body")
+		return cannotTake("before the charge there is no answer to change: give a status or a body",
+			"con before todavía no hay respuesta que cambiar: dé status o body")
 	}
 	for name := range e.Header {
 		if name == "" || http.CanonicalHeaderKey(name) == "Content-Length" {
-			return fmt.Errorf("header %q cannot be set: see Break for a body that is cut", name)
+			return cannotTake("header %q cannot be set: see Break for a body that is cut", "el encabezado %q no se puede poner: para cortar el cuerpo, use break", name)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ const (
 	EstadosSUNAT Vocabulario = "sunat" // the registry's own: no accents, cut at 20 characters
 )
 
-func (v Vocabulario) known() bool { return v == EstadosTabla || v == EstadosLista || v == EstadosSUNAT }
+var vocabularios = []Vocabulario{EstadosTabla, EstadosLista, EstadosSUNAT}
 
 // estado writes a stored state in this vocabulary.
 func (v Vocabulario) estado(stored string) string {

@@ -1,8 +1,6 @@
 package mockserver
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -53,18 +51,18 @@ func newFault(f Fault, c *clock.Clock) (*ActiveFault, error) {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
-		return nil, errors.New("a fault without steps: give a preset or an effect")
+		return nil, cannotTake("a fault without steps: give a preset or an effect", "la falla no tiene steps: dé un preset o un efecto")
 	}
 	active := &ActiveFault{clock: c, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
 	for i, step := range f.Steps {
 		e := step.resolved()
 		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("step %d: %w", i+1, err)
+			return nil, cannotTake("step %d: %w", "paso %d: %s", i+1, err)
 		}
 		active.steps = append(active.steps, e)
 	}
 	if f.Match.Nth > 0 && len(f.Steps) > 1 {
-		return nil, errors.New("nth is one call: it cannot have several steps")
+		return nil, cannotTake("nth is one call: it cannot have several steps", "nth es una sola llamada: no puede tener varios steps")
 	}
 	if f.Match.Times == 0 && len(f.Steps) > 1 {
 		f.Match.Times = len(f.Steps)

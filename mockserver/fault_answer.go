@@ -32,7 +32,11 @@ func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 		f.breakOff(c, e.Break)
 		return
 	}
-	c.record(a)
+	if whole := e.Chunk == 0 && e.Break == ""; whole {
+		c.finish(a)
+	} else {
+		c.record(a)
+	}
 	h := c.w.Header()
 	a.header(h)
 	for name, value := range e.Header {
@@ -60,10 +64,10 @@ func replaced(a answer, e Effect) answer {
 	case e.Status >= 300 && e.Body == nil:
 		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
 	case e.Status != 0:
-		a.status, a.code = e.Status, ""
+		a.status, a.code, a.retryAfter = e.Status, "", ""
 	}
 	if e.Body != nil {
-		a.body, a.code = []byte(*e.Body), ""
+		a.body, a.code, a.contentType = []byte(*e.Body), "", nil
 	}
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -124,6 +128,9 @@ func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
 			return false
 		}
 		n := min(e.Chunk, len(body))
+		if last := n == len(body) && e.Break == ""; last {
+			c.end()
+		}
 		if _, err := c.w.Write(body[:n]); err != nil {
 			return false
 		}
@@ -140,8 +147,10 @@ func (f *ActiveFault) breakOff(c *call, how Break) {
 		f.wait(c, nil)
 		cut()
 	case BreakReset, BreakResetInside:
+		c.end()
 		hijack(c, true)
 	case BreakClose, BreakCloseInside:
+		c.end()
 		hijack(c, false)
 	}
 }

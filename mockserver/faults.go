@@ -137,16 +137,13 @@ func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
 //
 //	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
 func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
+	s.t.Helper()
 	f := Fault{Match: m}
 	for _, step := range steps {
 		f.Steps = append(f.Steps, step.effect())
 	}
 	active, err := s.AddFault(f)
 	if err != nil {
-		if s.t == nil {
-			panic(fmt.Sprintf("mockserver: Fault: %v", err))
-		}
-		s.t.Helper()
 		s.t.Fatalf("mockserver: Fault: %v", err)
 	}
 	return active

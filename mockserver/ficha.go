@@ -13,7 +13,7 @@ type ficha struct {
 }
 
 func newFicha(c Contribuyente) ficha {
-	return ficha{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.Estado)}
+	return ficha{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.conforming().Estado)}
 }
 
 // newFichas folds the names of many taxpayers, which takes time: call it before the lock of the fichas.
@@ -69,10 +69,10 @@ func (fs *fichas) find(ruc string) (Contribuyente, bool) {
 	return fs.stored[i], true
 }
 
-// search adds to best what a folded text finds.
-func (fs *fichas) search(folded string, best *mejores) {
+// search adds to best what a query finds.
+func (fs *fichas) search(query relevance.Query, best *mejores) {
 	for i := range fs.records {
-		if rank, ok := fs.records[i].Match(folded); ok {
+		if rank, ok := query.Match(&fs.records[i]); ok {
 			best.add(hallazgo{&fs.stored[i], &fs.records[i], rank})
 		}
 	}

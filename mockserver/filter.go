@@ -26,7 +26,7 @@ type Filter struct {
 type filter Filter
 
 // differs returns the first field in which a request is not what f says, and "" when it is.
-func (f filter) differs(r *Request) string {
+func (f filter) differs(r *entry) string {
 	switch {
 	case f.Op != "" && f.Op != r.Op:
 		return "op is " + orNone(string(r.Op)) + ", not " + string(f.Op)
@@ -98,8 +98,8 @@ func orNone(s string) string {
 
 // taking returns a function that reports whether one of the filters takes a request; without a filter,
 // each request is taken.
-func taking(filters []filter) func(*Request) bool {
-	return func(r *Request) bool {
+func taking(filters []filter) func(*entry) bool {
+	return func(r *entry) bool {
 		return len(filters) == 0 || slices.ContainsFunc(filters, func(f filter) bool { return f.differs(r) == "" })
 	}
 }

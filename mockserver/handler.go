@@ -1,11 +1,17 @@
 package mockserver
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	assume := s.assume.Load() // one reading for all of the call
 	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c.begin()
+	defer c.end()
 	c.readClock()
 	c.came = c.now
 	to, ruc := routeOf(r.URL)
@@ -19,16 +25,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
-	if a, refused := refused(c, to, &s.assume); refused {
+	if a, refused := refused(c, to, assume); refused {
 		c.send(a)
 		return
 	}
 	c.admitted = true
 	if f, effect := s.faults.take(c); f != nil {
-		f.meet(c, effect, func() answer { return charged(c, to, &s.assume, effect) })
+		f.meet(c, effect, func() answer { return charged(c, to, assume, effect) })
 		return
 	}
-	c.send(charged(c, to, &s.assume, OK))
+	c.send(charged(c, to, assume, OK))
 }
 
 // refused is the answer to a call that reaches no operation.
@@ -51,10 +57,10 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 		if r.Header.Get("Authorization") != "" {
 			hint = " (el encabezado Authorization no se lee)"
 		}
-		return refusal(assume.MissingKey.Status, assume.MissingKey.Code,
+		return assume.KeyBody.refusal(assume.MissingKey,
 			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contrato.md, 5)", hint)
 	}
-	return refusal(assume.InvalidKey.Status, assume.InvalidKey.Code,
+	return assume.KeyBody.refusal(assume.InvalidKey,
 		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contrato.md, 5)")
 }
 
@@ -62,14 +68,14 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 // a fault puts in the place of the answer is charged, and has the headers, as an answer of the service is.
 func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
 	c.readClock() // again: a fault may have kept the call waiting past midnight
-	charge, ok := c.account.charge(c.now, assume.ResetZone)
+	charge, ok := c.account.charge(c.now, assume)
 	var a answer
 	if ok {
 		a = replaced(to.answer(c, assume), e)
 	} else {
-		a = replaced(quotaExceeded(charge, assume), e)
+		a = replaced(quotaExceeded(charge, c.now, assume), e)
 	}
-	if c.charged = ok; ok && a.status >= 300 && !assume.ChargeFailures {
+	if c.charged = ok; ok && !assume.charges(a.status) {
 		charge.refund()
 		c.charged = false
 	}
@@ -80,8 +86,10 @@ func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
 	return a
 }
 
-func quotaExceeded(c charge, assume *Assumptions) answer {
-	return refusal(assume.QuotaExceeded.Status, assume.QuotaExceeded.Code,
+func quotaExceeded(c charge, now time.Time, assume *Assumptions) answer {
+	a := assume.QuotaBody.refusal(assume.QuotaExceeded,
 		"se agotó la cuota diaria de %d consultas de esta clave: se renueva el %s; esta llamada no consumió nada (docs/contrato.md, 8)",
-		c.limit, c.day.reset)
+		c.limit, c.reset)
+	a.retryAfter = assume.QuotaRetryAfter.write(c.day.until, now)
+	return a
 }

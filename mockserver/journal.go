@@ -2,15 +2,20 @@ package mockserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // journalDefault is how many requests of each key a server remembers; see [WithJournal].
 const journalDefault = 1000
+
+// ErrJournalTooSmall is the error of a wait for more requests than the journal can hold; see [WithJournal].
+var ErrJournalTooSmall = errors.New("mockserver: the journal is too small")
 
 // Request is one request that the server got, with its answer, as the journal keeps it: without claveSol
 // and API keys, which are taken out before it is stored.
@@ -41,37 +46,54 @@ type Request struct {
 type entry struct {
 	Request
 	answer []byte
+	header header
 	sol    uint64 // the hash of the SOL user that it tried; 0 for none
+	span
+}
+
+// span is when a request was under way: from its arrival until the last of its answer was about to leave. The
+// times are real ones (virtual in a testing/synctest bubble). The turns tell which came first where times do
+// not: no two are the same.
+type span struct {
+	arrived, ended         time.Time
+	arrivedTurn, endedTurn int64 // ended* are zero while it is under way
 }
 
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
 type journal struct {
-	limit int // of each ring; 0 keeps nothing
+	limit int          // of each ring; 0 keeps nothing
+	turns atomic.Int64 // handed out; see span
 
 	mu      sync.Mutex
-	last    int64
-	stray   ring          // requests with a missing or unknown key
-	rings   []*ring       // of the keys that have sent something
-	changed chan struct{} // closed at the next change; nil where nobody waits
+	last    int64          // the number of the last request, and so how many there were
+	spent   int            // queries that all of them cost
+	stray   ring           // requests with a missing or unknown key
+	rings   []*ring        // of the keys that have sent something
+	dropped map[string]int // requests that no ring has any longer, by their Key
+	changed chan struct{}  // closed at the next change; nil where nobody waits
 }
 
 // ring holds the last entries of one key, in the order of N. The journal locks it.
 type ring struct {
 	entries []entry
-	oldest  int // where it is, once the ring is full
-	dropped int
+	oldest  int  // where it is, once the ring is full
 	listed  bool // the journal has it in its rings
 }
 
-// add keeps e, in place of the oldest entry once there are limit.
-func (r *ring) add(e entry, limit int) {
-	if len(r.entries) < limit {
+// add keeps e, in place of the oldest entry once there are limit, and returns the key of the one that it
+// dropped: that of e where nothing is kept.
+func (r *ring) add(e entry, limit int) (key string, dropped bool) {
+	switch {
+	case limit == 0:
+		return e.Key, true
+	case len(r.entries) < limit:
 		r.entries = append(r.entries, e)
-		return
+		return "", false
 	}
+	key = r.entries[r.oldest].Key
 	r.entries[r.oldest] = e
 	r.oldest = (r.oldest + 1) % limit
-	r.dropped++
+	return key, true
 }
 
 // at returns the i-th entry from the oldest on.
@@ -85,14 +107,16 @@ func (r *ring) replace(e entry) {
 	}
 }
 
-// clear forgets the entries, and that any was dropped.
+// clear forgets the entries.
 func (r *ring) clear() { *r = ring{listed: r.listed} }
 
 // record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number.
-// An entry that has a number already takes the place of the one that was kept under it.
-func (j *journal) record(of *ring, e entry) int64 {
+// An entry that has a number already takes the place of the one that was kept under it. spent is what the
+// request has cost since it was last recorded.
+func (j *journal) record(of *ring, e entry, spent int) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.spent += spent
 	if of == nil {
 		of = &j.stray
 	} else if !of.listed {
@@ -102,7 +126,12 @@ func (j *journal) record(of *ring, e entry) int64 {
 	if e.N == 0 {
 		j.last++
 		e.N = j.last
-		of.add(e, j.limit)
+		if key, dropped := of.add(e, j.limit); dropped {
+			if j.dropped == nil {
+				j.dropped = map[string]int{}
+			}
+			j.dropped[key]++
+		}
 	} else {
 		of.replace(e)
 	}
@@ -113,12 +142,13 @@ func (j *journal) record(of *ring, e entry) int64 {
 	return e.N
 }
 
-// forget drops what the ring of a key holds.
-func (j *journal) forget(of *ring) {
+// forget drops what the ring of a key holds, and that it has dropped anything.
+func (j *journal) forget(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
 	*of = ring{}
+	delete(j.dropped, key)
 }
 
 func (j *journal) clear() {
@@ -128,20 +158,37 @@ func (j *journal) clear() {
 	for _, r := range j.rings {
 		r.clear()
 	}
+	j.dropped = nil
 }
 
-// dropped returns how many entries a ring has lost, or the whole journal for nil.
-func (j *journal) dropped(of *ring) (n int) {
+// lost returns how many requests of a key were dropped, or of all for "".
+func (j *journal) lost(key string) (n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if of != nil {
-		return of.dropped
+	if key != "" {
+		return j.dropped[key]
 	}
-	n = j.stray.dropped
-	for _, r := range j.rings {
-		n += r.dropped
+	for _, of := range j.dropped {
+		n += of
 	}
 	return n
+}
+
+// totals returns how many requests there were, and what they cost, kept or not.
+func (j *journal) totals() (calls, spent int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return int(j.last), j.spent
+}
+
+// holds reports whether the journal can hold n requests of so many keys.
+func (j *journal) holds(n, keys int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.stray.entries) > 0 {
+		keys++
+	}
+	return n <= 0 || j.limit > 0 && (n-1)/j.limit < max(keys, 1)
 }
 
 // entries returns what one of the filters takes, or all without a filter, in order.
@@ -156,7 +203,7 @@ func (j *journal) read(filters []filter) (found []entry) {
 	take := taking(filters)
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
-			if e := r.at(i); take(&e.Request) {
+			if e := r.at(i); take(e) {
 				found = append(found, *e)
 			}
 		}
@@ -165,8 +212,9 @@ func (j *journal) read(filters []filter) (found []entry) {
 	return found
 }
 
-// wait returns the entries that f takes, once there are n, or those so far with the reason of ctx.
-func (j *journal) wait(ctx context.Context, f filter, n int) ([]entry, error) {
+// wait returns the entries that f takes, once there are n, or those so far with the reason of ctx, or at once
+// with ErrJournalTooSmall where there is no room for n of so many keys.
+func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, error) {
 	for {
 		j.mu.Lock()
 		found := j.read([]filter{f})
@@ -175,8 +223,11 @@ func (j *journal) wait(ctx context.Context, f filter, n int) ([]entry, error) {
 		}
 		changed := j.changed
 		j.mu.Unlock()
-		if len(found) >= n {
+		switch {
+		case len(found) >= n:
 			return found, nil
+		case !j.holds(n, keys):
+			return found, fmt.Errorf("%w: it keeps %d requests of each key, and %d are waited for: give the server WithJournal(%d)", ErrJournalTooSmall, j.limit, n, n)
 		}
 		select {
 		case <-changed:
@@ -190,8 +241,13 @@ func (j *journal) wait(ctx context.Context, f filter, n int) ([]entry, error) {
 func requests(entries []entry) []Request {
 	list := make([]Request, len(entries))
 	for i, e := range entries {
-		list[i] = e.Request
-		list[i].Answer = string(e.answer)
+		list[i] = e.shown()
 	}
 	return list
+}
+
+func (e *entry) shown() Request {
+	r := e.Request
+	r.Answer = string(e.answer)
+	return r
 }

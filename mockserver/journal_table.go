@@ -7,33 +7,68 @@ import (
 	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope"
 )
 
-// table writes requests, one a line; what the filter does not take says why.
-func journalTable(all []entry, f filter) string {
-	if len(all) == 0 {
-		return "The journal is empty: no request came.\n"
-	}
+// journalTable writes requests, one a line; why says of each one why it does not count, or nothing, in the line
+// below.
+func journalTable(all []entry, why func(*entry) string) string {
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
 		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
 		all = all[len(all)-most:]
 	}
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "  \tN\ttime\trequest\tkey\tstatus\tcode\tcost\tconn\tfault\tSOL\tnot counted, since")
+	var left strings.Builder // of the request, which takes what these columns leave
+	w := tabwriter.NewWriter(&left, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "  \tN\ttime\tstatus\tcost\tconn\tkey\t")
+	whys := make([]string, len(all))
 	for i := range all {
 		r := &all[i].Request
-		why := f.differs(r)
+		whys[i] = why(&all[i])
 		mark := "=>"
-		if why != "" {
+		if whys[i] != "" {
 			mark = "  "
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", mark, r.N, r.Time.Format("15:04:05.000"), r.line(),
-			orDash(r.Key), r.statusText(), orDash(printable(r.Code)), r.Cost, r.connText(), orDash(printable(r.Fault)), orDash(string(r.SOL)), printable(why))
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t\n", mark, r.N, r.Time.In(fiscope.Lima).Format("15:04:05.000"),
+			r.statusText(), r.Cost, r.connText(), orDash(r.Key))
 	}
 	_ = w.Flush()
+	lines := strings.Split(left.String(), "\n")
+	b.WriteString(lines[0] + "request (times of Lima)\n")
+	for i := range all {
+		r := &all[i].Request
+		b.WriteString(lines[i+1] + clipped(r.line(), tableWidth-utf8.RuneCountInString(lines[i+1])) + "\n")
+		if notes := r.notes(whys[i]); notes != "" {
+			b.WriteString(clipped("       "+notes, tableWidth) + "\n")
+		}
+	}
 	return b.String()
+}
+
+// tableWidth is how many columns the table has at most: more are broken by many a terminal and log.
+const tableWidth = 100
+
+// clipped returns the beginning of a line, with an ellipsis where something was cut off.
+func clipped(line string, most int) string {
+	if letters := []rune(line); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return line
+}
+
+// notes are what most requests have nothing of, and why the request was not counted.
+func (r *Request) notes(why string) string {
+	var notes []string
+	for _, note := range []struct{ name, value string }{
+		{"", r.Code}, {"fault ", r.Fault}, {"SOL ", string(r.SOL)}, {"not counted: ", why},
+	} {
+		if note.value != "" {
+			notes = append(notes, note.name+printable(note.value))
+		}
+	}
+	return strings.Join(notes, "; ")
 }
 
 // line is the request line.
@@ -41,9 +76,6 @@ func (r *Request) line() string {
 	line := r.Method + " " + r.Path
 	if r.Query != "" {
 		line += "?" + r.Query
-	}
-	if letters := []rune(line); len(letters) > 70 {
-		line = string(letters[:70]) + "…"
 	}
 	return printable(line)
 }

@@ -233,7 +233,7 @@ func TestNoControlCharacterReachesTheTestLog(t *testing.T) {
 	var said fakeTB
 	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Path: "/otra"}, 1))
 	lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
-	assert.Len(t, lines, 4, "a line each, after two of its own")
+	assert.Len(t, lines, 6, "two lines each, after two of its own")
 	for _, shown := range append(lines, strings.Split(srv.JournalTable(), "\n")...) {
 		assert.Equal(t, -1, strings.IndexFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }), "%q", shown)
 	}

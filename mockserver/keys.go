@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,7 +15,7 @@ import (
 // logs and examples; it opens nothing.
 const DefaultAPIKey = "clave-de-prueba"
 
-var errUnknownKey = errors.New("the server does not know this key")
+var errUnknownKey = cannotTake("the server does not know this key", "el servidor no conoce esa clave")
 
 // Key is an API key with its daily quota: 0 refuses every call, [Unlimited] none. It prints without the
 // key.
@@ -33,16 +32,16 @@ func (k Key) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(k)) }
 
 func (k Key) check() error {
 	if k.Key == "" {
-		return errors.New("the API key is empty")
+		return cannotTake("the API key is empty", "la clave de API está vacía")
 	}
 	for i := range len(k.Key) {
 		// Other bytes cannot travel in a header, or arrive trimmed.
 		if k.Key[i] <= ' ' || k.Key[i] > '~' {
-			return errors.New("the API key has a character that is not printable ASCII")
+			return cannotTake("the API key has a character that is not printable ASCII", "la clave de API tiene un carácter que no es ASCII imprimible")
 		}
 	}
 	if k.Quota < Unlimited {
-		return fmt.Errorf("a quota of %d calls: give 0 or more, or Unlimited", k.Quota)
+		return cannotTake("a quota of %d calls: give 0 or more, or Unlimited", "una cuota de %d llamadas: dé 0 o más, o -1, sin límite", k.Quota)
 	}
 	return nil
 }

@@ -10,19 +10,20 @@ import (
 type lookups [256]atomic.Pointer[lookupBody]
 
 type lookupBody struct {
-	of   Contribuyente
-	body []byte // never written
+	of     Contribuyente
+	assume *Assumptions // under which it was encoded
+	body   []byte       // never written
 }
 
 var lookupSeed = maphash.MakeSeed()
 
-// body returns the body of a record: the one that was made of the very same record, or a new one.
-func (l *lookups) body(found Contribuyente, encoded func() []byte) []byte {
+// body returns the body of a record: the one that was made of the very same record and reading, or a new one.
+func (l *lookups) body(found Contribuyente, assume *Assumptions, encoded func() []byte) []byte {
 	last := &l[maphash.String(lookupSeed, found.RUC)%uint64(len(l))]
-	if b := last.Load(); b != nil && b.of == found {
+	if b := last.Load(); b != nil && b.of == found && b.assume == assume {
 		return b.body
 	}
-	b := &lookupBody{found, encoded()}
+	b := &lookupBody{found, assume, encoded()}
 	last.Store(b)
 	return b.body
 }

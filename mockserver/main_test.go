@@ -45,7 +45,7 @@ func (r reply) code(t *testing.T) string {
 func (r reply) isError(t *testing.T, status int, code string) {
 	t.Helper()
 	require.Equal(t, status, r.status, "body: %s", r.body)
-	require.Equal(t, "application/json; charset=utf-8", r.header.Get("Content-Type"))
+	require.Equal(t, "application/json", r.header.Get("Content-Type"))
 	m := r.object(t)
 	require.Len(t, m, 2, "body: %s", r.body)
 	require.Equal(t, code, m["code"], "body: %s", r.body)

@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -51,13 +50,13 @@ func (m Match) Format(f fmt.State, _ rune) {
 func (m Match) check() error {
 	switch {
 	case m.Op != "" && !slices.Contains(Operations(), m.Op):
-		return fmt.Errorf("there is no operation %q: the operations are %v", string(m.Op), Operations())
+		return cannotTake("there is no operation %q: the operations are %v", "no existe la operación %q: las operaciones son %v", string(m.Op), Operations())
 	case m.Nth < 0 || m.Times < 0 || m.For < 0:
-		return errors.New("nth, times and for cannot be negative")
+		return cannotTake("nth, times and for cannot be negative", "nth, times y for no pueden ser negativos")
 	case m.Nth > 0 && m.Times > 1:
-		return errors.New("nth is one call: it cannot be met several times")
+		return cannotTake("nth is one call: it cannot be met several times", "nth es una sola llamada: times no puede ser mayor que 1")
 	case !(m.Probability >= 0 && m.Probability <= 1):
-		return errors.New("a probability is 0 to 1")
+		return cannotTake("a probability is 0 to 1", "probability va de 0 a 1")
 	}
 	return nil
 }

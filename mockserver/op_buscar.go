@@ -28,10 +28,15 @@ func buscar(c *call, assume *Assumptions) answer {
 	if query == nil {
 		return refused
 	}
-	texto := strings.TrimSpace(query.Get("razonSocial"))
-	if n := characters(texto); n < searchShortest {
+	given := query.Get("razonSocial")
+	texto := strings.TrimSpace(given)
+	counted, how := texto, " sin contar los espacios de los extremos"
+	if assume.CountBlanks {
+		counted, how = given, ""
+	}
+	if n := characters(counted); n < searchShortest {
 		return refusal(http.StatusBadRequest, codeSearchTooShort,
-			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (docs/contrato.md, 4.2)", n, searchShortest)
+			"razonSocial tiene %d caracteres%s: envíe al menos %d (docs/contrato.md, 4.2)", n, how, searchShortest)
 	}
 	limite, ok := parseLimit(query)
 	if !ok {
@@ -39,12 +44,16 @@ func buscar(c *call, assume *Assumptions) answer {
 			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contrato.md, 4.2)",
 			c.quoted(query.Get("limit")), limitMost, limitDefault)
 	}
-	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
+	if texto == "" { // blanks that count as characters are in no name
+		return success([]wireResumen{})
+	}
+	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, assume.SearchByWords, limite)
 	if err != nil {
 		return registroFailed()
 	}
 	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
 	for i, f := range found {
+		f = f.conforming()
 		list[i] = wireResumen{f.RUC, f.RazonSocial, assume.Estados.estado(f.Estado), f.Condicion}
 	}
 	return success(list)

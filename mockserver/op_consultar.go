@@ -2,20 +2,21 @@ package mockserver
 
 import "net/http"
 
+// wireContribuyente has strings, and in the fields that may have no value what [Unknown] makes of that.
 type wireContribuyente struct {
 	RUC                    string `json:"ruc"`
 	RazonSocial            string `json:"razonSocial"`
 	Estado                 string `json:"estado"`
 	Condicion              string `json:"condicion"`
-	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"`
-	Departamento           string `json:"departamento"`
-	Provincia              string `json:"provincia"`
-	Distrito               string `json:"distrito"`
-	Tipo                   string `json:"tipo"`
-	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`
-	FechaInicioActividades string `json:"fechaInicioActividades"`
+	Direccion              any    `json:"direccion,omitempty"`
+	Ubigeo                 any    `json:"ubigeo,omitempty"`
+	Departamento           any    `json:"departamento,omitempty"`
+	Provincia              any    `json:"provincia,omitempty"`
+	Distrito               any    `json:"distrito,omitempty"`
+	Tipo                   any    `json:"tipo,omitempty"`
+	ActividadEconomica     any    `json:"actividadEconomica,omitempty"`
+	FechaInscripcion       any    `json:"fechaInscripcion,omitempty"`
+	FechaInicioActividades any    `json:"fechaInicioActividades,omitempty"`
 }
 
 // consultar is the lookup of docs/contrato.md, 4.1.
@@ -33,21 +34,26 @@ func consultar(c *call, assume *Assumptions) answer {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
 	}
-	body := c.data.lookups.body(found, func() []byte {
+	body := c.data.lookups.body(found, assume, func() []byte {
+		conforming := found.conforming()
+		r := conforming
+		if assume.Unknown != UnknownAsPut { // which says how a field without a value is written
+			r = found
+		}
 		return encode(wireContribuyente{
-			RUC:                    found.RUC,
-			RazonSocial:            found.RazonSocial,
-			Estado:                 assume.Estados.estado(found.Estado),
-			Condicion:              found.Condicion,
-			Direccion:              found.Direccion,
-			Ubigeo:                 found.Ubigeo,
-			Departamento:           found.Departamento,
-			Provincia:              found.Provincia,
-			Distrito:               found.Distrito,
-			Tipo:                   found.Tipo,
-			ActividadEconomica:     found.ActividadEconomica,
-			FechaInscripcion:       found.FechaInscripcion,
-			FechaInicioActividades: found.FechaInicioActividades,
+			RUC:                    r.RUC,
+			RazonSocial:            r.RazonSocial,
+			Estado:                 assume.Estados.estado(conforming.Estado),
+			Condicion:              conforming.Condicion,
+			Direccion:              assume.Unknown.write(&r.Direccion),
+			Ubigeo:                 assume.Unknown.write(&r.Ubigeo),
+			Departamento:           assume.Unknown.write(&r.Departamento),
+			Provincia:              assume.Unknown.write(&r.Provincia),
+			Distrito:               assume.Unknown.write(&r.Distrito),
+			Tipo:                   assume.Unknown.write(&r.Tipo),
+			ActividadEconomica:     assume.Unknown.write(&r.ActividadEconomica),
+			FechaInscripcion:       assume.Unknown.write(&r.FechaInscripcion),
+			FechaInicioActividades: assume.Unknown.write(&r.FechaInicioActividades),
 		})
 	})
 	return answer{status: http.StatusOK, body: body}

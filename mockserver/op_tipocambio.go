@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -17,6 +18,8 @@ type wireTipoCambio struct {
 	Origen string      `json:"origen"`
 }
 
+var formOfFecha = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+
 // tipoCambio is the exchange rate of docs/contrato.md, 4.4.
 func tipoCambio(c *call, assume *Assumptions) answer {
 	query, refused := c.query("fecha")
@@ -27,6 +30,10 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 	if query.Has("fecha") {
 		var err error
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
+			if assume.ImpossibleDateNotFound && formOfFecha.MatchString(query.Get("fecha")) {
+				return refusal(http.StatusNotFound, codeNotFound,
+					"no hay tipo de cambio del %s: ese día no existe (docs/contrato.md, 4.4)", query.Get("fecha"))
+			}
 			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
 				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (docs/contrato.md, 4.4)",
 				c.quoted(query.Get("fecha")))

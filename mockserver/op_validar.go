@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,8 @@ func validar(c *call, assume *Assumptions) answer {
 	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
 	c.solUser, c.solResult = q.usuario.hash(), o.result
 	if o.result != SOLAccepted {
-		return refusal(http.StatusUnauthorized, codeInvalidSOL, "%s (docs/contrato.md, 4.3)", whyRefused(o))
+		r := assume.ofSOL(o)
+		return refusal(r.Status, r.Code, "%s (docs/contrato.md, 4.3)", whyRefused(o))
 	}
 	found := c.data.comprobantes.find(q.comprobante)
 	return success(wireResultado{
@@ -51,8 +53,7 @@ func validar(c *call, assume *Assumptions) answer {
 	})
 }
 
-// whyRefused says in Spanish why an attempt was refused. It never tells the clave, and the code of all of
-// them is the same, as the contract has no other.
+// whyRefused says in Spanish why an attempt was refused. It never tells the clave.
 func whyRefused(o outcome) string {
 	var why string
 	switch {
@@ -107,7 +108,9 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
 		where := ""
-		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		if bytes.HasPrefix(raw, []byte("\ufeff")) {
+			where = " (empieza con un BOM, que JSON no admite)"
+		} else if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
 		}
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,

@@ -175,3 +175,39 @@ func TestTaxAuthorityDown(t *testing.T) {
 	srv.SetSUNATDown(true)
 	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
 }
+
+// The answers to users that cannot be right are each their own, and count as they count by default.
+func TestAnswersToSOLUsers(t *testing.T) {
+	a := mockserver.DefaultAssumptions()
+	a.PrincipalSOL = mockserver.Refusal{Status: 400, Code: "PRINCIPAL"}
+	a.BlockedSOL = mockserver.Refusal{Status: 423, Code: "BLOQUEADO"}
+	a.UnknownSOL = mockserver.Refusal{Status: 404, Code: "NO_HAY"}
+	srv, api := start(t, mockserver.WithAssumptions(a))
+	principal := cpe(t, "usuarioSol", `"`+mockserver.UsuarioPrincipal+`"`)
+	for range 4 { // blocked or not, a principal is one
+		api.validar(principal).isError(t, 400, "PRINCIPAL")
+	}
+	api.validar(cpe(t, "usuarioSol", `"NADIE"`)).isError(t, 404, "NO_HAY")
+	api.validar(cpe(t, "rucSolicitante", `"20100070970"`)).isError(t, 404, "NO_HAY")
+	for range 3 { // the one that blocks is still a wrong clave
+		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 401, "INVALID_SOL_CREDENTIALS")
+	}
+	api.validar(cpe(t)).isError(t, 423, "BLOQUEADO")
+	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 4)
+	require.NoError(t, srv.UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
+	assert.Equal(t, 200, api.validar(cpe(t)).status)
+	var results []mockserver.SOLResult
+	for _, r := range srv.Requests() {
+		results = append(results, r.SOL)
+	}
+	assert.Equal(t, []mockserver.SOLResult{
+		"principal", "principal", "principal", "blocked", "unknown", "unknown", "wrong", "wrong", "wrong", "blocked", "accepted",
+	}, results, "the journal has what it was, whatever was answered")
+}
+
+func TestABOMIsCalledByItsName(t *testing.T) {
+	_, api := start(t)
+	r := api.validar("\ufeff" + cpe(t))
+	r.isError(t, 400, "MOCK_INVALID_JSON")
+	assert.Contains(t, r.body, "empieza con un BOM")
+}

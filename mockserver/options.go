@@ -240,7 +240,8 @@ func WithData(d Data) Option {
 }
 
 // WithJournal sets how many requests of each key the journal keeps, instead of 1000; the requests without
-// a known key have as many together. 0 keeps none.
+// a known key have as many together. 0 keeps none: each one then counts as dropped, and no assertion about
+// requests passes.
 func WithJournal(n int) Option {
 	return func(c *config) error {
 		if n < 0 {

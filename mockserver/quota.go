@@ -35,47 +35,69 @@ type usage struct {
 // or the clock may be set back, and neither begins a day anew that was used.
 const daysKept = 8
 
-// day is what was used on one date of the quota's zone.
+// day is what was used on one date of the quota's zone, or in 24 hours from a first call.
 type day struct {
-	date  fiscope.Fecha
+	zone  *time.Location // nil for 24 hours
+	date  fiscope.Fecha  // of the zone
+	from  time.Time      // of the 24 hours
 	until time.Time
-	reset string // until, as X-RateLimit-Reset writes it
+	form  ResetForm
+	reset string // until, as X-RateLimit-Reset writes it in that form
 	used  int
 }
 
 // newDay returns the unused day that now is in.
-func newDay(now time.Time, zone *time.Location) *day {
+func newDay(now time.Time, assume *Assumptions) *day {
+	if assume.ResetRolling {
+		return &day{from: now, until: roundUp(now.Add(24*time.Hour), time.Millisecond).UTC()} // as a fraction shows it
+	}
+	zone := assume.ResetZone
 	date := dateOf(now, zone)
 	// The first second of a later date: not every date begins at midnight, nor does every one exist.
 	const longest = 50 * 60 * 60 // seconds of a date; some zone has had one twice
 	second := sort.Search(longest, func(i int) bool {
 		return dateOf(time.Unix(now.Unix()+int64(i), 0), zone).Compare(date) > 0
 	})
-	until := time.Unix(now.Unix()+int64(second), 0).UTC()
-	return &day{date: date, until: until, reset: until.Format(time.RFC3339)}
+	return &day{zone: zone, date: date, until: time.Unix(now.Unix()+int64(second), 0).UTC()}
 }
 
 func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 	return fiscope.NewFecha(t.In(zone).Date())
 }
 
-// find returns where the day of a date is in days, or -1. It is called with the lock held.
-func (u *usage) find(date fiscope.Fecha) int {
-	return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date })
+// find returns where the day that now is in is in days, or -1. It is called with the lock held.
+func (u *usage) find(now time.Time, assume *Assumptions) int {
+	if !assume.ResetRolling {
+		date := dateOf(now, assume.ResetZone)
+		return slices.IndexFunc(u.days, func(d *day) bool { return d.zone == assume.ResetZone && d.date == date })
+	}
+	holds := func(early time.Duration) int {
+		return slices.IndexFunc(u.days, func(d *day) bool {
+			return d.zone == nil && !now.Before(d.from.Add(-early)) && now.Before(d.until)
+		})
+	}
+	if i := holds(0); i >= 0 {
+		return i
+	}
+	return holds(24 * time.Hour) // a call that read the clock before the first one, or a clock that was set back
 }
 
 // use returns the day that now is in, as the last used one. It is called with the lock held.
-func (u *usage) use(now time.Time, zone *time.Location) *day {
-	i := u.find(dateOf(now, zone))
+func (u *usage) use(now time.Time, assume *Assumptions) *day {
+	i := u.find(now, assume)
 	switch {
 	case i == 0:
 	case i > 0:
 		d := u.days[i]
 		u.days = slices.Insert(slices.Delete(u.days, i, i+1), 0, d)
 	default:
-		u.days = slices.Insert(u.days[:min(len(u.days), daysKept-1)], 0, newDay(now, zone))
+		u.days = slices.Insert(u.days[:min(len(u.days), daysKept-1)], 0, newDay(now, assume))
 	}
-	return u.days[0]
+	d := u.days[0]
+	if d.form != assume.ResetForm {
+		d.form, d.reset = assume.ResetForm, assume.ResetForm.write(d.until)
+	}
+	return d
 }
 
 // daily returns the quota, in calls a day.
@@ -93,10 +115,10 @@ func (u *usage) setLimit(limit int) {
 }
 
 // setUsed makes it as if used calls had been made on the day that now is in.
-func (u *usage) setUsed(used int, now time.Time, zone *time.Location) {
+func (u *usage) setUsed(used int, now time.Time, assume *Assumptions) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.use(now, zone).used = used
+	u.use(now, assume).used = used
 }
 
 // reset makes it as if the key had never been used.
@@ -107,11 +129,11 @@ func (u *usage) reset() {
 }
 
 // quota tells how the key stands, and changes nothing.
-func (u *usage) quota(now time.Time, zone *time.Location) Quota {
+func (u *usage) quota(now time.Time, assume *Assumptions) Quota {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := newDay(now, zone)
-	if i := u.find(d.date); i >= 0 {
+	d := newDay(now, assume)
+	if i := u.find(now, assume); i >= 0 {
 		d = u.days[i]
 	}
 	q := Quota{Limit: u.limit, Used: d.used, Remaining: Unlimited, Reset: d.until, Spent: u.spent}
@@ -126,20 +148,21 @@ type charge struct {
 	usage *usage
 	limit int
 	day   *day
-	used  int // after this call, so that no two answers show the same Remaining
+	reset string // the day's, in the form of the moment
+	used  int    // after this call, so that no two answers show the same Remaining
 }
 
 // charge takes one call from the quota of the day that now is in, and reports whether one was left.
-func (u *usage) charge(now time.Time, zone *time.Location) (charge, bool) {
+func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := u.use(now, zone)
+	d := u.use(now, assume)
 	left := u.limit == Unlimited || d.used < u.limit
 	if left {
 		d.used++
 		u.spent++
 	}
-	return charge{u, u.limit, d, d.used}, left
+	return charge{u, u.limit, d, d.reset, d.used}, left
 }
 
 // refund gives the call back.
@@ -170,7 +193,7 @@ func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
 	}
-	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.day.reset}
+	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
 	for i, name := range rateLimitHeaders {
 		h[name] = values[i : i+1 : i+1]
 	}

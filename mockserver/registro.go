@@ -13,7 +13,7 @@ type Registro interface {
 	// PorRUC returns the taxpayer with that RUC (11 digits), and whether there is one.
 	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)
 	// Buscar returns at most limite (1 to 50, or a few more) taxpayers whose business name or trade name
-	// holds texto (at least 3 characters, trimmed), without regard to case and accents, best first: see
+	// holds texto (at least 3 characters, trimmed; 1 under Assumptions.CountBlanks), without regard to case and accents, best first: see
 	// RegistroEnMemoria.
 	Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error)
 }
@@ -61,9 +61,13 @@ func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente
 // that begin with it, then those with a word that begins with it, then the rest; within each, active
 // taxpayers first, then shorter names, then by RUC. A limite below 1 finds nothing.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
+	return m.search(relevance.NewQuery(texto, false), limite), nil
+}
+
+func (m *RegistroEnMemoria) search(query relevance.Query, limite int) []Contribuyente {
 	best := mejores{limite: limite}
 	m.mu.RLock()
 	defer m.mu.RUnlock() // not before what was found is copied: a Put would write into it
-	m.fichas.search(relevance.Fold(texto), &best)
-	return best.contribuyentes(), nil
+	m.fichas.search(query, &best)
+	return best.contribuyentes()
 }

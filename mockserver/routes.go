@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/fiscope/fiscope/internal/nearest"
 )
 
 // route is how an operation is reached and answered.
@@ -76,71 +78,25 @@ func wrongMethod(to *route, c *call) answer {
 	return a
 }
 
-func noRoute(c *call) answer {
-	path := c.r.URL.EscapedPath()
-	near := nearest(path)
-	exist := make([]string, len(routes))
+// routeNames are the routes as an error text shows them.
+func routeNames() []nearest.Route {
+	names := make([]nearest.Route, len(routes))
 	for i, to := range routes {
-		exist[i] = to.method + " " + to.path
+		names[i] = nearest.Route{Method: to.method, Path: to.path}
+	}
+	return names
+}
+
+func noRoute(c *call) answer {
+	path, names := c.r.URL.EscapedPath(), routeNames()
+	near := nearest.Of(c.r.Method, path, names)
+	var others []string
+	for i, name := range names {
+		if i != near {
+			others = append(others, name.String())
+		}
 	}
 	return refusal(http.StatusNotFound, codeNoRoute,
-		"no existe la ruta %s; ¿quiso decir %s %s? Rutas del servicio: %s. Las rutas se escriben tal cual, sin // ni .. ni barra final",
-		c.quoted(path), near.method, near.path, strings.Join(exist, ", "))
-}
-
-// longPath bounds the work for one path: what comes after it makes no route nearer.
-const longPath = 200
-
-// nearest returns the route whose path differs least from path, in letters per segment.
-func nearest(path string) *route {
-	path = strings.ToLower(path[:min(len(path), longPath)])
-	got := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	if len(got) == 0 || distance(got[0], "api") > 1 {
-		got = append([]string{"api"}, got...) // a forgotten prefix would make every route look alike
-	}
-	best, least := &routes[0], -1
-	for i := range routes {
-		if d := pathDistance(got, strings.Split(routes[i].path[1:], "/")); least < 0 || d < least {
-			best, least = &routes[i], d
-		}
-	}
-	return best
-}
-
-func pathDistance(got, want []string) int {
-	total := 0
-	for i := range max(len(got), len(want)) {
-		switch {
-		case i >= len(got):
-			total += len(want[i])
-		case i >= len(want):
-			total += len(got[i])
-		case want[i] == "{ruc}":
-			total += 3 // anything goes, but dearer than one typing error in the literal beside it
-		default:
-			total += distance(got[i], want[i])
-		}
-	}
-	return total
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+		"¿quiso decir %s? No existe la ruta %s. Las otras rutas del servicio: %s. Se escriben tal cual, sin // ni .. ni barra final",
+		names[near], c.quoted(path), strings.Join(others, ", "))
 }

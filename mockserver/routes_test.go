@@ -55,6 +55,7 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 		"/api/tipocambio/2026-11-20":                      "GET /api/tipocambio",
 		"/tipocambio":                                     "GET /api/tipocambio",
 		"/api/cpe":                                        "POST /api/cpe/validar",
+		"/api/validar":                                    "POST /api/cpe/validar",
 		"/api/cpe/validate":                               "POST /api/cpe/validar",
 		"/api/cpe/validar/" + strings.Repeat("x", 50_000): "POST /api/cpe/validar",
 		"/":        "",
@@ -64,10 +65,22 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 			r := api.get(path)
 			r.isError(t, 404, "MOCK_NO_ROUTE")
 			text := r.object(t)["error"].(string)
-			assert.Contains(t, text, "¿quiso decir "+near)
-			assert.Contains(t, text, "GET /api/contribuyentes/search, GET /api/contribuyentes/{ruc}, POST /api/cpe/validar, GET /api/tipocambio")
+			assert.True(t, strings.HasPrefix(text, "¿quiso decir "+near), "what is nearest stands first: %s", text)
+			for _, route := range []string{"GET /api/contribuyentes/search", "GET /api/contribuyentes/{ruc}", "POST /api/cpe/validar", "GET /api/tipocambio"} {
+				assert.Equal(t, 1, strings.Count(text, route), "each route once: %s", text)
+			}
 			assert.Less(t, len(text), 600)
 		})
+	}
+}
+
+func TestTheMethodTellsWhichRouteWasMeant(t *testing.T) {
+	_, api := start(t)
+	for line, near := range map[string]string{
+		"POST /api/comprobantes": "POST /api/cpe/validar", "POST /api/contribuyente/search": "GET /api/contribuyentes/search",
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		assert.Contains(t, api.send(method, path, "{}").body, "¿quiso decir "+near+"?", line)
 	}
 }
 
@@ -83,7 +96,7 @@ func TestPathsThatTheMuxWouldAnswerItself(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			head, body := raw(t, srv, line+" HTTP/1.1\r\nHost: mock\r\nX-API-KEY: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
 			assert.Contains(t, head, "HTTP/1.1 404 Not Found\r\n")
-			assert.Contains(t, head, "\r\nContent-Type: application/json; charset=utf-8\r\n")
+			assert.Contains(t, head, "\r\nContent-Type: application/json\r\n")
 			assert.NotContains(t, head, "Location:")
 			assert.Contains(t, body, `"code":"MOCK_NO_ROUTE"`)
 		})

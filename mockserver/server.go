@@ -28,6 +28,15 @@ type T interface {
 	Logf(format string, args ...any)
 }
 
+// outside is the T of a server that no test has: its errors are returned, and what cannot be returned panics.
+type outside struct{}
+
+func (outside) Helper()                           {}
+func (outside) Cleanup(func())                    {}
+func (outside) Errorf(string, ...any)             {}
+func (outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (outside) Logf(string, ...any)               {}
+
 // Server is one mock of the whole service: its own data, keys, quota, SOL users and clock, shared with
 // no other Server. It is an [http.Handler]; [New] and [Start] also put it on a loopback socket. All its
 // methods are safe for concurrent use while it serves.
@@ -37,7 +46,7 @@ type Server struct {
 	// of data that delete the default one.
 	APIKey string
 
-	assume Assumptions
+	assume atomic.Pointer[Assumptions]
 	config *config // as it started: Reset goes back to it
 
 	clock   clock.Clock
@@ -49,7 +58,7 @@ type Server struct {
 	conns   atomic.Int64
 	closing chan struct{} // closed when Close begins: nothing waits any longer
 
-	t       T // nil when made by Start
+	t       T // outside, when made by Start
 	mu      sync.Mutex
 	socket  *serve.Server
 	memory  *serve.Server
@@ -85,11 +94,11 @@ func Start(opts ...Option) (*Server, error) {
 	s := &Server{
 		URL:     "http://127.0.0.1",
 		APIKey:  c.apiKey(),
-		assume:  c.assume,
 		config:  c,
 		clock:   clock.Clock{Source: c.now},
 		journal: journal{limit: c.journal},
 		closing: make(chan struct{}),
+		t:       outside{},
 	}
 	s.clock.Start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
@@ -107,9 +116,10 @@ func Start(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// loadData makes the data and the keys what the options brought, over the default data. Keys that stay
+// loadData makes the data, the keys and the readings what the options brought, over the default data. Keys that stay
 // keep what they used.
 func (s *Server) loadData() error {
+	s.t.Helper()
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	d, err := s.config.dataset()
@@ -124,6 +134,7 @@ func (s *Server) loadData() error {
 		}
 	}
 	s.data.Store(d)
+	s.assume.Store(&s.config.assume)
 	return nil
 }
 
@@ -136,7 +147,7 @@ const (
 	PartFaults  Part = "faults"  // all of them, and what they hold is let go
 	PartQuotas  Part = "quotas"  // nobody has used anything
 	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys and their limits; nobody is blocked
+	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked
 	PartLocks   Part = "locks"   // no SOL user is blocked or near it
 )
 
@@ -149,9 +160,10 @@ func Parts() []Part {
 // A request under way may see some of the old and some of the new. It is an error for a part that there
 // is not, and nothing is reset then.
 func (s *Server) Reset(parts ...Part) error {
+	s.t.Helper()
 	for _, part := range parts {
 		if !slices.Contains(Parts(), part) {
-			return s.checked("Reset", fmt.Errorf("there is no part %q: the parts are %v", string(part), Parts()))
+			return s.checked("Reset", cannotTake("there is no part %q: the parts are %v", "no existe la parte %q: las partes son %v", string(part), Parts()))
 		}
 	}
 	if len(parts) == 0 {

@@ -2,21 +2,23 @@ package mockserver
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
-// every other field is served as it is, with [Assumptions.Estados] applied to Estado.
+// every other field is served as it is, with [Assumptions.Estados] applied to Estado and [Assumptions.Unknown] to what
+// has no value.
 //
 // This and the other setters act on the next request. A value that cannot be taken is an error, and in
 // a server made by [New] also fails the test.
 func (s *Server) PutContribuyente(cs ...Contribuyente) error {
+	s.t.Helper()
 	return s.put("PutContribuyente", Data{Contribuyentes: cs})
 }
 
 // DeleteContribuyente takes taxpayers away, of the default data too; one that is not there is no error.
 func (s *Server) DeleteContribuyente(rucs ...string) error {
+	s.t.Helper()
 	return s.put("DeleteContribuyente", Data{Deleted: Deleted{Contribuyentes: rucs}})
 }
 
@@ -24,11 +26,13 @@ func (s *Server) DeleteContribuyente(rucs ...string) error {
 // must be 11 digits, Tipo one of 01, 03, 07, 08, Numero 1 or more and Codigo one of the contract's five
 // (docs/contrato.md, 2.3 and 2.4). A receipt that was never put is answered with 98, No Existe.
 func (s *Server) PutComprobante(cs ...Comprobante) error {
+	s.t.Helper()
 	return s.put("PutComprobante", Data{Comprobantes: cs})
 }
 
 // DeleteComprobante takes a receipt away: it is answered with 98, No Existe, from then on.
 func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) error {
+	s.t.Helper()
 	c := Comprobante{rucEmisor, tipo, serie, numero, CodigoNoExiste, ""}
 	if err := c.check(); err != nil {
 		return s.checked("DeleteComprobante", err)
@@ -44,22 +48,26 @@ func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) er
 // error for a day that has no rate by the contract (weekend, national holiday), and today's rate still
 // appears at 17:00 in Lima and not before (docs/contrato.md, 4.4).
 func (s *Server) PutTipoCambio(fecha, compra, venta string) error {
+	s.t.Helper()
 	return s.put("PutTipoCambio", Data{TiposCambio: []TipoCambio{{fecha, json.Number(compra), json.Number(venta)}}})
 }
 
 // DeleteTipoCambio leaves one day, YYYY-MM-DD, without a rate: a bridge day, which no calendar foresees.
 func (s *Server) DeleteTipoCambio(fecha string) error {
+	s.t.Helper()
 	return s.put("DeleteTipoCambio", Data{Deleted: Deleted{TiposCambio: []string{fecha}}})
 }
 
 // PutUsuarioSOL adds users of the tax authority's portal, or replaces those of the same RUC and user
 // name, and forgets their wrong attempts and their block.
 func (s *Server) PutUsuarioSOL(us ...SOL) error {
+	s.t.Helper()
 	return s.put("PutUsuarioSOL", Data{Usuarios: us})
 }
 
 // DeleteUsuarioSOL takes a user of the portal away, with its attempts and its block.
 func (s *Server) DeleteUsuarioSOL(ruc, usuario string) error {
+	s.t.Helper()
 	return s.put("DeleteUsuarioSOL", Data{Deleted: Deleted{Usuarios: []UsuarioID{{ruc, usuario}}}})
 }
 
@@ -71,8 +79,9 @@ func (s *Server) SOLState(ruc, usuario string) (SOLState, bool) {
 // UnblockSOL forgets a user's wrong attempts and ends its block. It is an error for a user that the
 // server does not know.
 func (s *Server) UnblockSOL(ruc, usuario string) error {
+	s.t.Helper()
 	if !s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
-		return s.checked("UnblockSOL", errors.New("the server does not know this SOL user"))
+		return s.checked("UnblockSOL", cannotTake("the server does not know this SOL user", "el servidor no conoce ese usuario SOL"))
 	}
 	return nil
 }
@@ -92,12 +101,14 @@ func (s *Server) SUNATDown() bool { return s.data.Load().sunatDown.Load() }
 // PutKey adds an API key with its daily quota in calls, or changes the quota of a key and keeps what it
 // has used today: 0 refuses every call, [Unlimited] none. The key is a text of printable ASCII.
 func (s *Server) PutKey(key string, quota int) error {
+	s.t.Helper()
 	return s.put("PutKey", Data{Keys: []Key{{key, quota}}})
 }
 
 // DeleteKey makes the server refuse a key from the next request on, and forgets its quota, its faults and
 // its part of the journal. It is an error for a key that the server does not know.
 func (s *Server) DeleteKey(key string) error {
+	s.t.Helper()
 	a := s.keys.account(key)
 	if a == nil {
 		return s.checked("DeleteKey", errUnknownKey)
@@ -109,7 +120,7 @@ func (s *Server) DeleteKey(key string) error {
 func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
-	s.journal.forget(&a.seen)
+	s.journal.forget(&a.seen, a.id)
 }
 
 // Quota returns where a key stands, and whether the server knows the key.
@@ -118,26 +129,49 @@ func (s *Server) Quota(key string) (Quota, bool) {
 	if a == nil {
 		return Quota{}, false
 	}
-	return a.quota(s.clock.Now(), s.assume.ResetZone), true
+	return a.quota(s.clock.Now(), s.assume.Load()), true
 }
 
 // SetQuotaUsed makes it as if a key had made used calls today: with the limit or more, its next call is
 // refused. It is an error for a key that the server does not know.
 func (s *Server) SetQuotaUsed(key string, used int) error {
+	s.t.Helper()
 	a := s.keys.account(key)
 	switch {
 	case a == nil:
 		return s.checked("SetQuotaUsed", errUnknownKey)
 	case used < 0:
-		return s.checked("SetQuotaUsed", errors.New("a number below 0"))
+		return s.checked("SetQuotaUsed", cannotTake("a number below 0", "un número menor que 0"))
 	}
-	a.setUsed(used, s.clock.Now(), s.assume.ResetZone)
+	a.setUsed(used, s.clock.Now(), s.assume.Load())
+	return nil
+}
+
+// Assumptions returns the readings that are in force; see [Server.SetAssumptions].
+func (s *Server) Assumptions() Assumptions { return *s.assume.Load() }
+
+// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Another
+// Quota becomes that of the server's own key, and with another ResetZone or ResetRolling nobody has used
+// anything. A reset of [PartData] goes back to the readings that it started with.
+func (s *Server) SetAssumptions(a Assumptions) error {
+	if err := a.validate(); err != nil {
+		return s.checked("SetAssumptions", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if own := s.keys.account(s.APIKey); own != nil && a.Quota != s.assume.Load().Quota {
+		own.setLimit(a.Quota)
+	}
+	s.assume.Store(&a)
 	return nil
 }
 
 // PutData puts d on the server, over what it has. Either all of it is taken, or the error says what
 // cannot be, and nothing is.
-func (s *Server) PutData(d Data) error { return s.put("PutData", d) }
+func (s *Server) PutData(d Data) error {
+	s.t.Helper()
+	return s.put("PutData", d)
+}
 
 // Data returns what was put on the server, from options, files and setters, over its default data, and
 // its keys: a server started with it in [WithData] answers the same. The taxpayers of a [Registro] are
@@ -151,6 +185,7 @@ func (s *Server) Data() Data {
 
 // put puts d on the server; setter is the name of the method for its error.
 func (s *Server) put(setter string, d Data) error {
+	s.t.Helper()
 	if err := d.check(); err != nil {
 		return s.checked(setter, err)
 	}
@@ -178,9 +213,7 @@ func (s *Server) put(setter string, d Data) error {
 // a value that was not taken must not pass in silence.
 func (s *Server) checked(setter string, err error) error {
 	err = fmt.Errorf("mockserver: %s: %w", setter, err)
-	if s.t != nil {
-		s.t.Helper()
-		s.t.Errorf("%v", err)
-	}
+	s.t.Helper()
+	s.t.Errorf("%v", err)
 	return err
 }

@@ -2,10 +2,14 @@ package mockserver_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,4 +112,118 @@ func TestSettersWhileServing(t *testing.T) {
 	wg.Wait()
 	srv.SetSUNATDown(false)
 	assert.Equal(t, 200, api.validar(cpe(t)).status)
+}
+
+// lineT is a T that notes the place of a failure as testing does: the first caller that is no helper.
+type lineT struct {
+	fakeT
+	helpers map[string]bool
+	failed  []string
+}
+
+func (l *lineT) Helper() { l.helpers[callers()[0].Function] = true }
+
+func (l *lineT) note() {
+	for _, frame := range callers() {
+		if !l.helpers[frame.Function] {
+			l.failed = append(l.failed, filepath.Base(frame.File))
+			return
+		}
+	}
+}
+
+func (l *lineT) Errorf(string, ...any) { l.note() }
+func (l *lineT) Fatalf(string, ...any) {
+	l.note()
+	panic(l)
+}
+
+// callers are those of the method of lineT.
+func callers() (list []runtime.Frame) {
+	pcs := make([]uintptr, 20)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		frame, more := frames.Next()
+		if !strings.Contains(frame.Function, "lineT") {
+			list = append(list, frame)
+		}
+		if !more {
+			return list
+		}
+	}
+}
+
+// A failure points to the test's line, not to one of this package.
+func TestAFailureIsTheTestsLine(t *testing.T) {
+	for name, journal := range map[string]int{"a journal": 10, "no journal": 0} {
+		t.Run(name, func(t *testing.T) { failuresOfSetters(t, journal) })
+	}
+}
+
+func failuresOfSetters(t *testing.T, journal int) {
+	lt := &lineT{helpers: map[string]bool{}}
+	srv := mockserver.New(lt, mockserver.WithoutSocket(), mockserver.WithJournal(journal))
+	client := srv.Client()
+	_, _ = client.Contribuyentes.Consultar(t.Context(), lookedUp)
+	tenant, stranger := srv.Tenant(srv.APIKey), srv.Tenant("nadie")
+	for name, fail := range map[string]func(){
+		"PutContribuyente":    func() { _ = srv.PutContribuyente(mockserver.Contribuyente{}) },
+		"DeleteContribuyente": func() { _ = srv.DeleteContribuyente("1") },
+		"PutComprobante":      func() { _ = srv.PutComprobante(mockserver.Comprobante{}) },
+		"DeleteComprobante":   func() { _ = srv.DeleteComprobante("1", "01", "F001", 1) },
+		"PutTipoCambio":       func() { _ = srv.PutTipoCambio("ayer", "1", "1") },
+		"DeleteTipoCambio":    func() { _ = srv.DeleteTipoCambio("ayer") },
+		"PutUsuarioSOL":       func() { _ = srv.PutUsuarioSOL(mockserver.SOL{}) },
+		"DeleteUsuarioSOL":    func() { _ = srv.DeleteUsuarioSOL("1", "") },
+		"UnblockSOL":          func() { _ = srv.UnblockSOL("1", "") },
+		"PutKey":              func() { _ = srv.PutKey("", 1) },
+		"DeleteKey":           func() { _ = srv.DeleteKey("nadie") },
+		"SetQuotaUsed":        func() { _ = srv.SetQuotaUsed("nadie", 1) },
+		"PutData":             func() { _ = srv.PutData(mockserver.Data{Keys: []mockserver.Key{{}}}) },
+		"SetNow":              func() { _ = srv.SetNow(time.Time{}) },
+		"Advance":             func() { _ = srv.Advance(-1 << 62) },
+		"Reset":               func() { _ = srv.Reset("todo") },
+		"a tenant's Reset":    func() { _ = tenant.Reset(mockserver.PartClock) },
+		"a stranger's Reset":  func() { _ = stranger.Reset() },
+		"Fault":               func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
+		"a tenant's Fault":    func() { tenant.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
+		"Client":              func() { srv.Client(fiscope.WithTimeout(-1, -1)) },
+		"a tenant's Client":   func() { tenant.Client(fiscope.WithTimeout(-1, -1)) },
+		"New":                 func() { mockserver.New(lt, mockserver.WithJournal(-1)) },
+		"AssertCalls":         func() { srv.AssertCalls(lt, mockserver.Filter{}, 2) },
+		"AssertSpent":         func() { srv.AssertSpent(lt, mockserver.Filter{}, 2) },
+		"AssertSOLAttempts":   func() { srv.AssertSOLAttempts(lt, lookedUp, "X", 2) },
+		"AssertNoSecrets":     func() { srv.AssertNoSecrets(lt, "/api/") },
+		"AssertOrder":         func() { srv.AssertOrder(lt, mockserver.Filter{Op: mockserver.OpValidar}) },
+		"AssertInFlight":      func() { srv.AssertInFlight(lt, mockserver.Filter{}, 0) },
+		"AssertPauses":        func() { srv.AssertPauses(lt, mockserver.Filter{}, 0, 0) },
+		"AssertHeader":        func() { srv.AssertHeader(lt, mockserver.Filter{}, "Accept", "x") },
+		"AssertFaultsMet": func() {
+			srv.Fault(mockserver.Match{}, mockserver.OK)
+			srv.AssertFaultsMet(lt)
+			srv.ClearFaults()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lt.failed = nil
+			func() {
+				defer func() { _ = recover() }() // of Fatalf
+				fail()
+			}()
+			assert.Equal(t, []string{"setters_test.go"}, lt.failed)
+		})
+	}
+	for _, c := range lt.cleanups {
+		c()
+	}
+}
+
+// Outside of tests, what cannot be returned panics.
+func TestOutsideOfTests(t *testing.T) {
+	srv, err := mockserver.Start(mockserver.WithoutSocket())
+	require.NoError(t, err)
+	defer srv.Close()
+	assert.Error(t, srv.PutKey("", 1))
+	assert.PanicsWithValue(t, "mockserver: Fault: nth, times and for cannot be negative", func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) })
+	assert.Panics(t, func() { srv.Client(fiscope.WithTimeout(-1, -1)) })
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -37,7 +36,7 @@ func (u SOL) check() error {
 		return err
 	}
 	if u.Clave == "" {
-		return fmt.Errorf("%v: the clave is empty", u)
+		return cannotTake("%v: the clave is empty", "%v: la clave está vacía", u)
 	}
 	return nil
 }
@@ -51,9 +50,9 @@ type UsuarioID struct {
 func (u UsuarioID) check() error {
 	switch {
 	case !isRUC(u.RUC):
-		return fmt.Errorf("SOL user of RUC %q: the RUC is not 11 digits", u.RUC)
+		return cannotTake("SOL user of RUC %q: the RUC is not 11 digits", "usuario SOL del RUC %q: ruc no tiene 11 dígitos", u.RUC)
 	case u.Usuario == "":
-		return errors.New("SOL user of RUC " + u.RUC + ": the user name is empty")
+		return cannotTake("SOL user of RUC %s: the user name is empty", "usuario SOL del RUC %s: usuario está vacío", u.RUC)
 	}
 	return nil
 }
@@ -69,7 +68,8 @@ type SOLState struct {
 // SOLResult is what the tax authority made of a SOL attempt; "" where none reached it.
 type SOLResult string
 
-// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS.
+// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS, unless [Assumptions.PrincipalSOL],
+// BlockedSOL or UnknownSOL says otherwise.
 const (
 	SOLAccepted  SOLResult = "accepted"
 	SOLWrong     SOLResult = "wrong"

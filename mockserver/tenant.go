@@ -26,11 +26,13 @@ func (t *Tenant) Format(f fmt.State, _ rune) {
 
 // Client returns an SDK client with the tenant's key; see [Server.Client].
 func (t *Tenant) Client(opts ...fiscope.Option) *fiscope.Client {
+	t.server.t.Helper()
 	return t.server.client(t.APIKey, opts...)
 }
 
 // Fault sets a fault for the tenant's calls only; see [Server.Fault].
 func (t *Tenant) Fault(m Match, steps ...Step) *ActiveFault {
+	t.server.t.Helper()
 	m.Key = t.APIKey
 	return t.server.Fault(m, steps...)
 }
@@ -87,6 +89,7 @@ func (t *Tenant) Quota() Quota {
 // Reset resets the tenant's own journal, faults and quota, or the parts of them that are given. It is an
 // error for the parts that are the server's.
 func (t *Tenant) Reset(parts ...Part) error {
+	t.server.t.Helper()
 	if len(parts) == 0 {
 		parts = []Part{PartFaults, PartQuotas, PartJournal}
 	}
@@ -98,7 +101,7 @@ func (t *Tenant) Reset(parts ...Part) error {
 		switch part {
 		case PartFaults, PartQuotas, PartJournal:
 		default:
-			return t.server.checked("Reset", fmt.Errorf("the part %q is not a tenant's own", string(part)))
+			return t.server.checked("Reset", cannotTake("the part %q is not a tenant's own", "la parte %q no es de una sola clave: quite X-API-KEY", string(part)))
 		}
 	}
 	for _, part := range parts {
@@ -108,7 +111,7 @@ func (t *Tenant) Reset(parts ...Part) error {
 		case PartQuotas:
 			a.usage.reset()
 		default:
-			t.server.journal.forget(&a.seen)
+			t.server.journal.forget(&a.seen, a.id)
 		}
 	}
 	return nil

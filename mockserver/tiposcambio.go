@@ -24,7 +24,7 @@ type TipoCambio struct {
 func (t TipoCambio) check() error {
 	for _, n := range []json.Number{t.Compra, t.Venta} {
 		if !positiveDecimal(n) {
-			return fmt.Errorf("rate of %s: %q is not a positive decimal such as 3.750", t.Fecha, string(n))
+			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750", "tipo de cambio de %s: %q no es un decimal positivo como 3.750", t.Fecha, string(n))
 		}
 	}
 	_, err := diaDeTipoCambio(t.Fecha)
@@ -34,8 +34,12 @@ func (t TipoCambio) check() error {
 // diaDeTipoCambio reads a date that can have a rate.
 func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(text)
-	if err == nil && !fecha.DiaHabil() {
-		err = fmt.Errorf("%s is a weekend or a national holiday, which has no rate (docs/contrato.md, 4.4)", fecha)
+	switch {
+	case err != nil:
+		err = cannotTake("%[1]w", "la fecha %[2]q no es un día que exista, como YYYY-MM-DD", err, text)
+	case !fecha.DiaHabil():
+		err = cannotTake("%s is a weekend or a national holiday, which has no rate (docs/contrato.md, 4.4)",
+			"%s es fin de semana o feriado nacional: no tiene tipo de cambio (docs/contrato.md, 4.4)", fecha)
 	}
 	return fecha, err
 }

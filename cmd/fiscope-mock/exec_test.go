@@ -136,16 +136,18 @@ func systemBundle() []byte {
 }
 
 func TestExecReports(t *testing.T) {
-	const script = `
+	const calls = `
 ask() { curl -s -o /dev/null -H "X-API-KEY: $FISCOPE_API_KEY" "$@"; }
 ask "$FISCOPE_BASE_URL/api/contribuyentes/20131312955"; ask "$FISCOPE_BASE_URL/api/contribuyentes/20131312955"
 ask "$FISCOPE_BASE_URL/api/contribuyente/20131312955"; ask "$FISCOPE_BASE_URL/api/tipocambio?fecha=ayer"
 curl -s -o /dev/null "$FISCOPE_BASE_URL/_mock/faults" -H 'Content-Type: application/json' -d '{"name": "cae", "steps": [{"preset": "close"}]}'
-ask "$FISCOPE_BASE_URL/api/tipocambio"; exit 3`
+ask "$FISCOPE_BASE_URL/api/tipocambio"; `
+	const reset = `curl -s -o /dev/null -X POST "$FISCOPE_BASE_URL/_mock/reset"`
+	const one = `ask "$FISCOPE_BASE_URL/api/contribuyentes/20131312955"`
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skipf("install curl to run this test: %v", err)
 	}
-	_, stderr, status := runProgram(t, nil, "exec", "-api-key", "s3creta", "--", "sh", "-c", script)
+	_, stderr, status := runProgram(t, nil, "exec", "-api-key", "s3creta", "--", "sh", "-c", calls+"exit 3")
 	assert.Equal(t, 3, status)
 	assert.NotContains(t, stderr, "s3creta")
 	want := []string{
@@ -161,6 +163,21 @@ ask "$FISCOPE_BASE_URL/api/tipocambio"; exit 3`
 	}
 	assert.Equal(t, want, got)
 
-	_, stderr, _ = runProgram(t, nil, "exec", "-journal", "1", "--", "sh", "-c", script)
-	assert.Contains(t, stderr, "the journal had no room for")
+	for name, c := range map[string]struct {
+		journal, more string
+		says          []string
+	}{
+		"a small journal":   {"1", "", []string{"5 calls, 4 queries spent", "the journal had no room for 4 of them", "1 x  tipocambio "}},
+		"no journal":        {"0", "", []string{"5 calls, 4 queries spent", "the journal had no room for 5 of them"}},
+		"a reset":           {"9", reset, []string{"5 calls, 4 queries spent", "the journal was reset after 5 of them"}},
+		"a reset, and more": {"9", reset + "; " + one, []string{"6 calls, 5 queries spent", "the journal was reset after 5 of them", "1 x  consultar  200"}},
+		"none, and a reset": {"0", reset, []string{"5 calls, 4 queries spent", "the journal was reset after 5 of them"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, stderr, _ := runProgram(t, nil, "exec", "-journal", c.journal, "--", "sh", "-c", calls+c.more)
+			for _, says := range c.says {
+				assert.Contains(t, stderr, says)
+			}
+		})
+	}
 }

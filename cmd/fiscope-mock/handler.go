@@ -10,7 +10,7 @@ import (
 
 // handler answers what arrives: the admin API under /_mock/, the service everywhere else.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
-	api := admin.New(admin.Config{Mock: r.mock, Assume: r.assume, CA: ca, Log: log, Ending: r.ending, Door: door})
+	api := admin.New(admin.Config{Mock: r.mock, CA: ca, Log: log, Ending: r.ending, Door: door})
 	var service http.Handler = r.mock
 	if r.log != logOff {
 		service = logged(r.mock, log, r.logAll)

@@ -5,9 +5,10 @@
 //	fiscope-mock -addr 127.0.0.1:8080 -now 2026-11-20T16:59:00-05:00 -frozen
 //	fiscope-mock exec -- npm test
 //	fiscope-mock health http://127.0.0.1:8080
+//	fiscope-mock version
 //
 // Beside the service, on the same address, GET /_mock/ lists its admin API: data, clock, faults, journal,
-// quotas, SOL users, assumptions and reset, for tests in any language. README.md shows it, -h lists the
+// quotas, SOL users, assumptions and reset, for tests in any language. README.md shows it, help lists the
 // flags and their environment variables.
 //
 // It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
@@ -54,8 +55,18 @@ func main() {
 	os.Exit(run(ctx, args, os.Getenv, os.Stdout, os.Stderr))
 }
 
-// run is the program without a subcommand: it serves until ctx ends and returns the exit status.
+// run is the program without exec and health: it serves until ctx ends and returns the exit status.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "help":
+			_, _ = io.WriteString(stdout, usage)
+			return 0
+		case "version", "-version", "--version":
+			_, _ = fmt.Fprintln(stdout, version())
+			return 0
+		}
+	}
 	s, err := readSettings(defaultSettings(), args, env)
 	if err == nil && len(s.rest) > 0 {
 		err = fmt.Errorf("unexpected argument %q", s.rest[0])

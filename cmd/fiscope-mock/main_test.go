@@ -143,6 +143,28 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+func TestHelpAndVersionAreWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"help":      {[]string{"help"}, `(?s)^Usage: fiscope-mock .*\n  -addr HOST:PORT`},
+		"help of":   {[]string{"help", "exec"}, `^Usage: fiscope-mock `},
+		"version":   {[]string{"version"}, `^fiscope-mock \S+ go1\.\S+ \w+/\w+\n$`},
+		"--version": {[]string{"--version"}, `^fiscope-mock \S+ go1\.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, status := runProgram(t, nil, c.args...)
+			assert.Equal(t, 0, status)
+			assert.Empty(t, stderr)
+			assert.Regexp(t, c.want, stdout)
+		})
+	}
+	asked, _, _ := runProgram(t, nil, "-h")
+	help, _, _ := runProgram(t, nil, "help")
+	assert.Equal(t, asked, help)
+}
+
 // The built program, over a real socket, stopped as a supervisor stops it.
 func TestProgram(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {

@@ -19,21 +19,24 @@ type kind struct {
 	status            int
 }
 
-// report writes what the mock server saw: how often each thing happened, in the order in which it first
-// did.
+// report writes what the mock server saw: how many calls there were, and how often each thing happened of
+// those that the journal still has, in the order in which it first did.
 func report(w io.Writer, mock *mockserver.Server) {
-	requests := mock.Requests()
-	spent, times, first := 0, map[kind]int{}, map[kind]int64{}
+	requests, dropped := mock.Requests(), mock.Dropped("")
+	times, first := map[kind]int{}, map[kind]int64{}
 	for _, r := range requests {
-		spent += r.Cost
 		k := kind{cmp.Or(string(r.Op), r.Method+" "+r.Path), r.Code, r.Fault, r.Status}
 		if times[k]++; times[k] == 1 {
 			first[k] = r.N
 		}
 	}
-	_, _ = fmt.Fprintf(w, "fiscope-mock: %d calls, %d queries spent\n", len(requests)+mock.Dropped(""), spent)
-	if n := mock.Dropped(""); n > 0 {
-		_, _ = fmt.Fprintf(w, "  the journal had no room for %d of them, which are not counted below: see -journal\n", n)
+	calls, spent := mock.Totals()
+	_, _ = fmt.Fprintf(w, "fiscope-mock: %d calls, %d queries spent\n", calls, spent)
+	if dropped > 0 {
+		_, _ = fmt.Fprintf(w, "  the journal had no room for %d of them, which are not counted below: see -journal\n", dropped)
+	}
+	if n := calls - len(requests) - dropped; n > 0 {
+		_, _ = fmt.Fprintf(w, "  the journal was reset after %d of them, which are not counted below\n", n)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range slices.SortedFunc(maps.Keys(times), func(a, b kind) int { return cmp.Compare(first[a], first[b]) }) {

@@ -143,6 +143,6 @@ func startError(s settings, err error, stderr io.Writer) int {
 		}
 		text = fmt.Sprintf("address %q of -addr or FISCOPE_MOCK_ADDR: %v", s.addr, failed.Err)
 	}
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nrun fiscope-mock -h for the flags\n", text)
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nrun fiscope-mock help for the flags\n", text)
 	return 2
 }

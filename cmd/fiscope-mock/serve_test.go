@@ -87,6 +87,42 @@ func TestQuotaInForce(t *testing.T) {
 	assert.Contains(t, stderr.String(), "contradict each other")
 }
 
+// A reading from a flag, from its variable or from the admin API is in force, and a value that there is not is
+// named when the program starts.
+func TestAssumptionsInForce(t *testing.T) {
+	for name, c := range map[string]struct {
+		env   func(string) string
+		flags []string
+	}{
+		"flags":        {vars(), []string{"-assume", "KeyBody=message", "-assume", "MissingKey=403:"}},
+		"its variable": {vars("FISCOPE_MOCK_ASSUME", "KeyBody=message MissingKey=403:"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
+			keyless := func() (int, string) {
+				resp, err := http.Get(url + "/api/tipocambio")
+				require.NoError(t, err)
+				defer func() { _ = resp.Body.Close() }()
+				body, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				return resp.StatusCode, string(body)
+			}
+			_, list := ask(t, "GET", url+"/_mock/assumptions", "")
+			assert.Regexp(t, `"name": "MissingKey",\s+"value": "403:",\s+"default": "401:UNAUTHORIZED",\s+"section": "5.4",\s+"reason": "`, list)
+			status, body := keyless()
+			assert.Equal(t, 403, status)
+			assert.Regexp(t, `^\{"message":"falta el encabezado X-API-KEY`, body)
+			status, body = ask(t, "PUT", url+"/_mock/assumptions", `{"KeyBody": "empty"}`)
+			require.Equal(t, 200, status, body)
+			_, body = keyless()
+			assert.Empty(t, body)
+		})
+	}
+	var stderr bytes.Buffer
+	assert.NotZero(t, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-assume", "KeyBody=otra"}, vars(), io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), `KeyBody takes one of contract, no-code, message, page, empty`)
+}
+
 // Nobody may come to release it: a test would wait for as long as its runner lets it.
 func TestAHoldEndsByItself(t *testing.T) {
 	assert.Equal(t, time.Minute, defaultSettings().hold)

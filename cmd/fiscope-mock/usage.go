@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
 )
 
 const usage = `Usage: fiscope-mock [flags]
        fiscope-mock exec [flags] -- COMMAND [ARGUMENT...]
        fiscope-mock health [-tls-ca-file FILE] URL
+       fiscope-mock help | version
 
 Serves the mock of the fiscal data service, with its default data, until it is
 stopped (Ctrl-C, SIGTERM): what is in flight is finished, a second signal cuts.
@@ -44,9 +48,10 @@ image without a shell.
                     (FISCOPE_MOCK_NOW)
   -frozen           its clock stands still (FISCOPE_MOCK_FROZEN=true)
   -assume NAME=VAL  another reading of what the contract leaves open, such as
-                    BlockAfter=5 or QuotaExceeded=403:FORBIDDEN; repeat for more
-                    (FISCOPE_MOCK_ASSUME, several with spaces between). The
-                    names and values: GET /_mock/assumptions
+                    BlockAfter=5 or QuotaExceeded=403:FORBIDDEN (403: is an
+                    empty code); repeat for more (FISCOPE_MOCK_ASSUME, several
+                    with spaces between). The names, values, sections of the
+                    contract and reasons: GET /_mock/assumptions
   -journal N        how many calls of each key it remembers
                     (FISCOPE_MOCK_JOURNAL; default 1000)
   -hold-limit D     release a fault that has held a call for so long; 0 is never
@@ -75,7 +80,7 @@ image without a shell.
                     (FISCOPE_MOCK_SHUTDOWN_TIMEOUT; default 5s)
   -timeout D        exec: end COMMAND after so long, with SIGTERM and 5s later
                     with SIGKILL, and exit with 124 (FISCOPE_MOCK_TIMEOUT)
-  -h                this text
+  -h                this text, as help prints it
 
 A flag wins over its variable; an empty variable counts as not set.
 
@@ -95,6 +100,15 @@ func usageError(err error, stdout, stderr io.Writer) int {
 		_, _ = io.WriteString(stdout, usage)
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock -h for the flags\n", err)
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock help for the flags\n", err)
 	return 2
+}
+
+// version is the program's, of the module that it was built from, and Go's.
+func version() string {
+	module := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		module = info.Main.Version
+	}
+	return fmt.Sprintf("fiscope-mock %s %s %s/%s", cmp.Or(module, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

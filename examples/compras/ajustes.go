@@ -19,9 +19,7 @@ var muestra []byte
 const nombreMuestra = "muestra.csv"
 
 // The sample has an accepted receipt of an issuer that is NO HABIDO, which the mock's data have not.
-var comprobanteNoHabido = mockserver.Comprobante{
-	RUCEmisor: "20999990020", Tipo: "01", Serie: "F001", Numero: 7, Codigo: mockserver.CodigoAceptado,
-}
+var comprobanteNoHabido = mockserver.Factura("20999990020", "F001", 7)
 
 // ajustes is what a run works with.
 type ajustes struct {

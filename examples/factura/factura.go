@@ -54,7 +54,7 @@ const maxLineas = 500
 
 // factura checks all that costs nothing before it spends a query.
 func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
-	fecha := fiscope.HoyEnLima()
+	fecha := fiscope.FechaEnLima(s.ahora())
 	if p.Fecha != "" {
 		var err error
 		if fecha, err = fiscope.ParseFecha(p.Fecha); err != nil {

@@ -55,18 +55,20 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	if baseURL == "" && *addr != "" && !*mock {
 		return errors.New("falta FISCOPE_BASE_URL (con -mock, las respuestas son inventadas)")
 	}
+	ahora := time.Now
 	if *mock || baseURL == "" {
 		m, err := mockserver.Start()
 		if err != nil {
 			return err
 		}
 		defer m.Close()
-		*mock, baseURL, apiKey = true, m.URL, m.APIKey
+		*mock, baseURL, apiKey, ahora = true, m.URL, m.APIKey, m.Now
 	}
 
 	registro := slog.New(slog.NewTextHandler(stderr, nil))
 	opts := []fiscope.Option{
 		fiscope.WithLogger(registro),
+		fiscope.WithClock(ahora),
 		// Customers repeat: each is asked once in 12 hours. While the service is down, or the quota spent,
 		// what was known serves two days more, and the answer says so.
 		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}),
@@ -89,7 +91,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		origen = "un mock: respuestas inventadas"
 	}
 	fmt.Fprintf(stdout, "Escuchando en http://%s, con %s\n", escucha.Addr(), origen)
-	rutas := nuevoServicio(client, registro).rutas()
+	rutas := nuevoServicio(client, ahora, registro).rutas()
 	if *addr != "" {
 		return servir(ctx, escucha, rutas)
 	}

@@ -77,6 +77,7 @@ func TestStatuses(t *testing.T) {
 		says                     string
 	}{
 		{"an invoice", "POST", "/facturas", invoice, nil, 200, `"cierre":"2026-11-18"`},
+		{"an invoice of today", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19",`, "", 1), nil, 200, `"fecha":"2026-11-20"`},
 		{"a customer", "GET", "/clientes/20100070970", "", nil, 200, `"activoYHabido":true`},
 		{"no such customer", "GET", "/clientes/20999999990", "", nil, 404, "cliente_no_existe"},
 		{"not a RUC", "GET", "/clientes/123", "", nil, 400, "dato_invalido"},
@@ -104,7 +105,7 @@ func TestStatuses(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.path, strings.NewReader(tc.body))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
-			nuevoServicio(client, slog.New(slog.NewTextHandler(&log, nil))).rutas().ServeHTTP(w, r)
+			nuevoServicio(client, srv.Now, slog.New(slog.NewTextHandler(&log, nil))).rutas().ServeHTTP(w, r)
 			assert.Equal(t, tc.status, w.Code, w.Body.String())
 			var compact bytes.Buffer
 			require.NoError(t, json.Compact(&compact, w.Body.Bytes()))

@@ -14,14 +14,16 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// servicio answers our own requests, with what it asks of the fiscal data service.
+// servicio answers our own requests, with what it asks of the fiscal data service. An invoice without a date is
+// of the day that ahora shows in Lima: [time.Now], or a mock's clock, which the client then goes by too.
 type servicio struct {
 	client   *fiscope.Client
+	ahora    func() time.Time
 	registro *slog.Logger
 }
 
-func nuevoServicio(client *fiscope.Client, registro *slog.Logger) *servicio {
-	return &servicio{client, registro}
+func nuevoServicio(client *fiscope.Client, ahora func() time.Time, registro *slog.Logger) *servicio {
+	return &servicio{client, ahora, registro}
 }
 
 func (s *servicio) rutas() http.Handler {

@@ -79,14 +79,8 @@ func (padronInventado) PorRUC(_ context.Context, ruc string) (mockserver.Contrib
 	if err != nil || !strings.HasPrefix(ruc, "209") || n%40 == 39 {
 		return mockserver.Contribuyente{}, false, nil
 	}
-	c := mockserver.Contribuyente{
-		RUC: ruc, RazonSocial: fmt.Sprintf("PEÑA Y NÚÑEZ SINTÉTICA %d S.A.C.", n),
-		Estado: "ACTIVO", Condicion: "HABIDO",
-		Direccion: fmt.Sprintf("AV. DE MUESTRA NRO. %d", n), Ubigeo: "150101",
-		Departamento: "LIMA", Provincia: "LIMA", Distrito: "LIMA",
-		Tipo: "SOCIEDAD ANONIMA CERRADA", ActividadEconomica: "6201 - PROGRAMACIÓN INFORMÁTICA",
-		FechaInscripcion: "2020-01-02", FechaInicioActividades: "2020-01-03",
-	}
+	c := mockserver.Empresa(ruc)
+	c.RazonSocial = fmt.Sprintf("PEÑA Y NÚÑEZ SINTÉTICA %d S.A.C.", n)
 	switch {
 	case n%10 == 3:
 		c.Estado = "BAJA DEFINITIVA"

@@ -47,11 +47,13 @@ func TestWhatItDecides(t *testing.T) {
 		{"not found", nil, 126, noPagar},
 		{"the query failed", nil, 127, esperar},
 		{"an issuer that is not habido", func(s *mockserver.Server) error {
-			return s.PutContribuyente(mockserver.Contribuyente{RUC: "20100070970", RazonSocial: "X", Estado: "ACTIVO", Condicion: "NO HABIDO"})
+			emisor := mockserver.Empresa("20100070970")
+			emisor.Condicion = "NO HABIDO"
+			return s.PutContribuyente(emisor)
 		}, 123, noPagar},
 		{"an issuer that does not exist", func(s *mockserver.Server) error { return s.DeleteContribuyente("20100070970") }, 123, noPagar},
 		{"a receipt of your own", func(s *mockserver.Server) error {
-			return s.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 900, Codigo: mockserver.CodigoAceptado})
+			return s.PutComprobante(mockserver.Factura("20100070970", "F001", 900))
 		}, 900, pagar},
 	}
 	for _, tc := range cases {
@@ -76,7 +78,9 @@ func TestALookupThatFailsOnceIsTriedAgain(t *testing.T) {
 	got, err := c.decidir(t.Context(), factura)
 	require.NoError(t, err)
 	assert.Equal(t, pagar, got)
-	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2)
+	srv.AssertFaultsMet(t)
+	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 500},
+		mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, mockserver.Filter{Op: mockserver.OpValidar})
 }
 
 // An answer that was paid for and is lost. A validation is not repeated: it could be a second refusal.
@@ -90,38 +94,46 @@ func TestALostAnswerIsPaidOnce(t *testing.T) {
 	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpValidar}, 1)
 }
 
-// The clock: one minute before publication, and after it.
+// The clock: one minute before publication, and after it. The client of srv.Client() goes by the mock's, so
+// this test says the same in any year.
 func TestBeforeAndAfterFiveInTheAfternoon(t *testing.T) {
 	for hour, want := range map[string]decision{"2026-11-20 16:59:00": sinTarifa, "2026-11-20 17:00:00": pagar} {
 		t.Run(hour, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // here time is the test's: the client's clock moves with the mock's
-				at, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
-				require.NoError(t, err)
-				time.Sleep(time.Until(at))
-				c, _ := nueva(t, mockserver.WithoutSocket())
-				venta, got, err := c.tarifa(t.Context(), viernes.AddDays(1))
-				require.NoError(t, err)
-				assert.Equal(t, want, got)
-				assert.Equal(t, want == pagar, venta != "")
-			})
+			at, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
+			require.NoError(t, err)
+			c, _ := nueva(t, mockserver.WithNow(at), mockserver.WithFrozenClock())
+			venta, got, err := c.tarifa(t.Context(), viernes.AddDays(1))
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+			assert.Equal(t, want == pagar, venta != "")
 		})
 	}
 }
 
 // The quota ends, and begins anew at midnight in Lima.
 func TestTheQuotaEndsAndComesBack(t *testing.T) {
+	c, srv := nueva(t, mockserver.WithQuota(3))
+	for _, want := range []decision{pagar, sinCuota, sinCuota} {
+		got, err := c.decidir(t.Context(), factura)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+	srv.AssertSpent(t, mockserver.Filter{}, 3)
+	require.NoError(t, srv.Advance(24*time.Hour)) // a new day for both
+	got, err := c.decidir(t.Context(), factura)
+	require.NoError(t, err)
+	assert.Equal(t, pagar, got)
+}
+
+// Waits are real: in a synctest bubble they pass at once, and the mock says how long the client has waited.
+func TestItWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, srv := nueva(t, mockserver.WithoutSocket(), mockserver.WithQuota(3))
-		for _, want := range []decision{pagar, sinCuota, sinCuota} {
-			got, err := c.decidir(t.Context(), factura)
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
-		}
-		srv.AssertSpent(t, mockserver.Filter{}, 3)
-		time.Sleep(24 * time.Hour) // no time at all, in a bubble
+		c, srv := nueva(t, mockserver.WithoutSocket())
+		srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.Status(503).And(mockserver.RetryAfter("3")))
 		got, err := c.decidir(t.Context(), factura)
 		require.NoError(t, err)
 		assert.Equal(t, pagar, got)
+		srv.AssertPauses(t, mockserver.Filter{Op: mockserver.OpConsultar}, 3*time.Second, 4*time.Second)
 	})
 }
 

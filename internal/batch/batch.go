@@ -52,7 +52,10 @@ type Batch[E any, K comparable, R any] struct {
 }
 
 // Over yields a line for each input, in no order. It returns the lowest position that was not delivered,
-// and why it stopped there: nil where the inputs ended, or yield said that it has enough.
+// and why it stopped there: nil where the inputs ended, or yield said that it has enough; otherwise the error of
+// an input, or that of ctx.
+//
+// What breaks off a query, a panic or runtime.Goexit, breaks off Over, once no goroutine of it is left.
 func (b Batch[E, K, R]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yield func(Line[E, R]) bool) (low int, stopped error) {
 	p.Concurrency = min(p.Concurrency, Window)
 	ctx, cancel := context.WithCancel(ctx)
@@ -67,5 +70,8 @@ func (b Batch[E, K, R]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], 
 	defer r.asking.Wait()
 	defer cancel()
 	r.loop()
+	cancel()
+	r.asking.Wait()
+	r.broken.Load().Raise()
 	return r.low, r.stopped
 }

@@ -3,6 +3,7 @@ package batch_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope/internal/batch"
+	"github.com/fiscope/fiscope/internal/broken"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -221,17 +223,15 @@ func TestToBreakOutCancelsWhatIsUnderWay(t *testing.T) {
 
 func TestAContextThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		reason := errors.New("the till is closing")
-		ctx, cancel := context.WithCancelCause(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		low, err := answers(func(ctx context.Context, in int) error {
 			if in == 10 {
-				cancel(reason)
+				cancel()
 				return ctx.Err()
 			}
 			return nil
 		}).Over(ctx, batch.Policy{Concurrency: 1, MaxFailures: 3}, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
 		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, err, reason)
 		assert.Equal(t, 10, low)
 	})
 }
@@ -314,4 +314,43 @@ func TestAResultIsKeptPackedForLaterDuplicates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"4", "missing", "-4", "missing", "-4"}, got)
 	assert.Equal(t, 1, packed)
+}
+
+func TestWhatBreaksOffAQueryBreaksOffTheBatch(t *testing.T) {
+	for name, leave := range map[string]func(){"a panic": func() { panic("boom") }, "a Goexit": runtime.Goexit} {
+		for at := range 5 {
+			t.Run(name+" at "+strconv.Itoa(at), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var under, ended atomic.Int64
+					over := make(chan any)
+					go func() {
+						defer func() { over <- recover() }()
+						_, _ = answers(func(ctx context.Context, in int) error {
+							under.Add(1)
+							defer ended.Add(1)
+							switch {
+							case in == at:
+								time.Sleep(time.Second)
+								leave()
+							case in > at:
+								<-ctx.Done()
+							}
+							return nil
+						}).Over(t.Context(), policy, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool { return assert.NoError(t, l.Err) })
+						t.Error("it returned")
+					}()
+					recovered := <-over
+					assert.Equal(t, under.Load(), ended.Load(), "no goroutine is left")
+					if name == "a Goexit" {
+						assert.Nil(t, recovered)
+						return
+					}
+					p, ok := recovered.(*broken.Panic)
+					require.True(t, ok, "%T", recovered)
+					assert.Equal(t, "boom", p.Value)
+					assert.Contains(t, string(p.Stack), "batch_test.go")
+				})
+			})
+		}
+	}
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/fiscope/fiscope/internal/broken"
 )
 
 // run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
@@ -22,7 +24,8 @@ type run[E any, K comparable, R any] struct {
 	known    *simplelru.LRU[K, *known[E, K, R]] // what was asked, for its duplicates
 	answers  chan *query[E, K, R]               // has room for all: nobody waits to send
 	asking   sync.WaitGroup
-	underWay int // queries that are asked, or answered and not taken
+	broken   atomic.Pointer[broken.Off] // how the first of the queries was broken off that was
+	underWay int                        // queries that are asked, or answered and not taken
 	pause    pause
 
 	position int   // of the next input
@@ -61,7 +64,7 @@ func (b *run[E, K, R]) loop() {
 		b.ended = !more
 	}
 	for {
-		b.stop(b.interruption())
+		b.stop(b.ctx.Err())
 		if b.room() && !b.read() {
 			b.stopped = nil // the consumer has enough
 			return
@@ -82,6 +85,9 @@ func (b *run[E, K, R]) loop() {
 			}
 			return
 		}
+		if b.broken.Load() != nil {
+			return
+		}
 		if !b.take(q) {
 			b.stopped = nil // the consumer has enough
 			return
@@ -100,15 +106,6 @@ func (b *run[E, K, R]) room() bool {
 
 // stop ends the batch, unless err is nil. The first reason counts.
 func (b *run[E, K, R]) stop(err error) { b.stopped = cmp.Or(b.stopped, err) }
-
-// interruption returns why the context ended, and nil while it has not.
-func (b *run[E, K, R]) interruption() error {
-	err := b.ctx.Err()
-	if cause := context.Cause(b.ctx); err != nil && !errors.Is(cause, err) {
-		return fmt.Errorf("%w: %w", err, cause)
-	}
-	return err
-}
 
 // read takes one input, and asks for it unless the same was asked before. It returns false when the
 // consumer has enough.
@@ -132,8 +129,12 @@ func (b *run[E, K, R]) read() bool {
 	}
 	b.underWay++
 	b.asking.Go(func() {
-		q.result, q.err = b.ask(value)
-		b.answers <- q
+		broken.Run(func() { q.result, q.err = b.ask(value) }, func(off *broken.Off) {
+			if off != nil {
+				b.broken.CompareAndSwap(nil, off)
+			}
+			b.answers <- q
+		})
 	})
 	return true
 }
@@ -170,9 +171,9 @@ func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 	b.first = true
 	verdict := b.Judge(q.err)
 	b.remember(q, verdict.Keep)
-	interruption := b.interruption()
+	interruption := b.ctx.Err()
 	b.stop(interruption)
-	if q.err != nil && (verdict.Stop || interruption != nil && errors.Is(q.err, b.ctx.Err())) {
+	if q.err != nil && (verdict.Stop || interruption != nil && errors.Is(q.err, interruption)) {
 		b.stop(q.err) // as all that follow would: it is not delivered, and another run begins with it
 		return true
 	}

@@ -2,7 +2,6 @@ package coalesce_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -29,7 +28,15 @@ func slow(answer string) func(context.Context, coalesce.Tell[string]) string {
 // sent is slow, and tells that it is sent.
 func sent(answer string) func(context.Context, coalesce.Tell[string]) string {
 	return func(ctx context.Context, tell coalesce.Tell[string]) string {
-		tell("sent", time.Time{})
+		tell("sent", time.Time{}, true)
+		return slowly(ctx, answer)
+	}
+}
+
+// leaves is slow, and tells that it is about to be sent.
+func leaves(answer string) func(context.Context, coalesce.Tell[string]) string {
+	return func(ctx context.Context, tell coalesce.Tell[string]) string {
+		tell("leaves", time.Time{}, false)
 		return slowly(ctx, answer)
 	}
 }
@@ -37,7 +44,7 @@ func sent(answer string) func(context.Context, coalesce.Tell[string]) string {
 // waits tells that it waits for a second.
 func waits(answer string) func(context.Context, coalesce.Tell[string]) string {
 	return func(ctx context.Context, tell coalesce.Tell[string]) string {
-		tell("too late", time.Now().Add(time.Second))
+		tell("too late", time.Now().Add(time.Second), false)
 		return slowly(ctx, answer)
 	}
 }
@@ -88,13 +95,14 @@ func TestACallerThatLeaves(t *testing.T) {
 		soFar  string // what the caller that leaves gets
 		want   string // what the query brings
 	}{
-		"others stay":                         {false, sent("answer"), 1, "sent", "answer"},
-		"the last one":                        {false, sent("answer"), 0, "sent", "cancelled"},
-		"the last one, sent and kept":         {true, sent("answer"), 0, "sent", "answer"},
-		"the last one, kept but not sent":     {true, slow("answer"), 0, "", "cancelled"},
-		"the last one, kept, while it waits":  {true, waits("answer"), 0, "too late", "cancelled"},
-		"others stay, sent and kept":          {true, sent("answer"), 3, "sent", "answer"},
-		"others stay, and it is not sent yet": {true, slow("answer"), 3, "", "answer"},
+		"others stay":                                      {false, sent("answer"), 1, "sent", "answer"},
+		"the last one":                                     {false, sent("answer"), 0, "sent", "cancelled"},
+		"the last one, sent and kept":                      {true, sent("answer"), 0, "sent", "answer"},
+		"the last one, kept but not sent":                  {true, slow("answer"), 0, "", "cancelled"},
+		"the last one, kept, while it waits":               {true, waits("answer"), 0, "too late", "cancelled"},
+		"the last one, kept, while it is about to be sent": {true, leaves("answer"), 0, "leaves", "cancelled"},
+		"others stay, sent and kept":                       {true, sent("answer"), 3, "sent", "answer"},
+		"others stay, and it is not sent yet":              {true, slow("answer"), 3, "", "answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,7 +187,7 @@ func TestAQueryWithoutCallersBeginsNothing(t *testing.T) {
 					_, _, _ = g.Join(ctx, 1, func(ctx context.Context, tell coalesce.Tell[string]) string {
 						answer := sent("answer")(ctx, tell)
 						assert.NoError(t, ctx.Err())
-						tell("", next())
+						tell("", next(), true)
 						ended = ctx.Err()
 						return answer
 					})
@@ -238,20 +246,101 @@ func TestAQueryHasTheValuesOfItsFirstCallerAndNoEnd(t *testing.T) {
 	})
 }
 
+// endsWith is a context that ends when a query has ended.
+type endsWith struct {
+	context.Context
+	ended chan struct{}
+}
+
+func (c endsWith) Done() <-chan struct{} { <-c.ended; return c.ended }
+func (c endsWith) Err() error {
+	select {
+	case <-c.ended:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
 func TestAnAnswerThatIsThereIsBetterThanAnEndedContext(t *testing.T) {
 	for range 100 {
-		synctest.Test(t, func(t *testing.T) {
-			g := coalesce.Group[int, string]{Go: inBackground}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-			defer cancel()
-			answer, _, err := g.Join(ctx, 1, func(context.Context, coalesce.Tell[string]) string {
-				cancel()
-				return "answer"
+		ctx := endsWith{t.Context(), make(chan struct{})}
+		g := coalesce.Group[int, string]{Go: func(f func()) {
+			go func() {
+				defer close(ctx.ended)
+				f()
+			}()
+		}}
+		answer, _, err := g.Join(ctx, 1, func(context.Context, coalesce.Tell[string]) string { return "answer" })
+		require.NoError(t, err)
+		assert.Equal(t, "answer", answer)
+	}
+}
+
+// A query that would wait for longer than any of its callers is told so at once, and serves nobody who comes
+// then.
+func TestAQueryForWhichNobodyWaits(t *testing.T) {
+	for name, test := range map[string]struct {
+		patience []time.Duration // of the callers; 0 for those without a deadline
+		leaves   int             // the first of them that give up before it tells
+		stays    bool
+	}{
+		"one that cannot wait":          {[]time.Duration{time.Second}, 0, false},
+		"many that cannot":              {[]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, 0, false},
+		"one that can":                  {[]time.Duration{time.Second, time.Hour}, 0, true},
+		"one without a deadline":        {[]time.Duration{time.Second, 0}, 0, true},
+		"the one that could has left":   {[]time.Duration{0, time.Second}, 1, false},
+		"another that could has left":   {[]time.Duration{0, time.Second, 0}, 1, true},
+		"nobody is there":               {[]time.Duration{0}, 1, false},
+		"two of the same, one has left": {[]time.Duration{time.Hour, time.Hour}, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := coalesce.Group[int, string]{Go: inBackground}
+				left, leave := context.WithCancel(t.Context())
+				proceed := make(chan struct{})
+				var wg sync.WaitGroup
+				ask := func(ctx context.Context, tell coalesce.Tell[string]) string {
+					<-proceed
+					assert.Equal(t, test.stays, tell("too late", time.Now().Add(time.Minute), false))
+					assert.Equal(t, test.stays, ctx.Err() == nil)
+					return slowly(ctx, "answer")
+				}
+				for i, patience := range test.patience {
+					ctx, cancel := context.WithCancel(t.Context())
+					if i < test.leaves {
+						ctx = left
+					}
+					if patience > 0 {
+						ctx, cancel = context.WithTimeout(ctx, patience)
+					}
+					wg.Go(func() {
+						defer cancel()
+						answer, _, err := g.Join(ctx, 1, ask)
+						switch {
+						case i < test.leaves:
+							assert.ErrorIs(t, err, context.Canceled)
+						case patience == 0 || patience == time.Hour:
+							assert.Equal(t, "answer", answer)
+						default:
+							assert.NoError(t, err)
+							assert.Equal(t, "too late", answer)
+						}
+					})
+					synctest.Wait()
+				}
+				leave()
+				synctest.Wait()
+				close(proceed)
+				synctest.Wait()
+				if !test.stays {
+					answer, first, err := g.Join(t.Context(), 1, slow("another"))
+					require.NoError(t, err)
+					assert.True(t, first)
+					assert.Equal(t, "another", answer)
+				}
+				wg.Wait()
 			})
-			if err == nil {
-				assert.Equal(t, "answer", answer)
-			}
-			assert.True(t, err == nil || errors.Is(err, context.Canceled))
 		})
 	}
 }
@@ -265,5 +354,5 @@ func TestWhatAQueryTellsAfterItsEndIsNotHeard(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, "answer", answer)
-	late("later", time.Time{})
+	late("later", time.Time{}, true)
 }

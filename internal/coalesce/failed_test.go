@@ -13,12 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/coalesce"
 )
 
 // thatPanics stands in the stack of a panic.
 func thatPanics(value any) func(context.Context, coalesce.Tell[string]) string {
-	return func(context.Context, coalesce.Tell[string]) string {
+	return func(_ context.Context, tell coalesce.Tell[string]) string {
+		tell("so far", time.Time{}, true)
 		time.Sleep(time.Second)
 		panic(value)
 	}
@@ -29,11 +31,11 @@ func TestAQueryThatPanics(t *testing.T) {
 	for name, value := range map[string]any{"a text": "boom", "an error": boom, "nil": nil} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := coalesce.Group[int, string]{Go: inBackground}
+				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(*broken.Panic) { t.Error("it is raised: it is not lost") }}
 				var wg sync.WaitGroup
 				wg.Go(func() { // the one whose query it is
 					defer func() {
-						p, ok := recover().(*coalesce.Panic)
+						p, ok := recover().(*broken.Panic)
 						require.True(t, ok)
 						if value != nil {
 							assert.Equal(t, value, p.Value)
@@ -48,8 +50,9 @@ func TestAQueryThatPanics(t *testing.T) {
 				synctest.Wait()
 				for range 3 {
 					wg.Go(func() {
-						_, first, err := g.Join(t.Context(), 1, thatPanics(value))
+						soFar, first, err := g.Join(t.Context(), 1, thatPanics(value))
 						assert.False(t, first)
+						assert.Equal(t, "so far", soFar)
 						var failed *coalesce.Failed
 						assert.ErrorAs(t, err, &failed)
 						assert.Equal(t, value == any(boom), errors.Is(err, boom))
@@ -94,8 +97,8 @@ func TestAPanicWhoseCallerHasLeftIsTold(t *testing.T) {
 	for name, others := range map[string]int{"nobody is there": 0, "others are": 1} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var lost []*coalesce.Panic
-				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(p *coalesce.Panic) { lost = append(lost, p) }}
+				var lost []*broken.Panic
+				g := coalesce.Group[int, string]{Go: inBackground, Lost: func(p *broken.Panic) { lost = append(lost, p) }}
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() { _, _, _ = g.Join(ctx, 1, thatPanics("boom")) }()
 				synctest.Wait()

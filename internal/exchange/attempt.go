@@ -21,6 +21,7 @@ type Answer struct {
 	Refused bool          // the status was 401, which says enough also where the body does not come
 	Unsent  bool          // it provably reached nobody
 	Written int           // how often it was written: what can have been charged
+	Began   time.Time     // when the attempt was made
 	At      time.Time     // when its headers came; zero where no answer came
 	Took    time.Duration // with the reading of the body
 }
@@ -38,14 +39,19 @@ var (
 // That transport returns when the context of its request ends is its own duty, as it is with http.Client:
 // a goroutine for each attempt, which could be left behind, would nearly double the time of a lookup. The
 // reading of a body ends in any case.
-func Once(whole context.Context, transport http.RoundTripper, r *http.Request, timeout time.Duration, maxBytes int64) Answer {
+//
+// leaving, unless nil, is told that r leaves, and then, where the transport tells of its connections, whether it
+// may have reached anybody: not while it waits for the first.
+func Once(whole context.Context, transport http.RoundTripper, r *http.Request, timeout time.Duration, maxBytes int64, leaving func(mayBeSent bool)) Answer {
 	start := time.Now()
 	ctx, cancel := context.WithTimeout(whole, timeout)
 	defer cancel()
-	trace := new(trace)
+	trace := &trace{leaving: leaving}
+	trace.tell(true)
 	resp, err := transport.RoundTrip(r.WithContext(trace.watch(ctx))) //nolint:bodyclose // receive closes it
 	err = problem(transport, resp, err)
-	a := Answer{Err: err, Unsent: trace.unsent(ctx, err)}
+	trace.over.Store(true)
+	a := Answer{Err: err, Unsent: trace.unsent(ctx, err), Began: start}
 	if !a.Unsent {
 		a.Written = trace.written()
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/exchange"
 )
 
@@ -56,7 +59,7 @@ func TestOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.resp.StatusCode = http.StatusOK
-			a := exchange.Once(t.Context(), answers(test.resp), get(t), time.Second, 10)
+			a := exchange.Once(t.Context(), answers(test.resp), get(t), time.Second, 10, nil)
 			require.NoError(t, a.Err)
 			assert.Equal(t, http.StatusOK, a.Status)
 			assert.Equal(t, test.body, string(a.Body))
@@ -93,7 +96,7 @@ func TestOnceEndsWithItsTimeAndItsContext(t *testing.T) {
 				until := make(chan struct{})
 				defer close(until)
 				header := http.Header{"X-Ratelimit-Remaining": {"0"}}
-				a := exchange.Once(ctx, answers(http.Response{StatusCode: http.StatusOK, Header: header, Body: stubborn{until}}), get(t), time.Minute, 100)
+				a := exchange.Once(ctx, answers(http.Response{StatusCode: http.StatusOK, Header: header, Body: stubborn{until}}), get(t), time.Minute, 100, nil)
 				assert.Equal(t, test.took, a.Took)
 				require.ErrorIs(t, a.Err, test.err)
 				assert.Zero(t, a.Status, "it says nothing")
@@ -104,11 +107,85 @@ func TestOnceEndsWithItsTimeAndItsContext(t *testing.T) {
 	}
 }
 
+// What is told of an attempt that leaves, by what its transport tells.
+func TestWhetherAnAttemptMayBeSent(t *testing.T) {
+	dial, got := func(c *httptrace.ClientTrace) { c.GetConn("h:443") }, func(c *httptrace.ClientTrace) { c.GotConn(httptrace.GotConnInfo{}) }
+	for name, test := range map[string]struct {
+		tells []func(*httptrace.ClientTrace)
+		want  []bool
+	}{
+		"nothing is known":                   {nil, []bool{true}},
+		"it waits for a connection":          {[]func(*httptrace.ClientTrace){dial}, []bool{true, false}},
+		"it has one":                         {[]func(*httptrace.ClientTrace){dial, got}, []bool{true, false, true}},
+		"another, since the first one broke": {[]func(*httptrace.ClientTrace){dial, got, dial}, []bool{true, false, true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []bool
+			var late *httptrace.ClientTrace
+			exchange.Once(t.Context(), roundTripper(func(r *http.Request) (*http.Response, error) {
+				late = httptrace.ContextClientTrace(r.Context())
+				for _, tell := range test.tells {
+					tell(late)
+				}
+				return nil, io.ErrUnexpectedEOF
+			}), get(t), time.Minute, 100, func(mayBeSent bool) { told = append(told, mayBeSent) })
+			dial(late)
+			assert.Equal(t, test.want, told, "and nothing when it is over")
+		})
+	}
+}
+
+func TestAnAttemptSaysWhenItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		a := exchange.Once(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			return &http.Response{StatusCode: http.StatusOK}, nil
+		}), get(t), time.Minute, 100, nil)
+		assert.Equal(t, start, a.Began)
+		assert.Equal(t, time.Second, a.At.Sub(start))
+	})
+}
+
+// breaking is a body whose reading does what it says.
+type breaking func()
+
+func (b breaking) Read([]byte) (int, error) { b(); return 0, io.EOF }
+func (breaking) Close() error               { return nil }
+
+func TestABodyThatBreaksOffItsReading(t *testing.T) {
+	for name, test := range map[string]struct {
+		body   breaking
+		panics bool
+	}{
+		"by a panic":  {func() { panic("boom") }, true},
+		"by a Goexit": {runtime.Goexit, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			over, r := make(chan any), get(t)
+			go func() {
+				defer func() { over <- recover() }()
+				exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: test.body}), r, time.Minute, 100, nil)
+				t.Error("it returned")
+			}()
+			recovered := <-over
+			if !test.panics {
+				assert.Nil(t, recovered)
+				return
+			}
+			p, ok := recovered.(*broken.Panic)
+			require.True(t, ok, "%T", recovered)
+			assert.Equal(t, "boom", p.Value)
+			assert.Contains(t, string(p.Stack), "breaking.Read")
+		})
+	}
+}
+
 func TestReadingBytesInMemoryTakesNoGoroutine(t *testing.T) {
 	r := get(t)
 	allocs := func(body func() io.ReadCloser) float64 {
 		return testing.AllocsPerRun(100, func() {
-			exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: body()}), r, time.Minute, 100)
+			exchange.Once(t.Context(), answers(http.Response{StatusCode: http.StatusOK, Body: body()}), r, time.Minute, 100, nil)
 		})
 	}
 	memory := allocs(func() io.ReadCloser { return io.NopCloser(strings.NewReader("{}")) })

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+
+	"github.com/fiscope/fiscope/internal/broken"
 )
 
 // ErrTooLong is why a body is not whole that has more bytes than are read.
@@ -93,46 +95,37 @@ func readApart(ctx context.Context, body io.ReadCloser, length, limit int64) ([]
 		bytes []byte
 		err   error
 	}
-	read, over := make(chan result, 1), make(chan any, 1)
+	read, over := make(chan result, 1), make(chan *broken.Off, 1)
 	var left, closed atomic.Bool
 	closeBody := func() {
 		if closed.CompareAndSwap(false, true) {
 			_ = body.Close()
 		}
 	}
-	go func() {
-		defer func() { over <- recover() }()
+	go broken.Run(func() {
 		b, err := readUpTo(ctx, leaving{body, &left}, length, limit)
 		read <- result{b, err}
 		closeBody()
-	}()
+	}, func(off *broken.Off) { over <- off })
 	select {
-	case panicked := <-over:
-		if panicked != nil {
-			panic(panicked)
-		}
+	case off := <-over:
+		off.Raise()
+		r := <-read
+		return r.bytes, r.err
 	case <-ctx.Done():
-		select {
-		case r := <-read: // all of it, in time: only its Close takes longer
-			return r.bytes, r.err
-		default:
-		}
-		if ends(over) {
-			return nil, ctx.Err()
-		}
-		left.Store(true)
-		go func() {
-			defer func() { _ = recover() }() // nobody waits for it any more
-			closeBody()
-		}()
-		return nil, ctx.Err() // what a Read brings from now on, also an end, comes of the Close
 	}
 	select {
-	case r := <-read:
+	case r := <-read: // all of it, in time: only its Close takes longer
 		return r.bytes, r.err
 	default:
-		return nil, io.ErrUnexpectedEOF // it ended the goroutine that read it
 	}
+	if ends(over) {
+		(<-over).Raise()
+		return nil, ctx.Err()
+	}
+	left.Store(true)
+	go broken.Run(closeBody, func(*broken.Off) {}) // nobody waits for it any more
+	return nil, ctx.Err()                          // what a Read brings from now on, also an end, comes of the Close
 }
 
 // leaving is a reader that is not read on once it was left behind.
@@ -151,7 +144,7 @@ func (r leaving) Read(p []byte) (int, error) {
 // ends reports whether a reading is over whose context just ended. It gives way to the goroutine that has
 // to see to it, so that a body which heeds its context is closed when its call returns; to wait for a time
 // would hold the call for those which do not.
-func ends(over <-chan any) bool {
+func ends(over <-chan *broken.Off) bool {
 	for range 1000 {
 		if len(over) > 0 {
 			return true

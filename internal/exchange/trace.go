@@ -10,17 +10,32 @@ import (
 // other goroutines.
 type trace struct {
 	hooks                          httptrace.ClientTrace
+	leaving                        func(mayBeSent bool) // nil for nobody to tell
+	over                           atomic.Bool          // it has failed, or its answer is there: what is told now comes late
 	asked                          atomic.Bool
 	connections, headers, requests atomic.Int64 // how often one was got, and they were written
 }
 
 // watch returns a context under which the transport tells t.
 func (t *trace) watch(ctx context.Context) context.Context {
-	t.hooks.GetConn = func(string) { t.asked.Store(true) }
-	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connections.Add(1) }
+	t.hooks.GetConn = func(string) {
+		t.asked.Store(true)
+		t.tell(t.connections.Load() > 0)
+	}
+	t.hooks.GotConn = func(httptrace.GotConnInfo) {
+		t.connections.Add(1)
+		t.tell(true)
+	}
 	t.hooks.WroteHeaders = func() { t.headers.Add(1) }
 	t.hooks.WroteRequest = func(httptrace.WroteRequestInfo) { t.requests.Add(1) }
 	return httptrace.WithClientTrace(ctx, &t.hooks)
+}
+
+// tell tells whether the request may have been sent, while it is under way.
+func (t *trace) tell(mayBeSent bool) {
+	if t.leaving != nil && !t.over.Load() {
+		t.leaving(mayBeSent)
+	}
 }
 
 // unsent reports whether the attempt provably reached nobody: it failed, and it asked for a connection

@@ -207,9 +207,9 @@ func (g *Gate) Leave(t Ticket, o Outcome) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.inFlight-- // first: whatever the clock does, nothing stays taken
 	now := g.now()
 	g.endDay(now)
-	g.inFlight--
 	heard := g.learn(t, o.Headers, now)
 	switch {
 	case !o.Headers.silent(): // some header counts it, if not this one

@@ -6,10 +6,10 @@ package remote
 import (
 	"context"
 	"errors"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/broken"
 )
 
 // LeftAlone is for how long nobody is asked after a question that hung. From then on one question at a time
@@ -29,8 +29,9 @@ var ErrHangs = errors.New("it hangs")
 type Peer struct {
 	// Go runs what is asked and told in a goroutine.
 	Go func(func())
-	// Lost is told of a panic of what was told, or of a question whose caller has left: it is raised nowhere.
-	Lost func(value any, stack []byte)
+	// Lost, where it is set, is told of a panic of what was told, or of a question whose caller has left: it is
+	// raised nowhere.
+	Lost func(*broken.Panic)
 
 	mu      sync.Mutex
 	hangs   bool
@@ -62,18 +63,16 @@ func (p *Peer) asked(hung bool) {
 
 // reply is what came of a question.
 type reply[A any] struct {
-	answer   A
-	err      error
-	whole    bool // the question returned
-	panicked any
-	stack    []byte
+	answer A
+	err    error
+	off    *broken.Off // how the question was broken off
 }
 
 // Ask asks a question, whose context has the values of ctx and ends after patience, and not before. It
 // returns the question's answer and error, or that of ctx where it ends first, or ErrHangs. An answer without
 // an error for which nobody waited any more goes to late, with a context of the same kind.
 //
-// A panic of the question, and a runtime.Goexit, is its caller's.
+// A panic of the question, with its value and stack (*broken.Panic), and a runtime.Goexit, is its caller's.
 func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question func(context.Context) (A, error), late func(context.Context, A)) (answer A, err error) {
 	if err := ctx.Err(); err != nil {
 		return answer, err
@@ -87,28 +86,19 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 	p.Go(func() {
 		defer cancel()
 		var r reply[A]
-		defer func() {
-			if !r.whole {
-				r.panicked, r.stack = recover(), debug.Stack()
-			}
+		broken.Run(func() { r.answer, r.err = question(limited) }, func(off *broken.Off) {
+			r.off = off
 			p.asked(limited.Err() != nil)
 			select {
 			case replies <- r:
 			case <-gone:
 				left(ctx, p, patience, r, late)
 			}
-		}()
-		r.answer, r.err = question(limited)
-		r.whole = true
+		})
 	})
 	select {
 	case r := <-replies:
-		switch {
-		case r.panicked != nil:
-			panic(r.panicked)
-		case !r.whole:
-			runtime.Goexit()
-		}
+		r.off.Raise()
 		return r.answer, r.err
 	case <-limited.Done():
 		p.asked(true)
@@ -121,9 +111,9 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 // left takes a reply for which nobody waited.
 func left[A any](ctx context.Context, p *Peer, patience time.Duration, r reply[A], late func(context.Context, A)) {
 	switch {
-	case r.panicked != nil:
-		p.lost(r.panicked, r.stack)
-	case r.whole && r.err == nil && late != nil:
+	case r.off != nil:
+		p.lost(r.off)
+	case r.err == nil && late != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
 		p.safely(func() { late(ctx, r.answer) })
@@ -199,17 +189,10 @@ func (p *Peer) end(about string, told chan struct{}) {
 }
 
 // safely runs f. A panic of it ends here.
-func (p *Peer) safely(f func()) {
-	defer func() {
-		if value := recover(); value != nil {
-			p.lost(value, debug.Stack())
-		}
-	}()
-	f()
-}
+func (p *Peer) safely(f func()) { broken.Run(f, p.lost) }
 
-func (p *Peer) lost(value any, stack []byte) {
-	if p.Lost != nil {
-		p.Lost(value, stack)
+func (p *Peer) lost(off *broken.Off) {
+	if off != nil && off.Panic != nil && p.Lost != nil {
+		p.Lost(off.Panic)
 	}
 }

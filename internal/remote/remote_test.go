@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/broken"
 	"github.com/fiscope/fiscope/internal/remote"
 )
 
@@ -157,7 +158,15 @@ func TestALateAnswerGoesToLate(t *testing.T) {
 func TestAPanicOfAQuestionIsItsCallers(t *testing.T) {
 	boom := func(context.Context) (string, error) { panic("boom") }
 	synctest.Test(t, func(t *testing.T) {
-		assert.PanicsWithValue(t, "boom", func() { _, _ = ask(t.Context(), newPeer(), boom) })
+		func() {
+			defer func() {
+				p, ok := recover().(*broken.Panic)
+				require.True(t, ok)
+				assert.Equal(t, "boom", p.Value)
+				assert.Contains(t, string(p.Stack), "remote_test.go", "the stack is of who panicked")
+			}()
+			_, _ = ask(t.Context(), newPeer(), boom)
+		}()
 		over, returned := make(chan struct{}), false
 		go func() {
 			defer close(over)
@@ -170,9 +179,9 @@ func TestAPanicOfAQuestionIsItsCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer()
 		var lost []any
-		p.Lost = func(value any, stack []byte) {
-			lost = append(lost, value)
-			assert.Contains(t, string(stack), "remote_test.go")
+		p.Lost = func(p *broken.Panic) {
+			lost = append(lost, p.Value)
+			assert.Contains(t, string(p.Stack), "remote_test.go")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

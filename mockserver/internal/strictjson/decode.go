@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -28,36 +27,48 @@ func decode(text []byte, v any) (at int, err error) {
 
 // explain says where and how a value differs from what was asked for. The texts of encoding/json quote
 // the value; those of a type's own UnmarshalJSON or UnmarshalText are that type's business, and stay.
-func explain(text []byte, err error) (at int, reason error) {
+func explain(text []byte, err error) (at int, why error) {
 	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) {
 		kind, _, _ := strings.Cut(shape.Value, " ") // what follows is the value
-		member := strconv.Quote(shape.Field)
-		if shape.Field == "" {
-			member = "this"
+		is, want := kinds[kind], wanted(shape.Type)
+		// The last name: before it may stand that of an embedded struct.
+		member := shape.Field[strings.LastIndexByte(shape.Field, '.')+1:]
+		english, spanish := strconv.Quote(member), strconv.Quote(member)
+		if member == "" {
+			english, spanish = "this", "esto"
 		}
-		return int(shape.Offset) - 1, fmt.Errorf("%s is a JSON %s: want %s", member, kind, wanted(shape.Type))
+		return int(shape.Offset) - 1, &Reason{
+			english + " is a JSON " + kind + ": want " + want.english, spanish + " es " + is + ": se espera " + want.spanish,
+		}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return max(0, bytes.Index(text, []byte(name))), fmt.Errorf("unknown member %s", Short(name))
+		return max(0, bytes.Index(text, []byte(name))), reason("unknown member %s", "no existe el miembro %s", Short(name))
 	}
 	if !strings.HasPrefix(err.Error(), "json:") {
 		return 0, err
 	}
-	return 0, errors.New("a value that cannot be read")
+	return 0, reason("a value that cannot be read", "un valor que no se puede leer")
 }
 
-func wanted(t reflect.Type) string {
+// kinds are the kinds of JSON in Spanish.
+var kinds = map[string]string{
+	"string": "un texto", "number": "un número", "bool": "true o false", "array": "una lista", "object": "un objeto",
+}
+
+func wanted(t reflect.Type) Reason {
 	switch t.Kind() {
 	case reflect.String:
-		return "a text, in quotes"
-	case reflect.Int:
-		return "a whole number"
+		return Reason{"a text, in quotes", "un texto, entre comillas"}
+	case reflect.Int, reflect.Uint64:
+		return Reason{"a whole number", "un número entero"}
+	case reflect.Float64:
+		return Reason{"a number", "un número"}
 	case reflect.Bool:
-		return "true or false"
+		return Reason{"true or false", "true o false"}
 	case reflect.Slice:
-		return "a list"
+		return Reason{"a list", "una lista"}
 	}
-	return "an object"
+	return Reason{"an object", "un objeto"}
 }
 
 // Short returns the beginning of a piece of text that may be anything, for an error.

@@ -1,9 +1,6 @@
 package strictjson
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Duration is a duration whose JSON is text such as "1.5s".
 type Duration time.Duration
@@ -15,7 +12,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is no duration such as 1.5s or 30m", Short(string(text)))
+		return reason("%q is no duration such as 1.5s or 30m", "%q no es una duración como 1.5s o 30m", Short(string(text)))
 	}
 	*d = Duration(parsed)
 	return nil

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -19,8 +18,9 @@ type Reader struct {
 	at   int // where the reader is, or the error, in bytes
 }
 
-// NewReader returns a reader of a whole text.
+// NewReader returns a reader of a whole text. Some editors begin a text with the BOM of UTF-8: it is left out.
 func NewReader(text []byte) *Reader {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	return &Reader{text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 }
 
@@ -32,9 +32,13 @@ func (r *Reader) Line() int {
 // Object reads the whole text as one object, and calls member for each of its members, which must read
 // the value. No member may come twice, and nothing after the object.
 func (r *Reader) Object(member func(name string) error) error {
+	if bytes.HasPrefix(r.text, []byte{0xff, 0xfe}) || bytes.HasPrefix(r.text, []byte{0xfe, 0xff}) {
+		return reason("it begins with the BOM of UTF-16, and JSON must be UTF-8: save the file in UTF-8",
+			"empieza con el BOM de UTF-16, y JSON debe ser UTF-8: guárdelo en UTF-8")
+	}
 	if at := invalidUTF8(r.text); at >= 0 {
 		r.at = at
-		return errors.New("not UTF-8, as JSON must be: save the file in UTF-8")
+		return reason("not UTF-8, as JSON must be: save the file in UTF-8", "no es UTF-8, como debe ser JSON: guárdelo en UTF-8")
 	}
 	if err := r.expect('{'); err != nil {
 		return err
@@ -47,7 +51,7 @@ func (r *Reader) Object(member func(name string) error) error {
 		}
 		name, _ := token.(string) // the decoder takes nothing else for a member's name
 		if seen[name] {
-			return fmt.Errorf("%q came before: a file has each member once", name)
+			return reason("%q came before: a file has each member once", "%q está dos veces: cada miembro va una sola vez", name)
 		}
 		seen[name] = true
 		if err := member(name); err != nil {
@@ -58,7 +62,7 @@ func (r *Reader) Object(member func(name string) error) error {
 		return err
 	}
 	if r.next(); r.at < len(r.text) {
-		return errors.New("more text after the end of the object")
+		return reason("more text after the end of the object", "hay más texto después del objeto")
 	}
 	return nil
 }
@@ -89,7 +93,7 @@ func (r *Reader) Value(v any) error {
 		return err
 	}
 	if string(raw) == "null" {
-		return errors.New("null is no record")
+		return reason("null is no record", "null no es un registro")
 	}
 	return nil
 }
@@ -97,7 +101,7 @@ func (r *Reader) Value(v any) error {
 func (r *Reader) expect(want json.Delim) error {
 	got, err := r.token()
 	if err == nil && got != want {
-		err = fmt.Errorf("want %q here", want.String())
+		err = reason("want %q here", "aquí se espera %q", want.String())
 	}
 	return err
 }
@@ -124,10 +128,10 @@ func (r *Reader) explained(err error) error {
 		return nil
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		r.at = len(bytes.TrimRight(r.text, " \t\r\n"))
-		return errors.New("the file ends too early: a bracket or a quote is not closed")
+		return reason("the file ends too early: a bracket or a quote is not closed", "el texto termina antes de tiempo: falta cerrar una llave, un corchete o una comilla")
 	case errors.As(err, &syntax):
 		r.at = max(r.at, int(syntax.Offset)-1)
-		return errors.New("not JSON: a comma, a quote or a bracket is wrong here")
+		return reason("not JSON: a comma, a quote or a bracket is wrong here", "no es JSON: aquí hay una coma, una comilla o una llave que no corresponde")
 	}
 	return err
 }

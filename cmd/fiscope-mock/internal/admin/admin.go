@@ -25,10 +25,9 @@ const Prefix = "/_mock/"
 // Config is what the API controls.
 type Config struct {
 	Mock   *mockserver.Server
-	Assume mockserver.Assumptions // the server's
-	CA     []byte                 // PEM, for ca.pem; nil for none
-	Log    *slog.Logger           // told of each change
-	Ending context.Context        // ends when the server begins to close: whoever waits gives up
+	CA     []byte          // PEM, for ca.pem; nil for none
+	Log    *slog.Logger    // told of each change
+	Ending context.Context // ends when the server begins to close: whoever waits gives up
 	Door   Door
 }
 
@@ -55,9 +54,7 @@ func New(c Config) http.Handler {
 		}
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(by, w, r) })
 	}
-	a.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		a.refuse(w, &problem{http.StatusNotFound, codeNoRoute, "no existe esa ruta de administración", "vea las que hay en GET /_mock/"})
-	})
+	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, noRoute(r)) })
 	return a
 }
 

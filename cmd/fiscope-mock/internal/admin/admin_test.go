@@ -29,7 +29,15 @@ func TestHealthAndList(t *testing.T) {
 
 func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	r := start(t)
-	r.do("GET", "nada", "").isProblem(t, 404, codeNoRoute, "GET /_mock/")
+	r.do("GET", "nada", "").isProblem(t, 404, codeNoRoute, "vea las que hay en GET /_mock/")
+	for line, near := range map[string]string{
+		"GET fault": "GET /_mock/faults", "POST fault": "POST /_mock/faults", "DELETE fault/x": "DELETE /_mock/faults/{name}",
+		"POST advance": "POST /_mock/clock/advance", "GET request": "GET /_mock/requests", "POST faults/x/relase": "POST /_mock/faults/{name}/release",
+		"POST resets": "POST /_mock/reset",
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		r.do(method, path, "").isProblem(t, 404, codeNoRoute, "¿quiso decir "+near+"? No existe")
+	}
 	got := r.do("DELETE", "clock", "")
 	got.isProblem(t, 405, codeMethod, "use GET o PUT")
 	assert.Equal(t, "GET, PUT", got.header.Get("Allow"))
@@ -162,7 +170,7 @@ func TestBodies(t *testing.T) {
 	for name, c := range map[string]struct{ body, says string }{
 		"no JSON":        {"{", "no es el JSON esperado"},
 		"unknown member": {`{"zona": 1, "frozen": true}`, "zona"},
-		"wrong type":     {`{"frozen": "no"}`, "bool"},
+		"wrong type":     {`{"frozen": "no"}`, `"frozen" es de otro tipo`},
 		"more text":      {`{"frozen": true} x`, "más texto"},
 		"a list":         {`[]`, "no es el JSON esperado"},
 		"nothing":        {``, "no dice"},

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/nearest"
 )
 
 // Codes of error answers. None is the contract's.
@@ -47,13 +50,44 @@ func notFound(hint, text string) *problem {
 	return &problem{http.StatusNotFound, codeNotFound, text, hint}
 }
 
-// asProblem turns what package mockserver refuses into an answer: its reasons name fields, in English.
+// asProblem turns what package mockserver refuses into an answer.
 func asProblem(err error) *problem {
 	if p := (*problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	reason := strings.TrimPrefix(err.Error(), "mockserver: ")
-	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", reason)
+	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", inSpanish(err))
+}
+
+// inSpanish is why package mockserver or encoding/json does not take something, without the names of Go.
+func inSpanish(err error) string {
+	told := interface{ Spanish() string }(nil)
+	shape, syntax, moment := (*json.UnmarshalTypeError)(nil), (*json.SyntaxError)(nil), (*time.ParseError)(nil)
+	switch {
+	case errors.As(err, &told):
+		return told.Spanish()
+	case errors.As(err, &moment), strings.HasPrefix(err.Error(), "Time.UnmarshalJSON:"):
+		return "una hora se escribe como 2026-11-20T16:59:00-05:00"
+	case errors.As(err, &shape) && shape.Field != "":
+		return fmt.Sprintf("%q es de otro tipo", shape.Field)
+	case errors.As(err, &shape):
+		return "no es un objeto"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("hay una coma, una comilla o una llave que no corresponde, en el byte %d", syntax.Offset)
+	}
+	if member, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return "no existe el miembro " + member
+	}
+	return "no se puede leer"
+}
+
+// noRoute names the route that may have been meant. It does not repeat the path, which may be anything.
+func noRoute(r *http.Request) *problem {
+	names := make([]nearest.Route, len(endpoints))
+	for i, e := range endpoints {
+		names[i] = nearest.Route{Method: e.method, Path: e.path}
+	}
+	near := names[nearest.Of(r.Method, r.URL.Path, names)]
+	return &problem{http.StatusNotFound, codeNoRoute, "¿quiso decir " + near.String() + "? No existe esa ruta de administración", "vea las que hay en GET /_mock/"}
 }
 
 func wrongMethod(methods map[string]endpoint, got string) *problem {
@@ -106,7 +140,7 @@ func send(w http.ResponseWriter, status int, v any) {
 		body.Reset()
 		body.WriteString(`{"error":"la respuesta no se pudo escribir","code":"MOCK_ADMIN_INTERNAL","hint":"es un error de fiscope-mock"}` + "\n")
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes())
@@ -124,10 +158,10 @@ func read(r *http.Request, into any, shape string) error {
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))) // the BOM of some editors
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return invalid(hint, "el cuerpo no es el JSON esperado: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return invalid(hint, "el cuerpo no es el JSON esperado: %s", inSpanish(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return invalid(hint, "hay más texto después del objeto JSON")

@@ -13,11 +13,11 @@ func (a *api) getData(*http.Request) (any, error) {
 	if err := a.Mock.Data().Write(&b); err != nil {
 		return nil, err
 	}
-	return document{"application/json; charset=utf-8", b.String()}, nil
+	return document{"application/json", b.String()}, nil
 }
 
 func (a *api) putData(r *http.Request) (any, error) {
-	d, err := mockserver.ReadData(http.MaxBytesReader(nil, r.Body, bodyMost), "body")
+	d, err := mockserver.ReadData(http.MaxBytesReader(nil, r.Body, bodyMost), "cuerpo")
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, &problem{http.StatusRequestEntityTooLarge, codeTooLarge, "los datos son demasiados para una petición", "repártalos en varias, o inicie el servidor con -data"}
 	}

@@ -49,6 +49,7 @@ func init() { // the list shows itself
 		{"DELETE", "/_mock/sol/{ruc}/{usuario}/block", "forget a user's wrong attempts", (*api).unblock, false},
 
 		{"GET", "/_mock/assumptions", "how it reads what the contract leaves open: -assume", (*api).getAssumptions, false},
+		{"PUT", "/_mock/assumptions", `{"BlockAfter": 5}: read it so from now on`, (*api).putAssumptions, false},
 		{"POST", "/_mock/reset", `{"parts": ["journal"]}, or all without: faults clock data locks quotas journal *`, (*api).reset, false},
 	}
 }

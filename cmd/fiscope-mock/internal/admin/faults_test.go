@@ -28,7 +28,7 @@ func TestFaults(t *testing.T) {
 	r.do("POST", "faults/otra/release", "").isProblem(t, 404, codeNotFound, "GET /_mock/faults")
 
 	for name, c := range map[string]struct{ body, says string }{
-		"no steps":       {`{}`, "without steps"},
+		"no steps":       {`{}`, "no tiene steps"},
 		"unknown preset": {`{"steps": [{"preset": "nada"}]}`, "nada"},
 		"unknown op":     {`{"match": {"op": "nada"}, "steps": [{"status": 500}]}`, "consultar"},
 		"unknown member": {`{"match": {"operacion": "consultar"}, "steps": [{"status": 500}]}`, "operacion"},

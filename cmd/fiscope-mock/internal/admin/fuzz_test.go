@@ -33,7 +33,7 @@ func FuzzBody(f *testing.F) {
 		mock, err := mockserver.Start(mockserver.WithoutSocket())
 		require.NoError(t, err)
 		defer func() { require.NoError(t, mock.Close()) }()
-		api := New(Config{Mock: mock, Assume: mockserver.DefaultAssumptions(), Log: slog.New(slog.DiscardHandler), Ending: t.Context()})
+		api := New(Config{Mock: mock, Log: slog.New(slog.DiscardHandler), Ending: t.Context()})
 		e := paths[which%uint(len(paths))]
 		r := httptest.NewRequest(e.method, strings.NewReplacer("{", "", "}", "").Replace(e.path), strings.NewReader(string(body)))
 		r.Header.Set("Content-Type", "application/json")

@@ -37,7 +37,7 @@ func start(t *testing.T, opts ...mockserver.Option) remote {
 	t.Cleanup(end)
 	log := new(bytes.Buffer)
 	return remote{t, mock, New(Config{
-		Mock: mock, Assume: mockserver.DefaultAssumptions(), Log: slog.New(slog.NewTextHandler(log, nil)), Ending: ending,
+		Mock: mock, Log: slog.New(slog.NewTextHandler(log, nil)), Ending: ending,
 	}), log, end}
 }
 
@@ -89,7 +89,7 @@ func (r remote) ok(into any, method, path, body string, extra ...string) {
 		return
 	}
 	require.Equal(r.t, 200, got.status, got.body)
-	require.Equal(r.t, "application/json; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(r.t, "application/json", got.header.Get("Content-Type"))
 	require.NoError(r.t, json.Unmarshal([]byte(got.body), into), got.body)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -80,13 +81,16 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	return q, nil
 }
 
-// newest keeps the last limit requests; 0 keeps all.
+// newest keeps the last limit requests, or all for 0, with their times in Lima.
 func (a *api) newest(r *http.Request, found []mockserver.Request, limit int) journal {
 	if limit > 0 && len(found) > limit {
 		found = found[len(found)-limit:]
 	}
 	if found == nil {
 		found = []mockserver.Request{}
+	}
+	for i := range found {
+		found[i].Time = found[i].Time.In(fiscope.Lima)
 	}
 	return journal{found, a.Mock.Dropped(r.Header.Get("X-API-KEY"))}
 }
@@ -112,6 +116,8 @@ func (a *api) waitRequests(r *http.Request) (any, error) {
 	defer context.AfterFunc(a.Ending, func() { stop(errEnding) })()
 	found, err := a.Mock.WaitRequests(ctx, q.filter, q.count)
 	switch {
+	case errors.Is(err, mockserver.ErrJournalTooSmall):
+		return nil, invalid(fmt.Sprintf("inicie el servidor con -journal %d, o más", q.count), "el diario no tiene lugar para %d llamadas", q.count)
 	case errors.Is(err, errEnding):
 		return nil, errEnding
 	case err != nil:

@@ -88,6 +88,18 @@ func TestDropped(t *testing.T) {
 	assert.Equal(t, 1, j.Dropped, "a reader must see that some are missing")
 }
 
+func TestWaitForMoreThanTheJournalHolds(t *testing.T) {
+	r := start(t, mockserver.WithJournal(2))
+	r.do("GET", "requests/wait?count=3&timeout=5m", "", "X-API-KEY", "s3creta").isProblem(t, 400, codeInvalid, "-journal 3")
+	for range 3 {
+		r.call(lookup, "s3creta")
+		r.call(lookup, r.mock.APIKey)
+	}
+	var j journal
+	r.ok(&j, "GET", "requests/wait?count=4&timeout=5m", "")
+	assert.Len(t, j.Requests, 4)
+}
+
 func TestWait(t *testing.T) {
 	for name, c := range map[string]struct {
 		query  string
@@ -128,5 +140,13 @@ func TestWait(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestRequestsAreInLima(t *testing.T) {
+	r := start(t, mockserver.WithClock(func() time.Time { return time.Date(2026, 11, 21, 3, 30, 0, 0, time.UTC) }))
+	r.call(lookup, "s3creta")
+	for _, path := range []string{"requests", "requests/wait"} {
+		assert.Contains(t, r.do("GET", path, "").body, `"time": "2026-11-20T22:30:00-05:00"`)
 	}
 }

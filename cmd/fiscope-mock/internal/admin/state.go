@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -34,7 +34,8 @@ func (a *api) getSOL(*http.Request) (any, error) {
 		}
 		user := solUser{u.RUC, u.Usuario, u.Principal, s.Attempts, s.Fails, s.Blocked, nil}
 		if s.Blocked {
-			user.BlockedUntil = &s.BlockedUntil
+			until := s.BlockedUntil.In(fiscope.Lima)
+			user.BlockedUntil = &until
 		}
 		id := [2]string{u.RUC, u.Usuario}
 		if i, seen := at[id]; seen {
@@ -67,10 +68,6 @@ func (a *api) putSUNAT(r *http.Request) (any, error) {
 	}
 	a.Mock.SetSUNATDown(*to.Down)
 	return nil, nil
-}
-
-func (a *api) getAssumptions(*http.Request) (any, error) {
-	return assumption.List(a.Assume), nil
 }
 
 func (a *api) reset(r *http.Request) (any, error) {

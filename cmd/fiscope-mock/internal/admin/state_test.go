@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,8 +29,8 @@ func TestData(t *testing.T) {
 	assert.Equal(t, 200, again.call("/api/contribuyentes/20700000001", "s3creta"))
 	assert.Equal(t, export, again.do("GET", "data", "").body)
 
-	r.do("PUT", "data", "{\n\"contribuyentes\": [{\"ruc\": \"1\"}]}").isProblem(t, 400, codeInvalid, "body:2: ")
-	r.do("PUT", "data", "").isProblem(t, 400, codeInvalid, "body:1: ")
+	r.do("PUT", "data", "{\n\"contribuyentes\": [{\"ruc\": \"1\"}]}").isProblem(t, 400, codeInvalid, "cuerpo:2: ")
+	r.do("PUT", "data", "").isProblem(t, 400, codeInvalid, "cuerpo:1: ")
 	r.ok(nil, "DELETE", "data", "")
 	assert.Equal(t, 404, r.call("/api/contribuyentes/20700000001", "s3creta"))
 	assert.Equal(t, 200, r.call("/api/contribuyentes/20100070970", "s3creta"))
@@ -78,6 +77,7 @@ func TestSOL(t *testing.T) {
 	assert.Equal(t, 3, users[0].Attempts)
 	assert.True(t, users[0].Blocked)
 	require.NotNil(t, users[0].BlockedUntil)
+	assert.Contains(t, r.do("GET", "sol", "").body, `-05:00"`, "in Lima")
 	assert.Equal(t, 401, r.validate("s3creta", mockserver.ClaveSOL), "blocked: the right one is refused, too")
 	r.ok(nil, "DELETE", "sol/20131312955/MIUSER01/block", "")
 	assert.Equal(t, 200, r.validate("s3creta", mockserver.ClaveSOL))
@@ -88,13 +88,6 @@ func TestSOL(t *testing.T) {
 	r.ok(nil, "PUT", "sunat", `{"down": false}`)
 	assert.False(t, r.mock.SUNATDown())
 	r.do("PUT", "sunat", "").isProblem(t, 400, codeInvalid, "down")
-}
-
-func TestAssumptions(t *testing.T) {
-	r := start(t)
-	var list []assumption.Item
-	r.ok(&list, "GET", "assumptions", "")
-	assert.Contains(t, list, assumption.Item{Name: "QuotaExceeded", Value: "429:QUOTA_EXCEEDED", Default: "429:QUOTA_EXCEEDED"})
 }
 
 func TestReset(t *testing.T) {

@@ -13,14 +13,16 @@ type Item struct {
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	Default string `json:"default"`
+	Section string `json:"section"` // of docs/contrato.md
+	Reason  string `json:"reason"`  // of the default
 }
 
 // List returns the assumptions of a, in the order of the fields.
 func List(a mockserver.Assumptions) []Item {
 	values, defaults := reflect.ValueOf(a), reflect.ValueOf(mockserver.DefaultAssumptions())
 	var list []Item
-	for i, field := range reflect.VisibleFields(values.Type()) {
-		list = append(list, Item{field.Name, format(values.Field(i)), format(defaults.Field(i))})
+	for _, p := range mockserver.OpenPoints() {
+		list = append(list, Item{p.Field, format(values.FieldByName(p.Field)), format(defaults.FieldByName(p.Field)), p.Section, p.Reason})
 	}
 	return list
 }

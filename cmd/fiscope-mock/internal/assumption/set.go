@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,69 +15,126 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// Set changes one field of a from NAME=VALUE, in the notation of [List]. Whether a server can take the
-// value is the server's to say.
+// Set changes one field of a from NAME=VALUE, in the notation of [List]. Its errors say the values that the
+// field takes. Whether a server can take a number is the server's to say.
 func Set(a *mockserver.Assumptions, text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok {
-		return errors.New("want NAME=VALUE, such as BlockAfter=5")
-	}
+	name, value, given := strings.Cut(text, "=")
 	fields := reflect.ValueOf(a).Elem()
-	var known []string
+	var others []string
 	for field, v := range fields.Fields() {
-		if strings.EqualFold(field.Name, name) {
-			return set(v, value)
+		if !strings.EqualFold(field.Name, name) {
+			others = append(others, field.Name)
+			continue
 		}
-		known = append(known, field.Name)
+		changed := reflect.New(v.Type()).Elem()
+		changed.Set(v)
+		if !given || !set(changed, field.Name, value) {
+			return wanted(field)
+		}
+		v.Set(changed)
+		return nil
 	}
-	return fmt.Errorf("no assumption has that name: the names are %s", strings.Join(known, ", "))
+	names := strings.Join(others, ", ")
+	return &Refusal{
+		"no assumption has that name, of NAME=VALUE such as BlockAfter=5: the names are " + names,
+		"ninguna lectura se llama así: los nombres son " + names,
+	}
 }
 
-func set(field reflect.Value, value string) error {
+// Refusal is why a text sets nothing, in two languages.
+type Refusal struct{ english, spanish string }
+
+// Error implements error, in English.
+func (r *Refusal) Error() string { return r.english }
+
+// Spanish is the same in Spanish.
+func (r *Refusal) Spanish() string { return r.spanish }
+
+// wanted says what values a field takes: the kind, and those that the mock server knows readings with.
+func wanted(field reflect.StructField) error {
+	values := " " + strings.Join(known(field.Name), ", ")
+	kind := kinds[field.Type]
+	switch {
+	case kind != Refusal{}:
+	case closed(field.Type):
+		kind = Refusal{"one of", "uno de"}
+	default:
+		kind = kindsOf[field.Type.Kind()]
+	}
+	switch {
+	case field.Type.Kind() == reflect.Bool:
+		values = ""
+	case !closed(field.Type):
+		values = " (" + values[1:] + ", ...)"
+	}
+	return &Refusal{
+		fmt.Sprintf("want NAME=VALUE: %s takes %s%s", field.Name, kind.english, values),
+		fmt.Sprintf("%s se escribe como %s%s", field.Name, kind.spanish, values),
+	}
+}
+
+var kinds = map[reflect.Type]Refusal{
+	reflect.TypeFor[mockserver.Refusal](): {"STATUS or STATUS:CODE", "ESTADO o ESTADO:CÓDIGO"},
+	reflect.TypeFor[*time.Location]():     {"a time zone that this system knows", "una zona horaria que este sistema conozca"},
+	reflect.TypeFor[time.Duration]():      {"a duration such as 30m", "una duración como 30m"},
+}
+
+var kindsOf = map[reflect.Kind]Refusal{
+	reflect.Bool:   {"true or false", "true o false"},
+	reflect.Int:    {"a whole number", "un número entero"},
+	reflect.String: {"a code", "un código"},
+}
+
+// closed reports whether a field takes the values of a list and no other: a string of a type of its own.
+func closed(t reflect.Type) bool { return t.Kind() == reflect.String && t != reflect.TypeFor[string]() }
+
+// known are the values of a field in all readings, the default first.
+func known(name string) (values []string) {
+	for _, reading := range mockserver.Readings() {
+		value := format(reflect.ValueOf(reading.Assumptions).FieldByName(name))
+		if !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// set reports whether a field was set from a text.
+func set(field reflect.Value, name, value string) bool {
+	var err error
 	switch into := field.Addr().Interface().(type) {
 	case *mockserver.Refusal:
 		status, code, coded := strings.Cut(value, ":")
-		n, err := strconv.Atoi(status)
-		if err != nil {
-			return errors.New("want STATUS or STATUS:CODE, such as 403:FORBIDDEN")
-		}
-		into.Status = n
+		into.Status, err = strconv.Atoi(status)
 		if coded {
 			into.Code = code
 		}
-		return nil
+		return err == nil
 	case **time.Location:
-		zone, err := location(value)
-		*into = zone
-		return err
+		*into, err = location(value)
+		return err == nil
 	case *time.Duration:
-		d, err := time.ParseDuration(value)
-		if err != nil {
-			return errors.New("want a duration such as 30m")
-		}
-		*into = d
-		return nil
+		*into, err = time.ParseDuration(value)
+		return err == nil
 	}
-	var err error
 	switch field.Kind() {
 	case reflect.Bool:
 		var on bool
-		if on, err = strconv.ParseBool(value); err != nil {
-			return errors.New("want true or false")
-		}
+		on, err = strconv.ParseBool(value)
 		field.SetBool(on)
 	case reflect.Int:
 		var n int
-		if n, err = strconv.Atoi(value); err != nil {
-			return errors.New("want a whole number")
-		}
+		n, err = strconv.Atoi(value)
 		field.SetInt(int64(n))
 	case reflect.String:
+		if closed(field.Type()) && !slices.Contains(known(name), value) {
+			return false
+		}
 		field.SetString(value)
 	default:
-		err = errors.New("it cannot be set here")
+		return false
 	}
-	return err
+	return err == nil
 }
 
 // location knows Lima and UTC without the system's time zones, which a small image does not have.
@@ -86,7 +144,7 @@ func location(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" {
-		return nil, errors.New("want a time zone that this system knows, such as UTC or America/Lima")
+		return nil, errors.New("no such time zone")
 	}
 	return zone, nil
 }

@@ -1,0 +1,41 @@
+package admin
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+)
+
+func (a *api) getAssumptions(*http.Request) (any, error) {
+	return assumption.List(a.Mock.Assumptions()), nil
+}
+
+// putAssumptions changes those that the body names, all or none, and answers with all of them.
+func (a *api) putAssumptions(r *http.Request) (any, error) {
+	const shape = `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN"}`
+	var changes map[string]any // text as for -assume, a number or a boolean
+	if err := read(r, &changes, shape); err != nil {
+		return nil, err
+	}
+	if len(changes) == 0 {
+		return nil, invalid("envíe "+shape, "no dice qué lectura cambia")
+	}
+	assume := a.Mock.Assumptions()
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		value, ok := changes[name].(string)
+		if !ok {
+			text, _ := json.Marshal(changes[name]) // it came as JSON
+			value = string(text)
+		}
+		if err := assumption.Set(&assume, name+"="+value); err != nil {
+			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+		}
+	}
+	if err := a.Mock.SetAssumptions(assume); err != nil {
+		return nil, err
+	}
+	return a.getAssumptions(r)
+}

@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"testing"
+
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAssumptions(t *testing.T) {
+	r := start(t)
+	var list []assumption.Item
+	r.ok(&list, "GET", "assumptions", "")
+	assert.Contains(t, list, assumption.Item{
+		Name: "QuotaExceeded", Value: "429:QUOTA_EXCEEDED", Default: "429:QUOTA_EXCEEDED",
+		Section: "7, 8", Reason: "the status HTTP has for it",
+	})
+	assert.Len(t, list, len(mockserver.OpenPoints()))
+}
+
+// Every value of every reading can be set here too, in the notation of the list.
+func TestPutEveryAssumption(t *testing.T) {
+	r := start(t)
+	for _, reading := range mockserver.Readings() {
+		for _, item := range assumption.List(reading.Assumptions) {
+			if item.Value == item.Default {
+				continue
+			}
+			var list []assumption.Item
+			r.ok(&list, "PUT", "assumptions", `{"`+item.Name+`": "`+item.Value+`"}`)
+			assert.Contains(t, list, item)
+			assert.Equal(t, list, assumption.List(r.mock.Assumptions()))
+			r.ok(nil, "POST", "reset", `{"parts": ["data"]}`)
+			require.Equal(t, mockserver.DefaultAssumptions(), r.mock.Assumptions())
+		}
+	}
+}
+
+func TestPutAssumptions(t *testing.T) {
+	r := start(t)
+	r.ok(new(any), "PUT", "assumptions", `{"Quota": 0, "quotaexceeded": "403:", "ResetRolling": true}`)
+	now := r.mock.Assumptions()
+	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
+	assert.True(t, now.ResetRolling)
+	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
+
+	for body, says := range map[string]string{
+		"":                            "no dice qué lectura cambia",
+		"{}":                          "no dice qué lectura cambia",
+		"[]":                          "no es el JSON esperado",
+		`{"Nada": 1}`:                 "Nada",
+		`{"BlockAfter": {}}`:          "BlockAfter",
+		`{"BlockAfter": null}`:        "BlockAfter",
+		`{"BlockAfter": 1.5}`:         "BlockAfter",
+		`{"BlockAfter": -1}`:          "BlockAfter",
+		`{"KeyBody": "otra"}`:         "contract",
+		`{"Unknown": ""}`:             "as-put",
+		`{"BlockAfter": 9, "Qu": 10}`: "Qu",
+	} {
+		r.do("PUT", "assumptions", body).isProblem(t, 400, codeInvalid, says)
+		assert.Equal(t, now, r.mock.Assumptions(), "all or none: %s", body)
+	}
+}

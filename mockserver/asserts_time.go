@@ -1,0 +1,119 @@
+package mockserver
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// AssertOrder fails t unless the requests that one of the filters takes are as many as the filters, and come in
+// their order: the first one is taken by the first filter, and so on. Requests that no filter takes may come
+// between.
+//
+//	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 500},
+//		mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, mockserver.Filter{Op: mockserver.OpValidar})
+func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
+	t.Helper()
+	var of Filter // the one key of all filters, whose requests alone must be complete
+	if len(filters) > 0 && !slices.ContainsFunc(filters, func(f Filter) bool { return f.Key != filters[0].Key }) {
+		of.Key = filters[0].Key
+	}
+	v, ok := s.view(t, of, len(filters))
+	if !ok {
+		return false
+	}
+	want := s.filters(filters)
+	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !taking(want)(e) })
+	// Why a request is not the next one in order: not those that no filter takes.
+	place := make(map[int64]int, len(v.taken))
+	for i, e := range v.taken {
+		place[e.N] = i
+	}
+	why := func(e *entry) string {
+		switch i, taken := place[e.N]; {
+		case !taken:
+			return "no filter takes it"
+		case i >= len(want):
+			return fmt.Sprintf("it is one more than %d", len(want))
+		default:
+			return want[i].differs(e)
+		}
+	}
+	if len(v.taken) == len(want) && !slices.ContainsFunc(v.taken, func(e *entry) bool { return why(e) != "" }) {
+		return true
+	}
+	v.fail(t, why, "%d requests, want these %d in order: %v", len(v.taken), len(want), want)
+	return false
+}
+
+// AssertInFlight fails t if more than most of the requests that f takes were under way at the same time. A
+// request is under way from its arrival until the last of its answer leaves, or its connection ends.
+func (s *Server) AssertInFlight(t TB, f Filter, most int) bool {
+	t.Helper()
+	v, ok := s.view(t, f, 0)
+	if !ok {
+		return false
+	}
+	// There are never more than just after an arrival.
+	type change struct {
+		turn int64
+		by   int
+		of   *entry
+	}
+	var changes []change
+	for _, e := range v.taken {
+		changes = append(changes, change{e.arrivedTurn, 1, e})
+		if e.endedTurn > 0 {
+			changes = append(changes, change{e.endedTurn, -1, e})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.turn, b.turn) })
+	n, peak, last := 0, 0, (*entry)(nil)
+	for _, c := range changes {
+		if n += c.by; n > peak {
+			peak, last = n, c.of
+		}
+	}
+	if peak <= max(most, 0) {
+		return true
+	}
+	v.fail(t, func(e *entry) string {
+		if why := v.filter.differs(e); why != "" || e.covers(last.arrivedTurn) {
+			return why
+		}
+		return "it was not under way then"
+	}, "%d requests under way when request %d came, want at most %d, among %v", peak, last.N, most, v.filter)
+	return false
+}
+
+// covers reports whether the request was under way in a turn.
+func (s *span) covers(turn int64) bool {
+	return s.arrivedTurn <= turn && (s.endedTurn == 0 || turn < s.endedTurn)
+}
+
+// AssertPauses fails t unless f takes two requests or more, and between the end of each one and the arrival of
+// the next one at least least and at most most has passed: what a client that tries again waits. The pauses are
+// real time, or a testing/synctest bubble's, whatever the server's clock shows.
+func (s *Server) AssertPauses(t TB, f Filter, least, most time.Duration) bool {
+	t.Helper()
+	v, ok := s.view(t, f, 2)
+	if !ok {
+		return false
+	}
+	if len(v.taken) < 2 {
+		v.fail(t, v.filter.differs, "no pause: %d requests, want 2 or more, among %v", len(v.taken), v.filter)
+		return false
+	}
+	for i, e := range v.taken[1:] {
+		switch before := v.taken[i]; {
+		case before.endedTurn == 0 || e.arrivedTurn < before.endedTurn:
+			v.fail(t, v.filter.differs, "request %d came while request %d was under way, want a pause of %s to %s", e.N, before.N, least, most)
+			return false
+		case e.arrived.Sub(before.ended) < least || e.arrived.Sub(before.ended) > most:
+			v.fail(t, v.filter.differs, "request %d came %s after request %d, want a pause of %s to %s", e.N, e.arrived.Sub(before.ended), before.N, least, most)
+			return false
+		}
+	}
+	return true
+}
