@@ -42,6 +42,36 @@ type filling struct {
 	free int           // of its queries, those for which nobody waits
 }
 
+// lateReplies are answers of Redis that took longer than a question may, for one who asks again.
+type lateReplies struct {
+	replies []reply
+	closed  bool
+	told    chan struct{} // one of them came
+}
+
+// add reports whether somebody still waits for a reply.
+func (l *lateReplies) add(a *account, got reply) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.replies = append(l.replies, got)
+	select {
+	case l.told <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// close returns what was not used.
+func (l *lateReplies) close(a *account) []reply {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l.closed = true
+	return l.replies
+}
+
 // share is what of the day's queries was set aside for this process.
 type share struct {
 	units int

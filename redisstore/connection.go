@@ -90,12 +90,13 @@ func (c *connection) until(ctx context.Context) time.Time {
 	return now.Add(wait)
 }
 
-// pause waits before Redis is asked again.
-func (c *connection) pause(ctx context.Context) {
+// pause waits before Redis is asked again, or for what is over first.
+func (c *connection) pause(ctx context.Context, over <-chan struct{}) {
 	timer := time.NewTimer(tryAgain/4 + rand.N(tryAgain/2))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-over:
 	case <-ctx.Done():
 	}
 }

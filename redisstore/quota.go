@@ -1,20 +1,3 @@
-// # The quota
-//
-//  1. A day is known by one hash: a random id, what is left, when it ends. The id is in the token of each
-//     reservation, and what comes back for another day is ignored.
-//  2. take: before it leaves, an attempt takes a query off what is left (with a lease n of them, at the end
-//     fewer), and is refused where no more is left than it keeps for others.
-//  3. put: what provably was not sent is put back, and what left beyond it is taken off.
-//  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
-//     a later one begins the next day, and one that is past says nothing.
-//  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
-//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail.
-//  6. A Redis that forgot knows no day. Each process takes off the new day what it had under way on the old.
-//  7. Without headers all go on for a minute, uncounted. A refusal (429) without a header stops the fleet for a
-//     minute; on a day that a header opened, five in a row in one process do.
-//  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed.
-//  9. [WithDailyQuota] is a day until Lima's next midnight by the clock of Redis, until a header says more.
-//  10. A share is a lease that only [Store.Release] gives back, and of which all have a quarter at most.
 package redisstore
 
 import (
@@ -48,7 +31,7 @@ type process struct {
 	probeTime time.Duration
 }
 
-// quota shares the daily quotas of accounts with the other processes.
+// quota shares the daily quotas of accounts with the other processes, by the ten rules of doc.go.
 type quota struct {
 	conn         *connection
 	area         area
@@ -95,6 +78,13 @@ func (q *quota) sweep(now time.Time) {
 func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	a := q.account(name)
 	failing, until := false, time.Time{}
+	late := &lateReplies{told: make(chan struct{}, 1)}
+	defer func() {
+		for _, got := range late.close(a) {
+			q.late(name, a, got)
+		}
+	}()
+	var r taking
 	for {
 		if err := ctx.Err(); err != nil {
 			return fiscope.Reservation{}, err
@@ -102,9 +92,14 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 		a.mu.Lock()
 		now := time.Now()
 		a.expire(now)
-		if r, ok := a.known(keep, now); ok {
+		if len(late.replies) > 0 {
+			got := late.replies[0]
+			late.replies = late.replies[1:]
+			return q.decided(ctx, name, a, r, got), nil
+		}
+		if own, ok := a.known(keep, now); ok {
 			a.mu.Unlock()
-			return r, nil
+			return own, nil
 		}
 		if mine := a.filling; mine != nil && mine.free > 0 { // somebody fetches a lease that has one for this
 			mine.free--
@@ -123,7 +118,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			mine.free = math.MaxInt
 			a.filling = mine
 		}
-		r := taking{n: q.lease, keep: keep, waited: a.waited}
+		r = taking{n: q.lease, keep: keep, waited: a.waited}
 		if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
 			r.daily = q.process.daily
 		}
@@ -138,7 +133,11 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			until = q.conn.until(ctx)
 		}
 		question, cancel := context.WithDeadline(ctx, until)
-		got, err := q.take(question, name, a, r, seq)
+		got, err := q.take(question, name, r, seq, func(got reply) {
+			if !late.add(a, got) {
+				q.late(name, a, got)
+			}
+		})
 		cancel()
 
 		a.mu.Lock()
@@ -147,11 +146,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 			a.filling = nil
 		}
 		if err == nil {
-			reservation, loose := q.decide(name, a, r, got)
-			of := a.day.id
-			a.mu.Unlock()
-			q.takeOff(ctx, name, a, of, loose)
-			return reservation, nil
+			return q.decided(ctx, name, a, r, got), nil
 		}
 		failing = true
 		a.failed(r.header, r.ended)
@@ -164,7 +159,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 		if !time.Now().Before(until) {
 			return fiscope.Reservation{Grant: fiscope.QuotaAway}, ctx.Err()
 		}
-		q.conn.pause(ctx)
+		q.conn.pause(ctx, late.told)
 	}
 }
 
@@ -186,6 +181,15 @@ func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
 func (a *account) hand(kind string) fiscope.Reservation {
 	a.underWay++
 	return fiscope.Reservation{Token: kind + a.day.id}
+}
+
+// decided is decide, and takes off what is to be taken off. It is called with the lock held, and unlocks.
+func (q *quota) decided(ctx context.Context, name string, a *account, r taking, got reply) fiscope.Reservation {
+	reservation, loose := q.decide(name, a, r, got)
+	of := a.day.id
+	a.mu.Unlock()
+	q.takeOff(ctx, name, a, of, loose)
+	return reservation
 }
 
 // decide makes a reservation of Redis' answer, and returns what is to be taken off the day. It is called with

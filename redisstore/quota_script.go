@@ -85,10 +85,10 @@ type day struct {
 	seq   uint64    // of the call that told
 }
 
-func (q *quota) take(ctx context.Context, name string, a *account, r taking, seq uint64) (reply, error) {
+func (q *quota) take(ctx context.Context, name string, r taking, seq uint64, late func(reply)) (reply, error) {
 	keys := q.conn.keys
 	p := q.process
-	return q.run(ctx, name, a, seq, takeScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
+	return q.run(ctx, name, seq, late, takeScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
 		append([]any{r.header.day, r.header.remaining, r.header.reset, r.n, r.keep, r.daily,
 			milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), p.holder}, anys(r.ended)...))
 }
@@ -98,7 +98,7 @@ func (q *quota) head(ctx context.Context, name string, a *account, r telling, se
 	if r.see {
 		see = "see"
 	}
-	return q.run(ctx, name, a, seq, headScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
+	return q.run(ctx, name, seq, func(got reply) { q.late(name, a, got) }, headScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
 		append([]any{r.header.day, r.header.remaining, r.header.reset, r.attempt, see, r.verdict}, anys(r.ended)...))
 }
 
@@ -107,12 +107,12 @@ func (q *quota) put(ctx context.Context, name string, a *account, r putting, seq
 	if r.share {
 		field = shareField(q.process.name)
 	}
-	return q.run(ctx, name, a, seq, putScript, []string{q.conn.keys.call(name, rand.Text())},
+	return q.run(ctx, name, seq, func(got reply) { q.late(name, a, got) }, putScript, []string{q.conn.keys.call(name, rand.Text())},
 		[]any{r.day, r.delta, field, q.process.holder})
 }
 
-// run asks Redis once. An answer for which nobody waited is not lost.
-func (q *quota) run(ctx context.Context, name string, a *account, seq uint64, script *redis.Script, keys []string, args []any) (reply, error) {
+// run asks Redis once. An answer for which nobody waited goes to late.
+func (q *quota) run(ctx context.Context, name string, seq uint64, late func(reply), script *redis.Script, keys []string, args []any) (reply, error) {
 	token, start := rand.Text(), time.Now()
 	keys = append([]string{q.conn.keys.day(name), q.conn.keys.out(name)}, keys...)
 	args = append([]any{token}, args...)
@@ -126,7 +126,7 @@ func (q *quota) run(ctx context.Context, name string, a *account, seq uint64, sc
 			return reply{}, errForeign
 		}
 		return readReply(values, token, start, seq)
-	}, func(got reply) { q.late(name, a, got) })
+	}, late)
 }
 
 func anys(texts []string) (all []any) {
