@@ -7,6 +7,15 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
+// The kinds of reservations: the first letter of a token. What follows is the day's id, or the attempt's own.
+const (
+	unitOfDay   = "d"
+	unitOfShare = "s"
+	unitOfLook  = "l" // it goes to see whether the quota still is spent
+	unitOfOpen  = "o" // while no day is known
+	unitOfProbe = "p" // the first of those
+)
+
 // account is what this process knows and holds of an account's quota. All that it holds is of the day that
 // it knows, and ends with it.
 type account struct {
@@ -219,4 +228,24 @@ func (a *account) refuses(t telling) bool {
 	}
 	a.refusals = 0
 	return true
+}
+
+// known decides without Redis.
+func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
+	if a.fromLease(keep) {
+		return a.hand(unitOfDay), true
+	}
+	if r, ok := a.refusedBefore(keep, now); ok {
+		if keep == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
+			return a.hand(unitOfShare), true
+		}
+		return r, true
+	}
+	return fiscope.Reservation{Grant: fiscope.QuotaWait}, now.Before(a.wait)
+}
+
+// hand hands out a query of the day.
+func (a *account) hand(kind string) fiscope.Reservation {
+	a.underWay++
+	return fiscope.Reservation{Token: kind + a.day.id}
 }

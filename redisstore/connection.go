@@ -20,8 +20,9 @@ const (
 
 // Why there is no answer of Redis.
 var (
-	errAway = errors.New("redisstore: Redis is away")
-	errSlow = errors.New("redisstore: Redis has not answered within the time of WithTimeout")
+	errAway    = errors.New("redisstore: Redis is away")
+	errForeign = errors.New("redisstore: not an answer of these scripts")
+	errSlow    = errors.New("redisstore: Redis has not answered within the time of WithTimeout")
 )
 
 // isAway reports whether an error says that Redis is away. An error that Redis replied concerns a key, but for

@@ -14,15 +14,6 @@ import (
 
 const leaseTime = 30 * time.Second // after which what is left of a lease goes back
 
-// The kinds of reservations: the first letter of a token. What follows is the day's id, or the attempt's own.
-const (
-	unitOfDay   = "d"
-	unitOfShare = "s"
-	unitOfLook  = "l" // it goes to see whether the quota still is spent
-	unitOfOpen  = "o" // while no day is known
-	unitOfProbe = "p" // the first of those
-)
-
 // process is what a process says of itself.
 type process struct {
 	name      string
@@ -161,26 +152,6 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 		}
 		q.conn.pause(ctx, late.told)
 	}
-}
-
-// known decides without Redis. It is called with the lock held.
-func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
-	if a.fromLease(keep) {
-		return a.hand(unitOfDay), true
-	}
-	if r, ok := a.refusedBefore(keep, now); ok {
-		if keep == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
-			return a.hand(unitOfShare), true
-		}
-		return r, true
-	}
-	return fiscope.Reservation{Grant: fiscope.QuotaWait}, now.Before(a.wait)
-}
-
-// hand hands out a query of the day. It is called with the lock held.
-func (a *account) hand(kind string) fiscope.Reservation {
-	a.underWay++
-	return fiscope.Reservation{Token: kind + a.day.id}
 }
 
 // decided is decide, and takes off what is to be taken off. It is called with the lock held, and unlocks.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed" // the scripts
-	"errors"
 	"strconv"
 	"time"
 
@@ -135,9 +134,6 @@ func anys(texts []string) (all []any) {
 	}
 	return all
 }
-
-// errForeign is why an answer of Redis cannot be read.
-var errForeign = errors.New("redisstore: not an answer of these scripts")
 
 func readReply(values []any, token string, start time.Time, seq uint64) (reply, error) {
 	if len(values) != 10 {
