@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/members"
@@ -103,18 +105,14 @@ func readErrorBody(body []byte) (errorBody, bool) {
 	return said, ok
 }
 
-// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}. Where a
-// member comes twice and differs, no code counts: it could be the other one.
+// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
 func errorBodyOf(o *members.Object) (errorBody, bool) {
 	raw := o.Get("error")
 	inner := errorMembers.Read(raw)
 	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
-	code, ofContract := contractCode(codeText(o.Get("code")))
-	if deeper, known := contractCode(codeText(inner.Get("code"))); known && !ofContract || strings.TrimSpace(code) == "" {
+	code, ofContract := codeOf(o)
+	if deeper, known := codeOf(&inner); known && !ofContract || strings.TrimSpace(code) == "" {
 		code = deeper
-	}
-	if o.Differs || inner.Differs {
-		code = ""
 	}
 	text = cmp.Or(text, otherText(raw))
 	return errorBody{withoutRecord(text), withoutRecord(code)}, text != "" || code != ""
@@ -130,6 +128,23 @@ func plainText(raw []byte) string {
 		return ""
 	}
 	return text
+}
+
+// codeOf returns the code of an error, and whether it is one of the contract's. Of several that differ none
+// counts, since it could be the other one; but that a clave was refused does, whatever else is said.
+func codeOf(o *members.Object) (code string, ofContract bool) {
+	for i, raw := range o.All("code") {
+		other, known := contractCode(codeText(raw))
+		switch {
+		case other == CodeInvalidSOLCredentials:
+			return other, true
+		case i == 0:
+			code, ofContract = other, known
+		case code != other:
+			code, ofContract = "", false
+		}
+	}
+	return code, ofContract
 }
 
 // codeText returns the text of a code, which may be a number.
@@ -150,21 +165,31 @@ func otherText(raw []byte) string {
 
 // saysNothing reports whether a text is blank, or what a program writes for nothing.
 func saysNothing(text string) bool {
-	switch strings.Join(strings.Fields(text), "") {
+	const longest = len("false")
+	var letters [longest + utf8.UTFMax]byte // the first ones, more than any such text has: texts may be long
+	n := 0
+	for _, r := range text {
+		if n > longest {
+			break
+		}
+		if !unicode.IsSpace(r) {
+			n += utf8.EncodeRune(letters[n:], r)
+		}
+	}
+	switch string(letters[:n]) {
 	case "", "false", "null", "{}", "[]":
 		return true
 	}
-	number := strings.TrimSpace(text)
-	if !strings.ContainsRune("0123456789+-.", rune(number[0])) { // to say that a text is no number costs more
+	if !strings.ContainsRune("0123456789+-.", rune(letters[0])) { // to say that a text is no number costs more
 		return false
 	}
-	n, err := strconv.ParseFloat(number, 64)
-	return err == nil && n == 0
+	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return err == nil && number == 0
 }
 
 // withoutRecord returns the text of an error, and says so where it holds a taxpayer's record.
 func withoutRecord(text string) string {
-	if strings.Contains(text, `"`) && record.MatchString(scrub.Visible(text)) {
+	if strings.Count(text, `"`) >= 4 && isRecord(scrub.Visible(text)) {
 		return recordNotShown
 	}
 	return text

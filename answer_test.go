@@ -374,7 +374,12 @@ func TestACodeThatComesTwice(t *testing.T) {
 		"NOT_FOUND in a 200":          {"consultar", 200, `{"error":"a","code":"INTERNAL","Code":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
 		"NOT_FOUND in a whole record": {"consultar", 200, record[:len(record)-1] + `,"code":"","Code":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
 		"deeper":                      {"consultar", 404, `{"error":{"code":"X","Code":"NOT_FOUND"}}`, fiscope.ErrMalformedResponse},
-		"a clave that is refused":     {"validar", 401, `{"error":"a","code":"X","Code":"INVALID_SOL_CREDENTIALS"}`, fiscope.ErrUnauthorized},
+		"a clave that is refused":     {"validar", 401, `{"error":"a","code":"X","Code":"INVALID_SOL_CREDENTIALS"}`, fiscope.ErrInvalidSOLCredentials},
+		"... and then another":        {"validar", 500, `{"error":"a","code":"INVALID_SOL_CREDENTIALS","Code":"X"}`, fiscope.ErrInvalidSOLCredentials},
+		"... and two texts":           {"validar", 200, `{"error":"a","Error":"b","code":"INVALID_SOL_CREDENTIALS"}`, fiscope.ErrInvalidSOLCredentials},
+		"a code, and two texts":       {"consultar", 404, `{"error":"a","Error":"b","code":"NOT_FOUND"}`, fiscope.ErrNotFound},
+		"the same, spelled otherwise": {"consultar", 404, `{"code":"not found","Code":"NOT_FOUND"}`, fiscope.ErrNotFound},
+		"three":                       {"consultar", 404, `{"code":"NOT_FOUND","Code":"X","CODE":"NOT_FOUND"}`, fiscope.ErrMalformedResponse},
 		"the same twice":              {"consultar", 404, `{"error":"a","code":"NOT_FOUND","Code":"NOT_FOUND"}`, fiscope.ErrNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 )
@@ -27,13 +29,13 @@ func pageText(status int, body []byte, secrets scrub.Secrets) string {
 	body = scrub.UTF8(body)
 	shown, text := secrets.Page(body), scrub.PageText(body)
 	isError := status >= 400 && status < 600
-	isRecord := mayBeRecord
+	withheld := mayBeRecord
 	if isError {
-		isRecord = record.MatchString
+		withheld = isRecord
 	}
 	// A secret may be a part of what gives a record away, or of a tag that hides it.
-	if !isError && mayHoldRecord(string(body)) || isRecord(scrub.Visible(text)) ||
-		!strings.HasPrefix(text, shown) && isRecord(scrub.Visible(scrub.Unmarked(shown))) {
+	if !isError && mayHoldRecord(string(body)) || withheld(scrub.Visible(text)) ||
+		!strings.HasPrefix(text, shown) && withheld(scrub.Visible(scrub.Unmarked(shown))) {
 		return recordNotShown
 	}
 	return shown
@@ -50,17 +52,57 @@ var (
 	rucOfRecord = regexp.MustCompile(`(^|[^/\p{Nd}])(\p{Nd}[ -]?){10}\p{Nd}($|\P{Nd})`)
 )
 
+// A body may be long, and regular expressions are slow: each is asked only about what has the letters, or the
+// digits, without which it does not match.
+
+// isRecord reports whether a text, whose every character is visible, is a record of the contract.
+func isRecord(text string) bool {
+	return containsFold(text, `"ruc"`) && containsFold(text, `"razon`) && record.MatchString(text)
+}
+
+func hasNameOfRecord(text string) bool {
+	return (containsFold(text, "raz") || containsFold(text, "denominaci")) && nameOfRecord.MatchString(text)
+}
+
+// hasRUCOfRecord asks about the runs of digits that are long enough, each with the characters around it.
+func hasRUCOfRecord(text string) bool {
+	before, digits := 0, 0 // where the character before a run began, and how many digits the run has
+	for i, r := range text {
+		switch {
+		case r == ' ' || r == '-':
+		case r >= '0' && r <= '9', r >= utf8.RuneSelf && unicode.IsDigit(r):
+			digits++
+		default:
+			if digits >= 11 && rucOfRecord.MatchString(text[before:min(len(text), i+utf8.UTFMax)]) {
+				return true
+			}
+			before, digits = i, 0
+		}
+	}
+	return digits >= 11 && rucOfRecord.MatchString(text[before:])
+}
+
+// containsFold is strings.Contains of a text in small ASCII letters, in any case.
+func containsFold(text, small string) bool {
+	for i := range len(text) - len(small) + 1 {
+		if text[i]|0x20 == small[0]|0x20 && strings.EqualFold(text[i:i+len(small)], small) {
+			return true
+		}
+	}
+	return false
+}
+
 // mayHoldRecord reports whether a body has anything of a record that its text need not show.
 func mayHoldRecord(body string) bool {
 	body = html.UnescapeString(body)
-	return strings.ContainsFunc(body, binary) || nameOfRecord.MatchString(body) || rucOfRecord.MatchString(body)
+	return strings.ContainsFunc(body, binary) || hasNameOfRecord(body) || hasRUCOfRecord(body)
 }
 
 // mayBeRecord reports whether a text that would be shown has anything of a record.
 func mayBeRecord(text string) bool {
 	text = html.UnescapeString(text)
 	tooLong := func(word string) bool { return len(word) > longestWord }
-	return nameOfRecord.MatchString(text) || strings.ContainsAny(text, `{}[]"`) || rucOfRecord.MatchString(text) ||
+	return hasNameOfRecord(text) || strings.ContainsAny(text, `{}[]"`) || hasRUCOfRecord(text) ||
 		slices.ContainsFunc(strings.Fields(text), tooLong)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"html"
 	"net/http"
 	"net/url"
@@ -135,6 +136,82 @@ func TestNoErrorShowsARecord(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What gives a record away is looked for in all of a page, wherever it stands between other letters and numbers.
+func TestWhatGivesARecordAwayIsFoundAnywhere(t *testing.T) {
+	dates := strings.Repeat("2024-01-02, 12  34  56 -- ", 2000)
+	for name, test := range map[string]struct {
+		page  string
+		shown bool
+	}{
+		"a RUC":                               {"x 20123456789 y", false},
+		"... at the end":                      {dates + "x20123456789", false},
+		"... after a day":                     {dates + "20123456789 y", false},
+		"... with blanks":                     {dates + "x 20 123456-789ñ", false},
+		"... in digits of another script":     {dates + "x ٢٠١٢٣٤٥٦٧٨٩ y", false},
+		"... before a character of 4 bytes":   {dates + "x 20123456789😀", false},
+		"... after one":                       {dates + "😀20123456789", false},
+		"... in entities":                     {dates + "x 2012345678&#57; y", false},
+		"... of an address":                   {dates + "/ruc/20123456789 y", true},
+		"... and one that is not":             {"/20123456789 y,20123456789", false},
+		"a longer number":                     {dates + "x 201234567890 y", true},
+		"a shorter one":                       {dates + "x 2012345678, 9 y", true},
+		"two blanks within":                   {"x 201234567  89 y", true},
+		"a name":                              {dates + "RAZÓN SOCIAL", false},
+		"... after what begins like it":       {"raz raza razo " + dates + "razon_social", false},
+		"... with an accent of its own":       {"x Razo\u0301n  sociaL", false},
+		"... with a letter of another case":   {"razon\u017focial", false},
+		"the other word for it":               {dates + "Denominacio\u0301n", false},
+		"what only begins like one":           {"raz denominaci raz\u00f3n soci", true},
+		"a byte that is no text":              {"raz\xff 2012345678\xff", true},
+		"a RUC before a byte that is no text": {"x 20123456789\xff", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, _ := answers(t, raw(200, "<title>Bienvenido</title><p>"+test.page))
+			_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			require.Error(t, err)
+			if test.shown {
+				assert.Contains(t, err.Error(), "Bienvenido")
+			} else {
+				assert.Contains(t, err.Error(), "which is not shown")
+			}
+		})
+	}
+}
+
+// The same of an error's text, which may be a record only beyond doubt.
+func TestARecordInAnErrorsTextIsFoundAnywhere(t *testing.T) {
+	long := strings.Repeat(`"ruta" "razones" `, 2000)
+	for name, test := range map[string]struct {
+		text  string
+		shown bool
+	}{
+		"a record":                {`{"ruc":"x","razonSocial":"y"}`, false},
+		"in another order":        {`No: "RAZONSOCIAL" : "y", "Ruc" :1`, false},
+		"a long s":                {"No: \"razon\u017focial\":\"y\",\"ruc\":1", false},
+		"with what does not show": {"No: \"r\u200buc\":\"x\",\"razon\u00adSocial\":\"y\"", false},
+		"on two lines":            {"No: \"ruc\":1,\n\"razonSocial\"\n:2", false},
+		"far behind":              {"No: " + long + `"ruc":"x","razonSocial":"y"`, false},
+		"far apart":               {`No: "ruc":"x",` + long + `"razonSocial":"y"`, false},
+		"no name":                 {`No: "ruc":"x","razon":"y"`, true},
+		"no RUC":                  {`No: "rucs":"x","razonSocial":"y"`, true},
+		"no values":               {`No: "ruc","razonSocial"`, true},
+		"no quotes":               {`No: ruc:1,razonSocial:2`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body, err := json.Marshal(map[string]string{"error": test.text, "code": "X"})
+			require.NoError(t, err)
+			client, _ := answers(t, raw(400, string(body)))
+			_, err = client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			require.Error(t, err)
+			if test.shown {
+				assert.Contains(t, err.Error(), "No: ")
+			} else {
+				assert.Contains(t, err.Error(), "which is not shown")
+			}
+		})
+	}
 }
 
 func TestWhatIsNotJSONShowsTheCulprit(t *testing.T) {

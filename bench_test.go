@@ -90,7 +90,7 @@ func TestALookupMakesNoMoreAllocationsThanByHand(t *testing.T) {
 	ours := testing.AllocsPerRun(200, func() {
 		_, _ = client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
 	})
-	if ours > hand {
+	if ours > hand-5 { // 7 fewer, when this was written
 		t.Errorf("%v allocations, %v by hand: want no more", ours, hand)
 	}
 }
@@ -140,15 +140,15 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		most float64
 		call func()
 	}{
-		{"with a Response", 56, func() { plain(fiscope.WithResponse(&resp)) }},
+		{"with a Response", 47, func() { plain(fiscope.WithResponse(&resp)) }},
 		{"with a Response of many headers", manyPlain + 60, func() { many(fiscope.WithResponse(&resp)) }},
-		{"with an observer", 46, func() { observed() }},
-		{"a cache miss", 78, func() { missed() }},
-		{"with coalescing", 78, func() { coalesced() }},
-		{"a proven clave", 58, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
-		{"NOT_FOUND", 60, func() { missing() }},
+		{"with an observer", 39, func() { observed() }},
+		{"a cache miss", 70, func() { missed() }},
+		{"with coalescing", 67, func() { coalesced() }},
+		{"a proven clave", 41, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
+		{"NOT_FOUND", 51, func() { missing() }},
 		{"refused here", 15, func() { refused() }},
-		{"a blocked clave", 50, validate},
+		{"a blocked clave", 20, validate},
 	} {
 		if n := testing.AllocsPerRun(200, test.call); n > test.most {
 			t.Errorf("%s: %v allocations, want at most %v", test.name, n, test.most)

@@ -212,7 +212,7 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 		if c.secrets.In(body) {
 			return nil
 		}
-		if there := c.load(ctx, k, read); there != nil && there.asked.After(e.asked) {
+		if there := c.load(ctx, time.Time{}, k, read); there != nil && there.asked.After(e.asked) {
 			return nil
 		}
 		value, err := json.Marshal(shared)
@@ -236,11 +236,11 @@ func expiry(stored time.Time, lifetime time.Duration) time.Time {
 type readShared func(status int, body []byte, stored time.Time) (*entry, time.Duration)
 
 // find returns what serves now, and nil for nothing: what came since the caller looked, or what the fleet
-// shares. What is not an entry of ours is a miss.
-func (c *cache) find(ctx context.Context, k cacheKey, read readShared) *entry {
+// shares, for a caller with a deadline, zero for none. What is not an entry of ours is a miss.
+func (c *cache) find(ctx context.Context, deadline time.Time, k cacheKey, read readShared) *entry {
 	e := c.get(k)
 	if !e.serves(c.clock.now()) {
-		e = c.load(ctx, k, read)
+		e = c.load(ctx, deadline, k, read)
 	}
 	if !e.serves(c.clock.now()) {
 		return nil
@@ -250,8 +250,8 @@ func (c *cache) find(ctx context.Context, k cacheKey, read readShared) *entry {
 
 // load brings what the fleet shares into the cache. It serves for the shorter of two lifetimes, that of the
 // process which stored it and this one's.
-func (c *cache) load(ctx context.Context, k cacheKey, read readShared) *entry {
-	value := c.fleet.load(ctx, k.parts())
+func (c *cache) load(ctx context.Context, deadline time.Time, k cacheKey, read readShared) *entry {
+	value := c.fleet.load(ctx, deadline, k.parts())
 	var s sharedEntry
 	if value == nil || int64(len(value)) > longestValue(c.maxBody) || json.Unmarshal(value, &s) != nil {
 		return nil

@@ -746,6 +746,7 @@ func TestWithoutCacheJoinsNoCachedQuery(t *testing.T) {
 		wg.Wait()
 		assert.Len(t, s.seen(), 2, "those without the cache share one, and the others another")
 
+		synctest.Wait() // it is saved
 		loads := store.loads.Load()
 		s.answers = []func(*http.Request) (*http.Response, error){raw(503, "")}
 		require.ErrorIs(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}), fiscope.WithStore(store), fiscope.WithRetry(noRetries())), fiscope.WithoutCache()), fiscope.ErrUnavailable)

@@ -497,6 +497,7 @@ func TestTheTimesOfAStoreAreReal(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, operations["consultar"](t.Context(), client))
 
+		require.NoError(t, client.Close(t.Context()))
 		require.Len(t, store.saved, 1)
 		for _, value := range store.saved {
 			var times struct{ Stored, Asked, Expires time.Time }

@@ -87,6 +87,7 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 // join takes part in the query that is under way for a question, or begins it.
 func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (result T, err error) {
 	start := time.Now()
+	s.deadline, _ = ctx.Deadline() // the query's context has none
 	got, first, err := a.queries.Join(ctx, sharedQuery{q.key(), s.reserve, s.fresh}, func(ctx context.Context, tell coalesce.Tell[*shared]) *shared {
 		return query(ctx, a, q, s, tell)
 	})
@@ -125,7 +126,7 @@ func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 // query asks the cache once more, the fleet and then the service, and remembers what it learned.
 func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, tell coalesce.Tell[*shared]) *shared {
 	if a.cache != nil && !s.fresh {
-		if e := a.cache.find(ctx, q.key(), readAgain(a, q)); e != nil {
+		if e := a.cache.find(ctx, s.deadline, q.key(), readAgain(a, q)); e != nil {
 			return &shared{entry: e, kept: true}
 		}
 	}

@@ -243,7 +243,7 @@ func TestWhatEverybodyLeftBeforeItWasSentIsNotSent(t *testing.T) {
 				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
 				store := newTroubled(map[string]func(context.Context){"Load": hanging})
 				client := newClient(t, s, append(opts, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store))...)
-				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				defer cancel()
 				require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
 				time.Sleep(time.Minute)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +31,10 @@ type fleet struct {
 	// The store in its three parts: that it hangs in one of them says nothing of the others.
 	answers, quota, credentials remote.Peer
 
-	mu   sync.Mutex
-	owed map[string]time.Time // refusals that the store could not be told, by name, and their ends
+	mu        sync.Mutex
+	owed      map[string]time.Time // refusals that the store could not be told, by name, and their ends
+	reminding bool                 // it is being told them
+	remindAt  time.Time            // it is told them no sooner
 }
 
 // newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of
@@ -72,7 +75,7 @@ const (
 const (
 	loadingTime   = time.Second             // for an answer: without it, it costs a query
 	decidingTime  = 3 * time.Second         // to say what may be sent: it may be waiting for its server
-	leastDeciding = 1250 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
+	leastDeciding = 1100 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
 	tellingTime   = time.Second             // to be told what came of something
 )
 
@@ -80,20 +83,26 @@ const (
 // an attempt takes, and the next one's after it.
 const findingTime = time.Minute
 
-// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service, and
-// waits for leastDeciding at least: that the store hangs shows after its own time.
-func decide[A any](ctx context.Context, part *remote.Peer, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
-	if deadline, bounded := ctx.Deadline(); bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, max(leastDeciding, time.Until(deadline)/2))
-		defer cancel()
+// within returns ctx for a question to the store, of a caller with a deadline, zero for none: he waits for one
+// part in so many of what he has left, or for least. That the store hangs shows after its own time.
+func within(ctx context.Context, deadline time.Time, parts time.Duration, least time.Duration) (context.Context, context.CancelFunc) {
+	if deadline.IsZero() {
+		return ctx, func() {}
 	}
+	return context.WithTimeout(ctx, max(least, time.Until(deadline)/parts))
+}
+
+// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service.
+func decide[A any](ctx context.Context, part *remote.Peer, deadline time.Time, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
+	ctx, cancel := within(ctx, deadline, 2, leastDeciding)
+	defer cancel()
 	return remote.Ask(ctx, part, decidingTime, question, late)
 }
 
-// reserve asks the store for a query of which keep are left to others. It returns nil without a fleet,
-// and where the store hangs or fails: then the client's own gate is all there is.
-func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
+// reserve asks the store for a query of which keep are left to others, for a caller with a deadline, zero for
+// none. It returns nil without a fleet, and where the store hangs or fails: then the client's own gate is all
+// there is.
+func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Reservation, error) {
 	if f == nil {
 		return nil, nil
 	}
@@ -105,7 +114,7 @@ func (f *fleet) reserve(ctx context.Context, keep int) (*Reservation, error) {
 	}
 	until := time.Now().Add(findingTime)
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		r, err := decide(ctx, &f.quota, ask, giveBack)
+		r, err := decide(ctx, &f.quota, deadline, ask, giveBack)
 		switch {
 		case ctx.Err() != nil:
 			if err == nil && r.Grant == QuotaGranted {
@@ -169,14 +178,13 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 	if f == nil {
 		return nil, nil
 	}
-	ask := func(ctx context.Context) (solClaim, error) {
-		_ = f.tellOwed(ctx)
-		return f.askClaim(ctx, credential, hold(patience))
-	}
+	f.remind(ctx)
+	ask := func(ctx context.Context) (solClaim, error) { return f.askClaim(ctx, credential, hold(patience)) }
+	deadline, _ := ctx.Deadline()
 	waiting, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		claim, err := decide(ctx, &f.credentials, ask, f.giveBack)
+		claim, err := decide(ctx, &f.credentials, deadline, ask, f.giveBack)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
@@ -224,48 +232,53 @@ func past(t time.Time) time.Time {
 }
 
 // conclude tells the store what came of a credential: everything where it granted a claim, and otherwise
-// only a refusal. One that the store cannot be told is owed to it.
+// only a refusal. One that the store cannot be told is owed to it. A refusal is waited for a moment, so that
+// whoever hears of it and asks another process finds it there.
 func (f *fleet) conclude(ctx context.Context, credential []string, claim *solClaim, v solguard.Verdict, memory time.Duration) {
 	refused := v == solguard.Rejected || v == solguard.Doubtful
 	if f == nil || claim == nil && !refused {
 		return
 	}
-	name := f.credential(credential)
+	name, until := f.credential(credential), time.Now().Add(memory)
 	if refused {
-		f.owe(name, time.Now().Add(memory))
+		f.owe(name, until)
 	}
-	f.credentials.Tell(ctx, name, tellingTime, func(ctx context.Context) {
+	told := f.credentials.Tell(ctx, name, tellingTime, func(ctx context.Context) {
+		var err error
 		granted := claim != nil && claim.name == name
 		switch {
 		case granted:
-			f.tell(ctx, name, claim.Claim, v, memory)
+			err = f.store.Conclude(ctx, name, claim.Claim, verdictOf(v), memory)
 		case refused, v == solguard.Proven:
-			f.tell(ctx, name, Claim{State: ClaimProven}, v, memory)
+			err = f.store.Conclude(ctx, name, Claim{State: ClaimProven}, verdictOf(v), memory)
+		}
+		if refused && err == nil {
+			f.noLongerOwed(name, until)
 		}
 		if claim != nil && !granted {
 			f.giveBack(ctx, *claim)
 		}
 	})
+	if refused {
+		remote.Await(ctx, told)
+	}
 }
 
-// tell tells the store a verdict.
-func (f *fleet) tell(ctx context.Context, name string, c Claim, v solguard.Verdict, memory time.Duration) {
-	verdict := map[solguard.Verdict]Verdict{
-		solguard.Unproven:   VerdictNone,
-		solguard.Unanswered: VerdictNone,
-		solguard.Proven:     VerdictProven,
-		solguard.Rejected:   VerdictRefused,
-		solguard.Doubtful:   VerdictRefused,
-	}[v]
-	if f.store.Conclude(ctx, name, c, verdict, memory) == nil && verdict == VerdictRefused {
-		f.owe(name, time.Time{})
+// verdictOf returns what the store is told of a verdict.
+func verdictOf(v solguard.Verdict) Verdict {
+	switch v {
+	case solguard.Proven:
+		return VerdictProven
+	case solguard.Rejected, solguard.Doubtful:
+		return VerdictRefused
 	}
+	return VerdictNone
 }
 
 // giveBack is release in the goroutine that tells it.
 func (f *fleet) giveBack(ctx context.Context, c solClaim) {
 	if c.State == ClaimGranted {
-		f.tell(ctx, c.name, c.Claim, solguard.Unproven, 0)
+		_ = f.store.Conclude(ctx, c.name, c.Claim, VerdictNone, 0)
 	}
 }
 
@@ -281,36 +294,92 @@ func (f *fleet) release(ctx context.Context, c *solClaim) {
 // How many refusals are kept for a store that cannot be told.
 const mostOwed = 1000
 
-// owe keeps a refusal for the store, which is to remember it until then; with the zero time it is told.
+// owe keeps a refusal for the store, which is to remember it until then.
 func (f *fleet) owe(name string, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if until.IsZero() {
-		delete(f.owed, name)
-	} else if len(f.owed) < mostOwed {
+	if len(f.owed) < mostOwed {
 		f.owed[name] = until
 	}
 }
 
-// tellOwed tells the store the refusals that it could not be told, and stops at the first failure.
+// noLongerOwed takes note that the store knows a refusal, unless there was another since.
+func (f *fleet) noLongerOwed(name string, until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.owed[name].Equal(until) {
+		delete(f.owed, name)
+	}
+}
+
+// owedUntil returns until when the store is to remember a refusal that is owed to it, and zero for none.
+func (f *fleet) owedUntil(name string) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.owed[name]
+}
+
+// remind tells the store in the background what is owed to it, once at a time. One that hung is left alone for
+// a while.
+func (f *fleet) remind(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.owed) == 0 || f.reminding || time.Now().Before(f.remindAt) {
+		return
+	}
+	f.reminding = true
+	f.credentials.Go(func() {
+		err := f.tellOwed(context.WithoutCancel(ctx))
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.reminding = false
+		if errors.Is(err, errUntold) {
+			f.remindAt = time.Now().Add(remote.LeftAlone)
+		}
+	})
+}
+
+// errUntold is why a refusal is still owed that the store did not take within its time.
+var errUntold = errors.New("it did not answer in time")
+
+// tellOwed tells the store the refusals that it could not be told, one after the other, and stops at the
+// first failure, or when ctx ends. Each is told in the order of what is told of its name, so that none comes
+// after Olvidar forgot it.
 func (f *fleet) tellOwed(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
 	f.mu.Lock()
-	owed := maps.Clone(f.owed)
+	owed := slices.Collect(maps.Keys(f.owed))
 	f.mu.Unlock()
-	for name, until := range owed {
-		if left := time.Until(until); left > 0 {
-			ctx, cancel := context.WithTimeout(ctx, tellingTime)
-			err := f.store.Conclude(ctx, name, Claim{State: ClaimProven}, VerdictRefused, left)
-			cancel()
+	for _, name := range owed {
+		err := errUntold // where it is not its turn within its time
+		told := f.credentials.Tell(ctx, name, tellingTime, func(ctx context.Context) { err = f.tellRefusal(ctx, name) })
+		select {
+		case <-told:
 			if err != nil {
 				return err
 			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
-		f.owe(name, time.Time{})
 	}
+	return nil
+}
+
+// tellRefusal tells the store the refusal of a name, where it is owed still.
+func (f *fleet) tellRefusal(ctx context.Context, name string) error {
+	until := f.owedUntil(name)
+	if left := time.Until(until); left > 0 {
+		err := f.store.Conclude(ctx, name, Claim{State: ClaimProven}, VerdictRefused, left)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return fmt.Errorf("%w: %w", errUntold, err)
+		case err != nil:
+			return err
+		}
+	}
+	f.noLongerOwed(name, until)
 	return nil
 }
 
@@ -321,7 +390,7 @@ func (f *fleet) forget(credential []string, attempt time.Duration) {
 		return
 	}
 	name := f.credential(credential)
-	f.owe(name, time.Time{})
+	f.noLongerOwed(name, f.owedUntil(name))
 	<-f.credentials.Tell(context.Background(), name, tellingTime, func(ctx context.Context) {
 		claim, err := f.store.Claim(ctx, name, hold(attempt))
 		switch {
@@ -333,11 +402,14 @@ func (f *fleet) forget(credential []string, attempt time.Duration) {
 	})
 }
 
-// load returns what the store keeps under the name of an answer, and nil for nothing.
-func (f *fleet) load(ctx context.Context, question []string) []byte {
+// load returns what the store keeps under the name of an answer, and nil for nothing. A caller with a deadline,
+// zero for none, keeps most of his time for the service and for what decides whether it is asked.
+func (f *fleet) load(ctx context.Context, deadline time.Time, question []string) []byte {
 	if f == nil {
 		return nil
 	}
+	ctx, cancel := within(ctx, deadline, 4, time.Second/4)
+	defer cancel()
 	value, err := remote.Ask(ctx, &f.answers, loadingTime, func(ctx context.Context) ([]byte, error) {
 		return f.store.Load(ctx, f.answer(question))
 	}, nil)

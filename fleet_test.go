@@ -643,6 +643,118 @@ func TestTheFleetIsToldOfARefusal(t *testing.T) {
 	}
 }
 
+// slowGuard is a sharedGuard that takes its time to be told of a refusal.
+type slowGuard struct {
+	*sharedGuard
+	takes     atomic.Int64 // ns
+	concluded atomic.Int64
+}
+
+func (s *slowGuard) Conclude(ctx context.Context, name string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	s.concluded.Add(1)
+	takes := time.Duration(s.takes.Load())
+	if v != fiscope.VerdictRefused {
+		takes = 0
+	}
+	select {
+	case <-time.After(takes):
+		return s.sharedGuard.Conclude(ctx, name, c, v, memory)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// owing returns a client that owes the store a refusal of each of these, and the service beside it, where they
+// are right by now.
+func owing(t *testing.T, store *slowGuard, claves ...string) (*fiscope.Client, *service) {
+	s := &service{answers: []func(*http.Request) (*http.Response, error){raw(401, contract(t, "validar_401.json"))}}
+	client := newClient(t, s, fiscope.WithStore(store))
+	store.goAway(true)
+	for _, clave := range claves {
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrInvalidSOLCredentials)
+	}
+	synctest.Wait()
+	store.goAway(false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers = []func(*http.Request) (*http.Response, error){raw(200, verdict)}
+	return client, s
+}
+
+func TestWhatIsOwedHidesNoRefusalOfTheFleet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowGuard{sharedGuard: newSharedGuard()}
+		client, far := owing(t, store, "una", "dos", "tres", "cuatro", "cinco")
+		other := store.process(t, roundTripper(raw(401, contract(t, "validar_401.json"))))
+		require.ErrorIs(t, validar(t.Context(), other, clave), fiscope.ErrInvalidSOLCredentials)
+		store.takes.Store(int64(900 * time.Millisecond))
+		start, sent, before := time.Now(), len(far.seen()), store.concluded.Load()
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+		assert.Zero(t, time.Since(start))
+		assert.Len(t, far.seen(), sent)
+		time.Sleep(5 * time.Second)
+		assert.EqualValues(t, 5, store.concluded.Load()-before, "meanwhile it was told the five, each once more")
+		require.NoError(t, client.Close(t.Context()))
+	})
+}
+
+func TestWhatIsOwedIsOffThePathOfAValidation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowGuard{sharedGuard: newSharedGuard()}
+		client, far := owing(t, store, "una", "dos")
+		store.takes.Store(int64(time.Hour))
+		start, before := time.Now(), store.concluded.Load()
+		for i := range 20 {
+			require.NoError(t, validar(t.Context(), client, fmt.Sprint("otra", i)))
+		}
+		assert.Zero(t, time.Since(start))
+		synctest.Wait()
+		assert.EqualValues(t, 21, store.concluded.Load()-before, "the twenty, and one that is owed")
+		assert.Len(t, far.seen(), 22)
+		time.Sleep(2 * time.Second)
+		before = store.concluded.Load()
+		require.NoError(t, validar(t.Context(), client, "otra más"))
+		synctest.Wait()
+		assert.EqualValues(t, 1, store.concluded.Load()-before, "after that the store is left alone with it")
+
+		require.ErrorContains(t, client.Close(t.Context()), "was not told of a refusal: it did not answer in time: context deadline exceeded")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("the process ends"))
+		defer cancel()
+		start = time.Now()
+		require.ErrorContains(t, client.Close(ctx), "the process ends")
+		assert.Equal(t, 100*time.Millisecond, time.Since(start))
+		time.Sleep(time.Minute)
+		store.takes.Store(0)
+		require.NoError(t, validar(t.Context(), client, "la última"))
+		synctest.Wait()
+		for _, clave := range []string{"una", "dos"} {
+			require.ErrorIs(t, validar(t.Context(), store.process(t, roundTripper(raw(200, verdict))), clave), fiscope.ErrSOLCredentialsBlocked)
+		}
+	})
+}
+
+func TestWhatIsOwedIsForgottenByOlvidar(t *testing.T) {
+	for name, tell := range map[string]func(*testing.T, *fiscope.Client){
+		"while a validation of another has it told": func(t *testing.T, c *fiscope.Client) { assert.NoError(t, validar(t.Context(), c, "otra")) },
+		"while Close tells it":                      func(t *testing.T, c *fiscope.Client) { assert.NoError(t, c.Close(t.Context())) },
+		"before anybody tells it":                   func(*testing.T, *fiscope.Client) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &slowGuard{sharedGuard: newSharedGuard()}
+				client, _ := owing(t, store, clave)
+				store.takes.Store(int64(500 * time.Millisecond))
+				go tell(t, client)
+				time.Sleep(100 * time.Millisecond)
+				client.CPE.Olvidar(credenciales)
+				require.NoError(t, validar(t.Context(), client, clave), "nothing was refused since")
+				require.NoError(t, client.Close(t.Context()))
+				require.NoError(t, validar(t.Context(), store.process(t, roundTripper(raw(200, verdict))), clave), "nor is it told later")
+			})
+		})
+	}
+}
+
 func TestAFleetTriesAChangedClaveOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newSharedGuard()

@@ -2,7 +2,9 @@ package fiscope
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"time"
 )
 
 // CallOption sets something of one call. A wrong value makes the call fail; nothing is sent.
@@ -12,12 +14,21 @@ type callOption func(*settings) error
 
 func (o callOption) applyToCall(s *settings) error { return o(s) }
 
-// settings are what the options of a call decide.
+// settings are what the options of a call decide, and what a query knows of its caller.
 type settings struct {
 	response *Response // to be filled; nil for none
 	reserve  int       // queries that are left to others
 	fresh    bool      // the cache does not answer
 	invalid  error     // an option's wrong value
+	deadline time.Time // of the caller who began a query that others may join; zero where he has none, or is alone
+}
+
+// deadlineOf returns until when the call's caller waits, and zero where that is not known.
+func (s *settings) deadlineOf(ctx context.Context) time.Time {
+	if deadline, bounded := ctx.Deadline(); bounded {
+		return deadline
+	}
+	return s.deadline
 }
 
 // newSettings applies the options of a call whose client keeps reserve queries.

@@ -87,7 +87,7 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	}
 	var outcome quota.Outcome
 	defer func() { c.quota.Leave(ticket, outcome) }()
-	reservation, err := c.sender.fleet.reserve(ctx, c.settings.reserve)
+	reservation, err := c.sender.fleet.reserve(ctx, c.settings.deadlineOf(ctx), c.settings.reserve)
 	if err != nil {
 		outcome = heldBack(err)
 		return a, refusedBy(err, number)

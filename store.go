@@ -14,14 +14,16 @@ import (
 // called concurrently, in goroutines of the Client, and must heed their context. It does not end with the
 // caller's, but after a time of its own: Load, Save, Settle, Conclude and Forget have a second, and Reserve
 // and Claim 3 seconds. A caller with a deadline waits for these two no longer than half of what he has left,
-// or 1.25 s, and then goes on without the answer.
+// or 1.1 s, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. For a
+// query that callers share, that is the deadline of the one who began it.
 //
 // A Store that hangs or errs costs at most a query: the Client goes on as if it had none. After a Load, a
-// Reserve or a Claim that hung, calls of its kind are left out for 5 seconds, and then one at a time goes to
-// see. For what is only told (Save, Settle, Conclude) a caller waits 50 ms at most, and not at all for the 5
-// seconds after one that took longer: it goes on in the background, and [Client.Close] waits for it. What is
-// told of the same name is told in order. A panic there is logged ([WithLogger]); that of a question is raised
-// in the goroutine of the call, with its value and stack. What is granted too late is given back. All times are
+// Reserve or a Claim that hung, or failed after more than a third of its time, calls of its kind are left out
+// for 5 seconds, and then one at a time goes to see. What is only told (Save, Settle, Conclude) is told in the
+// background, and [Client.Close] waits for it: a program that ends closes its Client first. Only for a refusal
+// that is concluded a caller waits, 50 ms at most. What is told of the same name is told in order. A panic there
+// is logged ([WithLogger]); that of a question is raised in the goroutine of the call, with its value and stack.
+// What is granted too late is given back. All times are
 // real, also those that a Client with a clock of its own tells ([WithClock]).
 //
 // What a Store returns is checked: an answer is read with the care of one of the service, and serves for the
@@ -53,8 +55,8 @@ type Store interface {
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
 	// claim that was granted, and without one where a credential that was proven is refused, or accepted
-	// again. A refusal that Conclude failed to take is told again, before the next claim or by
-	// [Client.Close].
+	// again. A refusal that Conclude failed to take is told again, in the background from the next claim on,
+	// or by [Client.Close], unless Olvidar forgot it.
 	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
 	// Forget forgets what is known of a credential. It is called for one that was refused.
 	Forget(ctx context.Context, credential string) error

@@ -52,6 +52,7 @@ func TestAnOlderAnswerOverwritesNoNewerOneInTheStore(t *testing.T) {
 				time.Sleep(time.Second)
 				assert.Equal(t, test.newer, nameOf(t, named(t, store, test.newer, time.Second)))
 				wg.Wait()
+				synctest.Wait() // both are saved
 				assert.Equal(t, test.newer, nameOf(t, named(t, store, "THIRD", time.Second)), "for another client")
 				assert.Equal(t, test.newer, nameOf(t, first), "for the one that asked earlier")
 			})

@@ -134,7 +134,7 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool,
 			return nil, err
 		}
 		found, hide := s.merge(query, limite, base)
-		if len(found) == limite || len(base) < limite+hidden || hide <= hidden {
+		if len(base) < limite+hidden || hide <= hidden {
 			return found, nil
 		}
 		hidden = 2 * hide // more were put since the Registro was asked; and while it is asked, again

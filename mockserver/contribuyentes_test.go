@@ -119,6 +119,59 @@ func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
 	}
 }
 
+// changing is a Registro that changes the server's own data the first time that it is asked.
+type changing struct {
+	mockserver.RegistroEnMemoria
+	change func()
+}
+
+func (r *changing) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
+	found, err := r.RegistroEnMemoria.Buscar(ctx, texto, limite)
+	if change := r.change; change != nil {
+		r.change = nil
+		change()
+	}
+	return found, err
+}
+
+// What hides taxpayers of the Registro while it is asked must not make worse ones of the server's own fill
+// their places: the Registro has more.
+func TestASearchFindsTheBestWhileTaxpayersAreWritten(t *testing.T) {
+	const others = 10
+	rucOf := func(i int) string { return fmt.Sprintf("200000001%02d", i) }
+	hide := func(i int) (worse mockserver.Data) {
+		worse.Deleted.Contribuyentes = []string{rucOf(i)}
+		worse.Contribuyentes = []mockserver.Contribuyente{{RUC: rucOf(others + i), RazonSocial: "VANAGLORIA", Estado: "BAJA"}}
+		return worse
+	}
+	for name, c := range map[string]struct{ before, during, want []int }{
+		"all that were found are deleted": {nil, []int{0, 1, 2, 3, 4}, []int{5, 6, 7, 8, 9}},
+		"some are":                        {nil, []int{0, 3}, []int{1, 2, 4, 5, 6}},
+		"some were before":                {[]int{0, 1}, []int{2, 3, 4, 5}, []int{6, 7, 8, 9, 10}},
+		"others are":                      {nil, []int{7, 8}, []int{0, 1, 2, 3, 4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registro := new(changing)
+			srv, api := start(t, mockserver.WithRegistro(registro))
+			for i := range others {
+				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: rucOf(i), RazonSocial: "GLORIA " + string(rune('A'+i)), Estado: "ACTIVO"}))
+			}
+			change := func(list []int) {
+				for _, i := range list {
+					assert.NoError(t, srv.PutData(hide(i)))
+				}
+			}
+			change(c.before)
+			registro.change = func() { change(c.during) }
+			var want []string
+			for _, i := range c.want {
+				want = append(want, rucOf(i))
+			}
+			assert.Equal(t, want, rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body))
+		})
+	}
+}
+
 // Clients that are made from openapi.yaml cannot read a date or a ubigeo of another form than the contract's.
 func TestWhatARecordDoesNotSayHasTheContractsForm(t *testing.T) {
 	least := mockserver.Contribuyente{RUC: "20700000001", RazonSocial: "MINIMA S.A.C."}

@@ -15,7 +15,7 @@ import (
 
 const (
 	tryAgain = 100 * time.Millisecond  // how often Redis is asked while it is away
-	patience = 1150 * time.Millisecond // for how long a query's reservation is asked for again: more than a second
+	patience = 1030 * time.Millisecond // for how long a query's reservation is asked for again: more than a second
 )
 
 // Why there is no answer of Redis.
@@ -91,9 +91,9 @@ func (c *connection) until(ctx context.Context) time.Time {
 	return now.Add(wait)
 }
 
-// pause waits before Redis is asked again, or for what is over first.
-func (c *connection) pause(ctx context.Context, over <-chan struct{}) {
-	timer := time.NewTimer(tryAgain/4 + rand.N(tryAgain/2))
+// pause waits before Redis is asked again, or for what is over first, and not beyond until.
+func (c *connection) pause(ctx context.Context, over <-chan struct{}, until time.Time) {
+	timer := time.NewTimer(min(tryAgain/4+rand.N(tryAgain/2), time.Until(until)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

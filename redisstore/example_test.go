@@ -44,8 +44,8 @@ func ExampleNew() {
 		}
 		fmt.Println(till, c.RUC, client.Stats().Sent)
 
-		_ = store.Release(ctx) // when the process ends
-		client.CloseIdleConnections()
+		_ = client.Close(ctx) // when the process ends: the store is told what came of it
+		_ = store.Release(ctx)
 		_ = rdb.Close()
 	}
 	// Output:

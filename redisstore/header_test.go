@@ -134,7 +134,7 @@ func TestRefusalsWithoutHeadersInARowStopTheFleet(t *testing.T) {
 	for name, header := range map[string]string{"on a day that a header opened": "999", "on one without headers": ""} {
 		t.Run(name, func(t *testing.T) {
 			onBed(t, func(b *bed) {
-				service := &counting{reset: in(time.Hour), answer: func(n int) (int, string) {
+				service := &counting{reset: in(time.Hour), latency: 10 * time.Millisecond, answer: func(n int) (int, string) {
 					if n == 1 {
 						return 404, header
 					}

@@ -150,7 +150,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 		if !time.Now().Before(until) {
 			return fiscope.Reservation{Grant: fiscope.QuotaAway}, ctx.Err()
 		}
-		q.conn.pause(ctx, late.told)
+		q.conn.pause(ctx, late.told, until)
 	}
 }
 

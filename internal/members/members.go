@@ -32,6 +32,7 @@ type Object struct {
 
 	names  Names
 	values [most][]byte
+	text   []byte
 }
 
 // Get returns the value of a member, and nil where it is absent. Where it comes twice it is the last that is not
@@ -45,25 +46,27 @@ func (o *Object) Get(name string) []byte {
 	return nil
 }
 
+// All returns all values of a member, in their order.
+func (o *Object) All(name string) (values [][]byte) {
+	if o.Repeated == "" {
+		if value := o.Get(name); value != nil {
+			values = append(values, value)
+		}
+		return values
+	}
+	for i, value := range o.names.each(o.text) {
+		if o.names[i] == name {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
 // Read reads the members with these names of an object, and none of another value. What is nested deeper
 // does not matter. text is what encoding/json accepts.
 func (names Names) Read(text []byte) Object {
-	o := Object{names: names}
-	c := cursor(text)
-	if c.skip(); len(c) == 0 || c[0] != '{' {
-		return o
-	}
-	c = c[1:]
-	next := 0 // the name that follows the last one, as it mostly does
-	for c.skip(); len(c) > 0 && c[0] == '"'; c.skip() {
-		quoted := c.value()
-		c.skip()
-		value := c.value()
-		i := names.index(quoted, next)
-		if i < 0 {
-			continue
-		}
-		next = i + 1
+	o := Object{names: names, text: text}
+	for i, value := range names.each(text) {
 		before := o.values[i]
 		if before != nil {
 			o.repeats(names[i], !bytes.Equal(before, value))
@@ -73,6 +76,30 @@ func (names Names) Read(text []byte) Object {
 		}
 	}
 	return o
+}
+
+// each returns the members with these names, by the index of the name.
+func (names Names) each(text []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		c := cursor(text)
+		if c.skip(); len(c) == 0 || c[0] != '{' {
+			return
+		}
+		c = c[1:]
+		next := 0 // the name that follows the last one, as it mostly does
+		for c.skip(); len(c) > 0 && c[0] == '"'; c.skip() {
+			quoted := c.value()
+			c.skip()
+			value := c.value()
+			i := names.index(quoted, next)
+			if i < 0 {
+				continue
+			}
+			if next = i + 1; !yield(i, value) {
+				return
+			}
+		}
+	}
 }
 
 // repeats notes that a member comes twice.

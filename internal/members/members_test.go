@@ -42,6 +42,28 @@ func TestGet(t *testing.T) {
 	}
 }
 
+func TestAll(t *testing.T) {
+	for name, test := range map[string]struct {
+		text   string
+		values []string
+	}{
+		"none":             {`{"born":1,"born":2}`, nil},
+		"one":              {`{"name":1}`, []string{"1"}},
+		"one of others":    {`{"name":1,"born":2,"born":3}`, []string{"1"}},
+		"in every case":    {`{"name":1,"born":0,"NAME":2,"n\u0061me":1}`, []string{"1", "2", "1"}},
+		"the same, a null": {`{"name":1,"name":null}`, []string{"1", "null"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := names.Read([]byte(test.text))
+			var values []string
+			for _, value := range o.All("name") {
+				values = append(values, string(value))
+			}
+			assert.Equal(t, test.values, values)
+		})
+	}
+}
+
 func TestElements(t *testing.T) {
 	for name, test := range map[string]struct {
 		text     string

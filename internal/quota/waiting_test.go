@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/internal/quota"
 )
@@ -167,4 +168,71 @@ func TestOfThoseWhoWaitOneLooksWhenItIsTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who gives up in the moment in which it is decided of him takes what was decided: nobody else would give the
+// ticket back.
+func TestWhoGivesUpInTheMomentOfTheDecisionLosesNoTicket(t *testing.T) {
+	for name, test := range map[string]struct {
+		last    quota.Outcome // of the one whom he waits for
+		refuses bool
+	}{
+		"he may leave":  {unsent, false},
+		"he is refused": {said(0, time.Hour), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				meanwhile := func() {}
+				g := &quota.Gate{Now: func() time.Time { meanwhile(); return time.Now() }}
+				pass(t, g, said(1, time.Hour))
+				last := enter(t, g)
+				entered := make(chan error)
+				go func() {
+					ticket, err := g.Enter(ctx, 0)
+					if err == nil {
+						g.Leave(ticket, unsent)
+					}
+					entered <- err
+				}()
+				synctest.Wait()
+				meanwhile = cancel // the gate asks for the time before it decides
+				g.Leave(last, test.last)
+				err := <-entered
+				if test.refuses {
+					require.ErrorAs(t, err, new(*quota.Spent))
+					return
+				}
+				require.NoError(t, err)
+				enter(t, g)
+			})
+		})
+	}
+}
+
+// Where those who look learn nothing, the others go to look one after the other, at the time of each, though
+// nobody else comes or leaves.
+func TestThoseWhoWaitLookOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := line{g: new(quota.Gate)}
+		pass(t, l.g, said(0, time.Minute))
+		time.Sleep(time.Minute)
+		first := enter(t, l.g)
+		for range 3 {
+			l.add(t.Context(), "one", 0)
+		}
+		l.leftAre(t) // one looks
+		l.end(first, failed)
+		for n := range 3 {
+			left, _ := l.so()
+			assert.Len(t, left, n, "it is not time yet")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			left, _ = l.so()
+			if assert.Len(t, left, n+1) {
+				l.end(l.ticket(n), failed)
+			}
+		}
+	})
 }

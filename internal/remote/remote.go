@@ -1,6 +1,7 @@
 // Package remote asks and tells somebody outside of this process who may hang. A question has its time, and
 // its caller is kept by nothing else; after one that hung, the others are not asked for a while, so that not
-// every caller pays for it. Who has something to tell waits a moment for it to be told, and goes on.
+// every caller pays for it. Who has something to tell waits for nothing, or for a moment where he wants it told
+// before he goes on.
 package remote
 
 import (
@@ -12,13 +13,11 @@ import (
 	"github.com/fiscope/fiscope/internal/broken"
 )
 
-// LeftAlone is for how long nobody is asked after a question that hung. From then on one question at a time
-// goes to see whether it is over.
+// LeftAlone is for how long nobody is asked after a question that hung, or failed late. From then on one
+// question at a time goes to see whether it is over.
 const LeftAlone = 5 * time.Second
 
-// Moment is for how long a caller waits for what he tells: long enough for whoever is near and well, so that
-// what he asks next comes after it, and a program that ends has told it. After something that took longer,
-// nobody waits while others are left alone.
+// Moment is for how long [Await] waits: long enough for whoever is near and well.
 const Moment = 50 * time.Millisecond
 
 // ErrHangs is why there is no answer: the time of the question was over, or that of an earlier one was, and
@@ -37,7 +36,6 @@ type Peer struct {
 	hangs   bool
 	next    time.Time                // while it hangs: nobody asks before
 	telling map[string]chan struct{} // by what it is about, the last thing that is being told; closed when it is
-	slow    time.Time                // nobody waits before for what is told
 }
 
 // mayAsk reports whether a question may be asked. While the peer hangs, one in each pause may.
@@ -70,7 +68,8 @@ type reply[A any] struct {
 
 // Ask asks a question, whose context has the values of ctx and ends after patience, and not before. It
 // returns the question's answer and error, or that of ctx where it ends first, or ErrHangs. An answer without
-// an error for which nobody waited any more goes to late, with a context of the same kind.
+// an error for which nobody waited any more goes to late, with a context of the same kind. A question that
+// failed after more than a third of patience hung, too: whoever asks next would wait as long.
 //
 // A panic of the question, with its value and stack (*broken.Panic), and a runtime.Goexit, is its caller's.
 func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question func(context.Context) (A, error), late func(context.Context, A)) (answer A, err error) {
@@ -80,6 +79,7 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 	if !p.mayAsk(time.Now()) {
 		return answer, ErrHangs
 	}
+	start := time.Now()
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	replies, gone := make(chan reply[A]), make(chan struct{})
 	defer close(gone)
@@ -88,7 +88,7 @@ func Ask[A any](ctx context.Context, p *Peer, patience time.Duration, question f
 		var r reply[A]
 		broken.Run(func() { r.answer, r.err = question(limited) }, func(off *broken.Off) {
 			r.off = off
-			p.asked(limited.Err() != nil)
+			p.asked(limited.Err() != nil || r.err != nil && time.Since(start) > patience/3)
 			select {
 			case replies <- r:
 			case <-gone:
@@ -120,10 +120,9 @@ func left[A any](ctx context.Context, p *Peer, patience time.Duration, r reply[A
 	}
 }
 
-// Tell tells something, and waits a [Moment] for it, unless ctx ends. The context of what has the values of
-// ctx, and ends after patience. What is about the same, unless that is "", is told in the order of the calls:
-// it waits for what came before, and is dropped where its time is over then. The channel is closed when it is
-// told, or dropped.
+// Tell tells something, and waits for nothing. The context of what has the values of ctx, and ends after
+// patience. What is about the same, unless that is "", is told in the order of the calls: it waits for what
+// came before, and is dropped where its time is over then. The channel is closed when it is told, or dropped.
 func (p *Peer) Tell(ctx context.Context, about string, patience time.Duration, what func(context.Context)) <-chan struct{} {
 	told := make(chan struct{})
 	before := p.begin(about, told)
@@ -137,27 +136,17 @@ func (p *Peer) Tell(ctx context.Context, about string, patience time.Duration, w
 		case <-ctx.Done():
 		}
 	})
-	p.await(ctx, told)
 	return told
 }
 
-// await waits a moment.
-func (p *Peer) await(ctx context.Context, told <-chan struct{}) {
-	p.mu.Lock()
-	slow := time.Now().Before(p.slow)
-	p.mu.Unlock()
-	if slow {
-		return
-	}
+// Await waits a [Moment] for something to be told, unless ctx ends.
+func Await(ctx context.Context, told <-chan struct{}) {
 	timer := time.NewTimer(Moment)
 	defer timer.Stop()
 	select {
 	case <-told:
 	case <-ctx.Done():
 	case <-timer.C:
-		p.mu.Lock()
-		p.slow = time.Now().Add(LeftAlone)
-		p.mu.Unlock()
 	}
 }
 

@@ -195,60 +195,72 @@ func TestAPanicOfAQuestionIsItsCallers(t *testing.T) {
 
 func TestTell(t *testing.T) {
 	for name, test := range map[string]struct {
-		what func(context.Context)
-		took time.Duration
-		told time.Duration
+		what   func(context.Context)
+		told   time.Duration
+		moment time.Duration
 	}{
 		"at once":        {func(context.Context) {}, 0, 0},
 		"in a moment":    {func(context.Context) { time.Sleep(20 * time.Millisecond) }, 20 * time.Millisecond, 20 * time.Millisecond},
-		"in a second":    {func(context.Context) { time.Sleep(time.Second) }, remote.Moment, time.Second},
-		"never":          {func(ctx context.Context) { <-ctx.Done() }, remote.Moment, patience},
+		"in a second":    {func(context.Context) { time.Sleep(time.Second) }, time.Second, remote.Moment},
+		"never":          {func(ctx context.Context) { <-ctx.Done() }, patience, remote.Moment},
 		"with a panic":   {func(context.Context) { panic("boom") }, 0, 0},
 		"without an end": {func(context.Context) { runtime.Goexit() }, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				told := newPeer().Tell(t.Context(), "", patience, test.what)
-				assert.Equal(t, test.took, time.Since(start))
+				start, p := time.Now(), newPeer()
+				told := p.Tell(t.Context(), "", patience, test.what)
+				assert.Zero(t, time.Since(start))
+				remote.Await(t.Context(), told)
+				assert.Equal(t, test.moment, time.Since(start))
 				<-told
 				assert.Equal(t, test.told, time.Since(start))
+				_, err := ask(t.Context(), p, answer)
+				require.NoError(t, err, "it is asked all the same")
 			})
 		})
 	}
+	t.Run("one who has left", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			start, told := time.Now(), false
+			done := newPeer().Tell(ctx, "", patience, func(ctx context.Context) {
+				time.Sleep(time.Millisecond)
+				told = ctx.Err() == nil
+			})
+			remote.Await(ctx, done)
+			assert.Zero(t, time.Since(start), "waits for nothing")
+			<-done
+			assert.True(t, told)
+		})
+	})
 }
 
-func TestNobodyWaitsForOneThatIsSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPeer()
-		slowly := func(context.Context) { time.Sleep(time.Second) }
-		p.Tell(t.Context(), "", patience, slowly)
-		start := time.Now()
-		for range 10 {
-			p.Tell(t.Context(), "", patience, slowly)
-		}
-		assert.Zero(t, time.Since(start))
-		time.Sleep(remote.LeftAlone)
-		start = time.Now()
-		told := p.Tell(t.Context(), "", patience, slowly)
-		assert.Equal(t, remote.Moment, time.Since(start))
-		<-told
-		got, err := ask(t.Context(), p, answer)
-		require.NoError(t, err, "it is asked all the same")
-		assert.Equal(t, "yes", got)
-	})
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		start, told := time.Now(), false
-		done := newPeer().Tell(ctx, "", patience, func(ctx context.Context) {
-			time.Sleep(time.Millisecond)
-			told = ctx.Err() == nil
+func TestOneThatFailsLateHangs(t *testing.T) {
+	away := errors.New("away")
+	for name, test := range map[string]struct {
+		takes time.Duration
+		err   error
+		next  error
+	}{
+		"an error, late":   {patience - 1, away, remote.ErrHangs},
+		"an error, soon":   {patience / 3, away, nil},
+		"an answer, late":  {patience - 1, nil, nil},
+		"an answer, later": {patience + 1, nil, remote.ErrHangs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPeer()
+				_, _ = ask(t.Context(), p, func(context.Context) (string, error) { time.Sleep(test.takes); return "", test.err })
+				_, err := ask(t.Context(), p, answer)
+				assert.Equal(t, test.next, err)
+				time.Sleep(remote.LeftAlone + 1)
+				_, err = ask(t.Context(), p, answer)
+				assert.NoError(t, err)
+			})
 		})
-		assert.Zero(t, time.Since(start), "nor one who has left")
-		<-done
-		assert.True(t, told)
-	})
+	}
 }
 
 func TestWhatIsAboutTheSameIsToldInOrder(t *testing.T) {

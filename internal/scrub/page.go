@@ -10,17 +10,17 @@ import (
 const longestPage = 4096
 
 // pageText returns what a person would read of a body that is not JSON: an HTML page's title, or its
-// text without tags, about as many bytes as are wanted, and how many bytes of the body that took. It reads
-// the body once, whatever is in it.
-func pageText(body string, wanted int) (shown string, read int) {
+// text without tags, about as many bytes as are wanted, how many bytes of the body that took, and whether
+// there is more: of a body that was cut, always but of a title. It reads the body once, whatever is in it.
+func pageText(body string, wanted int, wasCut bool) (shown string, read int, more bool) {
 	if !isPage(body) {
-		body = firstBytes(body, wanted)
-		return body, len(body)
+		shown = body[:min(len(body), wanted)]
+		return shown, len(shown), wasCut || len(shown) < len(body)
 	}
 	if _, title, ok := cutTag(body, "<title"); ok {
 		if _, title, ok = strings.Cut(title, ">"); ok {
 			if title, after, ok := cutTag(title, "</title"); ok && Visible(title) != "" {
-				return html.UnescapeString(title), len(body) - len(after)
+				return html.UnescapeString(title), len(body) - len(after), false
 			}
 		}
 	}
@@ -33,7 +33,7 @@ func pageText(body string, wanted int) (shown string, read int) {
 			text.WriteByte(' ')
 		}
 		if !ok || text.Len() > wanted {
-			return html.UnescapeString(text.String()), len(body) - len(tag)
+			return html.UnescapeString(text.String()), len(body) - len(tag), wasCut || ok
 		}
 		for _, element := range []string{"script", "style"} { // whose text does not show
 			if hasPrefixFold(tag, element) {
@@ -42,6 +42,15 @@ func pageText(body string, wanted int) (shown string, read int) {
 		}
 		_, rest, _ = strings.Cut(tag, ">")
 	}
+}
+
+// withoutWord returns the beginning of a body, where it is a page, without the word at its end, in which an
+// escape or a RUC may have been cut.
+func withoutWord(beginning string) string {
+	if !isPage(beginning) {
+		return beginning
+	}
+	return beginning[:strings.LastIndexAny(beginning, " \t\r\n<>")+1]
 }
 
 func isPage(body string) bool { return strings.HasPrefix(strings.TrimSpace(body), "<") }

@@ -54,16 +54,20 @@ func (s Secrets) Redact(text string) string { return s.head(text, longestSearche
 
 // head redacts the first bytes of a text, and leaves out the others.
 func (s Secrets) head(text string, bytes int) string {
-	return s.redact(firstBytes(text, bytes), len(text) > bytes)
+	return s.redact(text[:min(len(text), bytes)], len(text) > bytes)
 }
 
-// redact also leaves out the end of a text that was cut, where a secret may have been cut with it.
+// redact also leaves out the end of a text that was cut, where a secret or a RUC may have been cut with it.
 func (s Secrets) redact(text string, wasCut bool) string {
 	if wasCut {
 		text = wholeRunes(text)
 	}
 	found, open, ok := s.known().find(text)
-	return without(text, found, open, ok, wasCut)
+	text = without(text, found, open, ok, wasCut)
+	if wasCut {
+		text = withoutNumber(text)
+	}
+	return text
 }
 
 // without returns a text with the marker in the place of what was found.
@@ -135,28 +139,40 @@ func (s Secrets) Line(text string) string {
 
 // Page returns what a person would read of a body that is not JSON, without secrets. No more of the body
 // is searched than that takes, and a little, in which it shows that most of what may have begun a secret did
-// not.
+// not. What is shown is searched again: its tags, and its escapes, may have stood within a secret.
 func (s Secrets) Page(body []byte) string {
 	const more = 128
-	text := string(body[:min(len(body), longestSearched)])
-	shown, read := pageText(text, longestLine)
-	searched := text[:min(len(text), read+more)]
-	clean := s.redact(searched, len(searched) < len(body))
+	text, wasCut := searched(body)
+	shown, read, shownCut := pageText(text, longestLine, wasCut)
+	begin := text[:min(len(text), read+more)]
+	beginCut := len(begin) < len(body)
+	clean := s.redact(begin, beginCut)
 	if !strings.HasPrefix(clean, text[:read]) {
-		shown, _ = pageText(clean, longestLine)
+		if beginCut {
+			clean = withoutWord(clean)
+		}
+		shown, _, shownCut = pageText(clean, longestLine, beginCut)
 	}
-	return shown
+	return s.redact(shown[:min(len(shown), longestLine)], shownCut || len(shown) > longestLine)
 }
 
 // PageText is Page with the secrets in it, and more of it than is shown. It is for whoever decides whether a
 // page may be shown, and must not be shown itself.
 func PageText(body []byte) string {
-	text := string(body[:min(len(body), longestSearched)])
+	text, wasCut := searched(body)
 	if !isPage(text) {
 		return text
 	}
-	text, _ = pageText(text, longestPage)
+	text, _, _ = pageText(text, longestPage, wasCut)
 	return text
+}
+
+// searched returns as much of a body as is searched, and whether that is not all of it.
+func searched(body []byte) (text string, wasCut bool) {
+	if len(body) <= longestSearched {
+		return string(body), false
+	}
+	return withoutWord(string(body[:longestSearched])), true
 }
 
 // Unmarked returns a text of Page without what stands in it for secrets.

@@ -31,13 +31,12 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// firstBytes returns at most n bytes of s, without the part of a character that was cut there, or of a number:
-// a RUC that is not whole would not be abridged.
-func firstBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.TrimRight(wholeRunes(s[:n]), "0123456789")
+// withoutNumber returns the beginning of a text without a number at its end, which may have gone on there: a
+// RUC that is not whole would not be abridged. What does not show may stand between its digits.
+func withoutNumber(beginning string) string {
+	return strings.TrimRightFunc(beginning, func(r rune) bool {
+		return r >= '0' && r <= '9' || hidden(r) && !unicode.IsSpace(r)
+	})
 }
 
 // Visible joins the words of a text with single spaces and leaves out what does not show: controls,
