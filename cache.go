@@ -177,8 +177,8 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 	return c.put(k, &held)
 }
 
-// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so that it is read with
-// the same care as an answer.
+// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so
+// that it is read with the same care as an answer.
 type sharedEntry struct {
 	Version int       `json:"v"`
 	Status  int       `json:"status"`

@@ -64,12 +64,14 @@ func (s *sender) reading(sol *CredencialesSOL) reading {
 
 func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
 
-// lost tells of a panic that is raised nowhere.
+// lost tells of a panic that is raised nowhere. message is one of our constants.
 func (s *sender) lost(message string, p *broken.Panic) {
-	if s.observer.logger != nil {
-		defer func() { _ = recover() }()                                                                         // it may be the logger that panics
-		s.observer.logger.Error(message, "panic", s.secrets.Line(fmt.Sprint(p.Value)), "stack", string(p.Stack)) //nolint:sloglint // message is one of our constants
+	if s.observer.logger == nil {
+		return
 	}
+	defer func() { _ = recover() }() // it may be the logger that panics
+	value := s.secrets.Line(fmt.Sprint(p.Value))
+	s.observer.logger.Error(message, "panic", value, "stack", string(p.Stack)) //nolint:sloglint // see above
 }
 
 // request is what an operation asks for.

@@ -753,6 +753,16 @@ func TestWhatIsOwedIsForgottenByOlvidar(t *testing.T) {
 			})
 		})
 	}
+	t.Run("and nobody validates here meanwhile", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := &slowGuard{sharedGuard: newSharedGuard()}
+			client, _ := owing(t, store, clave)
+			store.takes.Store(int64(500 * time.Millisecond))
+			client.CPE.Olvidar(credenciales)
+			require.NoError(t, client.Close(t.Context()))
+			require.NoError(t, validar(t.Context(), store.process(t, roundTripper(raw(200, verdict))), clave))
+		})
+	})
 }
 
 func TestAFleetTriesAChangedClaveOnce(t *testing.T) {

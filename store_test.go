@@ -640,6 +640,7 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 		"for both it serves for ever":             {fiscope.CachePolicy{Consulta: math.MaxInt64}, record, map[string]any{"expires": time.Time{}}, far},
 		"for the reader it serves for ever":       {fiscope.CachePolicy{Consulta: math.MaxInt64}, record, nil, time.Hour},
 		"for the reader it never serves":          {fiscope.CachePolicy{Consulta: never}, record, nil, 0},
+		"... nor where it may be stale":           {fiscope.CachePolicy{Consulta: never, StaleIfError: far}, record, nil, 0},
 		"a NOT_FOUND for the reader never serves": {fiscope.CachePolicy{NoExiste: never}, missing, map[string]any{"status": 404}, 0},
 		"a NOT_FOUND serves as the reader says":   {fiscope.CachePolicy{NoExiste: time.Minute}, missing, map[string]any{"status": 404, "expires": ago(-far)}, time.Minute},
 		"it was stored a little ahead":            {fiscope.CachePolicy{Consulta: time.Minute}, record, map[string]any{"stored": ago(-30 * time.Second), "asked": ago(-30 * time.Second), "expires": ago(-far)}, 90 * time.Second},
@@ -680,6 +681,27 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 			})
 		})
 	}
+	t.Run("a later answer replaces one that was asked for in the future", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := stored{value: storedRecord(t, record, map[string]any{"asked": ago(-far)})}
+			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, change(record, "ACTIVO", "BAJA DE OFICIO"))}}
+			client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store))
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			require.Empty(t, s.seen())
+			time.Sleep(time.Second)
+			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()))
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
+			require.NoError(t, err)
+			assert.True(t, c.Estado.Baja())
+			require.NoError(t, client.Close(t.Context()))
+		})
+	})
+	t.Run("what contradicts the question serves no lenient reader", func(t *testing.T) {
+		store := stored{value: storedRecord(t, change(record, rucSUNAT, rucEmisor), map[string]any{"stored": time.Now(), "expires": time.Now().Add(time.Hour)})}
+		client := newClient(t, roundTripper(raw(503, "")), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store), fiscope.WithRetry(noRetries()), fiscope.WithLenientReading())
+		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable)
+		require.NoError(t, client.Close(t.Context()))
+	})
 	t.Run("a rate of today that the writer lets serve for good", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			time.Sleep(time.Until(viernes.En(fiscope.Lima).Add(18 * time.Hour)))

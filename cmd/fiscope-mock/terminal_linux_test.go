@@ -136,6 +136,7 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 	t.Run("it stops before it reads", func(t *testing.T) {
 		s := onTerminal(t, `"$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; echo "status $?"; read x; kill -KILL %1; wait`)
 		pid := s.shows(`pid (\d+) `)
+		hasTheTerminal(t, pid) // until it is lent, Ctrl-Z is for exec alone
 		s.typed("\x1a")
 		s.shows("status 14[0-9]")
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -153,6 +154,20 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 		s.shows("status 0")
 		s.ends()
 	})
+}
+
+// hasTheTerminal waits until a process's group is the one that its terminal is with: the fifth and the eighth
+// field of its state (proc_pid_stat(5)), behind a name in parentheses.
+func hasTheTerminal(t *testing.T, pid string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		stat, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil {
+			return false
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		return fields[2] == fields[5]
+	}, 20*time.Second, time.Millisecond)
 }
 
 // ended waits until a process has ended; who started it need not have taken note.
