@@ -1,6 +1,8 @@
 package redisstore
 
 import (
+	"cmp"
+	"errors"
 	"sync"
 	"time"
 
@@ -23,14 +25,20 @@ type account struct {
 	day      day
 	lease    lease
 	share    share
-	underWay int         // queries of the day that were handed out and not settled
-	since    []time.Time // when queries of the day were settled, since Redis last spoke of it
-	refusals int         // answers in a row that refused, and had no header
+	granted  []fiscope.Reservation // attempts that may leave beside the day's queries: to look, or while no day is known
+	underWay int                   // queries of the day that were handed out and not settled
+	since    []time.Time           // when queries of the day were settled, since Redis last spoke of it
+	loose    int                   // queries to be taken off the day, since Redis forgot that they were taken
+	refusals int                   // answers in a row that refused, and had no header
 
-	news    header   // goes along with the next call to Redis
-	ended   []string // so do these: attempts of those that left while no day was known
-	filling *filling // what Redis is being asked for, for others too; nil for nothing
-	seq     uint64   // of the last call
+	news  header   // goes along with the next call to Redis
+	ended []string // so do these: attempts of those that left while no day was known
+	seq   uint64   // of the last call
+
+	waiting int       // callers who want a query
+	asked   *question // that is under way for them; nil for none
+	next    *question // for those who came meanwhile; nil for none
+	overdue int       // questions that are under way for longer than anybody waited
 
 	wait   time.Time // until when Redis is not asked again, since it said to wait
 	open   bool      // it said that all go on, uncounted
@@ -45,40 +53,27 @@ type lease struct {
 	timer *time.Timer
 }
 
-// filling is a lease that is being fetched, or what is known of the day.
-type filling struct {
-	done chan struct{} // closed when it is there, or not
-	free int           // of its queries, those for which nobody waits
+// question is what Redis is asked for callers who keep the same for others.
+type question struct {
+	keep    int
+	callers int
+	again   bool // since Redis was away, slow or failing
+	done    chan struct{}
+	woken   bool // done is closed: there is something to be known
+
+	replied bool // Redis answered, or failed to
+	overdue bool // nobody waited so long
+	err     error
+	failed  bool                // who asks waited for the first attempt of the day, and it failed
+	told    fiscope.Reservation // what its callers are told when they cannot wait any longer
 }
 
-// lateReplies are answers of Redis that took longer than a question may, for one who asks again.
-type lateReplies struct {
-	replies []reply
-	closed  bool
-	told    chan struct{} // one of them came
-}
-
-// add reports whether somebody still waits for a reply.
-func (l *lateReplies) add(a *account, got reply) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if l.closed {
-		return false
+// wake lets those who wait for a question look at what is known by now.
+func (mine *question) wake() {
+	if mine != nil && !mine.woken {
+		mine.woken = true
+		close(mine.done)
 	}
-	l.replies = append(l.replies, got)
-	select {
-	case l.told <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// close returns what was not used.
-func (l *lateReplies) close(a *account) []reply {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	l.closed = true
-	return l.replies
 }
 
 // share is what of the day's queries was set aside for this process.
@@ -119,13 +114,13 @@ func (a *account) expire(now time.Time) {
 // change makes a day the known one. Nothing that is held is of it.
 func (a *account) change(to day) {
 	a.day, a.news, a.spent = to, noHeader, spent{}
-	a.lease.units, a.share, a.underWay, a.since = 0, share{}, 0, a.since[:0]
+	a.lease.units, a.share, a.underWay, a.since, a.loose = 0, share{}, 0, a.since[:0], 0
 }
 
-// see takes in what Redis says of the day; answers may come in another order than they were asked for. It
-// returns how many queries of the day are to be taken off, because Redis forgot it and learned of it anew:
-// whether its header counts them is not known.
-func (a *account) see(got reply) (loose int) {
+// see takes in what Redis says of the day; answers may come in another order than they were asked for. Of a
+// day that Redis forgot, and learned of anew, those queries are to be taken off of which is not known whether its
+// header counts them.
+func (a *account) see(got reply) {
 	known := a.day
 	switch {
 	case got.day.id == "" || got.day.seq < known.seq && got.day.id != known.id:
@@ -133,7 +128,9 @@ func (a *account) see(got reply) (loose int) {
 		if got.day.seq > known.seq {
 			a.day, a.since = got.day, a.since[:0]
 		}
+		a.day.taken = max(known.taken, got.day.taken)
 	default:
+		loose := 0
 		if known.id != "" && known.kind != "minute" && (known.kind == "assumed" || got.day.kind == "assumed" || sameDay(known.reset, got.day.reset)) {
 			loose = a.underWay
 			for _, t := range a.since {
@@ -143,11 +140,11 @@ func (a *account) see(got reply) (loose int) {
 			}
 		}
 		a.change(got.day)
+		a.loose = loose
 	}
 	if got.share > 0 && got.day.id == a.day.id && a.share == (share{}) {
 		a.share = share{units: got.share, asked: got.day.id}
 	}
-	return loose
 }
 
 func (a *account) fromLease(keep int) bool {
@@ -172,12 +169,32 @@ func (a *account) refusedBefore(keep int, now time.Time) (fiscope.Reservation, b
 	return a.spent.reservation, now.Before(a.spent.until) && keep >= a.spent.keep
 }
 
-// call begins a call to Redis, with what goes along.
-func (a *account) call() (seq uint64, news header, ended []string) {
+// refused keeps for a second what Redis refused, unless a question that is overdue may still bring a query.
+func (a *account) refused(mine *question, got reply) {
+	r := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.day.left}
+	if got.status == "held" {
+		r.Left = 0
+	} else if got.day.kind != "minute" {
+		r.Until = time.UnixMilli(got.day.reset).UTC()
+	}
+	if a.overdue > 0 && !(mine.overdue && a.overdue == 1) {
+		mine.told, mine.err = r, errSlow
+		return
+	}
+	a.spent = spent{r, mine.keep, time.Now().Add(remembered)}
+}
+
+// call begins a call to Redis.
+func (a *account) call() (seq uint64) {
 	a.seq++
+	return a.seq
+}
+
+// along returns what goes along with a call.
+func (a *account) along() (news header, ended []string) {
 	news, ended = a.news, a.ended
 	a.news, a.ended = noHeader, nil
-	return a.seq, news, ended
+	return news, ended
 }
 
 // failed takes back what a call that failed may not have told.
@@ -232,11 +249,16 @@ func (a *account) refuses(t telling) bool {
 
 // known decides without Redis.
 func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
+	if n := len(a.granted); n > 0 {
+		r := a.granted[n-1]
+		a.granted = a.granted[:n-1]
+		return r, true
+	}
 	if a.fromLease(keep) {
 		return a.hand(unitOfDay), true
 	}
 	if r, ok := a.refusedBefore(keep, now); ok {
-		if keep == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
+		if keep == 0 && r.Left == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
 			return a.hand(unitOfShare), true
 		}
 		return r, true
@@ -248,4 +270,85 @@ func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
 func (a *account) hand(kind string) fiscope.Reservation {
 	a.underWay++
 	return fiscope.Reservation{Token: kind + a.day.id}
+}
+
+// join returns the question that is asked for a caller and others, and whether it is asked at once.
+func (a *account) join(keep int, again bool) (mine *question, atOnce bool) {
+	mine = &question{keep: keep, callers: 1, again: again, done: make(chan struct{}), told: fiscope.Reservation{Grant: fiscope.QuotaAway}}
+	switch next := a.next; {
+	case a.open && !again: // each goes uncounted, with a name of its own
+		return mine, true
+	case a.asked == nil:
+		a.asked = mine
+		return mine, true
+	case next == nil:
+		a.next = mine
+		return mine, false
+	case next.keep == keep:
+		next.callers++
+		next.again = next.again || again
+		return next, false
+	}
+	return mine, true
+}
+
+// replied takes note that a question was answered, or failed. What comes late is for all who wait.
+func (a *account) replied(mine *question, err error) {
+	mine.replied = true
+	if !mine.overdue {
+		mine.err = cmp.Or(err, mine.err)
+		return
+	}
+	a.overdue--
+	a.asked.wake()
+	a.next.wake()
+	a.next = nil
+}
+
+// follow ends the wait for a question; err is why there is no answer. It returns the one that is to be asked now:
+// for those who came meanwhile, unless there is enough for them.
+func (a *account) follow(mine *question, err error) (next *question) {
+	if !mine.replied {
+		mine.err = err
+		if mine.overdue = errors.Is(err, errSlow); mine.overdue {
+			a.overdue++
+		}
+	}
+	mine.wake()
+	if a.asked != mine {
+		return nil
+	}
+	next, a.next = a.next, nil
+	if next != nil && a.suffices(next, a.lease.units-mine.callers) {
+		next.wake()
+		next = nil
+	}
+	a.asked = next
+	return next
+}
+
+// suffices reports whether what is known, and held besides, is enough for those who wait for a question.
+func (a *account) suffices(next *question, spare int) bool {
+	now := time.Now()
+	_, refused := a.refusedBefore(next.keep, now)
+	return a.waiting == 0 || refused || now.Before(a.wait) || next.keep <= a.lease.left && next.callers <= spare
+}
+
+// unclaimed is what was granted, and nobody waits for.
+type unclaimed struct {
+	granted []fiscope.Reservation
+	units   int
+	day     string
+}
+
+// unclaim takes away what nobody waits for. A lease is kept for those who come.
+func (a *account) unclaim(lease int) (u unclaimed) {
+	if a.waiting > 0 {
+		return u
+	}
+	u.granted, a.granted = a.granted, nil
+	if lease == 1 {
+		u.units, u.day, a.lease.units = a.lease.units, a.day.id, 0
+	}
+	return u
 }

@@ -91,16 +91,8 @@ func (c *connection) until(ctx context.Context) time.Time {
 	return now.Add(wait)
 }
 
-// pause waits before Redis is asked again, or for what is over first, and not beyond until.
-func (c *connection) pause(ctx context.Context, over <-chan struct{}, until time.Time) {
-	timer := time.NewTimer(min(tryAgain/4+rand.N(tryAgain/2), time.Until(until)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-over:
-	case <-ctx.Done():
-	}
-}
+// pauseAway returns how long is waited before Redis is asked again.
+func pauseAway() time.Duration { return tryAgain/4 + rand.N(tryAgain/2) }
 
 // area is something that goes on in another way without Redis.
 type area struct {

@@ -22,23 +22,32 @@ local function says(key, longest)
   return redis.call('GET', key)
 end
 
-local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began')
-if stored.err then
-  redis.call('DEL', DAY)
-  stored = {}
-end
-local id, kind, began = stored[1] or '', stored[2] or '', tonumber(stored[5] or '') or 0
+local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began', 'taken')
+if stored.err then stored = {} end
+local id, kind = stored[1] or '', stored[2] or ''
 local left, reset = tonumber(stored[3] or '') or -1, tonumber(stored[4] or '') or 0
-if not (left >= 0 and reset > now and reset <= now + 48 * HOUR) then id, kind, left, reset = '', '', 0, 0 end
+local began, taken = tonumber(stored[5] or '') or 0, tonumber(stored[6] or '') or 0
+
+local function forget()
+  id, kind, left, reset, began, taken = '', '', 0, 0, 0, 0
+  redis.call('DEL', DAY)
+end
+
+-- The first write of a script needs no memory: then Redis allows the others too when its memory is full.
+if id ~= '' and left >= 0 and reset > now and reset <= now + 48 * HOUR then
+  redis.call('PEXPIREAT', DAY, text(reset))
+else
+  forget()
+end
 
 local function keep_day()
-  redis.call('HSET', DAY, 'id', id, 'kind', kind, 'left', text(left), 'reset', text(reset))
+  redis.call('HSET', DAY, 'id', id, 'kind', kind, 'left', text(left), 'reset', text(reset), 'taken', text(taken))
   redis.call('PEXPIREAT', DAY, text(reset))
 end
 
 local function begin(units, ends, how, since)
   redis.call('DEL', DAY, OUT)
-  id, kind, left, reset, began = ARGV[1], how, math.max(0, units), ends, since or now
+  id, kind, left, reset, began, taken = ARGV[1], how, math.max(0, units), ends, since or now, 0
   redis.call('HSET', DAY, 'began', text(began), 'opened', text(left), 'aside', '0')
   keep_day()
 end
@@ -73,5 +82,5 @@ end
 
 local function reply(status, units, share, probe)
   return {status, units or 0, share or 0, probe or '', id, kind, text(left), text(reset), text(math.max(0, reset - now)),
-    text(math.max(0, now - began))}
+    text(math.max(0, now - began)), text(taken)}
 end

@@ -210,6 +210,7 @@ func TestTheFailoversOfTheDocument(t *testing.T) {
 			with.run(t)
 			assert.Zero(t, with.refused, "with %d in reserve", with.keep)
 		}
+		t.Logf("left unused: early %d, late %d", early.stranded, late.stranded)
 		return []float64{float64(late.forgot), float64(early.refused), float64(late.refused)}
 	})
 }

@@ -38,6 +38,7 @@ func (k keys) credential(credential string) string { return k.of(credential, "so
 //		id      which day it is: the TOKEN of the call that began it
 //		kind    how it is known: header; assumed, by WithDailyQuota; minute, by a header without a reset, for a minute
 //		left    queries that are left
+//		taken   queries that were taken: less than a process was told means that Redis forgot some
 //		reset   when it ends, in Unix milliseconds
 //		began   when the attempt left whose header opened it, in Unix milliseconds
 //		opened  queries that were left when it began

@@ -236,3 +236,79 @@ func TestReleaseUnderTraffic(t *testing.T) {
 	all.Wait()
 	require.NoError(t, s.Release(context.Background()))
 }
+
+// What a question may still bring that takes longer than others is not refused meanwhile.
+func TestARefusalWaitsForWhatAnEarlierQuestionBrings(t *testing.T) {
+	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s, other := b.store(opts...), b.store()
+				b.open(s, 1, in(time.Hour))
+				b.hang.Store(int64(600 * time.Millisecond)) // of the first question, which takes the last query
+				time.AfterFunc(100*time.Millisecond, func() { b.hang.Store(0) })
+				start := time.Now()
+				r := b.granted(s)
+				assert.Equal(t, 600*time.Millisecond, time.Since(start))
+				assert.Equal(t, fiscope.QuotaSpent, b.reserve(other, 0).Grant)
+				b.settle(s, r, silent)
+				assert.Equal(t, fiscope.QuotaSpent, b.reserve(s, 0).Grant)
+			})
+		})
+	}
+}
+
+// A caller who leaves takes nothing with him, and neither does one whose answer came too late.
+func TestWhatNobodyWaitsForGoesBack(t *testing.T) {
+	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s, other := b.store(opts...), b.store()
+				b.open(s, 50, in(time.Hour))
+				b.hang.Store(int64(100 * time.Millisecond))
+				var callers sync.WaitGroup
+				for range 20 {
+					callers.Go(func() {
+						ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+						defer cancel()
+						_, err := s.Reserve(ctx, account, 0)
+						assert.ErrorIs(t, err, context.DeadlineExceeded)
+					})
+				}
+				callers.Wait()
+				b.hang.Store(0)
+				time.Sleep(time.Second)
+				if opts != nil {
+					time.Sleep(30 * time.Second) // so long a lease is kept
+				}
+				assert.Equal(t, 50, b.drain(other))
+			})
+		})
+	}
+}
+
+func TestManyCallersShareAQuestion(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 100, in(time.Hour))
+		b.granted(s)
+		b.hang.Store(int64(10 * time.Millisecond))
+		var granted, spent atomic.Int64
+		trips := b.trips(func() {
+			var callers sync.WaitGroup
+			for range 150 {
+				callers.Go(func() {
+					switch b.reserve(s, 0).Grant {
+					case fiscope.QuotaGranted:
+						granted.Add(1)
+					case fiscope.QuotaSpent:
+						spent.Add(1)
+					}
+				})
+			}
+			callers.Wait()
+		})
+		assert.EqualValues(t, 99, granted.Load())
+		assert.EqualValues(t, 51, spent.Load())
+		assert.LessOrEqual(t, trips, 3, "one for the first, one for all who came meanwhile, and one that is refused")
+	})
+}

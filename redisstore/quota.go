@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -14,19 +13,9 @@ import (
 
 const leaseTime = 30 * time.Second // after which what is left of a lease goes back
 
-// process is what a process says of itself.
-type process struct {
-	name      string
-	holder    string // random: this process, and not another one of the same name
-	daily     int    // what WithDailyQuota says; 0 for nothing
-	probeTime time.Duration
-}
-
 // quota shares the daily quotas of accounts with the other processes, by the ten rules of doc.go.
 type quota struct {
-	conn         *connection
-	area         area
-	process      process
+	scripts
 	lease, share int // how much WithLease and WithShare ask for
 
 	mu       sync.Mutex
@@ -57,152 +46,184 @@ func (q *quota) sweep(now time.Time) {
 			continue
 		}
 		a.expire(now)
-		if a.day.id == "" && a.filling == nil && len(a.ended) == 0 {
+		if a.day.id == "" && a.waiting == 0 && a.asked == nil && len(a.ended) == 0 {
 			delete(q.accounts, name)
 		}
 		a.mu.Unlock()
 	}
 }
 
-// reserve takes a query from the lease, or asks Redis for some, or takes one from the share. Where Redis is
-// away it asks again for a second.
+// reserve takes a query of the lease, or asks Redis for one, together with others who want one. Where Redis is
+// away, it is asked again for a second, and one of the share is taken.
 func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
+	if err := ctx.Err(); err != nil {
+		return fiscope.Reservation{}, err
+	}
 	a := q.account(name)
-	failing, until := false, time.Time{}
-	late := &lateReplies{told: make(chan struct{}, 1)}
-	defer func() {
-		for _, got := range late.close(a) {
-			q.late(name, a, got)
-		}
-	}()
-	var r taking
-	for {
-		if err := ctx.Err(); err != nil {
-			return fiscope.Reservation{}, err
-		}
-		a.mu.Lock()
+	a.mu.Lock()
+	a.waiting++
+	r, err := q.wait(ctx, name, a, keep)
+	a.waiting--
+	u := a.unclaim(q.lease)
+	a.mu.Unlock()
+	q.giveUp(ctx, name, a, u)
+	return r, err
+}
+
+// wait waits for a query. It is called with the lock held, and returns so.
+func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fiscope.Reservation, error) {
+	var until time.Time
+	var told fiscope.Reservation
+	for again := false; ; {
 		now := time.Now()
 		a.expire(now)
-		if len(late.replies) > 0 {
-			got := late.replies[0]
-			late.replies = late.replies[1:]
-			return q.decided(ctx, name, a, r, got), nil
-		}
-		if own, ok := a.known(keep, now); ok {
-			a.mu.Unlock()
-			return own, nil
-		}
-		if mine := a.filling; mine != nil && mine.free > 0 { // somebody fetches a lease that has one for this
-			mine.free--
-			a.mu.Unlock()
-			select {
-			case <-mine.done:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		mine := &filling{done: make(chan struct{}), free: q.lease - 1}
+		own, ok := a.known(keep, now)
 		switch {
-		case a.day.id != "":
-			a.filling = mine
-		case !a.open: // one asks for all what is known of the day
-			mine.free = math.MaxInt
-			a.filling = mine
-		}
-		r = taking{n: q.lease, keep: keep, waited: a.waited}
-		if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
-			r.daily = q.process.daily
-		}
-		if a.share.asked == "" || a.share.asked != a.day.id {
-			r.share = q.share
-		}
-		var seq uint64
-		seq, r.header, r.ended = a.call()
-		a.mu.Unlock()
-
-		if !failing {
-			until = q.conn.until(ctx)
-		}
-		question, cancel := context.WithDeadline(ctx, until)
-		got, err := q.take(question, name, r, seq, func(got reply) {
-			if !late.add(a, got) {
-				q.late(name, a, got)
-			}
-		})
-		cancel()
-
-		a.mu.Lock()
-		close(mine.done)
-		if a.filling == mine {
-			a.filling = nil
-		}
-		if err == nil {
-			return q.decided(ctx, name, a, r, got), nil
-		}
-		failing = true
-		a.failed(r.header, r.ended)
-		if ctx.Err() == nil && a.fromShare(keep) {
-			own := a.hand(unitOfShare)
-			a.mu.Unlock()
+		case ok:
 			return own, nil
+		case !again:
+			until = q.conn.until(ctx)
+		case a.fromShare(keep):
+			return a.hand(unitOfShare), nil
+		case !now.Before(until):
+			return told, nil
 		}
+		mine, atOnce := a.join(keep, again)
 		a.mu.Unlock()
-		if !time.Now().Before(until) {
-			return fiscope.Reservation{Grant: fiscope.QuotaAway}, ctx.Err()
+		if atOnce {
+			q.begin(context.WithoutCancel(ctx), name, a, mine)
 		}
-		q.conn.pause(ctx, late.told, until)
+		inTime := mine.wait(ctx, until)
+		a.mu.Lock()
+		switch {
+		case ctx.Err() != nil:
+			return fiscope.Reservation{}, ctx.Err()
+		case mine.failed: // who waited for the first attempt of the day does not wait for the next
+			return mine.told, nil
+		}
+		again, told = !inTime || mine.err != nil, mine.told
 	}
 }
 
-// decided is decide, and takes off what is to be taken off. It is called with the lock held, and unlocks.
-func (q *quota) decided(ctx context.Context, name string, a *account, r taking, got reply) fiscope.Reservation {
-	reservation, loose := q.decide(name, a, r, got)
-	of := a.day.id
-	a.mu.Unlock()
-	q.takeOff(ctx, name, a, of, loose)
-	return reservation
+// wait waits until there is something to be known, and reports whether that was in time.
+func (mine *question) wait(ctx context.Context, until time.Time) bool {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-mine.done:
+		return true
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return false
 }
 
-// decide makes a reservation of Redis' answer, and returns what is to be taken off the day. It is called with
-// the lock held.
-func (q *quota) decide(name string, a *account, r taking, got reply) (_ fiscope.Reservation, loose int) {
-	loose = a.see(got)
-	now := time.Now()
+// begin asks a question in the background: at once, or after a pause.
+func (q *quota) begin(ctx context.Context, name string, a *account, mine *question) {
+	if mine.again {
+		time.AfterFunc(pauseAway(), func() { q.ask(ctx, name, a, mine) })
+		return
+	}
+	go q.ask(ctx, name, a, mine)
+}
+
+// ask asks Redis a question, and then the next one, of those who came meanwhile.
+func (q *quota) ask(ctx context.Context, name string, a *account, mine *question) {
+	err := q.takeFor(ctx, name, a, mine)
+	a.mu.Lock()
+	next := a.follow(mine, err)
+	a.mu.Unlock()
+	if next != nil {
+		q.begin(ctx, name, a, next)
+	}
+}
+
+// takeFor asks Redis for queries for the callers of a question.
+func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *question) error {
+	a.mu.Lock()
+	if a.waiting == 0 {
+		a.mu.Unlock()
+		return context.Canceled
+	}
+	r := taking{taken: a.day.taken, callers: mine.callers, most: q.lease, keep: mine.keep, waited: a.waited}
+	if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
+		r.daily = q.process.daily
+	}
+	if a.share.asked == "" || a.share.asked != a.day.id {
+		r.share = q.share
+	}
+	r.header, r.ended = a.along()
+	r.header.day = a.day.id
+	seq := a.call()
+	a.mu.Unlock()
+	err := q.take(ctx, name, seq, r, q.hear(ctx, name, a, func(got reply, err error) {
+		if err == nil {
+			q.taken(name, a, mine, r, got)
+		}
+		a.replied(mine, err)
+	}))
+	if err != nil {
+		a.mu.Lock()
+		a.failed(r.header, r.ended)
+		a.mu.Unlock()
+	}
+	return err
+}
+
+// taken takes in what Redis says to a question. It is called with the lock held.
+func (q *quota) taken(name string, a *account, mine *question, r taking, got reply) {
 	a.open = got.status == "open"
 	if r.share > 0 && got.day.id == a.day.id && got.day.kind != "minute" && a.share.asked == "" {
 		a.share.asked = got.day.id
 	}
-	refused := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.day.left}
 	switch got.status {
 	case "day":
-		if got.day.id != a.day.id { // a later answer told of another one
-			return fiscope.Reservation{Token: unitOfDay + got.day.id}, loose
+		if got.day.id == a.day.id { // otherwise a later answer told of another one
+			q.deposit(name, a, got.day.left, got.units)
 		}
-		q.deposit(name, a, got.day.left, got.units-1)
-		return a.hand(unitOfDay), loose
 	case "look":
-		return fiscope.Reservation{Token: unitOfLook + got.day.id}, loose
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfLook + got.day.id})
 	case "open":
-		return fiscope.Reservation{Token: unitOfOpen + got.token}, loose
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfOpen + got.token})
 	case "probe":
-		return fiscope.Reservation{Token: unitOfProbe + got.token}, loose
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfProbe + got.token})
 	case "wait":
-		a.wait, a.waited = now.Add(waitPause), got.probe
-		return fiscope.Reservation{Grant: fiscope.QuotaWait}, loose
-	case "spent":
-		if got.day.kind != "minute" {
-			refused.Until = time.UnixMilli(got.day.reset).UTC()
-		}
-		if got.day.left == 0 && r.keep == 0 && got.day.id == a.day.id && a.fromShare(r.keep) {
-			return a.hand(unitOfShare), loose
-		}
-	case "held":
-		refused.Left = 0
-	default: // who waited for the first attempt of the day does not wait for the next
-		return fiscope.Reservation{Grant: fiscope.QuotaAway}, loose
+		a.wait, a.waited = time.Now().Add(waitPause), got.probe
+	case "failed":
+		mine.failed = true
+	case "spent", "held":
+		a.refused(mine, got)
 	}
-	a.spent = spent{refused, r.keep, now.Add(remembered)}
-	return refused, loose
+}
+
+// hear returns what takes in an answer of Redis, whenever it comes: f is called with the lock held.
+func (q *quota) hear(ctx context.Context, name string, a *account, f func(reply, error)) func(reply, error) {
+	return func(got reply, err error) {
+		a.mu.Lock()
+		if err == nil {
+			a.see(got)
+		}
+		f(got, err)
+		off := putting{day: a.day.id, delta: -a.loose}
+		a.loose = 0
+		u := a.unclaim(q.lease)
+		a.mu.Unlock()
+		if off.delta < 0 {
+			_ = q.change(ctx, name, a, off)
+		}
+		q.giveUp(ctx, name, a, u)
+	}
+}
+
+// giveUp gives up what nobody waits for.
+func (q *quota) giveUp(ctx context.Context, name string, a *account, u unclaimed) {
+	ctx = context.WithoutCancel(ctx)
+	for _, r := range u.granted {
+		_ = q.settle(ctx, name, r, fiscope.Outcome{})
+	}
+	if u.units > 0 {
+		_ = q.change(ctx, name, a, putting{day: u.day, delta: u.units})
+	}
 }
 
 // settle notes what came of a reservation, and tells Redis where the others must know at once.
@@ -308,51 +329,29 @@ func verdict(o fiscope.Outcome) string {
 // tell tells Redis what came of an attempt.
 func (q *quota) tell(ctx context.Context, name string, a *account, t telling) error {
 	a.mu.Lock()
-	var seq uint64
 	var news header
-	seq, news, t.ended = a.call()
+	news, t.ended = a.along()
 	if t.header.remaining < 0 && t.attempt == "" {
 		t.header, news = news, noHeader
 	}
 	a.failed(news, nil) // it goes along another time
+	seq := a.call()
 	a.mu.Unlock()
-	got, err := q.head(ctx, name, a, t, seq)
+	err := q.head(ctx, name, seq, t, q.hear(ctx, name, a, func(reply, error) {}))
 	if err != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.failed(t.header, t.ended)
-		return err
 	}
-	q.heard(ctx, name, a, got)
-	return nil
+	return err
 }
 
 // change puts queries back, or takes them off.
 func (q *quota) change(ctx context.Context, name string, a *account, p putting) error {
 	a.mu.Lock()
-	a.seq++
-	seq := a.seq
+	seq := a.call()
 	a.mu.Unlock()
-	got, err := q.put(ctx, name, a, p, seq)
-	if err == nil {
-		q.heard(ctx, name, a, got)
-	}
-	return err
-}
-
-// heard takes in what Redis says of the day.
-func (q *quota) heard(ctx context.Context, name string, a *account, got reply) {
-	a.mu.Lock()
-	loose, of := a.see(got), a.day.id
-	a.mu.Unlock()
-	q.takeOff(ctx, name, a, of, loose)
-}
-
-// takeOff takes off a day what this process had under way when Redis forgot the day before.
-func (q *quota) takeOff(ctx context.Context, name string, a *account, of string, loose int) {
-	if loose > 0 {
-		_ = q.change(context.WithoutCancel(ctx), name, a, putting{day: of, delta: -loose})
-	}
+	return q.put(ctx, name, seq, p, q.hear(ctx, name, a, func(reply, error) {}))
 }
 
 // deposit keeps queries of the day for this process. It is called with the lock held.
@@ -365,6 +364,9 @@ func (q *quota) deposit(name string, a *account, left, units int) {
 	}
 	a.lease.units += units
 	a.lease.left = min(a.lease.left, left)
+	if q.lease == 1 { // it is for who waits
+		return
+	}
 	if a.lease.timer == nil {
 		a.lease.timer = time.AfterFunc(leaseTime, func() { _ = q.giveBack(context.Background(), name, a, false) })
 	} else {
@@ -403,22 +405,4 @@ func (q *quota) giveBack(ctx context.Context, name string, a *account, all bool)
 		return nil
 	}
 	return q.change(ctx, name, a, p)
-}
-
-// late takes an answer for which nobody waited: what it grants is not lost.
-func (q *quota) late(name string, a *account, got reply) {
-	a.mu.Lock()
-	loose, of := a.see(got), a.day.id
-	switch {
-	case got.status == "day" && got.day.id == of:
-		q.deposit(name, a, got.day.left, got.units)
-	case got.status == "open" || got.status == "probe":
-		a.ended = append(a.ended, got.token)
-	}
-	a.mu.Unlock()
-	ctx := context.Background()
-	q.takeOff(ctx, name, a, of, loose)
-	if got.status == "probe" {
-		_ = q.tell(ctx, name, a, telling{header: noHeader, attempt: got.token})
-	}
 }

@@ -28,6 +28,21 @@ var (
 	headScript = redis.NewScript(dayLua + headLua)
 )
 
+// process is what a process says of itself.
+type process struct {
+	name      string
+	holder    string // random: this process, and not another one of the same name
+	daily     int    // what WithDailyQuota says; 0 for nothing
+	probeTime time.Duration
+}
+
+// scripts are the scripts of the quota, as this process runs them.
+type scripts struct {
+	conn    *connection
+	area    area
+	process process
+}
+
 // header is what the headers of an attempt say.
 type header struct {
 	day       string // on which it was reserved; empty while none was known
@@ -39,8 +54,11 @@ var noHeader = header{remaining: -1}
 
 // taking is what take.lua is asked.
 type taking struct {
-	header  header
-	n, keep int
+	header  header // its day is the one that this process knows
+	taken   int    // of that day, when Redis last told
+	callers int    // who wait for a query
+	most    int    // to take
+	keep    int
 	daily   int    // what WithDailyQuota says; 0 for nothing
 	waited  string // the probe that this process was told to wait for
 	share   int    // to be set aside; 0 for none
@@ -78,54 +96,58 @@ type day struct {
 	id    string // empty while none is known
 	kind  string // header, assumed or minute: see keys.go
 	left  int
+	taken int       // of it, ever
 	reset int64     // Unix milliseconds, by the clock of Redis
 	until time.Time // the reset by this process's monotonic clock
 	began time.Time // what ended before is in what is left
 	seq   uint64    // of the call that told
 }
 
-func (q *quota) take(ctx context.Context, name string, r taking, seq uint64, late func(reply)) (reply, error) {
-	keys := q.conn.keys
-	p := q.process
-	return q.run(ctx, name, seq, late, takeScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
-		append([]any{r.header.day, r.header.remaining, r.header.reset, r.n, r.keep, r.daily,
-			milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), p.holder}, anys(r.ended)...))
+func (s *scripts) take(ctx context.Context, name string, seq uint64, r taking, then func(reply, error)) error {
+	p := s.process
+	return s.run(ctx, name, seq, takeScript, s.marks(name), append([]any{
+		r.header.day, r.header.remaining, r.header.reset, r.taken, r.callers, r.most, r.keep, r.daily,
+		milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), p.holder,
+	}, anys(r.ended)...), then)
 }
 
-func (q *quota) head(ctx context.Context, name string, a *account, r telling, seq uint64) (reply, error) {
-	keys, see := q.conn.keys, ""
+func (s *scripts) head(ctx context.Context, name string, seq uint64, r telling, then func(reply, error)) error {
+	see := ""
 	if r.see {
 		see = "see"
 	}
-	return q.run(ctx, name, seq, func(got reply) { q.late(name, a, got) }, headScript, []string{keys.probe(name), keys.open(name), keys.hold(name)},
-		append([]any{r.header.day, r.header.remaining, r.header.reset, r.attempt, see, r.verdict}, anys(r.ended)...))
+	return s.run(ctx, name, seq, headScript, s.marks(name), append([]any{
+		r.header.day, r.header.remaining, r.header.reset, r.attempt, see, r.verdict,
+	}, anys(r.ended)...), then)
 }
 
-func (q *quota) put(ctx context.Context, name string, a *account, r putting, seq uint64) (reply, error) {
+func (s *scripts) put(ctx context.Context, name string, seq uint64, r putting, then func(reply, error)) error {
 	field := ""
 	if r.share {
-		field = shareField(q.process.name)
+		field = shareField(s.process.name)
 	}
-	return q.run(ctx, name, seq, func(got reply) { q.late(name, a, got) }, putScript, []string{q.conn.keys.call(name, rand.Text())},
-		[]any{r.day, r.delta, field, q.process.holder})
+	return s.run(ctx, name, seq, putScript, []string{s.conn.keys.call(name, rand.Text())}, []any{r.day, r.delta, field, s.process.holder}, then)
 }
 
-// run asks Redis once. An answer for which nobody waited goes to late.
-func (q *quota) run(ctx context.Context, name string, seq uint64, late func(reply), script *redis.Script, keys []string, args []any) (reply, error) {
+// marks are the keys that say what is done while no day is known, and where none can be.
+func (s *scripts) marks(name string) []string {
+	keys := s.conn.keys
+	return []string{keys.probe(name), keys.open(name), keys.hold(name)}
+}
+
+// run asks Redis once, and gives the answer to then: also one that comes when nobody waits for it any more,
+// since Redis has acted.
+func (s *scripts) run(ctx context.Context, name string, seq uint64, script *redis.Script, keys []string, args []any, then func(reply, error)) error {
 	token, start := rand.Text(), time.Now()
-	keys = append([]string{q.conn.keys.day(name), q.conn.keys.out(name)}, keys...)
+	keys = append([]string{s.conn.keys.day(name), s.conn.keys.out(name)}, keys...)
 	args = append([]any{token}, args...)
-	return ask(ctx, q.conn, &q.area, func(ctx context.Context) (reply, error) {
-		cmd := script.Run(ctx, q.conn.client, keys, args...)
-		if err := cmd.Err(); err != nil {
-			return reply{}, err
-		}
-		values, err := cmd.Slice()
-		if err != nil {
-			return reply{}, errForeign
-		}
-		return readReply(values, token, start, seq)
-	}, late)
+	_, err := ask(ctx, s.conn, &s.area, func(ctx context.Context) (struct{}, error) {
+		got, err := readReply(script.Run(ctx, s.conn.client, keys, args...), token, start, seq)
+		s.conn.report(err) // then may ask, too
+		then(got, err)
+		return struct{}{}, err
+	}, nil)
+	return err
 }
 
 func anys(texts []string) (all []any) {
@@ -135,12 +157,16 @@ func anys(texts []string) (all []any) {
 	return all
 }
 
-func readReply(values []any, token string, start time.Time, seq uint64) (reply, error) {
-	if len(values) != 10 {
+func readReply(cmd *redis.Cmd, token string, start time.Time, seq uint64) (reply, error) {
+	if err := cmd.Err(); err != nil {
+		return reply{}, err
+	}
+	values, err := cmd.Slice()
+	if err != nil || len(values) != 11 {
 		return reply{}, errForeign
 	}
-	var numbers [10]int64
-	var texts [10]string
+	var numbers [11]int64
+	var texts [11]string
 	for i, value := range values {
 		switch v := value.(type) {
 		case int64:
@@ -152,12 +178,14 @@ func readReply(values []any, token string, start time.Time, seq uint64) (reply, 
 			return reply{}, errForeign
 		}
 	}
+	after := func(ms int64) time.Duration {
+		return time.Duration(min(ms, longestDay.Milliseconds())) * time.Millisecond
+	}
 	r := reply{
 		token: token, status: texts[0], units: int(numbers[1]), share: int(numbers[2]), probe: texts[3],
 		day: day{
 			id: texts[4], kind: texts[5], left: int(numbers[6]), reset: numbers[7],
-			until: start.Add(time.Duration(min(numbers[8], longestDay.Milliseconds())) * time.Millisecond), seq: seq,
-			began: start.Add(-time.Duration(min(numbers[9], longestDay.Milliseconds())) * time.Millisecond),
+			until: start.Add(after(numbers[8])), began: start.Add(-after(numbers[9])), taken: int(numbers[10]), seq: seq,
 		},
 	}
 	switch r.status {

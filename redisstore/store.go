@@ -41,9 +41,11 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		conn:  conn,
 		cache: area{name: "cache", fallback: "answers are not shared"},
 		quota: quota{
-			conn:     conn,
-			area:     area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
-			process:  process{holder: rand.Text(), probeTime: 35 * time.Second},
+			scripts: scripts{
+				conn:    conn,
+				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
+				process: process{holder: rand.Text(), probeTime: 35 * time.Second},
+			},
 			lease:    1,
 			share:    5,
 			accounts: map[string]*account{},

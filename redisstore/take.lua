@@ -1,11 +1,15 @@
--- Takes up to n queries of the day, of which keep are left to others. Where no day is known, one goes first.
+-- Takes queries of the day for those who wait, and for a lease, of which keep are left to others. Where no day is
+-- known, one goes first.
 -- KEYS: 3 the probe, 4 all go on, 5 nobody goes on.
--- ARGV: 2-4 a header that goes along (day, remaining, reset), 5 n, 6 keep, 7 the daily quota (0: not configured),
--- 8 how long a probe is waited for, 9 the probe that this process was told to wait for, 10 the share that it
--- asks for, 11 its field, 12 its holder; from 13 the attempts that ended.
-local n, keep, daily, patience = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local share, field, holder = tonumber(ARGV[10]), ARGV[11], ARGV[12]
-ended(13)
+-- ARGV: 2-4 a header that goes along (remaining, reset) and the day that this process knows, 5 how many were taken
+-- of it when it last heard, 6 how many callers wait, 7 how many to take at most, 8 keep, 9 the daily quota (0: not
+-- configured), 10 how long a probe is waited for, 11 the probe that this process was told to wait for, 12 the share
+-- that it asks for, 13 its field, 14 its holder; from 15 the attempts that ended.
+local callers, most, keep = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local daily, patience = tonumber(ARGV[9]), tonumber(ARGV[10])
+local share, field, holder = tonumber(ARGV[12]), ARGV[13], ARGV[14]
+if id == ARGV[2] and taken < tonumber(ARGV[5]) then forget() end -- as Redis did of what it had told
+ended(15)
 head(ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]))
 if says(KEYS[5], MINUTE) then return reply('held') end
 
@@ -17,7 +21,7 @@ if id == '' then
   local probe = says(KEYS[3], patience) or ''
   if says(KEYS[4], MINUTE) then
     probe = ''
-  elseif probe == 'failed ' .. ARGV[9] then
+  elseif probe == 'failed ' .. ARGV[11] then
     return reply('failed')
   elseif probe ~= '' and string.sub(probe, 1, 7) ~= 'failed ' then
     return reply('wait', 0, 0, probe)
@@ -47,13 +51,13 @@ if share > 0 and kind ~= 'minute' then
 end
 
 local free, status, units = left - keep, 'spent', 0
-if free > 0 then -- the last ones one by one, so that nobody sits on them
-  units, status = math.min(n, math.max(1, math.floor(free / 16))), 'day'
-  left = left - units
+if free > 0 then -- of the last ones none for a lease, so that nobody sits on them
+  units, status = math.min(free, math.max(callers, math.min(most, math.floor(free / 16)))), 'day'
+  left, taken = left - units, taken + units
 elseif left <= 0 and kind == 'header' then -- now and then one of the fleet goes to see whether it is still so
   local look = tonumber(redis.call('HGET', DAY, 'look') or '') or 0
   if look > 0 and look <= now then units, status = 1, 'look' end
   if look <= now then redis.call('HSET', DAY, 'look', text(now + 15 * MINUTE)) end
 end
-if units > 0 or set_aside > 0 then redis.call('HSET', DAY, 'left', text(left)) end
+if units > 0 or set_aside > 0 then redis.call('HSET', DAY, 'left', text(left), 'taken', text(taken)) end
 return reply(status, units, set_aside)
