@@ -7,6 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,12 +41,22 @@ func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(f
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
+	f := &fleet{store: s, baseURL: withoutUsualPort(baseURL), apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
 	f.account = f.name("account")
 	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
 		part.Go, part.Lost = start, lost
 	}
 	return f
+}
+
+// withoutUsualPort returns a base URL without the port that its scheme has anyway: both are one service.
+func withoutUsualPort(baseURL string) string {
+	u, _ := url.Parse(baseURL) // which was checked
+	port, _ := strconv.Atoi(u.Port())
+	if u.Scheme == "https" && port == 443 || u.Scheme == "http" && port == 80 {
+		return strings.Replace(baseURL, u.Host, strings.TrimSuffix(u.Host, ":"+u.Port()), 1)
+	}
+	return baseURL
 }
 
 // name returns the name under which the store knows something: nobody without the API key can tell what,
