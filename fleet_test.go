@@ -418,7 +418,7 @@ func TestACallerWhoseTimeIsOverWaitsForNoStore(t *testing.T) {
 						store := newFleetStore()
 						store.reserve = func(int) fiscope.Reservation {
 							store.mu.Unlock()
-							time.Sleep(1030 * time.Millisecond)
+							time.Sleep(1250 * time.Millisecond)
 							store.mu.Lock()
 							return fiscope.Reservation{Grant: fiscope.QuotaAway}
 						}
