@@ -1,8 +1,6 @@
 package redisstore
 
 import (
-	"cmp"
-	"errors"
 	"sync"
 	"time"
 
@@ -35,10 +33,7 @@ type account struct {
 	ended []string // so do these: attempts of those that left while no day was known
 	seq   uint64   // of the last call
 
-	waiting int       // callers who want a query
-	asked   *question // that is under way for them; nil for none
-	next    *question // for those who came meanwhile; nil for none
-	overdue int       // questions that are under way for longer than anybody waited
+	questions questions
 
 	wait   time.Time // until when Redis is not asked again, since it said to wait
 	open   bool      // it said that all go on, uncounted
@@ -51,29 +46,6 @@ type lease struct {
 	units int
 	left  int // what was left to others when it was reserved
 	timer *time.Timer
-}
-
-// question is what Redis is asked for callers who keep the same for others.
-type question struct {
-	keep    int
-	callers int
-	again   bool // since Redis was away, slow or failing
-	done    chan struct{}
-	woken   bool // done is closed: there is something to be known
-
-	replied bool // Redis answered, or failed to
-	overdue bool // nobody waited so long
-	err     error
-	failed  bool                // who asks waited for the first attempt of the day, and it failed
-	told    fiscope.Reservation // what its callers are told when they cannot wait any longer
-}
-
-// wake lets those who wait for a question look at what is known by now.
-func (mine *question) wake() {
-	if mine != nil && !mine.woken {
-		mine.woken = true
-		close(mine.done)
-	}
 }
 
 // share is what of the day's queries was set aside for this process.
@@ -90,9 +62,8 @@ type spent struct {
 }
 
 const (
-	daysApart    = time.Hour      // two resets that are closer are of the same day
-	longestDay   = 48 * time.Hour // so far ahead may a reset be
-	remembered   = time.Second    // for how long a refusal is
+	daysApart    = time.Hour   // two resets that are closer are of the same day
+	remembered   = time.Second // for how long a refusal is
 	waitPause    = 25 * time.Millisecond
 	manyRefusals = 5 // answers in a row that refuse without a header, until the fleet stops
 	manyEnded    = 1000
@@ -177,7 +148,7 @@ func (a *account) refused(mine *question, got reply) {
 	} else if got.day.kind != "minute" {
 		r.Until = time.UnixMilli(got.day.reset).UTC()
 	}
-	if a.overdue > 0 && !(mine.overdue && a.overdue == 1) {
+	if a.questions.overdueBut(mine) {
 		mine.told, mine.err = r, errSlow
 		return
 	}
@@ -272,66 +243,12 @@ func (a *account) hand(kind string) fiscope.Reservation {
 	return fiscope.Reservation{Token: kind + a.day.id}
 }
 
-// join returns the question that is asked for a caller and others, and whether it is asked at once.
-func (a *account) join(keep int, again bool) (mine *question, atOnce bool) {
-	mine = &question{keep: keep, callers: 1, again: again, done: make(chan struct{}), told: fiscope.Reservation{Grant: fiscope.QuotaAway}}
-	switch next := a.next; {
-	case a.open && !again: // each goes uncounted, with a name of its own
-		return mine, true
-	case a.asked == nil:
-		a.asked = mine
-		return mine, true
-	case next == nil:
-		a.next = mine
-		return mine, false
-	case next.keep == keep:
-		next.callers++
-		next.again = next.again || again
-		return next, false
-	}
-	return mine, true
-}
-
-// replied takes note that a question was answered, or failed. What comes late is for all who wait.
-func (a *account) replied(mine *question, err error) {
-	mine.replied = true
-	if !mine.overdue {
-		mine.err = cmp.Or(err, mine.err)
-		return
-	}
-	a.overdue--
-	a.asked.wake()
-	a.next.wake()
-	a.next = nil
-}
-
-// follow ends the wait for a question; err is why there is no answer. It returns the one that is to be asked now:
-// for those who came meanwhile, unless there is enough for them.
-func (a *account) follow(mine *question, err error) (next *question) {
-	if !mine.replied {
-		mine.err = err
-		if mine.overdue = errors.Is(err, errSlow); mine.overdue {
-			a.overdue++
-		}
-	}
-	mine.wake()
-	if a.asked != mine {
-		return nil
-	}
-	next, a.next = a.next, nil
-	if next != nil && a.suffices(next, a.lease.units-mine.callers) {
-		next.wake()
-		next = nil
-	}
-	a.asked = next
-	return next
-}
-
-// suffices reports whether what is known, and held besides, is enough for those who wait for a question.
-func (a *account) suffices(next *question, spare int) bool {
+// suffices reports whether what is known, and held besides what others wait for, is enough for those who wait for
+// a question.
+func (a *account) suffices(next, others *question) bool {
 	now := time.Now()
 	_, refused := a.refusedBefore(next.keep, now)
-	return a.waiting == 0 || refused || now.Before(a.wait) || next.keep <= a.lease.left && next.callers <= spare
+	return refused || now.Before(a.wait) || next.keep <= a.lease.left && next.callers <= a.lease.units-others.callers
 }
 
 // unclaimed is what was granted, and nobody waits for.
@@ -343,7 +260,7 @@ type unclaimed struct {
 
 // unclaim takes away what nobody waits for. A lease is kept for those who come.
 func (a *account) unclaim(lease int) (u unclaimed) {
-	if a.waiting > 0 {
+	if a.questions.waiting > 0 {
 		return u
 	}
 	u.granted, a.granted = a.granted, nil

@@ -173,6 +173,29 @@ func TestARedisThatForgotTheLastMomentsIsToldByTheNextHeader(t *testing.T) {
 	})
 }
 
+func TestARedisThatForgotTheLastMomentsIsAnUnknownDay(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		reset := in(time.Hour)
+		b.open(s, 100, reset)
+		b.settle(other, b.granted(other), silent)
+		takeOver := b.replica()
+		for range 10 {
+			b.settle(s, b.granted(s), silent)
+		}
+		for range 5 {
+			b.granted(s) // under way
+		}
+		time.Sleep(time.Second)
+		takeOver()
+		first := b.granted(s)
+		assert.Equal(t, fiscope.QuotaWait, b.reserve(other, 0).Grant)
+		time.Sleep(time.Second)
+		b.settle(s, first, header(100-1-10-1, reset))
+		assert.Equal(t, 88-5, b.drain(other)+b.drain(s))
+	})
+}
+
 func TestALateAnswerIsNotLost(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s := b.store()

@@ -12,14 +12,16 @@
 //
 //  1. A day is known by one hash: a random id, what is left, when it ends. The id is in the token of each
 //     reservation, and what comes back for another day is ignored.
-//  2. take: before it leaves, an attempt takes a query off what is left (with a lease n of them, at the end
-//     fewer), and is refused where no more is left than it keeps for others.
+//  2. take: before it leaves, an attempt takes a query off what is left, in one step with those of its process
+//     that wait as well (with a lease n of them, at the end fewer), and is refused where no more is left than it
+//     keeps for others.
 //  3. put: what provably was not sent is put back, and what left beyond it is taken off.
 //  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
 //     a later one begins the next day, and one that is past says nothing.
 //  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
 //     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail.
-//  6. A Redis that forgot knows no day. Each process takes off the new day what it had under way on the old.
+//  6. A Redis that forgot knows no day, nor does one that counts fewer queries taken than a process was told.
+//     Each process takes off the new day what it had under way on the old.
 //  7. Without headers all go on for a minute, uncounted. A refusal (429) without a header stops the fleet for a
 //     minute; on a day that a header opened, five in a row in one process do.
 //  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed.

@@ -46,7 +46,7 @@ func (q *quota) sweep(now time.Time) {
 			continue
 		}
 		a.expire(now)
-		if a.day.id == "" && a.waiting == 0 && a.asked == nil && len(a.ended) == 0 {
+		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 {
 			delete(q.accounts, name)
 		}
 		a.mu.Unlock()
@@ -61,9 +61,9 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 	}
 	a := q.account(name)
 	a.mu.Lock()
-	a.waiting++
+	a.questions.waiting++
 	r, err := q.wait(ctx, name, a, keep)
-	a.waiting--
+	a.questions.waiting--
 	u := a.unclaim(q.lease)
 	a.mu.Unlock()
 	q.giveUp(ctx, name, a, u)
@@ -88,7 +88,7 @@ func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fi
 		case !now.Before(until):
 			return told, nil
 		}
-		mine, atOnce := a.join(keep, again)
+		mine, atOnce := a.questions.join(keep, again, a.open && !again) // where all go uncounted, each has a name of its own
 		a.mu.Unlock()
 		if atOnce {
 			q.begin(context.WithoutCancel(ctx), name, a, mine)
@@ -105,19 +105,6 @@ func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fi
 	}
 }
 
-// wait waits until there is something to be known, and reports whether that was in time.
-func (mine *question) wait(ctx context.Context, until time.Time) bool {
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	select {
-	case <-mine.done:
-		return true
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-	return false
-}
-
 // begin asks a question in the background: at once, or after a pause.
 func (q *quota) begin(ctx context.Context, name string, a *account, mine *question) {
 	if mine.again {
@@ -131,7 +118,7 @@ func (q *quota) begin(ctx context.Context, name string, a *account, mine *questi
 func (q *quota) ask(ctx context.Context, name string, a *account, mine *question) {
 	err := q.takeFor(ctx, name, a, mine)
 	a.mu.Lock()
-	next := a.follow(mine, err)
+	next := a.questions.follow(mine, err, a.suffices)
 	a.mu.Unlock()
 	if next != nil {
 		q.begin(ctx, name, a, next)
@@ -141,7 +128,7 @@ func (q *quota) ask(ctx context.Context, name string, a *account, mine *question
 // takeFor asks Redis for queries for the callers of a question.
 func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *question) error {
 	a.mu.Lock()
-	if a.waiting == 0 {
+	if a.questions.waiting == 0 {
 		a.mu.Unlock()
 		return context.Canceled
 	}
@@ -160,7 +147,7 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 		if err == nil {
 			q.taken(name, a, mine, r, got)
 		}
-		a.replied(mine, err)
+		a.questions.replied(mine, err)
 	}))
 	if err != nil {
 		a.mu.Lock()

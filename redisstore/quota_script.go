@@ -50,6 +50,8 @@ type header struct {
 	reset     int64  // Unix milliseconds; 0 where it named none
 }
 
+const longestDay = 48 * time.Hour // so far ahead may a reset be
+
 var noHeader = header{remaining: -1}
 
 // taking is what take.lua is asked.

@@ -51,7 +51,7 @@ if share > 0 and kind ~= 'minute' then
 end
 
 local free, status, units = left - keep, 'spent', 0
-if free > 0 then -- of the last ones none for a lease, so that nobody sits on them
+if free > 0 then -- for a lease fewer and fewer, so that nobody sits on the last ones
   units, status = math.min(free, math.max(callers, math.min(most, math.floor(free / 16)))), 'day'
   left, taken = left - units, taken + units
 elseif left <= 0 and kind == 'header' then -- now and then one of the fleet goes to see whether it is still so
