@@ -108,6 +108,9 @@ func readErrorBody(body []byte) (errorBody, bool) {
 // errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
 func errorBodyOf(o *members.Object) (errorBody, bool) {
 	raw := o.Get("error")
+	if raw == nil && o.Get("code") == nil { // nearly always
+		return errorBody{}, false
+	}
 	inner := errorMembers.Read(raw)
 	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
 	code, ofContract := codeOf(o)

@@ -145,7 +145,7 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		{"with an observer", 39, func() { observed() }},
 		{"a cache miss", 70, func() { missed() }},
 		{"with coalescing", 67, func() { coalesced() }},
-		{"a proven clave", 41, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
+		{"a proven clave", 36, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
 		{"NOT_FOUND", 51, func() { missing() }},
 		{"refused here", 15, func() { refused() }},
 		{"a blocked clave", 20, validate},

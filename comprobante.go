@@ -50,11 +50,13 @@ func (c Comprobante) check() error {
 // checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
 // goes with which kind is the authority's to say.
 func checkSerie(serie string) error {
-	if serie == "" || len(serie) > 4 || strings.Trim(serie, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+	if serie == "" || len(serie) > 4 || strings.ContainsFunc(serie, notOfSerie) {
 		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", scrub.Cut(scrub.AbridgeRUCs(serie), 10))
 	}
 	return nil
 }
+
+func notOfSerie(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }
 
 // longestNumero is how many digits the number of a receipt can have.
 const longestNumero = 8

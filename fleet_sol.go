@@ -12,7 +12,7 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-func (f *fleet) credential(parts []string) string { return f.name("sol", parts...) }
+func (f *fleet) credential(c *CredencialesSOL) string { return f.name("sol", c.parts()...) }
 
 // solClaim is what the store says of a credential, and under which name it granted that it is sent.
 type solClaim struct {
@@ -33,7 +33,7 @@ func hold(attempt time.Duration) time.Duration {
 // claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
 // waits, at most for patience, while another process tries it. It returns nil without a fleet, and where
 // the store hangs or fails: then the turn within this process is all there is.
-func (f *fleet) claim(ctx context.Context, credential []string, patience time.Duration) (*solClaim, error) {
+func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, patience time.Duration) (*solClaim, error) {
 	if f == nil {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func (f *fleet) claim(ctx context.Context, credential []string, patience time.Du
 
 // askClaim asks the store once. A credential that was accepted, but too long ago to be sent by all at
 // once, has a second name, under which one process goes first again.
-func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Duration) (solClaim, error) {
+func (f *fleet) askClaim(ctx context.Context, credential *CredencialesSOL, hold time.Duration) (solClaim, error) {
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
 	claim.Since = past(claim.Since)
@@ -69,7 +69,7 @@ func (f *fleet) askClaim(ctx context.Context, credential []string, hold time.Dur
 		return solClaim{Claim: claim, name: name}, err
 	}
 	accepted := claim.Since
-	again := f.name("sol again", credential...)
+	again := f.name("sol again", credential.parts()...)
 	claim, err = f.store.Claim(ctx, again, hold)
 	if claim.State != ClaimGranted {
 		claim.State = ClaimBusy
@@ -93,7 +93,7 @@ func past(t time.Time) time.Time {
 // conclude tells the store what came of a credential: everything where it granted a claim, and otherwise
 // only a refusal. One that the store cannot be told is owed to it. A refusal is waited for a moment, so that
 // whoever hears of it and asks another process finds it there.
-func (f *fleet) conclude(ctx context.Context, credential []string, claim *solClaim, v solguard.Verdict, memory time.Duration) {
+func (f *fleet) conclude(ctx context.Context, credential *CredencialesSOL, claim *solClaim, v solguard.Verdict, memory time.Duration) {
 	refused := v == solguard.Rejected || v == solguard.Doubtful
 	if f == nil || claim == nil && !refused {
 		return
@@ -244,7 +244,7 @@ func (f *fleet) tellRefusal(ctx context.Context, name string) error {
 
 // forget makes the store forget that a credential was refused, and waits for that: the caller is about to
 // send it again. That it was accepted, or that somebody tries it now, stays.
-func (f *fleet) forget(credential []string, attempt time.Duration) {
+func (f *fleet) forget(credential *CredencialesSOL, attempt time.Duration) {
 	if f == nil {
 		return
 	}

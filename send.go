@@ -55,14 +55,16 @@ func follow(c *call) (_ *call, err error) {
 	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
 		return c, err
 	}
-	learned := func() (err error) {
-		defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
-		return c.exchange()
-	}
 	if c.turn.here.Alone() {
-		return outlive(c, learned)
+		return outlive(c, c.learn)
 	}
-	return c, learned()
+	return c, c.learn()
+}
+
+// learn makes the attempts of a validation, and takes note of what came of its credential.
+func (c *call) learn() (err error) {
+	defer func() { c.turn.leave(c.ctx, c.verdict(err)) }()
+	return c.exchange()
 }
 
 // exchange makes attempts until one is answered or another makes no sense. Its error is what is wrong with

@@ -39,7 +39,9 @@ func (c CredencialesSOL) check() error {
 }
 
 // invisible reports blanks, and characters of Unicode that are not seen at all, such as a byte order mark.
-func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+func invisible(r rune) bool {
+	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r)
+}
 
 // parts returns what tells a credential from every other. The case of a user does not.
 func (c CredencialesSOL) parts() []string {
@@ -60,8 +62,8 @@ type solGuard struct {
 // that sends it.
 type solTurn struct {
 	guard      *solGuard
-	credential []string
-	here       *solguard.Turn
+	credential *CredencialesSOL
+	here       solguard.Turn
 	claim      *solClaim // what the fleet granted; nil for nothing
 
 	mu        sync.Mutex
@@ -78,7 +80,7 @@ func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, err
 	if err != nil {
 		return nil, err
 	}
-	return &solTurn{guard: g, credential: c.parts(), here: turn}, nil
+	return &solTurn{guard: g, credential: c, here: turn}, nil
 }
 
 // maySend is asked last before the request is sent, so that what was learned while it waited counts, and
@@ -160,5 +162,5 @@ func (t *solTurn) leave(ctx context.Context, v solguard.Verdict) {
 // forget lets a refused credential be sent again.
 func (g *solGuard) forget(c CredencialesSOL) {
 	g.here.Forget(g.here.Credential(c.RUC, c.Usuario, c.Clave.text()))
-	g.fleet.forget(c.parts(), g.attempt)
+	g.fleet.forget(&c, g.attempt)
 }

@@ -165,9 +165,11 @@ func (c *call) end() {
 // in the journal.
 func (c *call) record(a answer) {
 	c.recorded = a
-	e := entry{Request: Request{N: c.n, Key: c.fingerprint()}}
+	var e entry
 	if c.journal.limit > 0 {
 		e = entry{c.request(a), redact.Answer(a.body, c.keys), headerOf(c.r), c.solUser, c.span}
+	} else {
+		e.N, e.Key = c.n, c.fingerprint()
 	}
 	var of *ring
 	if c.account != nil {
@@ -177,7 +179,7 @@ func (c *call) record(a answer) {
 	if c.charged && !c.counted {
 		spent, c.counted = 1, true
 	}
-	c.n = c.journal.record(of, e, spent)
+	c.n = c.journal.record(of, &e, spent)
 }
 
 // fingerprint is that of the call's key, "" without one.

@@ -31,7 +31,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.admitted = true
 	if f, effect := s.faults.take(c); f != nil {
-		f.meet(c, effect, func() answer { return charged(c, to, assume, effect) })
+		f.meet(c, effect, func() answer {
+			c.readClock() // again: the fault may have kept the call waiting past midnight
+			return charged(c, to, assume, effect)
+		})
 		return
 	}
 	c.send(charged(c, to, assume, OK))
@@ -67,7 +70,6 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 // charged takes the call from the quota and answers it, or refuses it when nothing is left. What the effect of
 // a fault puts in the place of the answer is charged, and has the headers, as an answer of the service is.
 func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
-	c.readClock() // again: a fault may have kept the call waiting past midnight
 	charge, ok := c.account.charge(c.now, assume)
 	var a answer
 	if ok {

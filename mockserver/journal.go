@@ -82,16 +82,16 @@ type ring struct {
 
 // add keeps e, in place of the oldest entry once there are limit, and returns the key of the one that it
 // dropped: that of e where nothing is kept.
-func (r *ring) add(e entry, limit int) (key string, dropped bool) {
+func (r *ring) add(e *entry, limit int) (key string, dropped bool) {
 	switch {
 	case limit == 0:
 		return e.Key, true
 	case len(r.entries) < limit:
-		r.entries = append(r.entries, e)
+		r.entries = append(r.entries, *e)
 		return "", false
 	}
 	key = r.entries[r.oldest].Key
-	r.entries[r.oldest] = e
+	r.entries[r.oldest] = *e
 	r.oldest = (r.oldest + 1) % limit
 	return key, true
 }
@@ -100,10 +100,10 @@ func (r *ring) add(e entry, limit int) (key string, dropped bool) {
 func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)] }
 
 // replace puts e in the place of the entry with its N, if that is still there.
-func (r *ring) replace(e entry) {
+func (r *ring) replace(e *entry) {
 	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= e.N })
 	if i < len(r.entries) && r.at(i).N == e.N {
-		*r.at(i) = e
+		*r.at(i) = *e
 	}
 }
 
@@ -113,7 +113,7 @@ func (r *ring) clear() { *r = ring{listed: r.listed} }
 // record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number.
 // An entry that has a number already takes the place of the one that was kept under it. spent is what the
 // request has cost since it was last recorded.
-func (j *journal) record(of *ring, e entry, spent int) int64 {
+func (j *journal) record(of *ring, e *entry, spent int) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.spent += spent

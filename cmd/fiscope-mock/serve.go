@@ -74,12 +74,11 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		r.undo = append(r.undo, remove)
 	}
 	r.server = serve.Start(r.ln, serve.Config{
-		Handler:       r.handler(s.door(r.ln.Addr(), https), ca, log),
-		ConnContext:   r.mock.ConnContext,
-		HeaderTimeout: 30 * time.Second,
-		ReadTimeout:   time.Minute,
-		IdleTimeout:   5 * time.Minute,
-		ErrorLog:      slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		Handler:     r.handler(s.door(r.ln.Addr(), https), ca, log),
+		ConnContext: r.mock.ConnContext,
+		ReadTimeout: time.Minute, // the headers have as long: one timer less for each request
+		IdleTimeout: 5 * time.Minute,
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	})
 	return r, nil
 }

@@ -51,18 +51,24 @@ var ErrImpatient = errors.New("another call is trying this SOL user and has no a
 type Guard struct {
 	memory time.Duration
 	now    func() time.Time
-	key    id // random, so that what is remembered of a clave is of no use elsewhere
+	key    [16]byte // random, so that what is remembered of a clave is of no use elsewhere
 
 	mu     sync.Mutex
-	trying map[id]chan struct{} // the users of which a call goes alone; closed when that is over
+	trying map[user]chan struct{} // those of which a call goes alone; closed when that is over
 	known  knowledge
 }
 
 // id is a keyed hash.
 type id [sha256.Size]byte
 
+// user is a RUC and a name, in its one spelling.
+type user struct{ ruc, name string }
+
 // Credential is the name under which the guard knows a credential.
-type Credential struct{ user, clave id }
+type Credential struct {
+	user user
+	id   id
+}
 
 // New returns a guard that remembers a verdict for so long by now, or by time.Now where that is nil. Nothing
 // waits for that clock.
@@ -70,7 +76,7 @@ func New(memory time.Duration, now func() time.Time) *Guard {
 	if now == nil {
 		now = time.Now
 	}
-	g := &Guard{memory: memory, now: now, trying: map[id]chan struct{}{}, known: newKnowledge()}
+	g := &Guard{memory: memory, now: now, trying: map[user]chan struct{}{}, known: newKnowledge()}
 	_, _ = rand.Read(g.key[:]) // never fails
 	return g
 }
@@ -80,25 +86,20 @@ func User(usuario string) string { return strings.ToUpper(usuario) }
 
 // Credential returns the guard's name of a credential.
 func (g *Guard) Credential(ruc, usuario, clave string) Credential {
-	user := keyed(g.key, ruc, User(usuario))
-	return Credential{user: user, clave: keyed(user, clave)}
-}
-
-// keyed hashes a key, and then each part with its length: in one block of SHA-256, mostly. No hash leaves the
-// process, so that the key in front is enough.
-func keyed(key id, parts ...string) id {
-	text := make([]byte, 0, 256) // on the stack
-	text = append(text, key[:]...)
-	for _, part := range parts {
+	c := Credential{user: user{ruc, User(usuario)}}
+	text := make([]byte, 0, 128) // on the stack, and mostly one block of SHA-256
+	text = append(text, g.key[:]...)
+	for _, part := range []string{c.user.ruc, c.user.name, clave} {
 		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)
 	}
-	return sha256.Sum256(text)
+	c.id = sha256.Sum256(text) // it never leaves the process, so that the key in front is enough
+	return c
 }
 
 // Enter waits until a credential may be sent, at most for patience, or refuses it with a [Refused]. The
 // turn that it returns must be left.
-func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration) (*Turn, error) {
+func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration) (Turn, error) {
 	turn, over, err := g.ask(c)
 	if over == nil { // nearly always: it needs no timer
 		return turn, err
@@ -115,36 +116,37 @@ func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration)
 			default:
 			}
 			if errors.Is(context.Cause(ctx), ErrImpatient) {
-				return nil, ErrImpatient
+				return Turn{}, ErrImpatient
 			}
-			return nil, ctx.Err()
+			return Turn{}, ctx.Err()
 		}
 	}
 	return turn, err
 }
 
 // ask returns what is to be waited for, or, where that is nil, the decision.
-func (g *Guard) ask(c Credential) (turn *Turn, over <-chan struct{}, err error) {
+func (g *Guard) ask(c Credential) (turn Turn, over <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
-	state := g.known.of(c.clave)
+	state, known := g.known.of(c.id)
 	alone := !state.recent(now, g.memory)
 	switch {
 	case state.blocked(now):
-		return nil, nil, state.refusal
+		return Turn{}, nil, state.refusal
 	case alone && g.trying[c.user] != nil:
-		return nil, g.trying[c.user], nil
+		return Turn{}, g.trying[c.user], nil
 	case alone:
 		g.trying[c.user] = make(chan struct{})
 	}
-	g.known.hold(c.clave, state)
-	return &Turn{guard: g, credential: c, state: state, refusal: state.refusal, alone: alone}, nil, nil
+	g.known.hold(c.id, state, known)
+	return Turn{guard: g, credential: c, state: state, refusal: state.refusal, alone: alone}, nil, nil
 }
 
 // Forget lets a refused credential be sent again. It takes nothing from one that is not refused.
 func (g *Guard) Forget(c Credential) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known.of(c.clave).until = time.Time{}
+	state, _ := g.known.of(c.id)
+	state.until = time.Time{}
 }

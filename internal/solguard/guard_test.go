@@ -18,7 +18,7 @@ func enter(t *testing.T, g *Guard, c Credential) *Turn {
 	t.Helper()
 	turn, err := g.Enter(t.Context(), c, time.Second)
 	require.NoError(t, err)
-	return turn
+	return &turn
 }
 
 func blocked(t *testing.T, g *Guard, c Credential) *Refused {
@@ -129,6 +129,7 @@ func TestWhatIsOneUserAndOneCredential(t *testing.T) {
 	g := New(day, nil)
 	c := g.Credential("20131312955", "MIUSER01", "clave")
 	assert.Equal(t, c, g.Credential("20131312955", "miUser01", "clave"))
+	same := map[string]bool{"another clave": true, "under another process": true}
 	for name, other := range map[string]Credential{
 		"another clave":         g.Credential("20131312955", "MIUSER01", "Clave"),
 		"another user":          g.Credential("20131312955", "MIUSER02", "clave"),
@@ -136,8 +137,8 @@ func TestWhatIsOneUserAndOneCredential(t *testing.T) {
 		"shifted":               g.Credential("20131312955", "MIUSER01C", "lave"),
 		"under another process": New(day, nil).Credential("20131312955", "MIUSER01", "clave"),
 	} {
-		assert.NotEqual(t, c.clave, other.clave, name)
-		assert.Equal(t, name == "another clave", c.user == other.user, name)
+		assert.NotEqual(t, c.id, other.id, name)
+		assert.Equal(t, same[name], c.user == other.user, name)
 	}
 }
 
@@ -281,13 +282,34 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	now := time.Now()
 	for i := range mostRefused - 2 {
 		clave, s := id{0: byte(i), 1: byte(i >> 8), 2: byte(i >> 16)}, &state{until: now.Add(day)}
-		g.known.hold(clave, s)
+		g.known.hold(clave, s, false)
 		g.known.release(clave, s, now, day)
 	}
 	blocked(t, g, refused)
 	enter(t, g, g.Credential("r", "one more", "wrong")).Leave(Rejected)
 	assert.Equal(t, mostRefused, g.known.refused.Len())
 	assert.Empty(t, g.trying)
+}
+
+func TestWhatIsKnownOfACredentialThatIsBeingSentIsKept(t *testing.T) {
+	g := New(day, nil)
+	pushOut := func() {
+		for i := range mostAccepted {
+			enter(t, g, g.Credential("r", fmt.Sprint(i), "c")).Leave(Proven)
+		}
+	}
+	c := g.Credential("r", "MIUSER01", "clave")
+	enter(t, g, c).Leave(Proven)
+	first := enter(t, g, c)
+	pushOut()
+	second := enter(t, g, c)
+	assert.False(t, second.Alone(), "it was accepted, and more were since than are remembered")
+	first.Leave(Rejected)
+	require.Error(t, second.Refused(), "both have the same knowledge")
+	second.Leave(Unproven)
+	pushOut()
+	blocked(t, g, c)
+	assert.Empty(t, g.known.held)
 }
 
 func TestRefusalsWhoseTimeIsOverTakeNoMemory(t *testing.T) {

@@ -46,65 +46,75 @@ func (s *state) block(r *Refused, until time.Time) {
 
 // knowledge is what is known of all credentials.
 type knowledge struct {
-	held     map[id]*state // that somebody is sending
 	refused  *simplelru.LRU[id, *state]
 	accepted *simplelru.LRU[id, *state]
+	held     map[id]*state // that somebody is sending, and that neither list has
 }
 
 func newKnowledge() knowledge {
 	k := knowledge{held: map[id]*state{}}
-	k.refused, _ = simplelru.NewLRU[id, *state](mostRefused, nil) // fails for sizes below 1
-	k.accepted, _ = simplelru.NewLRU[id, *state](mostAccepted, nil)
+	kept := func(c id, s *state) {
+		if s.turns > 0 {
+			k.held[c] = s
+		}
+	}
+	k.refused, _ = simplelru.NewLRU(mostRefused, kept) // fails for sizes below 1
+	k.accepted, _ = simplelru.NewLRU(mostAccepted, kept)
 	return k
 }
 
-// of returns what is known of a credential: of one that is new, nothing.
-func (k *knowledge) of(clave id) *state {
-	if s, ok := k.held[clave]; ok {
-		return s
+// of returns what is known of a credential, and whether anything is.
+func (k *knowledge) of(c id) (s *state, known bool) {
+	if s, known = k.held[c]; known {
+		return s, true
 	}
-	if s, ok := k.refused.Peek(clave); ok {
-		return s
+	if s, known = k.refused.Peek(c); known {
+		return s, true
 	}
-	if s, ok := k.accepted.Get(clave); ok {
-		return s
+	if s, known = k.accepted.Get(c); known {
+		return s, true
 	}
-	return new(state)
+	return new(state), false
 }
 
-// hold keeps what is known until it is released as often.
-func (k *knowledge) hold(clave id, s *state) {
+// hold keeps what is known, or begins to be, until it is released as often.
+func (k *knowledge) hold(c id, s *state, known bool) {
 	s.turns++
-	k.held[clave] = s
-	k.refused.Remove(clave)
-	k.accepted.Remove(clave)
+	if !known {
+		k.held[c] = s
+	}
 }
 
 // release ends a hold. What is still of use is remembered.
-func (k *knowledge) release(clave id, s *state, now time.Time, memory time.Duration) {
+func (k *knowledge) release(c id, s *state, now time.Time, memory time.Duration) {
 	if s.turns--; s.turns > 0 {
 		return
 	}
-	delete(k.held, clave)
+	delete(k.held, c)
 	switch {
 	case s.blocked(now):
 		k.forgetEnded(now)
-		k.refused.Add(clave, s)
+		k.accepted.Remove(c)
+		k.refused.Add(c, s)
 	case s.known(now, memory):
-		k.accepted.Add(clave, s)
+		k.refused.Remove(c)
+		k.accepted.Add(c, s)
+	default:
+		k.refused.Remove(c)
+		k.accepted.Remove(c)
 	}
 }
 
 // forgetEnded drops the oldest refusals whose time is over.
 func (k *knowledge) forgetEnded(now time.Time) {
 	for {
-		clave, s, ok := k.refused.GetOldest()
+		c, s, ok := k.refused.GetOldest()
 		if !ok || s.blocked(now) {
 			return
 		}
-		k.refused.Remove(clave)
+		k.refused.Remove(c)
 		if !s.accepted.IsZero() { // refused in doubt: that it was accepted still counts
-			k.accepted.Add(clave, s)
+			k.accepted.Add(c, s)
 		}
 	}
 }

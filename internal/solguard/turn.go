@@ -2,7 +2,7 @@ package solguard
 
 import "time"
 
-// Turn is a call's permission to send a credential.
+// Turn is a call's permission to send a credential. It belongs to that call, and is not copied once it is used.
 type Turn struct {
 	guard      *Guard
 	credential Credential
@@ -67,7 +67,7 @@ func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 	case Unproven:
 	}
 	t.end()
-	t.guard.known.release(t.credential.clave, t.state, now, t.guard.memory)
+	t.guard.known.release(t.credential.id, t.state, now, t.guard.memory)
 	return blocked
 }
 

@@ -13,7 +13,7 @@ const keyShortest = 6
 // Keys are the API keys that a text must not show, the longest first: one may be a part of another.
 type Keys []searched
 
-// searched is a key as it is, and without what looks like an escape in it.
+// searched is a key as it is, and without what looks like an escape in it, unless that is too short.
 type searched struct{ key, plain string }
 
 // NewKeys returns the keys that are long enough to be looked for.
@@ -23,8 +23,12 @@ func NewKeys(keys ...string) Keys { return Keys(nil).And(keys...) }
 func (ks Keys) And(more ...string) Keys {
 	ks = slices.Clone(ks)
 	for _, key := range more {
+		plain := unescaped(key)
+		if len(plain) < keyShortest {
+			plain = key
+		}
 		if len(key) >= keyShortest {
-			ks = append(ks, searched{key, unescaped(key)})
+			ks = append(ks, searched{key, plain})
 		}
 	}
 	slices.SortStableFunc(ks, func(a, b searched) int { return len(b.key) - len(a.key) })
@@ -34,16 +38,26 @@ func (ks Keys) And(more ...string) Keys {
 // Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes
 // of a URL or of JSON, in several of them or in escapes of escapes, the text is shown without any.
 func (ks Keys) Out(s string) string {
+	if len(s) < keyShortest {
+		return s
+	}
 	plain := unescaped(s)
 	if plain != s && slices.ContainsFunc(ks, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
 		s = plain
 	}
 	for _, k := range ks {
-		for _, written := range [...]string{k.key, k.plain} {
-			if strings.Contains(s, written) {
-				s = strings.ReplaceAll(s, written, Fingerprint(k.key))
-			}
+		s = without(s, k.key, k.key)
+		if k.plain != k.key {
+			s = without(s, k.plain, k.key)
 		}
+	}
+	return s
+}
+
+// without puts the fingerprint of a key in the place of the key, as it is written.
+func without(s, written, key string) string {
+	if strings.Contains(s, written) {
+		return strings.ReplaceAll(s, written, Fingerprint(key))
 	}
 	return s
 }

@@ -28,6 +28,7 @@ func TestKeysAreFoundInEveryWriting(t *testing.T) {
 		"code points":                       {[]string{key}, `\u0063anario\x2d4711`, id},
 		"of several kinds":                  {[]string{key}, `%5Cu0063anario-4711`, id},
 		"a key with an escape":              {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
+		"too short without its escapes":     {[]string{"%61%70i"}, "/api/tipocambio %61%70i", "/api/tipocambio " + redact.Fingerprint("%61%70i")},
 		"escapes of other text":             {[]string{key}, `100%25 \"PERÚ\" %ZZ %`, `100%25 \"PERÚ\" %ZZ %`},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.NewKeys(c.keys...).Out(c.text)) })
