@@ -81,7 +81,7 @@ const (
 const (
 	loadingTime   = time.Second             // for an answer: without it, it costs a query
 	decidingTime  = 3 * time.Second         // to say what may be sent: it may be waiting for its server
-	leastDeciding = 1400 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
+	leastDeciding = 1100 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
 	tellingTime   = time.Second             // to be told what came of something
 )
 

@@ -15,7 +15,7 @@ import (
 
 const (
 	tryAgain = 100 * time.Millisecond  // how often Redis is asked while it is away
-	patience = 1250 * time.Millisecond // for how long a query's reservation is asked for again: one that was away for a second is back
+	patience = 1030 * time.Millisecond // for how long a query's reservation is asked for again: more than a second
 )
 
 // Why there is no answer of Redis.

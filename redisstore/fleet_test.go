@@ -372,7 +372,7 @@ func TestRedisIsRestarted(t *testing.T) {
 			})
 			r.start()
 			sum := f.end()
-			assert.Zero(t, s.refused.Load(), "429s of the service")
+			assert.LessOrEqual(t, s.refused.Load(), int64(1), "429s of the service: of the one that goes first, should all be spent by then")
 			assert.LessOrEqual(t, s.answered.Load(), int64(quota))
 			assert.GreaterOrEqual(t, s.answered.Load(), int64(quota-processes*goroutines/2), "what was under way when Redis died may be lost")
 			assert.Equal(t, processes*goroutines, sum.Spent, "everyone got to the end")

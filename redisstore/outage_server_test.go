@@ -141,7 +141,7 @@ func TestARedisThatPausesEndsNoBatch(t *testing.T) {
 	rucs := iter.Seq[string](func(yield func(string) bool) {
 		for i := range 2000 {
 			if i == 100 {
-				assert.NoError(t, admin.Do(context.Background(), "CLIENT", "PAUSE", "1000", "ALL").Err())
+				assert.NoError(t, admin.Do(context.Background(), "CLIENT", "PAUSE", "800", "ALL").Err())
 			}
 			if !yield(validRUC(i)) {
 				return

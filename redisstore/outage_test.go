@@ -87,7 +87,7 @@ func TestAnOutageIsNotASpentQuota(t *testing.T) {
 					assert.NotErrorIs(t, err, fiscope.ErrQuotaExceeded, deadline)
 					assert.Equal(t, 1, service.requests, "nothing is sent without a reservation: %s", deadline)
 					assert.GreaterOrEqual(t, took, time.Second, "it asks again for a second: %s", deadline)
-					assert.Less(t, took, 1300*time.Millisecond, "and does not wait until its context ends: %s", deadline)
+					assert.Less(t, took, 1100*time.Millisecond, "and does not wait until its context ends: %s", deadline)
 					if deadline != time.Second {
 						assert.ErrorIs(t, err, fiscope.ErrUnavailable, deadline)
 					}
