@@ -102,6 +102,30 @@ func TestAnswersForWhichThereIsNoRoomAreNobodysOutage(t *testing.T) {
 	assert.Equal(t, fiscope.ClaimGranted, b.claim(s).State)
 }
 
+func TestTheQuotaGoesOnWhereRedisIsFull(t *testing.T) {
+	for name, before := range map[string]bool{"before the day": true, "in the day": false} {
+		t.Run(name, func(t *testing.T) {
+			r := startServer(t)
+			if r.mini != nil {
+				t.Skip("install redis-server to run this test: miniredis is never full")
+			}
+			b := &bed{t: t, client: r.client(t)}
+			s, other := b.store(redisstore.WithTimeout(5*time.Second)), b.store(redisstore.WithTimeout(5*time.Second), redisstore.WithLease(5))
+			if before {
+				fill(t, r)
+			}
+			b.open(s, 20, in(time.Hour))
+			if !before {
+				fill(t, r)
+			}
+			for range 10 {
+				b.settle(s, b.granted(s), silent)
+			}
+			assert.Equal(t, 10, b.drain(other))
+		})
+	}
+}
+
 func TestAnswersLiveInAnotherRedis(t *testing.T) {
 	onBed(t, func(b *bed) {
 		other := newBed(b.t)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -27,7 +28,7 @@ var _ fiscope.Store = (*Store)(nil)
 // New returns a Store on a client of yours, which may be of a single server, a sentinel or a cluster. It
 // asks Redis nothing yet, and never closes the client.
 func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
-	if client == nil {
+	if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
 		return nil, errors.New("redisstore: the client is nil")
 	}
 	conn := &connection{
@@ -40,9 +41,11 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		conn:    conn,
 		answers: answers{area: area{name: "cache", fallback: "answers are not shared"}},
 		quota: quota{
-			conn:     conn,
-			area:     area{name: "quota", fallback: "only what is set aside for this process is sent"},
-			process:  process{holder: rand.Text(), probeTime: 15 * time.Second},
+			scripts: scripts{
+				conn:    conn,
+				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
+				process: process{holder: rand.Text(), probeTime: 35 * time.Second},
+			},
 			lease:    1,
 			share:    5,
 			accounts: map[string]*account{},
@@ -83,15 +86,15 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 	return s.answers.save(ctx, key, value, ttl)
 }
 
-// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only
-// what was set aside for this process is granted.
+// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
+// leased and set aside for this process is granted, and then fiscope.QuotaAway.
 func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	return s.quota.reserve(ctx, name, keep)
 }
 
 // Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
-// probe or without a count, and where the quota turns out to be spent, to be of another day, or to be
-// given back by a process without leases. Everything else goes along with the next reservation.
+// probe, and where the quota turns out to be spent, to be of another day, or to be given back by a process
+// without leases. Everything else goes along with the next reservation.
 func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
 	return s.quota.settle(ctx, name, reservation, o)
 }
