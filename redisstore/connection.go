@@ -47,6 +47,7 @@ type connection struct {
 	away     bool
 	next     time.Time     // when it is tried again
 	answered time.Time     // the last time
+	back     time.Time     // when it answered again, having been away
 	calls    int           // under way
 	idles    chan struct{} // closed when none is; nil while nobody waits for that
 }
@@ -66,8 +67,12 @@ func (c *connection) report(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
+	was := c.away
 	if c.away = isAway(err); !c.away {
 		c.answered = now
+		if was {
+			c.back = now
+		}
 	}
 	c.next = now.Add(tryAgain)
 }
@@ -78,6 +83,14 @@ func (c *connection) heardSince(t time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.answered.After(t)
+}
+
+// justBack reports whether Redis was away a moment ago. Then it may have carried out questions of all processes
+// for whose answers nobody waits any longer, and what they took comes back only now.
+func (c *connection) justBack() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.back) < remembered
 }
 
 // until returns for how long a query's reservation is asked for again: so that the answer comes before the

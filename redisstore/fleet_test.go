@@ -468,7 +468,8 @@ func TestTheCostOfSharing(t *testing.T) {
 			n, _ := strconv.ParseFloat(calls, 64)
 			trips = n / float64(s.answered.Load())
 		}
-		t.Logf("%d answered of %d, %d refused, %.4f EVALSHA an attempt, %.0f answers/s", s.answered.Load(), quota, s.refused.Load(), trips, quota*0.97/took.Seconds())
+		t.Logf("%d answered of %d, %d of them early, %d refused, %.4f EVALSHA an attempt, %.0f answers/s",
+			s.answered.Load(), quota, sum.early(), s.refused.Load(), trips, quota*0.97/took.Seconds())
 		return quota * 0.97 / took.Seconds(), trips
 	}
 	kinds := []struct {

@@ -312,3 +312,30 @@ func TestManyCallersShareAQuestion(t *testing.T) {
 		assert.LessOrEqual(t, trips, 3, "one for the first, one for all who came meanwhile, and one that is refused")
 	})
 }
+
+// Redis carries out what all processes asked while it was stopped, and nobody waits any longer for most of it: what
+// was taken comes back a moment later. Until then "spent" is not what it seems.
+func TestARefusalRightAfterAnOutageIsNotBelieved(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		b.open(s, 1, in(time.Hour))
+		taken := b.granted(other)
+		outage := func() {
+			b.fail.Store(true)
+			require.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
+			b.fail.Store(false)
+		}
+		outage()
+		time.AfterFunc(500*time.Millisecond, func() { b.settle(other, taken, fiscope.Outcome{}) })
+		start := time.Now()
+		require.Equal(t, fiscope.QuotaGranted, b.reserve(s, 0).Grant)
+		assert.WithinDuration(t, start.Add(500*time.Millisecond), time.Now(), 150*time.Millisecond)
+
+		outage()
+		start = time.Now()
+		for b.reserve(s, 0).Grant != fiscope.QuotaSpent {
+			require.Less(t, time.Since(start), 3*time.Second, "a spent quota is refused soon")
+		}
+		assert.GreaterOrEqual(t, time.Since(start), time.Second)
+	})
+}

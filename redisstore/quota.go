@@ -179,6 +179,10 @@ func (q *quota) taken(name string, a *account, mine *question, r taking, got rep
 	case "failed":
 		mine.failed = true
 	case "spent", "held":
+		if got.status == "spent" && q.conn.justBack() {
+			mine.err = errSlow // it is asked again, and is not believed meanwhile
+			return
+		}
 		a.refused(mine, got)
 	}
 }
