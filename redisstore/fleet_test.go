@@ -481,15 +481,22 @@ func TestTheCostOfSharing(t *testing.T) {
 		{"without leases", func(*job) {}, 1},
 		{"leases of 20", func(j *job) { j.Lease = 20 }, 1. / 15},
 	}
-	best := make([]float64, len(kinds))
-	for range 3 { // in turn, so that all have the same neighbours
+	rounds := 3
+	if *allScenarios {
+		rounds = 9
+	}
+	seconds, evals := make([]float64, len(kinds)), make([]float64, len(kinds)) // an answer, on average
+	for range rounds {                                                         // in turn, so that all have the same neighbours
 		for i, kind := range kinds {
 			t.Run(kind.name, func(t *testing.T) {
 				perSecond, trips := rate(kind.change)
-				assert.LessOrEqual(t, trips, kind.trips, "EVALSHA an attempt")
-				best[i] = max(best[i], perSecond)
+				evals[i] += trips / float64(rounds)
+				seconds[i] += 1 / perSecond / float64(rounds)
 			})
 		}
 	}
-	t.Logf("against no store: %.2f without leases, %.2f with leases of 20", best[1]/best[0], best[2]/best[0])
+	for i, kind := range kinds {
+		assert.LessOrEqual(t, evals[i], kind.trips, "EVALSHA an attempt, %s", kind.name)
+	}
+	t.Logf("against no store: %.2f without leases, %.2f with leases of 20", seconds[0]/seconds[1], seconds[0]/seconds[2])
 }

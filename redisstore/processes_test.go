@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var allScenarios = flag.Bool("processes", false, "run TestAFleetOfProcesses with all its scenarios and its full size: two minutes")
+var allScenarios = flag.Bool("processes", false, "run TestAFleetOfProcesses with all its scenarios and its full size, and TestTheCostOfSharing for longer: two minutes")
 
 // scenario is something that happens to a fleet of processes when a third of its quota is used. From then on each
 // process also tries a clave that is wrong and that nobody knows, beside its lookups.
@@ -38,7 +38,7 @@ type outcome struct {
 	early    int // answers to lookups that began after somebody was told that the quota is spent
 }
 
-const many = 1 << 30
+const many = 1 << 30 // how many is not promised
 
 func alone(t testing.TB) *deployment { return single(t) }
 
