@@ -16,6 +16,7 @@ import (
 const (
 	tryAgain = 100 * time.Millisecond  // how often Redis is asked while it is away
 	patience = 1030 * time.Millisecond // for how long a query's reservation is asked for again: more than a second
+	settling = time.Second             // for how long a Redis that was stopped is not believed that nothing is left
 )
 
 // Why there is no answer of Redis.
@@ -47,7 +48,7 @@ type connection struct {
 	away     bool
 	next     time.Time     // when it is tried again
 	answered time.Time     // the last time
-	back     time.Time     // when it answered again, having been away
+	late     time.Time     // the last time that a call ended for which nobody waited any longer
 	calls    int           // under way
 	idles    chan struct{} // closed when none is; nil while nobody waits for that
 }
@@ -67,12 +68,8 @@ func (c *connection) report(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	was := c.away
 	if c.away = isAway(err); !c.away {
 		c.answered = now
-		if was {
-			c.back = now
-		}
 	}
 	c.next = now.Add(tryAgain)
 }
@@ -85,12 +82,21 @@ func (c *connection) heardSince(t time.Time) bool {
 	return c.answered.After(t)
 }
 
-// justBack reports whether Redis was away a moment ago. Then it may have carried out questions of all processes
-// for whose answers nobody waits any longer, and what they took comes back only now.
-func (c *connection) justBack() bool {
+// ended takes note that a call ended that began then.
+func (c *connection) ended(start time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Since(c.back) < remembered
+	if now := time.Now(); now.Sub(start) > max(patience, c.timeout) {
+		c.late = now
+	}
+}
+
+// wasStopped reports whether Redis, a moment ago, kept a call for longer than anybody waits. Then it may have done
+// so with those of all processes, and carried them out since: what they took comes back only now.
+func (c *connection) wasStopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.late) < settling
 }
 
 // until returns for how long a query's reservation is asked for again: so that the answer comes before the
@@ -150,6 +156,7 @@ func ask[T any](ctx context.Context, c *connection, a *area, f func(context.Cont
 		defer c.end()
 		value, err := f(context.WithoutCancel(ctx))
 		c.report(err)
+		c.ended(start)
 		a.report(c.log, err)
 		select {
 		case done <- result{value, err}:

@@ -315,27 +315,42 @@ func TestManyCallersShareAQuestion(t *testing.T) {
 
 // Redis carries out what all processes asked while it was stopped, and nobody waits any longer for most of it: what
 // was taken comes back a moment later. Until then "spent" is not what it seems.
-func TestARefusalRightAfterAnOutageIsNotBelieved(t *testing.T) {
+func TestARefusalOfARedisThatWasStoppedIsNotBelieved(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s, other := b.store(), b.store()
 		b.open(s, 1, in(time.Hour))
 		taken := b.granted(other)
-		outage := func() {
-			b.fail.Store(true)
+		stopped := func() {
+			b.hang.Store(int64(3 * time.Second))
+			time.AfterFunc(time.Second, func() { b.hang.Store(0) }) // what is asked by then is answered after 3 s
+			start := time.Now()
 			require.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
-			b.fail.Store(false)
+			time.Sleep(time.Until(start.Add(3*time.Second + 10*time.Millisecond)))
 		}
-		outage()
+		stopped()
 		time.AfterFunc(500*time.Millisecond, func() { b.settle(other, taken, fiscope.Outcome{}) })
 		start := time.Now()
 		require.Equal(t, fiscope.QuotaGranted, b.reserve(s, 0).Grant)
 		assert.WithinDuration(t, start.Add(500*time.Millisecond), time.Now(), 150*time.Millisecond)
 
-		outage()
+		stopped()
 		start = time.Now()
 		for b.reserve(s, 0).Grant != fiscope.QuotaSpent {
 			require.Less(t, time.Since(start), 3*time.Second, "a spent quota is refused soon")
 		}
-		assert.GreaterOrEqual(t, time.Since(start), time.Second)
+		assert.GreaterOrEqual(t, time.Since(start), 900*time.Millisecond)
+	})
+}
+
+// One that takes longer for each answer than WithTimeout, but not longer than callers wait, is believed.
+func TestARefusalOfASlowRedisIsBelieved(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 0, in(time.Hour))
+		b.hang.Store(int64(400 * time.Millisecond))
+		for range 3 {
+			assert.Equal(t, fiscope.QuotaSpent, b.reserve(s, 0).Grant)
+			time.Sleep(2 * time.Second) // a refusal is forgotten by then
+		}
 	})
 }

@@ -108,6 +108,12 @@ var scenarios = []scenario{
 		},
 	},
 	{
+		name: "Redis stops for 6 seconds", redis: alone, happens: stop(6 * time.Second),
+		most: func(processes, goroutines int) outcome { // the Redis client gave up its connections after 3
+			return outcome{refused: many, unused: processes * goroutines, strikes: processes}
+		},
+	},
+	{
 		name:    "Redis is killed and comes back, with its disk",
 		redis:   func(t testing.TB) *deployment { return single(t, "--appendonly", "yes", "--appendfsync", "always") },
 		happens: restart,
