@@ -35,7 +35,7 @@ type FinEspera string
 const (
 	EsperaFinal       FinEspera = "final"        // the answer is neither "En Proceso" nor "Error"
 	EsperaSinIntentos FinEspera = "sin intentos" // MaxAttempts validations were made
-	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin after Timeout or the context's deadline
+	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin, or WithRateLimit let it go, after Timeout or the context's deadline
 	EsperaSinCuota    FinEspera = "sin cuota"    // the quota is spent, or the rest is kept in reserve: Causa says until when
 )
 
@@ -82,7 +82,11 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 			timer.Stop()
 			e := s.sender.failed(OpEsperarCPE, withEndOf(ctx, nil))
 			e.Attempts, e.Delivery = w.queries, DeliveryAnswered
-			return nil, e
+			if w.last == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, e
+			}
+			w.fin, w.failure = EsperaSinTiempo, e
+			return w.result()
 		}
 	}
 }
@@ -154,7 +158,7 @@ func (w *espera) take(result *ResultadoCPE, err error) {
 // endOf returns the end that a failure is, and "" for one that may pass.
 func (w *espera) endOf(e *Error) FinEspera {
 	switch {
-	case errors.Is(w.ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(w.ctx.Err(), context.DeadlineExceeded), errors.Is(e, errNoTimeLeft):
 		return EsperaSinTiempo
 	case errors.Is(e, ErrQuotaExceeded) && !e.throttled():
 		return EsperaSinCuota

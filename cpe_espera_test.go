@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
@@ -138,6 +139,64 @@ func TestAWaitEndsWithItsTime(t *testing.T) {
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, fiscope.OpEsperarCPE, failed.Op)
 		})
+	})
+}
+
+// A paid answer is not lost to a limiter that lets the next validation go too late.
+func TestAWaitThatTheLimiterEndsKeepsItsAnswer(t *testing.T) {
+	for name, second := range map[string]func(*http.Request) (*http.Response, error){
+		"right away":         nil,
+		"after a failure":    raw(500, contract(t, "validar_500.json")),
+		"after another open": verdicts(t, "error")[0],
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				raws, burst := verdicts(t, "en_proceso"), 1
+				if second != nil {
+					raws, burst = append(raws, second), 2
+				}
+				s := &service{answers: raws}
+				client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), burst))
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+				require.NoError(t, err)
+				assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+				require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
+				assert.Equal(t, burst, e.Consultas)
+				assert.Len(t, s.seen(), burst)
+			})
+		})
+	}
+	t.Run("before any answer it is an error", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, newPadron(t), fiscope.WithRateLimit(rate.Every(time.Minute), 1))
+			_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT) // takes the place
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+			assert.Nil(t, e)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	})
+}
+
+// withoutDeadline is a context that does not tell when it ends.
+type withoutDeadline struct{ context.Context }
+
+func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func TestAWaitThatRunsOutOfTimeInAPauseKeepsItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, verdicts(t, "en_proceso")...)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		e, err := client.CPE.Esperar(withoutDeadline{ctx}, factura, credenciales, fiscope.EsperaPolicy{Base: time.Minute})
+		require.NoError(t, err)
+		assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+		assert.Equal(t, 1, e.Consultas)
+		require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
 	})
 }
 

@@ -428,8 +428,5 @@ func (e *Error) throttled() bool {
 	return e.StatusCode == http.StatusTooManyRequests && throttles(remaining, e.RetryAfter)
 }
 
-// isPage reports whether an answer is a page, as a firewall's, rather than an error of the service, or nothing.
-func (e *Error) isPage() bool {
-	_, says := readErrorBody(e.body)
-	return !says && len(bytes.TrimSpace(e.body)) > 0
-}
+// isPage reports whether an answer is a page, as a firewall shows it, rather than an error of the service.
+func (e *Error) isPage() bool { return bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")) }
