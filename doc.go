@@ -34,7 +34,8 @@
 //
 // [TipoCambioService.SUNAT] and [TipoCambioService.UltimoPublicado] find the rate that holds for a date,
 // [CPEService.Esperar] waits for a receipt that is "En Proceso", and [ContribuyentesService.ConsultarLote]
-// and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota. [ValidarRUC],
+// and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota; a [Progress] knows what
+// earlier runs were answered. [ValidarRUC],
 // [ParseSerieNumero], [Contribuyente.ActivoYHabido] and [Fecha.DiaHabil] spend nothing.
 //
 // # Names

@@ -23,8 +23,8 @@ const (
 type LotePolicy struct {
 	Concurrency int      // queries under way and answers waiting to be delivered, together, Window at most: 8
 	From        int      // the position to begin at; the inputs before it are read and passed: 0, the first
-	Window      int      // the inputs, from the lowest that is not delivered on, that may be asked: of the answers to at most so many, and of what is under way, another run pays some again: 1000
-	Memory      int      // the inputs among which a duplicate is asked once, at MEMORYCOST each: 100 000; below zero for none
+	Window      int      // how many inputs are asked at most, from the lowest that is not delivered on, which bounds what another run pays again: 1000
+	Memory      int      // the inputs among which a duplicate is asked once, see below for what they cost: 100 000; below zero for none
 	MaxFailures int      // inputs in a row for which there is no usable answer, after which it stops: 20; below zero for never
 	Progress    Progress // what earlier runs were answered, and need not ask again; nil for nothing
 }
@@ -75,7 +75,9 @@ func (e *LoteDetenido) Unwrap() error {
 // [WithLenientReading]).
 //
 // What is in flight is bounded by the pace at which results are taken, and the memory by the policy,
-// whatever the number of inputs: a window of positions, and the answers remembered for duplicates.
+// whatever the number of inputs: a window of positions, and the answers remembered for duplicates. One of these
+// takes 0.2 KB for a receipt, 0.45 KB for a record like the contract's, and 0.7 KB for a RUC that nobody has; the
+// process takes up to twice that, until its garbage is collected: 40 to 140 MB for the 100 000 of the zero policy.
 // The inputs are read one by one in the goroutine of the loop, between two results: one that takes its
 // time to come holds back results. One query goes at a time until the service answered one, so that a wrong key
 // or a spent quota cost one, whatever comes first.
