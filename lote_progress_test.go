@@ -57,7 +57,7 @@ func TestAnInputIsRecordedWhenTheNextLineIsTaken(t *testing.T) {
 	var before [][]string
 	for _, err := range newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{Concurrency: 1, Progress: n}) {
 		var stopped *fiscope.LoteDetenido
-		require.False(t, errors.As(err, &stopped))
+		require.NotErrorAs(t, err, &stopped)
 		before = append(before, slices.Clone(n.recorded))
 	}
 	assert.Equal(t, [][]string{
@@ -74,12 +74,12 @@ func TestAnInputIsRecordedWhenTheNextLineIsTaken(t *testing.T) {
 func TestWhatEndsTheLoopIsNotRecorded(t *testing.T) {
 	for name, end := range map[string]func(){"a break": nil, "a panic": func() { panic("killed") }, "a Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			n := &notes{}
+			n, client := &notes{}, newClient(t, newPadron(t))
 			over := make(chan struct{})
 			go func() {
 				defer close(over)
 				defer func() { _ = recover() }()
-				for l := range newClient(t, newPadron(t)).Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{Concurrency: 1, Progress: n}) {
+				for l := range client.Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{Concurrency: 1, Progress: n}) {
 					if l.Posicion < 3 {
 						continue
 					}
@@ -306,7 +306,7 @@ func ExampleLotePolicy_progress() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // of an example
+	defer os.RemoveAll(folder)
 	srv := server()
 	defer srv.Close()
 	client := srv.Client()
@@ -318,7 +318,7 @@ func ExampleLotePolicy_progress() {
 			fmt.Println(err)
 			return
 		}
-		defer progress.Close() //nolint:errcheck // each Record told its own
+		defer progress.Close()
 		rucs := slices.Values([]string{"20131312955", "20331898008", "99999999999"})
 		for l, err := range client.Contribuyentes.ConsultarLote(context.Background(), rucs, fiscope.LotePolicy{Concurrency: 1, Progress: progress}) {
 			if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
