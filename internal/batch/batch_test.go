@@ -364,3 +364,79 @@ func TestWhatBreaksOffAQueryBreaksOffTheBatch(t *testing.T) {
 		}
 	}
 }
+
+// Answers that come while failures stop a batch, or that were asked for before them, are no reason to pass these.
+func TestWhereTheNextRunGoesOn(t *testing.T) {
+	for name, test := range map[string]struct {
+		fails   func(in int) bool
+		seconds map[int]int // until it answers: 1 for the others
+		next    int
+	}{
+		"in order":                            {func(in int) bool { return in >= 4 }, nil, 4},
+		"one alone is passed":                 {func(in int) bool { return in == 2 || in >= 7 }, nil, 7},
+		"an answer after the last":            {func(in int) bool { return in >= 4 && in != 7 }, map[int]int{7: 9}, 4},
+		"a late answer from before the first": {func(in int) bool { return in >= 4 }, map[int]int{3: 3, 5: 5, 6: 5, 7: 5}, 4},
+		"a failure that comes late":           {func(in int) bool { return in == 2 || in >= 8 }, map[int]int{2: 30}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				last := 0
+				next, err := answers(func(_ context.Context, in int) error {
+					time.Sleep(time.Duration(max(1, test.seconds[in])) * time.Second)
+					if test.fails(in) {
+						return errDown
+					}
+					return nil
+				}).Over(t.Context(), policy, slices.Values(upTo(40)), func(l batch.Line[int, int]) bool {
+					last = l.Next
+					return true
+				})
+				require.ErrorIs(t, err, errDown)
+				assert.Equal(t, test.next, next)
+				assert.Equal(t, next, last)
+			})
+		})
+	}
+}
+
+func TestWhatIsDoneIsPassed(t *testing.T) {
+	errFull := errors.New("full")
+	for name, test := range map[string]struct {
+		inputs   []int
+		fails    int // the input that cannot be recorded
+		lines    []int
+		recorded []int
+		stopped  error
+		next     int
+	}{
+		"none":                         {upTo(4), -1, upTo(4), upTo(4), nil, 4},
+		"some":                         {[]int{0, 10, 11, 1, 10}, -1, []int{0, 3}, []int{0, 1}, nil, 5},
+		"all":                          {[]int{10, 10, 11}, -1, nil, nil, nil, 3},
+		"a repeated one":               {[]int{1, 1, 2}, -1, upTo(3), []int{1, 2}, nil, 3},
+		"one that cannot be recorded":  {upTo(9), 2, upTo(3), upTo(2), errFull, 3},
+		"... and others after the end": {[]int{10, 1, 10}, -1, []int{1}, []int{1}, nil, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := answers(func(context.Context, int) error { return nil })
+			var recorded, lines []int
+			b.Done = func(key int) (bool, error) { return key >= 10, nil }
+			b.Record = func(key int) error {
+				if key == test.fails {
+					return errFull
+				}
+				recorded = append(recorded, key)
+				return nil
+			}
+			p := policy
+			p.Concurrency = 1
+			next, err := b.Over(t.Context(), p, slices.Values(test.inputs), func(l batch.Line[int, int]) bool {
+				lines = append(lines, l.Position)
+				return true
+			})
+			assert.Equal(t, test.stopped, err)
+			assert.Equal(t, test.next, next)
+			assert.Equal(t, test.lines, lines)
+			assert.Equal(t, test.recorded, recorded)
+		})
+	}
+}
