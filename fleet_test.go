@@ -2,14 +2,12 @@ package fiscope_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
+	form "github.com/fiscope/fiscope/internal/stored"
 )
 
 // fleetStore is a Store in memory that plays what a test tells it to.
@@ -211,6 +210,49 @@ func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
 	}
 }
 
+func TestOneServiceIsOneQuotaHoweverItIsWritten(t *testing.T) {
+	account := func(baseURL string) string {
+		store := newFleetStore()
+		client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(store), fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
+		require.NoError(t, err, baseURL)
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.NoError(t, client.Close(t.Context()))
+		require.Len(t, store.names, 1)
+		for name := range store.names {
+			return name
+		}
+		return ""
+	}
+	for name, test := range map[string]struct{ same, others []string }{
+		"this machine": {
+			[]string{"http://localhost", "http://LOCALHOST", "HTTP://Localhost:80", "http://localhost/", "http://localhost:80//"},
+			[]string{"https://localhost", "http://localhost:8080", "http://localhost:443", "http://localhost/v1", "http://127.0.0.1"},
+		},
+		"another": {
+			[]string{"https://h", "https://h:443", "https://H:0443", "https://h:443/"},
+			[]string{"https://h:80", "https://h:4430", "https://h/443", "https://h/:443", "https://h.example"},
+		},
+		"an address": {
+			[]string{"https://[2001:db8::443]", "https://[2001:DB8::443]:443"},
+			[]string{"https://[2001:db8::]", "https://[2001:db8::443]:80"},
+		},
+		"with a path": {
+			[]string{"https://h/a:443/b", "https://h:443/a:443/b"},
+			[]string{"https://h/a/b", "https://h:443/a:443", "https://h/A:443/b"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := account(test.same[0])
+			for _, baseURL := range test.same {
+				assert.Equal(t, want, account(baseURL), baseURL)
+			}
+			for _, baseURL := range test.others {
+				assert.NotEqual(t, want, account(baseURL), baseURL)
+			}
+		})
+	}
+}
+
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	store := newFleetStore()
 	client, _ := fleetClient(t, store, apiKey, raw(200, record))
@@ -221,9 +263,12 @@ func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	for name := range store.names {
 		assert.Regexp(t, `^[0-9a-f]{32}$`, name)
 	}
-	all, err := json.Marshal(store.saved)
-	require.NoError(t, err)
-	assert.False(t, leaks(string(all), apiKey) || leaks(string(all), clave), "a secret is stored")
+	require.NotEmpty(t, store.saved)
+	for _, value := range store.saved {
+		a, ok := form.Unpack(value, 1<<20)
+		require.True(t, ok)
+		assert.False(t, leaks(string(a.Body), apiKey) || leaks(string(a.Body), clave), "a secret is stored")
+	}
 }
 
 func TestForeignBytesAreAMiss(t *testing.T) {
@@ -236,17 +281,25 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 		}
 		return store, key
 	}
+	changed := func(change func(*form.Answer)) func(string) string {
+		return func(s string) string {
+			a, _ := form.Unpack([]byte(s), 1<<20)
+			change(&a)
+			return string(form.Pack(a))
+		}
+	}
 	for name, spoil := range map[string]func(string) string{
 		"empty":            func(string) string { return "" },
 		"null":             func(string) string { return "null" },
 		"garbage":          func(string) string { return "\xff\xfe\x00" },
 		"another program":  func(string) string { return `{"ruc":"20131312955"}` },
 		"cut":              func(s string) string { return s[:len(s)/2] },
-		"another version":  func(s string) string { return strings.Replace(s, `"v":1`, `"v":2`, 1) },
-		"another status":   func(s string) string { return strings.Replace(s, `"status":200`, `"status":500`, 1) },
-		"a spoiled body":   func(s string) string { return strings.Replace(s, `"body":"`, `"body":"AAAA`, 1) },
-		"from tomorrow":    func(s string) string { return strings.Replace(s, `"stored":"20`, `"stored":"30`, 1) },
-		"expired long ago": func(s string) string { return strings.Replace(s, `"expires":"20`, `"expires":"19`, 1) },
+		"another version":  func(s string) string { return "\x03" + s[1:] },
+		"of another age":   func(string) string { return `{"v":1,"status":200,"stored":"2026-01-01T00:00:00Z"}` },
+		"another status":   changed(func(a *form.Answer) { a.Status = 500 }),
+		"a spoiled body":   changed(func(a *form.Answer) { a.Body = append([]byte("AAAA"), a.Body...) }),
+		"from tomorrow":    changed(func(a *form.Answer) { a.Stored = a.Stored.AddDate(0, 0, 1) }),
+		"expired long ago": changed(func(a *form.Answer) { a.Expires = a.Expires.AddDate(-1, 0, 0) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, key := good(t)
@@ -360,6 +413,53 @@ func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
 	})
 }
 
+// However long a store takes to decide, a caller waits no longer than his own context.
+func TestACallerWhoseTimeIsOverWaitsForNoStore(t *testing.T) {
+	for op := range operations {
+		for name, opts := range map[string][]fiscope.Option{
+			"by itself":         nil,
+			"with a cache":      {fiscope.WithCache(fiscope.CachePolicy{})},
+			"sharing queries":   {fiscope.WithCoalescing()},
+			"while others wait": nil,
+		} {
+			for end, want := range map[string]error{"deadline": context.DeadlineExceeded, "cancelled": context.Canceled} {
+				t.Run(op+", "+name+", "+end, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						store := newFleetStore()
+						store.reserve = func(int) fiscope.Reservation {
+							store.mu.Unlock()
+							time.Sleep(1030 * time.Millisecond)
+							store.mu.Lock()
+							return fiscope.Reservation{Grant: fiscope.QuotaAway}
+						}
+						far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+						client, err := fiscope.NewClient(baseURL, apiKey, append(opts, fiscope.WithStore(store), fiscope.WithHTTPClient(&http.Client{Transport: far}))...)
+						require.NoError(t, err)
+						if name == "while others wait" {
+							for range 3 {
+								go func() { _ = operations[op](t.Context(), client) }()
+							}
+							synctest.Wait()
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+						defer cancel()
+						if end == "cancelled" {
+							ctx, cancel = context.WithCancel(t.Context())
+							time.AfterFunc(300*time.Millisecond, cancel)
+						}
+						start := time.Now()
+						require.ErrorIs(t, operations[op](ctx, client), want)
+						assert.Equal(t, 300*time.Millisecond, time.Since(start))
+						time.Sleep(time.Minute)
+						assert.Empty(t, far.seen(), "nothing is sent without a reservation")
+						require.NoError(t, client.Close(t.Context()))
+					})
+				})
+			}
+		}
+	}
+}
+
 func TestAReservationThatComesTooLateIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newFleetStore()
@@ -423,14 +523,14 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 		client.CPE.Olvidar(credenciales)
 		require.NoError(t, validar(t.Context(), client, clave))
 	})
-	t.Run("a proven one asks the store no more", func(t *testing.T) {
+	t.Run("a proven one asks the store each time", func(t *testing.T) {
 		store := newFleetStore()
 		store.claims = []fiscope.Claim{{State: fiscope.ClaimProven}}
 		client, _ := fleetClient(t, store, apiKey, raw(200, verdict))
 		for range 10 {
 			require.NoError(t, validar(t.Context(), client, clave))
 		}
-		assert.Equal(t, 1, store.claimed)
+		assert.Equal(t, 10, store.claimed)
 	})
 }
 

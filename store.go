@@ -14,7 +14,7 @@ import (
 // called concurrently, in goroutines of the Client, and must heed their context. It does not end with the
 // caller's, but after a time of its own: Load, Save, Settle, Conclude and Forget have a second, and Reserve
 // and Claim 3 seconds. A caller with a deadline waits for these two no longer than half of what he has left,
-// or a second, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. For a
+// or 1.1 s, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. For a
 // query that callers share, that is the deadline of the one who began it.
 //
 // A Store that hangs or errs costs at most a query: the Client goes on as if it had none. After a Load, a
@@ -49,9 +49,11 @@ type Store interface {
 	// granted on an earlier day, or whose reset is past, is not of the present day.
 	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
 
-	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
-	// so that a process that died holds nothing: longer than an attempt takes. A credential that was
-	// accepted a while ago is asked for under a second name, which is only ever claimed and given back.
+	// Claim asks whether a credential may be sent, last before each attempt of a validation leaves, also where
+	// this Client had it accepted a moment ago: another process may have been refused since. A claim that is
+	// granted is held for at most hold, so that a process that died holds nothing: longer than an attempt takes.
+	// A credential that was accepted a while ago is asked for under a second name, which is only ever claimed and
+	// given back.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
 	// claim that was granted, and without one where a credential that was proven is refused, or accepted

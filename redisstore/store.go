@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -16,10 +17,10 @@ import (
 // Store is a [fiscope.Store] in Redis or Valkey. It is safe for concurrent use: make one for each
 // process. It starts no goroutine that outlives a call to Redis.
 type Store struct {
-	conn  *connection
-	cache area
-	quota quota
-	guard guard
+	conn    *connection
+	answers answers
+	quota   quota
+	guard   guard
 }
 
 var _ fiscope.Store = (*Store)(nil)
@@ -27,7 +28,7 @@ var _ fiscope.Store = (*Store)(nil)
 // New returns a Store on a client of yours, which may be of a single server, a sentinel or a cluster. It
 // asks Redis nothing yet, and never closes the client.
 func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
-	if client == nil {
+	if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
 		return nil, errors.New("redisstore: the client is nil")
 	}
 	conn := &connection{
@@ -37,12 +38,14 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		log:     slog.New(slog.DiscardHandler),
 	}
 	s := &Store{
-		conn:  conn,
-		cache: area{name: "cache", fallback: "answers are not shared"},
+		conn:    conn,
+		answers: answers{area: area{name: "cache", fallback: "answers are not shared"}},
 		quota: quota{
-			conn:     conn,
-			area:     area{name: "quota", fallback: "only what is set aside for this process is sent"},
-			process:  process{holder: rand.Text(), probeTime: 15 * time.Second},
+			scripts: scripts{
+				conn:    conn,
+				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
+				process: process{holder: rand.Text(), probeTime: 35 * time.Second},
+			},
 			lease:    1,
 			share:    5,
 			accounts: map[string]*account{},
@@ -65,40 +68,33 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if s.quota.process.name == "" {
 		s.quota.process.name = s.quota.process.holder
 	}
+	s.answers.conn = conn
+	if s.answers.client != nil {
+		s.answers.conn = &connection{client: s.answers.client, keys: conn.keys, timeout: conn.timeout, log: conn.log}
+	}
 	return s, nil
 }
 
-// Load implements [fiscope.Store].
+// Load implements [fiscope.Store]. What is no answer is nothing: a key of another type, or one that holds more
+// than 4 MiB.
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	return ask(ctx, s.conn, &s.cache, func(ctx context.Context) ([]byte, error) {
-		value, err := s.conn.client.Get(ctx, s.conn.keys.answer(key)).Bytes()
-		if errors.Is(err, redis.Nil) {
-			return nil, nil
-		}
-		return value, err
-	}, nil)
+	return s.answers.load(ctx, key)
 }
 
-// Save implements [fiscope.Store].
+// Save implements [fiscope.Store]. An answer for which Redis has no room, or of more than 4 MiB, is not shared.
 func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	if ttl < time.Millisecond {
-		return nil
-	}
-	_, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) (string, error) {
-		return s.conn.client.Set(ctx, s.conn.keys.answer(key), value, ttl).Result()
-	}, nil)
-	return err
+	return s.answers.save(ctx, key, value, ttl)
 }
 
-// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only
-// what was set aside for this process is granted.
+// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
+// leased and set aside for this process is granted, and then fiscope.QuotaAway.
 func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	return s.quota.reserve(ctx, name, keep)
 }
 
 // Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
-// probe or without a count, and where the quota turns out to be spent, to be of another day, or to be
-// given back by a process without leases. Everything else goes along with the next reservation.
+// probe, and where the quota turns out to be spent, to be of another day, or to be given back by a process
+// without leases. Everything else goes along with the next reservation.
 func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
 	return s.quota.settle(ctx, name, reservation, o)
 }
@@ -123,5 +119,5 @@ func (s *Store) Forget(ctx context.Context, credential string) error {
 // process ends, after its last call, so that nothing is lost for the day. It returns when no call to
 // Redis is under way, or with the context's error. The Store can be used afterwards.
 func (s *Store) Release(ctx context.Context) error {
-	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx))
+	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx), s.answers.conn.idle(ctx))
 }
