@@ -75,7 +75,7 @@ func TestWhatADeadlineLeavesUnsentIsNotDelivered(t *testing.T) {
 				for c := factura; yield(c); c.Numero++ {
 				}
 			}
-			for l, err := range client.CPE.ValidarLote(ctx, receipts, credenciales, fiscope.LotePolicy{}) {
+			for l, err := range client.CPE.ValidarLote(ctx, receipts, credenciales, fiscope.LotePolicy{Concurrency: 1}) {
 				if next = l.Siguiente; err == nil {
 					lines++
 					continue
