@@ -151,7 +151,7 @@ func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
 
 // AddFault sets a fault, in place of the one with the same name and key.
 func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
-	active, err := newFault(f, &s.clock)
+	active, err := newFault(f, &s.clock, &s.keys)
 	if err != nil {
 		return nil, err
 	}
