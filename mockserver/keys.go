@@ -141,7 +141,8 @@ func (r *keyring) named(text string) *account {
 	return found
 }
 
-// all returns the keys with their quotas: the server's own key first, the others in order.
+// all returns the keys with their quotas: the server's own key first, or the default one where that was taken
+// away, and the others in order.
 func (r *keyring) all() []Key {
 	var keys []Key
 	r.accounts.Range(func(key, entry any) bool {
@@ -149,6 +150,9 @@ func (r *keyring) all() []Key {
 		return true
 	})
 	own := *r.own.Load()
+	if r.account(own) == nil {
+		own = DefaultAPIKey
+	}
 	slices.SortFunc(keys, func(a, b Key) int {
 		switch {
 		case a.Key == own:

@@ -41,12 +41,13 @@ func (s *Server) Requests(filters ...Filter) []Request {
 // at once with [ErrJournalTooSmall]: there is room for those of [WithJournal] for each key of the server, or
 // for the one key of f.
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	keys := 1
-	switch answersStraysOnly := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed}, f.Status); {
-	case answersStraysOnly: // of a known key only another path or method reaches no operation
-		keys = 0
+	keys := 0 // that the server knows, and that can send such a request
+	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed}, f.Status); {
+	case refused: // a known key is refused nothing but another path or method
 	case f.Key == "":
 		keys = len(s.keys.all())
+	case s.keys.named(f.Key) != nil:
+		keys = 1
 	}
 	found, err := s.journal.wait(ctx, s.filter(f), n, keys)
 	return requests(found), err

@@ -215,7 +215,7 @@ func (s *Server) PutData(d Data) error {
 func (s *Server) Data() Data {
 	d := s.data.Load().export()
 	d.Keys = s.keys.all()
-	d.Deleted.DefaultKey = s.OwnKey() != DefaultAPIKey || s.keys.account(DefaultAPIKey) == nil
+	d.Deleted.DefaultKey = len(d.Keys) == 0 || d.Keys[0].Key != DefaultAPIKey // a server that has it at first has it first
 	return d
 }
 
