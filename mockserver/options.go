@@ -64,7 +64,7 @@ func (c *config) startKey() Key {
 }
 
 // keys are the keys that the server starts with, [Server.APIKey] first. Of those that are the same, the last
-// one wins.
+// one wins: at the end stand those of which something else than the data has the last word.
 func (c *config) keys() []Key {
 	keys := []Key{c.startKey()}
 	for _, d := range c.data {
