@@ -449,7 +449,8 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 			require.NoError(t, srv.SetAssumptions(a))
 			q, _ := srv.Quota(own)
 			assert.Equal(t, c.limit, q.Limit, "another field was set")
-			for _, to := range []int{1000, 7, 0} {
+			for _, to := range []int{1000, 7, 7, 0} {
+				require.NoError(t, srv.PutKey(own, 77))
 				a.Quota = to
 				require.NoError(t, srv.SetAssumptions(a))
 				assert.Equal(t, to, srv.Assumptions().Quota)
