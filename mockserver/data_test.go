@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -299,7 +301,8 @@ func TestTheDefaultKeyGoesByData(t *testing.T) {
 
 // Who asks meanwhile sees what there was or what there is, never that it is gone.
 func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
+	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited))
+	body := cpe(t)
 	data := mockserver.Data{
 		Deleted: mockserver.Deleted{
 			TiposCambio: []string{"2024-02-29"}, Usuarios: []mockserver.UsuarioID{{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL}},
@@ -322,11 +325,24 @@ func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
 			}
 		}
 	})
-	for range 300 {
-		for _, call := range four(t, api) {
-			assert.Equal(t, 200, call().status)
-		}
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for range 500 {
+				for _, req := range []*http.Request{
+					httptest.NewRequest("GET", "/api/tipocambio?fecha=2024-02-29", nil), httptest.NewRequest("GET", lookup, nil),
+					httptest.NewRequest("POST", "/api/cpe/validar", strings.NewReader(body)),
+				} {
+					req.Header.Set("X-API-KEY", srv.APIKey)
+					req.Header.Set("Content-Type", "application/json")
+					rec := httptest.NewRecorder()
+					srv.ServeHTTP(rec, req)
+					assert.Equal(t, 200, rec.Code, req.URL)
+				}
+			}
+		})
 	}
+	callers.Wait()
 	close(stop)
 	wg.Wait()
 }
