@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func (a *api) getAssumptions(*http.Request) (any, error) {
@@ -23,18 +24,20 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 	if len(changes) == 0 {
 		return nil, invalid("envíe "+shape, "no dice qué lectura cambia")
 	}
-	assume := a.Mock.Assumptions()
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		value, ok := changes[name].(string)
-		if !ok {
-			text, _ := json.Marshal(changes[name]) // it came as JSON
-			value = string(text)
+	err := a.Mock.ChangeAssumptions(func(assume *mockserver.Assumptions) error {
+		for _, name := range slices.Sorted(maps.Keys(changes)) {
+			value, ok := changes[name].(string)
+			if !ok {
+				text, _ := json.Marshal(changes[name]) // it came as JSON
+				value = string(text)
+			}
+			if err := assumption.Set(assume, name+"="+value); err != nil {
+				return invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+			}
 		}
-		if err := assumption.Set(&assume, name+"="+value); err != nil {
-			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
-		}
-	}
-	if err := a.Mock.SetAssumptions(assume); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return a.getAssumptions(r)
