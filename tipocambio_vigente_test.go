@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +119,7 @@ func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
 
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 	official, provisional := []fiscope.CallOption(nil), []fiscope.CallOption{fiscope.WithProvisional()}
+	decreed := []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2026-11-17")}, fiscope.NoLaborables{fecha(t, "2026-11-18")})}
 	for name, test := range map[string]struct {
 		now     string // 2026-11-18 is a Wednesday
 		fecha   string
@@ -125,28 +129,38 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 		queries int
 		passed  bool
 	}{
-		"today, a second too early":          {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
-		"... provisional":                    {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
-		"today, in time":                     {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
-		"... provisional is official then":   {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
-		"today, late":                        {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... provisional, late":              {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
-		"yesterday, in the morning":          {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
-		"tomorrow":                           {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
-		"... provisional, tomorrow":          {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
-		"Sunday, on Friday at noon":          {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
-		"Sunday, on Friday evening":          {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
-		"a week ahead, provisional":          {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
-		"ten days ahead, provisional":        {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
-		"the last of 3":                      {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"the second of 3":                    {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "", 1, false},
-		"the first of 3":                     {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16"}, "", 1, false},
-		"the one before them, a Friday":      {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13"}, "2026-11-12", 2, false},
-		"... a second before, of the last 3": {"2026-11-18 16:59:59", "2026-11-13", official, []string{"2026-11-13"}, "", 1, false},
-		"... on Sunday":                      {"2026-11-22 12:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... on Sunday, a fourth":            {"2026-11-22 12:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 2, false},
-		"two decreed days long ago":          {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
-		"a decreed day and then a recent":    {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 4, true},
+		"today, a second too early":              {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
+		"... provisional":                        {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
+		"today, in time":                         {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
+		"... provisional is official then":       {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
+		"today, late":                            {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... provisional, late":                  {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
+		"yesterday, in the morning":              {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
+		"tomorrow":                               {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
+		"... provisional, tomorrow":              {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
+		"Sunday, on Friday at noon":              {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
+		"Sunday, on Friday evening":              {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
+		"a week ahead, provisional":              {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
+		"ten days ahead, provisional":            {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
+		"no later day is due":                    {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... on the day after it":                {"2026-11-19 16:59:59", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"the next day's is out":                  {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 3, false},
+		"... it is official, provisional or not": {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17"}, "2026-11-16", 3, false},
+		"the next day's is not out":              {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17", "2026-11-18"}, "", 2, false},
+		"... it is not, provisional":             {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-18"}, "2026-11-16", 3, true},
+		"over a weekend":                         {"2026-11-16 17:00:00", "2026-11-15", official, []string{"2026-11-13"}, "2026-11-12", 3, false},
+		"... not on Sunday":                      {"2026-11-15 23:59:59", "2026-11-15", official, []string{"2026-11-13"}, "", 1, false},
+		"two in a row, and then one":             {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 4, false},
+		"three in a row, and then one":           {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
+		"three in a row, asked for the last":     {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
+		"four in a row, and then one":            {"2026-11-19 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18"}, "", 4, false},
+		"after ten days it is not looked for":    {"2026-11-18 17:00:00", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 2, false},
+		"... the last of them":                   {"2026-11-16 16:59:59", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 3, false},
+		"a decreed day is not asked for":         {"2026-11-18 17:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor waited for":                     {"2026-11-18 08:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor looked at after another":        {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16"}, "2026-11-13", 3, false},
+		"two decreed days long ago":              {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
+		"three without a rate, provisional":      {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 5, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for dating, shift := range map[string]int{"UltimoPublicado": 0, "SUNAT": 1} {
@@ -191,31 +205,136 @@ func TestWhatIsNotYetPublishedSaysWhen(t *testing.T) {
 	})
 }
 
-// What the cache holds was learned when it was learned, not now.
+// everyMemory are the ways to keep and to share answers: what holds without them holds with them.
+func everyMemory() map[string][]fiscope.Option {
+	return map[string][]fiscope.Option{
+		"alone":      nil,
+		"cache":      {fiscope.WithCache(fiscope.CachePolicy{})},
+		"coalescing": {fiscope.WithCoalescing()},
+		"store":      {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(newFleetStore())},
+	}
+}
+
+// SBS published nothing on 31 December 2009, a Thursday and no holiday.
+func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
+	for by := range everyMemory() {
+		for dating, shift := range map[string]int{"UltimoPublicado": 0, "SUNAT": 1} {
+			t.Run(dating+", "+by, func(t *testing.T) {
+				at(t, "2009-12-31 18:00:00", func(t *testing.T, srv *mockserver.Server) {
+					require.NoError(t, srv.PutTipoCambio("2009-12-30", "2.888", "2.890"))
+					require.NoError(t, srv.PutTipoCambio("2010-01-04", "2.850", "2.851"))
+					client := srv.Client(everyMemory()[by]...)
+					ask := client.TipoCambio.UltimoPublicado
+					if dating == "SUNAT" {
+						ask = client.TipoCambio.SUNAT
+					}
+					notYet := func(day string) {
+						_, err := ask(t.Context(), fecha(t, day).AddDays(shift))
+						require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
+					}
+					notYet("2009-12-31")
+					notYet("2010-01-03") // the Sunday after it
+					time.Sleep(4*24*time.Hour - time.Hour - time.Second)
+					require.Equal(t, "2010-01-04 16:59:59", time.Now().In(fiscope.Lima).Format(time.DateTime))
+					notYet("2009-12-31")
+					notYet("2010-01-03")
+
+					time.Sleep(time.Second)
+					for _, day := range []string{"2009-12-31", "2010-01-01", "2010-01-03"} {
+						got, err := ask(t.Context(), fecha(t, day).AddDays(shift))
+						require.NoError(t, err, day)
+						assert.Equal(t, "2009-12-30", got.TipoCambio.Fecha.String())
+						assert.False(t, got.Provisional)
+						assert.LessOrEqual(t, got.Consultas, 3, "the day, the one after it and the one before it")
+					}
+					sent := client.Stats().Sent
+					_, err := ask(t.Context(), fecha(t, "2009-12-31").AddDays(shift))
+					require.NoError(t, err)
+					if by == "cache" || by == "store" {
+						assert.Equal(t, sent, client.Stats().Sent)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A source that lags behind for a week has nothing of the last days: none of them is taken for a free one.
+func TestASourceThatLagsBehindMakesNoDayFree(t *testing.T) {
+	at(t, "2026-11-18 18:00:00", func(t *testing.T, srv *mockserver.Server) {
+		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.AddDays(1) {
+			if day.DiaHabil() {
+				require.NoError(t, srv.DeleteTipoCambio(day.String()))
+			}
+		}
+		client := srv.Client()
+		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.AddDays(1) {
+			sent := client.Stats().Sent
+			_, err := client.TipoCambio.UltimoPublicado(t.Context(), day)
+			require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
+			assert.LessOrEqual(t, client.Stats().Sent-sent, int64(4), "a few days after it are looked at, and no more")
+		}
+		got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-17"), fiscope.WithProvisional())
+		require.NoError(t, err)
+		assert.Equal(t, "2026-11-09", got.TipoCambio.Fecha.String())
+		assert.True(t, got.Provisional)
+	})
+}
+
+// The rate of a day and that of the next one come at once, after the cache learned that the first was missing.
+func TestARateThatCameLateIsNotTakenForNone(t *testing.T) {
+	for by := range everyMemory() {
+		t.Run(by, func(t *testing.T) {
+			at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
+				require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
+				client := srv.Client(everyMemory()[by]...)
+				martes := fecha(t, "2026-11-17")
+				_, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
+				require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+				time.Sleep(6 * time.Minute)
+				require.NoError(t, srv.PutTipoCambio("2026-11-17", "3.700", "3.710"))
+				got, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
+				require.NoError(t, err)
+				assert.Equal(t, martes, got.TipoCambio.Fecha)
+			})
+		})
+	}
+	t.Run("between two queries", func(t *testing.T) {
+		at(t, "2026-11-18 17:30:00", func(t *testing.T, srv *mockserver.Server) {
+			require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
+			client := srv.Client(fiscope.WithObserver(func(e fiscope.Event) {
+				time.Sleep(time.Millisecond)
+				assert.NoError(t, srv.PutTipoCambio("2026-11-17", "3.700", "3.710"))
+			}))
+			got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-18"))
+			require.NoError(t, err)
+			assert.Equal(t, "2026-11-17", got.TipoCambio.Fecha.String())
+		})
+	})
+}
+
+// What the cache holds was learned when it was learned, not now: it is asked again once, after the later rate.
 func TestARateThatWasMissingIsNotPassedByTheHourAlone(t *testing.T) {
 	at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-13"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
 		client := srv.Client(fiscope.WithCache(fiscope.CachePolicy{}))
-		friday := fecha(t, "2026-11-13")
-		for _, queries := range []int64{1, 1} { // one of the last 3
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
+		martes := fecha(t, "2026-11-17")
+		for range 2 {
+			_, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
 			require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-			assert.Equal(t, queries, client.Stats().Sent)
+			assert.EqualValues(t, 1, client.Stats().Sent)
 		}
-		time.Sleep(6 * time.Minute) // it would be the fourth
-		_, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		assert.EqualValues(t, 1, client.Stats().Sent)
-		time.Sleep(10 * time.Minute)
-		got, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
+		time.Sleep(6 * time.Minute)
+		got, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
 		require.NoError(t, err)
-		assert.Equal(t, "2026-11-12", got.TipoCambio.Fecha.String())
-		assert.Equal(t, 2, got.Consultas)
+		assert.Equal(t, "2026-11-16", got.TipoCambio.Fecha.String())
+		assert.Equal(t, 3, got.Consultas, "that of Wednesday, that of Tuesday again, and that of Monday")
 
-		again, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
+		time.Sleep(time.Minute)
+		again, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
 		require.NoError(t, err)
 		assert.Equal(t, got.TipoCambio, again.TipoCambio)
-		assert.Zero(t, again.Consultas, "both were in the cache")
+		assert.Zero(t, again.Consultas, "all were in the cache")
 	})
 }
 
@@ -241,15 +360,15 @@ func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
 
 // A machine's clock that is days ahead makes an old day of one whose rate is still to come.
 func TestTheServicesClockCountsWhereItIsBehind(t *testing.T) {
-	at(t, "2026-11-18 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+	at(t, "2026-11-25 18:00:00", func(t *testing.T, _ *mockserver.Server) {
 		none := contract(t, "tipocambio_404.json")
 		for name, test := range map[string]struct {
 			date   string
 			notYet bool
 		}{
 			"behind":     {"Date: Wed, 11 Nov 2026 22:30:00 GMT", true},
-			"the same":   {"Date: Wed, 18 Nov 2026 23:00:00 GMT", false},
-			"ahead":      {"Date: Wed, 18 Nov 2030 23:00:00 GMT", false},
+			"the same":   {"Date: Wed, 25 Nov 2026 23:00:00 GMT", false},
+			"ahead":      {"Date: Mon, 25 Nov 2030 23:00:00 GMT", false},
 			"unreadable": {"Date: hoy", false},
 			"none":       {"X: y", false},
 		} {
@@ -309,6 +428,84 @@ func TestAWalkEndsWithTheErrorOfItsQuery(t *testing.T) {
 	})
 }
 
+// refusesToDial is a transport that reaches nobody, and tells so.
+var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(r.Context()).GetConn("x")
+	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+})
+
+// Also where the last query of it was not sent at all.
+func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
+	none := contract(t, "tipocambio_404.json")
+	spent := []string{"X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z"}
+	walks := map[string]func(context.Context, *fiscope.Client) error{
+		"SUNAT": func(ctx context.Context, c *fiscope.Client) error {
+			return second(c.TipoCambio.SUNAT(ctx, fecha(t, "2026-11-02")))
+		},
+		"UltimoPublicado, provisional": func(ctx context.Context, c *fiscope.Client) error {
+			return second(c.TipoCambio.UltimoPublicado(ctx, fecha(t, "2026-11-20"), fiscope.WithProvisional()))
+		},
+		"Mes": func(ctx context.Context, c *fiscope.Client) (last error) {
+			for _, err := range c.TipoCambio.Mes(ctx, 2026, time.October) {
+				last = err
+			}
+			return last
+		},
+	}
+	for walk, ask := range walks {
+		for name, test := range map[string]struct {
+			answers  []func(*http.Request) (*http.Response, error)
+			opts     []fiscope.Option
+			cancel   bool
+			class    error
+			attempts int
+			delivery fiscope.Delivery
+		}{
+			"the quota is spent after the first": {[]func(*http.Request) (*http.Response, error){raw(404, none, spent...)}, nil, false, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
+			"cancelled after the first":          {[]func(*http.Request) (*http.Response, error){raw(404, none)}, nil, true, context.Canceled, 1, fiscope.DeliveryAnswered},
+			"the second gets no answer":          {[]func(*http.Request) (*http.Response, error){raw(404, none), broken(syscall.ECONNRESET)}, nil, false, fiscope.ErrUnavailable, 2, fiscope.DeliveryUnknown},
+			"nothing is sent":                    {nil, []fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: refusesToDial})}, false, fiscope.ErrUnavailable, 1, fiscope.DeliveryNotSent},
+		} {
+			t.Run(walk+", "+name, func(t *testing.T) {
+				at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					opts := append([]fiscope.Option{fiscope.WithRetry(noRetries())}, test.opts...)
+					if test.cancel {
+						opts = append(opts, fiscope.WithObserver(func(fiscope.Event) { cancel() }))
+					}
+					s := &service{answers: test.answers}
+					err := ask(ctx, newClient(t, s, opts...))
+					require.ErrorIs(t, err, test.class)
+					var e *fiscope.Error
+					require.ErrorAs(t, err, &e)
+					assert.Equal(t, test.attempts, e.Attempts)
+					assert.Equal(t, test.delivery, e.Delivery, err)
+					assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, strings.Contains(err.Error(), "nothing was sent"), err)
+				})
+			})
+		}
+	}
+}
+
+// The table of a running month ends before a day that is not asked for: of what was asked before, its error tells.
+func TestTheErrorOfATableTellsOfItsLines(t *testing.T) {
+	at(t, "2026-11-04 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		client := srv.Client()
+		var last error
+		for _, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November) {
+			last = err
+		}
+		var e *fiscope.Error
+		require.ErrorAs(t, last, &e)
+		require.ErrorIs(t, last, fiscope.ErrNotYetPublished)
+		assert.EqualValues(t, client.Stats().Sent, e.Attempts)
+		assert.Equal(t, fiscope.DeliveryAnswered, e.Delivery)
+		assert.NotContains(t, last.Error(), "nothing was sent")
+		assert.Equal(t, time.Hour, e.RetryAfter)
+	})
+}
+
 // The query's own event is a result with a warning.
 func TestADatingThatRefusesAnotherDateIsSeen(t *testing.T) {
 	for op, ask := range map[fiscope.Operation]func(context.Context, *fiscope.Client) error{
@@ -359,6 +556,16 @@ func TestADatingRefusesLocally(t *testing.T) {
 		//lint:ignore SA1012 the point of the test
 		"nil context": second(client.TipoCambio.SUNAT(nil, viernes)), //nolint:staticcheck // the point of the test
 		"elsewhere":   second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithProvisional())),
+
+		"decreed days elsewhere":        second(client.TipoCambio.Hoy(t.Context(), fiscope.WithNoLaborables())),
+		"every day elsewhere":           second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithTodosLosDias())),
+		"every day of one day":          second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithTodosLosDias())),
+		"every day, provisional":        second(client.TipoCambio.UltimoPublicado(t.Context(), viernes, fiscope.WithProvisional(), fiscope.WithTodosLosDias())),
+		"the newest, provisional":       second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithProvisional())),
+		"the newest, a nil option":      second(client.TipoCambio.MasReciente(t.Context(), nil)),
+		"a decreed day that is none":    second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithNoLaborables(fiscope.NoLaborables{{}}))),
+		"a decreed day that is no day":  second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithNoLaborables(nil, fiscope.NoLaborables{fiscope.NewFecha(2026, 2, 30)}))),
+		"the newest, without a context": second(client.TipoCambio.MasReciente(nil)), //nolint:staticcheck // the point of the test
 	} {
 		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
 	}
@@ -412,6 +619,138 @@ func TestTheTableOfARunningMonth(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, so, again)
 		assert.EqualValues(t, 24, client.Stats().Sent)
+	})
+}
+
+// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
+func TestATableOfEveryDay(t *testing.T) {
+	srv := julio2021(t)
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
+	for name, test := range map[string]struct {
+		mes, costs int
+		opts       []fiscope.CallOption
+	}{
+		"July begins after a business day": {7, 21, nil},
+		"August begins on a Sunday":        {8, 21, nil},
+		"January begins after a holiday":   {1, 21, nil},
+		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := srv.Client()
+			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
+			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
+				require.NoError(t, err)
+				require.Equal(t, day, line.Para)
+				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
+				require.NoError(t, err)
+				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
+				assert.False(t, line.Provisional)
+				queries += line.Consultas
+				day = day.AddDays(1)
+			}
+			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
+			assert.Equal(t, test.costs, queries)
+			assert.EqualValues(t, queries, client.Stats().Sent)
+		})
+	}
+}
+
+func TestATableOfEveryDayOfARunningMonth(t *testing.T) {
+	at(t, "2026-11-20 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-19"))
+		table := func(opts ...fiscope.CallOption) (lines []string, last error) {
+			for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2026, time.November, append(opts, fiscope.WithTodosLosDias())...) {
+				if last = err; err != nil {
+					break
+				}
+				text := line.Para.String()[8:] + " " + line.TipoCambio.Fecha.String()[5:]
+				if line.Provisional {
+					text += "?"
+				}
+				lines = append(lines, text)
+			}
+			return lines, last
+		}
+		official, err := table()
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+		assert.Equal(t, []string{
+			"01 10-30", "02 10-30", "03 11-02", "04 11-03", "05 11-04", "06 11-04", "07 11-06", "08 11-06", "09 11-06",
+			"10 11-09", "11 11-10", "12 11-11", "13 11-12", "14 11-13", "15 11-13", "16 11-13", "17 11-16", "18 11-17",
+		}, official)
+		all, err := table(fiscope.WithProvisional())
+		require.NoError(t, err)
+		require.Len(t, all, 30)
+		assert.Equal(t, official, all[:18])
+		for i, text := range all[18:] {
+			assert.Equal(t, fmt.Sprintf("%d 11-17?", 19+i), text)
+		}
+	})
+}
+
+func TestATableAsksForNoDayTwice(t *testing.T) {
+	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-13"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
+		asked := 0
+		client := srv.Client(fiscope.WithObserver(func(fiscope.Event) { asked++ }))
+		queries := 0
+		for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, fiscope.WithProvisional()) {
+			require.NoError(t, err)
+			queries += line.Consultas
+		}
+		assert.Equal(t, 12, queries, "the business days from 30 October to the 17th, less a holiday: the rate after a missing one serves its own line too")
+		assert.EqualValues(t, 12, client.Stats().Sent)
+	})
+}
+
+func TestMasReciente(t *testing.T) {
+	for name, test := range map[string]struct {
+		now     string
+		none    []string
+		opts    []fiscope.CallOption
+		want    string // "" for ErrNotFound
+		queries int
+	}{
+		"before 17:00":            {"2026-11-18 16:59:59", nil, nil, "2026-11-17", 1},
+		"at 17:00":                {"2026-11-18 17:00:00", nil, nil, "2026-11-18", 1},
+		"late":                    {"2026-11-18 17:30:00", []string{"2026-11-18"}, nil, "2026-11-17", 2},
+		"on Monday morning":       {"2026-11-16 08:00:00", nil, nil, "2026-11-13", 1},
+		"on Sunday":               {"2026-11-15 20:00:00", nil, nil, "2026-11-13", 1},
+		"on a holiday":            {"2026-12-08 20:00:00", nil, nil, "2026-12-07", 1},
+		"just after midnight":     {"2026-11-18 00:00:01", nil, nil, "2026-11-17", 1},
+		"two are missing":         {"2026-11-18 08:00:00", []string{"2026-11-17", "2026-11-16"}, nil, "2026-11-13", 3},
+		"a decreed day":           {"2026-11-18 08:00:00", nil, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2026-11-17")})}, "2026-11-16", 1},
+		"the service has nothing": {"2026-11-18 08:00:00", []string{"2026-11-17", "2026-11-16", "2026-11-13", "2026-11-12", "2026-11-11", "2026-11-10", "2026-11-09"}, nil, "", 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, test.now, func(t *testing.T, srv *mockserver.Server) {
+				for _, day := range test.none {
+					require.NoError(t, srv.DeleteTipoCambio(day))
+				}
+				client := srv.Client()
+				got, err := client.TipoCambio.MasReciente(t.Context(), test.opts...)
+				assert.EqualValues(t, test.queries, client.Stats().Sent)
+				if test.want == "" {
+					require.ErrorIs(t, err, fiscope.ErrNotFound)
+					require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, test.want, got.TipoCambio.Fecha.String())
+				assert.Equal(t, fiscope.HoyEnLima(), got.Para)
+				assert.Equal(t, test.queries, got.Consultas)
+				assert.False(t, got.Provisional)
+			})
+		})
+	}
+	t.Run("by the client's clock", func(t *testing.T) {
+		srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithNow(time.Date(2026, time.November, 18, 9, 0, 0, 0, fiscope.Lima)))
+		got, err := srv.Client(fiscope.WithClock(srv.Now)).TipoCambio.MasReciente(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "2026-11-18", got.Para.String())
+		assert.Equal(t, "2026-11-17", got.TipoCambio.Fecha.String())
 	})
 }
 
