@@ -84,8 +84,8 @@ var newest = walkOption{"newest", func(w *walk) error {
 //
 // A business day without a rate ends it with ErrNotYetPublished while the rate may still come: where its
 // hour, 17:00 in Lima, is ahead (nothing is sent, and the error's RetryAfter is the time until then), and
-// afterwards until the rate of a later day is out, for which up to 3 business days after it are asked. To
-// walk on before would return an older rate as if it were the one of fecha; [WithProvisional] does, and says
+// afterwards until the rate of a later day is out, for which the business days after it are asked. To walk
+// on before would return an older rate as if it were the one of fecha; [WithProvisional] does, and says
 // so. Once a later rate is out, or after 10 days, a day without one is taken for one on which SBS published
 // nothing, as on 31 December 2009, and is passed.
 //

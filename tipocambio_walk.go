@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-const (
-	longestWalk = 10 // days looked at: holidays and weekends alone make 5 in a row, decreed days come on top
-	longestLook = 3  // business days on which a rate is looked for that is later than a missing one
-)
+// longestWalk is how many days are looked at: holidays and weekends alone make 5 in a row, decreed days come
+// on top.
+const longestWalk = 10
 
 // walk is an operation that asks for one day after another.
 type walk struct {
@@ -145,18 +144,20 @@ func (m *missing) final(dia Fecha) bool {
 	return !earlier(m.learned, m.header).Before(dia.Publicacion().Add(mayStillCome))
 }
 
-// lookForLater reports whether the rate of a day after dia is out, for which it may ask.
+// lookForLater reports whether the rate of a day after dia is out, for which it asks day by day, from dia on.
 func (w *walk) lookForLater(dia Fecha) (isOut bool, err error) {
 	if tc := w.later.tc; tc != nil && tc.Fecha.Compare(dia) > 0 {
 		return true, nil
 	}
-	for range longestLook {
-		dia = dia.SiguienteDiaHabil(w.decretados...)
-		if !dia.Valid() || w.clock().until(dia.Publicacion()) > 0 {
-			return false, nil
+	for n := 1; n <= longestWalk; n++ {
+		d := dia.AddDays(n)
+		if !w.diaHabil(d) {
+			continue
 		}
-		tc, none, err := w.query(dia)
-		if none == nil {
+		if w.clock().until(d.Publicacion()) > 0 {
+			break
+		}
+		if tc, none, err := w.query(d); none == nil {
 			return tc != nil, err
 		}
 	}
