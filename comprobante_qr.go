@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -47,21 +48,23 @@ func ParseQR(s string) (QR, error) {
 	if err != nil {
 		return QR{}, err
 	}
-	q := QR{Comprobante: c}
-	ok := [...]bool{fields[4] == "", false, false}
-	if !ok[0] {
-		q.IGV, ok[0] = importeDeQR(fields[4])
+	q, ok := QR{Comprobante: c}, false
+	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
+		return QR{}, notOfQR("IGV", fields[4])
 	}
-	q.Total, ok[1] = importeDeQR(fields[5])
-	q.Fecha, ok[2] = fechaDeQR(fields[6])
-	for i, name := range [...]string{"IGV", "total", "date"} {
-		if !ok[i] {
-			return QR{}, fmt.Errorf("%w: the %s of a receipt's code cannot be read: %q", ErrInvalidRequest, name, scrub.Cut(scrub.AbridgeRUCs(fields[4+i]), 20))
-		}
+	if q.Total, ok = importeDeQR(fields[5]); !ok {
+		return QR{}, notOfQR("total", fields[5])
+	}
+	if q.Fecha, ok = fechaDeQR(fields[6]); !ok {
+		return QR{}, notOfQR("date", fields[6])
 	}
 	rest := append(fields[least:], "", "", "")
 	q.TipoDocumento, q.NumeroDocumento, q.ValorResumen = rest[0], rest[1], rest[2]
 	return q, nil
+}
+
+func notOfQR(name, field string) error {
+	return fmt.Errorf("%w: the %s of a receipt's code cannot be read: %q", ErrInvalidRequest, name, scrub.Cut(scrub.AbridgeRUCs(field), 20))
 }
 
 var formaDeImporte = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,12})?$`)

@@ -26,8 +26,8 @@ func (f Fecha) DiaHabil(decretados ...NoLaborables) bool {
 	return !slices.ContainsFunc(decretados, func(days NoLaborables) bool { return slices.Contains(days, f) })
 }
 
-// SiguienteDiaHabil returns the first business day after f: where a term ends that would end on a day that is
-// none, if f is its last day (Código Tributario, Decreto Supremo 133-2013-EF, Norma XII).
+// SiguienteDiaHabil returns the first business day after f. A term of tax law whose last day f is no business
+// day ends there (Código Tributario, Decreto Supremo 133-2013-EF, Norma XII).
 func (f Fecha) SiguienteDiaHabil(decretados ...NoLaborables) Fecha {
 	return f.SumarDiasHabiles(1, decretados...)
 }
@@ -38,8 +38,9 @@ func (f Fecha) AnteriorDiaHabil(decretados ...NoLaborables) Fecha {
 }
 
 // SumarDiasHabiles returns the n-th business day after f, or before it where n is negative. f itself is not
-// counted, whether it is a business day or not; with 0 it is returned as it is. Terms in days are counted so
-// (Código Tributario, Decreto Supremo 133-2013-EF, Norma XII).
+// counted, whether it is a business day or not; with 0 it is returned as it is. Terms of tax law that are in
+// days are counted so: they are business days (Norma XII), and the first day is left out (Código Civil,
+// article 183). Which term applies is for you and your accountant to decide.
 //
 // It returns the zero Fecha for a day that does not exist, and beyond the years 1 to 9999.
 func (f Fecha) SumarDiasHabiles(n int, decretados ...NoLaborables) Fecha {

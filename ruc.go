@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -70,7 +71,7 @@ func RUCDeDNI(dni string) (ruc string, ok bool) {
 		return "", false
 	}
 	ruc = string(ClasePersonaNatural) + dni
-	return ruc + string(rune('0'+checkDigit(ruc))), true
+	return ruc + strconv.Itoa(checkDigit(ruc)), true
 }
 
 // ValidarRUC checks more of a RUC than the service does, which only asks for 11 digits (docs/contrato.md,
