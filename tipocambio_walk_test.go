@@ -284,24 +284,26 @@ func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
 			"the second gets no answer":          {[]func(*http.Request) (*http.Response, error){raw(404, none), broken(syscall.ECONNRESET)}, nil, false, fiscope.ErrUnavailable, 2, fiscope.DeliveryUnknown},
 			"nothing is sent":                    {nil, []fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: refusesToDial})}, false, fiscope.ErrUnavailable, 1, fiscope.DeliveryNotSent},
 		} {
-			t.Run(walk+", "+name, func(t *testing.T) {
-				at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					opts := append([]fiscope.Option{fiscope.WithRetry(noRetries())}, test.opts...)
-					if test.cancel {
-						opts = append(opts, fiscope.WithObserver(func(fiscope.Event) { cancel() }))
-					}
-					s := &service{answers: test.answers}
-					err := ask(ctx, newClient(t, s, opts...))
-					require.ErrorIs(t, err, test.class)
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, test.attempts, e.Attempts)
-					assert.Equal(t, test.delivery, e.Delivery, err)
-					assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, strings.Contains(err.Error(), "nothing was sent"), err)
+			for by := range everyMemory() {
+				t.Run(walk+", "+name+", "+by, func(t *testing.T) {
+					at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer cancel()
+						opts := append(append(everyMemory()[by], fiscope.WithRetry(noRetries())), test.opts...)
+						if test.cancel {
+							opts = append(opts, fiscope.WithObserver(func(fiscope.Event) { cancel() }))
+						}
+						s := &service{answers: test.answers}
+						err := ask(ctx, newClient(t, s, opts...))
+						require.ErrorIs(t, err, test.class)
+						var e *fiscope.Error
+						require.ErrorAs(t, err, &e)
+						assert.Equal(t, test.attempts, e.Attempts)
+						assert.Equal(t, test.delivery, e.Delivery, err)
+						assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, strings.Contains(err.Error(), "nothing was sent"), err)
+					})
 				})
-			})
+			}
 		}
 	}
 }
