@@ -39,7 +39,7 @@ type FinEspera string
 
 // The ends of a wait. In all but the first the state of the receipt is still open.
 const (
-	EsperaFinal       FinEspera = "final"        // the answer is none of those that are waited out
+	EsperaFinal       FinEspera = "final"        // the answer is neither "En Proceso" nor "Error"
 	EsperaSinIntentos FinEspera = "sin intentos" // MaxAttempts validations were made
 	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin after Timeout or the context's deadline
 	EsperaSinCuota    FinEspera = "sin cuota"    // the quota is spent, or the rest is kept in reserve: Causa says until when

@@ -33,12 +33,13 @@
 // # What is built on the four operations
 //
 // [TipoCambioService.SUNAT] and [TipoCambioService.UltimoPublicado] find the rate that holds for a date,
-// [TipoCambioService.Mes] those of a month, and [TipoCambioService.MasReciente] the last that is out;
 // [CPEService.Esperar] waits for a receipt that is "En Proceso", and [ContribuyentesService.ConsultarLote]
 // and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota. [ValidarRUC],
-// [RUCDeDNI], [ParseSerieNumero], [ParseComprobante], [ParseQR], [Contribuyente.ActivoYHabido],
-// [Fecha.DiaHabil] and [Fecha.SumarDiasHabiles] spend nothing. [TextoParaUsuario] says in Spanish what a clerk
-// may read of an error.
+// [ParseSerieNumero], [Contribuyente.ActivoYHabido] and [Fecha.DiaHabil] spend nothing.
+//
+// [TipoCambioService.Mes] gets the rates of a month, and [TipoCambioService.MasReciente] the last that is out.
+// [ParseComprobante] reads the name of a receipt's file, and [ParseQR] the code on a printed one; [RUCDeDNI] and
+// [Fecha.SumarDiasHabiles] reckon; [TextoParaUsuario] says in Spanish what a clerk may read of an error.
 //
 // # Names
 //
