@@ -48,7 +48,8 @@ func ParseQR(s string) (QR, error) {
 	if err != nil {
 		return QR{}, err
 	}
-	q, ok := QR{Comprobante: c}, false
+	q := QR{Comprobante: c}
+	var ok bool
 	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
 		return QR{}, notOfQR("IGV", fields[4])
 	}
