@@ -47,8 +47,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if r.mock, err = mockserver.Start(opts...); err != nil {
 		return nil, err
 	}
+	var stale []byte // what the server that is gone has left there
 	if s.urlFile != "" {
-		if err := checkURLFile(s.urlFile); err != nil {
+		if stale, err = checkURLFile(s.urlFile); err != nil {
 			return nil, err
 		}
 	}
@@ -59,6 +60,13 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if r.ln, r.url, err = listen(s.addr, https); err != nil {
 		return nil, err
 	}
+	var file *urlFile
+	if s.urlFile != "" { // before the CA: a start that comes too late writes nothing
+		if file, err = takeURLFile(s.urlFile, stale); err != nil {
+			return nil, err
+		}
+		r.undo = append(r.undo, file.remove)
+	}
 	if ca != nil {
 		var remove func()
 		if r.caFile, remove, err = writeCA(s.caFile, ca); err != nil {
@@ -66,12 +74,10 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		r.undo = append(r.undo, remove)
 	}
-	if s.urlFile != "" {
-		remove, err := writeURL(s.urlFile, r.url)
-		if err != nil {
+	if file != nil { // after the CA: who reads the URL finds it
+		if err := file.write(r.url); err != nil {
 			return nil, err
 		}
-		r.undo = append(r.undo, remove)
 	}
 	r.server = serve.Start(r.ln, serve.Config{
 		Handler:     r.handler(s.door(r.ln.Addr(), https), ca, log),
