@@ -22,7 +22,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
-	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
+	c.known = s.keys.searched.Load()
+	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
 	if a, refused := refused(c, to, assume); refused {

@@ -71,6 +71,26 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	return nil, ""
 }
 
+// routeWords are what every path of an operation begins with; "" for no operation.
+func routeWords(op Operation) string {
+	to := routeTo(op)
+	if to == nil {
+		return ""
+	}
+	words, _, _ := strings.Cut(to.path, "{")
+	return words
+}
+
+// shownPath is the path of a request to an operation, or to none, with what hide makes of all but the words of
+// the route, which are no secret.
+func shownPath(op Operation, path string, hide func(string) string) string {
+	rest := strings.TrimPrefix(path, routeWords(op))
+	if hidden := hide(rest); hidden != rest {
+		return routeWords(op) + hidden
+	}
+	return path
+}
+
 func wrongMethod(to *route, c *call) answer {
 	a := refusal(http.StatusMethodNotAllowed, codeMethod,
 		"%s no admite el método %s; use %s %s", to.path, c.quoted(c.r.Method), to.method, to.path)
