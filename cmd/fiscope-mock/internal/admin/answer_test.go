@@ -77,7 +77,7 @@ func TestErrorsAreInSpanish(t *testing.T) {
 		{"PUT", "data", `{"comprobantes": [{"rucEmisor": "20100070970", "tipoComprobante": "02"}]}`, "tipoComprobante no es 01"},
 		{"PUT", "data", `{"comprobantes": [{"rucEmisor": "20100070970", "tipoComprobante": "01"}]}`, "serie está vacía"},
 		{"PUT", "data", `{"comprobantes": [{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 1, "codigo": "1"}]}`, "codigo no es 0"},
-		{"PUT", "data", `{"usuarios": [{"ruc": "1"}]}`, `usuario SOL del RUC "1": ruc no tiene 11 dígitos`},
+		{"PUT", "data", `{"usuarios": [{"ruc": "1"}]}`, `usuario SOL: ruc no tiene 11 dígitos`},
 		{"PUT", "data", `{"usuarios": [{"ruc": "20100070970"}]}`, "usuario está vacío"},
 		{"PUT", "data", `{"usuarios": [{"ruc": "20100070970", "usuario": "U"}]}`, "la clave está vacía"},
 		{"PUT", "data", `{"tiposCambio": [{"fecha": "2026-11-20", "compra": -1, "venta": 1}]}`, "no es un decimal positivo como 3.750"},
