@@ -138,9 +138,13 @@ func (r *running) takeAway() {
 	}
 }
 
+// byFlags says in the words of the flags what package mockserver says in those of Go.
+var byFlags = strings.NewReplacer("WithNow: ", "-now: ", "Assumptions.", "-assume ", " (begin with DefaultAssumptions)", "",
+	": begin with DefaultAssumptions", ": give a value", "below Unlimited (-1)", "below -1, which is unlimited")
+
 // startError tells an address that cannot be listened on (1) from a value that can never work (2).
 func startError(s settings, err error, stderr io.Writer) int {
-	text := strings.TrimPrefix(err.Error(), "mockserver: ")
+	text := byFlags.Replace(strings.TrimPrefix(err.Error(), "mockserver: "))
 	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
 		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
 			_, _ = fmt.Fprintf(stderr, "fiscope-mock: cannot serve on %s: %v\nchoose another address with -addr or FISCOPE_MOCK_ADDR; port 0 takes a free one\n", s.addr, failed.Err)

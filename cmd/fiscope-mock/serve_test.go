@@ -182,3 +182,20 @@ func TestJournalKnowsTheConnections(t *testing.T) {
 	assert.False(t, j.Requests[0].Reused)
 	assert.True(t, j.Requests[1].Reused)
 }
+
+// Without its slash the path of the admin API is no path of the service.
+func TestTheAdminAPIWithoutItsSlash(t *testing.T) {
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
+	for path, near := range map[string]string{"/_mock": "GET /_mock/?", "/_mock?x=1": "GET /_mock/?", "/_mock//data": "GET /_mock/data?"} {
+		status, body := ask(t, "GET", url+path, "")
+		assert.Equal(t, 404, status)
+		assert.Contains(t, body, "¿quiso decir "+near)
+		assert.Contains(t, body, "MOCK_ADMIN_NO_ROUTE")
+	}
+	status, body := ask(t, "GET", url+"/_mocks", "")
+	assert.Equal(t, 404, status)
+	assert.Contains(t, body, "MOCK_NO_ROUTE", "the service's")
+	_, body = ask(t, "GET", url+"/_mock/requests", "")
+	assert.Contains(t, body, "/_mocks")
+	assert.NotContains(t, body, `"/_mock"`)
+}
