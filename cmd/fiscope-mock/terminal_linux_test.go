@@ -98,6 +98,22 @@ func TestSIGINTToExecInTheBackgroundOfATerminal(t *testing.T) {
 	s.ends()
 }
 
+// With the terminal the command alone is sent Ctrl-C, and the shell sees exec alone.
+func TestCtrlCEndsALoopOfTheShell(t *testing.T) {
+	for name, script := range map[string]string{
+		"with the terminal": `while :; do "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
+		"without its input": `while :; do sleep 60 | "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := onTerminal(t, script)
+			s.shows(`pid (\d+) `)
+			s.typed("\x03")
+			assert.ErrorContains(t, <-s.done, "signal: interrupt", s.text.String())
+			assert.Equal(t, 1, strings.Count(s.text.String(), "pid "))
+		})
+	}
+}
+
 func TestTheCommandHasTheTerminal(t *testing.T) {
 	for name, script := range map[string]string{
 		"with the terminal": `"$0" exec -- "$tell"; echo "status $?"; read x; echo "then $x"`,
