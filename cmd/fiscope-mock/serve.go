@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -79,14 +80,19 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 			return nil, err
 		}
 	}
-	r.server = serve.Start(r.ln, serve.Config{
-		Handler:     r.handler(s.door(r.ln.Addr(), https), ca, log),
+	r.server = serve.Start(r.ln, r.config(r.handler(s.door(r.ln.Addr(), https), ca, log), log))
+	return r, nil
+}
+
+// config is how it serves: a connection that stalls is cut.
+func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
+	return serve.Config{
+		Handler:     answering,
 		ConnContext: r.mock.ConnContext,
 		ReadTimeout: time.Minute, // the headers have as long: one timer less for each request
 		IdleTimeout: 5 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	})
-	return r, nil
+	}
 }
 
 // options are the server's, from the flags. What a flag says of a key wins over a data file.
