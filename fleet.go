@@ -7,6 +7,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,12 +41,22 @@ func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(f
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: baseURL, apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
+	f := &fleet{store: s, baseURL: withoutUsualPort(baseURL), apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
 	f.account = f.name("account")
 	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
 		part.Go, part.Lost = start, lost
 	}
 	return f
+}
+
+// withoutUsualPort returns a base URL without the port that its scheme has anyway: both are one service.
+func withoutUsualPort(baseURL string) string {
+	u, _ := url.Parse(baseURL) // which was checked
+	port, _ := strconv.Atoi(u.Port())
+	if u.Scheme == "https" && port == 443 || u.Scheme == "http" && port == 80 {
+		return strings.Replace(baseURL, u.Host, strings.TrimSuffix(u.Host, ":"+u.Port()), 1)
+	}
+	return baseURL
 }
 
 // name returns the name under which the store knows something: nobody without the API key can tell what,
@@ -66,9 +79,10 @@ const (
 
 // How long a store may take.
 const (
-	loadingTime  = time.Second     // for an answer: without it, it costs a query
-	decidingTime = 3 * time.Second // to say what may be sent: it may be waiting for its server
-	tellingTime  = time.Second     // to be told what came of something
+	loadingTime   = time.Second             // for an answer: without it, it costs a query
+	decidingTime  = 3 * time.Second         // to say what may be sent: it may be waiting for its server
+	leastDeciding = 1100 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
+	tellingTime   = time.Second             // to be told what came of something
 )
 
 // within returns ctx for a question to the store, of a caller with a deadline, zero for none: he waits for one
@@ -82,7 +96,7 @@ func within(ctx context.Context, deadline time.Time, parts time.Duration, least 
 
 // decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service.
 func decide[A any](ctx context.Context, part *remote.Peer, deadline time.Time, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
-	ctx, cancel := within(ctx, deadline, 2, time.Second)
+	ctx, cancel := within(ctx, deadline, 2, leastDeciding)
 	defer cancel()
 	return remote.Ask(ctx, part, decidingTime, question, late)
 }

@@ -211,6 +211,49 @@ func TestTwoAPIKeysNeverShareAnything(t *testing.T) {
 	}
 }
 
+func TestOneServiceIsOneQuotaHoweverItIsWritten(t *testing.T) {
+	account := func(baseURL string) string {
+		store := newFleetStore()
+		client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(store), fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(raw(200, record))}))
+		require.NoError(t, err, baseURL)
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.NoError(t, client.Close(t.Context()))
+		require.Len(t, store.names, 1)
+		for name := range store.names {
+			return name
+		}
+		return ""
+	}
+	for name, test := range map[string]struct{ same, others []string }{
+		"this machine": {
+			[]string{"http://localhost", "http://LOCALHOST", "HTTP://Localhost:80", "http://localhost/", "http://localhost:80//"},
+			[]string{"https://localhost", "http://localhost:8080", "http://localhost:443", "http://localhost/v1", "http://127.0.0.1"},
+		},
+		"another": {
+			[]string{"https://h", "https://h:443", "https://H:0443", "https://h:443/"},
+			[]string{"https://h:80", "https://h:4430", "https://h/443", "https://h/:443", "https://h.example"},
+		},
+		"an address": {
+			[]string{"https://[2001:db8::443]", "https://[2001:DB8::443]:443"},
+			[]string{"https://[2001:db8::]", "https://[2001:db8::443]:80"},
+		},
+		"with a path": {
+			[]string{"https://h/a:443/b", "https://h:443/a:443/b"},
+			[]string{"https://h/a/b", "https://h:443/a:443", "https://h/A:443/b"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := account(test.same[0])
+			for _, baseURL := range test.same {
+				assert.Equal(t, want, account(baseURL), baseURL)
+			}
+			for _, baseURL := range test.others {
+				assert.NotEqual(t, want, account(baseURL), baseURL)
+			}
+		})
+	}
+}
+
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	store := newFleetStore()
 	client, _ := fleetClient(t, store, apiKey, raw(200, record))
@@ -358,6 +401,53 @@ func TestWhatWasNotWrittenIsGivenBackEvenByACallerThatLeft(t *testing.T) {
 		require.Len(t, store.settled, 1)
 		assert.Equal(t, fiscope.Outcome{Written: 1}, store.settled[0], "nobody knows: it counts as spent")
 	})
+}
+
+// However long a store takes to decide, a caller waits no longer than his own context.
+func TestACallerWhoseTimeIsOverWaitsForNoStore(t *testing.T) {
+	for op := range operations {
+		for name, opts := range map[string][]fiscope.Option{
+			"by itself":         nil,
+			"with a cache":      {fiscope.WithCache(fiscope.CachePolicy{})},
+			"sharing queries":   {fiscope.WithCoalescing()},
+			"while others wait": nil,
+		} {
+			for end, want := range map[string]error{"deadline": context.DeadlineExceeded, "cancelled": context.Canceled} {
+				t.Run(op+", "+name+", "+end, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						store := newFleetStore()
+						store.reserve = func(int) fiscope.Reservation {
+							store.mu.Unlock()
+							time.Sleep(1030 * time.Millisecond)
+							store.mu.Lock()
+							return fiscope.Reservation{Grant: fiscope.QuotaAway}
+						}
+						far := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, record)}}
+						client, err := fiscope.NewClient(baseURL, apiKey, append(opts, fiscope.WithStore(store), fiscope.WithHTTPClient(&http.Client{Transport: far}))...)
+						require.NoError(t, err)
+						if name == "while others wait" {
+							for range 3 {
+								go func() { _ = operations[op](t.Context(), client) }()
+							}
+							synctest.Wait()
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+						defer cancel()
+						if end == "cancelled" {
+							ctx, cancel = context.WithCancel(t.Context())
+							time.AfterFunc(300*time.Millisecond, cancel)
+						}
+						start := time.Now()
+						require.ErrorIs(t, operations[op](ctx, client), want)
+						assert.Equal(t, 300*time.Millisecond, time.Since(start))
+						time.Sleep(time.Minute)
+						assert.Empty(t, far.seen(), "nothing is sent without a reservation")
+						require.NoError(t, client.Close(t.Context()))
+					})
+				})
+			}
+		}
+	}
 }
 
 func TestAReservationThatComesTooLateIsGivenBack(t *testing.T) {

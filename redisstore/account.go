@@ -1,182 +1,271 @@
 package redisstore
 
 import (
-	"crypto/rand"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
 )
 
-// The kinds of reservations: the first letter of a token.
+// The kinds of reservations: the first letter of a token. What follows is the day's id, or the attempt's own.
 const (
-	unitOfDay   = "d" // and the day's reset
-	unitOfShare = "s" // and the day's reset
-	unitOfOpen  = "o"
-	unitOfProbe = "p" // and the probe's token
+	unitOfDay   = "d"
+	unitOfShare = "s"
+	unitOfLook  = "l" // it goes to see whether the quota still is spent
+	unitOfOpen  = "o" // while no day is known
+	unitOfProbe = "p" // the first of those
 )
 
-// account is what this process knows and holds of an account's quota.
+// account is what this process knows and holds of an account's quota. All that it holds is of the day that
+// it knows, and ends with it.
 type account struct {
-	mu      sync.Mutex
-	view    view
-	lease   lease
-	share   share
-	pending learned       // goes along with the next call to Redis
-	filling chan struct{} // closed when the lease that is being fetched is there; nil while none is
-	wait    time.Time     // until when Redis is not asked again, since it said to wait
-	seq     uint64        // of the last call
-	ended   int           // attempts that ended of those that left while there was no count
-	acked   int           // of which Redis knows
+	mu       sync.Mutex
+	day      day
+	lease    lease
+	share    share
+	granted  []fiscope.Reservation // attempts that may leave beside the day's queries: to look, or while no day is known
+	underWay int                   // queries of the day that were handed out and not settled
+	since    []time.Time           // when queries of the day were settled, since Redis last spoke of it
+	loose    int                   // queries to be taken off the day, since Redis forgot that they were taken
+	refusals int                   // answers in a row that refused, and had no header
+
+	news  header   // goes along with the next call to Redis
+	ended []string // so do these: attempts of those that left while no day was known
+	seq   uint64   // of the last call
+
+	questions questions
+
+	wait   time.Time // until when Redis is not asked again, since it said to wait
+	open   bool      // it said that all go on, uncounted
+	waited string    // the probe that it said to wait for
+	spent  spent
 }
 
-// lease is a block of the day's count, reserved for this process.
+// lease is a block of the day's queries, reserved for this process.
 type lease struct {
 	units int
 	left  int // what was left to others when it was reserved
-	reset int64
-	until time.Time
 	timer *time.Timer
 }
 
-// share is what of the day's count was set aside for this process.
+// share is what of the day's queries was set aside for this process.
 type share struct {
 	units int
-	reset int64
-	until time.Time
-	epoch string // the epoch in which Redis knows of it, or gave none
+	asked string // the day on which Redis was asked for it
 }
 
-// Two resets that are closer than this are of the same day: some services compute them anew each time.
-const daysApart = time.Hour
+// spent is that Redis refused, a moment ago.
+type spent struct {
+	reservation fiscope.Reservation
+	keep        int
+	until       time.Time
+}
+
+const (
+	daysApart    = time.Hour   // two resets that are closer are of the same day
+	remembered   = time.Second // for how long a refusal is
+	waitPause    = 25 * time.Millisecond
+	manyRefusals = 5 // answers in a row that refuse without a header, until the fleet stops
+	manyEnded    = 1000
+)
 
 func sameDay(reset, other int64) bool {
 	return max(reset-other, other-reset) <= daysApart.Milliseconds()
 }
 
-// expire drops what a day that is over leaves behind. A computer that slept has a monotonic clock that
-// lags: either clock ends the day. The functions below are called with the lock held.
+// The functions below are called with the lock held.
+
+// expire drops what a day that is over leaves behind. Only the monotonic clock decides.
 func (a *account) expire(now time.Time) {
-	over := func(reset int64, until time.Time) bool {
-		return !now.Before(until) || now.UnixMilli() >= reset
-	}
-	if a.lease.units > 0 && over(a.lease.reset, a.lease.until) {
-		a.lease.units = 0
-	}
-	if a.share.epoch != "" && over(a.share.reset, a.share.until) {
-		a.share = share{}
-	}
-	if a.view.epoch != "" && over(a.view.reset, a.view.until) {
-		a.view = view{}
-		a.pending = learned{}
+	if a.day.id != "" && !now.Before(a.day.until) {
+		a.change(day{})
 	}
 }
 
-func (a *account) fromLease(keep int) (fiscope.Reservation, bool) {
+// change makes a day the known one. Nothing that is held is of it.
+func (a *account) change(to day) {
+	a.day, a.news, a.spent = to, noHeader, spent{}
+	a.lease.units, a.share, a.underWay, a.since, a.loose = 0, share{}, 0, a.since[:0], 0
+}
+
+// see takes in what Redis says of the day; answers may come in another order than they were asked for. Of a
+// day that Redis forgot, and learned of anew, those queries are to be taken off of which is not known whether its
+// header counts them.
+func (a *account) see(got reply) {
+	known := a.day
+	switch {
+	case got.day.id == "" || got.day.seq < known.seq && got.day.id != known.id:
+	case got.day.id == known.id:
+		if got.day.seq > known.seq {
+			a.day, a.since = got.day, a.since[:0]
+		}
+		a.day.taken = max(known.taken, got.day.taken)
+	default:
+		loose := 0
+		if known.id != "" && known.kind != "minute" && (known.kind == "assumed" || got.day.kind == "assumed" || sameDay(known.reset, got.day.reset)) {
+			loose = a.underWay
+			for _, t := range a.since {
+				if !t.Before(got.day.began) {
+					loose++
+				}
+			}
+		}
+		a.change(got.day)
+		a.loose = loose
+	}
+	if got.share > 0 && got.day.id == a.day.id && a.share == (share{}) {
+		a.share = share{units: got.share, asked: got.day.id}
+	}
+}
+
+func (a *account) fromLease(keep int) bool {
 	if a.lease.units == 0 || a.lease.left < keep {
-		return fiscope.Reservation{}, false
-	}
-	a.lease.units--
-	return fiscope.Reservation{Token: unitOfDay + strconv.FormatInt(a.lease.reset, 10)}, true
-}
-
-func (a *account) fromShare() (fiscope.Reservation, bool) {
-	if a.share.units == 0 {
-		return fiscope.Reservation{}, false
-	}
-	a.share.units--
-	return fiscope.Reservation{Token: unitOfShare + strconv.FormatInt(a.share.reset, 10)}, true
-}
-
-// request begins a call to Redis, with all that is pending. share is what WithShare says.
-func (a *account) request(want, keep, share int) (request, uint64) {
-	a.seq++
-	r := request{want: want, keep: keep, token: rand.Text(), news: a.pending, view: a.view, ended: a.ended, acked: a.acked}
-	a.pending = learned{}
-	if want > 0 && share > 0 && (a.share.epoch == "" || a.share.epoch != a.view.epoch) {
-		r.share, r.held = share, a.share.units
-	}
-	return r, a.seq
-}
-
-// failed takes back what a call that failed may not have told. What was given back may have been
-// counted, so it is not given back again.
-func (a *account) failed(l learned) {
-	a.pending.extra += l.extra
-	if l.news {
-		a.learn(l.remaining, l.reset)
-	}
-}
-
-// note keeps what a header says, and reports whether the others must know at once.
-func (a *account) note(o fiscope.Outcome, wentToSee bool) (urgent bool) {
-	h := o.RateLimit
-	if h == nil || h.Remaining == fiscope.NoHeader {
 		return false
 	}
-	var reset int64
-	if !h.Reset.IsZero() {
-		reset = h.Reset.UnixMilli()
+	a.lease.units--
+	return true
+}
+
+// fromShare hands out what was set aside, to those who keep nothing for others, or no more than is left.
+func (a *account) fromShare(keep int) bool {
+	if a.share.units == 0 || keep > 0 && a.day.left < keep {
+		return false
 	}
-	if wentToSee { // after all that is known: it is believed upwards, too
-		p := &a.pending
-		p.news, p.remaining, p.reset = true, h.Remaining, reset
+	a.share.units--
+	return true
+}
+
+// refusedBefore returns what Redis said a moment ago to one who kept no more.
+func (a *account) refusedBefore(keep int, now time.Time) (fiscope.Reservation, bool) {
+	return a.spent.reservation, now.Before(a.spent.until) && keep >= a.spent.keep
+}
+
+// refused keeps for a second what Redis refused, unless a question that is overdue may still bring a query.
+func (a *account) refused(mine *question, got reply) {
+	r := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.day.left}
+	if got.status == "held" {
+		r.Left = 0
+	} else if got.day.kind != "minute" {
+		r.Until = time.UnixMilli(got.day.reset).UTC()
+	}
+	if a.questions.overdueBut(mine) {
+		mine.told, mine.err = r, errSlow
+		return
+	}
+	a.spent = spent{r, mine.keep, time.Now().Add(remembered)}
+}
+
+// call begins a call to Redis.
+func (a *account) call() (seq uint64) {
+	a.seq++
+	return a.seq
+}
+
+// along returns what goes along with a call.
+func (a *account) along() (news header, ended []string) {
+	news, ended = a.news, a.ended
+	a.news, a.ended = noHeader, nil
+	return news, ended
+}
+
+// failed takes back what a call that failed may not have told.
+func (a *account) failed(news header, ended []string) {
+	if len(a.ended) < manyEnded {
+		a.ended = append(a.ended, ended...)
+	}
+	if news.remaining >= 0 && news.day == a.day.id {
+		a.learn(news)
+	}
+}
+
+// learn keeps the lower of two headers of the day.
+func (a *account) learn(h header) {
+	if a.news.remaining >= 0 {
+		h.remaining, h.reset = min(h.remaining, a.news.remaining), max(h.reset, a.news.reset)
+	}
+	a.news = h
+}
+
+// note keeps what a header of the day says, and reports whether the others must know at once.
+func (a *account) note(h header) (urgent bool) {
+	confirms := h.reset > 0 && a.day.kind != "header"
+	later := h.reset > 0 && !confirms && !sameDay(h.reset, a.day.reset)
+	switch {
+	case h.remaining < 0, later && h.reset < a.day.reset: // it is of another day
+		return false
+	case confirms, later:
 		return true
+	case h.remaining < a.day.left:
+		urgent = h.remaining == 0
+		a.learn(h)
+		a.day.left = h.remaining
 	}
-	known := a.view.epoch != ""
-	if known && a.view.kind == "h" && h.Remaining >= a.view.left && (reset == 0 || reset <= a.view.reset) {
-		return false // no news
-	}
-	a.learn(h.Remaining, reset)
-	return !known || // it begins the day
-		a.view.kind != "h" && reset > 0 || // it confirms it
-		reset > a.view.reset && !sameDay(reset, a.view.reset) || // it is of the next one
-		h.Remaining == 0 && a.view.left > 0
+	return urgent
 }
 
-// learn keeps the lower of two headers of the same day, and the one of the later day.
-func (a *account) learn(remaining int, reset int64) {
-	p := &a.pending
-	switch {
-	case !p.news || reset > p.reset && p.reset > 0 && !sameDay(reset, p.reset):
-		p.news, p.remaining, p.reset = true, remaining, reset
-	case reset == 0 || p.reset == 0 || sameDay(reset, p.reset):
-		p.remaining, p.reset = min(p.remaining, remaining), max(p.reset, reset)
-	}
-}
-
-// see takes in what Redis says of the day. Answers may come in another order than they were asked for.
-func (a *account) see(got reply, r request) {
-	a.acked = max(a.acked, r.ended)
-	v := got.view
-	switch {
-	case v.epoch == "":
-		return
-	case a.view.epoch == v.epoch:
-		if v.granted < a.view.granted {
-			v.left, v.granted = a.view.left, a.view.granted
+// refuses counts the answers that refuse without a header, and reports whether the fleet is to stop.
+func (a *account) refuses(t telling) bool {
+	if t.verdict != "spent" || t.header.remaining >= 0 {
+		if t.verdict == "open" {
+			a.refusals = 0
 		}
-		v.mine = a.view.mine
-	case v.seq < a.view.seq:
-		return
-	case a.view.epoch != "" && a.view.kind == "h" && v.kind == "h" && !sameDay(a.view.reset, v.reset):
-		a.lease.units, a.share = 0, share{}
+		return false
 	}
-	a.view = v
-	if got.status == statusDay {
-		a.view.mine += got.units
+	if a.refusals++; a.day.kind == "header" && a.refusals < manyRefusals {
+		return false
 	}
-	if got.status != statusDay && got.status != statusSpent || r.share <= 0 || v.kind == "p" {
-		return
+	a.refusals = 0
+	return true
+}
+
+// known decides without Redis.
+func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
+	if n := len(a.granted); n > 0 {
+		r := a.granted[n-1]
+		a.granted = a.granted[:n-1]
+		return r, true
 	}
-	switch { // Redis was asked for the share, or told of it
-	case r.held > 0:
-		a.share.epoch = v.epoch
-	case got.share > 0 && a.share.units == 0 && a.share.epoch != v.epoch:
-		a.share = share{units: got.share, reset: v.reset, until: v.until, epoch: v.epoch}
-		a.view.mine += got.share
-	default:
-		a.share.epoch, a.share.reset, a.share.until = v.epoch, v.reset, v.until
+	if a.fromLease(keep) {
+		return a.hand(unitOfDay), true
 	}
+	if r, ok := a.refusedBefore(keep, now); ok {
+		if keep == 0 && r.Left == 0 && r.Until != (time.Time{}) && a.fromShare(keep) {
+			return a.hand(unitOfShare), true
+		}
+		return r, true
+	}
+	return fiscope.Reservation{Grant: fiscope.QuotaWait}, now.Before(a.wait)
+}
+
+// hand hands out a query of the day.
+func (a *account) hand(kind string) fiscope.Reservation {
+	a.underWay++
+	return fiscope.Reservation{Token: kind + a.day.id}
+}
+
+// suffices reports whether what is known, and held besides what others wait for, is enough for those who wait for
+// a question.
+func (a *account) suffices(next, others *question) bool {
+	now := time.Now()
+	_, refused := a.refusedBefore(next.keep, now)
+	return refused || now.Before(a.wait) || next.keep <= a.lease.left && next.callers <= a.lease.units-others.callers
+}
+
+// unclaimed is what was granted, and nobody waits for.
+type unclaimed struct {
+	granted []fiscope.Reservation
+	units   int
+	day     string
+}
+
+// unclaim takes away what nobody waits for. A lease is kept for those who come.
+func (a *account) unclaim(lease int) (u unclaimed) {
+	if a.questions.waiting > 0 {
+		return u
+	}
+	u.granted, a.granted = a.granted, nil
+	if lease == 1 {
+		u.units, u.day, a.lease.units = a.lease.units, a.day.id, 0
+	}
+	return u
 }

@@ -150,7 +150,7 @@ func in(d time.Duration) time.Time { return time.Now().Add(d).Truncate(time.Seco
 func (b *bed) replica() (takeOver func()) {
 	b.t.Helper()
 	copies := map[string]map[string]string{}
-	for _, key := range []string{"quota", "processes"} {
+	for _, key := range []string{"quota:2:day"} {
 		key = "fiscope:{" + account + "}:" + key
 		fields, err := b.client.HGetAll(context.Background(), key).Result()
 		require.NoError(b.t, err)
@@ -164,4 +164,12 @@ func (b *bed) replica() (takeOver func()) {
 			}
 		}
 	}
+}
+
+func storeOf(t *testing.T, client redis.UniversalClient, opts ...redisstore.Option) *redisstore.Store {
+	t.Helper()
+	s, err := redisstore.New(client, append([]redisstore.Option{redisstore.WithShare(0)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Release(context.Background()) })
+	return s
 }

@@ -10,25 +10,32 @@
 //
 // # The quota
 //
-// A query is reserved before each attempt, by one script, and given back only when it provably was not
-// sent. Nothing is known at first: one process sends one query while the others wait, and the headers of
-// its answer open the day. When its holder dies, or brings no verdict (no answer, a 5xx), another goes.
-// The day ends at X-RateLimit-Reset, and with it all that is known of it, the leases and the shares.
-// Later headers only lower what is left, but for that of one process which goes to see, at most every 15
-// minutes, while nothing is left; a reset that is more than an hour later begins another day.
-//
-// The contract promises headers for lookups only. After a first answer without them, all go on for a
-// minute, uncounted, and then one goes first again; a header in that minute opens the day, less what is
-// under way. A 429 without them, while no header has confirmed a count, stops the fleet for a minute. A
-// header without a reset is believed for a minute. [WithDailyQuota] counts from the beginning.
+//  1. A day is known by one hash: a random id, what is left, when it ends. The id is in the token of each
+//     reservation, and what comes back for another day is ignored.
+//  2. take: before it leaves, an attempt takes a query off what is left, in one step with those of its process
+//     that wait as well (with a lease n of them, at the end fewer), and is refused where no more is left than it
+//     keeps for others.
+//  3. put: what provably was not sent is put back, and what left beyond it is taken off.
+//  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
+//     a later one begins the next day, and one that is past says nothing.
+//  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
+//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail.
+//  6. A Redis that forgot knows no day, nor does one that counts fewer queries taken than a process was told.
+//     Each process takes off the new day what it had under way on the old.
+//  7. Without headers all go on for a minute, uncounted. A refusal (429) without a header stops the fleet for a
+//     minute; on a day that a header opened, five in a row in one process do.
+//  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed.
+//  9. [WithDailyQuota] is a day until Lima's next midnight by the clock of Redis, until a header says more.
+//  10. A share is a lease that only [Store.Release] gives back, and of which all have a quarter at most.
 //
 // # Without Redis
 //
-// No call waits for Redis longer than [WithTimeout], and a Redis that is away is asked once a second.
-// Meanwhile answers are not shared, each process guards SOL users for itself, and of the quota it sends
-// only what it had leased and what was set aside for it ([WithShare]), which Redis hands to nobody else.
-// Then calls are refused with fiscope.ErrQuotaExceeded until Redis is back. A Redis that comes back and
-// forgot is told by the processes what they know; for two seconds nothing is granted.
+// [WithTimeout] bounds one question to Redis. A lookup that finds it away, slow or failing asks again for a
+// second, and then fails with fiscope.ErrUnavailable. Meanwhile answers are not shared, each process guards
+// SOL users for itself, and of the quota it sends only what it had leased and what was set aside for it
+// ([WithShare]), which Redis hands to nobody else. An error that Redis replies for one key concerns that key
+// alone, and what is found there and is not ours is nothing. No timeout of this package cuts a connection
+// that is being made: the Redis client's own do.
 //
 // # What is in Redis, and what is not
 //
@@ -42,8 +49,9 @@
 // Who can write to Redis can put a false answer into the cache (it is read with the care of the
 // service's own, but a well-formed lie passes), can hand out more queries than there are, and can make
 // the fleet try a refused clave again. So protect it like a database: a password or ACL of its own, TLS
-// outside of one machine. The commands that are used are GET, SET, DEL, EVAL and EVALSHA, and within the
-// scripts TIME, HGET, HMGET, HSET, HDEL, HINCRBY, PEXPIRE and PEXPIREAT, on keys under [WithPrefix].
+// outside of one machine. The commands that are used are GETRANGE, SET, DEL, EVAL and EVALSHA, and within the
+// scripts TIME, TYPE, GET, SET, DEL, PTTL, HGET, HMGET, HSET, HDEL, HINCRBY, ZADD, ZREM, ZCARD, ZSCORE, PEXPIRE
+// and PEXPIREAT, on keys under [WithPrefix].
 //
 // Keep what must not be forgotten: appendonly, and maxmemory-policy noeviction.
 package redisstore

@@ -115,7 +115,7 @@ func (s *simulation) run(t *testing.T) {
 		}
 		fleet.Go(func() {
 			<-half
-			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota", "l"))
+			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:2:day", "left"))
 			s.held = s.quota - left - int(charged.Load())
 			close(dead)
 			if s.during != nil {
@@ -177,8 +177,8 @@ func TestTheLeasesOfTheDocument(t *testing.T) {
 func lag(d time.Duration) func(*bed, *simulation) {
 	return func(b *bed, s *simulation) {
 		granted := func() int {
-			n, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota", "g"))
-			return n
+			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:2:day", "left"))
+			return s.quota - left
 		}
 		takeOver, before := b.replica(), granted()
 		time.Sleep(d)
@@ -210,6 +210,7 @@ func TestTheFailoversOfTheDocument(t *testing.T) {
 			with.run(t)
 			assert.Zero(t, with.refused, "with %d in reserve", with.keep)
 		}
+		t.Logf("left unused: early %d, late %d", early.stranded, late.stranded)
 		return []float64{float64(late.forgot), float64(early.refused), float64(late.refused)}
 	})
 }

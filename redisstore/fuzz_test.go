@@ -21,10 +21,10 @@ import (
 
 // A server that is no Redis, or not ours, grants nothing that cannot be, and hangs nobody.
 func FuzzReply(f *testing.F) {
-	day := "*9\r\n:1\r\n:1\r\n:99\r\n$13\r\n1795200000000\r\n$8\r\n43200000\r\n$1\r\ne\r\n$1\r\nh\r\n:1\r\n:0\r\n"
+	day := "*11\r\n$3\r\nday\r\n:1\r\n:0\r\n$0\r\n\r\n$1\r\ne\r\n$6\r\nheader\r\n$2\r\n99\r\n$13\r\n1795200000000\r\n$8\r\n43200000\r\n$1\r\n0\r\n$1\r\n1\r\n"
 	for _, seed := range []string{
 		"", "+OK\r\n", "-ERR no\r\n", "$-1\r\n", "$3\r\nabc\r\n", "$7\r\ngranted\r\n", "$7\r\nclaimed\r\n", "$6\r\nproven\r\n", "$18\r\nrefused 1795200000\r\n", ":1\r\n", "*0\r\n", "*-1\r\n", "*2\r\n:1\r\n", "-NOSCRIPT x\r\n",
-		day, strings.Replace(day, ":1", ":4", 1), strings.Replace(day, ":1", ":3", 1), strings.Replace(day, ":1", ":-9", 1), strings.Replace(day, "$8\r\n43200000", "$20\r\n99999999999999999999", 1),
+		day, strings.Replace(day, "$3\r\nday", "$5\r\nspent", 1), strings.Replace(day, "$3\r\nday", "$5\r\nprobe", 1), strings.Replace(day, ":1", ":-9", 1), strings.Replace(day, "$8\r\n43200000", "$20\r\n99999999999999999999", 1),
 		"HTTP/1.1 400 Bad Request\r\n\r\n", "_\r\n", "%1\r\n+a\r\n:1\r\n", "*1\r\n*1\r\n*1\r\n$-1\r\n",
 	} {
 		f.Add([]byte(seed))

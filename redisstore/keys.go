@@ -29,49 +29,53 @@ func (k keys) answer(key string) string { return k.of(key, "answer") }
 //	fiscope:{CREDENTIAL}:sol
 func (k keys) credential(credential string) string { return k.of(credential, "sol") }
 
-// quota is an account's count of the day, a hash. quota.lua writes it at every call. It lives until the day
-// ends (r), and while no day is known for ten minutes (or ten times WithProbeTime, if that is longer) after
-// the last call. Times are Unix milliseconds; a field that does not apply is 0 or empty.
-//
-//	fiscope:{ACCOUNT}:quota
-//		e   the epoch: the TOKEN of the call that began the day; empty while no day is known
-//		k   how the day is known: h by a header, a assumed (WithDailyQuota), p provisional (a header without a reset)
-//		l   queries that are left
-//		g   queries that were granted since the day began, shares included
-//		r   when the day ends
-//		c   queries that were left when the day began
-//		s   queries that are set aside in shares
-//		f   until when nothing is granted, since a Redis that lost its memory is being told what was known
-//		pt  the probe: the TOKEN of the attempt that goes first, while no day is known, or to see, while it is spent
-//		pu  until when the others wait for the probe
-//		o   attempts that are under way, while no day is known
-//		u   until when everyone goes on without a count, since the first answer had no headers
-//		lk  when one goes to see whether a spent quota still is; 0 while queries are left
-//		h   until when nobody goes on, since a 429 without headers said so
-func (k keys) quota(account string) string { return k.of(account, "quota") }
+// The keys of the quota have a version in their names: what another release of this package writes is not
+// overwritten. What is found there and is not what is said here is deleted, and counts as nothing.
 
-// processes is what each process has of an account's day, a hash. quota.lua writes it, and deletes it when
-// another day begins; it lives until the day ends.
+// day is an account's day, a hash. The scripts of the quota write it; it lives until the day ends.
 //
-//	fiscope:{ACCOUNT}:processes
-//		s:NAME    the share of the process of this name: "HOLDER UNITS"; deleted when the process gives it back
-//		g:HOLDER  queries that were granted to this process, its share included
-func (k keys) processes(account string) string { return k.of(account, "processes") }
+//	fiscope:{ACCOUNT}:quota:2:day
+//		id      which day it is: the TOKEN of the call that began it
+//		kind    how it is known: header; assumed, by WithDailyQuota; minute, by a header without a reset, for a minute
+//		left    queries that are left
+//		taken   queries that were taken: less than a process was told means that Redis forgot some
+//		reset   when it ends, in Unix milliseconds
+//		began   when the attempt left whose header opened it, in Unix milliseconds
+//		opened  queries that were left when it began
+//		aside   queries that are set aside in shares
+//		look    when one goes to see whether a spent quota still is, in Unix milliseconds
+//		s:NAME  the share of the process of this name: "HOLDER UNITS"; deleted when the process gives it back
+func (k keys) day(account string) string { return k.of(account, "quota:2:day") }
 
 func shareField(name string) string { return "s:" + name }
 
-func grantedField(holder string) string { return "g:" + holder }
-
-// ended is how many attempts of each process came to an end that left while no day was known, a hash: with
-// it, an end that is told twice counts once. quota.lua writes it when it is told of an end; it lives ten
-// minutes (or ten times WithProbeTime, if that is longer) from the last one.
+// out is the attempts that left while no day was known, a sorted set of their TOKENs by their time. take.lua adds to it, and all
+// scripts take away those that ended; a day that begins deletes it. It lives ten minutes (or twice
+// WithProbeTime, if that is longer) from the last one that left.
 //
-//	fiscope:{ACCOUNT}:ended
-//		HOLDER  attempts of this process that ended, since it began
-func (k keys) ended(account string) string { return k.of(account, "ended") }
+//	fiscope:{ACCOUNT}:quota:2:out
+func (k keys) out(account string) string { return k.of(account, "quota:2:out") }
 
-// call says that a call that gives back queries or a share was carried out, the string "1": when the Redis
-// client repeats the call, nothing is given back twice. quota.lua writes it at such a call, for a minute.
+// probe is the attempt that goes first while no day is known, a string: its TOKEN, for WithProbeTime, or
+// "failed TOKEN", for a second after it failed. take.lua writes the first, head.lua the second, or deletes it.
 //
-//	fiscope:{ACCOUNT}:call:TOKEN
-func (k keys) call(account, token string) string { return k.of(account, "call:"+token) }
+//	fiscope:{ACCOUNT}:quota:2:probe
+func (k keys) probe(account string) string { return k.of(account, "quota:2:probe") }
+
+// open says that all go on uncounted, since the first answer had no headers, the string "1". head.lua writes it,
+// for a minute.
+//
+//	fiscope:{ACCOUNT}:quota:2:open
+func (k keys) open(account string) string { return k.of(account, "quota:2:open") }
+
+// hold says that nobody goes on, since answers without headers refused, the string "1". head.lua writes it, for
+// a minute.
+//
+//	fiscope:{ACCOUNT}:quota:2:hold
+func (k keys) hold(account string) string { return k.of(account, "quota:2:hold") }
+
+// call says that a call that puts queries back was carried out, the string "1": when the Redis client repeats
+// the call, nothing is put back twice. put.lua writes it at such a call, for a minute.
+//
+//	fiscope:{ACCOUNT}:quota:2:call:TOKEN
+func (k keys) call(account, token string) string { return k.of(account, "quota:2:call:"+token) }

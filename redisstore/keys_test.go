@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,9 +98,14 @@ func records(t *testing.T, client *redis.Client) (all []record) {
 		r := record{key: key}
 		kind, err := client.Type(ctx, key).Result()
 		require.NoError(t, err)
-		if kind == "hash" {
+		switch kind {
+		case "hash":
 			r.fields, err = client.HGetAll(ctx, key).Result()
-		} else {
+		case "zset":
+			var members []string
+			members, err = client.ZRange(ctx, key, 0, -1).Result()
+			r.value = strings.Join(members, " ")
+		default:
 			r.value, err = client.Get(ctx, key).Result()
 		}
 		require.NoError(t, err, "%s, a %s", key, kind)
@@ -155,6 +161,16 @@ func workday(t *testing.T, opts ...redisstore.Option) (all []record, apiKey stri
 	c, err := stores[0].Claim(ctx, credential, time.Minute)
 	require.NoError(t, err)
 	require.Equal(t, fiscope.ClaimGranted, c.State)
+	for i, came := range []fiscope.Outcome{{Written: 1, StatusCode: 200}, {Written: 1, StatusCode: 429}, header(0, in(time.Hour)), {}} {
+		account := account[:31] + strconv.Itoa(i)
+		r, err := stores[0].Reserve(ctx, account, 0)
+		require.NoError(t, err)
+		if i < 3 { // the last one stays under way
+			require.NoError(t, stores[0].Settle(ctx, account, r, came))
+			_, err = stores[0].Reserve(ctx, account, 0)
+			require.NoError(t, err)
+		}
+	}
 	all = records(t, rdb)
 	for _, store := range stores {
 		require.NoError(t, store.Release(ctx))
@@ -206,7 +222,7 @@ func TestRedisHoldsNoCredential(t *testing.T) {
 			values.Write(append(answer.Body, '\n'))
 		}
 	}
-	for _, kind := range []string{":quota", ":processes", ":sol", ":answer"} {
+	for _, kind := range []string{":quota:2:day", ":quota:2:probe", ":sol", ":answer"} {
 		assert.Contains(t, names.String(), kind)
 	}
 	for what, secret := range map[string]string{
@@ -230,7 +246,7 @@ func TestTheKeysOfAScriptAreInOneSlot(t *testing.T) {
 		s := b.store(redisstore.WithPrefix("acme:"))
 		b.open(s, 10, in(time.Hour))
 		keys := b.keys.Load().([]string)
-		require.Len(t, keys, 4)
+		require.Len(t, keys, 5)
 		for _, key := range keys {
 			assert.True(t, strings.HasPrefix(key, "acme:{"+account+"}:"), key)
 		}

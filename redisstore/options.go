@@ -62,7 +62,7 @@ func WithName(name string) Option {
 }
 
 // WithDailyQuota says what the service grants a day, so that the fleet need not send one query first to
-// find out. The day is taken to end at midnight in Lima, until a header says when it does. A header that
+// find out. The day is taken to end at midnight in Lima by the clock of Redis, until a header says when it does. A header that
 // says less is believed.
 func WithDailyQuota(n int) Option {
 	return func(s *Store) error {
@@ -74,8 +74,9 @@ func WithDailyQuota(n int) Option {
 	}
 }
 
-// WithTimeout sets how long a call waits for Redis, instead of 250 ms. After a failure Redis is asked
-// again once a second, by one call.
+// WithTimeout sets how long a call waits for one answer of Redis, instead of 250 ms. What Redis says of the
+// quota is asked for again for a second, or for this time, if that is longer: 2.7 s at most. A Client's caller who
+// has a deadline within 2 seconds waits 1.1 s for that, and then goes on as if there were no Store: stay below it.
 func WithTimeout(d time.Duration) Option {
 	return func(s *Store) error {
 		if d <= 0 {
@@ -87,7 +88,7 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithProbeTime sets how long the fleet waits for the first attempt of a day before another one goes,
-// instead of 15 s: longer than an attempt takes, since the one that was first may have died.
+// instead of 35 s: longer than an attempt takes, a validation too, since the one that was first may have died.
 func WithProbeTime(d time.Duration) Option {
 	return func(s *Store) error {
 		if d < time.Millisecond {

@@ -5,24 +5,17 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
 )
 
-const (
-	leaseTime = 30 * time.Second // after which what is left of a lease goes back
-	waitPause = 10 * time.Millisecond
-)
+const leaseTime = 30 * time.Second // after which what is left of a lease goes back
 
-// quota shares the daily quotas of accounts with the other processes.
+// quota shares the daily quotas of accounts with the other processes, by the ten rules of doc.go.
 type quota struct {
-	conn         *connection
-	area         area
-	process      process
+	scripts
 	lease, share int // how much WithLease and WithShare ask for
 
 	mu       sync.Mutex
@@ -40,153 +33,278 @@ func (q *quota) account(name string) *account {
 		if len(q.accounts) >= manyAccounts {
 			q.sweep(time.Now())
 		}
-		a = new(account)
+		a = &account{news: noHeader}
 		q.accounts[name] = a
 	}
 	return a
 }
 
-// sweep forgets the accounts that hold and know nothing. One that is in use is known anew: what was
-// pending for it is lost, as when a process dies.
+// sweep forgets the accounts that know no day. One that is in use is known anew.
 func (q *quota) sweep(now time.Time) {
 	for name, a := range q.accounts {
 		if !a.mu.TryLock() {
 			continue
 		}
 		a.expire(now)
-		if a.view.epoch == "" && a.pending == (learned{}) && a.filling == nil && a.ended == a.acked {
+		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 {
 			delete(q.accounts, name)
 		}
 		a.mu.Unlock()
 	}
 }
 
-// reserve takes a query from the lease, or asks Redis for some, or takes one from the share.
+// reserve takes a query of the lease, or asks Redis for one, together with others who want one. Where Redis is
+// away, it is asked again for a second, and one of the share is taken.
 func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
+	if err := ctx.Err(); err != nil {
+		return fiscope.Reservation{}, err
+	}
 	a := q.account(name)
-	for {
-		if err := ctx.Err(); err != nil {
-			return fiscope.Reservation{}, err
-		}
-		a.mu.Lock()
-		a.expire(time.Now())
-		if r, ok := a.fromLease(keep); ok {
-			a.mu.Unlock()
-			return r, nil
-		}
-		if time.Now().Before(a.wait) {
-			a.mu.Unlock()
-			return fiscope.Reservation{Grant: fiscope.QuotaWait}, nil
-		}
-		if a.filling != nil { // somebody fetches a lease
-			filled := a.filling
-			a.mu.Unlock()
-			select {
-			case <-filled:
-			case <-ctx.Done():
-			}
-			continue
-		}
-		var filled chan struct{}
-		if q.lease > 1 {
-			filled = make(chan struct{})
-			a.filling = filled
-		}
-		r, seq := a.request(q.lease, keep, q.share)
-		a.mu.Unlock()
+	a.mu.Lock()
+	a.questions.waiting++
+	r, err := q.wait(ctx, name, a, keep)
+	a.questions.waiting--
+	u := a.unclaim(q.lease)
+	a.mu.Unlock()
+	q.giveUp(ctx, name, a, u)
+	return r, err
+}
 
-		got, err := q.run(ctx, name, a, r, seq)
-
-		a.mu.Lock()
-		if filled != nil {
-			close(filled)
-			a.filling = nil
+// wait waits for a query. It is called with the lock held, and returns so.
+func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fiscope.Reservation, error) {
+	var until time.Time
+	var told fiscope.Reservation
+	for again := false; ; {
+		now := time.Now()
+		a.expire(now)
+		own, ok := a.known(keep, now)
+		switch {
+		case ok:
+			return own, nil
+		case !again:
+			until = q.conn.until(ctx)
+		case a.fromShare(keep):
+			return a.hand(unitOfShare), nil
+		case !now.Before(until):
+			return told, nil
 		}
-		reservation, err := q.decide(ctx, name, a, r, got, err)
+		mine, atOnce := a.questions.join(keep, again, a.open && !again) // where all go uncounted, each has a name of its own
 		a.mu.Unlock()
-		return reservation, err
+		if atOnce {
+			q.begin(context.WithoutCancel(ctx), name, a, mine)
+		}
+		inTime := mine.wait(ctx, until)
+		a.mu.Lock()
+		switch {
+		case ctx.Err() != nil:
+			return fiscope.Reservation{}, ctx.Err()
+		case mine.failed: // who waited for the first attempt of the day does not wait for the next
+			return mine.told, nil
+		}
+		again, told = !inTime || mine.err != nil, mine.told
 	}
 }
 
-// decide makes a reservation of Redis' answer. It is called with the lock held.
-func (q *quota) decide(ctx context.Context, name string, a *account, r request, got reply, err error) (fiscope.Reservation, error) {
-	now := time.Now()
-	if err != nil {
-		a.failed(r.news)
-		if ctx.Err() != nil {
-			return fiscope.Reservation{}, ctx.Err()
-		}
-		a.expire(now)
-		if r.keep == 0 || a.view.left >= r.keep {
-			if own, ok := a.fromShare(); ok {
-				return own, nil
-			}
-		}
-		return fiscope.Reservation{Grant: fiscope.QuotaSpent}, nil
+// begin asks a question in the background: at once, or after a pause.
+func (q *quota) begin(ctx context.Context, name string, a *account, mine *question) {
+	if mine.again {
+		time.AfterFunc(pauseAway(), func() { q.ask(ctx, name, a, mine) })
+		return
 	}
-	a.see(got, r)
-	a.expire(now)
-	spent := fiscope.Reservation{Grant: fiscope.QuotaSpent, Left: got.left}
-	if got.view.kind != "p" && got.view.reset > 0 {
-		spent.Until = time.UnixMilli(got.view.reset).UTC()
+	go q.ask(ctx, name, a, mine)
+}
+
+// ask asks Redis a question, and then the next one, of those who came meanwhile.
+func (q *quota) ask(ctx context.Context, name string, a *account, mine *question) {
+	err := q.takeFor(ctx, name, a, mine)
+	a.mu.Lock()
+	next := a.questions.follow(mine, err, a.suffices)
+	a.mu.Unlock()
+	if next != nil {
+		q.begin(ctx, name, a, next)
+	}
+}
+
+// takeFor asks Redis for queries for the callers of a question.
+func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *question) error {
+	a.mu.Lock()
+	if a.questions.waiting == 0 {
+		a.mu.Unlock()
+		return context.Canceled
+	}
+	r := taking{taken: a.day.taken, callers: mine.callers, most: q.lease, keep: mine.keep, waited: a.waited}
+	if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
+		r.daily = q.process.daily
+	}
+	if a.share.asked == "" || a.share.asked != a.day.id {
+		r.share = q.share
+	}
+	r.header, r.ended = a.along()
+	r.header.day = a.day.id
+	seq := a.call()
+	a.mu.Unlock()
+	err := q.take(ctx, name, seq, r, q.hear(ctx, name, a, func(got reply, err error) {
+		if err == nil {
+			q.taken(name, a, mine, r, got)
+		}
+		a.questions.replied(mine, err)
+	}))
+	if err != nil {
+		a.mu.Lock()
+		a.failed(r.header, r.ended)
+		a.mu.Unlock()
+	}
+	return err
+}
+
+// taken takes in what Redis says to a question. It is called with the lock held.
+func (q *quota) taken(name string, a *account, mine *question, r taking, got reply) {
+	a.open = got.status == "open"
+	if r.share > 0 && got.day.id == a.day.id && got.day.kind != "minute" && a.share.asked == "" {
+		a.share.asked = got.day.id
 	}
 	switch got.status {
-	case statusDay:
-		q.deposit(name, a, got, got.units-1)
-		return fiscope.Reservation{Token: unitOfDay + strconv.FormatInt(got.view.reset, 10)}, nil
-	case statusOpen:
-		return fiscope.Reservation{Token: unitOfOpen}, nil
-	case statusProbe:
-		return fiscope.Reservation{Token: unitOfProbe + r.token}, nil
-	case statusWait:
-		a.wait = now.Add(waitPause)
-		return fiscope.Reservation{Grant: fiscope.QuotaWait}, nil
-	case statusSpent:
-		if got.left == 0 && r.keep == 0 {
-			if own, ok := a.fromShare(); ok {
-				return own, nil
-			}
+	case "day":
+		if got.day.id == a.day.id { // otherwise a later answer told of another one
+			q.deposit(name, a, got.day.left, got.units)
 		}
-		return spent, nil
+	case "look":
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfLook + got.day.id})
+	case "open":
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfOpen + got.token})
+	case "probe":
+		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfProbe + got.token})
+	case "wait":
+		a.wait, a.waited = time.Now().Add(waitPause), got.probe
+	case "failed":
+		mine.failed = true
+	case "spent", "held":
+		a.refused(mine, got)
 	}
-	return fiscope.Reservation{Grant: fiscope.QuotaSpent}, nil
+}
+
+// hear returns what takes in an answer of Redis, whenever it comes: f is called with the lock held.
+func (q *quota) hear(ctx context.Context, name string, a *account, f func(reply, error)) func(reply, error) {
+	return func(got reply, err error) {
+		a.mu.Lock()
+		if err == nil {
+			a.see(got)
+		}
+		f(got, err)
+		off := putting{day: a.day.id, delta: -a.loose}
+		a.loose = 0
+		u := a.unclaim(q.lease)
+		a.mu.Unlock()
+		if off.delta < 0 {
+			_ = q.change(ctx, name, a, off)
+		}
+		q.giveUp(ctx, name, a, u)
+	}
+}
+
+// giveUp gives up what nobody waits for.
+func (q *quota) giveUp(ctx context.Context, name string, a *account, u unclaimed) {
+	ctx = context.WithoutCancel(ctx)
+	for _, r := range u.granted {
+		_ = q.settle(ctx, name, r, fiscope.Outcome{})
+	}
+	if u.units > 0 {
+		_ = q.change(ctx, name, a, putting{day: u.day, delta: u.units})
+	}
 }
 
 // settle notes what came of a reservation, and tells Redis where the others must know at once.
 func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
-	a := q.account(name)
-	a.mu.Lock()
-	a.expire(time.Now())
-	var r request
-	kind, id := reservation.Token, ""
-	if kind != "" {
-		kind, id = reservation.Token[:1], reservation.Token[1:]
-	}
-	urgent := a.note(o, kind == unitOfProbe)
-	switch kind {
-	case unitOfDay, unitOfShare:
-		reset, _ := strconv.ParseInt(id, 10, 64)
-		urgent = q.unit(name, a, kind, reset, o.Written) || urgent
-	case unitOfOpen, unitOfProbe:
-		a.ended++
-		r.probe, urgent = strings.TrimSpace(id), true
-	}
-	if r.verdict = verdict(o); r.verdict == "spent" && a.view.kind != "h" {
-		urgent = true
-	}
-	if !urgent {
-		a.mu.Unlock()
+	if reservation.Token == "" {
 		return nil
 	}
+	a := q.account(name)
+	kind, id := reservation.Token[:1], reservation.Token[1:]
+	t := telling{header: headerOf(o), verdict: verdict(o), see: kind == unitOfLook}
+	if kind != unitOfOpen && kind != unitOfProbe {
+		return q.settleOfDay(ctx, name, a, kind, id, t, o.Written)
+	}
+	a.mu.Lock()
+	a.ended = append(a.ended, id)
 	a.mu.Unlock()
-	return q.tell(ctx, name, a, r)
+	if t.attempt = id; kind == unitOfOpen && t.header.remaining < 0 && t.verdict != "spent" {
+		return nil // it goes along
+	}
+	return q.tell(ctx, name, a, t)
 }
 
-// verdict says what an answer without a count means.
+// settleOfDay settles a reservation of the day with an id.
+func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, id string, t telling, written int) error {
+	t.header.day = id
+	a.mu.Lock()
+	a.expire(time.Now())
+	if id != a.day.id {
+		a.mu.Unlock()
+		return nil // of another day
+	}
+	back := 0
+	if kind != unitOfLook {
+		back = q.unit(name, a, kind, written)
+	}
+	urgent := a.note(t.header) || t.see && t.header.remaining >= 0
+	if a.refuses(t) {
+		urgent, t.verdict = true, "stop"
+		back, a.lease.units = back+a.lease.units, 0
+	}
+	if back > 0 {
+		a.spent = spent{}
+	}
+	a.mu.Unlock()
+	var err error
+	if back != 0 {
+		err = q.change(ctx, name, a, putting{day: id, delta: back})
+	}
+	if urgent {
+		err = errors.Join(err, q.tell(ctx, name, a, t))
+	}
+	return err
+}
+
+// unit settles a query of the day's, or of the share, and returns what is to be put back, or taken off. It is
+// called with the lock held.
+func (q *quota) unit(name string, a *account, kind string, written int) (back int) {
+	a.underWay--
+	switch {
+	case written > 0:
+		if len(a.since) < manyEnded {
+			a.since = append(a.since, time.Now())
+		}
+		extra := written - 1 // net/http repeated it by itself
+		leased := min(extra, a.lease.units)
+		a.lease.units -= leased
+		return leased - extra
+	case kind == unitOfShare:
+		a.share.units++
+	case q.lease > 1:
+		q.deposit(name, a, a.day.left, 1)
+	default:
+		return 1
+	}
+	return 0
+}
+
+// headerOf returns what the headers of an attempt say.
+func headerOf(o fiscope.Outcome) header {
+	h := noHeader
+	if o.RateLimit != nil && o.RateLimit.Remaining != fiscope.NoHeader {
+		h.remaining = max(0, o.RateLimit.Remaining)
+		if !o.RateLimit.Reset.IsZero() {
+			h.reset = o.RateLimit.Reset.UnixMilli()
+		}
+	}
+	return h
+}
+
+// verdict says what an answer means whose header says nothing.
 func verdict(o fiscope.Outcome) string {
 	switch {
-	case o.RateLimit != nil && o.RateLimit.Remaining != fiscope.NoHeader:
-		return "header"
+	case o.Written == 0:
+		return "" // it did not leave
 	case o.StatusCode == http.StatusTooManyRequests:
 		return "spent"
 	case o.StatusCode == 0 || o.StatusCode >= 500:
@@ -195,94 +313,52 @@ func verdict(o fiscope.Outcome) string {
 	return "open"
 }
 
-// unit settles a reservation of the day's count, or of the share: what was not sent is there again. It
-// reports whether Redis must know at once. It is called with the lock held.
-func (q *quota) unit(name string, a *account, kind string, reset int64, written int) (urgent bool) {
-	if !sameDay(a.view.reset, reset) || a.view.epoch == "" || a.view.kind == "p" {
-		return false // of a day that is over
-	}
-	switch {
-	case written == 0 && kind == unitOfShare:
-		a.share.units++
-	case written == 0 && q.lease > 1:
-		q.deposit(name, a, reply{left: a.view.left, view: a.view}, 1)
-	case written == 0:
-		a.pending.back++
-		return true
-	case written > 1: // net/http repeated it by itself
-		extra := written - 1
-		leased := min(extra, a.lease.units)
-		a.lease.units -= leased
-		a.pending.extra += extra - leased
-		return extra > leased
-	}
-	return false
-}
-
-// run tells Redis of an account what r says, and asks for what it wants.
-func (q *quota) run(ctx context.Context, name string, a *account, r request, seq uint64) (reply, error) {
-	start := time.Now()
-	keys, args := r.keys(q.conn.keys, name), r.args(q.process, start)
-	return ask(ctx, q.conn, &q.area, func(ctx context.Context) (reply, error) {
-		values, err := quotaScript.Run(ctx, q.conn.client, keys, args...).Slice()
-		if err != nil {
-			return reply{}, err
-		}
-		return readReply(values, start, seq)
-	}, func(got reply) { q.late(name, a, r.token, got) })
-}
-
-// tell says to Redis what is pending, and asks for nothing.
-func (q *quota) tell(ctx context.Context, name string, a *account, r request) error {
+// tell tells Redis what came of an attempt.
+func (q *quota) tell(ctx context.Context, name string, a *account, t telling) error {
 	a.mu.Lock()
-	told, seq := a.request(0, 0, 0)
-	told.probe, told.verdict = r.probe, r.verdict
-	if r.share < 0 {
-		told.share = r.share
+	var news header
+	news, t.ended = a.along()
+	if t.header.remaining < 0 && t.attempt == "" {
+		t.header, news = news, noHeader
 	}
+	a.failed(news, nil) // it goes along another time
+	seq := a.call()
 	a.mu.Unlock()
-	got, err := q.run(ctx, name, a, told, seq)
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	err := q.head(ctx, name, seq, t, q.hear(ctx, name, a, func(reply, error) {}))
 	if err != nil {
-		a.failed(told.news)
-		return err
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.failed(t.header, t.ended)
 	}
-	a.see(got, told)
-	return nil
+	return err
 }
 
-// deposit keeps queries of the day's count for this process. It is called with the lock held.
-func (q *quota) deposit(name string, a *account, of reply, units int) {
+// change puts queries back, or takes them off.
+func (q *quota) change(ctx context.Context, name string, a *account, p putting) error {
+	a.mu.Lock()
+	seq := a.call()
+	a.mu.Unlock()
+	return q.put(ctx, name, seq, p, q.hear(ctx, name, a, func(reply, error) {}))
+}
+
+// deposit keeps queries of the day for this process. It is called with the lock held.
+func (q *quota) deposit(name string, a *account, left, units int) {
 	if units <= 0 {
 		return
 	}
 	if a.lease.units == 0 {
-		a.lease = lease{left: of.left, reset: of.view.reset, until: of.view.until, timer: a.lease.timer}
+		a.lease.left = left
 	}
 	a.lease.units += units
-	a.lease.left = min(a.lease.left, of.left)
+	a.lease.left = min(a.lease.left, left)
+	if q.lease == 1 { // it is for who waits
+		return
+	}
 	if a.lease.timer == nil {
-		a.lease.timer = time.AfterFunc(leaseTime, func() { q.unlease(name, a) })
+		a.lease.timer = time.AfterFunc(leaseTime, func() { _ = q.giveBack(context.Background(), name, a, false) })
 	} else {
 		a.lease.timer.Reset(leaseTime)
 	}
-}
-
-// unlease gives back what is left of a lease.
-func (q *quota) unlease(name string, a *account) {
-	a.mu.Lock()
-	a.expire(time.Now())
-	a.pending.back += a.lease.units
-	a.lease.units = 0
-	nothing := a.pending.back == 0
-	a.mu.Unlock()
-	if nothing {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
-	defer cancel()
-	_ = q.tell(ctx, name, a, request{})
 }
 
 // release gives back all that this process holds.
@@ -292,50 +368,28 @@ func (q *quota) release(ctx context.Context) error {
 	q.mu.Unlock()
 	var errs []error
 	for name, a := range accounts {
-		errs = append(errs, q.releaseAccount(ctx, name, a))
+		errs = append(errs, q.giveBack(ctx, name, a, true))
 	}
 	return errors.Join(errs...)
 }
 
-// releaseAccount gives back leases and the share.
-func (q *quota) releaseAccount(ctx context.Context, name string, a *account) error {
+// giveBack gives back the lease, and all with the share.
+func (q *quota) giveBack(ctx context.Context, name string, a *account, all bool) error {
 	a.mu.Lock()
 	a.expire(time.Now())
-	if a.lease.timer != nil {
-		a.lease.timer.Stop()
+	p := putting{day: a.day.id, delta: a.lease.units, share: all && a.share.asked != ""}
+	a.lease.units = 0
+	if all {
+		p.delta += a.share.units
+		a.share = share{}
+		if a.lease.timer != nil {
+			a.lease.timer.Stop()
+		}
 	}
-	a.pending.back += a.lease.units + a.share.units
-	a.lease.units, a.share.units = 0, 0
-	had := a.share.epoch != ""
-	a.share = share{}
-	nothing := a.pending.back == 0 && !had
+	a.spent = spent{}
 	a.mu.Unlock()
-	if nothing {
+	if p.delta == 0 && !p.share {
 		return nil
 	}
-	return q.tell(ctx, name, a, request{share: -1})
-}
-
-// late takes an answer for which nobody waited: what it grants is not lost.
-func (q *quota) late(name string, a *account, probe string, got reply) {
-	a.mu.Lock()
-	a.see(got, request{})
-	var r request
-	switch got.status {
-	case statusDay:
-		q.deposit(name, a, got, got.units)
-		a.mu.Unlock()
-		return
-	case statusProbe:
-		r.probe, r.verdict = probe, "none"
-	case statusOpen:
-	default:
-		a.mu.Unlock()
-		return
-	}
-	a.ended++
-	a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), q.conn.timeout)
-	defer cancel()
-	_ = q.tell(ctx, name, a, r)
+	return q.change(ctx, name, a, p)
 }

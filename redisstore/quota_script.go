@@ -1,37 +1,34 @@
 package redisstore
 
 import (
-	_ "embed" // the script
-	"errors"
+	"context"
+	"crypto/rand"
+	_ "embed" // the scripts
 	"strconv"
 	"time"
 
-	"github.com/fiscope/fiscope"
 	"github.com/redis/go-redis/v9"
 )
 
-//go:embed quota.lua
-var quotaLua string
+//go:embed day.lua
+var dayLua string
 
-var quotaScript = redis.NewScript(quotaLua)
+//go:embed take.lua
+var takeLua string
 
-const (
-	openTime   = time.Minute      // how long the fleet goes on without headers, or stops after a 429 without
-	lookTime   = 15 * time.Minute // how often one of the fleet goes to see whether a spent quota still is
-	settleTime = 2 * tryAgain     // how long the processes have to tell a Redis that lost its memory what they know
+//go:embed put.lua
+var putLua string
+
+//go:embed head.lua
+var headLua string
+
+var (
+	takeScript = redis.NewScript(dayLua + takeLua)
+	putScript  = redis.NewScript(dayLua + putLua)
+	headScript = redis.NewScript(dayLua + headLua)
 )
 
-// The answers of quota.lua.
-const (
-	statusDay   = 1 + iota // queries of the day's count
-	statusOpen             // one, while there is no count
-	statusProbe            // the one that goes first, or to see
-	statusSpent
-	statusWait
-	statusHeld // a 429 said so, not a count
-)
-
-// process is what a process says of itself in every call.
+// process is what a process says of itself.
 type process struct {
 	name      string
 	holder    string // random: this process, and not another one of the same name
@@ -39,83 +36,139 @@ type process struct {
 	probeTime time.Duration
 }
 
-// request is what quota.lua is told and asked.
-type request struct {
-	want, keep int
-	token      string
-	news       learned
-	probe      string // the probe that ends
-	verdict    string
-	view       view
-	share      int // to be set aside; -1 to give it back
-	held       int // set aside before
-	ended      int // attempts that ended of those that left while there was no count, ever
-	acked      int // of which Redis knows
+// scripts are the scripts of the quota, as this process runs them.
+type scripts struct {
+	conn    *connection
+	area    area
+	process process
 }
 
-// learned is what a process knows and Redis does not.
-type learned struct {
-	news      bool
-	remaining int   // of a header
-	reset     int64 // of a header, in Unix milliseconds; 0 for none
-	back      int   // queries of the day's count that were not sent
-	extra     int   // queries that were sent beyond what was reserved
+// header is what the headers of an attempt say.
+type header struct {
+	day       string // on which it was reserved; empty while none was known
+	remaining int    // -1 for nothing
+	reset     int64  // Unix milliseconds; 0 where it named none
 }
 
-// reply is the answer of quota.lua.
+const longestDay = 48 * time.Hour // so far ahead may a reset be
+
+var noHeader = header{remaining: -1}
+
+// taking is what take.lua is asked.
+type taking struct {
+	header  header // its day is the one that this process knows
+	taken   int    // of that day, when Redis last told
+	callers int    // who wait for a query
+	most    int    // to take
+	keep    int
+	daily   int    // what WithDailyQuota says; 0 for nothing
+	waited  string // the probe that this process was told to wait for
+	share   int    // to be set aside; 0 for none
+	ended   []string
+}
+
+// telling is what head.lua is told.
+type telling struct {
+	header  header
+	attempt string // which one it is, of those that left while no day was known
+	see     bool   // it went to see whether the quota still is spent
+	verdict string // what it means where its header says nothing
+	ended   []string
+}
+
+// putting is what put.lua is told.
+type putting struct {
+	day   string
+	delta int
+	share bool // the share is given back
+}
+
+// reply is the answer of each script.
 type reply struct {
-	status, units, left int
-	view                view
-	share               int
+	token  string // of the call
+	status string
+	units  int
+	share  int    // queries that were set aside
+	probe  string // that is waited for
+	day    day
 }
 
-// view is a day as Redis last told it. With it a process can tell it back.
-type view struct {
-	epoch   string
-	kind    string
-	reset   int64 // Unix milliseconds
-	left    int
-	granted int       // to all
-	mine    int       // to this process
-	until   time.Time // reset by this process's monotonic clock
-	seq     uint64
+// day is a day as Redis told of it.
+type day struct {
+	id    string // empty while none is known
+	kind  string // header, assumed or minute: see keys.go
+	left  int
+	taken int       // of it, ever
+	reset int64     // Unix milliseconds, by the clock of Redis
+	until time.Time // the reset by this process's monotonic clock
+	began time.Time // what ended before is in what is left
+	seq   uint64    // of the call that told
 }
 
-// keys are the KEYS of quota.lua.
-func (r request) keys(k keys, account string) []string {
-	return []string{k.quota(account), k.processes(account), k.ended(account), k.call(account, r.token)}
+func (s *scripts) take(ctx context.Context, name string, seq uint64, r taking, then func(reply, error)) error {
+	p := s.process
+	return s.run(ctx, name, seq, takeScript, s.marks(name), append([]any{
+		r.header.day, r.header.remaining, r.header.reset, r.taken, r.callers, r.most, r.keep, r.daily,
+		milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), p.holder,
+	}, anys(r.ended)...), then)
 }
 
-// args are the ARGV of quota.lua.
-func (r request) args(p process, now time.Time) []any {
-	news := -1
-	if r.news.news {
-		news = r.news.remaining
+func (s *scripts) head(ctx context.Context, name string, seq uint64, r telling, then func(reply, error)) error {
+	see := ""
+	if r.see {
+		see = "see"
 	}
-	v := r.view
-	if v.kind == "p" {
-		v = view{}
-	}
-	return []any{
-		r.want, r.keep, r.token,
-		news, r.news.reset, r.news.back, r.news.extra, r.ended,
-		r.probe, r.verdict,
-		v.epoch, v.kind, v.reset, v.left, v.mine,
-		shareField(p.name), p.holder, r.share, r.held,
-		p.daily, nextMidnight(now).UnixMilli(),
-		milliseconds(p.probeTime), milliseconds(openTime), milliseconds(settleTime),
-		r.acked, grantedField(p.holder), milliseconds(lookTime),
-	}
+	return s.run(ctx, name, seq, headScript, s.marks(name), append([]any{
+		r.header.day, r.header.remaining, r.header.reset, r.attempt, see, r.verdict,
+	}, anys(r.ended)...), then)
 }
 
-var errForeign = errors.New("redisstore: the key of the quota holds something foreign")
+func (s *scripts) put(ctx context.Context, name string, seq uint64, r putting, then func(reply, error)) error {
+	field := ""
+	if r.share {
+		field = shareField(s.process.name)
+	}
+	return s.run(ctx, name, seq, putScript, []string{s.conn.keys.call(name, rand.Text())}, []any{r.day, r.delta, field, s.process.holder}, then)
+}
 
-func readReply(values []any, start time.Time, seq uint64) (reply, error) {
-	if len(values) != 9 {
+// marks are the keys that say what is done while no day is known, and where none can be.
+func (s *scripts) marks(name string) []string {
+	keys := s.conn.keys
+	return []string{keys.probe(name), keys.open(name), keys.hold(name)}
+}
+
+// run asks Redis once, and gives the answer to then: also one that comes when nobody waits for it any more,
+// since Redis has acted.
+func (s *scripts) run(ctx context.Context, name string, seq uint64, script *redis.Script, keys []string, args []any, then func(reply, error)) error {
+	token, start := rand.Text(), time.Now()
+	keys = append([]string{s.conn.keys.day(name), s.conn.keys.out(name)}, keys...)
+	args = append([]any{token}, args...)
+	_, err := ask(ctx, s.conn, &s.area, func(ctx context.Context) (struct{}, error) {
+		got, err := readReply(script.Run(ctx, s.conn.client, keys, args...), token, start, seq)
+		s.conn.report(err) // then may ask, too
+		then(got, err)
+		return struct{}{}, err
+	}, nil)
+	return err
+}
+
+func anys(texts []string) (all []any) {
+	for _, text := range texts {
+		all = append(all, text)
+	}
+	return all
+}
+
+func readReply(cmd *redis.Cmd, token string, start time.Time, seq uint64) (reply, error) {
+	if err := cmd.Err(); err != nil {
+		return reply{}, err
+	}
+	values, err := cmd.Slice()
+	if err != nil || len(values) != 11 {
 		return reply{}, errForeign
 	}
-	var numbers [9]int64
-	var texts [9]string
+	var numbers [11]int64
+	var texts [11]string
 	for i, value := range values {
 		switch v := value.(type) {
 		case int64:
@@ -127,20 +180,31 @@ func readReply(values []any, start time.Time, seq uint64) (reply, error) {
 			return reply{}, errForeign
 		}
 	}
-	return reply{
-		status: int(numbers[0]),
-		units:  int(numbers[1]),
-		left:   int(numbers[2]),
-		share:  int(numbers[8]),
-		view: view{
-			epoch: texts[5], kind: texts[6], reset: numbers[3], left: int(numbers[2]), granted: int(numbers[7]),
-			until: start.Add(time.Duration(numbers[4]) * time.Millisecond), seq: seq,
+	after := func(ms int64) time.Duration {
+		return time.Duration(min(ms, longestDay.Milliseconds())) * time.Millisecond
+	}
+	r := reply{
+		token: token, status: texts[0], units: int(numbers[1]), share: int(numbers[2]), probe: texts[3],
+		day: day{
+			id: texts[4], kind: texts[5], left: int(numbers[6]), reset: numbers[7],
+			until: start.Add(after(numbers[8])), began: start.Add(-after(numbers[9])), taken: int(numbers[10]), seq: seq,
 		},
-	}, nil
-}
-
-// nextMidnight is when a day of WithDailyQuota is taken to end.
-func nextMidnight(now time.Time) time.Time {
-	y, m, d := now.In(fiscope.Lima).Date()
-	return time.Date(y, m, d+1, 0, 0, 0, 0, fiscope.Lima)
+	}
+	switch r.status {
+	case "day", "look":
+		if r.day.id == "" || r.units < 1 {
+			return reply{}, errForeign
+		}
+	case "spent":
+		if r.day.id == "" {
+			return reply{}, errForeign
+		}
+	case "", "open", "probe", "wait", "failed", "held":
+	default:
+		return reply{}, errForeign
+	}
+	if r.units < 0 || r.share < 0 || r.day.left < 0 {
+		return reply{}, errForeign
+	}
+	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -27,7 +28,7 @@ var _ fiscope.Store = (*Store)(nil)
 // New returns a Store on a client of yours, which may be of a single server, a sentinel or a cluster. It
 // asks Redis nothing yet, and never closes the client.
 func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
-	if client == nil {
+	if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
 		return nil, errors.New("redisstore: the client is nil")
 	}
 	conn := &connection{
@@ -40,9 +41,11 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		conn:  conn,
 		cache: area{name: "cache", fallback: "answers are not shared"},
 		quota: quota{
-			conn:     conn,
-			area:     area{name: "quota", fallback: "only what is set aside for this process is sent"},
-			process:  process{holder: rand.Text(), probeTime: 15 * time.Second},
+			scripts: scripts{
+				conn:    conn,
+				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
+				process: process{holder: rand.Text(), probeTime: 35 * time.Second},
+			},
 			lease:    1,
 			share:    5,
 			accounts: map[string]*account{},
@@ -68,37 +71,47 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// Load implements [fiscope.Store].
+// An answer that is larger is not shared: what may be read at once has a bound.
+const largestAnswer = 4 << 20
+
+// Load implements [fiscope.Store]. What is no answer is nothing: a key of another type, or one that holds more
+// than 4 MiB.
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	return ask(ctx, s.conn, &s.cache, func(ctx context.Context) ([]byte, error) {
-		value, err := s.conn.client.Get(ctx, s.conn.keys.answer(key)).Bytes()
-		if errors.Is(err, redis.Nil) {
-			return nil, nil
-		}
-		return value, err
+	value, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) ([]byte, error) {
+		return s.conn.client.GetRange(ctx, s.conn.keys.answer(key), 0, largestAnswer).Bytes()
 	}, nil)
+	var replied redis.Error
+	switch {
+	case errors.As(err, &replied) && !errors.Is(err, errAway):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(value) == 0 || len(value) > largestAnswer:
+		return nil, nil
+	}
+	return value, nil
 }
 
 // Save implements [fiscope.Store].
 func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	if ttl < time.Millisecond {
+	if ttl <= 0 || len(value) > largestAnswer {
 		return nil
 	}
 	_, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) (string, error) {
-		return s.conn.client.Set(ctx, s.conn.keys.answer(key), value, ttl).Result()
+		return s.conn.client.Set(ctx, s.conn.keys.answer(key), value, time.Duration(milliseconds(ttl))*time.Millisecond).Result()
 	}, nil)
 	return err
 }
 
-// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only
-// what was set aside for this process is granted.
+// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
+// leased and set aside for this process is granted, and then fiscope.QuotaAway.
 func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
 	return s.quota.reserve(ctx, name, keep)
 }
 
 // Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
-// probe or without a count, and where the quota turns out to be spent, to be of another day, or to be
-// given back by a process without leases. Everything else goes along with the next reservation.
+// probe, and where the quota turns out to be spent, to be of another day, or to be given back by a process
+// without leases. Everything else goes along with the next reservation.
 func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
 	return s.quota.settle(ctx, name, reservation, o)
 }

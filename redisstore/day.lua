@@ -1,0 +1,86 @@
+-- Each script of the quota begins with this: the day of an account as it is now, and what a header does to it.
+-- KEYS: 1 the day, 2 attempts that left while no day was known. ARGV[1] is random, for each call. Times are
+-- milliseconds by the clock of Redis. keys.go says what is in each key.
+local DAY, OUT = KEYS[1], KEYS[2]
+local MINUTE, HOUR = 60000, 3600000
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+
+local function text(n) return string.format('%.0f', n) end
+
+local function drop_foreign(key, kind)
+  local is = redis.call('TYPE', key).ok
+  if is ~= kind and is ~= 'none' then redis.call('DEL', key) end
+end
+
+-- What a key says that lives for a while, and false for nothing.
+local function says(key, longest)
+  local ttl = redis.call('PTTL', key)
+  if ttl == -2 then return false end
+  if ttl < 0 or ttl > longest then redis.call('DEL', key) end
+  drop_foreign(key, 'string')
+  return redis.call('GET', key)
+end
+
+local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began', 'taken')
+if stored.err then stored = {} end
+local id, kind = stored[1] or '', stored[2] or ''
+local left, reset = tonumber(stored[3] or '') or -1, tonumber(stored[4] or '') or 0
+local began, taken = tonumber(stored[5] or '') or 0, tonumber(stored[6] or '') or 0
+
+local function forget()
+  id, kind, left, reset, began, taken = '', '', 0, 0, 0, 0
+  redis.call('DEL', DAY)
+end
+
+-- The first write of a script needs no memory: then Redis allows the others too when its memory is full.
+if id ~= '' and left >= 0 and reset > now and reset <= now + 48 * HOUR then
+  redis.call('PEXPIREAT', DAY, text(reset))
+else
+  forget()
+end
+
+local function keep_day()
+  redis.call('HSET', DAY, 'id', id, 'kind', kind, 'left', text(left), 'reset', text(reset), 'taken', text(taken))
+  redis.call('PEXPIREAT', DAY, text(reset))
+end
+
+local function begin(units, ends, how, since)
+  redis.call('DEL', DAY, OUT)
+  id, kind, left, reset, began, taken = ARGV[1], how, math.max(0, units), ends, since or now, 0
+  redis.call('HSET', DAY, 'began', text(began), 'opened', text(left), 'aside', '0')
+  keep_day()
+end
+
+-- What a header says: of an attempt that was reserved on the day of, '' while none was known, and at that time.
+-- ends is 0 where it named no reset. One that went to see left after all that is known, and is believed upwards
+-- too. Returns whether it said anything of the present.
+local function head(of, remaining, ends, went_to_see, since)
+  if remaining < 0 or of ~= '' and of ~= id or ends ~= 0 and (ends <= now or ends > now + 48 * HOUR) then
+    return false
+  elseif id == '' then
+    drop_foreign(OUT, 'zset')
+    begin(remaining - redis.call('ZCARD', OUT), ends > 0 and ends or now + MINUTE, ends > 0 and 'header' or 'minute', since)
+  elseif kind == 'header' and ends > reset + HOUR then
+    begin(remaining, ends, 'header') -- the next day
+  elseif of == '' and ends == 0 or kind == 'header' and ends > 0 and ends < reset - HOUR then
+    return false -- of which day is not known, or of another
+  else
+    left = went_to_see and remaining or math.min(left, remaining)
+    if ends > 0 then reset, kind = kind == 'header' and math.max(reset, ends) or ends, 'header' end
+    if left > 0 then redis.call('HDEL', DAY, 'look') end
+    keep_day()
+  end
+  return true
+end
+
+local function ended(first) -- the attempts that are over, of those that left while no day was known
+  if #ARGV < first then return end
+  drop_foreign(OUT, 'zset')
+  for i = first, #ARGV do redis.call('ZREM', OUT, ARGV[i]) end
+end
+
+local function reply(status, units, share, probe)
+  return {status, units or 0, share or 0, probe or '', id, kind, text(left), text(reset), text(math.max(0, reset - now)),
+    text(math.max(0, now - began)), text(taken)}
+end
