@@ -29,6 +29,7 @@ type call struct {
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
 
 	op      Operation    // "" when no route has the path
+	words   string       // of its route, with which its path begins; "" for no route
 	ruc     string       // of a lookup's path; of a validation, the issuer's once its fields are right
 	key     string       // as it came
 	known   *redact.Keys // the server's keys when it came
@@ -172,7 +173,7 @@ func (c *call) record(a answer) {
 		if a.kept != nil {
 			kept = a.kept
 		}
-		e = entry{c.request(a), redact.Answer(kept, c.keys), headerOf(c.r), c.solUser, c.span, c.known}
+		e = entry{c.request(a), redact.Answer(kept, c.keys), headerOf(c.r), c.solUser, c.span, c.words, c.known}
 	} else {
 		e.N, e.Key = c.n, c.fingerprint()
 	}
@@ -206,7 +207,7 @@ func (c *call) request(a answer) Request {
 		Op:      c.op,
 		Matched: c.admitted,
 		Method:  redact.Text(c.r.Method, c.keys),
-		Path:    shownPath(c.op, c.r.URL.Path, func(s string) string { return redact.Text(s, c.keys) }),
+		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
 		Query:   redact.Query(c.r.URL, c.keys),
 		Key:     c.fingerprint(),
 		Agent:   redact.Text(c.r.UserAgent(), c.keys),

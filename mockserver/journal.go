@@ -51,6 +51,7 @@ type entry struct {
 	header header
 	sol    uint64 // the hash of the SOL user that it tried; 0 for none
 	span
+	words string       // of the route, with which the path begins
 	known *redact.Keys // that are not in it
 }
 
@@ -63,7 +64,7 @@ func (e *entry) hide(keys *redact.Keys) {
 	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
 		*text = keys.Out(*text)
 	}
-	e.Path = shownPath(e.Op, e.Path, keys.Out)
+	e.Path = redact.Path(e.Path, e.words, *keys)
 	e.answer = redact.Answer(e.answer, *keys)
 }
 

@@ -25,6 +25,12 @@ var routes = [...]route{
 	{OpTipoCambio, http.MethodGet, "/api/tipocambio", false, tipoCambio},
 }
 
+// words are what every path of a route begins with.
+func (to *route) words() string {
+	words, _, _ := strings.Cut(to.path, "{")
+	return words
+}
+
 func routeTo(op Operation) *route {
 	for i := range routes {
 		if routes[i].op == op {
@@ -69,26 +75,6 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 		return routeTo(OpConsultar), name
 	}
 	return nil, ""
-}
-
-// routeWords are what every path of an operation begins with; "" for no operation.
-func routeWords(op Operation) string {
-	to := routeTo(op)
-	if to == nil {
-		return ""
-	}
-	words, _, _ := strings.Cut(to.path, "{")
-	return words
-}
-
-// shownPath is the path of a request to an operation, or to none, with what hide makes of all but the words of
-// the route, which are no secret.
-func shownPath(op Operation, path string, hide func(string) string) string {
-	rest := strings.TrimPrefix(path, routeWords(op))
-	if hidden := hide(rest); hidden != rest {
-		return routeWords(op) + hidden
-	}
-	return path
 }
 
 func wrongMethod(to *route, c *call) answer {

@@ -105,7 +105,7 @@ type urlFile struct {
 
 // takeURLFile takes a file that [checkURLFile] has found free, unless another start was quicker.
 func takeURLFile(name string, stale []byte) (*urlFile, error) {
-	next, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	next, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the files of who runs the program
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return nil, fmt.Errorf("-url-file: another server is about to write %s: choose another file, or remove %s.new if none is starting", name, name)

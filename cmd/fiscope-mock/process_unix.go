@@ -21,7 +21,7 @@ func leave(status int) {
 	if status == -int(syscall.SIGINT) {
 		if signal.Reset(syscall.SIGINT); !signal.Ignored(syscall.SIGINT) {
 			_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
-			time.Sleep(time.Second) // it comes meanwhile
+			<-time.After(time.Second) // it comes meanwhile
 		}
 	}
 	if status < 0 {
