@@ -53,7 +53,8 @@ type call struct {
 
 	wasRead   bool // the body
 	admitted  bool // path, method and key are right
-	charged   bool // it took one query from the quota
+	charged   bool // it took one query from the quota ...
+	charge    charge
 	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
 }
@@ -90,11 +91,18 @@ func (c *call) readOn() bool {
 	})
 	defer watch.Wait()
 	defer close(read)
-	_, err := c.readBody()
-	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) {
-		_, err = io.Copy(io.Discard, c.r.Body)
+	if !c.arrived() {
+		return false
 	}
+	_, err := io.Copy(io.Discard, c.r.Body)
 	return err == nil
+}
+
+// arrived reads the body and reports whether it came, if only to be too large.
+func (c *call) arrived() bool {
+	_, err := c.readBody()
+	tooLarge := (*http.MaxBytesError)(nil)
+	return err == nil || errors.As(err, &tooLarge)
 }
 
 // query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes
@@ -185,7 +193,12 @@ func (c *call) record(a answer) {
 	if c.charged && !c.counted {
 		spent, c.counted = 1, true
 	}
-	c.n = c.journal.record(of, &e, spent)
+	wiped := c.n > 0 && c.charged && !c.charge.stands()
+	before := c.n
+	c.n = c.journal.record(of, &e, spent, wiped)
+	if wiped && before != c.n {
+		c.charged = false
+	}
 }
 
 // fingerprint is that of the call's key, "" without one.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -416,4 +417,205 @@ func TestJournalComesBeforeTheAnswer(t *testing.T) {
 	}
 	wg.Wait()
 	srv.AssertCalls(t, mockserver.Filter{}, 200)
+}
+
+// What is under way when the journal is cleared is in it when it goes on, with its end, and with its cost where
+// the quota has that too.
+func TestWhatIsUnderWayWhenTheJournalIsCleared(t *testing.T) {
+	type parts = []mockserver.Part
+	journal, quotas := mockserver.PartJournal, mockserver.PartQuotas
+	hold := mockserver.Hold()
+	for name, c := range map[string]struct {
+		step   mockserver.Step
+		reset  parts
+		tenant bool
+		spent  int // by the quota, and by the journal
+	}{
+		"not charged yet":            {hold.Uncharged(), parts{journal}, false, 3},
+		"not charged yet, both":      {hold.Uncharged(), parts{journal, quotas}, false, 3},
+		"charged":                    {hold, parts{journal}, false, 3},
+		"charged, both":              {hold, parts{journal, quotas}, false, 0},
+		"charged, the other order":   {hold, parts{quotas, journal}, false, 0},
+		"of a tenant":                {hold.Uncharged(), parts{journal, quotas}, true, 3},
+		"of a tenant, charged":       {hold, nil, true, 0},
+		"cut in the end":             {hold.And(mockserver.CloseInside), parts{journal}, false, 3},
+		"held, and latency":          {hold.And(mockserver.Latency(time.Second)), parts{journal, quotas}, false, 0},
+		"held, and latency, charged": {hold.And(mockserver.Latency(time.Second)), parts{journal}, false, 3},
+	} {
+		for _, kept := range []int{1000, 2} {
+			t.Run(fmt.Sprint(name, ", journal of ", kept), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv, api := start(t, mockserver.WithJournal(kept))
+					gate := srv.Fault(mockserver.Match{}, c.step)
+					var wg sync.WaitGroup
+					for range 3 {
+						wg.Go(func() { _, _ = api.try("GET", lookup, "") })
+					}
+					synctest.Wait()
+					if c.tenant {
+						require.NoError(t, srv.Tenant(srv.APIKey).Reset(quotas, journal))
+					} else {
+						require.NoError(t, srv.Reset(c.reset...))
+					}
+					gate.Release()
+					wg.Wait()
+					q, _ := srv.Quota(srv.APIKey)
+					assert.Equal(t, c.spent, q.Spent)
+					calls, _ := srv.Totals()
+					assert.Equal(t, 3, calls, "each once")
+					var said fakeTB
+					if kept == 2 {
+						assert.Equal(t, 1, srv.Dropped(""))
+						assert.False(t, srv.AssertSpent(&said, mockserver.Filter{}, 0))
+						return
+					}
+					srv.AssertSpent(t, mockserver.Filter{}, c.spent)
+					srv.AssertCalls(t, mockserver.Filter{Status: 200}, 3)
+					assert.Zero(t, srv.Dropped(""))
+					ns := map[int64]bool{}
+					for _, r := range srv.Requests() {
+						ns[r.N] = true
+					}
+					assert.Len(t, ns, 3, "numbers of their own")
+				})
+			})
+		}
+	}
+}
+
+// A key that is taken away leaves nothing of its requests, whoever took it, and whether it comes back or not.
+func TestAKeyThatIsTakenAwayTakesItsJournal(t *testing.T) {
+	const key = "otra-clave"
+	for name, take := range map[string]func(*mockserver.Server) error{
+		"DeleteKey": func(s *mockserver.Server) error { return s.DeleteKey(key) },
+		"a reset":   func(s *mockserver.Server) error { return s.Reset(mockserver.PartData) },
+		"its own reset": func(s *mockserver.Server) error {
+			return s.Tenant(key).Reset(mockserver.PartJournal)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithJournal(2))
+			api = api.withKey(key)
+			nothing := func(when string) {
+				assert.Empty(t, srv.Requests(), when)
+				assert.Zero(t, srv.Dropped(key)+srv.Dropped(""), when)
+				srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
+			}
+			for range 5 { // as an unknown key
+				api.get(lookup)
+			}
+			require.NoError(t, srv.PutKey(key, 50))
+			for range 4 {
+				api.get(lookup)
+			}
+			assert.Equal(t, 5, srv.Dropped(key))
+			require.NoError(t, take(srv))
+			nothing("it is gone")
+			require.NoError(t, srv.PutKey(key, 50))
+			nothing("it is back")
+			api.get(lookup)
+			srv.AssertCalls(t, mockserver.Filter{Key: key}, 1)
+			require.NoError(t, srv.Tenant(key).Reset())
+			nothing("it begins anew")
+		})
+	}
+}
+
+// A call under way whose key is taken away ends among the requests without a known key.
+func TestACallWhoseKeyIsTakenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t, mockserver.WithKey("otra-clave", 5))
+		gate := srv.Fault(mockserver.Match{}, mockserver.Hold())
+		got := make(chan reply)
+		go func() { got <- api.withKey("otra-clave").get(lookup) }()
+		synctest.Wait()
+		require.NoError(t, srv.DeleteKey("otra-clave"))
+		gate.Release()
+		assert.Equal(t, 200, (<-got).status)
+		srv.AssertCalls(t, mockserver.Filter{Key: "otra-clave", Status: 200}, 1)
+		require.NoError(t, srv.PutKey("otra-clave", 5))
+		require.NoError(t, srv.Tenant("otra-clave").Reset(mockserver.PartJournal))
+		assert.Empty(t, srv.Requests())
+	})
+}
+
+// However many unknown keys come, what is kept of them has an end, and no assertion passes on what is left.
+func TestManyUnknownKeys(t *testing.T) {
+	srv, api := start(t, mockserver.WithJournal(1), mockserver.WithKey("otra-clave", 50))
+	api.withKey("otra-clave").get(lookup)
+	const keys = 1100
+	for i := range keys {
+		req := httptest.NewRequest(http.MethodGet, lookup, nil)
+		req.Header.Set("X-API-KEY", fmt.Sprint("desconocida-", i))
+		srv.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	assert.Equal(t, keys-1, srv.Dropped(""))
+	srv.AssertCalls(t, mockserver.Filter{Key: "otra-clave"}, 1)
+	var said fakeTB
+	for _, key := range []string{"desconocida-0", "desconocida-1050", "nunca-vista"} {
+		assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 0), key)
+	}
+	assert.Equal(t, 1, srv.Dropped("desconocida-0"))
+	require.NoError(t, srv.PutKey("desconocida-1050", 5))
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: "desconocida-1050"}, 0), "it may be one of those")
+	require.NoError(t, srv.Tenant("desconocida-1050").Reset(mockserver.PartJournal))
+	srv.AssertCalls(t, mockserver.Filter{Key: "desconocida-1050"}, 0)
+	require.NoError(t, srv.Reset(mockserver.PartJournal))
+	srv.AssertCalls(t, mockserver.Filter{}, 0)
+	assert.Zero(t, srv.Dropped("nunca-vista"))
+}
+
+// What the server knows neither as a key nor as a fingerprint of a request is a key, and is not shown.
+func TestAnUnknownKeyThatLooksLikeAFingerprint(t *testing.T) {
+	const key = "k_0badf00d"
+	srv, api := start(t, mockserver.WithJournal(3))
+	srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
+	api.withKey(key).get(lookup)
+	api.withKey(key).get(lookup)
+	srv.AssertCalls(t, mockserver.Filter{Key: key}, 2)
+	srv.AssertCalls(t, mockserver.Filter{Key: srv.Requests()[0].Key}, 2)
+	var said fakeTB
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := srv.WaitRequests(ctx, mockserver.Filter{Key: key}, 3)
+	said.Errorf("%v", err)
+	api.withKey(key).get(lookup)
+	api.withKey(key).get(lookup)
+	assert.Equal(t, 1, srv.Dropped(key))
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 3))
+	assert.NotContains(t, said.String(), key)
+}
+
+// A wait that no request can end fails at once.
+func TestAWaitWithoutRoomAmongStrays(t *testing.T) {
+	srv, api := start(t, mockserver.WithJournal(5), mockserver.WithKey("otra-clave", 50))
+	api.withKey("desconocida").get(lookup)
+	for name, f := range map[string]mockserver.Filter{
+		"what no stray is":     {Status: 200, Key: srv.APIKey},
+		"what only strays are": {Status: 401, Unmatched: true},
+		"of an unknown key":    {Key: "desconocida"},
+	} {
+		_, err := srv.WaitRequests(t.Context(), f, 6)
+		assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, name)
+	}
+	_, err := srv.WaitRequests(t.Context(), mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 11)
+	assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, "two keys have room for 10")
+}
+
+// The journal has the status of an answer that was not sent in one piece, or not in full.
+func TestTheStatusOfAnAnswerInPieces(t *testing.T) {
+	for name, step := range map[string]mockserver.Step{
+		"slow": mockserver.Dribble(50, 0), "reset inside": mockserver.ResetInside, "closed inside": mockserver.CloseInside,
+		"slow, closed inside": mockserver.Dribble(50, 0).And(mockserver.CloseInside),
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t)
+			srv.Fault(mockserver.Match{}, step)
+			_, _ = api.try("GET", lookup, "")
+			require.Len(t, srv.Requests(), 1)
+			assert.Equal(t, 200, srv.Requests()[0].Status)
+			assert.Equal(t, 1, srv.Requests()[0].Cost)
+		})
+	}
 }

@@ -93,23 +93,18 @@ type solUser struct {
 	blockedUntil time.Time
 }
 
-// put takes users that were checked.
-func (s *sol) put(us ...SOL) {
+// change takes the deleted users away and then puts users, both checked, in one step.
+func (s *sol) change(deleted []UsuarioID, put []SOL) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users == nil {
-		s.users = make(map[UsuarioID]*solUser, len(us))
-	}
-	for _, u := range us {
-		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
-	}
-}
-
-func (s *sol) remove(ids ...UsuarioID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range deleted {
 		delete(s.users, id)
+	}
+	if s.users == nil {
+		s.users = make(map[UsuarioID]*solUser, len(put))
+	}
+	for _, u := range put {
+		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
 	}
 }
 

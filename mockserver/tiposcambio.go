@@ -87,24 +87,21 @@ func (s *tiposCambio) of(fecha fiscope.Fecha) (rate, bool) {
 	return synthetic(fecha), true
 }
 
-// put takes rates that were checked.
-func (s *tiposCambio) put(ts ...TipoCambio) {
-	for _, t := range ts {
+// change leaves days without a rate and then puts rates, both checked, in one step.
+func (s *tiposCambio) change(without []string, put []TipoCambio) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fecha := range without {
+		s.set(fecha, rate{})
+	}
+	for _, t := range put {
 		s.set(t.Fecha, rate{t.Compra, t.Venta})
 	}
 }
 
-// remove leaves days, which were checked, without a rate.
-func (s *tiposCambio) remove(fechas ...string) {
-	for _, fecha := range fechas {
-		s.set(fecha, rate{})
-	}
-}
-
+// set sets a day's rate, the zero one for none. It is called with the lock held.
 func (s *tiposCambio) set(text string, r rate) {
 	fecha, _ := diaDeTipoCambio(text) // it was checked
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.over == nil {
 		s.over = map[fiscope.Fecha]rate{}
 	}

@@ -98,19 +98,25 @@ func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config 
 // options are the server's, from the flags. What a flag says of a key wins over a data file.
 func (s settings) options() ([]mockserver.Option, error) {
 	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithJournal(s.journal), mockserver.WithHoldLimit(s.hold)}
-	for i, k := range s.keys {
-		if i == 0 {
-			opts = append(opts, mockserver.WithAPIKey(k.key))
-			continue
-		}
-		opts = append(opts, mockserver.WithKey(k.key, s.assume.Quota))
+	if len(s.keys) > 0 {
+		opts = append(opts, mockserver.WithAPIKey(s.keys[0].key))
 	}
+	var alike []string
+	for _, k := range s.keys {
+		if k.quota == nil {
+			alike = append(alike, k.key)
+		}
+	}
+	opts = append(opts, mockserver.WithKeys(alike...))
 	for _, name := range s.data {
 		d, err := mockserver.LoadData(name)
 		if err != nil {
 			return nil, err
 		}
 		opts = append(opts, mockserver.WithData(d))
+	}
+	if s.quota != nil || s.assumed {
+		opts = append(opts, mockserver.WithQuota(s.assume.Quota), mockserver.WithKeys(alike...))
 	}
 	for _, k := range s.keys {
 		if k.quota != nil {

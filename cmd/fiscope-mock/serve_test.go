@@ -78,14 +78,12 @@ func TestQuotaInForce(t *testing.T) {
 			assert.Equal(t, c.limit, limit)
 			_, body := ask(t, "GET", url+"/_mock/quotas", "")
 			assert.Contains(t, body, `"limit": `+c.limit)
-			assumed := c.limit
 			if name == "another key" {
 				_, limit = lookup(t, url, "b")
 				assert.Equal(t, "7", limit)
-				assumed = "7"
 			}
 			_, body = ask(t, "GET", url+"/_mock/assumptions", "")
-			assert.Regexp(t, `"name": "Quota",\s+"value": "`+assumed+`"`, body)
+			assert.Regexp(t, `"name": "Quota",\s+"value": "`+c.limit+`"`, body)
 		})
 	}
 	var stderr bytes.Buffer
@@ -251,5 +249,35 @@ func (p *pipes) Accept() (net.Conn, error) {
 		return conn, nil
 	case <-p.closed:
 		return nil, net.ErrClosed
+	}
+}
+
+// What a flag says of a quota wins over a data file; a key that only the file names keeps the file's.
+func TestAQuotaBesideADataFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "datos.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"keys": [{"key": "clave-de-prueba", "quota": 1000}, {"key": "clave-a", "quota": 30}, {"key": "clave-z", "quota": 40}]}`), 0o600))
+	for name, c := range map[string]struct {
+		args string
+		want map[string]string
+	}{
+		"-quota":                     {"-quota 2", map[string]string{"clave-de-prueba": "2", "clave-z": "40"}},
+		"-assume":                    {"-assume Quota=2", map[string]string{"clave-de-prueba": "2", "clave-z": "40"}},
+		"-assume, the default":       {"-assume quota=1000 -api-key clave-a", map[string]string{"clave-a": "1000", "clave-z": "40", "clave-de-prueba": "1000"}},
+		"both, the same":             {"-quota 2 -assume Quota=2", map[string]string{"clave-de-prueba": "2"}},
+		"neither":                    {"-assume BlockAfter=9", map[string]string{"clave-de-prueba": "1000", "clave-z": "40"}},
+		"neither, another key":       {"-api-key clave-z", map[string]string{"clave-z": "40"}},
+		"a key's own":                {"-quota 2 -api-key clave-z=5", map[string]string{"clave-z": "5", "clave-a": "30"}},
+		"another own key":            {"-quota 2 -api-key clave-z", map[string]string{"clave-z": "2", "clave-a": "30"}},
+		"a second key":               {"-quota 2 -api-key clave-z -api-key clave-a", map[string]string{"clave-z": "2", "clave-a": "2"}},
+		"a second key without quota": {"-api-key clave-b=5 -api-key clave-a -api-key clave-c", map[string]string{"clave-b": "5", "clave-a": "30", "clave-c": "1000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := serving(t, vars(), append([]string{"-addr", "127.0.0.1:0", "-log", "off", "-data", file}, strings.Fields(c.args)...)...)
+			for key, want := range c.want {
+				status, limit := lookup(t, url, key)
+				assert.Equal(t, 200, status, key)
+				assert.Equal(t, want, limit, key)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func (a *api) getAssumptions(*http.Request) (any, error) {
@@ -24,19 +25,21 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 	if len(changes) == 0 {
 		return nil, invalid("envíe "+shape, "no dice qué lectura cambia")
 	}
-	assume := a.Mock.Assumptions()
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		setting, value := name, string(changes[name])
-		if text := ""; json.Unmarshal(changes[name], &text) == nil && value != "null" {
-			setting += "=" + text
-		} else if strings.Trim(value[:1], "-0123456789tf") == "" {
-			setting += "=" + value
-		} // else it has no value, at which its error says those that it takes
-		if err := assumption.Set(&assume, setting); err != nil {
-			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+	err := a.Mock.ChangeAssumptions(func(assume *mockserver.Assumptions) error {
+		for _, name := range slices.Sorted(maps.Keys(changes)) {
+			setting, value := name, string(changes[name])
+			if text := ""; json.Unmarshal(changes[name], &text) == nil && value != "null" {
+				setting += "=" + text
+			} else if strings.Trim(value[:1], "-0123456789tf") == "" {
+				setting += "=" + value
+			} // else it has no value, at which its error says those that it takes
+			if err := assumption.Set(assume, setting); err != nil {
+				return invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+			}
 		}
-	}
-	if err := a.Mock.SetAssumptions(assume); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return a.getAssumptions(r)

@@ -77,9 +77,12 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := a.Mock.APIKey
+	key := a.Mock.OwnKey()
 	if tenant != nil {
 		key = tenant.APIKey
+	}
+	if _, ok := a.Mock.Quota(key); !ok {
+		return nil, notFound("envíe X-API-KEY con una clave de este servidor, o agréguela con PUT /_mock/data", "la clave propia del servidor fue retirada")
 	}
 	if to.Limit != nil {
 		err = a.Mock.PutKey(key, *to.Limit)
