@@ -38,6 +38,10 @@
 // earlier runs were answered. [ValidarRUC],
 // [ParseSerieNumero], [Contribuyente.ActivoYHabido] and [Fecha.DiaHabil] spend nothing.
 //
+// [TipoCambioService.Mes] gets the rates of a month, and [TipoCambioService.MasReciente] the last that is out.
+// [ParseComprobante] reads the name of a receipt's file, and [ParseQR] the code on a printed one; [RUCDeDNI] and
+// [Fecha.SumarDiasHabiles] reckon; [TextoParaUsuario] says in Spanish what a clerk may read of an error.
+//
 // # Names
 //
 // The domain speaks Spanish, with the words of the service's contract; the plumbing speaks the English

@@ -20,13 +20,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.came = c.now
 	to, ruc := routeOf(r.URL)
 	if c.ruc = ruc; to != nil {
-		c.op = to.op
+		c.op, c.words = to.op, to.words()
 	}
 	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
-	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
+	c.known = s.keys.searched.Load()
+	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
 	if a, refused := refused(c, to, assume); refused {

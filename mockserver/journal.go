@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // journalDefault is how many requests of each key a server remembers; see [WithJournal].
@@ -49,6 +51,21 @@ type entry struct {
 	header header
 	sol    uint64 // the hash of the SOL user that it tried; 0 for none
 	span
+	words string       // of the route, with which the path begins
+	known *redact.Keys // that are not in it
+}
+
+// hide takes keys out of an entry that the server did not know when it was kept.
+func (e *entry) hide(keys *redact.Keys) {
+	if e.known == keys {
+		return
+	}
+	e.known = keys
+	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
+		*text = keys.Out(*text)
+	}
+	e.Path = redact.Path(e.Path, e.words, *keys)
+	e.answer = redact.Answer(e.answer, *keys)
 }
 
 // span is when a request was under way: from its arrival until the last of its answer was about to leave. The
@@ -63,6 +80,7 @@ type span struct {
 type journal struct {
 	limit int          // of each ring; 0 keeps nothing
 	turns atomic.Int64 // handed out; see span
+	known *atomic.Pointer[redact.Keys]
 
 	mu      sync.Mutex
 	last    int64          // the number of the last request
@@ -289,10 +307,11 @@ func (j *journal) entries(filters ...filter) []entry {
 
 // read is entries with the lock held.
 func (j *journal) read(filters []filter) (found []entry) {
-	take := taking(filters)
+	take, known := taking(filters), j.known.Load()
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
-			if e := r.at(i); take(e) {
+			e := r.at(i)
+			if e.hide(known); take(e) {
 				found = append(found, *e)
 			}
 		}
@@ -321,7 +340,7 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return found, fmt.Errorf("mockserver: %d of %d %v: %w", len(found), n, f, context.Cause(ctx))
+			return found, fmt.Errorf("mockserver: %d of %d %s: %w", len(found), n, j.known.Load().Out(f.String()), context.Cause(ctx))
 		}
 	}
 }

@@ -205,6 +205,140 @@ func TestAnAnswerWithAKeyIsNotKept(t *testing.T) {
 	srv.AssertNoSecrets(t)
 }
 
+// A RUC that is a key is nobody's RUC: nothing shows it, whoever asks for it.
+func TestAKeyOfDigitsIsKeptNowhere(t *testing.T) {
+	const key, number = "20777777777", "87654321"
+	quote := func(s string) string { return `"` + s + `"` }
+	for name, c := range map[string]struct{ path, body string }{
+		"lookup":             {path: "/api/contribuyentes/" + key},
+		"lookup, escaped":    {path: "/api/contribuyentes/%32%30777777777"},
+		"lookup of more":     {path: "/api/contribuyentes/" + number + "000"},
+		"search":             {path: "/api/contribuyentes/search?razonSocial=" + key},
+		"limit":              {path: "/api/contribuyentes/search?razonSocial=sunat&limit=" + key},
+		"date":               {path: "/api/tipocambio?fecha=" + key},
+		"issuer":             {body: cpe(t, "rucEmisor", quote(key))},
+		"issuer, with SOL":   {body: cpe(t, "rucEmisor", quote(key), "claveSol", quote("otra"))},
+		"issuer, escaped":    {body: cpe(t, "rucEmisor", `"\u00320777777777"`)},
+		"caller":             {body: cpe(t, "rucSolicitante", quote(key))},
+		"number":             {body: cpe(t, "numero", number)},
+		"number as text":     {body: cpe(t, "numero", quote(number))},
+		"user":               {body: cpe(t, "usuarioSol", quote(number))},
+		"what is no receipt": {body: quote(key)},
+	} {
+		for _, sender := range []string{mockserver.DefaultAPIKey, key, number, "desconocida", ""} {
+			t.Run(name+" by "+sender, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(key, 10), mockserver.WithKey(number, 10))
+				api = api.withKey(sender)
+				var answer reply
+				if c.body != "" {
+					answer = api.validar(c.body)
+				} else {
+					answer = api.get(c.path)
+				}
+				text, err := json.Marshal(srv.Requests())
+				require.NoError(t, err)
+				for _, shown := range []string{answer.body, string(text), srv.JournalTable(), fmt.Sprintf("%+v", srv.Requests())} {
+					assert.NotContains(t, shown, key)
+					assert.NotContains(t, shown, number)
+				}
+				srv.AssertNoSecrets(t)
+			})
+		}
+	}
+	srv, api := start(t, mockserver.WithKey(key, 10))
+	api.get("/api/contribuyentes/" + key)
+	srv.AssertCalls(t, mockserver.Filter{RUC: key}, 1)
+}
+
+// A key that the server does not know is the request's own, and no more to be kept.
+func TestTheRequestsOwnKeyIsNotKept(t *testing.T) {
+	srv, api := start(t)
+	api.withKey("llave-desconocida").send("GET", "/api/contribuyentes/llave-desconocida", "", "User-Agent", "llave-desconocida")
+	srv.AssertNoSecrets(t, "llave-desconocida")
+}
+
+// What a rewrite cuts or tears apart is no key any more that could be found.
+func TestNoRewriteLeavesAPartOfAKey(t *testing.T) {
+	const key = "llave-SECRETA-de-otro-2026"
+	head := `{"error":"clave ` + key[:len(key)-1]
+	atTheCut := head + key[len(key)-1:] + strings.Repeat(" ", len(head)-3) + `"}`
+	for name, body := range map[string]string{
+		"cut":          atTheCut,
+		"cut, escaped": strings.ReplaceAll(atTheCut, "-SEC", `\u002dSEC`),
+		"a long one":   `{"error":"` + strings.Repeat("x", 9000) + key + strings.Repeat("x", 9000),
+		"no JSON":      "clave " + key,
+	} {
+		for _, rewrite := range []mockserver.Rewrite{mockserver.RewriteTruncated, mockserver.RewriteNumbersAsText, mockserver.RewriteLatin1, mockserver.RewriteTrailing} {
+			t.Run(name+" "+string(rewrite), func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(key, 10))
+				srv.Fault(mockserver.Match{}, mockserver.Answer(403, body).And(mockserver.Effect{Rewrite: rewrite}))
+				sent := api.get(lookup).body
+				if rewrite == mockserver.RewriteTruncated {
+					assert.Equal(t, body[:len(body)/2], sent, "the answer itself is as it was asked for")
+				}
+				for _, part := range []string{"SECRET", "ECRETA", "de-otro"} {
+					assert.NotContains(t, srv.Requests()[0].Answer, part)
+				}
+			})
+		}
+	}
+}
+
+// The words of a route are no secret, also where a key is one of them.
+func TestAKeyThatIsAWordOfARoute(t *testing.T) {
+	for _, key := range []string{"contribuyentes", "search", "validar", "tipocambio", "api/tipo"} {
+		srv, api := start(t, mockserver.WithKey(key, 10))
+		paths := []string{lookup, "/api/contribuyentes/search", "/api/cpe/validar", "/api/tipocambio"}
+		for _, path := range paths {
+			api.get(path)
+			srv.AssertCalls(t, mockserver.Filter{Path: path}, 1)
+		}
+		api.get("/api/contribuyentes/x" + url.PathEscape(key))
+		assert.NotContains(t, strings.TrimPrefix(srv.Requests()[4].Path, "/api/contribuyentes/"), key)
+		srv.AssertNoSecrets(t)
+	}
+}
+
+// What came before the server knew a key is shown without it too, also by a request that was under way.
+func TestAKeyThatIsAddedLaterIsTakenOut(t *testing.T) {
+	const key = "20777777777"
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
+		api.send("GET", "/api/contribuyentes/"+key, "", "User-Agent", "curl "+key)
+		api.get("/api/contribuyentes/search?razonSocial=" + key)
+		api.get("/api/" + key)
+		api.validar(cpe(t, "rucEmisor", `"`+key+`"`))
+		srv.Fault(mockserver.Match{}, mockserver.Answer(500, key), mockserver.Latency(time.Minute))
+		api.get(lookup)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			api.get("/api/contribuyentes/" + key)
+		}()
+		synctest.Wait()
+		require.Contains(t, srv.JournalTable(), key)
+		require.NoError(t, srv.PutKey(key, 5))
+		srv.AssertNoSecrets(t)
+		<-done
+		srv.AssertNoSecrets(t)
+		assert.NotContains(t, srv.JournalTable(), key)
+		srv.AssertCalls(t, mockserver.Filter{RUC: key}, 3)
+		srv.AssertCalls(t, mockserver.Filter{Path: lookup}, 1)
+	})
+}
+
+// A fault may have a key as its name, and more that a terminal would act on.
+func TestAFaultsNameIsShownWithoutKeys(t *testing.T) {
+	const name = "llave-de-otro"
+	srv, api := start(t, mockserver.WithKey(name, 10))
+	_, err := srv.AddFault(mockserver.Fault{Name: name, Steps: []mockserver.Effect{mockserver.Status(500)}})
+	require.NoError(t, err)
+	api.get(lookup)
+	srv.AssertNoSecrets(t)
+	srv.AssertCalls(t, mockserver.Filter{Fault: name}, 1)
+	assert.NotContains(t, srv.JournalTable(), name)
+}
+
 func TestAShortKeyManglesNothing(t *testing.T) {
 	for _, key := range []string{"a", "api", "apico"} {
 		srv, api := start(t, mockserver.WithAPIKey(key))

@@ -116,7 +116,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contrato.md, 2.3)", where)
 	}
-	c.redacted = redact.CPE(object)
+	c.redacted = redact.CPE(object, c.keys)
 	return object, answer{}
 }
 

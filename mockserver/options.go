@@ -130,7 +130,9 @@ func WithQuota(n int) Option {
 	}
 }
 
-// WithAPIKey sets the server's own key, instead of [DefaultAPIKey]: a text of printable ASCII.
+// WithAPIKey sets the server's own key, instead of [DefaultAPIKey]: a text of printable ASCII. The journal and the
+// error texts show no key of 6 characters or more, wherever it stands: one of digits is shown by its fingerprint
+// where it is a RUC too, so take none that is a taxpayer's.
 func WithAPIKey(key string) Option {
 	return func(c *config) error {
 		c.key = &key
@@ -138,7 +140,7 @@ func WithAPIKey(key string) Option {
 	}
 }
 
-// WithKey adds a key with its own daily quota; see [Server.PutKey].
+// WithKey adds a key with its own daily quota; see [Server.PutKey], and [WithAPIKey] for a key of digits.
 func WithKey(key string, quota int) Option {
 	return WithData(Data{Keys: []Key{{key, quota}}})
 }

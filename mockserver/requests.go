@@ -18,6 +18,8 @@ func (s *Server) filter(f Filter) filter {
 	case f.Key != "" && !(redact.IsFingerprint(f.Key) && s.journal.knows(f.Key)):
 		f.Key = redact.Fingerprint(f.Key)
 	}
+	known := s.keys.searched.Load()
+	f.RUC, f.Code, f.Fault = known.Out(f.RUC), known.Out(f.Code), known.Out(f.Fault) // as the journal has them
 	return filter(f)
 }
 
@@ -77,7 +79,7 @@ func (s *Server) JournalTable(filters ...Filter) string {
 // table writes entries of the journal; why says of each one why it does not count, or nothing.
 func (s *Server) table(of []entry, why func(*entry) string) string {
 	if len(of) > 0 {
-		return journalTable(of, why)
+		return journalTable(of, func(e *entry) string { return s.WithoutKeys(why(e)) })
 	}
 	if calls, _ := s.Totals(); calls > 0 {
 		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
@@ -87,7 +89,7 @@ func (s *Server) table(of []entry, why func(*entry) string) string {
 
 // WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
 // that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
-// text. Keys are found in the escapes of a URL and of JSON too.
+// text. Keys are found in the escapes of a URL, of JSON and of HTML too.
 func (s *Server) WithoutKeys(text string, more ...string) string {
 	return s.keys.searched.Load().And(more...).Out(text)
 }

@@ -25,6 +25,9 @@ func TestTaxpayersOfATest(t *testing.T) {
 		require.Len(t, found, 1, "a name of its own")
 		assert.Equal(t, ruc, found[0].RUC)
 	}
+	p := mockserver.Persona(persona)
+	assert.Empty(t, p.NombreComercial, "as in the registry")
+	assert.Equal(t, "-", p.Direccion)
 }
 
 func TestAReceiptAndAUserOfATest(t *testing.T) {

@@ -100,6 +100,7 @@ func Start(opts ...Option) (*Server, error) {
 		closing: make(chan struct{}),
 		t:       outside{},
 	}
+	s.journal.known = &s.keys.searched
 	s.keys.journal = &s.journal
 	s.clock.Start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {

@@ -50,7 +50,7 @@ type UsuarioID struct {
 func (u UsuarioID) check() error {
 	switch {
 	case !isRUC(u.RUC):
-		return cannotTake("SOL user of RUC %q: the RUC is not 11 digits", "usuario SOL del RUC %q: ruc no tiene 11 dígitos", u.RUC)
+		return cannotTake("SOL user: the RUC is not 11 digits", "usuario SOL: ruc no tiene 11 dígitos") // it may be a misplaced clave
 	case u.Usuario == "":
 		return cannotTake("SOL user of RUC %s: the user name is empty", "usuario SOL del RUC %s: usuario está vacío", u.RUC)
 	}

@@ -22,9 +22,10 @@ type TipoCambio struct {
 }
 
 func (t TipoCambio) check() error {
-	for _, n := range []json.Number{t.Compra, t.Venta} {
+	for i, n := range []json.Number{t.Compra, t.Venta} {
 		if !positiveDecimal(n) {
-			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750", "tipo de cambio de %s: %q no es un decimal positivo como 3.750", t.Fecha, string(n))
+			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750, in %s", "tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
+				t.Fecha, string(n), []string{"compra", "venta"}[i])
 		}
 	}
 	_, err := diaDeTipoCambio(t.Fecha)

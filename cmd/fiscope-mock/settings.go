@@ -149,6 +149,8 @@ func (s settings) check() error {
 		return errors.New("-tls-cert and -tls-key go together")
 	case pair && (s.selfSigned || s.caFile != "" || len(s.hosts) > 0):
 		return errors.New("-tls, -tls-ca-file and -tls-host make a certificate: with -tls-cert and -tls-key there is one already")
+	case s.urlFile != "" && s.caFile != "" && sameFile(s.urlFile, s.caFile):
+		return errors.New("-url-file and -tls-ca-file are one file: give each its own")
 	case !s.selfSigned && (s.caFile != "" || len(s.hosts) > 0):
 		return errors.New("-tls-ca-file and -tls-host are of no use without -tls")
 	}

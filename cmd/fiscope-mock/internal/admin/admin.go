@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"path"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -66,6 +67,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if p := a.Door.refuses(r); p != nil {
 		a.refuse(w, p)
+		return
+	}
+	// The mux would answer another writing of a path with a redirect, in English.
+	if clean := path.Clean(r.URL.Path); clean+"/" == Prefix && r.URL.Path != Prefix || r.URL.Path != clean && r.URL.Path != clean+"/" {
+		a.refuse(w, noRoute(r))
 		return
 	}
 	a.mux.ServeHTTP(w, r)

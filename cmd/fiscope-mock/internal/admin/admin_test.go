@@ -40,6 +40,11 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 		method, path, _ := strings.Cut(line, " ")
 		r.do(method, path, "").isProblem(t, 404, codeNoRoute, "¿quiso decir "+near+"? No existe")
 	}
+	for _, path := range []string{"/data", "./data", "x/../data", "data//", "//"} { // a mux would redirect them
+		got := r.do("GET", path, "")
+		got.isProblem(t, 404, codeNoRoute, "¿quiso decir GET /_mock/")
+		assert.Empty(t, got.header.Get("Location"))
+	}
 	got := r.do("DELETE", "clock", "")
 	got.isProblem(t, 405, codeMethod, "use GET o PUT")
 	assert.Equal(t, "GET, PUT", got.header.Get("Allow"))

@@ -45,6 +45,9 @@ func TestPutAssumptions(t *testing.T) {
 	now := r.mock.Assumptions()
 	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
 	assert.True(t, now.ResetRolling)
+	r.ok(new(any), "PUT", "assumptions", `{"BlockAfter": 1234567890123456789, "BlockFor": "1h", "ChargeFailures": false}`)
+	assert.Equal(t, 1234567890123456789, r.mock.Assumptions().BlockAfter, "to its last digit")
+	now = r.mock.Assumptions()
 	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
 
 	for body, says := range map[string]string{
@@ -53,6 +56,14 @@ func TestPutAssumptions(t *testing.T) {
 		"[]":                          "no es el JSON esperado",
 		`{"Nada": 1}`:                 "Nada",
 		`{"BlockAfter": {}}`:          "BlockAfter",
+		`{"CodeInvalidRUC": null}`:    "CodeInvalidRUC se escribe como un código (INVALID_RUC, ",
+		`{"CodeInvalidRUC": {"a":1}}`: "CodeInvalidRUC se escribe como un código",
+		`{"CodeInvalidRUC": ["a"]}`:   "CodeInvalidRUC se escribe como un código",
+		`{"Unknown": null}`:           "Unknown se escribe como uno de ",
+		`{"MissingKey": null}`:        "MissingKey se escribe como ESTADO",
+		`{"ResetRolling": null}`:      "ResetRolling",
+		`{"KeyBody": {"a": "empty"}}`: "KeyBody",
+		`{"Nada": null}`:              "los nombres son",
 		`{"BlockAfter": null}`:        "BlockAfter",
 		`{"BlockAfter": 1.5}`:         "BlockAfter",
 		`{"BlockAfter": -1}`:          "BlockAfter",

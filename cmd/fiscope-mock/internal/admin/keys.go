@@ -65,8 +65,13 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 	if err := read(r, &to, shape); err != nil {
 		return nil, err
 	}
-	if to.Limit == nil && to.Used == nil || to.Limit != nil && *to.Limit < mockserver.Unlimited || to.Used != nil && *to.Used < 0 {
-		return nil, invalid("envíe "+shape, "no dice ninguna cuota, o una que no puede ser")
+	switch {
+	case to.Limit == nil && to.Used == nil:
+		return nil, invalid("envíe "+shape, "no dice ninguna cuota")
+	case to.Limit != nil && *to.Limit < mockserver.Unlimited:
+		return nil, invalid("envíe "+shape, "limit es menor que -1, que es sin límite")
+	case to.Used != nil && *to.Used < 0:
+		return nil, invalid("envíe "+shape, "used es menor que 0")
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
