@@ -341,6 +341,14 @@ func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
 	return &safeCause{err, secrets.Line(strings.ReplaceAll(err.Error(), "\n", ": "))} // they are joined
 }
 
+// progressFailed is why a batch stops whose Progress failed, and nil where it did not.
+func progressFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("its Progress failed: %w", err)
+}
+
 // notOurs wraps an *Error that a transport answers with, so that it is a cause and stays as it is: other calls
 // may get the same one.
 func notOurs(err error) error {
@@ -424,3 +432,6 @@ func (e *Error) throttled() bool {
 	}
 	return e.StatusCode == http.StatusTooManyRequests && throttles(remaining, e.RetryAfter)
 }
+
+// isPage reports whether an answer is a page, as a firewall shows it, rather than an error of the service.
+func (e *Error) isPage() bool { return bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")) }

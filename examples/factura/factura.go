@@ -15,6 +15,9 @@ type pedido struct {
 	Fecha  string  `json:"fecha"`  // YYYY-MM-DD; today in Lima where it is left out
 	Moneda string  `json:"moneda"` // USD or PEN
 	Lineas []linea `json:"lineas"`
+
+	// Of a credit or debit note: the date of the invoice that it modifies, whose exchange rate it has.
+	FechaModificado string `json:"fechaModificado"`
 }
 
 type linea struct {
@@ -37,7 +40,7 @@ type factura struct {
 
 type cambio struct {
 	Venta  string        `json:"venta"`
-	Cierre fiscope.Fecha `json:"cierre"` // the SBS closing date: the last one before that of the invoice
+	Cierre fiscope.Fecha `json:"cierre"` // the SBS closing date: the last one before that of the invoice, or of the one that a note modifies
 }
 
 type cliente struct {
@@ -61,6 +64,13 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 			return nil, invalido("«fecha» debe ser un día que exista, como 2025-07-30")
 		}
 	}
+	fechaDelCambio := fecha
+	if p.FechaModificado != "" {
+		var err error
+		if fechaDelCambio, err = fiscope.ParseFecha(p.FechaModificado); err != nil || fechaDelCambio.Compare(fecha) > 0 {
+			return nil, invalido("«fechaModificado» debe ser un día que exista, no posterior a «fecha»")
+		}
+	}
 	switch {
 	case p.Moneda != "USD" && p.Moneda != "PEN":
 		return nil, invalido("«moneda» debe ser USD o PEN")
@@ -76,8 +86,9 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day.
-	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day. Nor the date of a
+	// note: it has the rate of the invoice that it modifies.
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fechaDelCambio)
 	if err != nil {
 		return nil, err
 	}

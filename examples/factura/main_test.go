@@ -78,6 +78,10 @@ func TestStatuses(t *testing.T) {
 	}{
 		{"an invoice", "POST", "/facturas", invoice, nil, 200, `"cierre":"2026-11-18"`},
 		{"an invoice of today", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19",`, "", 1), nil, 200, `"fecha":"2026-11-20"`},
+		{"a note has the rate of what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-10"`, 1), nil, 200, `"cierre":"2026-11-09"`},
+		{"a note of today, before its rate is out", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fechaModificado":"2026-11-19"`, 1), nil, 200, `"cierre":"2026-11-18"`},
+		{"a note before what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-20"`, 1), nil, 400, "dato_invalido"},
+		{"a note of a date that is none", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-02-30"`, 1), nil, 400, "dato_invalido"},
 		{"a customer", "GET", "/clientes/20100070970", "", nil, 200, `"activoYHabido":true`},
 		{"no such customer", "GET", "/clientes/20999999990", "", nil, 404, "cliente_no_existe"},
 		{"not a RUC", "GET", "/clientes/123", "", nil, 400, "dato_invalido"},

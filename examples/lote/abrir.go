@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gofrs/flock"
+	"github.com/fiscope/fiscope"
 )
 
 // abrirAvance opens the answers of a folder, or begins them, and locks them.
@@ -15,10 +15,11 @@ func abrirAvance(carpeta, servicio string, deNuevo bool) (_ *avance, err error) 
 	if err := os.MkdirAll(carpeta, 0o700); err != nil {
 		return nil, err
 	}
-	a := &avance{candado: flock.New(filepath.Join(carpeta, "candado")), donde: map[string]tramo{}}
-	if libre, err := a.candado.TryLock(); err != nil || !libre {
-		return nil, errors.Join(err, fmt.Errorf("otro proceso trabaja sobre %s: dos pagarían lo mismo", carpeta))
+	hechos, err := fiscope.NewProgressFile(filepath.Join(carpeta, "hechos"))
+	if err != nil {
+		return nil, fmt.Errorf("no se puede usar %s; si otro proceso trabaja sobre ella, dos pagarían lo mismo: %w", carpeta, err)
 	}
+	a := &avance{ProgressFile: hechos, donde: map[string]tramo{}}
 	defer func() {
 		if err != nil {
 			a.cerrar()
@@ -39,5 +40,5 @@ func abrirAvance(carpeta, servicio string, deNuevo bool) (_ *avance, err error) 
 	if err := a.leer(servicio); err != nil {
 		return nil, fmt.Errorf("%s: %w", ruta, err)
 	}
-	return a, nil
+	return a, a.anotar()
 }

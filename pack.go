@@ -1,0 +1,66 @@
+package fiscope
+
+import varint "encoding/binary"
+
+// packing is a value in little memory: its numbers and texts, one after the other.
+type packing []byte
+
+func (p packing) number(n int64) packing { return varint.AppendVarint(p, n) }
+
+func (p packing) text(s string) packing {
+	if i, ok := usual[s]; ok {
+		return p.number(-i)
+	}
+	return append(p.number(int64(len(s))), s...)
+}
+
+// usually are texts that stand in many records, and their numbers are usual, from 1 on.
+var (
+	usually = [...]string{
+		"ACTIVO", "HABIDO", "LIMA", "CALLAO", "AREQUIPA", "CUSCO", "LA LIBERTAD", "TRUJILLO", "PIURA", "LAMBAYEQUE", "CHICLAYO",
+		"JUNIN", "HUANCAYO", "ANCASH", "CAJAMARCA", "PUNO", "ICA", "LORETO", "SAN MARTIN", "HUANUCO", "AYACUCHO", "UCAYALI",
+		"TACNA", "APURIMAC", "AMAZONAS", "MOQUEGUA", "PASCO", "TUMBES", "MADRE DE DIOS", "HUANCAVELICA",
+		"BAJA DE OFICIO", "BAJA DEFINITIVA", "SUSPENSIÓN TEMPORAL", "NO HABIDO", "NO HALLADO", "Aceptado",
+	}
+	usual = numbers(usually[:])
+)
+
+func numbers(texts []string) map[string]int64 {
+	of := map[string]int64{}
+	for i, text := range texts {
+		of[text] = int64(i) + 1
+	}
+	return of
+}
+
+func (p packing) flag(is bool) packing {
+	if is {
+		return append(p, 1)
+	}
+	return append(p, 0)
+}
+
+// unpacking is what is left to read of a packing, in the order in which it was written.
+type unpacking struct{ rest string }
+
+func (u *unpacking) number() int64 {
+	n, size := varint.Varint([]byte(u.rest[:min(len(u.rest), varint.MaxVarintLen64)]))
+	u.rest = u.rest[size:]
+	return n
+}
+
+func (u *unpacking) text() string {
+	n := u.number()
+	if n < 0 {
+		return usually[-n-1]
+	}
+	text := u.rest[:n]
+	u.rest = u.rest[n:]
+	return text
+}
+
+func (u *unpacking) flag() bool {
+	is := u.rest[0] != 0
+	u.rest = u.rest[1:]
+	return is
+}
