@@ -25,14 +25,14 @@ type linea struct {
 
 // factura is what it gets: every amount is a text with its two decimals, so that no float touches it.
 type factura struct {
-	Cliente        *cliente `json:"cliente"`
-	Fecha          string   `json:"fecha"`
-	Moneda         string   `json:"moneda"`
-	TipoCambio     cambio   `json:"tipoCambio"`
-	ValoresDeVenta []string `json:"valoresDeVenta"` // of each line, in its order
-	Dolares        importes `json:"dolares"`
-	Soles          importes `json:"soles"`
-	Advertencias   []string `json:"advertencias"`
+	Cliente        *cliente  `json:"cliente"`
+	Fecha          string    `json:"fecha"`
+	Moneda         string    `json:"moneda"`
+	TipoCambio     *cambio   `json:"tipoCambio"`     // null where an invoice in soles goes without
+	ValoresDeVenta []string  `json:"valoresDeVenta"` // of each line, in its order
+	Dolares        *importes `json:"dolares"`        // null without a rate
+	Soles          *importes `json:"soles"`
+	Advertencias   []string  `json:"advertencias"`
 }
 
 type cambio struct {
@@ -57,8 +57,8 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	fecha := fiscope.FechaEnLima(s.ahora())
 	if p.Fecha != "" {
 		var err error
-		if fecha, err = fiscope.ParseFecha(p.Fecha); err != nil {
-			return nil, invalido("«fecha» debe ser un día que exista, como 2025-07-30")
+		if fecha, err = s.leerFecha(p.Fecha); err != nil {
+			return nil, err
 		}
 	}
 	switch {
@@ -76,21 +76,57 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := &factura{
+		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda, ValoresDeVenta: textos(valores), Advertencias: c.advertencias(),
+	}
+	if p.Moneda == "PEN" {
+		s.enSoles(ctx, f, total, fecha)
+		return f, nil
+	}
+	return f, s.enDolares(ctx, f, total, fecha)
+}
+
+// leerFecha refuses what is a mistyped year.
+func (s *servicio) leerFecha(texto string) (fiscope.Fecha, error) {
+	fecha, err := fiscope.ParseFecha(texto)
+	limite := fiscope.FechaEnLima(s.ahora()).AddDays(365)
+	if err != nil || fecha.Compare(fiscope.NewFecha(1981, time.January, 1)) < 0 || fecha.Compare(limite) > 0 {
+		return fecha, invalido("«fecha» debe ser un día que exista, como 2025-07-30, desde 1981 y hasta dentro de un año")
+	}
+	return fecha, nil
+}
+
+// enDolares fills in the totals of an invoice in dollars, which must have a rate.
+func (s *servicio) enDolares(ctx context.Context, f *factura, total importes, fecha fiscope.Fecha) error {
 	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day.
 	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	venta := tc.TipoCambio.Venta
-	f := &factura{
-		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda,
-		TipoCambio: cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, ValoresDeVenta: textos(valores),
-		Dolares: total, Soles: total.aSoles(venta), Advertencias: c.advertencias(),
+	soles := total.aSoles(venta)
+	f.TipoCambio, f.Dolares, f.Soles = &cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, &total, &soles
+	return nil
+}
+
+// The longest that an invoice in soles waits for a rate.
+const plazoDeCambio = 5 * time.Second
+
+// enSoles fills in the totals of an invoice in soles, which needs no rate: where there is none, it goes without
+// its totals in dollars.
+func (s *servicio) enSoles(ctx context.Context, f *factura, total importes, fecha fiscope.Fecha) {
+	f.Soles = &total
+	ctx, cancel := context.WithTimeout(ctx, plazoDeCambio)
+	defer cancel()
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		s.registro.WarnContext(ctx, "factura en soles sin tipo de cambio", "error", err)
+		f.Advertencias = append(f.Advertencias, "sin importes en dólares: no se pudo saber el tipo de cambio de esa fecha")
+		return
 	}
-	if p.Moneda == "PEN" {
-		f.Soles, f.Dolares = total, total.aDolares(venta)
-	}
-	return f, nil
+	venta := tc.TipoCambio.Venta
+	dolares := total.aDolares(venta)
+	f.TipoCambio, f.Dolares = &cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, &dolares
 }
 
 // cliente fills in a customer.
