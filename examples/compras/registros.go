@@ -26,14 +26,15 @@ func leerRegistros(texto string) (iter.Seq[registro], error) {
 	for i, linea := range lineas {
 		lineas[i] = strings.TrimRight(linea, "\r")
 	}
-	if strings.Contains(lineas[0], "\r") {
+	primera := max(0, slices.IndexFunc(lineas, func(linea string) bool { return strings.TrimSpace(linea) != "" }))
+	if strings.Contains(lineas[primera], "\r") {
 		return nil, errors.New("las líneas terminan en CR, como en un Mac antiguo: guárdelo como «CSV UTF-8»")
 	}
-	separador, declarado := separadorDe(lineas[0])
+	separador, declarado := separadorDe(lineas[primera])
 	return func(yield func(registro) bool) {
 		for n := 0; n < len(lineas); {
 			r, largo := registro{linea: n + 1}, 1
-			if strings.TrimSpace(lineas[n]) != "" && (n > 0 || !declarado) {
+			if strings.TrimSpace(lineas[n]) != "" && (n > primera || !declarado) {
 				r.celdas, largo, r.falla = primerRegistro(lineas[n:], separador)
 				if !yield(r) {
 					return

@@ -6,16 +6,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 )
 
-// abrirAvance opens the answers of a folder, or begins them, and locks them.
-func abrirAvance(carpeta, servicio string, deNuevo bool) (_ *avance, err error) {
+// abrirAvance opens the answers of a folder, or begins them, and locks them. Those that are older than vigencia
+// are as if they were not there: a taxpayer is active and habido on the day of the answer.
+func abrirAvance(carpeta, servicio string, deNuevo bool, vigencia time.Duration) (_ *avance, err error) {
 	if err := os.MkdirAll(carpeta, 0o700); err != nil {
 		return nil, err
 	}
-	a := &avance{candado: flock.New(filepath.Join(carpeta, "candado")), donde: map[string]tramo{}}
+	a := &avance{candado: flock.New(filepath.Join(carpeta, "candado")), donde: map[string]tramo{}, vencidos: map[string]bool{}}
 	if libre, err := a.candado.TryLock(); err != nil || !libre {
 		return nil, errors.Join(err, fmt.Errorf("otro proceso trabaja sobre %s: dos pagarían lo mismo", carpeta))
 	}
@@ -36,7 +38,7 @@ func abrirAvance(carpeta, servicio string, deNuevo bool) (_ *avance, err error) 
 	if a.archivo, err = os.OpenFile(ruta, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, err
 	}
-	if err := a.leer(servicio); err != nil {
+	if err := a.leer(servicio, vigencia); err != nil {
 		return nil, fmt.Errorf("%s: %w", ruta, err)
 	}
 	return a, nil
