@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,8 @@ func TestAnswersGrowOld(t *testing.T) {
 	ruta := filepath.Join(sinExtension(b.entrada)+".consultado.avance", "respuestas.jsonl")
 	lineas := strings.SplitAfter(leerTexto(t, ruta), "\n")
 	envejecer := func(dias int) {
-		lineas[1] = strings.Replace(lineas[1], time.Now().UTC().Format("2006-01"), time.Now().UTC().AddDate(0, 0, -dias).Format("2006-01"), 1)
+		entonces := time.Now().UTC().AddDate(0, 0, -dias).Format(time.RFC3339)
+		lineas[1] = regexp.MustCompile(`"consultado":"[^"]+"`).ReplaceAllString(lineas[1], `"consultado":"`+entonces+`"`)
 		require.NoError(t, os.WriteFile(ruta, []byte(strings.Join(lineas, "")), 0o600))
 	}
 	envejecer(120)

@@ -54,6 +54,7 @@ func TestInputsAsPeopleHaveThem(t *testing.T) {
 		"exponents that were rounded":    {"x;ruc\n1;2.010007097E+10\n2;2.01313129E+10\n3;2.0131312955E+11\n4;20131312955.5\n5;2.0131312956E+10\n", "", "2 ✗, 3 ✗, 4 ✗, 5 ✗, 6 ✗", "1"},
 		"found by its numbers":           {"a;b\n1;2.0131312955E+10\n", "", "2 20131312955", "1"},
 		"a control character":            {"ruc;x\n2010007\x000970;1\n" + uno + "\x1f;1\n2010007\u00850970;1\n2010007\r0970;1\n2010007\t0970;1\n", "", "2 ✗, 3 ✗, 4 ✗, 5 ✗, 6 ✗", "2010007\x000970"},
+		"a row after a lone CR":          {"x;ruc\n1;" + uno + ";y\r2;" + dos + "\n3;" + dos + "\n", "", "2 ✗, 3 20131312955", "1;" + uno + ";y\r2;" + dos},
 		"a byte that is no character":    {"ruc;x\n2010007\x810970;1\n", "", "2 ✗", "2010007\ufffd0970"},
 		"a quote that another closes":    {"x;ruc\n\"Peña;" + uno + "\nTubo 3/4\";" + dos + "\n", "", "2 ✗, 3 20131312955", `"Peña;` + uno},
 		"blanks of every kind":           {"ruc\n\u00a0" + uno + " \u200b\n", "", "2 20100070970", "\u00a0" + uno + " \u200b"},
