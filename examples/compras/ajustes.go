@@ -76,7 +76,8 @@ func leerAjustes(args []string, env func(string) string, out io.Writer) (*ajuste
 		fmt.Fprint(out, uso)
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("opción que no existe o no sirve (%w): vea compras -h", err)
+		// Not the error: it shows the value, and after -olvidar-clave= somebody may have written the clave.
+		return nil, errors.New("hay una opción que no existe o no sirve: vea compras -h")
 	case flags.NArg() > 1:
 		return nil, errors.New("un solo archivo a la vez, después de las opciones: vea compras -h")
 	case flags.NArg() == 0 && baseURL != "" && !*mock:

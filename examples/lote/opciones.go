@@ -34,7 +34,7 @@ de cada uno. Sin entrada usa una muestra, contra un mock en este proceso.
 
 La entrada va en UTF-8, UTF-16 o Windows-1252, separada por punto y coma, coma,
 tabulador o barra vertical, con encabezado o sin él. Cada respuesta se guarda al
-llegar junto a la salida, en SALIDA.avance: repetir el comando sigue donde quedó.
+llegar junto a la salida, en SALIDA.avance: el mismo comando sigue donde quedó.
 
   -salida ARCHIVO     si falta, ENTRADA.consultado.csv
   -columna COLUMNA    la del RUC, por nombre o posición desde 1; si falta, se

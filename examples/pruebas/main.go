@@ -48,9 +48,10 @@ var pasos = []paso{
 const uso = `Uso: pruebas
 
 Muestra qué decide el programa de compra.go ante lo que un mock en este proceso
-le prepara: fallos, la cuota, una clave SOL errada. No lee ni escribe archivos, y
-nunca pregunta a un servicio real. Las pruebas para copiar están en
-compra_test.go.
+le prepara: fallos, la cuota, una clave SOL errada. Nunca pregunta a un servicio
+real. No lee ni escribe archivos.
+
+Las pruebas para copiar están en compra_test.go.
 `
 
 func run(ctx context.Context, args []string, out io.Writer) error {

@@ -42,9 +42,9 @@ mock en este proceso. No lee ni escribe archivos.
                        consultas
 
 El servicio necesita la variable FISCOPE_API_KEY. Un comprobante se valida, con
-otra consulta, si están FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE,
-de un usuario SOL secundario. FISCOPE_INSECURE_HTTP=1 permite http en una red
-privada.
+otra consulta, si están FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y
+FISCOPE_SOL_CLAVE, de un usuario SOL secundario. FISCOPE_INSECURE_HTTP=1 permite
+http en una red privada.
 `
 
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
