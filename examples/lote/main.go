@@ -13,6 +13,8 @@
 // again within 30 days (-vigencia): after Ctrl-C, the end of the quota, a power cut or a correction in the input, run the same
 // command. See avance.go. The output is made anew from it at every stop, whole and in the input's order.
 //
+// Ubigeo is written ="010101", of which a spreadsheet makes no number.
+//
 // It ends with 0 when every good row has its answer, with 3 when some are left for another run, and with
 // 1 when something must be corrected first.
 package main
