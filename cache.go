@@ -3,7 +3,6 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/stored"
 )
 
 // CachePolicy says for how long an answer serves again. Its zero value has sensible times; a negative
@@ -177,19 +177,6 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 	return c.put(k, &held)
 }
 
-// sharedEntry is an entry as the fleet shares it, with its times in real time. The body is the service's own, so
-// that it is read with the same care as an answer.
-type sharedEntry struct {
-	Version int       `json:"v"`
-	Status  int       `json:"status"`
-	Asked   time.Time `json:"asked,omitzero"`
-	Stored  time.Time `json:"stored"`
-	Expires time.Time `json:"expires,omitzero"`
-	Body    []byte    `json:"body,omitempty"`
-}
-
-const sharedVersion = 1
-
 // The longest time for which anything is shared.
 const longestShared = 400 * 24 * time.Hour
 
@@ -207,7 +194,8 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if !e.expires.IsZero() {
 		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
 	}
-	shared := sharedEntry{sharedVersion, e.status, e.asked, c.clock.toReal(e.stored), c.clock.toReal(e.expires), body}
+	// The body is the service's own, so that it is read with the same care as an answer.
+	shared := stored.Answer{Status: e.status, Asked: e.asked, Stored: c.clock.toReal(e.stored), Expires: c.clock.toReal(e.expires), Body: body}
 	c.fleet.save(ctx, k.parts(), func(ctx context.Context) []byte {
 		if c.secrets.In(body) {
 			return nil
@@ -215,11 +203,7 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 		if there := c.load(ctx, time.Time{}, k, read); there != nil && there.asked.After(e.asked) {
 			return nil
 		}
-		value, err := json.Marshal(shared)
-		if err != nil {
-			return nil
-		}
-		return value
+		return stored.Pack(shared)
 	}, ttl)
 }
 
@@ -251,32 +235,25 @@ func (c *cache) find(ctx context.Context, deadline time.Time, k cacheKey, read r
 // load brings what the fleet shares into the cache. It serves for the shorter of two lifetimes, that of the
 // process which stored it and this one's.
 func (c *cache) load(ctx context.Context, deadline time.Time, k cacheKey, read readShared) *entry {
-	value := c.fleet.load(ctx, deadline, k.parts())
-	var s sharedEntry
-	if value == nil || int64(len(value)) > longestValue(c.maxBody) || json.Unmarshal(value, &s) != nil {
-		return nil
-	}
+	s, ok := stored.Unpack(c.fleet.load(ctx, deadline, k.parts()), c.maxBody)
 	now := time.Now()
 	switch {
-	case s.Version != sharedVersion, s.Status != http.StatusOK && s.Status != http.StatusNotFound, int64(len(s.Body)) > c.maxBody:
+	case !ok, s.Status != http.StatusOK && s.Status != http.StatusNotFound:
 		return nil
-	case s.Stored.IsZero(), s.Stored.After(now.Add(ahead)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
+	case s.Stored.After(now.Add(ahead)), !s.Expires.IsZero() && !s.Expires.After(s.Stored):
 		return nil
 	}
-	stored := earliest(s.Stored, now)
-	e, lifetime := read(s.Status, s.Body, stored)
+	came := earliest(s.Stored, now)
+	e, lifetime := read(s.Status, s.Body, came)
 	if e == nil || lifetime <= 0 {
 		return nil
 	}
-	e.asked, e.stored, e.expires = earliest(s.Asked, stored), c.clock.fromReal(stored), expiry(c.clock.fromReal(stored), lifetime)
+	e.asked, e.stored, e.expires = earliest(s.Asked, came), c.clock.fromReal(came), expiry(c.clock.fromReal(came), lifetime)
 	if written := c.clock.fromReal(s.Expires); !written.IsZero() && (e.expires.IsZero() || written.Before(e.expires)) {
 		e.expires = written
 	}
 	return c.put(k, e)
 }
-
-// longestValue is how many bytes an entry has at most whose body has maxBody: in base64, with its times.
-func longestValue(maxBody int64) int64 { return 2*maxBody + 1<<10 }
 
 func earliest(a, b time.Time) time.Time {
 	if b.Before(a) {

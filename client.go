@@ -58,6 +58,9 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
+	if c.solStore && c.store == nil {
+		return nil, errors.New("fiscope: WithSOLStoreRequired: there is no store: give WithStore one")
+	}
 	s := newSender(baseURL, NewSecreto(apiKey), c)
 	a, err := newAsker(s, c)
 	if err != nil {
@@ -95,7 +98,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
 	}
 	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(p *broken.Panic) { s.lost("fiscope: the Store panicked", p) })
-	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
+	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, required: c.solStore, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
 	if s.transport == nil {
 		s.transport = defaultTransport(c.maxBody)
 	}

@@ -2,7 +2,6 @@ package fiscope_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope"
+	form "github.com/fiscope/fiscope/internal/stored"
 )
 
 // calendar is a clock that stands still, unless a test moves it.
@@ -500,8 +500,8 @@ func TestTheTimesOfAStoreAreReal(t *testing.T) {
 		require.NoError(t, client.Close(t.Context()))
 		require.Len(t, store.saved, 1)
 		for _, value := range store.saved {
-			var times struct{ Stored, Asked, Expires time.Time }
-			require.NoError(t, json.Unmarshal(value, &times))
+			times, ok := form.Unpack(value, 1<<20)
+			require.True(t, ok)
 			assert.WithinDuration(t, start, times.Stored, time.Second)
 			assert.WithinDuration(t, start, times.Asked, time.Second)
 			assert.WithinDuration(t, start.Add(12*time.Hour), times.Expires, time.Second)

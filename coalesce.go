@@ -46,7 +46,12 @@ type shared struct {
 
 // ask is the path of a question.
 func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOption) (T, error) {
-	return hooked(ctx, a.hook, q.key().op, a.settings(opts), func(ctx context.Context, s settings) (T, error) {
+	return askSet(ctx, a, q, a.settings(opts))
+}
+
+// askSet is ask with the options of its call as settings.
+func askSet[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
+	return hooked(ctx, a.hook, q.key().op, s, func(ctx context.Context, s settings) (T, error) {
 		return askWith(ctx, a, q, s)
 	})
 }

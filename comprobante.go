@@ -117,8 +117,45 @@ func (c Comprobante) SerieNumero() string {
 
 // String returns what tells the receipt from every other, issuer's RUC, kind, series and number, in the
 // order in which the files of electronic receipts are named: "20100070970-01-F001-00000123".
+// [ParseComprobante] reads it.
 func (c Comprobante) String() string {
 	return c.RUCEmisor + "-" + string(c.Tipo) + "-" + c.SerieNumero()
+}
+
+// ParseComprobante reads what String writes, and the names of files with it: "20100070970-01-F001-00000123",
+// "20100070970-01-F001-00000123.xml" or .zip, "R-20100070970-01-F001-00000123.zip", which is the authority's
+// answer to the receipt, each also with the folder before it. Series and number are read as
+// [ParseSerieNumero] does. Source: the file names of SUNAT's Anexo 6, "Aspectos técnicos" (Resolución
+// 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it).
+//
+// It refuses a RUC that is not 11 digits and a kind that cannot be validated, as that of a daily summary (RC)
+// or of a waybill (09). The error is an ErrInvalidRequest, and shows the text with its RUCs abridged.
+func ParseComprobante(s string) (Comprobante, error) {
+	name := strings.TrimSpace(s[strings.LastIndexAny(s, `/\`)+1:])
+	if suffix := strings.ToLower(name[max(0, len(name)-4):]); suffix == ".xml" || suffix == ".zip" {
+		name = name[:len(name)-len(suffix)]
+	}
+	if strings.HasPrefix(name, "R-") || strings.HasPrefix(name, "r-") {
+		name = name[2:]
+	}
+	parts := strings.SplitN(name, "-", 3)
+	if len(parts) < 3 {
+		return Comprobante{}, fmt.Errorf("%w: %q is not the name of a receipt: want RUC, kind, series and number, parted by dashes", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40))
+	}
+	return newComprobante(parts[0], parts[1], parts[2])
+}
+
+// newComprobante returns a receipt of its parts, of which the last is read by ParseSerieNumero.
+func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
+	serie, numero, err := ParseSerieNumero(serieNumero)
+	if err != nil {
+		return Comprobante{}, err
+	}
+	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
+	if err := c.check(); err != nil {
+		return Comprobante{}, outsideOperation(err)
+	}
+	return c, nil
 }
 
 // seriesDe says which series each kind of receipt has: those of electronic ones, and 1 to 4 digits for

@@ -119,6 +119,78 @@ func TestComprobantePrints(t *testing.T) {
 	assert.Equal(t, "F001-123456789", fiscope.Comprobante{Serie: "F001", Numero: 123_456_789}.SerieNumero(), "nothing is cut off")
 }
 
+func TestParseComprobante(t *testing.T) {
+	for name, text := range map[string]string{
+		"as String writes it":         "20100070970-01-F001-00000123",
+		"the file":                    "20100070970-01-F001-00000123.xml",
+		"the archive":                 "20100070970-01-F001-00000123.zip",
+		"in capitals":                 "20100070970-01-F001-00000123.XML",
+		"the authority's answer":      "R-20100070970-01-F001-00000123.zip",
+		"... without its archive":     "R-20100070970-01-F001-00000123.xml",
+		"... as some systems do":      "r-20100070970-01-f001-00000123.Xml",
+		"no zeros":                    "20100070970-01-F001-123.xml",
+		"small letters":               "20100070970-01-f001-123",
+		"in a folder":                 "/cpe/2026-11/20100070970-01-F001-00000123.xml",
+		"in a folder of Windows":      `C:\CPE\20100070970-01-F001-00000123.xml`,
+		"blanks around it":            "  20100070970-01-F001-00000123.xml\r\n",
+		"in a folder with its dashes": "a-b-c/20100070970-01-F001-00000123.xml",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := fiscope.ParseComprobante(text)
+			require.NoError(t, err)
+			assert.Equal(t, factura, c)
+		})
+	}
+	for _, c := range []fiscope.Comprobante{
+		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoBoleta, Serie: "B001", Numero: 1},
+		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoNotaCredito, Serie: "FC01", Numero: 99_999_999},
+		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoNotaDebito, Serie: "E001", Numero: 7},
+		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoFactura, Serie: "0001", Numero: 12},
+	} {
+		for _, text := range []string{c.String(), c.String() + ".xml", "R-" + c.String() + ".zip"} {
+			got, err := fiscope.ParseComprobante(text)
+			require.NoError(t, err)
+			assert.Equal(t, c, got)
+		}
+	}
+}
+
+func TestParseComprobanteRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":                "",
+		"an extension":           ".xml",
+		"an answer to nothing":   "R-",
+		"a series and a number":  "F001-00000123",
+		"no number":              "20100070970-01-F001.xml",
+		"no kind":                "20100070970-F001-00000123",
+		"a RUC of ten digits":    "2010007097-01-F001-00000123.xml",
+		"a RUC with a letter":    "2010007097O-01-F001-00000123.xml",
+		"a daily summary":        "20100070970-RC-20261120-1.xml",
+		"a cancellation":         "20100070970-RA-20261120-001.zip",
+		"a waybill":              "20100070970-09-T001-00000123.xml",
+		"a kind without its 0":   "20100070970-1-F001-00000123.xml",
+		"a long series":          "20100070970-01-F0001-00000123.xml",
+		"number zero":            "20100070970-01-F001-00000000.xml",
+		"a number of nine":       "20100070970-01-F001-100000000.xml",
+		"a copy":                 "20100070970-01-F001-00000123 (1).xml",
+		"something after it":     "20100070970-01-F001-00000123-firmado.xml",
+		"another extension":      "20100070970-01-F001-00000123.pdf",
+		"two extensions":         "20100070970-01-F001-00000123.xml.zip",
+		"an answer to an answer": "R-R-20100070970-01-F001-00000123.zip",
+		"a folder alone":         "20100070970-01-F001-00000123.xml/",
+		"invalid UTF-8":          "20100070970-01-F\xff01-00000123.xml",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := fiscope.ParseComprobante(text)
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.Zero(t, c)
+			assert.NotContains(t, err.Error(), rucEmisor)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Less(t, len(err.Error()), 250)
+		})
+	}
+}
+
 func TestAdvertencia(t *testing.T) {
 	const (
 		electronicFactura = "F001 FA9Z FFFF F999 E001"
@@ -184,5 +256,23 @@ func FuzzParseSerieNumero(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, serie, serieAgain)
 		assert.Equal(t, numero, numeroAgain)
+	})
+}
+
+func FuzzParseComprobante(f *testing.F) {
+	for _, text := range []string{"20100070970-01-F001-00000123.xml", "R-20100070970-03-B001-1.ZIP", `a\20100070970-07-FC01-2`, "", "-", "--", "R-", "\xff.xml"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := fiscope.ParseComprobante(text)
+		if err != nil {
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Zero(t, c)
+			return
+		}
+		again, err := fiscope.ParseComprobante("R-" + c.String() + ".zip")
+		require.NoError(t, err)
+		assert.Equal(t, c, again)
 	})
 }

@@ -127,7 +127,16 @@ func fold(s string) string {
 	if folded(s) {
 		return s
 	}
-	return withoutAccents.Replace(strings.ToUpper(strings.Join(strings.Fields(s), " ")))
+	return withoutAccents.Replace(strings.Map(upper, strings.Join(strings.Fields(s), " ")))
+}
+
+// upper returns the capital of a letter. That of a dotless i or a long s stays as it is: an I or an S would
+// make it another letter.
+func upper(r rune) rune {
+	if capital := unicode.ToUpper(r); r < utf8.RuneSelf || capital >= utf8.RuneSelf {
+		return capital
+	}
+	return r
 }
 
 // folded reports whether s is written so already, as nearly all values are: it costs no allocation.

@@ -1,9 +1,6 @@
 package fiscope
 
-import (
-	varint "encoding/binary"
-	"time"
-)
+import "time"
 
 // texts returns where the texts of a record are.
 func (c *Contribuyente) texts() [11]*string {
@@ -17,44 +14,23 @@ func (c *Contribuyente) fechas() [2]*Fecha {
 	return [...]*Fecha{&c.FechaInscripcion, &c.FechaInicioActividades}
 }
 
-// pack returns a record in one text, which takes half of its memory: its numbers, which are those of its dates
-// and the lengths of its texts, and then its texts.
-func (c *Contribuyente) pack() string {
-	var room [1024]byte
-	packed := room[:0]
+// pack adds a record to p. Packed, it takes half of its memory.
+func (c *Contribuyente) pack(p packing) packing {
 	for _, f := range c.fechas() {
-		for _, n := range [...]int{f.year, int(f.month), f.day} {
-			packed = varint.AppendVarint(packed, int64(n))
-		}
+		p = p.number(int64(f.year)).number(int64(f.month)).number(int64(f.day))
 	}
 	for _, text := range c.texts() {
-		packed = varint.AppendVarint(packed, int64(len(*text)))
+		p = p.text(*text)
 	}
-	for _, text := range c.texts() {
-		packed = append(packed, *text...)
-	}
-	return string(packed)
+	return p
 }
 
-// unpackContribuyente returns the record of a text that pack returned.
-func unpackContribuyente(packed string) *Contribuyente {
-	rest := []byte(packed)
-	number := func() int {
-		n, size := varint.Varint(rest)
-		rest = rest[size:]
-		return int(n)
-	}
-	c := new(Contribuyente)
+// unpack fills a record with what pack added.
+func (c *Contribuyente) unpack(u *unpacking) {
 	for _, f := range c.fechas() {
-		*f = Fecha{year: number(), month: time.Month(number()), day: number()}
+		*f = Fecha{year: int(u.number()), month: time.Month(u.number()), day: int(u.number())}
 	}
-	var lengths [11]int
-	for i := range lengths {
-		lengths[i] = number()
+	for _, text := range c.texts() {
+		*text = u.text()
 	}
-	texts := packed[len(packed)-len(rest):]
-	for i, text := range c.texts() {
-		*text, texts = texts[:lengths[i]], texts[lengths[i]:]
-	}
-	return c
 }

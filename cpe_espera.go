@@ -18,6 +18,12 @@ type EsperaPolicy struct {
 	Base        time.Duration // the span of the first pause, which doubles from one to the next: 2 seconds
 	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
 	Timeout     time.Duration // no validation begins later than this: 10 minutes
+
+	// HastaQueExista waits for a receipt that does not exist yet too: "No Existe" (98) is the usual first answer
+	// right after its issue, and then counts as "En Proceso" does. It is for minutes. A boleta may be informed up
+	// to 7 days after its date, and other receipts days later as well: for those ask again from a job of your own,
+	// once or twice a day, rather than wait here.
+	HastaQueExista bool
 }
 
 // Espera is how a wait for a receipt ended.
@@ -35,13 +41,13 @@ type FinEspera string
 const (
 	EsperaFinal       FinEspera = "final"        // the answer is neither "En Proceso" nor "Error"
 	EsperaSinIntentos FinEspera = "sin intentos" // MaxAttempts validations were made
-	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin after Timeout or the context's deadline
+	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin, or WithRateLimit let it go, after Timeout or the context's deadline
 	EsperaSinCuota    FinEspera = "sin cuota"    // the quota is spent, or the rest is kept in reserve: Causa says until when
 )
 
-// Esperar validates a receipt again and again, with growing pauses, while it is "En Proceso". It ends
-// with a final state, with the last of its attempts, with its time or with the quota and its reserve,
-// and says with which. Each attempt costs one query.
+// Esperar validates a receipt again and again, with growing pauses, while it is "En Proceso" or, if the policy
+// says so, does not exist yet. It ends with a final state, with the last of its attempts, with its time or with
+// the quota and its reserve, and says with which. Each attempt costs one query.
 //
 // "Error" (codigo 99: the query failed at the authority) says as little about the receipt as "En
 // Proceso", and so does ErrUnavailable: both count as an attempt, and the wait goes on. So it does after
@@ -81,8 +87,12 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 		case <-ctx.Done():
 			timer.Stop()
 			e := s.sender.failed(OpEsperarCPE, withEndOf(ctx, nil))
-			e.Attempts, e.Delivery = w.queries, DeliveryAnswered
-			return nil, e
+			e.Attempts, e.Delivery = w.queries, w.delivery
+			if w.last == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, e
+			}
+			w.fin, w.failure = EsperaSinTiempo, e
+			return w.result()
 		}
 	}
 }
@@ -110,6 +120,7 @@ type espera struct {
 
 	attempts int
 	queries  int
+	delivery Delivery      // of all attempts
 	proven   bool          // an answer came that only right credentials get
 	last     *ResultadoCPE // the last answer; nil before the first
 	failure  *Error        // what came after it; nil for nothing
@@ -126,15 +137,19 @@ func (w *espera) take(result *ResultadoCPE, err error) {
 	var asked time.Duration
 	if err == nil {
 		w.queries++
+		w.delivery = DeliveryAnswered
 		w.last, w.failure = result, nil
 		w.proven = w.proven || result.Codigo != CodigoError
-		if !result.Codigo.Indeterminado() {
+		if !w.open(result.Codigo) {
 			w.fin = EsperaFinal
 			return
 		}
 	} else {
 		w.failure = copyError(err)
 		w.queries += w.failure.Attempts
+		if w.failure.Delivery != DeliveryNotSent {
+			w.delivery = w.failure.Delivery
+		}
 		if w.fin = w.endOf(w.failure); w.fin != "" {
 			return
 		}
@@ -151,10 +166,15 @@ func (w *espera) take(result *ResultadoCPE, err error) {
 	}
 }
 
+// open reports whether an answer leaves the state open that the wait is for.
+func (w *espera) open(codigo CodigoCPE) bool {
+	return codigo.Indeterminado() || codigo == CodigoNoExiste && w.policy.HastaQueExista
+}
+
 // endOf returns the end that a failure is, and "" for one that may pass.
 func (w *espera) endOf(e *Error) FinEspera {
 	switch {
-	case errors.Is(w.ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(w.ctx.Err(), context.DeadlineExceeded), errors.Is(e, errNoTimeLeft):
 		return EsperaSinTiempo
 	case errors.Is(e, ErrQuotaExceeded) && !e.throttled():
 		return EsperaSinCuota
@@ -177,7 +197,7 @@ func (w *espera) draw() time.Duration {
 
 func (w *espera) result() (*Espera, error) {
 	if w.failure != nil && (w.fin == esperaFallida || w.last == nil) {
-		w.failure.Op, w.failure.Attempts = OpEsperarCPE, w.queries
+		w.failure.Op, w.failure.Attempts, w.failure.Delivery = OpEsperarCPE, w.queries, w.delivery
 		return nil, w.failure
 	}
 	e := &Espera{Resultado: *w.last, Fin: w.fin, Consultas: w.queries}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
@@ -62,6 +64,81 @@ func TestAWaitEndsWithTheFirstFinalState(t *testing.T) {
 		assert.Equal(t, fiscope.EsperaFinal, e.Fin)
 		assert.Len(t, s.seen(), 1)
 	})
+}
+
+// Right after its issue the usual first answer is that there is no such receipt.
+func TestAWaitForAReceiptThatDoesNotExistYet(t *testing.T) {
+	until := fiscope.EsperaPolicy{HastaQueExista: true}
+	for name, test := range map[string]struct {
+		policy  fiscope.EsperaPolicy
+		answers []string
+		want    fiscope.CodigoCPE
+		fin     fiscope.FinEspera
+		queries int
+	}{
+		"it comes to exist":             {until, []string{"no_existe", "no_existe", "aceptado"}, fiscope.CodigoAceptado, fiscope.EsperaFinal, 3},
+		"... and is processed first":    {until, []string{"no_existe", "en_proceso", "no_existe", "anulado"}, fiscope.CodigoAnulado, fiscope.EsperaFinal, 4},
+		"it exists":                     {until, []string{"aceptado"}, fiscope.CodigoAceptado, fiscope.EsperaFinal, 1},
+		"it never does":                 {until, []string{"no_existe"}, fiscope.CodigoNoExiste, fiscope.EsperaSinIntentos, 10},
+		"not within the attempts":       {fiscope.EsperaPolicy{HastaQueExista: true, MaxAttempts: 2}, []string{"no_existe", "no_existe", "aceptado"}, fiscope.CodigoNoExiste, fiscope.EsperaSinIntentos, 2},
+		"not within the time":           {fiscope.EsperaPolicy{HastaQueExista: true, Base: 20 * time.Second, Timeout: 5 * time.Second}, []string{"no_existe", "aceptado"}, fiscope.CodigoNoExiste, fiscope.EsperaSinTiempo, 1},
+		"nobody asked to wait for that": {fiscope.EsperaPolicy{}, []string{"no_existe", "aceptado"}, fiscope.CodigoNoExiste, fiscope.EsperaFinal, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, verdicts(t, test.answers...)...)
+				e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy)
+				require.NoError(t, err)
+				assert.Equal(t, test.want, e.Resultado.Codigo)
+				assert.Equal(t, test.fin, e.Fin)
+				assert.Equal(t, test.queries, e.Consultas)
+				assert.Len(t, s.seen(), test.queries)
+			})
+		})
+	}
+	t.Run("a cancelled wait", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, s := answers(t, verdicts(t, "no_existe")...)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			time.AfterFunc(500*time.Millisecond, cancel)
+			_, err := client.CPE.Esperar(ctx, factura, credenciales, until)
+			require.ErrorIs(t, err, context.Canceled)
+			assert.Len(t, s.seen(), 1)
+		})
+	})
+}
+
+// Also where the last attempt was not sent, or none was answered.
+func TestTheErrorOfAWaitTellsWhatWasSent(t *testing.T) {
+	down, reset := raw(500, contract(t, "validar_500.json")), broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET})
+	for name, test := range map[string]struct {
+		answers  []func(*http.Request) (*http.Response, error)
+		end      error
+		delivery fiscope.Delivery
+	}{
+		"answered, then unsent":           {[]func(*http.Request) (*http.Response, error){down, refusesToDial}, nil, fiscope.DeliveryAnswered},
+		"unsent":                          {[]func(*http.Request) (*http.Response, error){refusesToDial}, nil, fiscope.DeliveryNotSent},
+		"unsent, then maybe sent":         {[]func(*http.Request) (*http.Response, error){refusesToDial, reset}, nil, fiscope.DeliveryUnknown},
+		"cancelled before it was sent":    {[]func(*http.Request) (*http.Response, error){refusesToDial}, context.Canceled, fiscope.DeliveryNotSent},
+		"cancelled after it was answered": {[]func(*http.Request) (*http.Response, error){down}, context.Canceled, fiscope.DeliveryAnswered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, _ := answers(t, test.answers...)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if test.end != nil {
+					time.AfterFunc(500*time.Millisecond, cancel)
+				}
+				_, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: 2})
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, test.delivery, e.Delivery, err)
+				assert.Positive(t, e.Attempts)
+				assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, strings.Contains(err.Error(), "nothing was sent"))
+			})
+		})
+	}
 }
 
 func TestThePausesOfAWaitGrowToTheirCap(t *testing.T) {
@@ -138,6 +215,64 @@ func TestAWaitEndsWithItsTime(t *testing.T) {
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, fiscope.OpEsperarCPE, failed.Op)
 		})
+	})
+}
+
+// A paid answer is not lost to a limiter that lets the next validation go too late.
+func TestAWaitThatTheLimiterEndsKeepsItsAnswer(t *testing.T) {
+	for name, second := range map[string]func(*http.Request) (*http.Response, error){
+		"right away":         nil,
+		"after a failure":    raw(500, contract(t, "validar_500.json")),
+		"after another open": verdicts(t, "error")[0],
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				raws, burst := verdicts(t, "en_proceso"), 1
+				if second != nil {
+					raws, burst = append(raws, second), 2
+				}
+				s := &service{answers: raws}
+				client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), burst))
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+				require.NoError(t, err)
+				assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+				require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
+				assert.Equal(t, burst, e.Consultas)
+				assert.Len(t, s.seen(), burst)
+			})
+		})
+	}
+	t.Run("before any answer it is an error", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, newPadron(t), fiscope.WithRateLimit(rate.Every(time.Minute), 1))
+			_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT) // takes the place
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			e, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+			assert.Nil(t, e)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	})
+}
+
+// withoutDeadline is a context that does not tell when it ends.
+type withoutDeadline struct{ context.Context }
+
+func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func TestAWaitThatRunsOutOfTimeInAPauseKeepsItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, verdicts(t, "en_proceso")...)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		e, err := client.CPE.Esperar(withoutDeadline{ctx}, factura, credenciales, fiscope.EsperaPolicy{Base: time.Minute})
+		require.NoError(t, err)
+		assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+		assert.Equal(t, 1, e.Consultas)
+		require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
 	})
 }
 

@@ -34,8 +34,13 @@
 //
 // [TipoCambioService.SUNAT] and [TipoCambioService.UltimoPublicado] find the rate that holds for a date,
 // [CPEService.Esperar] waits for a receipt that is "En Proceso", and [ContribuyentesService.ConsultarLote]
-// and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota. [ValidarRUC],
+// and [CPEService.ValidarLote] work through many inputs and stop cleanly at the quota; a [Progress] knows what
+// earlier runs were answered. [ValidarRUC],
 // [ParseSerieNumero], [Contribuyente.ActivoYHabido] and [Fecha.DiaHabil] spend nothing.
+//
+// [TipoCambioService.Mes] gets the rates of a month, and [TipoCambioService.MasReciente] the last that is out.
+// [ParseComprobante] reads the name of a receipt's file, and [ParseQR] the code on a printed one; [RUCDeDNI] and
+// [Fecha.SumarDiasHabiles] reckon; [TextoParaUsuario] says in Spanish what a clerk may read of an error.
 //
 // # Names
 //

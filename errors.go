@@ -281,6 +281,9 @@ func brokenOff(op Operation) *Error {
 	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit broke the call off"), Delivery: DeliveryUnknown}
 }
 
+// errUnsure is why a validation is not sent that needs the Store's word.
+var errUnsure = errors.New("the Store cannot say what other processes know of this SOL user and clave, and WithSOLStoreRequired asks for that")
+
 // newError returns err where it is an *Error, and what a guard's refusal means to the caller. Any other error
 // is the cause of one without a class, and classified is false: also one that wraps the *Error of another
 // call, as the cause of a context may.
@@ -306,6 +309,8 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
+	case errors.Is(err, errUnsure):
+		return &Error{Err: ErrUnavailable, Message: errUnsure.Error()}, true
 	case errors.Is(err, solguard.ErrImpatient):
 		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
 	}
@@ -334,6 +339,14 @@ func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
 		return err
 	}
 	return &safeCause{err, secrets.Line(strings.ReplaceAll(err.Error(), "\n", ": "))} // they are joined
+}
+
+// progressFailed is why a batch stops whose Progress failed, and nil where it did not.
+func progressFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("its Progress failed: %w", err)
 }
 
 // notOurs wraps an *Error that a transport answers with, so that it is a cause and stays as it is: other calls
@@ -419,3 +432,6 @@ func (e *Error) throttled() bool {
 	}
 	return e.StatusCode == http.StatusTooManyRequests && throttles(remaining, e.RetryAfter)
 }
+
+// isPage reports whether an answer is a page, as a firewall shows it, rather than an error of the service.
+func (e *Error) isPage() bool { return bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")) }

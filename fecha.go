@@ -3,6 +3,7 @@ package fiscope
 import (
 	"cmp"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -140,8 +141,10 @@ func (f *Fecha) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Scan reads a date column: a text of the form YYYY-MM-DD, a time.Time (its date in its own zone, as
-// drivers give a DATE), or NULL, which is the zero Fecha. It implements [database/sql.Scanner].
+// Scan reads a date column: a text of the form YYYY-MM-DD, a time.Time at 00:00:00 (its date in its own
+// zone, as drivers give a DATE), or NULL, which is the zero Fecha. Any other time.Time is refused, the zero
+// one too: which day an instant is depends on the zone, so turn it into a date with [FechaEnLima]. It
+// implements [database/sql.Scanner].
 func (f *Fecha) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
@@ -149,7 +152,16 @@ func (f *Fecha) Scan(src any) error {
 		return nil
 	case time.Time:
 		y, m, d := v.Date()
-		*f = Fecha{y, m, d}
+		date := Fecha{y, m, d}
+		switch {
+		case v.IsZero():
+			return errors.New("fiscope: the zero time is not a fecha: NULL is")
+		case !v.Equal(date.En(v.Location())):
+			return errors.New("fiscope: a time with an hour is not a fecha: read a DATE column, or use FechaEnLima")
+		case !date.Valid():
+			return fmt.Errorf("fiscope: fecha %s is not a day of the calendar", date)
+		}
+		*f = date
 		return nil
 	case string:
 		return f.UnmarshalText([]byte(v))

@@ -149,3 +149,29 @@ func TestFechaInSQL(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, v)
 }
+
+// Only a DATE is one: of an instant, which day it is depends on where one stands.
+func TestAnInstantIsNoFecha(t *testing.T) {
+	for name, src := range map[string]any{
+		"an hour":                          time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC),
+		"a minute":                         time.Date(2026, 11, 20, 0, 1, 0, 0, time.UTC),
+		"a nanosecond":                     time.Date(2026, 11, 20, 0, 0, 0, 1, fiscope.Lima),
+		"midnight in Lima, as UTC":         viernes.En(fiscope.Lima).UTC(),
+		"the zero time":                    time.Time{},
+		"the zero time, in Lima":           time.Time{}.In(fiscope.Lima),
+		"the zero time, in another zone":   time.Time{}.In(time.FixedZone("", 3600)),
+		"a year that no calendar here has": time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+		"a year before the first":          time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC),
+		"one o'clock in another zone":      time.Date(2026, 11, 20, 1, 0, 0, 0, time.FixedZone("", 3600)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := viernes
+			require.Error(t, f.Scan(src))
+			assert.Equal(t, viernes, f, "a failed read changes nothing")
+		})
+	}
+	var null sql.Null[fiscope.Fecha]
+	require.NoError(t, null.Scan(nil))
+	assert.False(t, null.Valid)
+	require.Error(t, null.Scan(time.Time{}))
+}

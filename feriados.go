@@ -10,11 +10,23 @@ import (
 type Feriado struct {
 	Fecha  Fecha
 	Nombre string // in Spanish, as in "Viernes Santo"
-	Norma  string // the law that declares it, as in "Ley 31381"
+	Norma  string // the law that declares it, as in "Ley 31381"; "" before there was that law
 }
 
-// dl713 consolidated the holidays in its article 6; the later laws add to it.
+// dl713 consolidated the holidays in its article 6; the later laws add to it. Those that it names were kept
+// before, by laws that are not listed here.
 const dl713 = "Decreto Legislativo 713"
+
+// publicacionDL713 is the day on which the official gazette published it.
+var publicacionDL713 = NewFecha(1991, time.November, 8)
+
+// newFeriado returns the holiday that a law declares on f.
+func newFeriado(f Fecha, nombre, norma string) Feriado {
+	if norma == dl713 && f.Compare(publicacionDL713) < 0 {
+		norma = ""
+	}
+	return Feriado{f, nombre, norma}
+}
 
 // fijos are the holidays that fall on the same day every year, with the first year in which each was
 // kept. They are not moved when they fall on a weekend. Source: Decreto Legislativo 713, article 6,
@@ -43,17 +55,21 @@ var fijos = []struct {
 }
 
 // FeriadosNacionales returns the national holidays of a year in the order of the calendar: 12 in 2021,
-// 14 in 2022, 15 in 2023 and 16 since 2024. Bridge days of the public sector, which a decree declares a
-// few weeks before, are not holidays of this list and cannot be foreseen.
+// 14 in 2022, 15 in 2023 and 16 since 2024. There are none outside the years 1 to 9999, which have no
+// [Fecha]. Bridge days, which a decree declares a few weeks before, are not holidays of this list and cannot
+// be foreseen: see [NoLaborables].
 func FeriadosNacionales(year int) []Feriado {
+	if !NewFecha(year, time.January, 1).Valid() {
+		return nil
+	}
 	domingo := pascua(year)
 	feriados := []Feriado{
-		{domingo.AddDays(-3), "Jueves Santo", dl713},
-		{domingo.AddDays(-2), "Viernes Santo", dl713},
+		newFeriado(domingo.AddDays(-3), "Jueves Santo", dl713),
+		newFeriado(domingo.AddDays(-2), "Viernes Santo", dl713),
 	}
 	for _, f := range fijos {
 		if year >= f.since {
-			feriados = append(feriados, Feriado{NewFecha(year, f.month, f.day), f.nombre, f.norma})
+			feriados = append(feriados, newFeriado(NewFecha(year, f.month, f.day), f.nombre, f.norma))
 		}
 	}
 	slices.SortFunc(feriados, func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
@@ -62,28 +78,21 @@ func FeriadosNacionales(year int) []Feriado {
 
 // Feriado returns the national holiday that falls on f, and whether there is one.
 func (f Fecha) Feriado() (Feriado, bool) {
+	if !f.Valid() {
+		return Feriado{}, false
+	}
 	for _, fijo := range fijos {
 		if fijo.month == f.month && fijo.day == f.day && f.year >= fijo.since {
-			return Feriado{f, fijo.nombre, fijo.norma}, true
+			return newFeriado(f, fijo.nombre, fijo.norma), true
 		}
 	}
 	switch domingo := pascua(f.year); f {
 	case domingo.AddDays(-3):
-		return Feriado{f, "Jueves Santo", dl713}, true
+		return newFeriado(f, "Jueves Santo", dl713), true
 	case domingo.AddDays(-2):
-		return Feriado{f, "Viernes Santo", dl713}, true
+		return newFeriado(f, "Viernes Santo", dl713), true
 	}
 	return Feriado{}, false
-}
-
-// DiaHabil reports whether f is neither a Saturday, nor a Sunday, nor a national holiday: a day that
-// can have an exchange rate (docs/contrato.md, 4.4).
-func (f Fecha) DiaHabil() bool {
-	if d := f.Weekday(); d == time.Saturday || d == time.Sunday {
-		return false
-	}
-	_, feriado := f.Feriado()
-	return !feriado
 }
 
 // Publicacion returns the instant after which the rate of f is normally published: 17:00 of that day

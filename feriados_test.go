@@ -69,6 +69,50 @@ func TestBusinessDaysOfJuly2021(t *testing.T) {
 	assert.Equal(t, []int{1, 2, 3, 6, 7, 8, 9, 10, 13, 14, 15, 16, 17, 20, 21, 22, 23, 24, 27, 28, 31}, after)
 }
 
+func TestNoHolidaysOutsideTheCalendar(t *testing.T) {
+	for _, year := range []int{-1, 0, 10_000, 1 << 40} {
+		assert.Empty(t, fiscope.FeriadosNacionales(year), year)
+		for _, f := range []fiscope.Fecha{fiscope.NewFecha(year, time.January, 1), fiscope.NewFecha(year, time.December, 25)} {
+			_, ok := f.Feriado()
+			assert.False(t, ok, f)
+		}
+	}
+	assert.NotEmpty(t, fiscope.FeriadosNacionales(1))
+	assert.NotEmpty(t, fiscope.FeriadosNacionales(9999))
+}
+
+// A holiday was kept before the law that declares it today; no law is named that was not there yet.
+func TestNoLawIsNamedBeforeIt(t *testing.T) {
+	for day, norma := range map[string]string{
+		"1950-07-28": "", "1990-12-25": "", "1991-03-29": "", "1991-11-01": "",
+		"1991-12-08": "Decreto Legislativo 713", "1992-01-01": "Decreto Legislativo 713", "2022-12-09": "Ley 31381",
+	} {
+		f, ok := fecha(t, day).Feriado()
+		assert.True(t, ok, day)
+		assert.Equal(t, norma, f.Norma, day)
+		assert.NotEmpty(t, f.Nombre)
+		assert.Contains(t, fiscope.FeriadosNacionales(f.Fecha.Year()), f, day)
+	}
+	for year := 1985; year <= 2040; year++ {
+		for _, f := range fiscope.FeriadosNacionales(year) {
+			if f.Fecha.Compare(fiscope.NewFecha(1991, time.November, 8)) < 0 {
+				assert.Empty(t, f.Norma, f)
+			} else {
+				assert.NotEmpty(t, f.Norma, f)
+			}
+		}
+	}
+}
+
+func TestADayThatDoesNotExistIsNoBusinessDay(t *testing.T) {
+	for _, f := range []fiscope.Fecha{
+		{}, fiscope.NewFecha(2026, time.February, 30), fiscope.NewFecha(2026, 13, 2), fiscope.NewFecha(2026, 0, 5),
+		fiscope.NewFecha(2026, time.November, 0), fiscope.NewFecha(2027, time.February, 29), fiscope.NewFecha(0, time.May, 3), fiscope.NewFecha(10_000, time.May, 3),
+	} {
+		assert.False(t, f.DiaHabil(), "%q", f)
+	}
+}
+
 func TestPublicacion(t *testing.T) {
 	assert.Equal(t, "2026-11-20T22:00:00Z", viernes.Publicacion().UTC().Format(time.RFC3339))
 }

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,20 +32,29 @@ func hold(attempt time.Duration) time.Duration {
 }
 
 // claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
-// waits, at most for patience, while another process tries it. It returns nil without a fleet, and where
-// the store hangs or fails: then the turn within this process is all there is.
-func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, patience time.Duration) (*solClaim, error) {
+// waits, at most for patience, while another process tries it. recent says that this process had it accepted
+// within the last minutes. It returns nil without a fleet, and where the store hangs or fails: then what is known
+// in this process is all there is.
+func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent bool, patience time.Duration) (*solClaim, error) {
 	if f == nil {
 		return nil, nil
 	}
 	f.remind(ctx)
-	ask := func(ctx context.Context) (solClaim, error) { return f.askClaim(ctx, credential, hold(patience)) }
+	ask := func(ctx context.Context) (solClaim, error) {
+		return f.askClaim(ctx, credential, recent, hold(patience))
+	}
 	deadline, _ := ctx.Deadline()
 	waiting, cancel := context.WithTimeoutCause(ctx, patience, solguard.ErrImpatient)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		asked := time.Now()
 		claim, err := decide(ctx, &f.credentials, deadline, ask, f.giveBack)
 		switch {
+		case time.Since(asked) > decidingTime+tellingTime: // this process was stopped: the claim may be another's by now
+			if err == nil {
+				f.release(ctx, &claim)
+			}
+			return nil, cmp.Or(ctx.Err(), solguard.ErrImpatient)
 		case err != nil && ctx.Err() == nil:
 			return nil, nil
 		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):
@@ -60,12 +70,12 @@ func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, patience
 }
 
 // askClaim asks the store once. A credential that was accepted, but too long ago to be sent by all at
-// once, has a second name, under which one process goes first again.
-func (f *fleet) askClaim(ctx context.Context, credential *CredencialesSOL, hold time.Duration) (solClaim, error) {
+// once, has a second name, under which one process goes first again, unless this one knows better.
+func (f *fleet) askClaim(ctx context.Context, credential *CredencialesSOL, recent bool, hold time.Duration) (solClaim, error) {
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
 	claim.Since = past(claim.Since)
-	if err != nil || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
+	if err != nil || recent || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
 		return solClaim{Claim: claim, name: name}, err
 	}
 	accepted := claim.Since

@@ -2,14 +2,12 @@ package fiscope_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
+	form "github.com/fiscope/fiscope/internal/stored"
 )
 
 // fleetStore is a Store in memory that plays what a test tells it to.
@@ -264,9 +263,12 @@ func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	for name := range store.names {
 		assert.Regexp(t, `^[0-9a-f]{32}$`, name)
 	}
-	all, err := json.Marshal(store.saved)
-	require.NoError(t, err)
-	assert.False(t, leaks(string(all), apiKey) || leaks(string(all), clave), "a secret is stored")
+	require.NotEmpty(t, store.saved)
+	for _, value := range store.saved {
+		a, ok := form.Unpack(value, 1<<20)
+		require.True(t, ok)
+		assert.False(t, leaks(string(a.Body), apiKey) || leaks(string(a.Body), clave), "a secret is stored")
+	}
 }
 
 func TestForeignBytesAreAMiss(t *testing.T) {
@@ -279,17 +281,25 @@ func TestForeignBytesAreAMiss(t *testing.T) {
 		}
 		return store, key
 	}
+	changed := func(change func(*form.Answer)) func(string) string {
+		return func(s string) string {
+			a, _ := form.Unpack([]byte(s), 1<<20)
+			change(&a)
+			return string(form.Pack(a))
+		}
+	}
 	for name, spoil := range map[string]func(string) string{
 		"empty":            func(string) string { return "" },
 		"null":             func(string) string { return "null" },
 		"garbage":          func(string) string { return "\xff\xfe\x00" },
 		"another program":  func(string) string { return `{"ruc":"20131312955"}` },
 		"cut":              func(s string) string { return s[:len(s)/2] },
-		"another version":  func(s string) string { return strings.Replace(s, `"v":1`, `"v":2`, 1) },
-		"another status":   func(s string) string { return strings.Replace(s, `"status":200`, `"status":500`, 1) },
-		"a spoiled body":   func(s string) string { return strings.Replace(s, `"body":"`, `"body":"AAAA`, 1) },
-		"from tomorrow":    func(s string) string { return strings.Replace(s, `"stored":"20`, `"stored":"30`, 1) },
-		"expired long ago": func(s string) string { return strings.Replace(s, `"expires":"20`, `"expires":"19`, 1) },
+		"another version":  func(s string) string { return "\x03" + s[1:] },
+		"of another age":   func(string) string { return `{"v":1,"status":200,"stored":"2026-01-01T00:00:00Z"}` },
+		"another status":   changed(func(a *form.Answer) { a.Status = 500 }),
+		"a spoiled body":   changed(func(a *form.Answer) { a.Body = append([]byte("AAAA"), a.Body...) }),
+		"from tomorrow":    changed(func(a *form.Answer) { a.Stored = a.Stored.AddDate(0, 0, 1) }),
+		"expired long ago": changed(func(a *form.Answer) { a.Expires = a.Expires.AddDate(-1, 0, 0) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, key := good(t)
@@ -513,14 +523,14 @@ func TestTheFleetsSOLGuard(t *testing.T) {
 		client.CPE.Olvidar(credenciales)
 		require.NoError(t, validar(t.Context(), client, clave))
 	})
-	t.Run("a proven one asks the store no more", func(t *testing.T) {
+	t.Run("a proven one asks the store each time", func(t *testing.T) {
 		store := newFleetStore()
 		store.claims = []fiscope.Claim{{State: fiscope.ClaimProven}}
 		client, _ := fleetClient(t, store, apiKey, raw(200, verdict))
 		for range 10 {
 			require.NoError(t, validar(t.Context(), client, clave))
 		}
-		assert.Equal(t, 1, store.claimed)
+		assert.Equal(t, 10, store.claimed)
 	})
 }
 

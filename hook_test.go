@@ -324,6 +324,10 @@ func TestAHookOfAnOperationMadeOfOperations(t *testing.T) {
 			_, err := c.TipoCambio.UltimoPublicado(ctx, day, opts...)
 			return err
 		}, ""},
+		"MasReciente": {fiscope.OpTipoCambioMasReciente, fiscope.OpConsultarTipoCambio, 1, nil, func(ctx context.Context, c *fiscope.Client, opts ...fiscope.CallOption) error {
+			_, err := c.TipoCambio.MasReciente(ctx, opts...)
+			return err
+		}, ""},
 		"SUNAT, refused": {fiscope.OpTipoCambioSUNAT, "", 0, nil, func(ctx context.Context, c *fiscope.Client, opts ...fiscope.CallOption) error {
 			_, err := c.TipoCambio.SUNAT(ctx, fiscope.Fecha{}, opts...)
 			return err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
@@ -115,5 +116,37 @@ func TestABatchsMemoryDoesNotGrowWithItsInputs(t *testing.T) {
 	require.NotZero(t, few)
 	if many > few+1<<20 {
 		t.Errorf("%d bytes are live after 50 000 inputs, %d after 5 000", many, few)
+	}
+}
+
+// What is remembered for duplicates costs what the doc of ConsultarLote says.
+func TestWhatABatchRemembersOfAnInput(t *testing.T) {
+	if testing.Short() || raceEnabled {
+		t.Skip("takes seconds, and the race detector's own memory would count")
+	}
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const inputs = 20_000
+	for name, test := range map[string]struct {
+		service http.RoundTripper
+		most    int
+	}{
+		"a record":              {everyRUC(t), 480},
+		"a RUC that nobody has": {roundTripper(raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 900000")), 720},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, test.service)
+			before, live := heap(), uint64(0)
+			for l := range client.Contribuyentes.ConsultarLote(t.Context(), rucs(inputs), fiscope.LotePolicy{}) {
+				if l.Siguiente == inputs {
+					live = heap()
+				}
+			}
+			assert.Less(t, int(live-before)/inputs, test.most)
+		})
 	}
 }

@@ -420,8 +420,8 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 					return
 				}
 				require.ErrorIs(t, stopped, test.want)
-				assert.Equal(t, test.lines, stopped.Posicion)
-				assert.ErrorContains(t, stopped, fmt.Sprintf("stopped before position %d: Contribuyentes.Consultar: ", test.lines))
+				assert.Zero(t, stopped.Posicion, "the failures in a row are asked again")
+				assert.ErrorContains(t, stopped, "stopped before position 0: Contribuyentes.Consultar: ")
 			})
 		})
 	}
@@ -437,12 +437,13 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 		require.Nil(t, stopped)
 		assert.Len(t, lines, 100)
 	})
-	t.Run("there is nothing to go on with at the end", func(t *testing.T) {
+	t.Run("the last ones are to be asked again, too", func(t *testing.T) {
 		p := newPadron(t)
 		p.answer = func(string, int) (*http.Response, error) { return raw(501, "")(nil) }
 		lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(6), fiscope.LotePolicy{MaxFailures: 6}))
-		require.Nil(t, stopped)
 		assert.Len(t, lines, 6)
+		require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
+		assert.Zero(t, stopped.Posicion)
 	})
 	t.Run("never, if one wants", func(t *testing.T) {
 		p := newPadron(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // Event is one attempt, after its answer was read, or one call that ended without any. One more tells of a
-// SUNAT, UltimoPublicado or Mes that refuses the rate of another date, which lenient reading let pass. It holds
+// SUNAT, UltimoPublicado, MasReciente or Mes that refuses the rate of another date, which lenient reading let pass. It holds
 // no URL and no credential, and but for the Body of its Err no RUC and no name.
 type Event struct {
 	Op         Operation
@@ -164,7 +164,7 @@ func (r Response) copy() Response {
 // answer from the cache or of another call's query, or a caller who leaves while his validation goes on. Where
 // the call panics or ends its goroutine, it is told an error without a class, before the panic goes on.
 //
-// SUNAT, UltimoPublicado, Mes and Esperar are operations made of operations: the hook is called for the
+// SUNAT, UltimoPublicado, MasReciente, Mes and Esperar are operations made of operations: the hook is called for the
 // whole, with Mes from the beginning of the range to its end, and for each query with the context that it
 // returned for the whole. A batch is a loop of its caller's that may run for days: the hook is called for each
 // of its queries, with the context of the batch.

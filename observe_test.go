@@ -444,6 +444,14 @@ func TestRefusalsOfOperationsMadeOfOperationsAreSeen(t *testing.T) {
 			_, err := c.TipoCambio.UltimoPublicado(ctx, viernes, fiscope.WithProvisional())
 			return err
 		}},
+		"MasReciente without a context": {fiscope.OpTipoCambioMasReciente, fiscope.AvoidedInvalid, func(_ context.Context, c *fiscope.Client) error {
+			_, err := c.TipoCambio.MasReciente(none)
+			return err
+		}},
+		"MasReciente with a wrong option": {fiscope.OpTipoCambioMasReciente, fiscope.AvoidedInvalid, func(ctx context.Context, c *fiscope.Client) error {
+			_, err := c.TipoCambio.MasReciente(ctx, fiscope.WithTodosLosDias())
+			return err
+		}},
 		"Mes of no year": {fiscope.OpTipoCambioMes, fiscope.AvoidedInvalid, func(ctx context.Context, c *fiscope.Client) error {
 			return lastLine(c.TipoCambio.Mes(ctx, 0, time.May))
 		}},

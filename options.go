@@ -37,6 +37,7 @@ type config struct {
 	noGate     bool // nothing is refused for what the headers say
 	reserve    int  // queries that are left to others
 	solMemory  time.Duration
+	solStore   bool         // a validation needs the store's word
 	cache      *CachePolicy // nil for none
 	coalescing bool
 	store      Store // nil for none
@@ -219,6 +220,16 @@ func WithSOLMemory(d time.Duration) Option {
 			return fmt.Errorf("fiscope: WithSOLMemory: want more than 0, got %s", d)
 		}
 		c.solMemory = d
+		return nil
+	})
+}
+
+// WithSOLStoreRequired makes a validation fail, not sent, with [ErrUnavailable], where the Store ([WithStore])
+// cannot say what the fleet knows of its credential: it is away, or hangs. By default each process then goes by
+// what it knows itself, so that a wrong clave costs one refusal for each process.
+func WithSOLStoreRequired() Option {
+	return option(func(c *config) error {
+		c.solStore = true
 		return nil
 	})
 }

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -61,6 +62,18 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 	return ruc[2 : rucLen-1], true
 }
 
+// RUCDeDNI returns the RUC that a person with that DNI has, if registered: 10, the 8 digits of the DNI, and the
+// check digit of [ValidarRUC]. It is the inverse of [DNIDeRUC]. Whether there is such a taxpayer is for
+// [ContribuyentesService.Consultar] to say. ok is false for what is not 8 digits: a leading zero that a
+// spreadsheet dropped is not put back, since which digit is missing cannot be known.
+func RUCDeDNI(dni string) (ruc string, ok bool) {
+	if len(dni) != rucLen-3 || !digits(dni) {
+		return "", false
+	}
+	ruc = string(ClasePersonaNatural) + dni
+	return ruc + strconv.Itoa(checkDigit(ruc)), true
+}
+
 // ValidarRUC checks more of a RUC than the service does, which only asks for 11 digits (docs/contrato.md,
 // 4.1): that the last of them is the check digit of the others, and that the first two are of a kind in
 // use. Blanks around it are not forgiven. [WithStrictRUC] makes a Client do this before it sends.
@@ -104,7 +117,7 @@ func checkStrictRUC(field, ruc string) error {
 	return nil
 }
 
-// checkDigit returns the check digit of the first ten of 11 digits.
+// checkDigit returns the check digit of the first ten digits of a RUC.
 func checkDigit(ruc string) int {
 	sum := 0
 	for i, weight := range [rucLen - 1]int{5, 4, 3, 2, 7, 6, 5, 4, 3, 2} {

@@ -255,6 +255,42 @@ func TestDNIDeRUC(t *testing.T) {
 	}
 }
 
+func TestRUCDeDNI(t *testing.T) {
+	for name, test := range map[string]struct {
+		dni, ruc string
+		ok       bool
+	}{
+		"zeros":             {"00000000", "10000000006", true},
+		"with leading ones": {"00000001", "10000000014", true},
+		"another":           {"12345678", "10123456781", true},
+		"a digit of 10":     {"00000005", "10000000057", true},
+		"seven digits":      {"1234567", "", false},
+		"nine digits":       {"123456789", "", false},
+		"a letter":          {"1234567A", "", false},
+		"a sign":            {"+1234567", "", false},
+		"blanks around it":  {" 12345678", "", false},
+		"a blank in it":     {"1234 678", "", false},
+		"other digits":      {"１２３４", "", false},
+		"nothing":           {"", "", false},
+		"a RUC":             {"10000000006", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ruc, ok := fiscope.RUCDeDNI(test.dni)
+			assert.Equal(t, test.ok, ok)
+			assert.Equal(t, test.ruc, ruc)
+		})
+	}
+	for n := 0; n < 100_000_000; n += 99_991 { // a prime: every digit occurs at every place
+		dni := fmt.Sprintf("%08d", n)
+		ruc, ok := fiscope.RUCDeDNI(dni)
+		require.True(t, ok)
+		require.NoError(t, fiscope.ValidarRUC(ruc))
+		back, ok := fiscope.DNIDeRUC(ruc)
+		require.True(t, ok)
+		require.Equal(t, dni, back)
+	}
+}
+
 func TestWithStrictRUC(t *testing.T) {
 	const (
 		wrongDigit  = "20123456789"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -145,6 +146,9 @@ func (c *call) tell(number int) {
 	}
 }
 
+// errNoTimeLeft is the end of a call whose context's deadline comes before its place at the limiter.
+var errNoTimeLeft = fmt.Errorf("%w before the limiter lets it go", context.DeadlineExceeded)
+
 // pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.
 func (c *call) pace(ctx context.Context) error {
@@ -156,7 +160,7 @@ func (c *call) pace(ctx context.Context) error {
 	}
 	err := c.limiter.Wait(ctx)
 	if err != nil && ctx.Err() == nil {
-		return context.DeadlineExceeded
+		return errNoTimeLeft
 	}
 	return err
 }
@@ -168,7 +172,7 @@ func (c *call) paceOfMany(ctx context.Context) error {
 	}
 	place, wait := c.takePlace()
 	if place == nil {
-		return context.DeadlineExceeded
+		return errNoTimeLeft
 	}
 	if wait == 0 {
 		return nil
@@ -191,7 +195,7 @@ func (c *call) takePlace() (*rate.Reservation, time.Duration) {
 	defer c.sender.pacing.Unlock()
 	place := c.limiter.Reserve()
 	wait := place.Delay()
-	if wait == 0 || c.progress.waits(c, wait, errors.Join(c.answer.Err, context.DeadlineExceeded)) {
+	if wait == 0 || c.progress.waits(c, wait, errors.Join(c.answer.Err, errNoTimeLeft)) {
 		return place, wait
 	}
 	place.Cancel()

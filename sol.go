@@ -51,11 +51,12 @@ func (c CredencialesSOL) parts() []string {
 // solGuard keeps a SOL user from being blocked by us, with what this process and its fleet know of each
 // credential.
 type solGuard struct {
-	here    *solguard.Guard
-	fleet   *fleet        // nil for none
-	memory  time.Duration // of a verdict
-	attempt time.Duration // the longest of a validation
-	clock   clock
+	here     *solguard.Guard
+	fleet    *fleet        // nil for none
+	required bool          // nothing is sent without the fleet's word
+	memory   time.Duration // of a verdict
+	attempt  time.Duration // the longest of a validation
+	clock    clock
 }
 
 // solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
@@ -84,28 +85,30 @@ func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, err
 }
 
 // maySend is asked last before the request is sent, so that what was learned while it waited counts, and
-// the fleet's claim is not used up by waiting. It waits while another process tries the credential.
+// the fleet's claim is not used up by waiting. It asks the fleet each time: others may have been refused since
+// this process was accepted. It waits while another process tries the credential.
 func (t *solTurn) maySend(ctx context.Context) error {
-	if t.claim == nil && t.here.Alone() {
-		claim, err := t.guard.fleet.claim(ctx, t.credential, t.guard.attempt)
-		switch {
-		case err != nil:
-			return err
-		case claim == nil: // what is known here is all there is
-		case claim.State == ClaimRefused:
-			now := time.Now()
-			until := now.Add(t.guard.memory)
-			if !claim.Until.IsZero() && claim.Until.Before(until) {
-				until = claim.Until
-			}
-			t.here.Block(t.guard.clock.fromReal(cmp.Or(claim.Since, now)), t.guard.clock.fromReal(until))
-		case claim.State == ClaimProven:
-			t.here.Accepted(t.guard.clock.fromReal(cmp.Or(claim.Since, time.Now())))
-		default:
-			t.claim = claim
-			if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
-				t.here.Accepted(t.guard.clock.fromReal(claim.accepted))
-			}
+	recent := !t.here.Alone()
+	claim, err := t.guard.fleet.claim(ctx, t.credential, recent, t.guard.attempt)
+	switch {
+	case err != nil:
+		return err
+	case claim == nil && t.guard.required:
+		return cmp.Or(t.here.Refused(), errUnsure)
+	case claim == nil: // what is known here is all there is
+	case claim.State == ClaimRefused:
+		now := time.Now()
+		until := now.Add(t.guard.memory)
+		if !claim.Until.IsZero() && claim.Until.Before(until) {
+			until = claim.Until
+		}
+		t.here.Block(t.guard.clock.fromReal(cmp.Or(claim.Since, now)), t.guard.clock.fromReal(until))
+	case claim.State == ClaimProven:
+		t.here.Accepted(t.guard.clock.fromReal(cmp.Or(claim.Since, time.Now())))
+	default:
+		t.claim = claim
+		if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
+			t.here.Accepted(t.guard.clock.fromReal(claim.accepted))
 		}
 	}
 	return t.here.Refused()

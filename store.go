@@ -49,9 +49,11 @@ type Store interface {
 	// granted on an earlier day, or whose reset is past, is not of the present day.
 	Settle(ctx context.Context, account string, r Reservation, o Outcome) error
 
-	// Claim asks whether a credential may be sent. A claim that is granted is held for at most hold,
-	// so that a process that died holds nothing: longer than an attempt takes. A credential that was
-	// accepted a while ago is asked for under a second name, which is only ever claimed and given back.
+	// Claim asks whether a credential may be sent, last before each attempt of a validation leaves, also where
+	// this Client had it accepted a moment ago: another process may have been refused since. A claim that is
+	// granted is held for at most hold, so that a process that died holds nothing: longer than an attempt takes.
+	// A credential that was accepted a while ago is asked for under a second name, which is only ever claimed and
+	// given back.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
 	// claim that was granted, and without one where a credential that was proven is refused, or accepted

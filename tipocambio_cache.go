@@ -24,10 +24,12 @@ func (q cambioDeHoy) lifetime(_ CachePolicy, tc *TipoCambio, found bool, now tim
 
 func (q cambioDeHoy) copy(tc *TipoCambio) *TipoCambio { return cambio{}.copy(tc) }
 
+// mayStillCome is for how long after its hour the rate of a business day may still be published.
+const mayStillCome = 10 * 24 * time.Hour
+
 // rateLifetime is how long it stays true that a date has this rate, or none.
 func rateLifetime(fecha Fecha, found bool, now time.Time) time.Duration {
 	const (
-		recent     = 10 * 24 * time.Hour
 		whenRecent = 15 * time.Minute
 		whenOld    = 24 * time.Hour
 	)
@@ -41,7 +43,7 @@ func rateLifetime(fecha Fecha, found bool, now time.Time) time.Duration {
 		return forGood
 	case now.Before(published):
 		return published.Sub(now)
-	case now.Before(published.Add(recent)):
+	case now.Before(published.Add(mayStillCome)):
 		return whenRecent
 	}
 	return whenOld

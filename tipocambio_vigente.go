@@ -2,9 +2,7 @@ package fiscope
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"net/http"
 	"slices"
 	"time"
 )
@@ -14,6 +12,7 @@ import (
 const (
 	OpTipoCambioUltimoPublicado Operation = "TipoCambio.UltimoPublicado"
 	OpTipoCambioSUNAT           Operation = "TipoCambio.SUNAT"
+	OpTipoCambioMasReciente     Operation = "TipoCambio.MasReciente"
 	OpTipoCambioMes             Operation = "TipoCambio.Mes"
 )
 
@@ -29,30 +28,70 @@ type TipoCambioVigente struct {
 // WithProvisional makes UltimoPublicado and SUNAT walk past a business day whose rate is not published
 // yet. The rate they then return is not the official one, and their result says so.
 // [TipoCambioService.Mes] leaves such days out. Every other operation refuses the option.
-func WithProvisional() CallOption { return provisional{} }
-
-type provisional struct{}
-
-func (provisional) applyToCall(*settings) error {
-	return invalid("WithProvisional is an option of UltimoPublicado, SUNAT and Mes alone")
+func WithProvisional() CallOption {
+	return walkOption{"WithProvisional", func(w *walk) error {
+		if w.op == OpTipoCambioMasReciente {
+			return invalid("MasReciente passes the days without a rate anyway: WithProvisional is not one of its options")
+		}
+		w.provisional = true
+		return nil
+	}}
 }
+
+// WithNoLaborables takes days that a decree made free for days without a rate, as national holidays are:
+// UltimoPublicado, SUNAT, MasReciente and Mes neither ask for the rate of one nor wait for it. Give only days
+// on which SBS publishes nothing: it does on some that are free for public offices alone. A day that does not
+// exist is an ErrInvalidRequest. Every other operation refuses the option.
+func WithNoLaborables(decretados ...NoLaborables) CallOption {
+	return walkOption{"WithNoLaborables", func(w *walk) error {
+		for _, days := range decretados {
+			for _, dia := range days {
+				if !dia.Valid() {
+					return invalid("WithNoLaborables wants days of the calendar: one is %q", dia)
+				}
+			}
+		}
+		w.decretados = append(w.decretados, decretados...)
+		return nil
+	}}
+}
+
+// WithTodosLosDias makes Mes yield a line for every day of the month, as SUNAT's own table has since 2023: a
+// day whose eve has no rate has the last one before that. Every other operation refuses the option.
+func WithTodosLosDias() CallOption {
+	return walkOption{"WithTodosLosDias", func(w *walk) error {
+		if w.op != OpTipoCambioMes {
+			return invalid("WithTodosLosDias is an option of Mes alone")
+		}
+		w.everyDay = true
+		return nil
+	}}
+}
+
+// newest makes MasReciente what it is.
+var newest = walkOption{"newest", func(w *walk) error {
+	w.newest = true
+	return nil
+}}
 
 // UltimoPublicado gets the rate with the greatest date on or before fecha: the closing rate of the
 // banking regulator (SBS) as of that date. Whether a conversion is to use this dating or that of
 // [TipoCambioService.SUNAT] is for you and your accountant to decide.
 //
 // It asks day by day, from fecha back, and only for days that can have a rate: a Monday after a long
-// weekend costs one query. It looks at 10 days at most.
+// weekend costs one query. It looks at 10 days at most. The calendar is trusted in this: on a weekend, a
+// national holiday ([Fecha.Feriado]) and a day of [WithNoLaborables] no rate is looked for, whatever SBS did.
 //
 // A business day without a rate ends it with ErrNotYetPublished while the rate may still come: where its
 // hour, 17:00 in Lima, is ahead (nothing is sent, and the error's RetryAfter is the time until then), and
-// where the service has none for one of the last 3 business days whose hour is past. To walk on would
-// return an older rate as if it were the one of fecha; [WithProvisional] does, and says so. A day before
-// those is taken for one that a decree made free.
+// afterwards until the rate of a later day is out, for which the business days after it are asked. To walk
+// on before would return an older rate as if it were the one of fecha; [WithProvisional] does, and says
+// so. Once a later rate is out, or after 10 days, a day without one is taken for one on which SBS published
+// nothing, as on 31 December 2009, and is passed.
 //
 // Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
 // ErrNotYetPublished (also ErrNotFound), ErrNotFound (10 days without a rate), and those of every
-// operation.
+// operation. Their Attempts and Delivery are of all its queries.
 func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
 	return s.back(ctx, OpTipoCambioUltimoPublicado, fecha, fecha, opts)
 }
@@ -68,221 +107,103 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // payment. Which date that is, and whether another tax asks for another rate, is for you and your
 // accountant to decide.
 //
+// A credit or debit note is converted at the rate of the receipt that it modifies: give the date of that
+// receipt, not the note's. The note changes its amount, and not the date on which the obligation arose
+// (SUNAT, Oficio 024-2000-K00000, of credit notes, and Informe 118-2016-SUNAT/5D0000, of debit notes; the
+// electronic registers do the same: Resoluciones 112-2021/SUNAT, annex 2, and 040-2022/SUNAT, annex 8).
+//
 // It costs and fails as UltimoPublicado of the day before does.
 func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
 	return s.back(ctx, OpTipoCambioSUNAT, fecha, fecha.AddDays(-1), opts)
 }
 
+// MasReciente gets the last rate that is out now, whichever its date: to show a rate, or to estimate with it.
+// It is today's only once that is published; before 17:00 in Lima today's is not asked for, and a day without
+// one is passed. For a receipt use [TipoCambioService.SUNAT], which never returns an older rate than the
+// official one.
+//
+// Para is today, and TipoCambio.Fecha says of which day the rate is. It looks at 10 days at most.
+//
+// Errors: ErrNotFound (10 days without a rate), and those of every operation.
+func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
+	hoy := FechaEnLima(s.asker.clock.now())
+	return s.back(ctx, OpTipoCambioMasReciente, hoy, hoy, append(slices.Clip(opts), newest))
+}
+
 // back asks from the day desde on, backwards, for the rate that holds for fecha.
 func (s *TipoCambioService) back(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
 	return hooked(ctx, s.asker.hook, op, s.asker.settings(opts), func(ctx context.Context, set settings) (*TipoCambioVigente, error) {
-		return s.newWalk(ctx, op, append(slices.Clip(opts), WithResponse(set.response))).back(fecha, desde)
+		w := s.newWalk(ctx, op, append(slices.Clip(opts), WithResponse(set.response)))
+		if !fecha.Valid() {
+			return nil, w.fail(invalid("fecha must be a day of the calendar: it is %q", fecha))
+		}
+		tc, err := w.back(desde)
+		if err != nil {
+			return nil, err
+		}
+		return &TipoCambioVigente{Para: fecha, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}, nil
 	})
 }
 
 // Mes gets SUNAT's table of a month, in order: for each day after a day with a rate, that rate. A day
 // that is not in it has the rate of the last one that is, which for the first days of a month may stand
-// in the table of the month before. Each line costs one query, and so does a day that a decree made free.
+// in the table of the month before; [WithTodosLosDias] has it stand here. Each line costs one query, and so
+// does a day that a decree made free; a line that repeats the one before it costs none.
 //
 // The table of a running month ends with ErrNotYetPublished at the first day whose rate is not there
-// yet; [WithProvisional] leaves such days out instead. An error is the last that it yields; its line has only
-// the day in Para.
+// yet; [WithProvisional] leaves such days out instead, or, of every day, gives it the last rate and says so. An
+// error is the last that it yields; its line has only the day in Para.
 //
 // Errors: those of UltimoPublicado.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
 		_, _ = hooked(ctx, s.asker.hook, OpTipoCambioMes, s.asker.settings(opts), func(ctx context.Context, set settings) (any, error) {
-			return nil, s.mes(ctx, NewFecha(year, mes, 1), append(slices.Clip(opts), WithResponse(set.response)), yield)
+			w := s.newWalk(ctx, OpTipoCambioMes, append(slices.Clip(opts), WithResponse(set.response)))
+			return nil, w.mes(NewFecha(year, mes, 1), yield)
 		})
 	}
 }
 
 // mes yields the table of the month that begins with first. It returns the error that it yields, if any.
-func (s *TipoCambioService) mes(ctx context.Context, first Fecha, opts []CallOption, yield func(TipoCambioVigente, error) bool) error {
+func (w *walk) mes(first Fecha, yield func(TipoCambioVigente, error) bool) error {
 	if !first.Valid() {
-		err := s.newWalk(ctx, OpTipoCambioMes, opts).fail(invalid("want a month of the years 1 to 9999: it is %q", first))
+		err := w.fail(invalid("want a month of the years 1 to 9999: it is %q", first))
 		yield(TipoCambioVigente{Para: first}, err)
 		return err
 	}
-	asked := false
+	var last *TipoCambio
 	for para := first; para.Month() == first.Month(); para = para.AddDays(1) {
-		dia := para.AddDays(-1)
-		if !dia.Valid() || !dia.DiaHabil() {
-			continue
-		}
-		w := s.newWalk(ctx, OpTipoCambioMes, opts)
-		w.asked = asked
-		tc, err := w.ask(dia)
-		asked = w.asked
+		tc, err := w.line(para.AddDays(-1), last)
 		switch {
 		case err != nil:
 			yield(TipoCambioVigente{Para: para}, err)
 			return err
-		case tc != nil && !yield(TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries}, nil):
+		case tc == nil:
+			continue
+		}
+		if !yield(TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}, nil) {
 			return nil
 		}
+		last = tc
+		w.nextLine()
 	}
 	return nil
 }
 
-const (
-	longestWalk = 10 // days looked at: holidays and weekends alone make 5 in a row, decreed days come on top
-	recentDays  = 3  // business days on which "no rate" may mean "not yet"
-)
-
-// walk is an operation that asks for one day after another.
-type walk struct {
-	op          Operation
-	ctx         context.Context
-	service     *TipoCambioService
-	opts        []CallOption // of each query
-	settings    settings     // what they decide
-	start       time.Time
-	provisional bool // a day whose rate may still come is passed
-
-	asked   bool // for a day, whatever came of it
-	queries int
-	last    *Error // the last "no rate"
-	passed  bool   // a business day that may still get its rate was passed
-}
-
-func (s *TipoCambioService) newWalk(ctx context.Context, op Operation, opts []CallOption) *walk {
-	w := &walk{op: op, ctx: ctx, service: s, start: time.Now()}
-	for _, opt := range opts {
-		if opt == WithProvisional() {
-			w.provisional = true
-		} else {
-			w.opts = append(w.opts, opt)
+// line returns the rate of the day before a line of the table or, where every day has one, the last before
+// that. It is nil for a line that is left out.
+func (w *walk) line(dia Fecha, last *TipoCambio) (*TipoCambio, error) {
+	if w.diaHabil(dia) {
+		if tc, err := w.ask(dia); tc != nil || err != nil {
+			w.passed = false // what was passed lies before this rate
+			return tc, err
 		}
 	}
-	w.settings = s.asker.settings(w.opts)
-	if ctx == nil {
-		w.settings.invalid = noContext()
+	if last == nil && w.everyDay {
+		return w.back(dia.AddDays(-1))
 	}
-	if w.settings.response != nil {
-		*w.settings.response = Response{}
-	}
-	return w
-}
-
-// back asks from the day desde on, backwards, for the rate that holds for fecha.
-func (w *walk) back(fecha, desde Fecha) (*TipoCambioVigente, error) {
-	if !fecha.Valid() {
-		return nil, w.fail(invalid("fecha must be a day of the calendar: it is %q", fecha))
-	}
-	for n := range longestWalk {
-		dia := desde.AddDays(-n)
-		if !dia.Valid() || !dia.DiaHabil() {
-			continue
-		}
-		tc, err := w.ask(dia)
-		if err != nil {
-			return nil, err
-		}
-		if tc != nil {
-			return &TipoCambioVigente{Para: fecha, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}, nil
-		}
-	}
-	const noneOf = "none of the %d days up to %s has a rate"
-	if w.passed {
-		return nil, w.failAfter(w.last, notYetPublished(0, noneOf, longestWalk, desde))
-	}
-	return nil, w.failAfter(w.last, noRate(noneOf, longestWalk, desde))
-}
-
-// ask gets the rate of a business day. It returns neither a rate nor an error for a day to pass.
-func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
-	if err := w.settings.invalid; err != nil {
-		return nil, w.fail(err)
-	}
-	if wait := w.service.asker.clock.until(dia.Publicacion()); wait > 0 {
-		return nil, w.unpublished(nil, notYetPublished(wait, "that of %s normally is after 17:00 in Lima of that day", dia))
-	}
-	w.asked = true
-	var resp Response
-	tc, err := w.service.Consultar(w.ctx, dia, append(slices.Clip(w.opts), WithResponse(&resp))...)
-	w.note(resp)
-	var e *Error
-	switch {
-	case errors.As(err, &e) && errors.Is(err, ErrNotFound):
-		w.last = e
-		if recent(dia, earlier(w.service.asker.clock.now().Add(-resp.Age), resp.Header)) {
-			return nil, w.unpublished(e, notYetPublished(0, "there is none of %s so far", dia))
-		}
+	if !w.everyDay {
 		return nil, nil
-	case err != nil:
-		return nil, w.failAfter(e, copyError(e))
-	case tc.Fecha != dia: // what lenient reading lets pass
-		e := notContract("asked for the rate of %s, the answer is of %s", dia, tc.Fecha)
-		e.StatusCode, e.Delivery = resp.StatusCode, DeliveryAnswered
-		return nil, w.tell(w.failAfter(e, e))
 	}
-	return tc, nil
-}
-
-// unpublished passes a day whose rate may still come, or ends with the error.
-func (w *walk) unpublished(answered, e *Error) error {
-	if w.passed = true; w.provisional {
-		return nil
-	}
-	return w.failAfter(answered, e)
-}
-
-// fail is the end of a walk that has asked for nothing.
-func (w *walk) fail(err error) *Error {
-	return w.service.asker.refuse(w.ctx, w.op, err)
-}
-
-// failAfter adds the circumstances of the walk to e, and of the answer it comes of, if any.
-func (w *walk) failAfter(answered, e *Error) *Error {
-	if !w.asked {
-		return w.fail(e)
-	}
-	if answered != nil {
-		e.after(answered)
-	}
-	e.Op, e.Attempts = w.op, w.queries
-	return e
-}
-
-// tell tells of an error that no event of a query has.
-func (w *walk) tell(e *Error) *Error {
-	if o := &w.service.asker.observer; o.watching() {
-		o.event(w.ctx, Event{Op: w.op, StatusCode: e.StatusCode, Duration: time.Since(w.start), Delivery: e.Delivery, Err: e})
-	}
-	return e
-}
-
-// note adds a query to what the caller sees of the walk: its last answer, and the sum of the attempts
-// and warnings.
-func (w *walk) note(resp Response) {
-	if !resp.Coalesced {
-		w.queries += resp.Attempts
-	}
-	if w.settings.response == nil {
-		return
-	}
-	resp.Attempts, resp.Duration = w.queries, time.Since(w.start)
-	resp.Warnings = append(w.settings.response.Warnings, resp.Warnings...)
-	*w.settings.response = resp
-}
-
-// recent reports whether dia is one of the last business days whose rate is due at now.
-func recent(dia Fecha, now time.Time) bool {
-	later := 0
-	for d := FechaEnLima(now); later < recentDays && d.Compare(dia) > 0; d = d.AddDays(-1) {
-		if d.DiaHabil() && !now.Before(d.Publicacion()) {
-			later++
-		}
-	}
-	return later < recentDays
-}
-
-// earlier returns the earlier of this client's time and the service's: a clock that is ahead must not
-// make a rate that is still to come an old one.
-func earlier(now time.Time, h http.Header) time.Time {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil && date.Before(now) {
-		return date
-	}
-	return now
+	return last, nil
 }

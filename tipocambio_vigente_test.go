@@ -4,12 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"net/http"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +111,7 @@ func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
 
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 	official, provisional := []fiscope.CallOption(nil), []fiscope.CallOption{fiscope.WithProvisional()}
+	decreed := []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2026-11-17")}, fiscope.NoLaborables{fecha(t, "2026-11-18")})}
 	for name, test := range map[string]struct {
 		now     string // 2026-11-18 is a Wednesday
 		fecha   string
@@ -125,28 +121,38 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 		queries int
 		passed  bool
 	}{
-		"today, a second too early":          {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
-		"... provisional":                    {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
-		"today, in time":                     {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
-		"... provisional is official then":   {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
-		"today, late":                        {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... provisional, late":              {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
-		"yesterday, in the morning":          {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
-		"tomorrow":                           {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
-		"... provisional, tomorrow":          {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
-		"Sunday, on Friday at noon":          {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
-		"Sunday, on Friday evening":          {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
-		"a week ahead, provisional":          {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
-		"ten days ahead, provisional":        {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
-		"the last of 3":                      {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"the second of 3":                    {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "", 1, false},
-		"the first of 3":                     {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16"}, "", 1, false},
-		"the one before them, a Friday":      {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13"}, "2026-11-12", 2, false},
-		"... a second before, of the last 3": {"2026-11-18 16:59:59", "2026-11-13", official, []string{"2026-11-13"}, "", 1, false},
-		"... on Sunday":                      {"2026-11-22 12:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... on Sunday, a fourth":            {"2026-11-22 12:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 2, false},
-		"two decreed days long ago":          {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
-		"a decreed day and then a recent":    {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 4, true},
+		"today, a second too early":              {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
+		"... provisional":                        {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
+		"today, in time":                         {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
+		"... provisional is official then":       {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
+		"today, late":                            {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... provisional, late":                  {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
+		"yesterday, in the morning":              {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
+		"tomorrow":                               {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
+		"... provisional, tomorrow":              {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
+		"Sunday, on Friday at noon":              {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
+		"Sunday, on Friday evening":              {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
+		"a week ahead, provisional":              {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
+		"ten days ahead, provisional":            {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
+		"no later day is due":                    {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... on the day after it":                {"2026-11-19 16:59:59", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"the next day's is out":                  {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 3, false},
+		"... it is official, provisional or not": {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17"}, "2026-11-16", 3, false},
+		"the next day's is not out":              {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17", "2026-11-18"}, "", 2, false},
+		"... it is not, provisional":             {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-18"}, "2026-11-16", 3, true},
+		"over a weekend":                         {"2026-11-16 17:00:00", "2026-11-15", official, []string{"2026-11-13"}, "2026-11-12", 3, false},
+		"... not on Sunday":                      {"2026-11-15 23:59:59", "2026-11-15", official, []string{"2026-11-13"}, "", 1, false},
+		"two in a row, and then one":             {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 4, false},
+		"three in a row, and then one":           {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
+		"three in a row, asked for the last":     {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
+		"four in a row, and then one":            {"2026-11-19 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18"}, "2026-11-12", 6, false},
+		"after ten days it is not looked for":    {"2026-11-18 17:00:00", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 2, false},
+		"... the last of them":                   {"2026-11-16 16:59:59", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 3, false},
+		"a decreed day is not asked for":         {"2026-11-18 17:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor waited for":                     {"2026-11-18 08:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor looked at after another":        {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16"}, "2026-11-13", 3, false},
+		"two decreed days long ago":              {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
+		"three without a rate, provisional":      {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 5, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for dating, shift := range map[string]int{"UltimoPublicado": 0, "SUNAT": 1} {
@@ -191,163 +197,6 @@ func TestWhatIsNotYetPublishedSaysWhen(t *testing.T) {
 	})
 }
 
-// What the cache holds was learned when it was learned, not now.
-func TestARateThatWasMissingIsNotPassedByTheHourAlone(t *testing.T) {
-	at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-13"))
-		client := srv.Client(fiscope.WithCache(fiscope.CachePolicy{}))
-		friday := fecha(t, "2026-11-13")
-		for _, queries := range []int64{1, 1} { // one of the last 3
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
-			require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-			assert.Equal(t, queries, client.Stats().Sent)
-		}
-		time.Sleep(6 * time.Minute) // it would be the fourth
-		_, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		assert.EqualValues(t, 1, client.Stats().Sent)
-		time.Sleep(10 * time.Minute)
-		got, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
-		require.NoError(t, err)
-		assert.Equal(t, "2026-11-12", got.TipoCambio.Fecha.String())
-		assert.Equal(t, 2, got.Consultas)
-
-		again, err := client.TipoCambio.UltimoPublicado(t.Context(), friday)
-		require.NoError(t, err)
-		assert.Equal(t, got.TipoCambio, again.TipoCambio)
-		assert.Zero(t, again.Consultas, "both were in the cache")
-	})
-}
-
-func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
-	at(t, "2026-11-18 16:55:00", func(t *testing.T, _ *mockserver.Server) {
-		s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(200, strings.Replace(price, "2026-11-20", "2026-11-13", 1)))}}
-		client := newClient(t, s, fiscope.WithCoalescing())
-		var wg sync.WaitGroup
-		var total atomic.Int64
-		for range 5 {
-			wg.Go(func() {
-				got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-16"))
-				if assert.NoError(t, err) {
-					total.Add(int64(got.Consultas))
-				}
-			})
-		}
-		wg.Wait()
-		assert.EqualValues(t, 1, total.Load())
-		assert.Len(t, s.seen(), 1)
-	})
-}
-
-// A machine's clock that is days ahead makes an old day of one whose rate is still to come.
-func TestTheServicesClockCountsWhereItIsBehind(t *testing.T) {
-	at(t, "2026-11-18 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-		none := contract(t, "tipocambio_404.json")
-		for name, test := range map[string]struct {
-			date   string
-			notYet bool
-		}{
-			"behind":     {"Date: Wed, 11 Nov 2026 22:30:00 GMT", true},
-			"the same":   {"Date: Wed, 18 Nov 2026 23:00:00 GMT", false},
-			"ahead":      {"Date: Wed, 18 Nov 2030 23:00:00 GMT", false},
-			"unreadable": {"Date: hoy", false},
-			"none":       {"X: y", false},
-		} {
-			client, _ := answers(t, raw(404, none, test.date))
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-11"))
-			require.ErrorIs(t, err, fiscope.ErrNotFound, name)
-			assert.Equal(t, test.notYet, errors.Is(err, fiscope.ErrNotYetPublished), name)
-		}
-	})
-}
-
-func TestAWalkLooksAtTenDays(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithoutDefaultData())
-	client := srv.Client()
-	require.NoError(t, srv.PutTipoCambio("2021-09-01", "4.000", "4.010"))
-	got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2021-09-10"))
-	require.NoError(t, err)
-	assert.Equal(t, "2021-09-01", got.TipoCambio.Fecha.String())
-	assert.Equal(t, 8, got.Consultas)
-
-	_, err = client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-09-12"))
-	require.ErrorIs(t, err, fiscope.ErrNotFound)
-	require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
-	require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: not found (HTTP 404 NOT_FOUND): none of the 10 days up to 2021-09-11 has a rate; 7 attempts")
-	assert.EqualValues(t, 8+7, client.Stats().Sent)
-
-	_, err = client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(1, time.January, 1))
-	require.ErrorIs(t, err, fiscope.ErrNotFound, "there is no day before")
-}
-
-func TestAWalkEndsWithTheErrorOfItsQuery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(viernes.En(fiscope.Lima).AddDate(1, 0, 0)))
-		none, wrongDay := raw(404, contract(t, "tipocambio_404.json")), raw(200, price)
-		s := &service{answers: []func(*http.Request) (*http.Response, error){none, raw(503, ""), none, raw(429, "")}}
-		client := newClient(t, s)
-		_, err := client.TipoCambio.UltimoPublicado(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.OpTipoCambioUltimoPublicado, e.Op)
-		assert.Equal(t, 4, e.Attempts, "all that may have cost a query")
-		assert.Equal(t, 429, e.StatusCode)
-
-		client, _ = answers(t, raw(404, "<html>not here</html>"))
-		_, err = client.TipoCambio.SUNAT(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrMalformedResponse, "another server's 404 says nothing of a rate")
-
-		client = newClient(t, roundTripper(wrongDay), fiscope.WithLenientReading())
-		_, err = client.TipoCambio.SUNAT(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrMalformedResponse, "a dating never takes the rate of another day")
-
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = client.TipoCambio.SUNAT(ctx, viernes)
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-// The query's own event is a result with a warning.
-func TestADatingThatRefusesAnotherDateIsSeen(t *testing.T) {
-	for op, ask := range map[fiscope.Operation]func(context.Context, *fiscope.Client) error{
-		fiscope.OpTipoCambioSUNAT: func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.SUNAT(ctx, fiscope.NewFecha(2026, time.November, 20)))
-		},
-		fiscope.OpTipoCambioUltimoPublicado: func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.UltimoPublicado(ctx, fiscope.NewFecha(2026, time.November, 19)))
-		},
-		fiscope.OpTipoCambioMes: func(ctx context.Context, c *fiscope.Client) (last error) {
-			for _, err := range c.TipoCambio.Mes(ctx, 2026, time.October) {
-				last = err
-			}
-			return last
-		},
-	} {
-		for by, opt := range everyWay {
-			t.Run(string(op)+", "+by, func(t *testing.T) {
-				var w watch
-				client := newClient(t, roundTripper(raw(200, price)), append(w.options(), opt, fiscope.WithLenientReading())...)
-				err := ask(t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
-				require.Len(t, w.events, 2)
-				require.NoError(t, w.events[0].Err)
-				last := w.events[1]
-				assert.Equal(t, op, last.Op)
-				assert.Zero(t, last.Attempt)
-				assert.Equal(t, 200, last.StatusCode)
-				assert.Equal(t, fiscope.DeliveryAnswered, last.Delivery)
-				require.EqualError(t, last.Err, err.Error())
-				assert.NotSame(t, last.Err, err)
-				require.Len(t, w.records, 2)
-				assert.Equal(t, slog.LevelWarn, w.records[1].level)
-				assert.EqualValues(t, 1, client.Stats().Calls)
-			})
-		}
-	}
-}
-
 func TestADatingRefusesLocally(t *testing.T) {
 	client, s := answers(t, raw(200, contract(t, "tipocambio_200.json")))
 	for name, err := range map[string]error{
@@ -359,6 +208,16 @@ func TestADatingRefusesLocally(t *testing.T) {
 		//lint:ignore SA1012 the point of the test
 		"nil context": second(client.TipoCambio.SUNAT(nil, viernes)), //nolint:staticcheck // the point of the test
 		"elsewhere":   second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithProvisional())),
+
+		"decreed days elsewhere":        second(client.TipoCambio.Hoy(t.Context(), fiscope.WithNoLaborables())),
+		"every day elsewhere":           second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithTodosLosDias())),
+		"every day of one day":          second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithTodosLosDias())),
+		"every day, provisional":        second(client.TipoCambio.UltimoPublicado(t.Context(), viernes, fiscope.WithProvisional(), fiscope.WithTodosLosDias())),
+		"the newest, provisional":       second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithProvisional())),
+		"the newest, a nil option":      second(client.TipoCambio.MasReciente(t.Context(), nil)),
+		"a decreed day that is none":    second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithNoLaborables(fiscope.NoLaborables{{}}))),
+		"a decreed day that is no day":  second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithNoLaborables(nil, fiscope.NoLaborables{fiscope.NewFecha(2026, 2, 30)}))),
+		"the newest, without a context": second(client.TipoCambio.MasReciente(nil)), //nolint:staticcheck // the point of the test
 	} {
 		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
 	}
@@ -412,6 +271,138 @@ func TestTheTableOfARunningMonth(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, so, again)
 		assert.EqualValues(t, 24, client.Stats().Sent)
+	})
+}
+
+// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
+func TestATableOfEveryDay(t *testing.T) {
+	srv := julio2021(t)
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
+	for name, test := range map[string]struct {
+		mes, costs int
+		opts       []fiscope.CallOption
+	}{
+		"July begins after a business day": {7, 21, nil},
+		"August begins on a Sunday":        {8, 21, nil},
+		"January begins after a holiday":   {1, 21, nil},
+		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := srv.Client()
+			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
+			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
+				require.NoError(t, err)
+				require.Equal(t, day, line.Para)
+				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
+				require.NoError(t, err)
+				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
+				assert.False(t, line.Provisional)
+				queries += line.Consultas
+				day = day.AddDays(1)
+			}
+			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
+			assert.Equal(t, test.costs, queries)
+			assert.EqualValues(t, queries, client.Stats().Sent)
+		})
+	}
+}
+
+func TestATableOfEveryDayOfARunningMonth(t *testing.T) {
+	at(t, "2026-11-20 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-19"))
+		table := func(opts ...fiscope.CallOption) (lines []string, last error) {
+			for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2026, time.November, append(opts, fiscope.WithTodosLosDias())...) {
+				if last = err; err != nil {
+					break
+				}
+				text := line.Para.String()[8:] + " " + line.TipoCambio.Fecha.String()[5:]
+				if line.Provisional {
+					text += "?"
+				}
+				lines = append(lines, text)
+			}
+			return lines, last
+		}
+		official, err := table()
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+		assert.Equal(t, []string{
+			"01 10-30", "02 10-30", "03 11-02", "04 11-03", "05 11-04", "06 11-04", "07 11-06", "08 11-06", "09 11-06",
+			"10 11-09", "11 11-10", "12 11-11", "13 11-12", "14 11-13", "15 11-13", "16 11-13", "17 11-16", "18 11-17",
+		}, official)
+		all, err := table(fiscope.WithProvisional())
+		require.NoError(t, err)
+		require.Len(t, all, 30)
+		assert.Equal(t, official, all[:18])
+		for i, text := range all[18:] {
+			assert.Equal(t, fmt.Sprintf("%d 11-17?", 19+i), text)
+		}
+	})
+}
+
+func TestATableAsksForNoDayTwice(t *testing.T) {
+	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-13"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
+		asked := 0
+		client := srv.Client(fiscope.WithObserver(func(fiscope.Event) { asked++ }))
+		queries := 0
+		for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, fiscope.WithProvisional()) {
+			require.NoError(t, err)
+			queries += line.Consultas
+		}
+		assert.Equal(t, 12, queries, "the business days from 30 October to the 17th, less a holiday: the rate after a missing one serves its own line too")
+		assert.EqualValues(t, 12, client.Stats().Sent)
+	})
+}
+
+func TestMasReciente(t *testing.T) {
+	for name, test := range map[string]struct {
+		now     string
+		none    []string
+		opts    []fiscope.CallOption
+		want    string // "" for ErrNotFound
+		queries int
+	}{
+		"before 17:00":            {"2026-11-18 16:59:59", nil, nil, "2026-11-17", 1},
+		"at 17:00":                {"2026-11-18 17:00:00", nil, nil, "2026-11-18", 1},
+		"late":                    {"2026-11-18 17:30:00", []string{"2026-11-18"}, nil, "2026-11-17", 2},
+		"on Monday morning":       {"2026-11-16 08:00:00", nil, nil, "2026-11-13", 1},
+		"on Sunday":               {"2026-11-15 20:00:00", nil, nil, "2026-11-13", 1},
+		"on a holiday":            {"2026-12-08 20:00:00", nil, nil, "2026-12-07", 1},
+		"just after midnight":     {"2026-11-18 00:00:01", nil, nil, "2026-11-17", 1},
+		"two are missing":         {"2026-11-18 08:00:00", []string{"2026-11-17", "2026-11-16"}, nil, "2026-11-13", 3},
+		"a decreed day":           {"2026-11-18 08:00:00", nil, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2026-11-17")})}, "2026-11-16", 1},
+		"the service has nothing": {"2026-11-18 08:00:00", []string{"2026-11-17", "2026-11-16", "2026-11-13", "2026-11-12", "2026-11-11", "2026-11-10", "2026-11-09"}, nil, "", 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, test.now, func(t *testing.T, srv *mockserver.Server) {
+				for _, day := range test.none {
+					require.NoError(t, srv.DeleteTipoCambio(day))
+				}
+				client := srv.Client()
+				got, err := client.TipoCambio.MasReciente(t.Context(), test.opts...)
+				assert.EqualValues(t, test.queries, client.Stats().Sent)
+				if test.want == "" {
+					require.ErrorIs(t, err, fiscope.ErrNotFound)
+					require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, test.want, got.TipoCambio.Fecha.String())
+				assert.Equal(t, fiscope.HoyEnLima(), got.Para)
+				assert.Equal(t, test.queries, got.Consultas)
+				assert.False(t, got.Provisional)
+			})
+		})
+	}
+	t.Run("by the client's clock", func(t *testing.T) {
+		srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithNow(time.Date(2026, time.November, 18, 9, 0, 0, 0, fiscope.Lima)))
+		got, err := srv.Client(fiscope.WithClock(srv.Now)).TipoCambio.MasReciente(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, "2026-11-18", got.Para.String())
+		assert.Equal(t, "2026-11-17", got.TipoCambio.Fecha.String())
 	})
 }
 

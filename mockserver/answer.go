@@ -40,6 +40,7 @@ type answer struct {
 	code   string // the error body's code; "" when it is not an error
 	allow  string // the Allow header of a 405
 	body   []byte
+	kept   []byte // what the journal is given instead of the body; nil for the body
 
 	contentType []string // nil for JSON
 	retryAfter  string   // of a spent quota; "" for no such header

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
@@ -230,4 +231,59 @@ func TestAssertFaultsMet(t *testing.T) {
 			assert.True(t, srv.AssertFaultsMet(t), "what was removed is not asked for")
 		})
 	}
+}
+
+// A failure begins with one line that fits a terminal, without keys and control characters, and keeps its advice.
+func TestHeadlinesOfFailures(t *testing.T) {
+	const key = "llave-de-otro"
+	srv, api := start(t, mockserver.WithKey(key, 10), mockserver.WithJournal(2))
+	long := strings.Repeat("x", 200)
+	_, err := srv.AddFault(mockserver.Fault{Name: key + "\x1b[2J\n" + long, Match: mockserver.Match{RUC: key, UserAgent: key + "\n" + long}, Steps: []mockserver.Effect{mockserver.Status(500)}})
+	require.NoError(t, err)
+	api.get(lookup)
+	for name, fail := range map[string]func(mockserver.TB) bool{
+		"calls": func(tb mockserver.TB) bool { return srv.AssertCalls(tb, mockserver.Filter{Path: key + "\n" + long}, 1) },
+		"code":  func(tb mockserver.TB) bool { return srv.AssertCalls(tb, mockserver.Filter{Code: key, Fault: key}, 1) },
+		"order": func(tb mockserver.TB) bool {
+			return srv.AssertOrder(tb, mockserver.Filter{Path: key}, mockserver.Filter{RUC: key})
+		},
+		"header":  func(tb mockserver.TB) bool { return srv.AssertHeader(tb, mockserver.Filter{}, long, "x") },
+		"faults":  srv.AssertFaultsMet,
+		"secrets": func(tb mockserver.TB) bool { return srv.AssertNoSecrets(tb, "GET") },
+		"dropped": func(tb mockserver.TB) bool {
+			for range 2 {
+				api.get(lookup)
+			}
+			return srv.AssertCalls(tb, mockserver.Filter{}, 3)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var said fakeTB
+			require.False(t, fail(&said))
+			for line := range strings.Lines(said.String()) {
+				head := strings.TrimRight(line, "\n")
+				assert.NotContains(t, head, key)
+				assert.NotContains(t, head, "\x1b")
+				if strings.HasPrefix(head, "mockserver: ") {
+					assert.LessOrEqual(t, utf8.RuneCountInString(head), 100, head)
+				}
+			}
+		})
+	}
+	var said fakeTB
+	srv.AssertFaultsMet(&said)
+	assert.Contains(t, said.String(), "has met 0 calls, want 1 or more", "whatever its name")
+	srv.AssertCalls(&said, mockserver.Filter{}, 3)
+	assert.Contains(t, said.String(), "WithJournal(")
+}
+
+// What a failure advises is enough for what was wanted too, not only for what came.
+func TestTheAdviceIsEnoughForWhatIsWanted(t *testing.T) {
+	srv, api := start(t, mockserver.WithJournal(2))
+	for range 3 {
+		api.get(lookup)
+	}
+	var said fakeTB
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{}, 40))
+	assert.Contains(t, said.String(), "WithJournal(40)")
 }

@@ -25,7 +25,7 @@ type Assumptions struct {
 	// QuotaBody is the form of the answer to a spent quota (7, 8). Default ErrorBodyContract.
 	QuotaBody ErrorBody
 	// Quota is the daily quota of the server's own key, in calls (8). Default 1000; 0 refuses every call,
-	// Unlimited none. WithQuota overrides it.
+	// Unlimited none. WithQuota, and data that name the key, override it; Server.Assumptions shows what is in force.
 	Quota int
 	// ResetZone is the zone at whose midnight the quota begins anew (8). Default fiscope.Lima.
 	ResetZone *time.Location

@@ -488,3 +488,21 @@ func TestSetAssumptionsUnderLoad(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A refused SOL user is one whatever its status.
+func TestChargeSOLRefusedWhateverTheStatus(t *testing.T) {
+	for _, status := range []int{401, 403} {
+		for _, charged := range []bool{true, false} {
+			a := mockserver.DefaultAssumptions()
+			a.ChargeSOLRefused, a.ChargeInvalid = charged, !charged
+			a.UnknownSOL = mockserver.Refusal{Status: status, Code: "X"}
+			srv, api := start(t, mockserver.WithAssumptions(a))
+			require.Equal(t, status, api.validar(cpe(t, "usuarioSol", `"NADIE"`)).status)
+			want := 0
+			if charged {
+				want = 1
+			}
+			srv.AssertSpent(t, mockserver.Filter{}, want)
+		}
+	}
+}

@@ -28,11 +28,13 @@ type call struct {
 	journal *journal
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
 
-	op      Operation   // "" when no route has the path
-	ruc     string      // of a lookup's path; of a validation, the issuer's once its fields are right
-	key     string      // as it came
-	keys    redact.Keys // which no text may show: the server's, and key
-	account *account    // nil when the key is missing or unknown
+	op      Operation    // "" when no route has the path
+	words   string       // of its route, with which its path begins; "" for no route
+	ruc     string       // of a lookup's path; of a validation, the issuer's once its fields are right
+	key     string       // as it came
+	known   *redact.Keys // the server's keys when it came
+	keys    redact.Keys  // which no text may show: known, and key
+	account *account     // nil when the key is missing or unknown
 
 	body    []byte // once it was read
 	bodyErr error
@@ -51,7 +53,8 @@ type call struct {
 
 	wasRead   bool // the body
 	admitted  bool // path, method and key are right
-	charged   bool // it took one query from the quota
+	charged   bool // it took one query from the quota ...
+	charge    charge
 	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
 }
@@ -88,11 +91,18 @@ func (c *call) readOn() bool {
 	})
 	defer watch.Wait()
 	defer close(read)
-	_, err := c.readBody()
-	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) {
-		_, err = io.Copy(io.Discard, c.r.Body)
+	if !c.arrived() {
+		return false
 	}
+	_, err := io.Copy(io.Discard, c.r.Body)
 	return err == nil
+}
+
+// arrived reads the body and reports whether it came, if only to be too large.
+func (c *call) arrived() bool {
+	_, err := c.readBody()
+	tooLarge := (*http.MaxBytesError)(nil)
+	return err == nil || errors.As(err, &tooLarge)
 }
 
 // query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes
@@ -167,7 +177,11 @@ func (c *call) record(a answer) {
 	c.recorded = a
 	var e entry
 	if c.journal.limit > 0 {
-		e = entry{c.request(a), redact.Answer(a.body, c.keys), headerOf(c.r), c.solUser, c.span}
+		kept := a.body
+		if a.kept != nil {
+			kept = a.kept
+		}
+		e = entry{c.request(a), redact.Answer(kept, c.keys), headerOf(c.r), c.solUser, c.span, c.words, c.known}
 	} else {
 		e.N, e.Key = c.n, c.fingerprint()
 	}
@@ -179,7 +193,12 @@ func (c *call) record(a answer) {
 	if c.charged && !c.counted {
 		spent, c.counted = 1, true
 	}
-	c.n = c.journal.record(of, &e, spent)
+	wiped := c.n > 0 && c.charged && !c.charge.stands()
+	before := c.n
+	c.n = c.journal.record(of, &e, spent, wiped)
+	if wiped && before != c.n {
+		c.charged = false
+	}
 }
 
 // fingerprint is that of the call's key, "" without one.
@@ -201,22 +220,22 @@ func (c *call) request(a answer) Request {
 		Op:      c.op,
 		Matched: c.admitted,
 		Method:  redact.Text(c.r.Method, c.keys),
-		Path:    redact.Text(c.r.URL.Path, c.keys),
+		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
 		Query:   redact.Query(c.r.URL, c.keys),
 		Key:     c.fingerprint(),
 		Agent:   redact.Text(c.r.UserAgent(), c.keys),
 		Body:    c.redacted,
 		Status:  a.status,
-		Code:    a.code,
+		Code:    c.keys.Out(a.code),
 		Left:    c.left,
-		Fault:   c.fault,
+		Fault:   c.keys.Out(c.fault),
 		SOL:     c.solResult,
 	}
 	if c.charged {
 		r.Cost = 1
 	}
 	if isRUC(c.ruc) { // what else the path has may be anything
-		r.RUC = c.ruc
+		r.RUC = c.keys.Out(c.ruc)
 	}
 	r.Conn, r.Reused = c.connection()
 	return r

@@ -10,7 +10,8 @@ import "time"
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
 // SetNow sets the server's clock to t, forward or back. A running clock runs on from there, a frozen one
-// stays there; a day to which it comes back has used what it had used. It is an error for a time before 1970 or
+// stays there; a day to which it comes back has used what it had used, if it is among the last 8 that the key was
+// used on. It is an error for a time before 1970 or
 // after 9000-01-01, and the clock stays as it is then.
 func (s *Server) SetNow(t time.Time) error {
 	s.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
@@ -15,7 +16,8 @@ import (
 // name, which search also looks at and no answer carries. Its JSON is that of the embedded data files.
 //
 // Only the RUC is needed. Where the contract gives a field a form or a list of values and the record has "",
-// an answer has an ordinary value: ACTIVO, HABIDO, a ubigeo of Lima, a day. What is there is answered as it is.
+// an answer has an ordinary value: ACTIVO, HABIDO, a ubigeo of Lima, a day (that of the other date, if it has
+// one). What is there is answered as it is, also where it is not of the contract's form.
 type Contribuyente struct {
 	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
 	RazonSocial            string `json:"razonSocial"`
@@ -47,9 +49,18 @@ func (c Contribuyente) conforming() Contribuyente {
 	c.Estado = cmp.Or(c.Estado, "ACTIVO")
 	c.Condicion = cmp.Or(c.Condicion, "HABIDO")
 	c.Ubigeo = cmp.Or(c.Ubigeo, "150101") // Lima
-	c.FechaInscripcion = cmp.Or(c.FechaInscripcion, c.FechaInicioActividades, "2000-01-03")
-	c.FechaInicioActividades = cmp.Or(c.FechaInicioActividades, c.FechaInscripcion)
+	inscripcion, inicio := c.FechaInscripcion, c.FechaInicioActividades
+	c.FechaInscripcion = cmp.Or(inscripcion, onlyDay(inicio), "2000-01-03")
+	c.FechaInicioActividades = cmp.Or(inicio, onlyDay(inscripcion), "2000-01-03")
 	return c
+}
+
+// onlyDay returns a text that is a day, YYYY-MM-DD, and "" for another one.
+func onlyDay(text string) string {
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return ""
+	}
+	return text
 }
 
 // isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.

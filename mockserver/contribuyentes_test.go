@@ -199,3 +199,27 @@ func TestWhatARecordDoesNotSayHasTheContractsForm(t *testing.T) {
 		})
 	}
 }
+
+// An empty date is filled from the other one only if that is a day; what is there stays as it was put.
+func TestAnEmptyDateIsFilledWithADay(t *testing.T) {
+	for name, c := range map[string]struct{ inscripcion, inicio, wantInscripcion, wantInicio string }{
+		"neither":           {"", "", "2000-01-03", "2000-01-03"},
+		"one":               {"2024-02-29", "", "2024-02-29", "2024-02-29"},
+		"the other":         {"", "2024-02-29", "2024-02-29", "2024-02-29"},
+		"both":              {"1999-12-31", "2024-02-29", "1999-12-31", "2024-02-29"},
+		"a dash":            {"-", "", "-", "2000-01-03"},
+		"the other, a dash": {"", "-", "2000-01-03", "-"},
+		"a blank":           {"", " ", "2000-01-03", " "},
+		"another form":      {"", "31/12/2020", "2000-01-03", "31/12/2020"},
+		"no day":            {"2020-02-30", "", "2020-02-30", "2000-01-03"},
+		"two dashes":        {"-", "-", "-", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, api := start(t, mockserver.WithContribuyentes(mockserver.Contribuyente{
+				RUC: "20700000001", RazonSocial: "MINIMA", FechaInscripcion: c.inscripcion, FechaInicioActividades: c.inicio,
+			}))
+			got := api.get("/api/contribuyentes/20700000001").object(t)
+			assert.Equal(t, []any{c.wantInscripcion, c.wantInicio}, []any{got["fechaInscripcion"], got["fechaInicioActividades"]})
+		})
+	}
+}

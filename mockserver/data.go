@@ -31,7 +31,8 @@ type Data struct {
 	Usuarios        []SOL           `json:"usuarios,omitempty"`
 	TiposCambio     []TipoCambio    `json:"tiposCambio,omitempty"`
 	Keys            []Key           `json:"keys,omitempty"`
-	// Deleted is what of the default data is gone. It is taken away before the rest is put.
+	// Deleted is what of the default data is gone. It is taken away before the rest is put: what is in both is
+	// replaced in one step, and the default key stays with what it has used.
 	Deleted Deleted `json:"deleted,omitzero"`
 }
 
@@ -41,7 +42,7 @@ type Deleted struct {
 	Contribuyentes []string    `json:"contribuyentes,omitempty"` // RUCs
 	Usuarios       []UsuarioID `json:"usuarios,omitempty"`
 	TiposCambio    []string    `json:"tiposCambio,omitempty"` // dates, YYYY-MM-DD
-	DefaultKey     bool        `json:"defaultKey,omitempty"`  // DefaultAPIKey, unless WithAPIKey asks for it
+	DefaultKey     bool        `json:"defaultKey,omitempty"`  // DefaultAPIKey, unless WithAPIKey asks for it; see Server.OwnKey
 }
 
 // Format implements [fmt.Formatter]: whatever the verb, it tells how much there is, and no secret.

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -220,4 +223,126 @@ func TestDataOfWhatWasPutAndDeleted(t *testing.T) {
 	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
 	require.NoError(t, srv.DeleteContribuyente("20000000001"))
 	assert.Empty(t, cmp.Diff(want, srv.Data()))
+}
+
+// The server's own key is the own one of a server that is started with its data.
+func TestTheOwnKeyStaysTheOwnKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts   []mockserver.Option
+		change func(*testing.T, *mockserver.Server)
+		own    string
+	}{
+		"not the first in order":    {[]mockserver.Option{mockserver.WithAPIKey("zeta-clave"), mockserver.WithKey("alfa-clave", 0)}, nil, "zeta-clave"},
+		"beside the default one":    {[]mockserver.Option{mockserver.WithAPIKey("zeta-clave"), mockserver.WithKey(mockserver.DefaultAPIKey, 0)}, nil, "zeta-clave"},
+		"the default one":           {[]mockserver.Option{mockserver.WithKey("alfa-clave", 0)}, nil, mockserver.DefaultAPIKey},
+		"deleted, and put again":    {[]mockserver.Option{mockserver.WithKey("alfa-clave", 0)}, again(mockserver.DefaultAPIKey), mockserver.DefaultAPIKey},
+		"another, and put again":    {[]mockserver.Option{mockserver.WithAPIKey("zeta-clave"), mockserver.WithKey("alfa-clave", 0)}, again("zeta-clave"), "zeta-clave"},
+		"the first of data":         {[]mockserver.Option{mockserver.WithKey("alfa-clave", 0)}, moved, "zeta-clave"},
+		"gone, the default one put": {[]mockserver.Option{mockserver.WithAPIKey("zeta-clave"), mockserver.WithKey("alfa-clave", 0)}, replaced, mockserver.DefaultAPIKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, _ := start(t, c.opts...)
+			if c.change != nil {
+				c.change(t, first)
+			}
+			want := first.Data()
+			second, api := start(t, mockserver.WithData(want))
+			assert.Equal(t, c.own, second.APIKey)
+			assert.Equal(t, c.own, second.OwnKey())
+			assert.Equal(t, 200, api.get(lookup).status)
+			assert.Empty(t, cmp.Diff(want, second.Data()))
+			running, _ := start(t)
+			for range 2 {
+				require.NoError(t, running.PutData(want))
+				assert.Empty(t, cmp.Diff(want, running.Data()))
+				assert.Equal(t, c.own, running.OwnKey())
+			}
+			require.NoError(t, running.Reset(mockserver.PartData))
+			assert.Equal(t, mockserver.DefaultAPIKey, running.OwnKey())
+		})
+	}
+}
+
+func again(key string) func(*testing.T, *mockserver.Server) {
+	return func(t *testing.T, s *mockserver.Server) {
+		require.NoError(t, s.DeleteKey(key))
+		require.NoError(t, s.PutKey(key, 9))
+	}
+}
+
+func moved(t *testing.T, s *mockserver.Server) {
+	require.NoError(t, s.PutData(mockserver.Data{Keys: []mockserver.Key{{Key: "zeta-clave", Quota: 9}}, Deleted: mockserver.Deleted{DefaultKey: true}}))
+}
+
+func replaced(t *testing.T, s *mockserver.Server) {
+	require.NoError(t, s.DeleteKey("zeta-clave"))
+	require.NoError(t, s.PutKey(mockserver.DefaultAPIKey, 9))
+}
+
+// The default key goes by data as it goes by DeleteKey: with its faults and its journal. Where the data put it
+// back, it stays, with what it has used.
+func TestTheDefaultKeyGoesByData(t *testing.T) {
+	srv, api := start(t)
+	fault := srv.Tenant(srv.APIKey).Fault(mockserver.Match{}, mockserver.OK)
+	api.get(lookup)
+	back := mockserver.Data{Deleted: mockserver.Deleted{DefaultKey: true}, Keys: []mockserver.Key{{Key: srv.APIKey, Quota: 7}}}
+	require.NoError(t, srv.PutData(back))
+	q, _ := srv.Quota(srv.APIKey)
+	assert.Equal(t, 7, q.Limit)
+	assert.Equal(t, 1, q.Used)
+	assert.Len(t, srv.Requests(), 1)
+	back.Keys = nil
+	require.NoError(t, srv.PutData(back))
+	assert.Empty(t, srv.Requests())
+	assert.Empty(t, srv.Faults())
+	assert.False(t, fault.Status().Active)
+	api.get(lookup).isError(t, 401, "UNAUTHORIZED")
+}
+
+// Who asks meanwhile sees what there was or what there is, never that it is gone.
+func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
+	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited))
+	body := cpe(t)
+	data := mockserver.Data{
+		Deleted: mockserver.Deleted{
+			TiposCambio: []string{"2024-02-29"}, Usuarios: []mockserver.UsuarioID{{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL}},
+			Contribuyentes: []string{lookedUp}, DefaultKey: true,
+		},
+		TiposCambio:    []mockserver.TipoCambio{{Fecha: "2024-02-29", Compra: "3.1", Venta: "3.2"}},
+		Usuarios:       []mockserver.SOL{mockserver.UsuarioSecundario(mockserver.RUCSolicitante)},
+		Contribuyentes: []mockserver.Contribuyente{mockserver.Empresa(lookedUp)},
+		Keys:           []mockserver.Key{{Key: mockserver.DefaultAPIKey, Quota: mockserver.Unlimited}},
+	}
+	stop := make(chan bool)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				assert.NoError(t, srv.PutData(data))
+			}
+		}
+	})
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for range 500 {
+				for _, req := range []*http.Request{
+					httptest.NewRequest("GET", "/api/tipocambio?fecha=2024-02-29", nil), httptest.NewRequest("GET", lookup, nil),
+					httptest.NewRequest("POST", "/api/cpe/validar", strings.NewReader(body)),
+				} {
+					req.Header.Set("X-API-KEY", srv.APIKey)
+					req.Header.Set("Content-Type", "application/json")
+					rec := httptest.NewRecorder()
+					srv.ServeHTTP(rec, req)
+					assert.Equal(t, 200, rec.Code, req.URL)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	close(stop)
+	wg.Wait()
 }

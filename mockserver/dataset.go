@@ -76,18 +76,16 @@ func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	}
 	d.comprobantes.base = def.comprobantes
 	d.tiposCambio.series = true
-	d.sol.put(def.usuarios...)
+	d.sol.change(nil, def.usuarios)
 	return d, nil
 }
 
 // put takes data that were checked, all but the keys.
 func (d *dataset) put(data Data) {
 	d.contribuyentes.change(data.Deleted.Contribuyentes, data.Contribuyentes)
-	d.sol.remove(data.Deleted.Usuarios...)
-	d.tiposCambio.remove(data.Deleted.TiposCambio...)
 	d.comprobantes.put(data.Comprobantes...)
-	d.sol.put(data.Usuarios...)
-	d.tiposCambio.put(data.TiposCambio...)
+	d.sol.change(data.Deleted.Usuarios, data.Usuarios)
+	d.tiposCambio.change(data.Deleted.TiposCambio, data.TiposCambio)
 }
 
 // export returns what d holds over the default data, in a stable order.

@@ -78,8 +78,10 @@
 // # Journal
 //
 // The last 1000 requests of each key ([WithJournal]) with their answers, costs, connections and faults.
-// claveSol, and every key of the server that has 6 characters or more, are taken out before anything is
-// stored, wherever they stand and however they are escaped. A failed assertion prints the journal, and
+// Of a receipt validation it keeps the seven fields, without the clave, also where that stands in another one of
+// them. Of all the rest it keeps no key of the server that has 6 characters or more, as it is or in the escapes of
+// URLs, JSON and HTML, also when the server comes to know it later; in capitals or base64 a key is not found, and
+// the words of the contract's paths stay. A failed assertion prints the journal, and
 // says of each request why it was not counted. Once a request was dropped that may count, assertions fail, and
 // say which size is enough; [Server.Totals] counts all, whatever was dropped or reset.
 //

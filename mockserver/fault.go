@@ -22,7 +22,7 @@ type FaultStatus struct {
 	Fault
 	Seen   int  `json:"seen"`   // calls that its operation, key, RUC and User-Agent let through, until it ended
 	Hits   int  `json:"hits"`   // calls that it met
-	Active bool `json:"active"` // whether it can meet another one now
+	Active bool `json:"active"` // whether it can meet another one now: the server knows its key, its operation has a RUC
 }
 
 // ActiveFault is a fault that was set on a server. Its methods are safe for concurrent use.
@@ -31,6 +31,7 @@ type ActiveFault struct {
 	steps  []Effect // resolved
 	until  time.Time
 	clock  *clock.Clock
+	keys   *keyring
 	remove func()
 
 	holdMost time.Duration // see WithHoldLimit; 0 for none
@@ -46,14 +47,14 @@ type ActiveFault struct {
 }
 
 // newFault returns a fault that is not set yet, or the reason why it cannot be.
-func newFault(f Fault, c *clock.Clock) (*ActiveFault, error) {
+func newFault(f Fault, c *clock.Clock, keys *keyring) (*ActiveFault, error) {
 	if err := f.Match.check(); err != nil {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
 		return nil, cannotTake("a fault without steps: give a preset or an effect", "la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{clock: c, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
+	active := &ActiveFault{clock: c, keys: keys, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
 	for i, step := range f.Steps {
 		e := step.resolved()
 		if err := e.check(); err != nil {
@@ -85,7 +86,7 @@ func (f *ActiveFault) Status() FaultStatus {
 	now := f.clock.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now)}
+	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.fault.Match.possible(f.keys)}
 }
 
 // Release lets go the calls that the fault keeps waiting, and those that come: [Hold] and a latency end at

@@ -23,7 +23,10 @@ func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
 		c.sunatDown = e.SUNATDown
 		a = charged()
 		if e.Rewrite != "" {
-			a.body = rewrites[e.Rewrite](a.body, c.w.Header())
+			rewrite := rewrites[e.Rewrite]
+			// Without the keys before it is changed: half of a key is found by nobody.
+			a.kept = rewrite([]byte(c.keys.Out(string(a.body))), http.Header{})
+			a.body = rewrite(a.body, c.w.Header())
 		}
 		f.hold(c, e)
 	}

@@ -396,3 +396,37 @@ func TestWhatIsLostWasPaidFor(t *testing.T) {
 		srv.AssertSpent(t, mockserver.Filter{}, c.cost)
 	}
 }
+
+// Whom a call is about is in its body: a client that leaves within it is noticed too, and the call costs nothing.
+func TestAClientThatLeavesBeforeItSaysWhomItIsAbout(t *testing.T) {
+	body := cpe(t)
+	for name, sent := range map[string]string{"most of the body": body[:len(body)-3], "half of it": body[:50], "nothing of it": ""} {
+		for which, match := range map[string]mockserver.Match{
+			"the issuer": {RUC: "20100070970"}, "who asks": {RUC: mockserver.RUCSolicitante, Op: mockserver.OpValidar}, "somebody else": {RUC: "20000000001"},
+		} {
+			t.Run(name+", "+which, func(t *testing.T) {
+				srv, _ := start(t)
+				fault := srv.Fault(match, mockserver.Latency(time.Hour).Uncharged())
+				left := make(chan struct{})
+				front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					defer close(left)
+					srv.ServeHTTP(w, r)
+				}))
+				defer front.Close()
+				conn, err := net.Dial("tcp", front.Listener.Addr().String())
+				require.NoError(t, err)
+				_, err = io.WriteString(conn, leaving("POST", "/api/cpe/validar", srv.APIKey, "application/json", len(body), sent))
+				require.NoError(t, err)
+				require.NoError(t, conn.Close())
+				<-left
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Zero(t, q.Spent+q.Used)
+				assert.Zero(t, fault.Hits())
+				srv.AssertSpent(t, mockserver.Filter{}, 0)
+				srv.AssertCalls(t, mockserver.Filter{}, 1)
+				state, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
+				assert.Zero(t, state.Attempts)
+			})
+		}
+	}
+}

@@ -151,7 +151,7 @@ func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
 
 // AddFault sets a fault, in place of the one with the same name and key.
 func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
-	active, err := newFault(f, &s.clock)
+	active, err := newFault(f, &s.clock, &s.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
 	return active, nil
 }
 
-// Faults returns the faults that were set and not removed, those that have ended too, in the order in
+// Faults returns the faults that were set and not removed, by themselves or with their key, those that have ended too, in the order in
 // which they are asked.
 func (s *Server) Faults() []FaultStatus {
 	all := s.faults.list()

@@ -219,3 +219,72 @@ func TestEndedFaultsCostNothing(t *testing.T) {
 	assert.InDelta(t, without, testing.AllocsPerRun(50, call), 1)
 	assert.Len(t, srv.Faults(), 750)
 }
+
+// A fault that no call can meet is not active.
+func TestAFaultThatMeetsNothingIsNotActive(t *testing.T) {
+	srv, api := start(t)
+	for name, c := range map[string]struct {
+		match  mockserver.Match
+		active bool
+	}{
+		"any call":            {mockserver.Match{}, true},
+		"a key":               {mockserver.Match{Key: srv.APIKey}, true},
+		"an unknown key":      {mockserver.Match{Key: "otra-clave"}, false},
+		"a RUC":               {mockserver.Match{RUC: lookedUp}, true},
+		"of a lookup":         {mockserver.Match{RUC: lookedUp, Op: mockserver.OpConsultar}, true},
+		"of a validation":     {mockserver.Match{RUC: lookedUp, Op: mockserver.OpValidar}, true},
+		"of an exchange rate": {mockserver.Match{RUC: lookedUp, Op: mockserver.OpTipoCambio}, false},
+		"of a search":         {mockserver.Match{RUC: lookedUp, Op: mockserver.OpBuscar}, false},
+	} {
+		f := srv.Fault(c.match, mockserver.OK)
+		assert.Equal(t, c.active, f.Status().Active, name)
+		f.Remove()
+	}
+	later := srv.Fault(mockserver.Match{Key: "otra-clave"}, mockserver.Status(503))
+	require.NoError(t, srv.PutKey("otra-clave", 5))
+	assert.True(t, later.Status().Active, "it is known now")
+	assert.Equal(t, 503, api.withKey("otra-clave").get(lookup).status)
+	require.NoError(t, srv.Reset(mockserver.PartData))
+	assert.False(t, later.Status().Active)
+	assert.Empty(t, srv.Faults(), "they go with their key")
+	require.NoError(t, srv.PutKey("otra-clave", 5))
+	assert.Equal(t, 200, api.withKey("otra-clave").get(lookup).status)
+}
+
+// A fault that takes the place of another one lets go what that held.
+func TestAFaultInThePlaceOfAnotherLetsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		_, err := srv.AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Hold()}})
+		require.NoError(t, err)
+		got := make(chan reply, 1)
+		go func() { got <- api.get(lookup) }()
+		synctest.Wait()
+		_, err = srv.AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Status(503)}})
+		require.NoError(t, err)
+		synctest.Wait()
+		select {
+		case r := <-got:
+			assert.Equal(t, 200, r.status)
+		default:
+			t.Error("it is still held")
+			srv.ClearFaults()
+			<-got
+		}
+	})
+}
+
+// However long the tail of a latency, no call waits longer than ten minutes.
+func TestALatencyHasALongest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		srv.Fault(mockserver.Match{Seed: 7}, mockserver.LogNormal(5*time.Minute, 5))
+		longest := time.Duration(0)
+		for range 20 {
+			began := time.Now()
+			api.get(lookup)
+			longest = max(longest, time.Since(began))
+		}
+		assert.Equal(t, 10*time.Minute, longest)
+	})
+}

@@ -36,3 +36,27 @@ func TestSearchKeepsTheBest(t *testing.T) {
 		}
 	}
 }
+
+func TestSearchOfALimitThatIsNoneAmongMany(t *testing.T) {
+	var registro mockserver.RegistroEnMemoria
+	for i := range 9 {
+		require.NoError(t, registro.Put(mockserver.Empresa(fmt.Sprintf("2000000000%d", i))))
+	}
+	for limite, want := range map[int]int{math.MinInt: 0, -2: 0, -1: 0, 0: 0, 1: 1, 8: 8, 100: 9} {
+		found, err := registro.Buscar(t.Context(), "empresa", limite)
+		require.NoError(t, err)
+		assert.Len(t, found, want, limite)
+	}
+}
+
+// A taxpayer without an estado is answered as active, and is found as one: before those that are not.
+func TestSearchRanksAnEmptyEstadoAsActive(t *testing.T) {
+	var registro mockserver.RegistroEnMemoria
+	require.NoError(t, registro.Put(
+		mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "GLORIA", Estado: "BAJA DEFINITIVA"},
+		mockserver.Contribuyente{RUC: "20000000002", RazonSocial: "GLORIA"}))
+	found, err := registro.Buscar(t.Context(), "gloria", 5)
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	assert.Equal(t, "20000000002", found[0].RUC)
+}

@@ -12,7 +12,7 @@ import (
 // Filter chooses requests of the journal: those that have what its fields say. The zero Filter takes all.
 type Filter struct {
 	Op        Operation // "" for any
-	Key       string    // an API key, or the fingerprint of one as in Request.Key
+	Key       string    // an API key, or the fingerprint of one as in Request.Key of a request that is kept
 	RUC       string
 	Path      string // a part of the path
 	Status    int

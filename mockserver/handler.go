@@ -8,6 +8,10 @@ import (
 // ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
 // validation, its data. Nothing of it is written before the answer is complete.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Body == nil { // of a caller of its own: net/http's server always gives one
+		r = r.WithContext(r.Context())
+		r.Body = http.NoBody
+	}
 	assume := s.assume.Load() // one reading for all of the call
 	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
 	c.begin()
@@ -16,13 +20,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.came = c.now
 	to, ruc := routeOf(r.URL)
 	if c.ruc = ruc; to != nil {
-		c.op = to.op
+		c.op, c.words = to.op, to.words()
 	}
 	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
-	if c.keys = *s.keys.searched.Load(); c.account == nil && c.key != "" {
+	c.known = s.keys.searched.Load()
+	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
 	if a, refused := refused(c, to, assume); refused {
@@ -35,6 +40,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.readClock() // again: the fault may have kept the call waiting past midnight
 			return charged(c, to, assume, effect)
 		})
+		return
+	}
+	if c.wasRead && !c.arrived() { // a fault asked whom the call is about, and the client left before it said so
+		c.send(unreadable())
 		return
 	}
 	c.send(charged(c, to, assume, OK))
@@ -71,6 +80,7 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 // a fault puts in the place of the answer is charged, and has the headers, as an answer of the service is.
 func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
 	charge, ok := c.account.charge(c.now, assume)
+	c.charge = charge
 	var a answer
 	if ok {
 		a = replaced(to.answer(c, assume), e)

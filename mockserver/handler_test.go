@@ -5,7 +5,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestEveryEndpointNeedsTheKey(t *testing.T) {
@@ -46,4 +48,26 @@ func TestServerIsAHandler(t *testing.T) {
 	srv.ServeHTTP(rec, req)
 	assert.Equal(t, 200, rec.Code)
 	assert.Equal(t, "999", rec.Header().Get("X-RateLimit-Remaining"))
+}
+
+// A request that somebody makes without a body, and that came by no connection, has a nil one.
+func TestARequestWithANilBody(t *testing.T) {
+	for name, fault := range map[string]mockserver.Step{"no fault": nil, "of a RUC": mockserver.OK, "waiting": mockserver.Latency(1)} {
+		t.Run(name, func(t *testing.T) {
+			srv, _ := start(t)
+			if fault != nil {
+				srv.Fault(mockserver.Match{RUC: lookedUp}, fault)
+				srv.Fault(mockserver.Match{}, fault)
+			}
+			req, err := http.NewRequest(http.MethodPost, "/api/cpe/validar", nil)
+			require.NoError(t, err)
+			req.Header.Set("X-API-KEY", srv.APIKey)
+			req.Header.Set("Content-Type", "application/json")
+			rec := httptest.NewRecorder()
+			srv.ServeHTTP(rec, req)
+			assert.Equal(t, 400, rec.Code)
+			assert.Contains(t, rec.Body.String(), "MOCK_INVALID_JSON")
+			assert.Nil(t, req.Body, "the request is the caller's")
+		})
+	}
 }

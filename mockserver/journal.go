@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // journalDefault is how many requests of each key a server remembers; see [WithJournal].
@@ -49,6 +51,21 @@ type entry struct {
 	header header
 	sol    uint64 // the hash of the SOL user that it tried; 0 for none
 	span
+	words string       // of the route, with which the path begins
+	known *redact.Keys // that are not in it
+}
+
+// hide takes keys out of an entry that the server did not know when it was kept.
+func (e *entry) hide(keys *redact.Keys) {
+	if e.known == keys {
+		return
+	}
+	e.known = keys
+	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
+		*text = keys.Out(*text)
+	}
+	e.Path = redact.Path(e.Path, e.words, *keys)
+	e.answer = redact.Answer(e.answer, *keys)
 }
 
 // span is when a request was under way: from its arrival until the last of its answer was about to leave. The
@@ -63,21 +80,31 @@ type span struct {
 type journal struct {
 	limit int          // of each ring; 0 keeps nothing
 	turns atomic.Int64 // handed out; see span
+	known *atomic.Pointer[redact.Keys]
 
 	mu      sync.Mutex
-	last    int64          // the number of the last request, and so how many there were
+	last    int64          // the number of the last request
+	calls   int            // how many there were
 	spent   int            // queries that all of them cost
 	stray   ring           // requests with a missing or unknown key
 	rings   []*ring        // of the keys that have sent something
-	dropped map[string]int // requests that no ring has any longer, by their Key
+	strays  map[string]int // requests that stray has dropped, by their Key: of straysMost keys at most ...
+	others  int            // ... and of all the other ones
 	changed chan struct{}  // closed at the next change; nil where nobody waits
 }
+
+// straysMost is of how many keys that the server does not know the journal tells apart what it has dropped.
+const straysMost = 1000
 
 // ring holds the last entries of one key, in the order of N. The journal locks it.
 type ring struct {
 	entries []entry
-	oldest  int  // where it is, once the ring is full
-	listed  bool // the journal has it in its rings
+	oldest  int   // where it is, once the ring is full
+	dropped int   // how many it has not kept, or no longer; not of stray, see journal.strays
+	unsure  int   // dropped before the server knew the key: how many may have been of it, see journal.others
+	cleared int64 // the number of the last request when it was cleared: what came until then is in no ring
+	listed  bool  // the journal has it in its rings
+	gone    bool  // its key was taken away
 }
 
 // add keeps e, in place of the oldest entry once there are limit, and returns the key of the one that it
@@ -107,30 +134,47 @@ func (r *ring) replace(e *entry) {
 	}
 }
 
-// clear forgets the entries.
-func (r *ring) clear() { *r = ring{listed: r.listed} }
+// clear forgets the entries, those until the number last.
+func (r *ring) clear(last int64) { *r = ring{listed: r.listed, gone: r.gone, cleared: last} }
+
+// remove forgets the entries of a key.
+func (r *ring) remove(key string) {
+	var kept []entry
+	for i := range r.entries {
+		if e := r.at(i); e.Key != key {
+			kept = append(kept, *e)
+		}
+	}
+	r.entries, r.oldest = kept, 0
+}
 
 // record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number.
-// An entry that has a number already takes the place of the one that was kept under it. spent is what the
-// request has cost since it was last recorded.
-func (j *journal) record(of *ring, e *entry, spent int) int64 {
+// An entry that has a number already takes the place of the one that was kept under it; where that was cleared
+// meanwhile, it is a new one. spent is what the request has cost since it was last recorded, and wiped that a
+// reset of the quotas has forgotten what it cost: a new entry does not have that.
+func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.spent += spent
-	if of == nil {
-		of = &j.stray
-	} else if !of.listed {
-		of.listed = true
-		j.rings = append(j.rings, of)
-	}
 	if e.N == 0 {
+		j.calls++
+	}
+	cleared := int64(0)
+	if of != nil {
+		cleared = of.cleared
+	}
+	if of == nil || of.gone {
+		of = &j.stray
+	}
+	if e.N <= max(cleared, of.cleared) {
+		if e.N > 0 && wiped {
+			e.Cost = 0
+		}
+		j.list(of)
 		j.last++
 		e.N = j.last
 		if key, dropped := of.add(e, j.limit); dropped {
-			if j.dropped == nil {
-				j.dropped = map[string]int{}
-			}
-			j.dropped[key]++
+			j.drop(of, key)
 		}
 	} else {
 		of.replace(e)
@@ -142,50 +186,113 @@ func (j *journal) record(of *ring, e *entry, spent int) int64 {
 	return e.N
 }
 
-// forget drops what the ring of a key holds, and that it has dropped anything.
-func (j *journal) forget(of *ring, key string) {
+// drop counts a request that a ring has dropped.
+func (j *journal) drop(of *ring, key string) {
+	if of != &j.stray {
+		of.dropped++
+		return
+	}
+	if _, counted := j.strays[key]; !counted && len(j.strays) == straysMost {
+		j.others++
+		return
+	}
+	if j.strays == nil {
+		j.strays = map[string]int{}
+	}
+	j.strays[key]++
+}
+
+// list notes a ring of a key among the others. It is called with the lock held.
+func (j *journal) list(of *ring) {
+	if of != &j.stray && !of.listed {
+		of.listed = true
+		j.rings = append(j.rings, of)
+	}
+}
+
+// begin begins the ring of a key that the server did not know until now.
+func (j *journal) begin(of *ring) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.others > 0 {
+		of.unsure = j.others
+		j.list(of)
+	}
+}
+
+// takeAway ends the ring of a key that the server no longer knows: what its calls under way still are to be
+// recorded as is among the requests without a known key.
+func (j *journal) takeAway(of *ring) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
-	*of = ring{}
-	delete(j.dropped, key)
+	of.gone = true
+}
+
+// forget drops what the journal has of a key, also from before the server knew it, and that it has dropped
+// anything.
+func (j *journal) forget(of *ring, key string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	of.clear(j.last)
+	j.stray.remove(key)
+	delete(j.strays, key)
 }
 
 func (j *journal) clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.stray.clear()
+	j.stray.clear(j.last)
 	for _, r := range j.rings {
-		r.clear()
+		r.clear(j.last)
 	}
-	j.dropped = nil
+	j.strays, j.others = nil, 0
 }
 
-// lost returns how many requests of a key were dropped, or of all for "".
-func (j *journal) lost(key string) (n int) {
+// lost returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for
+// "". Of a key that is not told apart it returns how many may be of it.
+func (j *journal) lost(of *ring, key string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if key != "" {
-		return j.dropped[key]
-	}
-	for _, of := range j.dropped {
-		n += of
+	n := j.strays[key]
+	switch {
+	case of != nil:
+		return n + of.dropped + of.unsure
+	case key == "":
+		n = j.others
+		for _, of := range j.strays {
+			n += of
+		}
+		for _, r := range j.rings {
+			n += r.dropped
+		}
+	case n == 0:
+		return j.others
 	}
 	return n
+}
+
+// knows reports whether a request that came without a known key has this fingerprint.
+func (j *journal) knows(fingerprint string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.strays[fingerprint] > 0 ||
+		slices.ContainsFunc(j.stray.entries, func(e entry) bool { return e.Key == fingerprint })
 }
 
 // totals returns how many requests there were, and what they cost, kept or not.
 func (j *journal) totals() (calls, spent int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return int(j.last), j.spent
+	return j.calls, j.spent
 }
 
-// holds reports whether the journal can hold n requests of so many keys.
-func (j *journal) holds(n, keys int) bool {
+// holds reports whether the journal can hold n requests that f takes: of so many known keys, and of the others
+// where it takes one of those.
+func (j *journal) holds(f filter, n, keys int) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.stray.entries) > 0 {
+	if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
 		keys++
 	}
 	return n <= 0 || j.limit > 0 && (n-1)/j.limit < max(keys, 1)
@@ -200,10 +307,11 @@ func (j *journal) entries(filters ...filter) []entry {
 
 // read is entries with the lock held.
 func (j *journal) read(filters []filter) (found []entry) {
-	take := taking(filters)
+	take, known := taking(filters), j.known.Load()
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
-			if e := r.at(i); take(e) {
+			e := r.at(i)
+			if e.hide(known); take(e) {
 				found = append(found, *e)
 			}
 		}
@@ -226,13 +334,13 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 		switch {
 		case len(found) >= n:
 			return found, nil
-		case !j.holds(n, keys):
+		case !j.holds(f, n, keys):
 			return found, fmt.Errorf("%w: it keeps %d requests of each key, and %d are waited for: give the server WithJournal(%d)", ErrJournalTooSmall, j.limit, n, n)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return found, fmt.Errorf("mockserver: %d of %d %v: %w", len(found), n, f, context.Cause(ctx))
+			return found, fmt.Errorf("mockserver: %d of %d %s: %w", len(found), n, j.known.Load().Out(f.String()), context.Cause(ctx))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -204,6 +205,140 @@ func TestAnAnswerWithAKeyIsNotKept(t *testing.T) {
 	srv.AssertNoSecrets(t)
 }
 
+// A RUC that is a key is nobody's RUC: nothing shows it, whoever asks for it.
+func TestAKeyOfDigitsIsKeptNowhere(t *testing.T) {
+	const key, number = "20777777777", "87654321"
+	quote := func(s string) string { return `"` + s + `"` }
+	for name, c := range map[string]struct{ path, body string }{
+		"lookup":             {path: "/api/contribuyentes/" + key},
+		"lookup, escaped":    {path: "/api/contribuyentes/%32%30777777777"},
+		"lookup of more":     {path: "/api/contribuyentes/" + number + "000"},
+		"search":             {path: "/api/contribuyentes/search?razonSocial=" + key},
+		"limit":              {path: "/api/contribuyentes/search?razonSocial=sunat&limit=" + key},
+		"date":               {path: "/api/tipocambio?fecha=" + key},
+		"issuer":             {body: cpe(t, "rucEmisor", quote(key))},
+		"issuer, with SOL":   {body: cpe(t, "rucEmisor", quote(key), "claveSol", quote("otra"))},
+		"issuer, escaped":    {body: cpe(t, "rucEmisor", `"\u00320777777777"`)},
+		"caller":             {body: cpe(t, "rucSolicitante", quote(key))},
+		"number":             {body: cpe(t, "numero", number)},
+		"number as text":     {body: cpe(t, "numero", quote(number))},
+		"user":               {body: cpe(t, "usuarioSol", quote(number))},
+		"what is no receipt": {body: quote(key)},
+	} {
+		for _, sender := range []string{mockserver.DefaultAPIKey, key, number, "desconocida", ""} {
+			t.Run(name+" by "+sender, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(key, 10), mockserver.WithKey(number, 10))
+				api = api.withKey(sender)
+				var answer reply
+				if c.body != "" {
+					answer = api.validar(c.body)
+				} else {
+					answer = api.get(c.path)
+				}
+				text, err := json.Marshal(srv.Requests())
+				require.NoError(t, err)
+				for _, shown := range []string{answer.body, string(text), srv.JournalTable(), fmt.Sprintf("%+v", srv.Requests())} {
+					assert.NotContains(t, shown, key)
+					assert.NotContains(t, shown, number)
+				}
+				srv.AssertNoSecrets(t)
+			})
+		}
+	}
+	srv, api := start(t, mockserver.WithKey(key, 10))
+	api.get("/api/contribuyentes/" + key)
+	srv.AssertCalls(t, mockserver.Filter{RUC: key}, 1)
+}
+
+// A key that the server does not know is the request's own, and no more to be kept.
+func TestTheRequestsOwnKeyIsNotKept(t *testing.T) {
+	srv, api := start(t)
+	api.withKey("llave-desconocida").send("GET", "/api/contribuyentes/llave-desconocida", "", "User-Agent", "llave-desconocida")
+	srv.AssertNoSecrets(t, "llave-desconocida")
+}
+
+// What a rewrite cuts or tears apart is no key any more that could be found.
+func TestNoRewriteLeavesAPartOfAKey(t *testing.T) {
+	const key = "llave-SECRETA-de-otro-2026"
+	head := `{"error":"clave ` + key[:len(key)-1]
+	atTheCut := head + key[len(key)-1:] + strings.Repeat(" ", len(head)-3) + `"}`
+	for name, body := range map[string]string{
+		"cut":          atTheCut,
+		"cut, escaped": strings.ReplaceAll(atTheCut, "-SEC", `\u002dSEC`),
+		"a long one":   `{"error":"` + strings.Repeat("x", 9000) + key + strings.Repeat("x", 9000),
+		"no JSON":      "clave " + key,
+	} {
+		for _, rewrite := range []mockserver.Rewrite{mockserver.RewriteTruncated, mockserver.RewriteNumbersAsText, mockserver.RewriteLatin1, mockserver.RewriteTrailing} {
+			t.Run(name+" "+string(rewrite), func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(key, 10))
+				srv.Fault(mockserver.Match{}, mockserver.Answer(403, body).And(mockserver.Effect{Rewrite: rewrite}))
+				sent := api.get(lookup).body
+				if rewrite == mockserver.RewriteTruncated {
+					assert.Equal(t, body[:len(body)/2], sent, "the answer itself is as it was asked for")
+				}
+				for _, part := range []string{"SECRET", "ECRETA", "de-otro"} {
+					assert.NotContains(t, srv.Requests()[0].Answer, part)
+				}
+			})
+		}
+	}
+}
+
+// The words of a route are no secret, also where a key is one of them.
+func TestAKeyThatIsAWordOfARoute(t *testing.T) {
+	for _, key := range []string{"contribuyentes", "search", "validar", "tipocambio", "api/tipo"} {
+		srv, api := start(t, mockserver.WithKey(key, 10))
+		paths := []string{lookup, "/api/contribuyentes/search", "/api/cpe/validar", "/api/tipocambio"}
+		for _, path := range paths {
+			api.get(path)
+			srv.AssertCalls(t, mockserver.Filter{Path: path}, 1)
+		}
+		api.get("/api/contribuyentes/x" + url.PathEscape(key))
+		assert.NotContains(t, strings.TrimPrefix(srv.Requests()[4].Path, "/api/contribuyentes/"), key)
+		srv.AssertNoSecrets(t)
+	}
+}
+
+// What came before the server knew a key is shown without it too, also by a request that was under way.
+func TestAKeyThatIsAddedLaterIsTakenOut(t *testing.T) {
+	const key = "20777777777"
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
+		api.send("GET", "/api/contribuyentes/"+key, "", "User-Agent", "curl "+key)
+		api.get("/api/contribuyentes/search?razonSocial=" + key)
+		api.get("/api/" + key)
+		api.validar(cpe(t, "rucEmisor", `"`+key+`"`))
+		srv.Fault(mockserver.Match{}, mockserver.Answer(500, key), mockserver.Latency(time.Minute))
+		api.get(lookup)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			api.get("/api/contribuyentes/" + key)
+		}()
+		synctest.Wait()
+		require.Contains(t, srv.JournalTable(), key)
+		require.NoError(t, srv.PutKey(key, 5))
+		srv.AssertNoSecrets(t)
+		<-done
+		srv.AssertNoSecrets(t)
+		assert.NotContains(t, srv.JournalTable(), key)
+		srv.AssertCalls(t, mockserver.Filter{RUC: key}, 3)
+		srv.AssertCalls(t, mockserver.Filter{Path: lookup}, 1)
+	})
+}
+
+// A fault may have a key as its name, and more that a terminal would act on.
+func TestAFaultsNameIsShownWithoutKeys(t *testing.T) {
+	const name = "llave-de-otro"
+	srv, api := start(t, mockserver.WithKey(name, 10))
+	_, err := srv.AddFault(mockserver.Fault{Name: name, Steps: []mockserver.Effect{mockserver.Status(500)}})
+	require.NoError(t, err)
+	api.get(lookup)
+	srv.AssertNoSecrets(t)
+	srv.AssertCalls(t, mockserver.Filter{Fault: name}, 1)
+	assert.NotContains(t, srv.JournalTable(), name)
+}
+
 func TestAShortKeyManglesNothing(t *testing.T) {
 	for _, key := range []string{"a", "api", "apico"} {
 		srv, api := start(t, mockserver.WithAPIKey(key))
@@ -282,4 +417,205 @@ func TestJournalComesBeforeTheAnswer(t *testing.T) {
 	}
 	wg.Wait()
 	srv.AssertCalls(t, mockserver.Filter{}, 200)
+}
+
+// What is under way when the journal is cleared is in it when it goes on, with its end, and with its cost where
+// the quota has that too.
+func TestWhatIsUnderWayWhenTheJournalIsCleared(t *testing.T) {
+	type parts = []mockserver.Part
+	journal, quotas := mockserver.PartJournal, mockserver.PartQuotas
+	hold := mockserver.Hold()
+	for name, c := range map[string]struct {
+		step   mockserver.Step
+		reset  parts
+		tenant bool
+		spent  int // by the quota, and by the journal
+	}{
+		"not charged yet":            {hold.Uncharged(), parts{journal}, false, 3},
+		"not charged yet, both":      {hold.Uncharged(), parts{journal, quotas}, false, 3},
+		"charged":                    {hold, parts{journal}, false, 3},
+		"charged, both":              {hold, parts{journal, quotas}, false, 0},
+		"charged, the other order":   {hold, parts{quotas, journal}, false, 0},
+		"of a tenant":                {hold.Uncharged(), parts{journal, quotas}, true, 3},
+		"of a tenant, charged":       {hold, nil, true, 0},
+		"cut in the end":             {hold.And(mockserver.CloseInside), parts{journal}, false, 3},
+		"held, and latency":          {hold.And(mockserver.Latency(time.Second)), parts{journal, quotas}, false, 0},
+		"held, and latency, charged": {hold.And(mockserver.Latency(time.Second)), parts{journal}, false, 3},
+	} {
+		for _, kept := range []int{1000, 2} {
+			t.Run(fmt.Sprint(name, ", journal of ", kept), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv, api := start(t, mockserver.WithJournal(kept))
+					gate := srv.Fault(mockserver.Match{}, c.step)
+					var wg sync.WaitGroup
+					for range 3 {
+						wg.Go(func() { _, _ = api.try("GET", lookup, "") })
+					}
+					synctest.Wait()
+					if c.tenant {
+						require.NoError(t, srv.Tenant(srv.APIKey).Reset(quotas, journal))
+					} else {
+						require.NoError(t, srv.Reset(c.reset...))
+					}
+					gate.Release()
+					wg.Wait()
+					q, _ := srv.Quota(srv.APIKey)
+					assert.Equal(t, c.spent, q.Spent)
+					calls, _ := srv.Totals()
+					assert.Equal(t, 3, calls, "each once")
+					var said fakeTB
+					if kept == 2 {
+						assert.Equal(t, 1, srv.Dropped(""))
+						assert.False(t, srv.AssertSpent(&said, mockserver.Filter{}, 0))
+						return
+					}
+					srv.AssertSpent(t, mockserver.Filter{}, c.spent)
+					srv.AssertCalls(t, mockserver.Filter{Status: 200}, 3)
+					assert.Zero(t, srv.Dropped(""))
+					ns := map[int64]bool{}
+					for _, r := range srv.Requests() {
+						ns[r.N] = true
+					}
+					assert.Len(t, ns, 3, "numbers of their own")
+				})
+			})
+		}
+	}
+}
+
+// A key that is taken away leaves nothing of its requests, whoever took it, and whether it comes back or not.
+func TestAKeyThatIsTakenAwayTakesItsJournal(t *testing.T) {
+	const key = "otra-clave"
+	for name, take := range map[string]func(*mockserver.Server) error{
+		"DeleteKey": func(s *mockserver.Server) error { return s.DeleteKey(key) },
+		"a reset":   func(s *mockserver.Server) error { return s.Reset(mockserver.PartData) },
+		"its own reset": func(s *mockserver.Server) error {
+			return s.Tenant(key).Reset(mockserver.PartJournal)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, mockserver.WithJournal(2))
+			api = api.withKey(key)
+			nothing := func(when string) {
+				assert.Empty(t, srv.Requests(), when)
+				assert.Zero(t, srv.Dropped(key)+srv.Dropped(""), when)
+				srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
+			}
+			for range 5 { // as an unknown key
+				api.get(lookup)
+			}
+			require.NoError(t, srv.PutKey(key, 50))
+			for range 4 {
+				api.get(lookup)
+			}
+			assert.Equal(t, 5, srv.Dropped(key))
+			require.NoError(t, take(srv))
+			nothing("it is gone")
+			require.NoError(t, srv.PutKey(key, 50))
+			nothing("it is back")
+			api.get(lookup)
+			srv.AssertCalls(t, mockserver.Filter{Key: key}, 1)
+			require.NoError(t, srv.Tenant(key).Reset())
+			nothing("it begins anew")
+		})
+	}
+}
+
+// A call under way whose key is taken away ends among the requests without a known key.
+func TestACallWhoseKeyIsTakenAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t, mockserver.WithKey("otra-clave", 5))
+		gate := srv.Fault(mockserver.Match{}, mockserver.Hold())
+		got := make(chan reply)
+		go func() { got <- api.withKey("otra-clave").get(lookup) }()
+		synctest.Wait()
+		require.NoError(t, srv.DeleteKey("otra-clave"))
+		gate.Release()
+		assert.Equal(t, 200, (<-got).status)
+		srv.AssertCalls(t, mockserver.Filter{Key: "otra-clave", Status: 200}, 1)
+		require.NoError(t, srv.PutKey("otra-clave", 5))
+		require.NoError(t, srv.Tenant("otra-clave").Reset(mockserver.PartJournal))
+		assert.Empty(t, srv.Requests())
+	})
+}
+
+// However many unknown keys come, what is kept of them has an end, and no assertion passes on what is left.
+func TestManyUnknownKeys(t *testing.T) {
+	srv, api := start(t, mockserver.WithJournal(1), mockserver.WithKey("otra-clave", 50))
+	api.withKey("otra-clave").get(lookup)
+	const keys = 1100
+	for i := range keys {
+		req := httptest.NewRequest(http.MethodGet, lookup, nil)
+		req.Header.Set("X-API-KEY", fmt.Sprint("desconocida-", i))
+		srv.ServeHTTP(httptest.NewRecorder(), req)
+	}
+	assert.Equal(t, keys-1, srv.Dropped(""))
+	srv.AssertCalls(t, mockserver.Filter{Key: "otra-clave"}, 1)
+	var said fakeTB
+	for _, key := range []string{"desconocida-0", "desconocida-1050", "nunca-vista"} {
+		assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 0), key)
+	}
+	assert.Equal(t, 1, srv.Dropped("desconocida-0"))
+	require.NoError(t, srv.PutKey("desconocida-1050", 5))
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: "desconocida-1050"}, 0), "it may be one of those")
+	require.NoError(t, srv.Tenant("desconocida-1050").Reset(mockserver.PartJournal))
+	srv.AssertCalls(t, mockserver.Filter{Key: "desconocida-1050"}, 0)
+	require.NoError(t, srv.Reset(mockserver.PartJournal))
+	srv.AssertCalls(t, mockserver.Filter{}, 0)
+	assert.Zero(t, srv.Dropped("nunca-vista"))
+}
+
+// What the server knows neither as a key nor as a fingerprint of a request is a key, and is not shown.
+func TestAnUnknownKeyThatLooksLikeAFingerprint(t *testing.T) {
+	const key = "k_0badf00d"
+	srv, api := start(t, mockserver.WithJournal(3))
+	srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
+	api.withKey(key).get(lookup)
+	api.withKey(key).get(lookup)
+	srv.AssertCalls(t, mockserver.Filter{Key: key}, 2)
+	srv.AssertCalls(t, mockserver.Filter{Key: srv.Requests()[0].Key}, 2)
+	var said fakeTB
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 0))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := srv.WaitRequests(ctx, mockserver.Filter{Key: key}, 3)
+	said.Errorf("%v", err)
+	api.withKey(key).get(lookup)
+	api.withKey(key).get(lookup)
+	assert.Equal(t, 1, srv.Dropped(key))
+	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 3))
+	assert.NotContains(t, said.String(), key)
+}
+
+// A wait that no request can end fails at once.
+func TestAWaitWithoutRoomAmongStrays(t *testing.T) {
+	srv, api := start(t, mockserver.WithJournal(5), mockserver.WithKey("otra-clave", 50))
+	api.withKey("desconocida").get(lookup)
+	for name, f := range map[string]mockserver.Filter{
+		"what no stray is":     {Status: 200, Key: srv.APIKey},
+		"what only strays are": {Status: 401, Unmatched: true},
+		"of an unknown key":    {Key: "desconocida"},
+	} {
+		_, err := srv.WaitRequests(t.Context(), f, 6)
+		assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, name)
+	}
+	_, err := srv.WaitRequests(t.Context(), mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 11)
+	assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, "two keys have room for 10")
+}
+
+// The journal has the status of an answer that was not sent in one piece, or not in full.
+func TestTheStatusOfAnAnswerInPieces(t *testing.T) {
+	for name, step := range map[string]mockserver.Step{
+		"slow": mockserver.Dribble(50, 0), "reset inside": mockserver.ResetInside, "closed inside": mockserver.CloseInside,
+		"slow, closed inside": mockserver.Dribble(50, 0).And(mockserver.CloseInside),
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t)
+			srv.Fault(mockserver.Match{}, step)
+			_, _ = api.try("GET", lookup, "")
+			require.Len(t, srv.Requests(), 1)
+			assert.Equal(t, 200, srv.Requests()[0].Status)
+			assert.Equal(t, 1, srv.Requests()[0].Cost)
+		})
+	}
 }

@@ -50,27 +50,54 @@ func (k Key) check() error {
 type account struct {
 	id string // the key's fingerprint
 	usage
-	seen ring // its part of the journal, which locks it
+	alike atomic.Bool // it has no limit of its own; see WithKeys
+	seen  ring        // its part of the journal, which locks it
 }
 
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	accounts sync.Map // string -> *account; read by every request, written hardly ever
+	journal  *journal
+	own      atomic.Pointer[string] // the server's own key; see Server.OwnKey
 
 	changing sync.Mutex
 	searched atomic.Pointer[redact.Keys] // the keys, for what looks for them in a text
 }
 
-// put takes keys that were checked, if any. One that is there keeps what it has used.
+// put takes keys that were checked, if any. One that is there keeps what it has used. Of those that are the
+// same, the last one wins, and no call sees another one.
 func (r *keyring) put(ks ...Key) {
+	quotas := make(map[string]int, len(ks))
 	for _, k := range ks {
-		if a := r.account(k.Key); a != nil {
-			a.setLimit(k.Quota)
+		quotas[k.Key] = k.Quota
+	}
+	for key, quota := range quotas {
+		if a := r.account(key); a != nil {
+			a.alike.Store(false)
+			a.setLimit(quota)
 			continue
 		}
-		r.accounts.Store(k.Key, &account{id: redact.Fingerprint(k.Key), usage: usage{limit: k.Quota}})
+		a := &account{id: redact.Fingerprint(key), usage: usage{limit: quota}}
+		r.journal.begin(&a.seen)
+		r.accounts.Store(key, a)
 	}
 	r.search()
+}
+
+// ownAccount is that of the server's own key, or nil where that was taken away.
+func (r *keyring) ownAccount() *account { return r.account(*r.own.Load()) }
+
+// setLimit changes the quota of the server's own key and of the keys that have none of their own.
+func (r *keyring) setLimit(limit int) {
+	if own := r.ownAccount(); own != nil {
+		own.setLimit(limit)
+	}
+	r.accounts.Range(func(_, entry any) bool {
+		if a := entry.(*account); a.alike.Load() {
+			a.setLimit(limit)
+		}
+		return true
+	})
 }
 
 func (r *keyring) remove(key string) {
@@ -114,14 +141,27 @@ func (r *keyring) named(text string) *account {
 	return found
 }
 
-// all returns the keys with their quotas, in the order of the keys.
+// all returns the keys with their quotas: the server's own key first, or the default one where that was taken
+// away, and the others in order.
 func (r *keyring) all() []Key {
 	var keys []Key
 	r.accounts.Range(func(key, entry any) bool {
 		keys = append(keys, Key{key.(string), entry.(*account).daily()})
 		return true
 	})
-	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Key, b.Key) })
+	own := *r.own.Load()
+	if r.account(own) == nil {
+		own = DefaultAPIKey
+	}
+	slices.SortFunc(keys, func(a, b Key) int {
+		switch {
+		case a.Key == own:
+			return -1
+		case b.Key == own:
+			return 1
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
 	return keys
 }
 

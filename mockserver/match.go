@@ -69,6 +69,12 @@ func (m *Match) covers(c *call) bool {
 		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
 }
 
+// possible reports whether there can be a call that m covers.
+func (m *Match) possible(keys *keyring) bool {
+	return (m.Key == "" || keys.account(m.Key) != nil) &&
+		(m.RUC == "" || m.Op == "" || m.Op == OpConsultar || m.Op == OpValidar)
+}
+
 // draws is a random source of one fault: one for the calls that it meets, another one for how long they wait,
 // so that neither changes the other.
 func (m *Match) draws(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }

@@ -32,7 +32,7 @@ func consultar(c *call, assume *Assumptions) answer {
 	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", ruc)
+			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", c.keys.Out(ruc))
 	}
 	body := c.data.lookups.body(found, assume, func() []byte {
 		conforming := found.conforming()

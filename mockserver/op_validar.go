@@ -100,7 +100,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 			"el cuerpo supera %d bytes: envíe solo los siete campos (docs/contrato.md, 2.3)", bodyMost)
 	}
 	if err != nil {
-		return nil, refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
+		return nil, unreadable()
 	}
 	if !utf8.Valid(raw) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")
@@ -116,8 +116,12 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contrato.md, 2.3)", where)
 	}
-	c.redacted = redact.CPE(object)
+	c.redacted = redact.CPE(object, c.keys)
 	return object, answer{}
+}
+
+func unreadable() answer {
+	return refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
 }
 
 // readCPE takes the seven fields out of the object. Other members are ignored.

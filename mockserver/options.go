@@ -20,6 +20,8 @@ type config struct {
 	assume        Assumptions
 	key           *string          // the server's own; nil for DefaultAPIKey, or the data's where they delete that
 	quota         *int             // of the own key; nil for that of the assumptions
+	quotaOver     int              // how many of data it wins over: those that were given before it
+	alike         []string         // keys with the quota of the own one
 	now           func() time.Time // where the clock reads the time
 	at            time.Time        // where the clock begins; zero for now's
 	frozen        bool
@@ -46,11 +48,11 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, err
 		}
 	}
-	return c, cmp.Or(c.assume.validate(), c.ownKey().check())
+	return c, cmp.Or(c.assume.validate(), c.startKey().check())
 }
 
-// ownKey is the server's own key with its quota, whatever the data say.
-func (c *config) ownKey() Key {
+// startKey is the server's own key with its quota, whatever the data say.
+func (c *config) startKey() Key {
 	own := Key{DefaultAPIKey, c.assume.Quota}
 	if c.key != nil {
 		own.Key = *c.key
@@ -62,14 +64,31 @@ func (c *config) ownKey() Key {
 }
 
 // keys are the keys that the server starts with, [Server.APIKey] first. Of those that are the same, the last
-// one wins.
+// one wins: at the end stand those of which something else than the data has the last word.
 func (c *config) keys() []Key {
-	keys := []Key{c.ownKey()}
+	keys := []Key{c.startKey()}
 	for _, d := range c.data {
 		if c.withoutDefaultKey(d) {
 			keys = slices.DeleteFunc(keys, func(k Key) bool { return k.Key == DefaultAPIKey })
 		}
 		keys = append(keys, d.Keys...)
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	own := keys[0]
+	for _, k := range keys {
+		if k.Key == own.Key {
+			own.Quota = k.Quota
+		}
+	}
+	later := func(d Data) bool { return slices.ContainsFunc(d.Keys, func(k Key) bool { return k.Key == own.Key }) }
+	if c.quota != nil && !slices.ContainsFunc(c.data[c.quotaOver:], later) {
+		own.Quota = *c.quota
+	}
+	keys = append(keys, own)
+	for _, key := range c.alike {
+		keys = append(keys, Key{key, c.startKey().Quota})
 	}
 	return keys
 }
@@ -102,16 +121,18 @@ func (c *config) dataset() (*dataset, error) {
 }
 
 // WithQuota sets the daily quota of the server's own key ([Server.APIKey]), in calls: 0 refuses every
-// call, [Unlimited] none. Without it the quota is [Assumptions.Quota]. Keys added with [WithKey] have
-// their own.
+// call, [Unlimited] none. Without it the quota is [Assumptions.Quota], unless [WithData] names the key. Keys
+// added with [WithKey] have their own.
 func WithQuota(n int) Option {
 	return func(c *config) error {
-		c.quota = &n
+		c.quota, c.quotaOver = &n, len(c.data)
 		return nil
 	}
 }
 
-// WithAPIKey sets the server's own key, instead of [DefaultAPIKey]: a text of printable ASCII.
+// WithAPIKey sets the server's own key, instead of [DefaultAPIKey]: a text of printable ASCII. The journal and the
+// error texts show no key of 6 characters or more, wherever it stands: one of digits is shown by its fingerprint
+// where it is a RUC too, so take none that is a taxpayer's.
 func WithAPIKey(key string) Option {
 	return func(c *config) error {
 		c.key = &key
@@ -119,9 +140,23 @@ func WithAPIKey(key string) Option {
 	}
 }
 
-// WithKey adds a key with its own daily quota; see [Server.PutKey].
+// WithKey adds a key with its own daily quota; see [Server.PutKey], and [WithAPIKey] for a key of digits.
 func WithKey(key string, quota int) Option {
 	return WithData(Data{Keys: []Key{{key, quota}}})
+}
+
+// WithKeys adds keys without a quota of their own: they have that of [WithQuota] or else of [Assumptions.Quota], also
+// when [Server.SetAssumptions] changes it, until [Server.PutKey] or data give them one.
+func WithKeys(keys ...string) Option {
+	return func(c *config) error {
+		for _, key := range keys {
+			if err := (Key{Key: key}).check(); err != nil {
+				return err
+			}
+		}
+		c.alike = append(c.alike, keys...)
+		return nil
+	}
 }
 
 // WithClock sets where the server's clock reads the time, instead of [time.Now]; [WithNow],
@@ -234,6 +269,9 @@ func WithData(d Data) Option {
 			return err
 		}
 		c.data = append(c.data, d)
+		c.alike = slices.DeleteFunc(c.alike, func(key string) bool { // it has a quota of its own now
+			return slices.ContainsFunc(d.Keys, func(k Key) bool { return k.Key == key })
+		})
 		c.defaultData = c.defaultData && !d.WithoutDefaults
 		return nil
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Unlimited is the quota of a key that is never refused, and whose answers carry no rate-limit headers.
+// Unlimited is the quota of a key that is never refused, and whose answers carry no rate-limit headers. openapi.yaml
+// has them on every lookup, so a validating proxy will refuse the answers to such a key.
 const Unlimited = -1
 
 // Quota is where a key stands on the server's day.
@@ -25,10 +26,11 @@ type Quota struct {
 
 // usage is the quota of one key and what was used of it.
 type usage struct {
-	mu    sync.Mutex
-	limit int
-	spent int    // calls charged, on all days
-	days  []*day // that were used, the last used one first
+	mu     sync.Mutex
+	limit  int
+	spent  int    // calls charged, on all days
+	days   []*day // that were used, the last used one first
+	resets int    // how often it was
 }
 
 // daysKept is how many days a key remembers: calls may read the clock before midnight and be charged after it,
@@ -61,6 +63,13 @@ func newDay(now time.Time, assume *Assumptions) *day {
 	return &day{zone: zone, date: date, until: time.Unix(now.Unix()+int64(second), 0).UTC()}
 }
 
+// isIn reports whether the day is one of a zone: of one with the same name, in which it ends at the same time.
+// The same zone may have been loaded twice.
+func (d *day) isIn(zone *time.Location) bool {
+	return d.zone == zone || d.zone != nil && d.zone.String() == zone.String() &&
+		dateOf(d.until.Add(-time.Second), zone) == d.date && dateOf(d.until, zone) != d.date
+}
+
 func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 	return fiscope.NewFecha(t.In(zone).Date())
 }
@@ -69,7 +78,7 @@ func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 func (u *usage) find(now time.Time, assume *Assumptions) int {
 	if !assume.ResetRolling {
 		date := dateOf(now, assume.ResetZone)
-		return slices.IndexFunc(u.days, func(d *day) bool { return d.zone == assume.ResetZone && d.date == date })
+		return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date && d.isIn(assume.ResetZone) })
 	}
 	holds := func(early time.Duration) int {
 		return slices.IndexFunc(u.days, func(d *day) bool {
@@ -126,6 +135,7 @@ func (u *usage) reset() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.days, u.spent = nil, 0
+	u.resets++
 }
 
 // quota tells how the key stands, and changes nothing.
@@ -145,11 +155,12 @@ func (u *usage) quota(now time.Time, assume *Assumptions) Quota {
 
 // charge is one call as the quota counted it: charged, or refused because nothing was left.
 type charge struct {
-	usage *usage
-	limit int
-	day   *day
-	reset string // the day's, in the form of the moment
-	used  int    // after this call, so that no two answers show the same Remaining
+	usage  *usage
+	limit  int
+	day    *day
+	reset  string // the day's, in the form of the moment
+	used   int    // after this call, so that no two answers show the same Remaining
+	resets int    // of the usage
 }
 
 // charge takes one call from the quota of the day that now is in, and reports whether one was left.
@@ -162,7 +173,7 @@ func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
 		d.used++
 		u.spent++
 	}
-	return charge{u, u.limit, d, d.reset, d.used}, left
+	return charge{u, u.limit, d, d.reset, d.used, u.resets}, left
 }
 
 // refund gives the call back.
@@ -170,10 +181,17 @@ func (c *charge) refund() {
 	c.usage.mu.Lock()
 	defer c.usage.mu.Unlock()
 	c.used--
-	if slices.Contains(c.usage.days, c.day) { // or the quotas were reset since
+	if c.resets == c.usage.resets { // or all is forgotten
 		c.day.used = max(0, c.day.used-1) // it may have been set since
 		c.usage.spent--
 	}
+}
+
+// stands reports whether the quotas were not reset since.
+func (c *charge) stands() bool {
+	c.usage.mu.Lock()
+	defer c.usage.mu.Unlock()
+	return c.resets == c.usage.resets
 }
 
 // left is how many queries of the day are left after the call.

@@ -114,3 +114,14 @@ func TestResetRollingWithAClockThatIsSetBack(t *testing.T) {
 	require.NoError(t, srv.SetNow(at(t, "2026-11-21T11:59:59Z")))
 	assert.Equal(t, "2", remaining(api.get(lookup)), "the first 24 hours are in force again")
 }
+
+// A date has whole seconds: of a reset within one it is the next, at which there are calls again.
+func TestRetryAfterDateIsNoEarlierThanTheReset(t *testing.T) {
+	a := mockserver.DefaultAssumptions()
+	a.ResetRolling, a.QuotaRetryAfter = true, mockserver.RetryAfterInstant
+	srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(1), mockserver.WithNow(at(t, "2026-11-20T12:00:00.5Z")), mockserver.WithFrozenClock())
+	api.get(lookup)
+	assert.Equal(t, "Sat, 21 Nov 2026 12:00:01 GMT", api.get(lookup).header.Get("Retry-After"))
+	require.NoError(t, srv.SetNow(at(t, "2026-11-21T12:00:01Z")))
+	assert.Equal(t, 200, api.get(lookup).status)
+}

@@ -302,6 +302,8 @@ func TestQuotaDaysOfAZone(t *testing.T) {
 		"Havana, midnight twice":            {"America/Havana", "2026-10-31T12:00:00-04:00", "2026-11-01T04:00:00Z"},
 		"Havana, midnight again":            {"America/Havana", "2026-11-01T00:30:00-05:00", "2026-11-02T05:00:00Z"},
 		"Apia, which had no 30th December":  {"Pacific/Apia", "2011-12-29T12:00:00-10:00", "2011-12-30T10:00:00Z"},
+		"Santiago, a day of 25 hours":       {"America/Santiago", "2026-04-04T00:00:00-03:00", "2026-04-05T04:00:00Z"},
+		"Casey, a day of 27 hours":          {"Antarctica/Casey", "2023-03-09T00:00:00+11:00", "2023-03-09T16:00:00Z"},
 		"Kwajalein, a day of 23 hours less": {"Pacific/Kwajalein", "1993-08-20T12:00:00-12:00", "1993-08-21T12:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -342,6 +344,178 @@ func TestGivenBackAfterAReset(t *testing.T) {
 		assert.Zero(t, q.Used)
 		assert.Zero(t, q.Spent)
 	})
+}
+
+// What is given back never makes a used number that was set meanwhile negative.
+func TestGivenBackAfterItWasSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := mockserver.DefaultAssumptions()
+		a.ChargeFailures = false
+		asked, answer := make(chan bool), make(chan bool)
+		srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(3), mockserver.WithRegistro(waiting{asked, answer}))
+		got := make(chan reply)
+		go func() { got <- api.get(lookup) }()
+		<-asked
+		require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 0))
+		answer <- true
+		(<-got).isError(t, 500, "MOCK_REGISTRY_FAILURE")
+		q, _ := srv.Quota(srv.APIKey)
+		assert.Zero(t, q.Used)
+		assert.Equal(t, 3, q.Remaining)
+	})
+}
+
+// A key remembers the last eight days that it was used on, and no more.
+func TestDaysThatAreRemembered(t *testing.T) {
+	srv, api := start(t, mockserver.WithNow(at(t, "2026-11-01T12:00:00-05:00")), mockserver.WithFrozenClock())
+	for range 9 {
+		api.get(lookup)
+		require.NoError(t, srv.Advance(24*time.Hour))
+	}
+	used := map[int]int{}
+	for day := range 9 {
+		require.NoError(t, srv.SetNow(at(t, "2026-11-01T12:00:00-05:00").AddDate(0, 0, day)))
+		q, _ := srv.Quota(srv.APIKey)
+		used[day] = q.Used
+	}
+	assert.Equal(t, map[int]int{0: 0, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1}, used)
+}
+
+// The same zone may have been loaded twice; another one has other days, also where it has the same name.
+func TestAZoneIsWhatItIs(t *testing.T) {
+	load := func(name string) *time.Location {
+		zone, err := time.LoadLocation(name)
+		require.NoError(t, err)
+		return zone
+	}
+	santiago, fixed := load("America/Santiago"), func(hours int) *time.Location { return time.FixedZone("", hours*3600) }
+	for name, c := range map[string]struct {
+		first, then *time.Location
+		used        int
+	}{
+		"the same":          {santiago, santiago, 2},
+		"loaded again":      {santiago, load("America/Santiago"), 2},
+		"Lima of the SDK":   {fiscope.Lima, load("America/Lima"), 2},
+		"fixed twice":       {fixed(-4), fixed(-4), 2},
+		"another":           {santiago, fiscope.Lima, 0},
+		"another, as large": {load("America/Bogota"), fiscope.Lima, 0},
+		"the same name":     {fixed(-4), fixed(-5), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := mockserver.DefaultAssumptions()
+			a.ResetZone = c.first
+			srv, api := start(t, frozen(t, "2026-11-20T12:00:00-05:00"), mockserver.WithAssumptions(a))
+			api.get(lookup)
+			api.get(lookup)
+			a.ResetZone = c.then
+			require.NoError(t, srv.SetAssumptions(a))
+			q, _ := srv.Quota(srv.APIKey)
+			assert.Equal(t, c.used, q.Used)
+			assert.Equal(t, strconv.Itoa(999-c.used), remaining(api.get(lookup)))
+		})
+	}
+}
+
+// The limit that the readings show is the one in force, whatever set it, and what they are set to is in force,
+// whatever was set before.
+func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
+	const own = mockserver.DefaultAPIKey
+	for name, c := range map[string]struct {
+		opts  []mockserver.Option
+		set   func(*mockserver.Server) error
+		limit int
+	}{
+		"the default":         {nil, nil, 1000},
+		"WithQuota":           {[]mockserver.Option{mockserver.WithQuota(2)}, nil, 2},
+		"WithKey":             {[]mockserver.Option{mockserver.WithKey(own, 3)}, nil, 3},
+		"WithData, WithQuota": {[]mockserver.Option{mockserver.WithKey(own, 3), mockserver.WithQuota(4)}, nil, 4},
+		"WithQuota, WithData": {[]mockserver.Option{mockserver.WithQuota(4), mockserver.WithKey(own, 3)}, nil, 3},
+		"PutKey":              {nil, func(s *mockserver.Server) error { return s.PutKey(own, 5) }, 5},
+		"another key":         {nil, func(s *mockserver.Server) error { return s.PutKey("otra-clave", 5) }, 1000},
+		"Unlimited":           {nil, func(s *mockserver.Server) error { return s.PutKey(own, mockserver.Unlimited) }, mockserver.Unlimited},
+		"a reset": {[]mockserver.Option{mockserver.WithQuota(2)}, func(s *mockserver.Server) error {
+			_ = s.PutKey(own, 9)
+			return s.Reset(mockserver.PartData)
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, append(c.opts, mockserver.WithKey("otra-clave", 50), mockserver.WithKeys("sin-cuota"))...)
+			if c.set != nil {
+				require.NoError(t, c.set(srv))
+			}
+			assert.Equal(t, c.limit, srv.Assumptions().Quota)
+			a := srv.Assumptions()
+			a.BlockAfter = 9
+			require.NoError(t, srv.SetAssumptions(a))
+			q, _ := srv.Quota(own)
+			assert.Equal(t, c.limit, q.Limit, "another field was set")
+			for _, to := range []int{1000, 7, 7, 0} {
+				require.NoError(t, srv.PutKey(own, 77))
+				a.Quota = to
+				require.NoError(t, srv.SetAssumptions(a))
+				assert.Equal(t, to, srv.Assumptions().Quota)
+				for key, want := range map[string]int{own: to, "sin-cuota": to, "otra-clave": 50} {
+					q, _ := srv.Quota(key)
+					if name == "another key" && key == "otra-clave" {
+						want = 5
+					}
+					assert.Equal(t, want, q.Limit, key)
+				}
+			}
+			api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
+		})
+	}
+}
+
+// A key without a quota of its own has one once it is given, and none again when the data are reset.
+func TestKeysWithoutAQuotaOfTheirOwn(t *testing.T) {
+	srv, _ := start(t, mockserver.WithKeys("clave-a", "clave-b", "clave-c"), mockserver.WithQuota(6), mockserver.WithKey("clave-c", 3))
+	limits := func() (limits []int) {
+		for _, key := range []string{srv.APIKey, "clave-a", "clave-b", "clave-c"} {
+			q, _ := srv.Quota(key)
+			limits = append(limits, q.Limit)
+		}
+		return limits
+	}
+	assert.Equal(t, []int{6, 6, 6, 3}, limits())
+	require.NoError(t, srv.PutKey("clave-b", 8))
+	require.NoError(t, srv.ChangeAssumptions(func(a *mockserver.Assumptions) error { a.Quota = 9; return nil }))
+	assert.Equal(t, []int{9, 9, 8, 3}, limits())
+	require.NoError(t, srv.Reset(mockserver.PartData))
+	assert.Equal(t, []int{6, 6, 6, 3}, limits())
+	require.NoError(t, srv.ChangeAssumptions(func(a *mockserver.Assumptions) error { a.Quota = 1; return nil }))
+	assert.Equal(t, []int{1, 1, 1, 3}, limits())
+	_, err := mockserver.Start(mockserver.WithKeys("a b"))
+	assert.Error(t, err)
+}
+
+// A key that the options name twice has its last limit, also for the instant in which the data are reset.
+func TestAResetOfTheDataOpensNoQuota(t *testing.T) {
+	srv, _ := start(t, mockserver.WithAPIKey("clave-larga"), mockserver.WithKey("clave-larga", 2), mockserver.WithJournal(1))
+	stop, answered := make(chan bool), 0
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			req := httptest.NewRequest(http.MethodGet, lookup, nil)
+			req.Header.Set("X-API-KEY", "clave-larga")
+			rec := httptest.NewRecorder()
+			srv.ServeHTTP(rec, req)
+			if rec.Code == 200 {
+				answered++
+			}
+		}
+	})
+	for range 5000 {
+		require.NoError(t, srv.Reset(mockserver.PartData))
+	}
+	close(stop)
+	wg.Wait()
+	assert.LessOrEqual(t, answered, 2)
 }
 
 // waiting is a Registro that fails when it is told to.

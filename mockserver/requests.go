@@ -3,19 +3,23 @@ package mockserver
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where
-// it has the form of a fingerprint.
+// filter puts the fingerprint in the place of a key. What the server knows as a key is a key, also where it has
+// the form of a fingerprint, and so is what is the fingerprint of no key and of no request.
 func (s *Server) filter(f Filter) filter {
 	switch a := s.keys.named(f.Key); {
 	case a != nil:
 		f.Key = a.id
-	case f.Key != "" && !redact.IsFingerprint(f.Key):
+	case f.Key != "" && !(redact.IsFingerprint(f.Key) && s.journal.knows(f.Key)):
 		f.Key = redact.Fingerprint(f.Key)
 	}
+	known := s.keys.searched.Load()
+	f.RUC, f.Code, f.Fault = known.Out(f.RUC), known.Out(f.Code), known.Out(f.Fault) // as the journal has them
 	return filter(f)
 }
 
@@ -39,9 +43,13 @@ func (s *Server) Requests(filters ...Filter) []Request {
 // at once with [ErrJournalTooSmall]: there is room for those of [WithJournal] for each key of the server, or
 // for the one key of f.
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	keys := 1
-	if f.Key == "" {
+	keys := 0 // that the server knows, and that can send such a request
+	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed}, f.Status); {
+	case refused: // a known key is refused nothing but another path or method
+	case f.Key == "":
 		keys = len(s.keys.all())
+	case s.keys.named(f.Key) != nil:
+		keys = 1
 	}
 	found, err := s.journal.wait(ctx, s.filter(f), n, keys)
 	return requests(found), err
@@ -49,9 +57,14 @@ func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, 
 
 // Dropped returns how many requests the journal has not kept, for newer ones of the same key or since it keeps
 // none ([WithJournal]): of a key or its fingerprint, whether the server knows it or not, or of all for "". A
-// reset of the journal forgets them.
+// reset of the journal forgets them. Keys that the server does not know are told apart up to 1000: of one beyond
+// those it returns how many may be of it.
 func (s *Server) Dropped(key string) int {
-	return s.journal.lost(s.filter(Filter{Key: key}).Key)
+	var of *ring
+	if a := s.keys.named(key); a != nil {
+		of = &a.seen
+	}
+	return s.journal.lost(of, s.filter(Filter{Key: key}).Key)
 }
 
 // Totals returns how many requests the server has got since it started, and how many queries they have cost,
@@ -66,7 +79,7 @@ func (s *Server) JournalTable(filters ...Filter) string {
 // table writes entries of the journal; why says of each one why it does not count, or nothing.
 func (s *Server) table(of []entry, why func(*entry) string) string {
 	if len(of) > 0 {
-		return journalTable(of, why)
+		return journalTable(of, func(e *entry) string { return s.WithoutKeys(why(e)) })
 	}
 	if calls, _ := s.Totals(); calls > 0 {
 		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
@@ -76,7 +89,7 @@ func (s *Server) table(of []entry, why func(*entry) string) string {
 
 // WithoutKeys returns a text, such as a line of a log, with the fingerprint in the place of every API key
 // that the server knows and of more, if they have 6 characters or more: a shorter one may be a part of any
-// text. Keys are found in the escapes of a URL and of JSON too.
+// text. Keys are found in the escapes of a URL, of JSON and of HTML too.
 func (s *Server) WithoutKeys(text string, more ...string) string {
 	return s.keys.searched.Load().And(more...).Out(text)
 }

@@ -25,6 +25,12 @@ var routes = [...]route{
 	{OpTipoCambio, http.MethodGet, "/api/tipocambio", false, tipoCambio},
 }
 
+// words are what every path of a route begins with.
+func (to *route) words() string {
+	words, _, _ := strings.Cut(to.path, "{")
+	return words
+}
+
 func routeTo(op Operation) *route {
 	for i := range routes {
 		if routes[i].op == op {

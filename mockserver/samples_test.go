@@ -25,6 +25,9 @@ func TestTaxpayersOfATest(t *testing.T) {
 		require.Len(t, found, 1, "a name of its own")
 		assert.Equal(t, ruc, found[0].RUC)
 	}
+	p := mockserver.Persona(persona)
+	assert.Empty(t, p.NombreComercial, "as in the registry")
+	assert.Equal(t, "-", p.Direccion)
 }
 
 func TestAReceiptAndAUserOfATest(t *testing.T) {
@@ -40,4 +43,9 @@ func TestAReceiptAndAUserOfATest(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, v.Codigo)
 	}
+}
+
+func TestAPersonShowsNoAddress(t *testing.T) {
+	_, api := start(t, mockserver.WithContribuyentes(mockserver.Persona("10000000014")))
+	assert.Equal(t, "-", api.get("/api/contribuyentes/10000000014").object(t)["direccion"])
 }

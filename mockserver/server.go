@@ -100,6 +100,8 @@ func Start(opts ...Option) (*Server, error) {
 		closing: make(chan struct{}),
 		t:       outside{},
 	}
+	s.journal.known = &s.keys.searched
+	s.keys.journal = &s.journal
 	s.clock.Start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
@@ -127,10 +129,14 @@ func (s *Server) loadData() error {
 		return err
 	}
 	keys := s.config.keys()
+	own := s.APIKey
+	s.keys.own.Store(&own)
 	s.keys.put(keys...)
 	for _, k := range s.keys.all() {
+		a := s.keys.account(k.Key)
+		a.alike.Store(slices.Contains(s.config.alike, k.Key) && k.Key != own)
 		if !slices.ContainsFunc(keys, func(kept Key) bool { return kept.Key == k.Key }) {
-			s.keys.remove(k.Key)
+			s.forgetKey(k.Key, a)
 		}
 	}
 	s.data.Store(d)
@@ -147,7 +153,7 @@ const (
 	PartFaults  Part = "faults"  // all of them, and what they hold is let go
 	PartQuotas  Part = "quotas"  // nobody has used anything
 	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked
+	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked; a key that goes is gone as by DeleteKey
 	PartLocks   Part = "locks"   // no SOL user is blocked or near it
 )
 

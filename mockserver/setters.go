@@ -3,6 +3,7 @@ package mockserver
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
@@ -121,6 +122,7 @@ func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
 	s.journal.forget(&a.seen, a.id)
+	s.journal.takeAway(&a.seen)
 }
 
 // Quota returns where a key stands, and whether the server knows the key.
@@ -147,20 +149,54 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	return nil
 }
 
-// Assumptions returns the readings that are in force; see [Server.SetAssumptions].
-func (s *Server) Assumptions() Assumptions { return *s.assume.Load() }
+// OwnKey returns the server's own key: [Server.APIKey] or, once data that were put have taken that away
+// ([Deleted]), the first key of those data. It may have been taken away too: [Server.Quota] tells.
+func (s *Server) OwnKey() string { return *s.keys.own.Load() }
 
-// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Another
-// Quota becomes that of the server's own key, and with another ResetZone or ResetRolling nobody has used
-// anything. A reset of [PartData] goes back to the readings that it started with.
+// Assumptions returns the readings that are in force; see [Server.SetAssumptions]. Its Quota is the limit of the
+// server's own key, whatever set it.
+func (s *Server) Assumptions() Assumptions {
+	a := *s.assume.Load()
+	if own := s.keys.ownAccount(); own != nil {
+		a.Quota = own.daily()
+	}
+	return a
+}
+
+// SetAssumptions changes the readings of a server, from the next request on; see [WithAssumptions]. Its Quota
+// becomes that of the server's own key and of the keys without one of their own ([WithKeys]). By another ResetZone or ResetRolling the day is another one, of which nobody has used anything,
+// unless the server has read it so before and the key still remembers that day ([Server.SetNow]). A reset of
+// [PartData] goes back to the readings that the server started with.
 func (s *Server) SetAssumptions(a Assumptions) error {
+	s.t.Helper()
 	if err := a.validate(); err != nil {
 		return s.checked("SetAssumptions", err)
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if own := s.keys.account(s.APIKey); own != nil && a.Quota != s.assume.Load().Quota {
-		own.setLimit(a.Quota)
+	s.keys.setLimit(a.Quota)
+	s.assume.Store(&a)
+	return nil
+}
+
+// ChangeAssumptions changes some of the readings, and the others stay as they are, also where somebody else
+// changes those at the same time. change must call no method of the server; where it returns an error, nothing
+// is changed.
+func (s *Server) ChangeAssumptions(change func(*Assumptions) error) error {
+	s.t.Helper()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	old := s.Assumptions()
+	a := old
+	err := change(&a)
+	if err == nil {
+		err = a.validate()
+	}
+	if err != nil {
+		return s.checked("ChangeAssumptions", err)
+	}
+	if a.Quota != old.Quota {
+		s.keys.setLimit(a.Quota)
 	}
 	s.assume.Store(&a)
 	return nil
@@ -174,12 +210,12 @@ func (s *Server) PutData(d Data) error {
 }
 
 // Data returns what was put on the server, from options, files and setters, over its default data, and
-// its keys: a server started with it in [WithData] answers the same. The taxpayers of a [Registro] are
+// its keys, the server's own one first: a server started with it in [WithData] answers the same. The taxpayers of a [Registro] are
 // not in it, and neither is what passes: used quotas, SOL attempts, faults. It carries claves and keys.
 func (s *Server) Data() Data {
 	d := s.data.Load().export()
 	d.Keys = s.keys.all()
-	d.Deleted.DefaultKey = s.keys.account(DefaultAPIKey) == nil
+	d.Deleted.DefaultKey = len(d.Keys) == 0 || d.Keys[0].Key != DefaultAPIKey // a server that has it at first has it first
 	return d
 }
 
@@ -200,8 +236,14 @@ func (s *Server) put(setter string, d Data) error {
 		}
 		into.sunatDown.Store(down)
 	}
-	if a := s.keys.account(DefaultAPIKey); a != nil && s.config.withoutDefaultKey(d) {
-		s.forgetKey(DefaultAPIKey, a)
+	if s.config.withoutDefaultKey(d) {
+		putBack := slices.ContainsFunc(d.Keys, func(k Key) bool { return k.Key == DefaultAPIKey })
+		if a := s.keys.account(DefaultAPIKey); a != nil && !putBack {
+			s.forgetKey(DefaultAPIKey, a)
+		}
+		if len(d.Keys) > 0 && s.OwnKey() == DefaultAPIKey {
+			s.keys.own.Store(&d.Keys[0].Key)
+		}
 	}
 	into.put(d)
 	s.keys.put(d.Keys...)

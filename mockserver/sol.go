@@ -50,7 +50,7 @@ type UsuarioID struct {
 func (u UsuarioID) check() error {
 	switch {
 	case !isRUC(u.RUC):
-		return cannotTake("SOL user of RUC %q: the RUC is not 11 digits", "usuario SOL del RUC %q: ruc no tiene 11 dígitos", u.RUC)
+		return cannotTake("SOL user: the RUC is not 11 digits", "usuario SOL: ruc no tiene 11 dígitos") // it may be a misplaced clave
 	case u.Usuario == "":
 		return cannotTake("SOL user of RUC %s: the user name is empty", "usuario SOL del RUC %s: usuario está vacío", u.RUC)
 	}
@@ -93,23 +93,18 @@ type solUser struct {
 	blockedUntil time.Time
 }
 
-// put takes users that were checked.
-func (s *sol) put(us ...SOL) {
+// change takes the deleted users away and then puts users, both checked, in one step.
+func (s *sol) change(deleted []UsuarioID, put []SOL) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users == nil {
-		s.users = make(map[UsuarioID]*solUser, len(us))
-	}
-	for _, u := range us {
-		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
-	}
-}
-
-func (s *sol) remove(ids ...UsuarioID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range deleted {
 		delete(s.users, id)
+	}
+	if s.users == nil {
+		s.users = make(map[UsuarioID]*solUser, len(put))
+	}
+	for _, u := range put {
+		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
 	}
 }
 

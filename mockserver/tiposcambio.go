@@ -22,9 +22,10 @@ type TipoCambio struct {
 }
 
 func (t TipoCambio) check() error {
-	for _, n := range []json.Number{t.Compra, t.Venta} {
+	for i, n := range []json.Number{t.Compra, t.Venta} {
 		if !positiveDecimal(n) {
-			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750", "tipo de cambio de %s: %q no es un decimal positivo como 3.750", t.Fecha, string(n))
+			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750, in %s", "tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
+				t.Fecha, string(n), []string{"compra", "venta"}[i])
 		}
 	}
 	_, err := diaDeTipoCambio(t.Fecha)
@@ -86,24 +87,21 @@ func (s *tiposCambio) of(fecha fiscope.Fecha) (rate, bool) {
 	return synthetic(fecha), true
 }
 
-// put takes rates that were checked.
-func (s *tiposCambio) put(ts ...TipoCambio) {
-	for _, t := range ts {
+// change leaves days without a rate and then puts rates, both checked, in one step.
+func (s *tiposCambio) change(without []string, put []TipoCambio) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fecha := range without {
+		s.set(fecha, rate{})
+	}
+	for _, t := range put {
 		s.set(t.Fecha, rate{t.Compra, t.Venta})
 	}
 }
 
-// remove leaves days, which were checked, without a rate.
-func (s *tiposCambio) remove(fechas ...string) {
-	for _, fecha := range fechas {
-		s.set(fecha, rate{})
-	}
-}
-
+// set sets a day's rate, the zero one for none. It is called with the lock held.
 func (s *tiposCambio) set(text string, r rate) {
 	fecha, _ := diaDeTipoCambio(text) // it was checked
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.over == nil {
 		s.over = map[fiscope.Fecha]rate{}
 	}

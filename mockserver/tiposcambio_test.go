@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"testing"
 
+	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -18,5 +19,24 @@ func TestSyntheticRates(t *testing.T) {
 		require.Equal(t, 200, r.status, r.body)
 		assert.Contains(t, r.body, want)
 		assert.Contains(t, r.body, `"fecha":"`+fecha+`"`)
+	}
+}
+
+// Without the series a day has no rate by itself: one that was put and deleted leaves nothing to tell of.
+func TestADeletedRateWithoutTheSeries(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []mockserver.Option
+		gone []string
+	}{
+		"without": {[]mockserver.Option{mockserver.WithoutDefaultData()}, nil},
+		"with":    {nil, []string{"2024-02-29"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv, api := start(t, c.opts...)
+			require.NoError(t, srv.PutTipoCambio("2024-02-29", "3.750", "3.760"))
+			require.NoError(t, srv.DeleteTipoCambio("2024-02-29"))
+			assert.Equal(t, c.gone, srv.Data().Deleted.TiposCambio)
+			api.get("/api/tipocambio?fecha=2024-02-29").isError(t, 404, "NOT_FOUND")
+		})
 	}
 }

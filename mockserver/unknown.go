@@ -7,7 +7,7 @@ type Unknown string
 
 // The ways to write it. A field has no value where it was put as "" or "-".
 const (
-	UnknownAsPut  Unknown = "as-put" // "" or "-", as it was put
+	UnknownAsPut  Unknown = "as-put" // as it was put, but an ordinary value in ubigeo and the dates, which have a form
 	UnknownEmpty  Unknown = "empty"  // ""
 	UnknownDash   Unknown = "dash"   // "-", as the registry's file has it
 	UnknownNull   Unknown = "null"   // null

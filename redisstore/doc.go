@@ -40,13 +40,27 @@
 // alone, and what is found there and is not ours is nothing. No timeout of this package cuts a connection
 // that is being made: the Redis client's own do.
 //
+// # SOL credentials
+//
+// One process of the fleet tries a credential that nobody knows, while the others wait. Each validation asks
+// Redis, by one script, last before it leaves: once Redis knows a refusal, no process sends that credential. A
+// claim that is not answered is asked for again for a second. While Redis is away, a wrong clave costs one refusal
+// for each process, unless fiscope.WithSOLStoreRequired has validations fail. How long ago something was is
+// measured by the clock of Redis alone.
+//
+// # Answers
+//
+// What is found under an answer's key and is none is nothing, and no more than 4 MiB of it are read. A Redis
+// that is full refuses new answers, and goes on with the rest. [WithAnswers] keeps answers in another
+// Redis, which may forget them.
+//
 // # What is in Redis, and what is not
 //
 // Not there: the API key, RUCs of callers, SOL users, claves. The names that keys are made of are hashes
 // keyed with the API key, so that nobody who reads them can try which clave one stands for.
 //
-// There: the answers of the service, in clear, until they expire (with their names and addresses, which
-// are public records); what is left of the quota; the names of processes ([WithName], host names); that
+// There: the answers of the service, deflated but not encrypted, until they expire (with their names and
+// addresses, which are public records); what is left of the quota; the names of processes ([WithName], host names); that
 // some credential is being tried, proven or refused.
 //
 // Who can write to Redis can put a false answer into the cache (it is read with the care of the
@@ -56,5 +70,5 @@
 // scripts TIME, TYPE, GET, SET, DEL, PTTL, HGET, HMGET, HSET, HDEL, HINCRBY, ZADD, ZREM, ZCARD, ZSCORE, PEXPIRE
 // and PEXPIREAT, on keys under [WithPrefix].
 //
-// Keep what must not be forgotten: appendonly, and maxmemory-policy noeviction.
+// Keep what must not be forgotten: appendonly, and maxmemory-policy noeviction. Answers may be forgotten.
 package redisstore

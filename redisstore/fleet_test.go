@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,9 @@ type job struct {
 	Goroutines          int
 	Lease, Share        int
 	Timeout, Probe      time.Duration
-	Clave               string // validate with it, once for each goroutine; otherwise look up until the quota is spent
+	Clave               string        // validate with it, once for each goroutine; otherwise look up until the quota is spent
+	Proves              bool          // and once before all begin
+	Attempt             time.Duration // the longest of a validation; 0 for the default
 }
 
 // tally is what a worker process saw.
@@ -60,7 +63,7 @@ func work() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	opts := []fiscope.Option{fiscope.WithStore(store)}
+	opts := []fiscope.Option{fiscope.WithStore(store), fiscope.WithTimeout(10*time.Second, cmp.Or(j.Attempt, 30*time.Second))}
 	if j.Redis == "" {
 		opts = nil
 	}
@@ -68,6 +71,9 @@ func work() int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
+	}
+	if j.Proves {
+		validate(context.Background(), client, j.Clave, new(tally), func(f func()) { f() })
 	}
 	fmt.Println("ready")
 	_, _ = io.ReadFull(os.Stdin, make([]byte, 1)) // all begin together

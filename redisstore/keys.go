@@ -16,7 +16,8 @@ type keys string
 func (k keys) of(id, what string) string { return string(k) + "{" + id + "}:" + what }
 
 // answer is an answer of the service, a string: the bytes that Save was given. Save writes it, for as long
-// as Save says, and each time anew.
+// as Save says, and each time anew. With WithAnswers it is in the other Redis. KEY is another one for each form
+// of an answer, so that other releases do not overwrite it.
 //
 //	fiscope:{KEY}:answer
 func (k keys) answer(key string) string { return k.of(key, "answer") }
@@ -24,7 +25,8 @@ func (k keys) answer(key string) string { return k.of(key, "answer") }
 // credential is what is known of a SOL credential, a string: "claimed TOKEN" while one process tries it,
 // then "proven TIME" or "refused TIME" (Unix seconds). claim.lua writes the first, for as long as Claim says
 // that it is held; conclude.lua writes the others, for as long as Conclude says that they are remembered.
-// conclude.lua deletes a claim that brought nothing, and Forget deletes any of them.
+// conclude.lua deletes a claim that brought nothing, and Forget deletes any of them. What is found there and is
+// none of them counts as nothing, and is deleted.
 //
 //	fiscope:{CREDENTIAL}:sol
 func (k keys) credential(credential string) string { return k.of(credential, "sol") }

@@ -3,8 +3,11 @@ package redisstore
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Option sets something of a Store. A wrong value makes New fail.
@@ -18,6 +21,20 @@ func WithPrefix(prefix string) Option {
 			return fmt.Errorf("redisstore: WithPrefix: %q holds a brace, which decides on the slot of a cluster", prefix)
 		}
 		s.conn.keys = keys(prefix)
+		return nil
+	}
+}
+
+// WithAnswers keeps the service's answers in another Redis than the one that New was given: one that may forget,
+// with maxmemory and an eviction policy, while the quota and the SOL credentials must not be forgotten. Like the
+// other it may be a single server, a sentinel or a cluster, and is never closed. That it is away or full concerns
+// the answers alone. Answers that a client finds nowhere cost a query.
+func WithAnswers(client redis.UniversalClient) Option {
+	return func(s *Store) error {
+		if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
+			return fmt.Errorf("redisstore: WithAnswers: the client is nil")
+		}
+		s.answers.client = client
 		return nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/fiscope/fiscope/redisstore"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -19,6 +20,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"timeout":    redisstore.WithTimeout(0),
 		"probe time": redisstore.WithProbeTime(0),
 		"logger":     redisstore.WithLogger(nil),
+		"answers":    redisstore.WithAnswers(nil),
+		"no answers": redisstore.WithAnswers((*redis.Client)(nil)),
 	} {
 		_, err := redisstore.New(b.client, opt)
 		assert.ErrorContains(t, err, "redisstore: ", name)

@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	_ "embed" // the scripts
 	"fmt"
+	"math"
+	mathrand "math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -30,6 +33,8 @@ type guard struct {
 	conn *connection
 	area area
 
+	shared sharedClaims
+
 	mu   sync.Mutex
 	owed map[string]owed // refusals that Redis does not know of
 }
@@ -40,39 +45,74 @@ type owed struct{ until time.Time }
 // How many refusals are remembered for Redis while it is away.
 const mostOwed = 1000
 
-// claim asks Redis whether a credential may be sent, once Redis was told what it missed.
+// How long Redis is asked again for a claim, and how often: together with what one question takes, less than
+// fiscope.Client waits for a claim.
+const (
+	claimPatience = 1300 * time.Millisecond
+	claimPause    = 100 * time.Millisecond
+)
+
+// claim asks Redis whether a credential may be sent.
 func (g *guard) claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
+	return g.shared.ask(ctx, credential, func() (fiscope.Claim, error) { return g.ask(ctx, credential, hold) })
+}
+
+// ask asks Redis whether a credential may be sent, once Redis was told what it missed. Where Redis does not
+// answer, it is asked again for a second: without its word, each process would send the credential.
+func (g *guard) ask(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
 	g.pay(ctx)
-	mine := rand.Text()
-	state, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
-		return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
-	}, func(state string) {
-		if state == "granted" { // nobody sends it: the next may
-			_ = g.conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
+	mine, until := rand.Text(), time.Now().Add(claimPatience)
+	var failed atomic.Bool // otherwise a claim that was not waited for is granted again
+	for {
+		state, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
+			return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
+		}, func(state string) {
+			if state == "granted" && failed.Load() { // nobody sends it: the next may
+				_ = g.conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
+			}
+		})
+		if err == nil {
+			return readClaim(state, mine)
 		}
-	})
-	if err != nil {
-		return fiscope.Claim{}, err
+		if ctx.Err() != nil || !time.Now().Before(until) {
+			failed.Store(true)
+			return fiscope.Claim{}, err
+		}
+		sleep(ctx, claimPause/2+mathrand.N(claimPause))
 	}
-	what, when, _ := strings.Cut(state, " ")
-	said, left, _ := strings.Cut(when, " ") // when it was, and for how long it is remembered
-	seconds, _ := strconv.ParseInt(said, 10, 64)
-	since := time.Unix(seconds, 0).UTC()
-	switch what {
-	case "granted":
-		return fiscope.Claim{State: fiscope.ClaimGranted, Token: mine}, nil
-	case "claimed":
+}
+
+// readClaim reads what claim.lua returned to who claims with this token.
+func readClaim(state, token string) (fiscope.Claim, error) {
+	words := strings.Fields(state)
+	switch {
+	case state == "granted":
+		return fiscope.Claim{State: fiscope.ClaimGranted, Token: token}, nil
+	case state == "claimed":
 		return fiscope.Claim{State: fiscope.ClaimBusy}, nil
-	case "proven":
-		return fiscope.Claim{State: fiscope.ClaimProven, Since: since}, nil
-	case "refused":
-		claim := fiscope.Claim{State: fiscope.ClaimRefused, Since: since}
-		if ms, err := strconv.ParseInt(left, 10, 64); err == nil && ms > 0 {
-			claim.Until = time.Now().Add(time.Duration(ms) * time.Millisecond)
-		}
-		return claim, nil
+	case len(words) != 3 || words[0] != "proven" && words[0] != "refused":
+		return fiscope.Claim{}, fmt.Errorf("redisstore: not an answer of claim.lua")
 	}
-	return fiscope.Claim{}, fmt.Errorf("redisstore: the key of a credential holds something foreign")
+	now := time.Now().UTC()
+	seconds, _ := strconv.ParseInt(words[1], 10, 32) // by the clock of Redis alone
+	claim := fiscope.Claim{State: fiscope.ClaimProven, Since: now.Add(-time.Duration(max(0, seconds)) * time.Second)}
+	if words[0] == "refused" {
+		claim.State = fiscope.ClaimRefused
+		if ms, err := strconv.ParseInt(words[2], 10, 64); err == nil && ms > 0 && ms < math.MaxInt64/int64(time.Millisecond) {
+			claim.Until = now.Add(time.Duration(ms) * time.Millisecond)
+		}
+	}
+	return claim, nil
+}
+
+// sleep waits for d, or for the end of the context.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // conclude tells Redis what came of a credential. A refusal that it cannot be told is owed.

@@ -17,10 +17,10 @@ import (
 // Store is a [fiscope.Store] in Redis or Valkey. It is safe for concurrent use: make one for each
 // process. It starts no goroutine that outlives a call to Redis.
 type Store struct {
-	conn  *connection
-	cache area
-	quota quota
-	guard guard
+	conn    *connection
+	answers answers
+	quota   quota
+	guard   guard
 }
 
 var _ fiscope.Store = (*Store)(nil)
@@ -38,8 +38,8 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		log:     slog.New(slog.DiscardHandler),
 	}
 	s := &Store{
-		conn:  conn,
-		cache: area{name: "cache", fallback: "answers are not shared"},
+		conn:    conn,
+		answers: answers{area: area{name: "cache", fallback: "answers are not shared"}},
 		quota: quota{
 			scripts: scripts{
 				conn:    conn,
@@ -68,39 +68,22 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if s.quota.process.name == "" {
 		s.quota.process.name = s.quota.process.holder
 	}
+	s.answers.conn = conn
+	if s.answers.client != nil {
+		s.answers.conn = &connection{client: s.answers.client, keys: conn.keys, timeout: conn.timeout, log: conn.log}
+	}
 	return s, nil
 }
-
-// An answer that is larger is not shared: what may be read at once has a bound.
-const largestAnswer = 4 << 20
 
 // Load implements [fiscope.Store]. What is no answer is nothing: a key of another type, or one that holds more
 // than 4 MiB.
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	value, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) ([]byte, error) {
-		return s.conn.client.GetRange(ctx, s.conn.keys.answer(key), 0, largestAnswer).Bytes()
-	}, nil)
-	var replied redis.Error
-	switch {
-	case errors.As(err, &replied) && !errors.Is(err, errAway):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case len(value) == 0 || len(value) > largestAnswer:
-		return nil, nil
-	}
-	return value, nil
+	return s.answers.load(ctx, key)
 }
 
-// Save implements [fiscope.Store].
+// Save implements [fiscope.Store]. An answer for which Redis has no room, or of more than 4 MiB, is not shared.
 func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	if ttl <= 0 || len(value) > largestAnswer {
-		return nil
-	}
-	_, err := ask(ctx, s.conn, &s.cache, func(ctx context.Context) (string, error) {
-		return s.conn.client.Set(ctx, s.conn.keys.answer(key), value, time.Duration(milliseconds(ttl))*time.Millisecond).Result()
-	}, nil)
-	return err
+	return s.answers.save(ctx, key, value, ttl)
 }
 
 // Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
@@ -136,5 +119,5 @@ func (s *Store) Forget(ctx context.Context, credential string) error {
 // process ends, after its last call, so that nothing is lost for the day. It returns when no call to
 // Redis is under way, or with the context's error. The Store can be used afterwards.
 func (s *Store) Release(ctx context.Context) error {
-	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx))
+	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx), s.answers.conn.idle(ctx))
 }

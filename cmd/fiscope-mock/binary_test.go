@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 // with 9 at SIGQUIT.
 func tellSignals() {
 	came := make(chan os.Signal, 64)
-	signal.Notify(came, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	signal.Notify(came, append(unlessIgnored, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)...)
 	fmt.Println("ready")
 	for s := range came {
 		if fmt.Println(s); s == syscall.SIGQUIT {

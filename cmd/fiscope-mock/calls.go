@@ -24,13 +24,13 @@ func logged(mock *mockserver.Server, log *slog.Logger, all bool) http.Handler {
 				level = slog.LevelInfo
 			}
 			log.Log(r.Context(), level, "call", "method", shown(mock, r, r.Method), "path", shown(mock, r, r.URL.Path),
-				"status", watched.status, "code", watched.code, "took", time.Since(began).Round(time.Microsecond))
+				"status", watched.status, "code", shown(mock, r, watched.code), "took", time.Since(began).Round(time.Microsecond))
 		}()
 		mock.ServeHTTP(watched, r)
 	})
 }
 
-// shown is a piece of the request line without the API keys of the server and of the request, and bounded.
+// shown is a piece of a request or of its answer without the API keys of the server and of the request, and bounded.
 func shown(mock *mockserver.Server, r *http.Request, s string) string {
 	const most = 200
 	s = mock.WithoutKeys(s, r.Header.Get("X-API-KEY"))

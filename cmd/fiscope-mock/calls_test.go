@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -59,6 +60,7 @@ func called(t *testing.T, all bool) []string {
 	require.NoError(t, send("GET", "/api/contribuyentes/"+strings.Repeat("a", 190)+"segunda-s3creta", "", ""))
 	require.NoError(t, send("GET", "/api/%25%373egunda-s3creta", "", ""))
 	require.NoError(t, send("GET", "/api/nada", "otra-s3creta", ""))
+	require.NoError(t, send("GET", "/api/tercera-clave", "tercera-clave", ""))
 	require.NoError(t, send("POST", "/api/cpe/validar", "s3creta", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123,
 		"rucSolicitante": "20131312955", "usuarioSol": "MIUSER01", "claveSol": "clave-s3creta"}`))
 	require.NoError(t, send("POST", "/_mock/faults", "s3creta", `{"steps": [{"preset": "reset"}]}`))
@@ -68,6 +70,7 @@ func called(t *testing.T, all bool) []string {
 	require.NoError(t, r.close())
 	assert.NotContains(t, out.String(), "s3creta")
 	assert.NotContains(t, out.String(), "segunda")
+	assert.NotContains(t, out.String(), "tercera", "a key that the server does not know is the request's own")
 	var lines []string
 	for line := range strings.Lines(out.String()) {
 		var l struct {
@@ -91,6 +94,7 @@ func TestLog(t *testing.T) {
 		"WARN GET /api/contribuyentes/" + strings.Repeat("a", 180) + " Unauthorized UNAUTHORIZED",
 		"WARN GET /api/KEY Not Found MOCK_NO_ROUTE",
 		"WARN GET /api/nada Not Found MOCK_NO_ROUTE",
+		"WARN GET /api/KEY Not Found MOCK_NO_ROUTE",
 		"WARN POST /api/cpe/validar Unauthorized INVALID_SOL_CREDENTIALS",
 		"INFO POST /_mock/faults - ",
 		"WARN GET /api/tipocambio  ",
@@ -105,5 +109,28 @@ func TestLogFormats(t *testing.T) {
 		newLogger(format, &out).Info("hola")
 		assert.Contains(t, out.String(), want)
 		assert.Equal(t, want == "", out.Len() == 0)
+	}
+}
+
+// An answer's code may be anything, since a fault may have put it there.
+func TestTheLogShowsNoKeyOfAnAnswer(t *testing.T) {
+	const key = "llave-secreta"
+	for _, format := range []string{logText, logJSON} {
+		for name, code := range map[string]string{"plain": key, "escaped": "\\u006clave%2Dsecreta", "long": strings.Repeat("x", 195) + key} {
+			t.Run(format+" "+name, func(t *testing.T) {
+				s := defaultSettings()
+				s.addr, s.log, s.keys = "127.0.0.1:0", format, []apiKey{{key: "otra"}, {key: key}}
+				var log buffer
+				r, err := start(s, newLogger(s.log, &log))
+				require.NoError(t, err)
+				_, err = r.mock.AddFault(mockserver.Fault{Steps: []mockserver.Effect{mockserver.Answer(500, `{"code":"`+code+`"}`)}})
+				require.NoError(t, err)
+				_, _ = lookup(t, r.url, "otra")
+				require.NoError(t, r.close())
+				assert.Contains(t, log.String(), "code")
+				assert.NotContains(t, log.String(), "llave")
+				assert.NotContains(t, log.String(), "secreta")
+			})
+		}
 	}
 }

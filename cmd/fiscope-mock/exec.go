@@ -23,13 +23,16 @@ const (
 // killAfter is how long a command that -timeout ends has got to clean up.
 const killAfter = 5 * time.Second
 
-// execute runs a command with a mock server of its own, and returns the command's status.
+// execute runs a command with a mock server of its own, and returns the command's status: below 0 it is the
+// signal that ended the command.
 func execute(args, environ []string, stdin, stdout, stderr *os.File) int {
 	// From here on a signal is the command's.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) { // by nohup: for the command too
-		signal.Notify(signals, syscall.SIGHUP)
+	for _, sig := range unlessIgnored { // as by nohup: for the command too
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
 	}
 	defer signal.Stop(signals)
 

@@ -75,6 +75,8 @@ func TestExecForwardsSignals(t *testing.T) {
 		"INT to all":   {[]syscall.Signal{syscall.SIGINT}, true},
 		"TERM to all":  {[]syscall.Signal{syscall.SIGTERM}, true},
 		"HUP to all":   {[]syscall.Signal{syscall.SIGHUP}, true},
+		"USR1":         {[]syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2}, false},
+		"USR2 to all":  {[]syscall.Signal{syscall.SIGUSR2}, true},
 		"several":      {[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,6 +98,40 @@ func TestExecForwardsSignals(t *testing.T) {
 			assert.Equal(t, 9, status, "the command's own")
 		})
 	}
+}
+
+// A shell ends its loop when what it ran has died of SIGINT, and not when that ended with 130.
+func TestExecDiesOfSIGINTAsItsCommand(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		signal  syscall.Signal // to exec
+		status  string
+	}{
+		"Ctrl-C":                         {"echo ready; exec sleep 60", syscall.SIGINT, "signal: interrupt"},
+		"of itself":                      {"echo ready; kill -INT $$", 0, "signal: interrupt"},
+		"a command that ends in its way": {`trap "exit 130" INT; echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`, syscall.SIGINT, "exit status 130"},
+		"another signal":                 {"echo ready; exec sleep 60", syscall.SIGTERM, "exit status 143"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			where := newPlaces(t)
+			e := startExec(t, where.env(), binary(t), "exec", "--", "sh", "-c", c.command)
+			if c.signal != 0 {
+				require.NoError(t, e.cmd.Process.Signal(c.signal))
+			}
+			_, _ = e.rest(t)
+			assert.Equal(t, c.status, e.cmd.ProcessState.String())
+			assert.Contains(t, e.stderr.String(), "0 calls", "it has reported")
+			where.empty(t)
+		})
+	}
+}
+
+// What the command does at the end is done, also where it was stopped.
+func TestTheEndReachesAStoppedCommand(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "bye")
+	_, _, status := runProgram(t, []string{"BYE=" + name}, "exec", "-timeout", "50ms", "--", "sh", "-c", `trap 'echo bye >"$BYE"; exit' TERM; kill -STOP $$; sleep 60`)
+	assert.Equal(t, execTimeout, status)
+	assert.FileExists(t, name)
 }
 
 // Who started the command may have started more: it ends with it.

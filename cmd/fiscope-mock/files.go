@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// forAll is the mode of a URL and of a CA certificate: other users' tests read them too.
+const forAll = 0o644
+
 // writeWhole writes a file that others may be waiting for: they never see half of it.
 func writeWhole(name string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
@@ -24,7 +27,7 @@ func writeWhole(name string, content []byte) error {
 		err = closed
 	}
 	if err == nil {
-		err = os.Chmod(f.Name(), 0o644) //nolint:gosec // a URL or a CA certificate: for other users' tests too
+		err = os.Chmod(f.Name(), forAll)
 	}
 	if err != nil {
 		return err
@@ -54,53 +57,131 @@ func writeCA(name string, ca []byte) (written string, remove func(), err error) 
 	return f.Name(), func() { _ = os.Remove(f.Name()) }, err
 }
 
-// checkURLFile takes the URL of a server that is gone out of the way of those who wait for a new one. Of
-// anything else that is there it says why a URL cannot be written there: it may be somebody's.
-func checkURLFile(name string) error {
+// readPlain returns what is in a file, nil where there is none. It never waits, as for who writes into a pipe.
+func readPlain(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil
+		return nil, nil
 	case err != nil:
-		return fmt.Errorf("-url-file: %w", err)
+		return nil, err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("-url-file: %s is a folder, a link or another thing that is no plain file", name)
+		return nil, fmt.Errorf("%s is a folder, a link or another thing that is no plain file", name)
 	}
-	text, err := os.ReadFile(name) //nolint:gosec // the files of who runs the program
+	return os.ReadFile(name) //nolint:gosec // the files of who runs the program
+}
+
+// checkURLFile returns what a -url-file holds, nil where there is none: nothing, or the URL of a server that is
+// gone. Of anything else that is there it says why a URL cannot be written there: it may be somebody's.
+func checkURLFile(name string) (stale []byte, err error) {
+	text, err := readPlain(name)
 	if err != nil {
-		return fmt.Errorf("-url-file: %w", err)
+		return nil, fmt.Errorf("-url-file: %w", err)
 	}
-	if len(text) == 0 { // as mktemp makes it
-		return nil
+	if len(text) == 0 { // nothing there, or empty, as mktemp makes it
+		return text, nil
 	}
 	written := writtenURL.FindSubmatch(text)
 	if written == nil {
-		return fmt.Errorf("-url-file: %s holds something else than the URL of a server: choose another file", name)
+		return nil, fmt.Errorf("-url-file: %s holds something else than the URL of a server: choose another file", name)
 	}
 	dialer := net.Dialer{Timeout: time.Second}
 	if conn, err := dialer.DialContext(context.Background(), "tcp", string(written[1])); err == nil {
 		_ = conn.Close()
-		return fmt.Errorf("-url-file: %s holds the URL of a server that answers, %s: stop it, or choose another file", name, bytes.TrimSpace(text))
+		return nil, fmt.Errorf("-url-file: %s holds the URL of a server that answers, %s: stop it, or choose another file", name, bytes.TrimSpace(text))
 	}
-	return os.Remove(name)
+	return text, nil
 }
 
-// writtenURL is what writeURL writes, with the address.
+// writtenURL is what write writes, with the address.
 var writtenURL = regexp.MustCompile(`^https?://([^\s/@]+:[0-9]+)\n?$`)
 
-// writeURL writes the base URL for those who wait for it, and returns what takes it away again, unless
-// another server has written its own there since.
-func writeURL(name, url string) (remove func(), err error) {
-	line := []byte(url + "\n")
-	if err := writeWhole(name, line); err != nil {
+// urlFile is a -url-file that a server has taken for itself.
+type urlFile struct {
+	name    string
+	next    *os.File // beside it, as long as the URL is not written: one start at a time can make it
+	written []byte
+}
+
+// takeURLFile takes a file that [checkURLFile] has found free, unless another start was quicker.
+func takeURLFile(name string, stale []byte) (*urlFile, error) {
+	next, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the files of who runs the program
+	switch {
+	case errors.Is(err, os.ErrExist):
+		return nil, fmt.Errorf("-url-file: another server is about to write %s: choose another file, or remove %s.new if none is starting", name, name)
+	case err != nil:
 		return nil, fmt.Errorf("-url-file: %w", err)
 	}
-	return func() {
-		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-			return
+	u := &urlFile{name: name, next: next}
+	now, err := readPlain(name)
+	if err == nil && (now == nil || stale != nil && bytes.Equal(now, stale)) {
+		return u, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("another server has just written %s: choose another file", name)
+	}
+	u.remove()
+	return nil, fmt.Errorf("-url-file: %w", err)
+}
+
+// write puts the base URL into the file, for those who wait for it.
+func (u *urlFile) write(url string) error {
+	u.written = []byte(url + "\n")
+	_, err := u.next.Write(u.written)
+	if closed := u.next.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Chmod(u.next.Name(), forAll)
+	}
+	if err == nil {
+		err = os.Rename(u.next.Name(), u.name)
+	}
+	if err != nil {
+		return fmt.Errorf("-url-file: %w", err)
+	}
+	u.next = nil
+	return nil
+}
+
+// remove takes the file away again, unless somebody else has put something there since.
+func (u *urlFile) remove() {
+	if u.next != nil {
+		_ = u.next.Close()
+		_ = os.Remove(u.next.Name())
+		return
+	}
+	if now, err := readPlain(u.name); err == nil && bytes.Equal(now, u.written) {
+		_ = os.Remove(u.name)
+	}
+}
+
+// sameFile reports whether two names are those of one file, also by links and where there is no file yet.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	if err == nil && otherErr == nil {
+		return os.SameFile(one, other)
+	}
+	return place(a) == place(b)
+}
+
+// place is where a file is written, without links.
+func place(name string) string {
+	const most = 40 // links to links, as the system has it
+	for range most {
+		to, err := os.Readlink(name)
+		if err != nil {
+			break
 		}
-		if now, err := os.ReadFile(name); err == nil && bytes.Equal(now, line) { //nolint:gosec // the files of who runs the program
-			_ = os.Remove(name)
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(name), to)
 		}
-	}, nil
+		name = to
+	}
+	name, _ = filepath.Abs(name) // fails where there is no working directory
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		return filepath.Join(dir, filepath.Base(name))
+	}
+	return name
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 )
 
-// handler answers what arrives: the admin API under /_mock/, the service everywhere else.
+// handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{Mock: r.mock, CA: ca, Log: log, Ending: r.ending, Door: door})
 	var service http.Handler = r.mock
@@ -16,7 +16,7 @@ func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Han
 		service = logged(r.mock, log, r.logAll)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if strings.HasPrefix(q.URL.Path, admin.Prefix) {
+		if q.URL.Path == strings.TrimSuffix(admin.Prefix, "/") || strings.HasPrefix(q.URL.Path, admin.Prefix) {
 			api.ServeHTTP(w, q)
 			return
 		}

@@ -37,7 +37,7 @@ func main() {
 	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if len(args) > 0 && args[0] == "exec" {
-		os.Exit(execute(args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
+		leave(execute(args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
 	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, end := context.WithCancel(context.Background())

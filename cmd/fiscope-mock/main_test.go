@@ -116,6 +116,11 @@ func TestRunRefuses(t *testing.T) {
 		"empty address":    {vars(), []string{"-addr", ""}, 2, "address is empty"},
 		"empty key":        {vars(), []string{"-api-key", ""}, 2, "API key is empty"},
 		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "not printable ASCII"},
+		"time too early":   {vars(), []string{"-now", "1960-01-01T00:00:00Z"}, 2, "-now: the clock can be set to a time from 1970-01-01T00:00:00Z to 9000-01-01T00:00:00Z\n"},
+		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "fiscope-mock: -assume BlockAfter and BlockFor cannot be negative\n"},
+		"status":           {vars(), []string{"-assume", "QuotaExceeded=200"}, 2, "-assume QuotaExceeded is 200 \"QUOTA_EXCEEDED\": give a status of 400 to 599\n"},
+		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "-assume CodeInvalidRUC is empty: give a value\n"},
+		"assumed quota":    {vars(), []string{"-assume", "Quota=-2"}, 2, "-assume Quota is below -1, which is unlimited\n"},
 		"port in use":      {vars(), []string{"-addr", busy.Addr().String()}, 1, "cannot serve on " + busy.Addr().String()},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +129,7 @@ func TestRunRefuses(t *testing.T) {
 			assert.Empty(t, stdout.String())
 			assert.Contains(t, stderr.String(), "fiscope-mock: ")
 			assert.Contains(t, stderr.String(), c.says)
+			assert.NotRegexp(t, `With[A-Z]|Assumptions\.|DefaultAssumptions`, stderr.String(), "the names of Go")
 		})
 	}
 }

@@ -9,6 +9,12 @@ import (
 	"syscall"
 )
 
+// unlessIgnored are the signals that are forwarded unless exec was started with them ignored.
+var unlessIgnored = []os.Signal{syscall.SIGHUP}
+
+// leave ends the program with its command's status.
+func leave(status int) { os.Exit(status) }
+
 // process is exec's command. Here it shares what exec's console sends.
 type process struct{ cmd *exec.Cmd }
 

@@ -6,9 +6,29 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 )
+
+// unlessIgnored are the signals that are forwarded unless exec was started with them ignored.
+var unlessIgnored = []os.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// leave ends the program as its command ended: with its status, or with 128 and the number of the signal, as a
+// shell has it. Of SIGINT it dies itself: a shell tells by that to end a loop, and not to run its next command.
+func leave(status int) {
+	if status == -int(syscall.SIGINT) {
+		if signal.Reset(syscall.SIGINT); !signal.Ignored(syscall.SIGINT) {
+			_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
+			<-time.After(time.Second) // it comes meanwhile
+		}
+	}
+	if status < 0 {
+		status = 128 - status
+	}
+	os.Exit(status)
+}
 
 // process is exec's command, in a process group of its own: of a signal that exec gets, it cannot be told
 // whether it was sent to exec alone or to its whole group. In one group with it the command would get some
@@ -46,7 +66,7 @@ func (p *process) end(sig syscall.Signal) {
 	p.send(syscall.SIGCONT)
 }
 
-// wait returns the command's status once it has ended: of a signal 128 and its number, as a shell has it.
+// wait returns the command's status once it has ended, or minus the number of the signal that ended it.
 func (p *process) wait() (int, error) {
 	defer runtime.UnlockOSThread()
 	defer p.tty.close()
@@ -59,7 +79,7 @@ func (p *process) wait() (int, error) {
 		case status.Stopped():
 			p.tty.stopped(status.StopSignal())
 		case status.Signaled():
-			return 128 + int(status.Signal()), nil
+			return -int(status.Signal()), nil
 		default:
 			return status.ExitStatus(), nil
 		}

@@ -48,12 +48,12 @@ func report(w io.Writer, mock *mockserver.Server) {
 		if k.fault != "" {
 			notes = strings.TrimSpace(notes + " fault " + k.fault)
 		}
-		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], printable(k.what), status, notes)
+		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], printable(k.what), status, printable(notes))
 	}
 	_ = table.Flush() // stderr is gone: nobody to tell
 }
 
-// printable keeps a path from writing control characters on a terminal.
+// printable keeps a path or a name from writing control characters on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

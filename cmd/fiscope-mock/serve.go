@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -47,8 +48,9 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if r.mock, err = mockserver.Start(opts...); err != nil {
 		return nil, err
 	}
+	var stale []byte // what the server that is gone has left there
 	if s.urlFile != "" {
-		if err := checkURLFile(s.urlFile); err != nil {
+		if stale, err = checkURLFile(s.urlFile); err != nil {
 			return nil, err
 		}
 	}
@@ -59,6 +61,13 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if r.ln, r.url, err = listen(s.addr, https); err != nil {
 		return nil, err
 	}
+	var file *urlFile
+	if s.urlFile != "" { // before the CA: a start that comes too late writes nothing
+		if file, err = takeURLFile(s.urlFile, stale); err != nil {
+			return nil, err
+		}
+		r.undo = append(r.undo, file.remove)
+	}
 	if ca != nil {
 		var remove func()
 		if r.caFile, remove, err = writeCA(s.caFile, ca); err != nil {
@@ -66,39 +75,48 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		r.undo = append(r.undo, remove)
 	}
-	if s.urlFile != "" {
-		remove, err := writeURL(s.urlFile, r.url)
-		if err != nil {
+	if file != nil { // after the CA: who reads the URL finds it
+		if err := file.write(r.url); err != nil {
 			return nil, err
 		}
-		r.undo = append(r.undo, remove)
 	}
-	r.server = serve.Start(r.ln, serve.Config{
-		Handler:     r.handler(s.door(r.ln.Addr(), https), ca, log),
+	r.server = serve.Start(r.ln, r.config(r.handler(s.door(r.ln.Addr(), https), ca, log), log))
+	return r, nil
+}
+
+// config is how it serves: a connection that stalls is cut.
+func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
+	return serve.Config{
+		Handler:     answering,
 		ConnContext: r.mock.ConnContext,
 		ReadTimeout: time.Minute, // the headers have as long: one timer less for each request
 		IdleTimeout: 5 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	})
-	return r, nil
+	}
 }
 
 // options are the server's, from the flags. What a flag says of a key wins over a data file.
 func (s settings) options() ([]mockserver.Option, error) {
 	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithJournal(s.journal), mockserver.WithHoldLimit(s.hold)}
-	for i, k := range s.keys {
-		if i == 0 {
-			opts = append(opts, mockserver.WithAPIKey(k.key))
-			continue
-		}
-		opts = append(opts, mockserver.WithKey(k.key, s.assume.Quota))
+	if len(s.keys) > 0 {
+		opts = append(opts, mockserver.WithAPIKey(s.keys[0].key))
 	}
+	var alike []string
+	for _, k := range s.keys {
+		if k.quota == nil {
+			alike = append(alike, k.key)
+		}
+	}
+	opts = append(opts, mockserver.WithKeys(alike...))
 	for _, name := range s.data {
 		d, err := mockserver.LoadData(name)
 		if err != nil {
 			return nil, err
 		}
 		opts = append(opts, mockserver.WithData(d))
+	}
+	if s.quota != nil || s.assumed {
+		opts = append(opts, mockserver.WithQuota(s.assume.Quota), mockserver.WithKeys(alike...))
 	}
 	for _, k := range s.keys {
 		if k.quota != nil {
@@ -132,9 +150,13 @@ func (r *running) takeAway() {
 	}
 }
 
+// byFlags says in the words of the flags what package mockserver says in those of Go.
+var byFlags = strings.NewReplacer("WithNow: ", "-now: ", "Assumptions.", "-assume ", " (begin with DefaultAssumptions)", "",
+	": begin with DefaultAssumptions", ": give a value", "below Unlimited (-1)", "below -1, which is unlimited")
+
 // startError tells an address that cannot be listened on (1) from a value that can never work (2).
 func startError(s settings, err error, stderr io.Writer) int {
-	text := strings.TrimPrefix(err.Error(), "mockserver: ")
+	text := byFlags.Replace(strings.TrimPrefix(err.Error(), "mockserver: "))
 	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
 		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
 			_, _ = fmt.Fprintf(stderr, "fiscope-mock: cannot serve on %s: %v\nchoose another address with -addr or FISCOPE_MOCK_ADDR; port 0 takes a free one\n", s.addr, failed.Err)

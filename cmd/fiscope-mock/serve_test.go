@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/serve"
+	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -72,14 +78,12 @@ func TestQuotaInForce(t *testing.T) {
 			assert.Equal(t, c.limit, limit)
 			_, body := ask(t, "GET", url+"/_mock/quotas", "")
 			assert.Contains(t, body, `"limit": `+c.limit)
-			assumed := c.limit
 			if name == "another key" {
 				_, limit = lookup(t, url, "b")
 				assert.Equal(t, "7", limit)
-				assumed = "7"
 			}
 			_, body = ask(t, "GET", url+"/_mock/assumptions", "")
-			assert.Regexp(t, `"name": "Quota",\s+"value": "`+assumed+`"`, body)
+			assert.Regexp(t, `"name": "Quota",\s+"value": "`+c.limit+`"`, body)
 		})
 	}
 	var stderr bytes.Buffer
@@ -181,4 +185,99 @@ func TestJournalKnowsTheConnections(t *testing.T) {
 	assert.Equal(t, j.Requests[0].Conn, j.Requests[1].Conn)
 	assert.False(t, j.Requests[0].Reused)
 	assert.True(t, j.Requests[1].Reused)
+}
+
+// Without its slash the path of the admin API is no path of the service.
+func TestTheAdminAPIWithoutItsSlash(t *testing.T) {
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
+	for path, near := range map[string]string{"/_mock": "GET /_mock/?", "/_mock?x=1": "GET /_mock/?", "/_mock//data": "GET /_mock/data?"} {
+		status, body := ask(t, "GET", url+path, "")
+		assert.Equal(t, 404, status)
+		assert.Contains(t, body, "¿quiso decir "+near)
+		assert.Contains(t, body, "MOCK_ADMIN_NO_ROUTE")
+	}
+	status, body := ask(t, "GET", url+"/_mocks", "")
+	assert.Equal(t, 404, status)
+	assert.Contains(t, body, "MOCK_NO_ROUTE", "the service's")
+	_, body = ask(t, "GET", url+"/_mock/requests", "")
+	assert.Contains(t, body, "/_mocks")
+	assert.NotContains(t, body, `"/_mock"`)
+}
+
+// The program lives for days: what stalls does not hold its connections.
+func TestTheProgramCutsWhatStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mock, err := mockserver.Start(mockserver.WithoutSocket())
+		require.NoError(t, err)
+		defer mock.Close()
+		r := &running{mock: mock}
+		ln := &pipes{dialled: make(chan net.Conn, 1), closed: make(chan struct{})}
+		server := serve.Start(ln, r.config(mock, slog.New(slog.DiscardHandler)))
+		defer func() { _ = server.Close(t.Context()) }()
+		for name, c := range map[string]struct {
+			sends string
+			after time.Duration
+		}{
+			"nothing":           {"", time.Minute},
+			"half of a header":  {"GET /api/tipocambio HT", time.Minute},
+			"half of a body":    {"POST /api/cpe/validar HTTP/1.1\r\nHost: a\r\nX-API-KEY: " + mock.APIKey + "\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", time.Minute},
+			"nothing once more": {"GET /api/tipocambio HTTP/1.1\r\nHost: a\r\n\r\n", 5 * time.Minute},
+		} {
+			client, conn := net.Pipe()
+			ln.dialled <- conn
+			began := time.Now()
+			go func() { _, _ = io.WriteString(client, c.sends) }()
+			_, _ = io.Copy(io.Discard, client)
+			assert.Equal(t, c.after, time.Since(began), name)
+			_ = client.Close()
+		}
+	})
+}
+
+// pipes is a listener of connections without a socket.
+type pipes struct {
+	dialled chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.dialled:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// What a flag says of a quota wins over a data file; a key that only the file names keeps the file's.
+func TestAQuotaBesideADataFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "datos.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"keys": [{"key": "clave-de-prueba", "quota": 1000}, {"key": "clave-a", "quota": 30}, {"key": "clave-z", "quota": 40}]}`), 0o600))
+	for name, c := range map[string]struct {
+		args string
+		want map[string]string
+	}{
+		"-quota":                     {"-quota 2", map[string]string{"clave-de-prueba": "2", "clave-z": "40"}},
+		"-assume":                    {"-assume Quota=2", map[string]string{"clave-de-prueba": "2", "clave-z": "40"}},
+		"-assume, the default":       {"-assume quota=1000 -api-key clave-a", map[string]string{"clave-a": "1000", "clave-z": "40", "clave-de-prueba": "1000"}},
+		"both, the same":             {"-quota 2 -assume Quota=2", map[string]string{"clave-de-prueba": "2"}},
+		"neither":                    {"-assume BlockAfter=9", map[string]string{"clave-de-prueba": "1000", "clave-z": "40"}},
+		"neither, another key":       {"-api-key clave-z", map[string]string{"clave-z": "40"}},
+		"a key's own":                {"-quota 2 -api-key clave-z=5", map[string]string{"clave-z": "5", "clave-a": "30"}},
+		"another own key":            {"-quota 2 -api-key clave-z", map[string]string{"clave-z": "2", "clave-a": "30"}},
+		"a second key":               {"-quota 2 -api-key clave-z -api-key clave-a", map[string]string{"clave-z": "2", "clave-a": "2"}},
+		"a second key without quota": {"-api-key clave-b=5 -api-key clave-a -api-key clave-c", map[string]string{"clave-b": "5", "clave-a": "30", "clave-c": "1000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := serving(t, vars(), append([]string{"-addr", "127.0.0.1:0", "-log", "off", "-data", file}, strings.Fields(c.args)...)...)
+			for key, want := range c.want {
+				status, limit := lookup(t, url, key)
+				assert.Equal(t, 200, status, key)
+				assert.Equal(t, want, limit, key)
+			}
+		})
+	}
 }

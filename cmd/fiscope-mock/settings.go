@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -24,6 +23,7 @@ type settings struct {
 	now     time.Time
 	frozen  bool
 	assume  mockserver.Assumptions
+	assumed bool // -assume says a Quota
 	journal int
 	hold    time.Duration // 0 for without end
 
@@ -63,7 +63,7 @@ var allSettings = []setting{
 	{name: "now", set: (*settings).setNow},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},
 	// After -quota, which says the same as -assume Quota.
-	{name: "assume", set: func(s *settings, value string) error { return assumption.Set(&s.assume, value) }, list: " "},
+	{name: "assume", set: (*settings).setAssumption, list: " "},
 	{name: "journal", set: (*settings).setJournal},
 	{name: "hold-limit", set: duration(func(s *settings) *time.Duration { return &s.hold })},
 	{name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }), isBool: true},
@@ -149,6 +149,8 @@ func (s settings) check() error {
 		return errors.New("-tls-cert and -tls-key go together")
 	case pair && (s.selfSigned || s.caFile != "" || len(s.hosts) > 0):
 		return errors.New("-tls, -tls-ca-file and -tls-host make a certificate: with -tls-cert and -tls-key there is one already")
+	case s.urlFile != "" && s.caFile != "" && sameFile(s.urlFile, s.caFile):
+		return errors.New("-url-file and -tls-ca-file are one file: give each its own")
 	case !s.selfSigned && (s.caFile != "" || len(s.hosts) > 0):
 		return errors.New("-tls-ca-file and -tls-host are of no use without -tls")
 	}

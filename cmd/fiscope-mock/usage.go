@@ -39,7 +39,8 @@ image without a shell.
                     (FISCOPE_MOCK_API_KEY, several with spaces between;
                     default clave-de-prueba)
   -quota N          calls a day of a key without its own: 0 refuses all, -1 is
-                    unlimited; the same as -assume Quota=N
+                    unlimited; the same as -assume Quota=N. It wins over what
+                    -data says of those keys
                     (FISCOPE_MOCK_QUOTA; default 1000)
   -data FILE        JSON data to put over the default data: a file, or all .json
                     files of a folder; repeat for more (FISCOPE_MOCK_DATA,

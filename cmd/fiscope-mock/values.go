@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -64,6 +65,13 @@ func (s *settings) setQuota(value string) error {
 	}
 	s.quota, s.assume.Quota = &n, n
 	return nil
+}
+
+func (s *settings) setAssumption(value string) error {
+	if name, _, _ := strings.Cut(value, "="); strings.EqualFold(name, "Quota") {
+		s.assumed = true
+	}
+	return assumption.Set(&s.assume, value)
 }
 
 func (s *settings) setJournal(value string) error {

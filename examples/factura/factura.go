@@ -15,6 +15,9 @@ type pedido struct {
 	Fecha  string  `json:"fecha"`  // YYYY-MM-DD; today in Lima where it is left out
 	Moneda string  `json:"moneda"` // USD or PEN
 	Lineas []linea `json:"lineas"`
+
+	// Of a credit or debit note: the date of the invoice that it modifies, whose exchange rate it has.
+	FechaModificado string `json:"fechaModificado"`
 }
 
 type linea struct {
@@ -37,7 +40,7 @@ type factura struct {
 
 type cambio struct {
 	Venta  string        `json:"venta"`
-	Cierre fiscope.Fecha `json:"cierre"` // the SBS closing date: the last one before that of the invoice
+	Cierre fiscope.Fecha `json:"cierre"` // the SBS closing date: the last one before that of the invoice, or of the one that a note modifies
 }
 
 type cliente struct {
@@ -57,8 +60,18 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	fecha := fiscope.FechaEnLima(s.ahora())
 	if p.Fecha != "" {
 		var err error
-		if fecha, err = s.leerFecha(p.Fecha); err != nil {
+		if fecha, err = s.leerFecha("fecha", p.Fecha); err != nil {
 			return nil, err
+		}
+	}
+	fechaDelCambio := fecha
+	if p.FechaModificado != "" {
+		var err error
+		if fechaDelCambio, err = s.leerFecha("fechaModificado", p.FechaModificado); err != nil {
+			return nil, err
+		}
+		if fechaDelCambio.Compare(fecha) > 0 {
+			return nil, invalido("«fechaModificado» no puede ser posterior a «fecha»")
 		}
 	}
 	switch {
@@ -80,25 +93,26 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda, ValoresDeVenta: textos(valores), Advertencias: c.advertencias(),
 	}
 	if p.Moneda == "PEN" {
-		s.enSoles(ctx, f, total, fecha)
+		s.enSoles(ctx, f, total, fechaDelCambio)
 		return f, nil
 	}
-	return f, s.enDolares(ctx, f, total, fecha)
+	return f, s.enDolares(ctx, f, total, fechaDelCambio)
 }
 
 // leerFecha refuses what is a mistyped year.
-func (s *servicio) leerFecha(texto string) (fiscope.Fecha, error) {
+func (s *servicio) leerFecha(campo, texto string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(texto)
 	limite := fiscope.FechaEnLima(s.ahora()).AddDays(365)
 	if err != nil || fecha.Compare(fiscope.NewFecha(1981, time.January, 1)) < 0 || fecha.Compare(limite) > 0 {
-		return fecha, invalido("«fecha» debe ser un día que exista, como 2025-07-30, desde 1981 y hasta dentro de un año")
+		return fecha, invalido("«%s» debe ser un día que exista, como 2025-07-30, desde 1981 y hasta dentro de un año", campo)
 	}
 	return fecha, nil
 }
 
 // enDolares fills in the totals of an invoice in dollars, which must have a rate.
 func (s *servicio) enDolares(ctx context.Context, f *factura, total importes, fecha fiscope.Fecha) error {
-	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day.
+	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day. Nor the date of a
+	// note: it has the rate of the invoice that it modifies.
 	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
 		return err

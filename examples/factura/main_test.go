@@ -118,7 +118,7 @@ func TestWhatIsRefusedCostsNothing(t *testing.T) {
 	defer client.CloseIdleConnections()
 	rutas := nuevoServicio(client, srv.Now, slog.New(slog.DiscardHandler)).rutas()
 	pedir := func(ruc, fecha, moneda, valor string) int {
-		body := fmt.Sprintf(`{"ruc":%q,"fecha":%q,"moneda":%q,"lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":%q}]}`, ruc, fecha, moneda, valor)
+		body := fmt.Sprintf(`{"ruc":%q,"fecha":"%s","moneda":%q,"lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":%q}]}`, ruc, fecha, moneda, valor)
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
@@ -129,6 +129,7 @@ func TestWhatIsRefusedCostsNothing(t *testing.T) {
 		for _, fecha := range []string{"2036-11-20", "2027-11-21", "9999-12-31", "1980-12-31", "1026-11-20", "0001-01-01"} {
 			assert.Equal(t, 400, pedir("20100070970", fecha, moneda, "1"), fecha)
 		}
+		assert.Equal(t, 400, pedir("20100070970", `2026-11-19","fechaModificado":"1980-12-31`, moneda, "1"), "a note of a mistyped year")
 		assert.Equal(t, 400, pedir("20100070970", "2026-11-19", moneda, "0.004"), "0.00 after rounding")
 		assert.Equal(t, 400, pedir("20100070971", "2026-11-19", moneda, "1"), "the check digit")
 	}
@@ -162,6 +163,10 @@ func TestStatuses(t *testing.T) {
 		{"an invoice", "POST", "/facturas", invoice, nil, 200, `"cierre":"2026-11-18"`},
 		{"an invoice of today", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19",`, "", 1), nil, 200, `"fecha":"2026-11-20"`},
 		{"in soles", "POST", "/facturas", strings.Replace(invoice, "USD", "PEN", 1), nil, 200, `"dolares":{"valorVenta"`},
+		{"a note has the rate of what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-10"`, 1), nil, 200, `"cierre":"2026-11-09"`},
+		{"a note of today, before its rate is out", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fechaModificado":"2026-11-19"`, 1), nil, 200, `"cierre":"2026-11-18"`},
+		{"a note before what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-20"`, 1), nil, 400, "dato_invalido"},
+		{"a note of a date that is none", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-02-30"`, 1), nil, 400, "dato_invalido"},
 		{"a customer", "GET", "/clientes/20100070970", "", nil, 200, `"activoYHabido":true`},
 		{"no such customer", "GET", "/clientes/20999999990", "", nil, 404, "cliente_no_existe"},
 		{"not a RUC", "GET", "/clientes/123", "", nil, 400, "dato_invalido"},

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/fiscope/fiscope"
 )
 
 // abrirAvance opens the answers of a folder, or begins them, and locks them. Those that are older than vigencia
@@ -17,10 +17,11 @@ func abrirAvance(carpeta, servicio string, deNuevo bool, vigencia time.Duration)
 	if err := os.MkdirAll(carpeta, 0o700); err != nil {
 		return nil, err
 	}
-	a := &avance{candado: flock.New(filepath.Join(carpeta, "candado")), donde: map[string]tramo{}, vencidos: map[string]bool{}}
-	if libre, err := a.candado.TryLock(); err != nil || !libre {
-		return nil, errors.Join(err, fmt.Errorf("otro proceso trabaja sobre %s: dos pagarían lo mismo", carpeta))
+	hechos, err := fiscope.NewProgressFile(filepath.Join(carpeta, "hechos"))
+	if err != nil {
+		return nil, fmt.Errorf("no se puede usar %s; si otro proceso trabaja sobre ella, dos pagarían lo mismo: %w", carpeta, err)
 	}
+	a := &avance{ProgressFile: hechos, donde: map[string]tramo{}, vencidos: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			a.cerrar()
@@ -41,5 +42,5 @@ func abrirAvance(carpeta, servicio string, deNuevo bool, vigencia time.Duration)
 	if err := a.leer(servicio, vigencia); err != nil {
 		return nil, fmt.Errorf("%s: %w", ruta, err)
 	}
-	return a, nil
+	return a, a.anotar()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/fiscope/fiscope"
 )
@@ -21,10 +20,12 @@ import (
 // It is keyed by RUC and not by row, so the input may be corrected, sorted and extended between two runs.
 // Each answer is one write, which outlives the program; it is forced to the disk once a second and at the
 // end, so a power cut costs a second of answers. A line that was cut is cut off, and asked again.
+//
+// It is the progress of the batch, too: the library's file says which RUCs are done, and keeps another process out.
 type avance struct {
-	nuevo bool // it had no answers when it was opened
+	*fiscope.ProgressFile
 
-	candado  *flock.Flock
+	nuevo    bool // it had no answers when it was opened
 	archivo  *os.File
 	fin      int64
 	donde    map[string]tramo // where in the file an answer is
@@ -92,6 +93,24 @@ func (a *avance) leer(servicio string, vigencia time.Duration) error {
 	return errors.Join(a.agregar(cabecera{servicio}), a.archivo.Sync(), sincronizarCarpeta(filepath.Dir(a.archivo.Name())))
 }
 
+// anotar takes note of the answers that were kept and not recorded before an earlier run was killed.
+func (a *avance) anotar() error {
+	for ruc := range a.donde {
+		if err := a.Record(context.Background(), ruc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Done reports whether a RUC is recorded and its answer is here: a power cut can take one and leave the other.
+func (a *avance) Done(ctx context.Context, ruc string) (bool, error) {
+	if !a.tiene(ruc) {
+		return false, nil
+	}
+	return a.ProgressFile.Done(ctx, ruc)
+}
+
 // tiene reports whether a RUC is answered.
 func (a *avance) tiene(ruc string) bool { _, ok := a.donde[ruc]; return ok }
 
@@ -141,5 +160,5 @@ func (a *avance) cerrar() {
 		_ = a.archivo.Sync() // the last second; each error before was reported by guardar
 		_ = a.archivo.Close()
 	}
-	_ = a.candado.Unlock()
+	_ = a.Close() // likewise
 }

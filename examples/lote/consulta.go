@@ -83,7 +83,8 @@ func (l *lote) consultar(ctx context.Context, pendientes []string, p *progreso) 
 			}
 		}
 	}
-	for r, err := range l.client.Contribuyentes.ConsultarLote(seguir, rucs, fiscope.LotePolicy{Concurrency: l.paralelo}) {
+	politica := fiscope.LotePolicy{Concurrency: l.paralelo, Progress: l.avance}
+	for r, err := range l.client.Contribuyentes.ConsultarLote(seguir, rucs, politica) {
 		var detenido *fiscope.LoteDetenido
 		switch {
 		case errors.As(err, &detenido):

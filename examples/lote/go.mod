@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/fiscope/fiscope v0.0.0
-	github.com/gofrs/flock v0.13.1
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0

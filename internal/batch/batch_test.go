@@ -27,32 +27,39 @@ var (
 	errDown    = errors.New("down")
 	errEnd     = errors.New("the end")
 	errSlower  = errors.New("slower")
+	errKept    = errors.New("known before") // an answer that is not the service's
+	errDoubt   = errors.New("the end, or this one's alone")
 )
 
-func judge(err error) batch.Verdict {
+func judge(_ int, err error) batch.Verdict {
+	answered := err == nil || errors.Is(err, errMissing)
 	return batch.Verdict{
-		Keep:   err == nil || errors.Is(err, errMissing),
-		Local:  errors.Is(err, errBad),
-		Stop:   errors.Is(err, errEnd),
-		Slower: errors.Is(err, errSlower),
-		After:  10 * time.Second,
+		Keep:      answered || errors.Is(err, errKept),
+		Record:    answered,
+		Works:     answered,
+		Local:     errors.Is(err, errBad),
+		Stop:      errors.Is(err, errEnd),
+		StopAlone: errors.Is(err, errDoubt),
+		Slower:    errors.Is(err, errSlower),
+		After:     10 * time.Second,
 	}
 }
 
-var policy = batch.Policy{Concurrency: 4, Memory: 100, MaxFailures: 3}
+var policy = batch.Policy{Concurrency: 4, Window: 1000, Memory: 100, MaxFailures: 3}
 
 // answers is a batch that asks with f.
 func answers(f func(ctx context.Context, in int) error) batch.Batch[int, int, int] {
 	return batch.Batch[int, int, int]{
-		Ask: func(ctx context.Context, in int) (*int, error) {
+		Ask: func(ctx context.Context, in int) (int, error) {
 			if err := f(ctx, in); err != nil {
-				return nil, err
+				return 0, err
 			}
-			square := in * in
-			return &square, nil
+			return in * in, nil
 		},
-		Key:   func(in int) (int, bool) { return in, true },
-		Judge: judge,
+		Key:    func(in int) (int, bool) { return in, true },
+		Judge:  judge,
+		Pack:   strconv.Itoa,
+		Unpack: func(text string) int { square, _ := strconv.Atoi(text); return square },
 	}
 }
 
@@ -77,7 +84,7 @@ func TestEveryInputOnce(t *testing.T) {
 		low, err := b.Over(t.Context(), policy, slices.Values(upTo(50)), func(l batch.Line[int, int]) bool {
 			positions = append(positions, l.Position)
 			assert.Equal(t, l.Position, l.Input)
-			assert.Equal(t, l.Input*l.Input, *l.Result)
+			assert.Equal(t, l.Input*l.Input, l.Answer)
 			return true
 		})
 		require.NoError(t, err)
@@ -127,18 +134,22 @@ func TestWhatStopsABatch(t *testing.T) {
 		low     int
 	}{
 		"nothing":                               {func(int) error { return nil }, nil, 20},
-		"failures that others come between":     {func(in int) error { return []error{errDown, errDown, nil}[in%3] }, nil, 20},
-		"failures in a row":                     {func(in int) error { return []error{nil, errDown}[min(in/5, 1)] }, errDown, 8},
+		"failures that others come between":     {func(in int) error { return []error{errDown, errDown, nil}[in%3] }, nil, 18},
+		"failures in a row":                     {func(in int) error { return []error{nil, errDown}[min(in/5, 1)] }, errDown, 5},
 		"inputs that say nothing of it":         {func(int) error { return errBad }, nil, 20},
-		"a local one between failures":          {func(in int) error { return []error{errDown, errBad}[in%2] }, errDown, 5},
+		"a local one between failures":          {func(in int) error { return []error{errDown, errBad}[in%2] }, errDown, 0},
+		"one that is known between failures":    {func(in int) error { return []error{errDown, errKept}[in%2] }, errDown, 0},
+		"one in doubt, before any answer":       {func(int) error { return errDoubt }, errDoubt, 0},
+		"one in doubt, after an answer":         {func(in int) error { return []error{nil, errDoubt, nil}[in%3] }, nil, 19},
+		"... and then no other":                 {func(in int) error { return []error{nil, errDoubt}[min(in/5, 1)] }, errDoubt, 5},
 		"an answer that all others would get":   {func(in int) error { return []error{nil, errEnd}[min(in/5, 1)] }, errEnd, 5},
-		"missing ones show that it is answered": {func(in int) error { return []error{errDown, errDown, errMissing}[in%3] }, nil, 20},
+		"missing ones show that it is answered": {func(in int) error { return []error{errDown, errDown, errMissing}[in%3] }, nil, 18},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := policy
 				p.Concurrency = 1
-				last := -1
+				last := 0
 				low, err := answers(func(_ context.Context, in int) error { return test.answer(in) }).
 					Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
 						last = l.Next
@@ -230,7 +241,7 @@ func TestAContextThatEnds(t *testing.T) {
 				return ctx.Err()
 			}
 			return nil
-		}).Over(ctx, batch.Policy{Concurrency: 1, MaxFailures: 3}, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
+		}).Over(ctx, batch.Policy{Concurrency: 1, Window: 1000, MaxFailures: 3}, slices.Values(upTo(20)), func(batch.Line[int, int]) bool { return true })
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, 10, low)
 	})
@@ -258,14 +269,14 @@ func TestTheWindow(t *testing.T) {
 				time.Sleep(time.Hour)
 			}
 			return nil
-		}).Over(t.Context(), policy, slices.Values(upTo(3*batch.Window)), func(l batch.Line[int, int]) bool {
+		}).Over(t.Context(), policy, slices.Values(upTo(3*policy.Window)), func(l batch.Line[int, int]) bool {
 			if l.Next <= 1 {
 				farthest = max(farthest, l.Position)
 			}
 			return true
 		})
 		require.NoError(t, err)
-		assert.Equal(t, batch.Window, farthest)
+		assert.Equal(t, policy.Window, farthest)
 	})
 }
 
@@ -291,14 +302,13 @@ func TestAResultIsKeptPackedForLaterDuplicates(t *testing.T) {
 		}
 		return nil
 	})
-	b.Pack = func(square *int) string {
+	b.Pack = func(square int) string {
 		packed++
-		return strconv.Itoa(*square)
+		return strconv.Itoa(square)
 	}
-	b.Unpack = func(text string) *int {
+	b.Unpack = func(text string) int {
 		square, _ := strconv.Atoi(text)
-		square = -square // to be told apart
-		return &square
+		return -square // to be told apart
 	}
 	p := policy
 	p.Concurrency = 1
@@ -308,12 +318,12 @@ func TestAResultIsKeptPackedForLaterDuplicates(t *testing.T) {
 			got = append(got, l.Err.Error())
 			return true
 		}
-		got = append(got, strconv.Itoa(*l.Result))
+		got = append(got, strconv.Itoa(l.Answer))
 		return true
 	})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"4", "missing", "-4", "missing", "-4"}, got)
-	assert.Equal(t, 1, packed)
+	assert.Equal(t, 2, packed)
 }
 
 func TestWhatBreaksOffAQueryBreaksOffTheBatch(t *testing.T) {
@@ -352,5 +362,81 @@ func TestWhatBreaksOffAQueryBreaksOffTheBatch(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Answers that come while failures stop a batch, or that were asked for before them, are no reason to pass these.
+func TestWhereTheNextRunGoesOn(t *testing.T) {
+	for name, test := range map[string]struct {
+		fails   func(in int) bool
+		seconds map[int]int // until it answers: 1 for the others
+		next    int
+	}{
+		"in order":                            {func(in int) bool { return in >= 4 }, nil, 4},
+		"one alone is passed":                 {func(in int) bool { return in == 2 || in >= 7 }, nil, 7},
+		"an answer after the last":            {func(in int) bool { return in >= 4 && in != 7 }, map[int]int{7: 9}, 4},
+		"a late answer from before the first": {func(in int) bool { return in >= 4 }, map[int]int{3: 3, 5: 5, 6: 5, 7: 5}, 4},
+		"a failure that comes late":           {func(in int) bool { return in == 2 || in >= 8 }, map[int]int{2: 30}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				last := 0
+				next, err := answers(func(_ context.Context, in int) error {
+					time.Sleep(time.Duration(max(1, test.seconds[in])) * time.Second)
+					if test.fails(in) {
+						return errDown
+					}
+					return nil
+				}).Over(t.Context(), policy, slices.Values(upTo(40)), func(l batch.Line[int, int]) bool {
+					last = l.Next
+					return true
+				})
+				require.ErrorIs(t, err, errDown)
+				assert.Equal(t, test.next, next)
+				assert.Equal(t, next, last)
+			})
+		})
+	}
+}
+
+func TestWhatIsDoneIsPassed(t *testing.T) {
+	errFull := errors.New("full")
+	for name, test := range map[string]struct {
+		inputs   []int
+		fails    int // the input that cannot be recorded
+		lines    []int
+		recorded []int
+		stopped  error
+		next     int
+	}{
+		"none":                         {upTo(4), -1, upTo(4), upTo(4), nil, 4},
+		"some":                         {[]int{0, 10, 11, 1, 10}, -1, []int{0, 3}, []int{0, 1}, nil, 5},
+		"all":                          {[]int{10, 10, 11}, -1, nil, nil, nil, 3},
+		"a repeated one":               {[]int{1, 1, 2}, -1, upTo(3), []int{1, 2}, nil, 3},
+		"one that cannot be recorded":  {upTo(9), 2, upTo(3), upTo(2), errFull, 3},
+		"... and others after the end": {[]int{10, 1, 10}, -1, []int{1}, []int{1}, nil, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := answers(func(context.Context, int) error { return nil })
+			var recorded, lines []int
+			b.Done = func(key int) (bool, error) { return key >= 10, nil }
+			b.Record = func(key int) error {
+				if key == test.fails {
+					return errFull
+				}
+				recorded = append(recorded, key)
+				return nil
+			}
+			p := policy
+			p.Concurrency = 1
+			next, err := b.Over(t.Context(), p, slices.Values(test.inputs), func(l batch.Line[int, int]) bool {
+				lines = append(lines, l.Position)
+				return true
+			})
+			assert.Equal(t, test.stopped, err)
+			assert.Equal(t, test.next, next)
+			assert.Equal(t, test.lines, lines)
+			assert.Equal(t, test.recorded, recorded)
+		})
 	}
 }

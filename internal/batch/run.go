@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,51 +15,55 @@ import (
 
 // run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
 // goroutines of their own.
-type run[E any, K comparable, R any] struct {
-	Batch[E, K, R]
+type run[E any, K comparable, A any] struct {
+	Batch[E, K, A]
 	ctx    context.Context
 	policy Policy
 	next   func() (E, bool)
-	yield  func(Line[E, R]) bool
+	yield  func(Line[E, A]) bool
 
-	known    *simplelru.LRU[K, *known[E, K, R]] // what was asked, for its duplicates
-	answers  chan *query[E, K, R]               // has room for all: nobody waits to send
-	asking   sync.WaitGroup
-	broken   atomic.Pointer[broken.Off] // how the first of the queries was broken off that was
-	underWay int                        // queries that are asked, or answered and not taken
-	pause    pause
+	known     *simplelru.LRU[K, *known[E, K, A]] // what was asked, for its duplicates
+	questions chan *query[E, K, A]               // these two have room for all: nobody waits to send
+	answers   chan *query[E, K, A]
+	asking    sync.WaitGroup
+	workers   int                        // goroutines that ask
+	broken    atomic.Pointer[broken.Off] // how the first of the queries was broken off that was
+	underWay  int                        // queries that are asked, or answered and not taken
+	pause     pause
 
 	position int   // of the next input
 	ended    bool  // there is no next input
-	first    bool  // the first query was answered
+	works    bool  // the service answered one
 	failures int   // in a row
 	stopped  error // why no more is asked
 	delivered
 }
 
 // query is what is asked for an input and its duplicates.
-type query[E any, K comparable, R any] struct {
+type query[E any, K comparable, A any] struct {
 	key      K
+	asked    E
 	inputs   []input[E] // that wait for the answer; nil once it was delivered
 	answered bool
-	result   *R
+	answer   A
 	err      error
 }
 
 // known is what is remembered of a query.
-type known[E any, K comparable, R any] struct {
-	query  *query[E, K, R] // nil where its result is packed
-	packed string
+type known[E any, K comparable, A any] struct {
+	query  *query[E, K, A] // nil where it was answered without an error
+	packed string          // its answer, once there is one
 }
 
 type input[E any] struct {
 	position int
 	value    E
+	valid    bool // it has a key
 }
 
 // loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
 // pace is that of the queries.
-func (b *run[E, K, R]) loop() {
+func (b *run[E, K, A]) loop() {
 	for ; b.position < b.policy.From && !b.ended && b.ctx.Err() == nil; b.position++ {
 		_, more := b.next()
 		b.ended = !more
@@ -69,7 +74,7 @@ func (b *run[E, K, R]) loop() {
 			b.stopped = nil // the consumer has enough
 			return
 		}
-		var q *query[E, K, R]
+		var q *query[E, K, A]
 		switch {
 		case b.room():
 			select {
@@ -80,7 +85,7 @@ func (b *run[E, K, R]) loop() {
 		case b.underWay > 0:
 			q = <-b.answers
 		default:
-			if b.ended && b.low == b.position {
+			if b.ended && b.low == b.position && !b.tooMany() {
 				b.stopped = nil // all was delivered
 			}
 			return
@@ -96,57 +101,77 @@ func (b *run[E, K, R]) loop() {
 }
 
 // room reports whether another input can be read.
-func (b *run[E, K, R]) room() bool {
+func (b *run[E, K, A]) room() bool {
 	limit := b.policy.Concurrency
-	if !b.first {
+	if !b.works {
 		limit = 1
 	}
-	return !b.ended && b.underWay < limit && b.position-b.low < Window && b.stopped == nil
+	return !b.ended && b.underWay < limit && b.position-b.low < b.policy.Window && b.stopped == nil
 }
 
 // stop ends the batch, unless err is nil. The first reason counts.
-func (b *run[E, K, R]) stop(err error) { b.stopped = cmp.Or(b.stopped, err) }
+func (b *run[E, K, A]) stop(err error) { b.stopped = cmp.Or(b.stopped, err) }
 
-// read takes one input, and asks for it unless the same was asked before. It returns false when the
-// consumer has enough.
-func (b *run[E, K, R]) read() bool {
+// read takes one input, and asks for it unless the same was asked before, here or by another run. It returns false
+// when the consumer has enough.
+func (b *run[E, K, A]) read() bool {
 	value, more := b.next()
 	if !more {
 		b.ended = true
 		return true
 	}
-	in := input[E]{b.position, value}
+	key, valid := b.Key(value)
+	in := input[E]{b.position, value, valid}
 	b.position++
-	key, ok := b.Key(value)
-	if ok = ok && b.policy.Memory > 0; ok {
+	remembers := valid && b.policy.Memory > 0
+	if remembers {
 		if known, there := b.known.Get(key); there {
 			return b.repeat(in, known)
 		}
 	}
-	q := &query[E, K, R]{key: key, inputs: []input[E]{in}}
-	if ok {
-		b.known.Add(key, &known[E, K, R]{query: q})
+	if valid && b.Done != nil {
+		done, err := b.Done(key)
+		if b.stop(err); err != nil {
+			return true
+		}
+		if done {
+			b.add(in.position)
+			return true
+		}
+	}
+	q := &query[E, K, A]{key: key, asked: value, inputs: []input[E]{in}}
+	if remembers {
+		b.known.Add(key, &known[E, K, A]{query: q})
 	}
 	b.underWay++
-	b.asking.Go(func() {
-		broken.Run(func() { q.result, q.err = b.ask(value) }, func(off *broken.Off) {
+	b.questions <- q
+	if b.underWay > b.workers {
+		b.workers++
+		b.asking.Go(b.work)
+	}
+	return true
+}
+
+// work asks what is to be asked. A goroutine that asks for many has grown its stack once.
+func (b *run[E, K, A]) work() {
+	for q := range b.questions {
+		broken.Run(func() { q.answer, q.err = b.ask(q.asked) }, func(off *broken.Off) {
 			if off != nil {
 				b.broken.CompareAndSwap(nil, off)
 			}
 			b.answers <- q
 		})
-	})
-	return true
+	}
 }
 
 // repeat delivers what is known to an input, or makes it wait for that. It returns false when the consumer has
 // enough.
-func (b *run[E, K, R]) repeat(in input[E], of *known[E, K, R]) bool {
+func (b *run[E, K, A]) repeat(in input[E], of *known[E, K, A]) bool {
 	switch q := of.query; {
 	case q == nil:
 		return b.deliver(in, b.Unpack(of.packed), nil, true)
 	case q.answered:
-		return b.deliver(in, q.result, q.err, true)
+		return b.deliver(in, b.Unpack(of.packed), q.err, true)
 	default:
 		q.inputs = append(q.inputs, in)
 		return true
@@ -154,36 +179,49 @@ func (b *run[E, K, R]) repeat(in input[E], of *known[E, K, R]) bool {
 }
 
 // remember keeps an answer for duplicates that come later, if it may be kept.
-func (b *run[E, K, R]) remember(q *query[E, K, R], keep bool) {
+func (b *run[E, K, A]) remember(q *query[E, K, A], keep bool) {
 	known, there := b.known.Peek(q.key)
 	switch {
 	case !there || known.query != q:
+		return
 	case !keep:
 		b.known.Remove(q.key)
-	case q.err == nil && b.Pack != nil:
-		known.query, known.packed = nil, b.Pack(q.result)
+		return
+	case q.err == nil:
+		known.query = nil
 	}
+	known.packed = b.Pack(q.answer)
 }
 
 // take delivers an answer to all inputs that wait for it. It returns false when the consumer has enough.
-func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
+func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
 	b.underWay--
-	b.first = true
-	verdict := b.Judge(q.err)
+	verdict := b.Judge(q.answer, q.err)
+	b.works = b.works || verdict.Works
 	b.remember(q, verdict.Keep)
 	interruption := b.ctx.Err()
 	b.stop(interruption)
-	if q.err != nil && (verdict.Stop || interruption != nil && errors.Is(q.err, interruption)) {
+	forAll := verdict.Stop || verdict.StopAlone && !b.works
+	if q.err != nil && (forAll || interruption != nil && errors.Is(q.err, interruption)) {
 		b.stop(q.err) // as all that follow would: it is not delivered, and another run begins with it
 		return true
 	}
-	b.count(q.err, verdict)
-	q.answered = true
-	inputs := q.inputs
-	q.inputs = nil
+	b.count(q, verdict)
+	inputs, packed, answer := q.inputs, "", q.answer
+	if len(inputs) > 1 {
+		packed = b.Pack(answer)
+	}
+	var none A
+	q.answered, q.inputs, q.answer = true, nil, none
 	for i, in := range inputs {
-		if !b.deliver(in, q.result, q.err, i > 0) {
+		if i > 0 {
+			answer = b.Unpack(packed)
+		}
+		if !b.deliver(in, answer, q.err, i > 0) {
 			return false
+		}
+		if i == 0 && verdict.Record && in.valid && b.Record != nil {
+			b.stop(b.Record(q.key))
 		}
 	}
 	return true
@@ -191,27 +229,38 @@ func (b *run[E, K, R]) take(q *query[E, K, R]) bool {
 
 // count stops the batch after too many failures in a row: a service that is down, or another in its
 // place, must not be asked a million times.
-func (b *run[E, K, R]) count(err error, verdict Verdict) {
+func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 	switch {
-	case verdict.Keep:
+	case b.policy.MaxFailures < 1, verdict.Keep && !verdict.Works, verdict.Local:
+	case verdict.Works && b.tooMany(): // those that stopped it are asked again
+	case verdict.Works:
 		b.failures = 0
-	case verdict.Local:
+		b.answered(q.inputs[0].position)
 	default:
-		if b.failures++; b.failures == b.policy.MaxFailures {
-			b.stop(err)
+		for _, in := range q.inputs {
+			b.failed = append(b.failed, in.position)
+		}
+		if b.failures++; b.tooMany() {
+			b.stop(q.err)
 		}
 	}
 }
 
-func (b *run[E, K, R]) deliver(in input[E], result *R, err error, repeated bool) bool {
+// tooMany reports whether failures in a row have stopped the batch.
+func (b *run[E, K, A]) tooMany() bool {
+	return b.policy.MaxFailures > 0 && b.failures >= b.policy.MaxFailures
+}
+
+func (b *run[E, K, A]) deliver(in input[E], answer A, err error, repeated bool) bool {
 	b.add(in.position)
-	return b.yield(Line[E, R]{Position: in.position, Input: in.value, Result: result, Err: err, Repeated: repeated, Next: b.low})
+	return b.yield(Line[E, A]{Position: in.position, Input: in.value, Answer: answer, Err: err, Repeated: repeated, Next: b.resume()})
 }
 
 // delivered knows which positions were delivered.
 type delivered struct {
-	low   int              // the lowest that was not
-	above map[int]struct{} // those above it that were
+	low    int              // the lowest that was not
+	above  map[int]struct{} // those above it that were
+	failed []int            // failures after which no input beyond them was answered
 }
 
 func (d *delivered) add(position int) {
@@ -223,4 +272,17 @@ func (d *delivered) add(position int) {
 		delete(d.above, d.low)
 		d.low++
 	}
+}
+
+// answered takes note of an answer: what failed before its input failed by itself.
+func (d *delivered) answered(position int) {
+	d.failed = slices.DeleteFunc(d.failed, func(failed int) bool { return failed < position })
+}
+
+// resume returns where another run goes on.
+func (d *delivered) resume() int {
+	if len(d.failed) == 0 {
+		return d.low
+	}
+	return min(d.low, slices.Min(d.failed))
 }

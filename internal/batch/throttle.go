@@ -48,13 +48,13 @@ func (p *pause) wait(ctx context.Context) {
 }
 
 // ask asks for an input, and again where it was throttled, after a pause of the whole batch.
-func (b *run[E, K, R]) ask(input E) (*R, error) {
+func (b *run[E, K, A]) ask(input E) (A, error) {
 	for try := 1; ; try++ {
 		b.pause.wait(b.ctx)
-		result, err := b.Ask(b.ctx, input)
-		verdict := b.Judge(err)
+		answer, err := b.Ask(b.ctx, input)
+		verdict := b.Judge(answer, err)
 		if !verdict.Slower || try == throttleTries {
-			return result, err
+			return answer, err
 		}
 		b.pause.extend(max(verdict.After, throttleBase<<(try-1)))
 	}

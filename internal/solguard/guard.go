@@ -4,7 +4,7 @@
 //
 //  1. A refused credential is not sent, until its time is over or Forget says that it is right by now.
 //  2. One that was accepted within the last minutes ([Recent]) is sent by any number of calls side by side,
-//     until one of them gets no answer, which may have been a refusal.
+//     until one of them gets no answer, which may have been a refusal, or others were refused elsewhere.
 //  3. Every other goes alone: of a user, one call at a time, while the others wait for what comes of it.
 //  4. A refusal counts whenever it arrives, and from then on nobody who was let in before may begin to
 //     send. An acceptance counts only if its call began after the last refusal.

@@ -14,12 +14,12 @@ const (
 
 // state is what is known of a credential.
 type state struct {
-	accepted   time.Time // the last time; zero for never, or for not since it was refused
-	unanswered time.Time // when it was sent after that and no answer came, the last time; zero for never
-	refusal    *Refused  // the last; nil for none
-	until      time.Time // when it ends to block; zero for none
-	doubts     int       // the unexplained refusals since it was accepted
-	turns      int       // under way
+	accepted time.Time // the last time; zero for never, or for not since it was refused
+	against  time.Time // when no answer came after that, or others were refused, the last time; zero for never
+	refusal  *Refused  // the last; nil for none
+	until    time.Time // when it ends to block; zero for none
+	doubts   int       // the unexplained refusals since it was accepted
+	turns    int       // under way
 }
 
 func (s *state) blocked(now time.Time) bool { return !s.until.IsZero() && now.Before(s.until) }
@@ -32,7 +32,7 @@ func (s *state) known(now time.Time, memory time.Duration) bool {
 // recent reports whether it was accepted within the last minutes, and nothing speaks against it since. One
 // that was accepted later than now, before the clock was set back, was not.
 func (s *state) recent(now time.Time, memory time.Duration) bool {
-	return s.doubts == 0 && s.unanswered.IsZero() && s.known(now, min(Recent, memory)) && s.accepted.Sub(now) < Recent
+	return s.doubts == 0 && s.against.IsZero() && s.known(now, min(Recent, memory)) && s.accepted.Sub(now) < Recent
 }
 
 // block takes note of a refusal. It never shortens another.

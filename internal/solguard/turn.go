@@ -35,7 +35,7 @@ func (t *Turn) Accepted(at time.Time) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
 	s := t.state
-	if s.refusal != nil && !at.After(s.refusal.Since) || !at.After(s.unanswered) || at.Before(s.accepted) {
+	if s.refusal != nil && !at.After(s.refusal.Since) || !at.After(s.against) || at.Before(s.accepted) {
 		return
 	}
 	t.accept(at)
@@ -44,10 +44,11 @@ func (t *Turn) Accepted(at time.Time) {
 	}
 }
 
-// Block takes note that others were refused: the credential is not sent before until.
+// Block takes note that others were refused: the credential is not sent before until, and then by one call first.
 func (t *Turn) Block(since, until time.Time) {
 	t.guard.mu.Lock()
 	defer t.guard.mu.Unlock()
+	t.state.against = t.guard.now()
 	t.state.block(&Refused{Since: since, Elsewhere: true}, until)
 }
 
@@ -63,7 +64,7 @@ func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 	case Rejected, Doubtful:
 		blocked = t.refuse(v, now)
 	case Unanswered:
-		t.state.unanswered = now
+		t.state.against = now
 	case Unproven:
 	}
 	t.end()
@@ -75,7 +76,7 @@ func (t *Turn) Leave(v Verdict) (blocked time.Duration) {
 // what that says.
 func (t *Turn) accept(at time.Time) {
 	if t.state.refusal == t.refusal {
-		t.state.accepted, t.state.doubts, t.state.unanswered = at, 0, time.Time{}
+		t.state.accepted, t.state.doubts, t.state.against = at, 0, time.Time{}
 	}
 }
 

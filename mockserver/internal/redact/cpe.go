@@ -11,15 +11,15 @@ const masked = `"***"`
 // cpeFields are the fields of a receipt validation, in the order of docs/contrato.md, 2.3.
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
-// CPE writes the body of a receipt validation without its clave, which is also taken out of a field where
-// it does not belong. Members that the contract does not know may be anything, and are left out.
-func CPE(object map[string]json.RawMessage) string {
+// CPE writes the body of a receipt validation without its clave and without keys, which are also taken out of a
+// field where they do not belong. Members that the contract does not know may be anything, and are left out.
+func CPE(object map[string]json.RawMessage, keys Keys) string {
 	var clave string
 	_ = json.Unmarshal(object["claveSol"], &clave) // of another type: there is no text to look for
 	var members []string
 	for _, name := range cpeFields {
 		if raw, ok := object[name]; ok {
-			members = append(members, `"`+name+`":`+cpeValue(name, raw, clave))
+			members = append(members, `"`+name+`":`+cpeValue(name, raw, clave, keys))
 		}
 	}
 	return "{" + strings.Join(members, ",") + "}"
@@ -27,10 +27,10 @@ func CPE(object map[string]json.RawMessage) string {
 
 // cpeValue is what is kept of a field's value: all of it where it has the shape of the field, the end of a
 // user's name, and nothing of what may be a misplaced secret.
-func cpeValue(name string, raw json.RawMessage, clave string) string {
+func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string {
 	var text string
 	isText := json.Unmarshal(raw, &text) == nil
-	if clave != "" && strings.Contains(string(raw)+text, clave) {
+	if clave != "" && strings.Contains(string(raw)+text, clave) || keys.in(string(raw)) || keys.in(text) {
 		return masked
 	}
 	switch name {

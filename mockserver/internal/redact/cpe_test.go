@@ -37,7 +37,28 @@ func TestCPE(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var object map[string]json.RawMessage
 			require.NoError(t, json.Unmarshal([]byte(c.body), &object))
-			assert.Equal(t, c.want, redact.CPE(object))
+			assert.Equal(t, c.want, redact.CPE(object, nil))
+		})
+	}
+}
+
+// What is a key stands in no field, whatever else it may be.
+func TestCPEWithoutKeys(t *testing.T) {
+	keys := redact.NewKeys("20777777777", "87654321", "corta")
+	for name, c := range map[string]struct{ body, want string }{
+		"as the issuer's RUC":    {`{"rucEmisor":"20777777777"}`, `{"rucEmisor":"***"}`},
+		"as the caller's RUC":    {`{"rucSolicitante":"20777777777"}`, `{"rucSolicitante":"***"}`},
+		"in escapes":             {`{"rucEmisor":"\u00320777777777"}`, `{"rucEmisor":"***"}`},
+		"as the number":          {`{"numero":87654321}`, `{"numero":"***"}`},
+		"as a part of a RUC":     {`{"rucEmisor":"20876543215"}`, `{"rucEmisor":"***"}`},
+		"as the user":            {`{"usuarioSol":"87654321"}`, `{"usuarioSol":"***"}`},
+		"a short key is no part": {`{"usuarioSol":"corta"}`, `{"usuarioSol":"***ta"}`},
+		"none":                   {`{"rucEmisor":"20100070970","numero":123}`, `{"rucEmisor":"20100070970","numero":123}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var object map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(c.body), &object))
+			assert.Equal(t, c.want, redact.CPE(object, keys))
 		})
 	}
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"html"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,8 +36,9 @@ func (ks Keys) And(more ...string) Keys {
 	return ks
 }
 
-// Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes
-// of a URL or of JSON, in several of them or in escapes of escapes, the text is shown without any.
+// Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes of a
+// URL, of JSON or of HTML, in several of them or in escapes of escapes, the text is shown without any. In other
+// letters (capitals, base64) a key is not found.
 func (ks Keys) Out(s string) string {
 	if len(s) < keyShortest {
 		return s
@@ -54,6 +56,9 @@ func (ks Keys) Out(s string) string {
 	return s
 }
 
+// in reports whether there is a key in a text.
+func (ks Keys) in(s string) bool { return ks.Out(s) != s }
+
 // without puts the fingerprint of a key in the place of the key, as it is written.
 func without(s, written, key string) string {
 	if strings.Contains(s, written) {
@@ -64,14 +69,14 @@ func without(s, written, key string) string {
 
 // mayBeIn reports whether Out has to look closer.
 func (ks Keys) mayBeIn(text []byte) bool {
-	return len(ks) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0) ||
+	return len(ks) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, '&') >= 0) ||
 		slices.ContainsFunc(ks, func(k searched) bool { return bytes.Contains(text, []byte(k.key)) })
 }
 
-// unescaped takes the escapes of URLs and of JSON out of a text, also those that appear when another one
+// unescaped takes the escapes of URLs, JSON and HTML out of a text, also those that appear when another one
 // is taken out, as in %2541.
 func unescaped(s string) string {
-	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 { // twice as fast as ContainsAny: every request passes here
+	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 { // three times as fast as ContainsAny: every request passes here
 		return s
 	}
 	b := make([]byte, 0, len(s))
@@ -94,17 +99,26 @@ func lastEscape(b []byte) (c byte, length int) {
 	for _, e := range [...]struct {
 		start  string
 		digits int
-	}{{"%", 2}, {`\u`, 4}, {`\x`, 2}} {
+	}{{"%", 2}, {"%u", 4}, {`\x`, 2}, {`\u`, 4}, {`\U`, 8}} {
 		digits := len(b) - e.digits
 		if digits < 0 || !bytes.HasSuffix(b[:digits], []byte(e.start)) {
 			continue
 		}
-		if n, err := strconv.ParseUint(string(b[digits:]), 16, 16); err == nil && n < 0x80 {
+		if n, err := strconv.ParseUint(string(b[digits:]), 16, 32); err == nil && n < 0x80 {
 			return byte(n), len(e.start) + e.digits
 		}
 	}
 	if n := len(b); n >= 2 && b[n-2] == '\\' && strings.IndexByte(`"\/`, b[n-1]) >= 0 {
 		return b[n-1], 2
+	}
+	if n := len(b); n > 0 && b[n-1] == ';' {
+		const longest = len("&#x00000041;")
+		if at := bytes.LastIndexByte(b[max(0, n-longest):], '&'); at >= 0 {
+			at += max(0, n-longest)
+			if text := html.UnescapeString(string(b[at:])); len(text) == 1 {
+				return text[0], n - at
+			}
+		}
 	}
 	return 0, 0
 }

@@ -26,6 +26,13 @@ func TestKeysAreFoundInEveryWriting(t *testing.T) {
 		"escapes of escapes":                {[]string{key}, "x=%25%36%33anario%2525252D4711", "x=" + id},
 		"escapes of JSON":                   {[]string{`con"una\diagonal`}, `«con\"una\\diagonal»`, "«" + redact.Fingerprint(`con"una\diagonal`) + "»"},
 		"code points":                       {[]string{key}, `\u0063anario\x2d4711`, id},
+		"a slash of JSON":                   {[]string{"una/clave"}, `una\/clave`, redact.Fingerprint("una/clave")},
+		"an escaped backslash":              {[]string{key}, `\\u0063anario\\x2d4711`, id},
+		"long code points":                  {[]string{key}, `\U00000063anario-4711`, id},
+		"code points of a URL":              {[]string{key}, `%u0063anario%u002D4711`, id},
+		"HTML":                              {[]string{key}, `&#99;anario&#x2d;4711 &#x0000063;anario&#045;4711`, id + " " + id},
+		"names of HTML":                     {[]string{`una&"clave`}, `una&amp;&quot;clave una&#38;amp;&quot;clave`, redact.Fingerprint(`una&"clave`) + " " + redact.Fingerprint(`una&"clave`)},
+		"HTML of other text":                {[]string{key}, `a & b; &nada; &#; &amp;amp;`, `a & b; &nada; &#; &amp;amp;`},
 		"of several kinds":                  {[]string{key}, `%5Cu0063anario-4711`, id},
 		"a key with an escape":              {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
 		"too short without its escapes":     {[]string{"%61%70i"}, "/api/tipocambio %61%70i", "/api/tipocambio " + redact.Fingerprint("%61%70i")},
@@ -44,6 +51,6 @@ func TestAndLeavesTheKeysAsTheyAre(t *testing.T) {
 
 // A text is read once, whatever is in it.
 func TestEscapesWithoutEnd(t *testing.T) {
-	hostile := strings.Repeat("%25", 1<<18) + strings.Repeat(`\`, 1<<18)
+	hostile := strings.Repeat("%25", 1<<18) + strings.Repeat(`\`, 1<<18) + strings.Repeat("&amp;", 1<<16) + strings.Repeat(";", 1<<16)
 	assert.Equal(t, hostile, redact.NewKeys(key).Out(hostile))
 }

@@ -51,6 +51,15 @@ func Text(s string, keys Keys) string {
 	return s
 }
 
+// Path bounds a path without the keys. The words of its route, with which it begins, are no secret.
+func Path(path, words string, keys Keys) string {
+	rest := strings.TrimPrefix(path, words)
+	if shown := Text(rest, keys); shown != rest {
+		return words + shown
+	}
+	return path
+}
+
 // Answer bounds an answer's body, without the keys: a fault may have put one there.
 func Answer(body []byte, keys Keys) []byte {
 	if keys.mayBeIn(body) {

@@ -81,3 +81,18 @@ func TestQueryIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, redact.Query(u, redact.NewKeys(key)), 300+len("…"))
 }
+
+func TestPath(t *testing.T) {
+	keys, id := redact.NewKeys("contribuyentes", key), redact.Fingerprint(key)
+	long := strings.Repeat("a", 301)
+	for name, c := range map[string]struct{ path, words, want string }{
+		"as it is":           {"/api/contribuyentes/20131312955", "/api/contribuyentes/", "/api/contribuyentes/20131312955"},
+		"a key behind":       {"/api/contribuyentes/" + key, "/api/contribuyentes/", "/api/contribuyentes/" + id},
+		"the word again":     {"/api/contribuyentes/contribuyentes", "/api/contribuyentes/", "/api/contribuyentes/" + redact.Fingerprint("contribuyentes")},
+		"without a route":    {"/api/contribuyentes", "", "/api/" + redact.Fingerprint("contribuyentes")},
+		"too long":           {"/api/contribuyentes/" + long, "/api/contribuyentes/", "/api/contribuyentes/" + long[:300] + "…"},
+		"too long, and over": {"/api/contribuyentes/" + long[:300] + "…", "/api/contribuyentes/", "/api/contribuyentes/" + long[:300] + "…"},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Path(c.path, c.words, keys)) })
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -37,7 +38,12 @@ func explain(text []byte, err error) (at int, why error) {
 		if member == "" {
 			english, spanish = "this", "esto"
 		}
-		return int(shape.Offset) - 1, &Reason{
+		at := max(0, int(shape.Offset)-1)
+		if value, ok := strings.CutPrefix(shape.Value, notDuration); ok {
+			value = strconv.Quote(Short(value))
+			return at, &Reason{english + ": " + value + " is no duration such as 1.5s or 30m", spanish + ": " + value + " no es una duración como 1.5s o 30m"}
+		}
+		return at, &Reason{
 			english + " is a JSON " + kind + ": want " + want.english, spanish + " es " + is + ": se espera " + want.spanish,
 		}
 	}
@@ -47,7 +53,29 @@ func explain(text []byte, err error) (at int, why error) {
 	if !strings.HasPrefix(err.Error(), "json:") {
 		return 0, err
 	}
-	return 0, reason("a value that cannot be read", "un valor que no se puede leer")
+	english, spanish := "a value that cannot be read", "un valor que no se puede leer"
+	if member := wrongNumber(text, err); member != "" {
+		english, spanish = english+": "+member+" is a number such as 3.750", spanish+": "+member+" es un número como 3.750"
+	}
+	return 0, &Reason{english, spanish}
+}
+
+// wrongNumber returns the quoted name of a member that is a [json.Number] and has a text that is none: package
+// json tells the value only.
+func wrongNumber(text []byte, err error) string {
+	value, ok := strings.CutPrefix(err.Error(), "json: invalid number literal, trying to unmarshal ")
+	if !ok {
+		return ""
+	}
+	value, unquoted := strconv.Unquote(strings.TrimSuffix(value, " into Number"))
+	if unquoted != nil {
+		return ""
+	}
+	member := regexp.MustCompile(`("\w+")\s*:\s*` + regexp.QuoteMeta(value)).FindSubmatch(text)
+	if member == nil {
+		return ""
+	}
+	return string(member[1])
 }
 
 // kinds are the kinds of JSON in Spanish.
@@ -56,6 +84,12 @@ var kinds = map[string]string{
 }
 
 func wanted(t reflect.Type) Reason {
+	switch t {
+	case reflect.TypeFor[Duration]():
+		return Reason{"a duration such as 1.5s or 30m, in quotes", "una duración como 1.5s o 30m, entre comillas"}
+	case reflect.TypeFor[json.Number]():
+		return Reason{"a number such as 3.750", "un número como 3.750"}
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return Reason{"a text, in quotes", "un texto, entre comillas"}

@@ -16,9 +16,11 @@ func TestDecode(t *testing.T) {
 		"right":            {`{"price": 3.750, "wait": "1.5s"}`, ""},
 		"unknown member":   {`{"precio": 4711}`, `unknown member "precio"`},
 		"a long member":    {`{"` + strings.Repeat("x", 60) + `": 1}`, `unknown member "` + strings.Repeat("x", 39) + "…"},
-		"wrong type":       {`{"price": true}`, `"price" is a JSON bool: want a text, in quotes`},
-		"no number":        {`{"price": "4711x"}`, "a value that cannot be read"},
-		"the type's words": {`{"wait": "15"}`, `"15" is no duration such as 1.5s or 30m`},
+		"wrong type":       {`{"price": true}`, `"price" is a JSON bool: want a number such as 3.750`},
+		"no number":        {`{"price": "4711x"}`, `a value that cannot be read: "price" is a number such as 3.750`},
+		"no duration":      {`{"wait": 15}`, `"wait" is a JSON number: want a duration such as 1.5s or 30m, in quotes`},
+		"no text at all":   {`{"price": ""}`, `a value that cannot be read: "price" is a number such as 3.750`},
+		"the type's words": {`{"wait": "15"}`, `"wait": "15" is no duration such as 1.5s or 30m`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var v struct {

@@ -12,9 +12,12 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
+	"path"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -66,6 +69,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, p)
 		return
 	}
+	// The mux would answer another writing of a path with a redirect, in English.
+	if clean := path.Clean(r.URL.Path); clean+"/" == Prefix && r.URL.Path != Prefix || r.URL.Path != clean && r.URL.Path != clean+"/" {
+		a.refuse(w, noRoute(r))
+		return
+	}
 	a.mux.ServeHTTP(w, r)
 }
 
@@ -80,7 +88,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	case !known:
 		a.refuse(w, wrongMethod(methods, a.Mock.WithoutKeys(r.Method)))
 		return
-	case (method == http.MethodPost || method == http.MethodPut) && r.ContentLength != 0 && !isJSON(r):
+	case (method == http.MethodPost || method == http.MethodPut) && !isJSON(r) && hasBody(r):
 		a.refuse(w, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
 		return
 	}
@@ -100,6 +108,15 @@ func (a *api) refuse(w http.ResponseWriter, p *problem) {
 	shown := *p
 	shown.text = a.Mock.WithoutKeys(p.text)
 	shown.write(w)
+}
+
+// hasBody reports whether a request has a body: one whose length is not told may be empty all the same.
+func hasBody(r *http.Request) bool {
+	if r.ContentLength >= 0 {
+		return r.ContentLength > 0
+	}
+	_, err := io.ReadFull(r.Body, make([]byte, 1))
+	return !errors.Is(err, io.EOF)
 }
 
 func isJSON(r *http.Request) bool {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestHealthAndList(t *testing.T) {
@@ -37,6 +39,11 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	} {
 		method, path, _ := strings.Cut(line, " ")
 		r.do(method, path, "").isProblem(t, 404, codeNoRoute, "¿quiso decir "+near+"? No existe")
+	}
+	for _, path := range []string{"/data", "./data", "x/../data", "data//", "//"} { // a mux would redirect them
+		got := r.do("GET", path, "")
+		got.isProblem(t, 404, codeNoRoute, "¿quiso decir GET /_mock/")
+		assert.Empty(t, got.header.Get("Location"))
 	}
 	got := r.do("DELETE", "clock", "")
 	got.isProblem(t, 405, codeMethod, "use GET o PUT")
@@ -189,4 +196,34 @@ func TestTooMuch(t *testing.T) {
 	body := strings.Repeat(" ", bodyMost+1)
 	r.do("PUT", "clock", body).isProblem(t, 413, codeTooLarge, "bytes")
 	r.do("PUT", "data", body).isProblem(t, 413, codeTooLarge, "-data")
+}
+
+// A body whose length is not told may be empty all the same; one that is not is refused like any other.
+func TestABodyOfUnknownLength(t *testing.T) {
+	for name, c := range map[string]struct {
+		method, path, body, kind string
+		status                   int
+	}{
+		"an empty POST":        {"POST", "reset", "", "", 204},
+		"an empty PUT":         {"PUT", "clock", "", "", 400},
+		"an empty form":        {"POST", "reset", "", "application/x-www-form-urlencoded", 204},
+		"text":                 {"POST", "reset", "parts", "text/plain", 415},
+		"JSON without a type":  {"POST", "reset", `{"parts": ["journal"]}`, "", 415},
+		"PUT without a type":   {"PUT", "clock", `{"frozen": true}`, "", 415},
+		"JSON, and it says so": {"POST", "reset", `{"parts": ["journal"]}`, "application/json", 204},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t)
+			r.call(lookup, "s3creta")
+			req, err := http.NewRequest(c.method, "http://mock/_mock/"+c.path, io.NopCloser(strings.NewReader(c.body)))
+			require.NoError(t, err)
+			req.ContentLength = -1
+			req.Header.Set("Content-Type", c.kind)
+			w := &recorder{reply: reply{status: 200, header: http.Header{}}}
+			r.api.ServeHTTP(w, req)
+			assert.Equal(t, c.status, w.status, w.b.String())
+			assert.Equal(t, c.status == 204, len(r.mock.Requests()) == 0)
+			assert.False(t, r.mock.Frozen())
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,9 +67,9 @@ func inSpanish(err error) string {
 	case errors.As(err, &told):
 		return told.Spanish()
 	case errors.As(err, &moment), strings.HasPrefix(err.Error(), "Time.UnmarshalJSON:"):
-		return "una hora se escribe como 2026-11-20T16:59:00-05:00"
+		return "now: una hora se escribe como 2026-11-20T16:59:00-05:00" // no other member is one
 	case errors.As(err, &shape) && shape.Field != "":
-		return fmt.Sprintf("%q es de otro tipo", shape.Field)
+		return fmt.Sprintf("%q es de otro tipo: se espera %s", shape.Field, wanted(shape.Type))
 	case errors.As(err, &shape):
 		return "no es un objeto"
 	case errors.As(err, &syntax):
@@ -78,6 +79,21 @@ func inSpanish(err error) string {
 		return "no existe el miembro " + member
 	}
 	return "no se puede leer"
+}
+
+// wanted is what a member takes.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "un texto, entre comillas"
+	case reflect.Int:
+		return "un número entero"
+	case reflect.Bool:
+		return "true o false"
+	case reflect.Slice:
+		return "una lista"
+	}
+	return "un objeto"
 }
 
 // noRoute names the route that may have been meant. It does not repeat the path, which may be anything.

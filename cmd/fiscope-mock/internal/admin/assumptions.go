@@ -5,8 +5,10 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func (a *api) getAssumptions(*http.Request) (any, error) {
@@ -16,25 +18,28 @@ func (a *api) getAssumptions(*http.Request) (any, error) {
 // putAssumptions changes those that the body names, all or none, and answers with all of them.
 func (a *api) putAssumptions(r *http.Request) (any, error) {
 	const shape = `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN"}`
-	var changes map[string]any // text as for -assume, a number or a boolean
+	var changes map[string]json.RawMessage // text as for -assume, a number or a boolean
 	if err := read(r, &changes, shape); err != nil {
 		return nil, err
 	}
 	if len(changes) == 0 {
 		return nil, invalid("envíe "+shape, "no dice qué lectura cambia")
 	}
-	assume := a.Mock.Assumptions()
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		value, ok := changes[name].(string)
-		if !ok {
-			text, _ := json.Marshal(changes[name]) // it came as JSON
-			value = string(text)
+	err := a.Mock.ChangeAssumptions(func(assume *mockserver.Assumptions) error {
+		for _, name := range slices.Sorted(maps.Keys(changes)) {
+			setting, value := name, string(changes[name])
+			if text := ""; json.Unmarshal(changes[name], &text) == nil && value != "null" {
+				setting += "=" + text
+			} else if strings.Trim(value[:1], "-0123456789tf") == "" {
+				setting += "=" + value
+			} // else it has no value, at which its error says those that it takes
+			if err := assumption.Set(assume, setting); err != nil {
+				return invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+			}
 		}
-		if err := assumption.Set(&assume, name+"="+value); err != nil {
-			return nil, invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
-		}
-	}
-	if err := a.Mock.SetAssumptions(assume); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	return a.getAssumptions(r)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
@@ -44,6 +45,9 @@ func TestPutAssumptions(t *testing.T) {
 	now := r.mock.Assumptions()
 	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
 	assert.True(t, now.ResetRolling)
+	r.ok(new(any), "PUT", "assumptions", `{"BlockAfter": 1234567890123456789, "BlockFor": "1h", "ChargeFailures": false}`)
+	assert.Equal(t, 1234567890123456789, r.mock.Assumptions().BlockAfter, "to its last digit")
+	now = r.mock.Assumptions()
 	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
 
 	for body, says := range map[string]string{
@@ -52,6 +56,14 @@ func TestPutAssumptions(t *testing.T) {
 		"[]":                          "no es el JSON esperado",
 		`{"Nada": 1}`:                 "Nada",
 		`{"BlockAfter": {}}`:          "BlockAfter",
+		`{"CodeInvalidRUC": null}`:    "CodeInvalidRUC se escribe como un código (INVALID_RUC, ",
+		`{"CodeInvalidRUC": {"a":1}}`: "CodeInvalidRUC se escribe como un código",
+		`{"CodeInvalidRUC": ["a"]}`:   "CodeInvalidRUC se escribe como un código",
+		`{"Unknown": null}`:           "Unknown se escribe como uno de ",
+		`{"MissingKey": null}`:        "MissingKey se escribe como ESTADO",
+		`{"ResetRolling": null}`:      "ResetRolling",
+		`{"KeyBody": {"a": "empty"}}`: "KeyBody",
+		`{"Nada": null}`:              "los nombres son",
 		`{"BlockAfter": null}`:        "BlockAfter",
 		`{"BlockAfter": 1.5}`:         "BlockAfter",
 		`{"BlockAfter": -1}`:          "BlockAfter",
@@ -62,4 +74,63 @@ func TestPutAssumptions(t *testing.T) {
 		r.do("PUT", "assumptions", body).isProblem(t, 400, codeInvalid, says)
 		assert.Equal(t, now, r.mock.Assumptions(), "all or none: %s", body)
 	}
+}
+
+// Who changes one reading loses nobody else's change of another one.
+func TestAssumptionsOfSeveralAtOnce(t *testing.T) {
+	r := start(t)
+	for range 100 {
+		r.ok(new(any), "PUT", "assumptions", `{"BlockAfter": 3, "ChargeFailures": true, "HeadersEverywhere": false}`)
+		r.ok(new(any), "PUT", "quotas", `{"limit": 1000}`)
+		var wg sync.WaitGroup
+		for path, body := range map[string]string{"quotas": `{"limit": 7}`} {
+			wg.Go(func() { r.ok(new(any), "PUT", path, body) })
+		}
+		for _, body := range []string{`{"BlockAfter": 9}`, `{"ChargeFailures": false}`, `{"HeadersEverywhere": true}`} {
+			wg.Go(func() { r.ok(new(any), "PUT", "assumptions", body) })
+		}
+		wg.Wait()
+		want := mockserver.DefaultAssumptions()
+		want.BlockAfter, want.ChargeFailures, want.HeadersEverywhere, want.Quota = 9, false, true, 7
+		require.Equal(t, want, r.mock.Assumptions())
+	}
+}
+
+// The Quota of the readings is the limit in force, also after the limit was set as that of the key.
+func TestTheQuotaThatIsShownIsInForce(t *testing.T) {
+	r := start(t)
+	shown := func() string {
+		for _, item := range assumption.List(r.mock.Assumptions()) {
+			if item.Name == "Quota" {
+				return item.Value
+			}
+		}
+		return ""
+	}
+	limit := func() int {
+		q, _ := r.mock.Quota(r.mock.APIKey)
+		return q.Limit
+	}
+	r.ok(new(any), "PUT", "quotas", `{"limit": 3}`)
+	assert.Equal(t, "3", shown())
+	r.ok(new(any), "PUT", "assumptions", `{"BlockAfter": 9}`)
+	assert.Equal(t, 3, limit(), "another reading")
+	r.ok(new(any), "PUT", "assumptions", `{"Quota": 1000}`)
+	assert.Equal(t, 1000, limit())
+	assert.Equal(t, "1000", shown())
+	r.ok(new(any), "PUT", "quotas", `{"limit": 5}`, "X-API-KEY", "s3creta")
+	assert.Equal(t, "1000", shown(), "another key")
+	r.do("PUT", "assumptions", `{"Quota": -2}`).isProblem(t, 400, codeInvalid, "Quota")
+	assert.Equal(t, 1000, limit())
+}
+
+// A zone that is set again is the same one.
+func TestAZoneThatIsSetAgain(t *testing.T) {
+	r := start(t)
+	for range 2 {
+		r.ok(new(any), "PUT", "assumptions", `{"ResetZone": "America/Santiago"}`)
+		r.call(lookup, "s3creta")
+	}
+	q, _ := r.mock.Quota("s3creta")
+	assert.Equal(t, 2, q.Used)
 }

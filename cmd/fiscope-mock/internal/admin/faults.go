@@ -1,15 +1,31 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// shown is a fault as the API shows it: with its key's fingerprint.
-func shown(f mockserver.FaultStatus) mockserver.FaultStatus {
+// shown is a fault as the API shows it: with fingerprints in the place of keys.
+func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 	if f.Match.Key != "" {
 		f.Match.Key = fingerprint(f.Match.Key)
+	}
+	for _, text := range []*string{&f.Name, &f.Match.RUC, &f.Match.UserAgent} {
+		*text = a.Mock.WithoutKeys(*text)
+	}
+	f.Steps = slices.Clone(f.Steps)
+	for i := range f.Steps {
+		e := &f.Steps[i]
+		if e.Body != nil {
+			e.Body = new(a.Mock.WithoutKeys(*e.Body))
+		}
+		e.Header = maps.Clone(e.Header)
+		for name, value := range e.Header {
+			e.Header[name] = a.Mock.WithoutKeys(value)
+		}
 	}
 	return f
 }
@@ -25,7 +41,7 @@ func (a *api) getFaults(r *http.Request) (any, error) {
 	}
 	list := []mockserver.FaultStatus{}
 	for _, f := range faults() {
-		list = append(list, shown(f))
+		list = append(list, a.shown(f))
 	}
 	return list, nil
 }
@@ -53,7 +69,7 @@ func (a *api) postFault(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shown(active.Status()), nil
+	return a.shown(active.Status()), nil
 }
 
 func (a *api) deleteFaults(r *http.Request) (any, error) {
@@ -90,11 +106,17 @@ func (a *api) fault(r *http.Request) (*mockserver.ActiveFault, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := a.Mock.FindFault
+	find, faults := a.Mock.FindFault, a.Mock.Faults
 	if tenant != nil {
-		find = tenant.FindFault
+		find, faults = tenant.FindFault, tenant.Faults
 	}
-	if f := find(r.PathValue("name")); f != nil {
+	name := r.PathValue("name")
+	for _, f := range faults() { // by the name that it is shown with
+		if a.shown(f).Name == name {
+			name = f.Name
+		}
+	}
+	if f := find(name); f != nil {
 		return f, nil
 	}
 	return nil, notFound("vea las que hay en GET /_mock/faults", "no hay ninguna falla con ese nombre")

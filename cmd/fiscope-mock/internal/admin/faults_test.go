@@ -81,3 +81,31 @@ func TestPresets(t *testing.T) {
 	r.ok(&list, "GET", "presets", "")
 	assert.Equal(t, mockserver.Presets(), list)
 }
+
+// A key may stand where a name or a text was asked for. A fault is found by the name that it is shown with, too.
+func TestFaultsShowNoKey(t *testing.T) {
+	r := start(t)
+	const fault = `{"name": "s3creta", "match": {"ruc": "s3creta", "userAgent": "s3creta"}, "steps": [{"status": 500, "body": "s3creta", "header": {"X-Otra": "s3creta"}}]}`
+	posted := r.do("POST", "faults", fault)
+	shown := r.do("GET", "faults", "")
+	for _, a := range []reply{posted, shown} {
+		assert.Equal(t, 200, a.status)
+		assert.NotContains(t, a.body, "s3creta")
+		assert.Contains(t, a.body, fingerprint("s3creta"))
+	}
+	assert.Equal(t, "s3creta", *r.mock.Faults()[0].Steps[0].Body, "as it was set")
+	assert.Equal(t, "s3creta", r.mock.Faults()[0].Steps[0].Header["X-Otra"])
+	r.ok(nil, "POST", "faults/s3creta/release", "")
+	r.ok(nil, "DELETE", "faults/"+fingerprint("s3creta"), "")
+	assert.Empty(t, r.mock.Faults())
+}
+
+// Somebody may write a clave where a RUC is asked for.
+func TestPutDataRepeatsNoMisplacedClave(t *testing.T) {
+	r := start(t)
+	for _, body := range []string{`{"usuarios": [{"ruc": "canario-4711", "usuario": "A", "clave": "B"}]}`, `{"deleted": {"usuarios": [{"ruc": "canario-4711", "usuario": "A"}]}}`} {
+		got := r.do("PUT", "data", body)
+		assert.Equal(t, 400, got.status)
+		assert.NotContains(t, got.body, "canario")
+	}
+}

@@ -65,16 +65,24 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 	if err := read(r, &to, shape); err != nil {
 		return nil, err
 	}
-	if to.Limit == nil && to.Used == nil || to.Limit != nil && *to.Limit < mockserver.Unlimited || to.Used != nil && *to.Used < 0 {
-		return nil, invalid("envíe "+shape, "no dice ninguna cuota, o una que no puede ser")
+	switch {
+	case to.Limit == nil && to.Used == nil:
+		return nil, invalid("envíe "+shape, "no dice ninguna cuota")
+	case to.Limit != nil && *to.Limit < mockserver.Unlimited:
+		return nil, invalid("envíe "+shape, "limit es menor que -1, que es sin límite")
+	case to.Used != nil && *to.Used < 0:
+		return nil, invalid("envíe "+shape, "used es menor que 0")
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
 		return nil, err
 	}
-	key := a.Mock.APIKey
+	key := a.Mock.OwnKey()
 	if tenant != nil {
 		key = tenant.APIKey
+	}
+	if _, ok := a.Mock.Quota(key); !ok {
+		return nil, notFound("envíe X-API-KEY con una clave de este servidor, o agréguela con PUT /_mock/data", "la clave propia del servidor fue retirada")
 	}
 	if to.Limit != nil {
 		err = a.Mock.PutKey(key, *to.Limit)

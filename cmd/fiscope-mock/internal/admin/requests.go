@@ -63,7 +63,7 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	for name, into := range map[string]*int{"status": &q.filter.Status, "after": &after, "limit": &q.limit, "count": &q.count} {
 		if text := values.Get(name); text != "" {
 			if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
-				return q, invalid("quítelo, o envíe un entero desde 0", "%s no es un número", name)
+				return q, invalid("quítelo, o envíe un entero desde 0", "%s no es un número entero desde 0", name)
 			}
 		}
 	}

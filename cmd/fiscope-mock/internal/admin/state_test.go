@@ -209,3 +209,37 @@ func TestClockTakesOrRefuses(t *testing.T) {
 		assert.Less(t, r.do("GET", "quotas/s3creta", "").status, 500)
 	}
 }
+
+// A key that data took away stays away: without X-API-KEY a quota is that of the own key, which is the first of
+// those data, or of nobody.
+func TestTheOwnKeyThatDataTookAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		data string
+		own  string // "" for none
+	}{
+		"another one": {`{"deleted": {"defaultKey": true}, "keys": [{"key": "zeta-clave", "quota": 9}, {"key": "alfa-clave", "quota": 9}]}`, "zeta-clave"},
+		"none":        {`{"deleted": {"defaultKey": true}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t)
+			r.ok(nil, "PUT", "data", c.data)
+			for _, body := range []string{`{"limit": 3}`, `{"used": 1}`, `{"limit": 3, "used": 1}`} {
+				if c.own == "" {
+					r.do("PUT", "quotas", body).isProblem(t, 404, codeNotFound, "X-API-KEY")
+				} else {
+					var q quota
+					r.ok(&q, "PUT", "quotas", body)
+					assert.Equal(t, fingerprint(c.own), q.Key)
+				}
+				assert.Equal(t, 401, r.call(lookup, mockserver.DefaultAPIKey))
+			}
+			if c.own != "" {
+				q, _ := r.mock.Quota(c.own)
+				assert.Equal(t, mockserver.Quota{Limit: 3, Used: 1, Remaining: 2, Reset: q.Reset}, q)
+				r.ok(new(any), "PUT", "assumptions", `{"Quota": 6}`)
+				q, _ = r.mock.Quota(c.own)
+				assert.Equal(t, 6, q.Limit)
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package fiscope
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/fiscope/fiscope/internal/scrub"
+)
+
+// QR is what the code on a printed receipt says of it. The code does not name the currency of its amounts, and
+// nobody has signed it: whether there is such a receipt is for [CPEService.Validar] to say. It holds the
+// buyer's document, which may be a DNI: mind where it is stored.
+type QR struct {
+	Comprobante     Comprobante     `json:"comprobante"`
+	IGV             decimal.Decimal `json:"igv"`             // the sum of the tax; zero where the code leaves it out
+	Total           decimal.Decimal `json:"total"`           // in the currency of the receipt
+	Fecha           Fecha           `json:"fecha"`           // of issue
+	TipoDocumento   string          `json:"tipoDocumento"`   // of the buyer, by SUNAT's catalogue 06: "6" is a RUC, "1" a DNI; "" where it is left out
+	NumeroDocumento string          `json:"numeroDocumento"` // of the buyer; "" where it is left out
+	ValorResumen    string          `json:"valorResumen"`    // the digest of the signed file, in Base64; "" where it is left out
+}
+
+// ParseQR reads the text of the code on a printed receipt:
+//
+//	RUC|type|series|number|IGV|total|date|buyer's document type|buyer's document|digest
+//
+// The fields and their order are those of SUNAT's Anexo 6, "Aspectos técnicos", 6.4.3 (Resolución
+// 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it), where IGV and buyer are "de ser el caso". What follows
+// the date may be missing, and what follows the digest, as the signature of older codes, is not read. Blanks
+// around a field are dropped. The date is YYYY-MM-DD or, as many print it, DD/MM/YYYY or DD-MM-YYYY. An amount
+// is digits with a point, if it has decimals: a comma could part thousands or decimals, and is refused.
+//
+// The error is an ErrInvalidRequest. It names the field, and shows no document of the buyer and no RUC in full.
+func ParseQR(s string) (QR, error) {
+	fields := strings.Split(s, "|")
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	const least = 7
+	if len(fields) < least {
+		return QR{}, fmt.Errorf("%w: the text of a receipt's code has %d fields or more, parted by |: this has %d", ErrInvalidRequest, least, len(fields))
+	}
+	c, err := newComprobante(fields[0], fields[1], fields[2]+"-"+fields[3])
+	if err != nil {
+		return QR{}, err
+	}
+	q := QR{Comprobante: c}
+	var ok bool
+	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
+		return QR{}, notOfQR("IGV", fields[4])
+	}
+	if q.Total, ok = importeDeQR(fields[5]); !ok {
+		return QR{}, notOfQR("total", fields[5])
+	}
+	if q.Fecha, ok = fechaDeQR(fields[6]); !ok {
+		return QR{}, notOfQR("date", fields[6])
+	}
+	rest := append(fields[least:], "", "", "")
+	q.TipoDocumento, q.NumeroDocumento, q.ValorResumen = rest[0], rest[1], rest[2]
+	return q, nil
+}
+
+func notOfQR(name, field string) error {
+	return fmt.Errorf("%w: the %s of a receipt's code cannot be read: %q", ErrInvalidRequest, name, scrub.Cut(scrub.AbridgeRUCs(field), 20))
+}
+
+var formaDeImporte = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,12})?$`)
+
+func importeDeQR(s string) (importe decimal.Decimal, ok bool) {
+	if !formaDeImporte.MatchString(s) {
+		return importe, false
+	}
+	importe, err := decimal.NewFromString(s)
+	return importe, err == nil
+}
+
+// dayFirst is a date as it is written in Peru.
+var dayFirst = regexp.MustCompile(`^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$`)
+
+func fechaDeQR(s string) (Fecha, bool) {
+	f, err := ParseFecha(dayFirst.ReplaceAllString(s, "$3-$2-$1"))
+	return f, err == nil
+}

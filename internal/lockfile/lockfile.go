@@ -1,0 +1,7 @@
+// Package lockfile opens a file that one process at a time may write to.
+package lockfile
+
+import "errors"
+
+// ErrLocked is why Open fails while somebody else holds the file open.
+var ErrLocked = errors.New("another process works with it")

@@ -1,0 +1,27 @@
+package lockfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// errSharingViolation is what Windows says of a file that somebody holds open (ERROR_SHARING_VIOLATION).
+const errSharingViolation = syscall.Errno(32)
+
+// Open opens a file to read and write, and makes it where there is none. Until it is closed, or its process ends,
+// others may only read it. Who may do so is its folder's to say.
+func Open(path string) (*os.File, error) {
+	name, err := syscall.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, syscall.FILE_SHARE_READ, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	switch {
+	case errors.Is(err, errSharingViolation):
+		return nil, ErrLocked
+	case err != nil:
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(handle), path), nil
+}

@@ -1,0 +1,39 @@
+package fiscope
+
+import varint "encoding/binary"
+
+// packing is a value in little memory: its numbers and texts, one after the other.
+type packing []byte
+
+func (p packing) number(n int64) packing { return varint.AppendVarint(p, n) }
+
+func (p packing) text(s string) packing { return append(p.number(int64(len(s))), s...) }
+
+func (p packing) flag(is bool) packing {
+	if is {
+		return append(p, 1)
+	}
+	return append(p, 0)
+}
+
+// unpacking is what is left to read of a packing, in the order in which it was written.
+type unpacking struct{ rest string }
+
+func (u *unpacking) number() int64 {
+	n, size := varint.Varint([]byte(u.rest[:min(len(u.rest), varint.MaxVarintLen64)]))
+	u.rest = u.rest[size:]
+	return n
+}
+
+func (u *unpacking) text() string {
+	n := u.number()
+	text := u.rest[:n]
+	u.rest = u.rest[n:]
+	return text
+}
+
+func (u *unpacking) flag() bool {
+	is := u.rest[0] != 0
+	u.rest = u.rest[1:]
+	return is
+}
