@@ -3,7 +3,6 @@ package examples_test
 
 import (
 	"bytes"
-	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -45,7 +44,7 @@ func run(t *testing.T, program string, env []string, args ...string) (stdout, st
 	cmd.Stdout, cmd.Stderr = &out, &err
 	var exit *exec.ExitError
 	if failed := cmd.Run(); failed != nil {
-		require.True(t, errors.As(failed, &exit), failed)
+		require.ErrorAs(t, failed, &exit)
 	}
 	for _, secret := range secrets {
 		assert.NotContains(t, out.String()+err.String(), secret)
