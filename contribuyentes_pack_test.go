@@ -32,6 +32,7 @@ func TestADuplicateGetsTheSameRecord(t *testing.T) {
 		"as the contract shows it": full,
 		"the least":                `{"ruc":"` + rucSUNAT + `","razonSocial":"X","estado":"ACTIVO","condicion":"HABIDO"}`,
 		"an old date":              change("fechaInscripcion", "0001-01-01"),
+		"usual texts":              change("distrito", "HUANCAVELICA"),
 	}
 	for name := range members {
 		if name != "ruc" && !strings.HasPrefix(name, "fecha") {

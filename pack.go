@@ -7,7 +7,31 @@ type packing []byte
 
 func (p packing) number(n int64) packing { return varint.AppendVarint(p, n) }
 
-func (p packing) text(s string) packing { return append(p.number(int64(len(s))), s...) }
+func (p packing) text(s string) packing {
+	if i, ok := usual[s]; ok {
+		return p.number(-i)
+	}
+	return append(p.number(int64(len(s))), s...)
+}
+
+// usually are texts that stand in many records, and their numbers are usual, from 1 on.
+var (
+	usually = [...]string{
+		"ACTIVO", "HABIDO", "LIMA", "CALLAO", "AREQUIPA", "CUSCO", "LA LIBERTAD", "TRUJILLO", "PIURA", "LAMBAYEQUE", "CHICLAYO",
+		"JUNIN", "HUANCAYO", "ANCASH", "CAJAMARCA", "PUNO", "ICA", "LORETO", "SAN MARTIN", "HUANUCO", "AYACUCHO", "UCAYALI",
+		"TACNA", "APURIMAC", "AMAZONAS", "MOQUEGUA", "PASCO", "TUMBES", "MADRE DE DIOS", "HUANCAVELICA",
+		"BAJA DE OFICIO", "BAJA DEFINITIVA", "SUSPENSIÓN TEMPORAL", "NO HABIDO", "NO HALLADO", "Aceptado",
+	}
+	usual = numbers(usually[:])
+)
+
+func numbers(texts []string) map[string]int64 {
+	of := map[string]int64{}
+	for i, text := range texts {
+		of[text] = int64(i) + 1
+	}
+	return of
+}
 
 func (p packing) flag(is bool) packing {
 	if is {
@@ -27,6 +51,9 @@ func (u *unpacking) number() int64 {
 
 func (u *unpacking) text() string {
 	n := u.number()
+	if n < 0 {
+		return usually[-n-1]
+	}
 	text := u.rest[:n]
 	u.rest = u.rest[n:]
 	return text

@@ -330,8 +330,8 @@ func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
 		callers.Go(func() {
 			for range 500 {
 				for _, req := range []*http.Request{
-					httptest.NewRequest("GET", "/api/tipocambio?fecha=2024-02-29", nil), httptest.NewRequest("GET", lookup, nil),
-					httptest.NewRequest("POST", "/api/cpe/validar", strings.NewReader(body)),
+					httptest.NewRequest(http.MethodGet, "/api/tipocambio?fecha=2024-02-29", nil), httptest.NewRequest(http.MethodGet, lookup, nil),
+					httptest.NewRequest(http.MethodPost, "/api/cpe/validar", strings.NewReader(body)),
 				} {
 					req.Header.Set("X-API-KEY", srv.APIKey)
 					req.Header.Set("Content-Type", "application/json")
