@@ -6,6 +6,9 @@
 //	defer store.Release(context.Background())
 //	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(store), fiscope.WithCache(fiscope.CachePolicy{}))
 //
+// It is a module of its own. Until it is published, a go.mod needs a replace line for it and one for the SDK:
+// README.md has them.
+//
 // docs/fleet.md has the arithmetic: round trips, leases, what a failover can lose.
 //
 // # The quota

@@ -63,9 +63,9 @@ func TestServesTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url, command := serving(t, vars("FISCOPE_MOCK_TLS", "true"), append(c.args, "-addr", "127.0.0.1:0", "-log", "off")...)
 			assert.Regexp(t, `^https://127\.0\.0\.1:\d+$`, url)
-			file, run, ok := strings.Cut(command, " go run ")
+			file, run, ok := strings.Cut(command, " FISCOPE_BASE_URL=")
 			require.True(t, ok, command)
-			assert.Equal(t, "./examples/quickstart -base-url "+url+" -api-key clave-de-prueba", run)
+			assert.Equal(t, url+" FISCOPE_API_KEY=clave-de-prueba go run ./examples/quickstart", run)
 			file = strings.TrimPrefix(file, "SSL_CERT_FILE=")
 			if c.caFile != "" {
 				require.Equal(t, shellWord(c.caFile), file)
@@ -110,7 +110,7 @@ func TestResetOverTLS(t *testing.T) {
 
 func TestGivenPair(t *testing.T) {
 	url, command := servingPair(t, "127.0.0.1")
-	assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key clave-de-prueba", command)
+	assert.Equal(t, "FISCOPE_BASE_URL="+url+" FISCOPE_API_KEY=clave-de-prueba go run ./examples/quickstart", command)
 	dir := t.TempDir()
 	ca, cert, key := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	writePair(t, ca, cert, key, "127.0.0.1")

@@ -81,16 +81,28 @@ func checkURLFile(name string) (stale []byte, err error) {
 	if len(text) == 0 { // nothing there, or empty, as mktemp makes it
 		return text, nil
 	}
-	written := writtenURL.FindSubmatch(text)
-	if written == nil {
+	if !writtenURL.Match(text) {
 		return nil, fmt.Errorf("-url-file: %s holds something else than the URL of a server: choose another file", name)
 	}
-	dialer := net.Dialer{Timeout: time.Second}
-	if conn, err := dialer.DialContext(context.Background(), "tcp", string(written[1])); err == nil {
-		_ = conn.Close()
+	if answers(text) {
 		return nil, fmt.Errorf("-url-file: %s holds the URL of a server that answers, %s: stop it, or choose another file", name, bytes.TrimSpace(text))
 	}
 	return text, nil
+}
+
+// answers reports whether somebody listens at a URL that write has written.
+func answers(text []byte) bool {
+	written := writtenURL.FindSubmatch(text)
+	if written == nil {
+		return false
+	}
+	dialer := net.Dialer{Timeout: time.Second}
+	conn, err := dialer.DialContext(context.Background(), "tcp", string(written[1]))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
 }
 
 // writtenURL is what write writes, with the address.
@@ -103,8 +115,9 @@ type urlFile struct {
 	written []byte
 }
 
-// takeURLFile takes a file that [checkURLFile] has found free, unless another start was quicker.
-func takeURLFile(name string, stale []byte) (*urlFile, error) {
+// takeURLFile takes a file that [checkURLFile] has found free, for a server that listens at url, unless another start
+// was quicker: it may have written the same address, which was free when it was looked at.
+func takeURLFile(name string, stale []byte, url string) (*urlFile, error) {
 	next, err := os.OpenFile(name+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the files of who runs the program
 	switch {
 	case errors.Is(err, os.ErrExist):
@@ -114,7 +127,8 @@ func takeURLFile(name string, stale []byte) (*urlFile, error) {
 	}
 	u := &urlFile{name: name, next: next}
 	now, err := readPlain(name)
-	if err == nil && (now == nil || stale != nil && bytes.Equal(now, stale)) {
+	same := stale != nil && bytes.Equal(now, stale) && (string(now) == url+"\n" || !answers(now))
+	if err == nil && (now == nil || same) {
 		return u, nil
 	}
 	if err == nil {

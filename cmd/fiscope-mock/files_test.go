@@ -26,7 +26,7 @@ func gone(t *testing.T) string {
 // written is a -url-file in which a server has written its URL.
 func written(t *testing.T, name string) *urlFile {
 	t.Helper()
-	file, err := takeURLFile(name, nil)
+	file, err := takeURLFile(name, nil, "")
 	require.NoError(t, err)
 	require.NoError(t, file.write("http://127.0.0.1:2"))
 	return file
@@ -145,12 +145,17 @@ func TestOneServerOwnsItsURLFile(t *testing.T) {
 }
 
 func TestTakeURLFile(t *testing.T) {
+	listening := busy(t)
+	answering := []byte("http://" + listening + "\n")
 	for name, c := range map[string]struct {
 		stale  []byte // when it was looked at
 		now    []byte // nil for none
 		starts bool   // somebody else is about to write it
+		own    string // where the server listens
 		says   string
 	}{
+		"stale, and answering by now": {stale: answering, now: answering, says: "has just written"},
+		"stale, and its own address":  {stale: answering, now: answering, own: "http://" + listening},
 		"free":                        {},
 		"stale":                       {stale: []byte("http://127.0.0.1:2\n"), now: []byte("http://127.0.0.1:2\n")},
 		"taken away meanwhile":        {stale: []byte("http://127.0.0.1:2\n")},
@@ -166,11 +171,11 @@ func TestTakeURLFile(t *testing.T) {
 				require.NoError(t, os.WriteFile(file, c.now, 0o600))
 			}
 			if c.starts {
-				other, err := takeURLFile(file, nil)
+				other, err := takeURLFile(file, nil, "")
 				require.NoError(t, err)
 				defer other.remove()
 			}
-			ours, err := takeURLFile(file, c.stale)
+			ours, err := takeURLFile(file, c.stale, c.own)
 			if c.says != "" {
 				assert.ErrorContains(t, err, c.says)
 			} else {

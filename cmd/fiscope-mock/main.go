@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 
 // quickstart is the command that runs the quickstart against the server.
 func (r *running) quickstart() string {
-	command := fmt.Sprintf("go run ./examples/quickstart -base-url %s -api-key %s", r.url, shellWord(r.mock.APIKey))
+	command := fmt.Sprintf("FISCOPE_BASE_URL=%s FISCOPE_API_KEY=%s go run ./examples/quickstart", r.url, shellWord(r.mock.APIKey))
 	if r.caFile != "" {
 		command = "SSL_CERT_FILE=" + shellWord(r.caFile) + " " + command // go and curl read it
 	}

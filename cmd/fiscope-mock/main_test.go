@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url, command := serving(t, c.env, c.args...)
 			assert.Regexp(t, `^http://127\.0\.0\.1:[1-9][0-9]*$`, url)
-			assert.Equal(t, "go run ./examples/quickstart -base-url "+url+" -api-key "+c.word, command)
+			assert.Equal(t, "FISCOPE_BASE_URL="+url+" FISCOPE_API_KEY="+c.word+" go run ./examples/quickstart", command)
 			status, limit := lookup(t, url, c.key)
 			assert.Equal(t, 200, status)
 			assert.Equal(t, c.limit, limit)
@@ -176,7 +176,7 @@ func TestProgram(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := startProgram(t, []string{"FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5"})
-			assert.Equal(t, "go run ./examples/quickstart -base-url "+p.url+" -api-key del-entorno", p.command)
+			assert.Equal(t, "FISCOPE_BASE_URL="+p.url+" FISCOPE_API_KEY=del-entorno go run ./examples/quickstart", p.command)
 			status, limit := lookup(t, p.url, "del-entorno")
 			assert.Equal(t, 200, status)
 			assert.Equal(t, "5", limit)

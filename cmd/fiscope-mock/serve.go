@@ -63,7 +63,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	}
 	var file *urlFile
 	if s.urlFile != "" { // before the CA: a start that comes too late writes nothing
-		if file, err = takeURLFile(s.urlFile, stale); err != nil {
+		if file, err = takeURLFile(s.urlFile, stale, r.url); err != nil {
 			return nil, err
 		}
 		r.undo = append(r.undo, file.remove)

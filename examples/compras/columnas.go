@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/fiscope/fiscope"
 )
 
 // columna is what a column holds.
@@ -16,6 +17,7 @@ const (
 	colComprobante columna = "comprobante"
 	colSerie       columna = "serie"
 	colNumero      columna = "numero"
+	colNumeroFinal columna = "numero final"
 	colImporte     columna = "importe"
 	colProveedor   columna = "proveedor"
 )
@@ -31,22 +33,38 @@ var titulos = map[string]columna{
 	"rucemisor": colRUC, "ruc": colRUC, "rucproveedor": colRUC, "rucdelproveedor": colRUC,
 	"tipo": colTipo, "tipocomprobante": colTipo, "tipodecomprobante": colTipo, "tipodocumento": colTipo,
 	"comprobante": colComprobante, "serienumero": colComprobante, "documento": colComprobante, "nrocomprobante": colComprobante,
+	"ncomprobante": colComprobante, "nocomprobante": colComprobante, "numerocomprobante": colComprobante,
+	"nrodecomprobante": colComprobante, "ndecomprobante": colComprobante, "numerodecomprobante": colComprobante,
 	"serie": colSerie, "numero": colNumero, "nro": colNumero, "correlativo": colNumero,
 	"importe": colImporte, "importetotal": colImporte, "monto": colImporte, "total": colImporte,
 	"proveedor": colProveedor, "razonsocial": colProveedor, "nombre": colProveedor,
 }
 
+// titulosSIRE are those of the files that SUNAT's Sistema Integrado de Registros Electrónicos hands out. There
+// "RUC" and "Razón social" are whose ledger it is, so these go before the others.
+var titulosSIRE = map[string]columna{
+	"nrodocidentidad": colRUC, "apellidosnombresrazonsocial": colProveedor,
+	"tipocpdoc": colTipo, "seriedelcdp": colSerie, "totalcp": colImporte,
+	"nrocpodoc": colNumero, "nrocpodocnroinicialrango": colNumero, "nrofinalrango": colNumeroFinal,
+}
+
 // leerTitulos returns nil where the first line holds no titles.
 func leerTitulos(celdas []string) (columnas, error) {
-	c := columnas{}
+	c, sire := columnas{}, columnas{}
 	for i, celda := range celdas {
-		que, ok := titulos[plano(celda)]
-		if _, repetida := c[que]; ok && repetida {
+		donde, que := c, titulos[plano(celda)]
+		if que == "" {
+			donde, que = sire, titulosSIRE[plano(celda)]
+		}
+		if _, repetida := donde[que]; que != "" && repetida {
 			return nil, fmt.Errorf("hay dos columnas «%s»", que)
 		}
-		if ok {
-			c[que] = i
+		if que != "" {
+			donde[que] = i
 		}
+	}
+	for que, i := range sire {
+		c[que] = i
 	}
 	if len(c) == 0 {
 		return nil, nil
@@ -73,47 +91,16 @@ func (c columnas) celda(celdas []string, que columna) string {
 	return ""
 }
 
-// plano is a text in small letters and digits, without accents or anything else: "Serie-Número" and
-// "SERIE NUMERO" are the same title.
-func plano(s string) string {
-	return strings.Map(func(r rune) rune {
-		r = unicode.ToLower(r)
-		if i := strings.IndexRune("áéíóúüñ", r); i >= 0 {
-			return []rune("aeiouun")[utf8.RuneCountInString("áéíóúüñ"[:i])]
-		}
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, s)
-}
+// dato is a cell of which the receipt is made, as it was before a spreadsheet or a data frame wrote it.
+func (c columnas) dato(celdas []string, que columna) string { return sinFormato(c.celda(celdas, que)) }
 
-// limpiar returns a cell as UTF-8, without what a terminal would obey. Bytes that are not UTF-8 are
-// Latin-1, in which each byte is the code point of its character.
-func limpiar(s string) string {
-	if !utf8.ValidString(s) {
-		runas := make([]rune, len(s))
-		for i := range len(s) {
-			runas[i] = rune(s[i])
-		}
-		s = string(runas)
+// comprobante returns the series and the number as one text. They stand in one column or in two, and a number
+// beside its series may be the whole.
+func (c columnas) comprobante(celdas []string) string {
+	junto, serie := c.dato(celdas, colComprobante), c.dato(celdas, colSerie)
+	suya, _, err := fiscope.ParseSerieNumero(junto)
+	if serie == "" || err == nil && strings.EqualFold(suya, serie) {
+		return junto
 	}
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.TrimSpace(s)
-}
-
-// recortar returns at most ancho runes of a text.
-func recortar(s string, ancho int) string {
-	if runas := []rune(s); len(runas) > ancho {
-		return string(runas[:ancho-1]) + "…"
-	}
-	return s
+	return serie + "-" + cmp.Or(junto, c.dato(celdas, colNumero))
 }

@@ -4,7 +4,8 @@
 //	go run ./examples/compras compras.csv      # against FISCOPE_BASE_URL
 //
 // The file is a CSV with the columns rucEmisor, tipo and comprobante ("F001-00000123", or serie and
-// numero apart), and importe and proveedor if they are there: see muestra.csv. Each receipt costs one
+// numero apart), and importe and proveedor if they are there: see muestra.csv. The files of SUNAT's SIRE are
+// read as they are. Each receipt costs one
 // query, and so does each issuer of an accepted one, who must be "activo y habido": if not, the tax credit
 // is in danger.
 //
@@ -62,11 +63,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 		return err
 	}
 	defer a.cerrar()
-	datos, err := a.leerArchivo()
-	if err != nil {
-		return err
-	}
-	renglones, err := leerRenglones(datos)
+	renglones, err := leerRenglones(a.datos)
 	if err != nil {
 		return err
 	}

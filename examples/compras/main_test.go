@@ -153,7 +153,12 @@ func TestWhatCannotRun(t *testing.T) {
 		{"a wrong API key", []string{csv}, entornoDe(srv).con("FISCOPE_API_KEY", "otra"), "revise FISCOPE_API_KEY"},
 		{"plain http to another machine", []string{csv}, entornoDe(srv).con("FISCOPE_BASE_URL", "http://fiscal.invalid"), "https"},
 		{"two files", []string{csv, csv}, entornoDe(srv), "un solo archivo"},
-		{"no such file", []string{"no-existe.csv"}, entornoDe(srv), "no-existe.csv"},
+		{"no such file", []string{"no-existe.csv"}, entornoDe(srv), "no existe el archivo no-existe.csv"},
+		{"no such file, and no service", []string{"no-existe.csv"}, entorno{}, "no existe el archivo no-existe.csv"},
+		{"a folder", []string{t.TempDir()}, entorno{}, "no se puede leer"},
+		{"a flag that there is not", []string{"-x", csv}, entornoDe(srv), "vea compras -h"},
+		{"a clave where none belongs", []string{"-olvidar-clave=" + mockserver.ClaveSOL, csv}, entornoDe(srv), "vea compras -h"},
+		{"a flag after the file", []string{csv, "-mock"}, entornoDe(srv), "después de las opciones"},
 		{"an empty file", []string{archivo(t, "")}, entornoDe(srv), "no trae ningún comprobante"},
 		{"only titles", []string{archivo(t, "ruc;tipo;comprobante\n")}, entornoDe(srv), "no trae ningún comprobante"},
 	}
@@ -163,6 +168,7 @@ func TestWhatCannotRun(t *testing.T) {
 			require.Error(t, err)
 			assert.Equal(t, 2, codigoDeSalida(err))
 			assert.Contains(t, explicar(err), tc.says)
+			assert.NotContains(t, explicar(err), mockserver.ClaveSOL)
 		})
 	}
 	t.Run("an encrypted private network", func(t *testing.T) {

@@ -28,14 +28,14 @@ type linea struct {
 
 // factura is what it gets: every amount is a text with its two decimals, so that no float touches it.
 type factura struct {
-	Cliente        *cliente `json:"cliente"`
-	Fecha          string   `json:"fecha"`
-	Moneda         string   `json:"moneda"`
-	TipoCambio     cambio   `json:"tipoCambio"`
-	ValoresDeVenta []string `json:"valoresDeVenta"` // of each line, in its order
-	Dolares        importes `json:"dolares"`
-	Soles          importes `json:"soles"`
-	Advertencias   []string `json:"advertencias"`
+	Cliente        *cliente  `json:"cliente"`
+	Fecha          string    `json:"fecha"`
+	Moneda         string    `json:"moneda"`
+	TipoCambio     *cambio   `json:"tipoCambio"`     // null where an invoice in soles goes without
+	ValoresDeVenta []string  `json:"valoresDeVenta"` // of each line, in its order
+	Dolares        *importes `json:"dolares"`        // null without a rate
+	Soles          *importes `json:"soles"`
+	Advertencias   []string  `json:"advertencias"`
 }
 
 type cambio struct {
@@ -60,15 +60,18 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	fecha := fiscope.FechaEnLima(s.ahora())
 	if p.Fecha != "" {
 		var err error
-		if fecha, err = fiscope.ParseFecha(p.Fecha); err != nil {
-			return nil, invalido("«fecha» debe ser un día que exista, como 2025-07-30")
+		if fecha, err = s.leerFecha("fecha", p.Fecha); err != nil {
+			return nil, err
 		}
 	}
 	fechaDelCambio := fecha
 	if p.FechaModificado != "" {
 		var err error
-		if fechaDelCambio, err = fiscope.ParseFecha(p.FechaModificado); err != nil || fechaDelCambio.Compare(fecha) > 0 {
-			return nil, invalido("«fechaModificado» debe ser un día que exista, no posterior a «fecha»")
+		if fechaDelCambio, err = s.leerFecha("fechaModificado", p.FechaModificado); err != nil {
+			return nil, err
+		}
+		if fechaDelCambio.Compare(fecha) > 0 {
+			return nil, invalido("«fechaModificado» no puede ser posterior a «fecha»")
 		}
 	}
 	switch {
@@ -86,22 +89,58 @@ func (s *servicio) factura(ctx context.Context, p pedido) (*factura, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day. Nor the date of a
-	// note: it has the rate of the invoice that it modifies.
-	tc, err := s.client.TipoCambio.SUNAT(ctx, fechaDelCambio)
-	if err != nil {
-		return nil, err
-	}
-	venta := tc.TipoCambio.Venta
 	f := &factura{
-		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda,
-		TipoCambio: cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, ValoresDeVenta: textos(valores),
-		Dolares: total, Soles: total.aSoles(venta), Advertencias: c.advertencias(),
+		Cliente: c, Fecha: fecha.String(), Moneda: p.Moneda, ValoresDeVenta: textos(valores), Advertencias: c.advertencias(),
 	}
 	if p.Moneda == "PEN" {
-		f.Soles, f.Dolares = total, total.aDolares(venta)
+		s.enSoles(ctx, f, total, fechaDelCambio)
+		return f, nil
 	}
-	return f, nil
+	return f, s.enDolares(ctx, f, total, fechaDelCambio)
+}
+
+// leerFecha refuses what is a mistyped year.
+func (s *servicio) leerFecha(campo, texto string) (fiscope.Fecha, error) {
+	fecha, err := fiscope.ParseFecha(texto)
+	limite := fiscope.FechaEnLima(s.ahora()).AddDays(365)
+	if err != nil || fecha.Compare(fiscope.NewFecha(1981, time.January, 1)) < 0 || fecha.Compare(limite) > 0 {
+		return fecha, invalido("«%s» debe ser un día que exista, como 2025-07-30, desde 1981 y hasta dentro de un año", campo)
+	}
+	return fecha, nil
+}
+
+// enDolares fills in the totals of an invoice in dollars, which must have a rate.
+func (s *servicio) enDolares(ctx context.Context, f *factura, total importes, fecha fiscope.Fecha) error {
+	// Not TipoCambio.Consultar, which would give the rate that SUNAT shows for the next day. Nor the date of a
+	// note: it has the rate of the invoice that it modifies.
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		return err
+	}
+	venta := tc.TipoCambio.Venta
+	soles := total.aSoles(venta)
+	f.TipoCambio, f.Dolares, f.Soles = &cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, &total, &soles
+	return nil
+}
+
+// The longest that an invoice in soles waits for a rate.
+const plazoDeCambio = 5 * time.Second
+
+// enSoles fills in the totals of an invoice in soles, which needs no rate: where there is none, it goes without
+// its totals in dollars.
+func (s *servicio) enSoles(ctx context.Context, f *factura, total importes, fecha fiscope.Fecha) {
+	f.Soles = &total
+	ctx, cancel := context.WithTimeout(ctx, plazoDeCambio)
+	defer cancel()
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		s.registro.WarnContext(ctx, "factura en soles sin tipo de cambio", "error", err)
+		f.Advertencias = append(f.Advertencias, "sin importes en dólares: no se pudo saber el tipo de cambio de esa fecha")
+		return
+	}
+	venta := tc.TipoCambio.Venta
+	dolares := total.aDolares(venta)
+	f.TipoCambio, f.Dolares = &cambio{venta.StringFixed(3), tc.TipoCambio.Fecha}, &dolares
 }
 
 // cliente fills in a customer.

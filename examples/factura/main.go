@@ -43,13 +43,33 @@ func main() {
 	}
 }
 
+const uso = `Uso: factura [-addr DIRECCIÓN] [-mock]
+
+Sirve por HTTP: completa una factura con su cliente, a partir del RUC, con el
+tipo de cambio de la SUNAT y con totales exactos. Sin opciones hace un pedido de
+muestra, contra un mock en este proceso. No lee ni escribe archivos.
+
+  -addr DIRECCIÓN  dónde servir, como 127.0.0.1:8080
+  -mock            sirve con un mock en este proceso: las respuestas son
+                   inventadas
+
+El servicio se indica con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY.
+FISCOPE_INSECURE_HTTP=1 permite http en una red privada.
+`
+
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("factura", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	addr := flags.String("addr", "", "dirección donde servir, como 127.0.0.1:8080; sin ella, hace un pedido de muestra")
-	mock := flags.Bool("mock", false, "sirve con un mock de este proceso: respuestas inventadas")
-	if err := flags.Parse(args); err != nil {
+	flags.SetOutput(io.Discard) // an error is said by main
+	addr := flags.String("addr", "", "")
+	mock := flags.Bool("mock", false, "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, uso)
 		return err
+	case err != nil:
+		return fmt.Errorf("opción que no existe o no sirve (%w): vea factura -h", err)
+	case flags.NArg() > 0:
+		return errors.New("no lleva argumentos: vea factura -h")
 	}
 	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
 	if baseURL == "" && *addr != "" && !*mock {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +40,14 @@ func TestItSaysWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-addr", "127.0.0.1:0"}, none, io.Discard, io.Discard), "FISCOPE_BASE_URL")
 }
 
+func TestHelpRunsNothing(t *testing.T) {
+	var out bytes.Buffer
+	require.ErrorIs(t, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-h"}, none, &out, io.Discard), flag.ErrHelp)
+	assert.Equal(t, uso, out.String())
+	require.ErrorContains(t, run(t.Context(), []string{"-x"}, none, &out, io.Discard), "-x")
+	require.ErrorContains(t, run(t.Context(), []string{"x"}, none, &out, io.Discard), "no lleva argumentos")
+}
+
 func TestItServesUntilItIsToldToStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	out := &lines{found: make(chan string, 1)}
@@ -51,6 +62,79 @@ func TestItServesUntilItIsToldToStop(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	stop()
 	require.NoError(t, <-ended)
+}
+
+// An invoice in soles needs no rate: it gets its totals whatever becomes of the rate, and at most a few seconds later.
+func TestSolesNeedNoRate(t *testing.T) {
+	const invoice = `{"ruc":"20100070970","fecha":"%s","moneda":"PEN","lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":"100"}]}`
+	cases := []struct {
+		name, fecha string
+		fault       mockserver.Step
+	}{
+		{"before the rate is out", "2026-11-21", nil},
+		{"months ahead", "2027-03-01", nil},
+		{"none was published", "2026-11-19", mockserver.Status(404)},
+		{"the key is refused for rates", "2026-11-19", mockserver.Status(401)},
+		{"the quota ends between both", "2026-11-19", mockserver.Status(429)},
+		{"out of order", "2026-11-19", mockserver.Status(501)},
+		{"a page instead of an answer", "2026-11-19", mockserver.HTML200},
+		{"it never answers", "2026-11-19", mockserver.Hang},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				friday := time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)
+				srv := mockserver.New(t, mockserver.WithNow(friday), mockserver.WithoutSocket())
+				if tc.fault != nil {
+					srv.Fault(mockserver.Match{Op: mockserver.OpTipoCambio}, tc.fault)
+				}
+				client := srv.Client()
+				defer client.CloseIdleConnections()
+				var log bytes.Buffer
+				r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(fmt.Sprintf(invoice, tc.fecha)))
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				nuevoServicio(client, srv.Now, slog.New(slog.NewTextHandler(&log, nil))).rutas().ServeHTTP(w, r)
+				assert.Equal(t, 200, w.Code, w.Body.String())
+				var f struct {
+					Soles, Dolares map[string]string
+					Advertencias   []string
+				}
+				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &f))
+				assert.Equal(t, "118.00", f.Soles["total"])
+				assert.Nil(t, f.Dolares)
+				assert.Contains(t, strings.Join(f.Advertencias, " "), "sin importes en dólares")
+				assert.Contains(t, log.String(), "sin tipo de cambio")
+				assert.NotContains(t, log.String(), "20100070970")
+			})
+		})
+	}
+}
+
+// What can be known is refused before a query is spent.
+func TestWhatIsRefusedCostsNothing(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)), mockserver.WithFrozenClock())
+	client := srv.Client()
+	defer client.CloseIdleConnections()
+	rutas := nuevoServicio(client, srv.Now, slog.New(slog.DiscardHandler)).rutas()
+	pedir := func(ruc, fecha, moneda, valor string) int {
+		body := fmt.Sprintf(`{"ruc":%q,"fecha":"%s","moneda":%q,"lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":%q}]}`, ruc, fecha, moneda, valor)
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		rutas.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, moneda := range []string{"USD", "PEN"} {
+		for _, fecha := range []string{"2036-11-20", "2027-11-21", "9999-12-31", "1980-12-31", "1026-11-20", "0001-01-01"} {
+			assert.Equal(t, 400, pedir("20100070970", fecha, moneda, "1"), fecha)
+		}
+		assert.Equal(t, 400, pedir("20100070970", `2026-11-19","fechaModificado":"1980-12-31`, moneda, "1"), "a note of a mistyped year")
+		assert.Equal(t, 400, pedir("20100070970", "2026-11-19", moneda, "0.004"), "0.00 after rounding")
+		assert.Equal(t, 400, pedir("20100070971", "2026-11-19", moneda, "1"), "the check digit")
+	}
+	srv.AssertCalls(t, mockserver.Filter{}, 0)
+	assert.Equal(t, 200, pedir("20100070970", "2026-11-19", "USD", "0.005"), "a céntimo")
 }
 
 // lines finds the address in the first line that is printed.
@@ -78,6 +162,7 @@ func TestStatuses(t *testing.T) {
 	}{
 		{"an invoice", "POST", "/facturas", invoice, nil, 200, `"cierre":"2026-11-18"`},
 		{"an invoice of today", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19",`, "", 1), nil, 200, `"fecha":"2026-11-20"`},
+		{"in soles", "POST", "/facturas", strings.Replace(invoice, "USD", "PEN", 1), nil, 200, `"dolares":{"valorVenta"`},
 		{"a note has the rate of what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-10"`, 1), nil, 200, `"cierre":"2026-11-09"`},
 		{"a note of today, before its rate is out", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fechaModificado":"2026-11-19"`, 1), nil, 200, `"cierre":"2026-11-18"`},
 		{"a note before what it modifies", "POST", "/facturas", strings.Replace(invoice, `"fecha":"2026-11-19"`, `"fecha":"2026-11-19","fechaModificado":"2026-11-20"`, 1), nil, 400, "dato_invalido"},

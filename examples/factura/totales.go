@@ -38,6 +38,9 @@ func totalizar(lineas []linea) (valores []decimal.Decimal, total importes, err e
 		valores = append(valores, valor)
 		total.valorVenta = total.valorVenta.Add(valor)
 	}
+	if total.valorVenta.IsZero() {
+		return nil, total, invalido("el total es 0.00: las líneas no llegan a un céntimo")
+	}
 	total.igv = total.valorVenta.Mul(tasaIGV).Round(centimos)
 	return valores, total, nil
 }

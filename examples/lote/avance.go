@@ -25,12 +25,13 @@ import (
 type avance struct {
 	*fiscope.ProgressFile
 
-	nuevo   bool // it had no answers when it was opened
-	archivo *os.File
-	fin     int64
-	donde   map[string]tramo // where in the file an answer is
-	firme   time.Time        // of the last sync
-	desde   time.Time        // the oldest answer that is used
+	nuevo    bool // it had no answers when it was opened
+	archivo  *os.File
+	fin      int64
+	donde    map[string]tramo // where in the file an answer is
+	vencidos map[string]bool  // RUCs with an answer that is too old; they may have another
+	firme    time.Time        // of the last sync
+	desde    time.Time        // the oldest answer that is used
 }
 
 type tramo struct{ inicio, largo int64 }
@@ -48,7 +49,7 @@ type cabecera struct {
 }
 
 // leer finds the answers in the file and makes it end with a whole line.
-func (a *avance) leer(servicio string) error {
+func (a *avance) leer(servicio string, vigencia time.Duration) error {
 	r := bufio.NewReader(a.archivo)
 	for {
 		linea, err := r.ReadBytes('\n')
@@ -73,6 +74,10 @@ func (a *avance) leer(servicio string) error {
 		var resp respuesta
 		if json.Unmarshal(linea, &resp) != nil || resp.RUC == "" {
 			continue // damaged: asked again
+		}
+		if time.Since(resp.Consultado) > vigencia {
+			a.vencidos[resp.RUC] = true
+			continue
 		}
 		a.donde[resp.RUC] = tramo{inicio, int64(len(linea))}
 		if a.desde.IsZero() || resp.Consultado.Before(a.desde) {

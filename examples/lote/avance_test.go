@@ -3,8 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -82,6 +84,36 @@ func TestAnswersAreAskedAgainOnDemand(t *testing.T) {
 	assert.FileExists(t, filepath.Join(sinExtension(b.entrada)+".consultado.avance", "respuestas.anterior.jsonl"))
 }
 
+// A taxpayer is active and habido on the day of the answer.
+func TestAnswersGrowOld(t *testing.T) {
+	b := nuevoBanco(t, "20131312955\n20100070970\n")
+	_, err := b.correr(t.Context())
+	require.NoError(t, err)
+	ruta := filepath.Join(sinExtension(b.entrada)+".consultado.avance", "respuestas.jsonl")
+	lineas := strings.SplitAfter(leerTexto(t, ruta), "\n")
+	envejecer := func(dias int) {
+		entonces := time.Now().UTC().AddDate(0, 0, -dias).Format(time.RFC3339)
+		lineas[1] = regexp.MustCompile(`"consultado":"[^"]+"`).ReplaceAllString(lineas[1], `"consultado":"`+entonces+`"`)
+		require.NoError(t, os.WriteFile(ruta, []byte(strings.Join(lineas, "")), 0o600))
+	}
+	envejecer(120)
+	out, err := b.correr(t.Context(), "-vigencia", "200")
+	require.NoError(t, err)
+	assert.Contains(t, out, "Hechos 2,")
+	b.srv.AssertSpent(t, mockserver.Filter{}, 2)
+
+	out, err = b.correr(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, out, "Vencidos 1, con una respuesta de más de 30 días")
+	b.srv.AssertSpent(t, mockserver.Filter{}, 3)
+
+	out, err = b.correr(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, out, "Hechos 2,", "the new answer is beside the old one")
+	assert.NotContains(t, out, "Vencidos")
+	b.srv.AssertSpent(t, mockserver.Filter{}, 3)
+}
+
 func TestAnswersOfAMockAreNeverTakenForRealOnes(t *testing.T) {
 	b := nuevoBanco(t, "20131312955\n")
 	_, err := b.correr(t.Context(), "-mock")
@@ -93,7 +125,7 @@ func TestAnswersOfAMockAreNeverTakenForRealOnes(t *testing.T) {
 
 func TestTwoRunsAtATimeDoNotPayTwice(t *testing.T) {
 	b := nuevoBanco(t, "20131312955\n")
-	otro, err := abrirAvance(sinExtension(b.entrada)+".consultado.avance", b.srv.URL, false)
+	otro, err := abrirAvance(sinExtension(b.entrada)+".consultado.avance", b.srv.URL, false, time.Hour)
 	require.NoError(t, err)
 	_, err = b.correr(t.Context())
 	require.ErrorContains(t, err, "otro proceso trabaja")

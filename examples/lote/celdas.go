@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fiscope/fiscope"
@@ -13,6 +15,8 @@ var titulos = []string{
 	"direccion", "ubigeo", "departamento", "provincia", "distrito", "tipo", "actividad_economica",
 	"fecha_inscripcion", "fecha_inicio_actividades", "consultado_lima",
 }
+
+var columnaUbigeo = slices.Index(titulos, "ubigeo")
 
 // columnas returns the cells that are added to a row.
 func columnas(f fila, a *avance, sinRespuesta map[string]string) ([]string, error) {
@@ -44,6 +48,7 @@ func columnas(f fila, a *avance, sinRespuesta map[string]string) ([]string, erro
 	for i := range c {
 		c[i] = inofensiva(c[i])
 	}
+	c[columnaUbigeo] = conCeros(c[columnaUbigeo])
 	return c, nil
 }
 
@@ -54,6 +59,17 @@ func inofensiva(celda string) string {
 		return celda
 	}
 	return "'" + celda
+}
+
+var digitos = regexp.MustCompile(`^[0-9]+$`)
+
+// conCeros writes a code of digits as a formula that is its text: as a number, a spreadsheet would make 10101 of
+// 010101. [limpiar] reads it.
+func conCeros(celda string) string {
+	if digitos.MatchString(celda) {
+		return `="` + celda + `"`
+	}
+	return celda
 }
 
 func primeraRuna(s string) rune {

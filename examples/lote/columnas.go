@@ -48,7 +48,7 @@ func mejorColumna(primeras []registro) (int, error) {
 	for _, r := range primeras {
 		ancho = max(ancho, len(r.celdas))
 		for i, celda := range r.celdas {
-			if onceDigitos.MatchString(limpiar(celda)) {
+			if onceDigitos.MatchString(sinFormato(celda)) {
 				rucs[i]++
 			}
 		}
@@ -86,17 +86,20 @@ func esTitulo(celda string) bool {
 var (
 	onceDigitos = regexp.MustCompile(`^[0-9]{11}$`)
 	cientifico  = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]+$`)
+
+	conDecimales = regexp.MustCompile(`^([0-9]{11})[.,]0+$`)
+	conExponente = regexp.MustCompile(`^([0-9])[.,]([0-9]{10})[eE]\+?10$`)
 )
 
 // rucEn returns the RUC of a record, or why it has none that can be asked.
 func (r registro) rucEn(columna int) (ruc, falla string) {
-	if r.ilegible {
-		return "", "la línea no es CSV: una comilla no se cierra"
+	if r.falla != "" {
+		return "", r.falla
 	}
 	if len(r.celdas) <= columna {
 		return "", fmt.Sprintf("no tiene columna %d", columna+1)
 	}
-	ruc = limpiar(r.celdas[columna])
+	ruc = sinFormato(r.celdas[columna])
 	switch soloDigitos := strings.Trim(ruc, "0123456789") == ""; {
 	case ruc == "":
 		return "", "el RUC está vacío"
@@ -112,11 +115,24 @@ func (r registro) rucEn(columna int) (ruc, falla string) {
 	return ruc, ""
 }
 
+// sinFormato takes away what spreadsheets and data frames put to a RUC that they took for a number: a decimal
+// point, or an exponent after all its 11 digits. One with fewer digits was rounded, and stays as it is.
+func sinFormato(celda string) string {
+	celda = limpiar(celda)
+	if m := conDecimales.FindStringSubmatch(celda); m != nil {
+		return m[1]
+	}
+	if m := conExponente.FindStringSubmatch(celda); m != nil {
+		return m[1] + m[2]
+	}
+	return celda
+}
+
 // limpiar takes away what spreadsheets put around a number to keep it whole: blanks of every kind, an
-// apostrophe, ="...".
+// apostrophe, ="...". A control character stays: it may stand where a digit was.
 func limpiar(celda string) string {
 	celda = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) {
+		if unicode.In(r, unicode.Zs, unicode.Cf) {
 			return -1
 		}
 		return r

@@ -24,6 +24,7 @@ const gracia = 15 * time.Second
 // revision is what is known before anything is spent.
 type revision struct {
 	filas, hechos, repetidos int
+	vencidos                 int      // of the pending ones, those whose answer is too old
 	pendientes               []string // each once, in the input's order
 	malas                    []fila
 	ancho                    int // cells of the widest row
@@ -53,6 +54,9 @@ func revisar(e *entrada, a *avance) (*revision, error) {
 			r.hechos++
 		} else {
 			r.pendientes = append(r.pendientes, f.ruc)
+			if a.vencidos[f.ruc] {
+				r.vencidos++
+			}
 		}
 	}
 	return r, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"strings"
@@ -35,8 +36,13 @@ type fila struct {
 // abrirEntrada finds out how a file is written: its encoding, its separator, its header, its RUCs.
 func abrirEntrada(ruta, columna string) (*entrada, error) {
 	texto, err := codificacionDe(ruta)
-	if err != nil {
-		return nil, err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no existe el archivo %s", ruta)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("no hay permiso para leer %s", ruta)
+	case err != nil:
+		return nil, fmt.Errorf("no se puede leer %s: %w", ruta, err)
 	}
 	e := &entrada{ruta: ruta, texto: texto}
 	primera, err := e.primeraLinea()
@@ -106,7 +112,11 @@ func (e *entrada) primeraLinea() (string, error) {
 	lineas.Buffer(nil, lineaMaxima)
 	for lineas.Scan() {
 		if strings.TrimSpace(lineas.Text()) != "" {
-			return lineas.Text(), nil
+			linea := strings.TrimRight(lineas.Text(), "\r")
+			if strings.Contains(linea, "\r") {
+				return "", fmt.Errorf("las líneas de %s terminan en CR, como en un Mac antiguo: guárdelo como «CSV UTF-8»", e.ruta)
+			}
+			return linea, nil
 		}
 	}
 	if lineas.Err() != nil {

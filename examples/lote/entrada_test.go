@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 const (
@@ -43,6 +45,18 @@ func TestInputsAsPeopleHaveThem(t *testing.T) {
 		"by what is in it":               {"documento,monto\n" + uno + ",5\n", "", "2 20100070970", uno},
 		"a wrong RUC comes first":        {"2010007097\n" + uno + "\n", "", "1 ✗, 2 20100070970", "2010007097"},
 		"as spreadsheets keep digits":    {"'" + uno + "\n=\"" + dos + "\"\n", "", "1 20100070970, 2 20131312955", "'" + uno},
+		"a separator that is declared":   {"sep=;\r\nNombre, y más;RUC\r\nx;" + uno + "\r\n", "", "3 20100070970", "x"},
+		"declared after a mark":          {"\ufeffsep=,\n" + uno + ",x;y;z\n", "", "2 20100070970", uno},
+		"declared in UTF-16":             {utf16("sep=\t\nRUC\tNombre\n" + uno + "\tPeña\n"), "", "3 20100070970", uno},
+		"bars":                           {"Ruc|Razón Social|\n" + uno + "|Peña, Ñ; y|\n", "", "2 20100070970", uno},
+		"numbers of data frames":         {"ruc;x\n" + uno + ".0;1\n" + dos + ",00;2\n", "", "2 20100070970, 3 20131312955", uno + ".0"},
+		"exponents with all digits":      {"x;ruc\n1;2.0131312955E+10\n2;2,0100070970e10\n", "", "2 20131312955, 3 20100070970", "1"},
+		"exponents that were rounded":    {"x;ruc\n1;2.010007097E+10\n2;2.01313129E+10\n3;2.0131312955E+11\n4;20131312955.5\n5;2.0131312956E+10\n", "", "2 ✗, 3 ✗, 4 ✗, 5 ✗, 6 ✗", "1"},
+		"found by its numbers":           {"a;b\n1;2.0131312955E+10\n", "", "2 20131312955", "1"},
+		"a control character":            {"ruc;x\n2010007\x000970;1\n" + uno + "\x1f;1\n2010007\u00850970;1\n2010007\r0970;1\n2010007\t0970;1\n", "", "2 ✗, 3 ✗, 4 ✗, 5 ✗, 6 ✗", "2010007\x000970"},
+		"a row after a lone CR":          {"x;ruc\n1;" + uno + ";y\r2;" + dos + "\n3;" + dos + "\n", "", "2 ✗, 3 20131312955", "1;" + uno + ";y\r2;" + dos},
+		"a byte that is no character":    {"ruc;x\n2010007\x810970;1\n", "", "2 ✗", "2010007\ufffd0970"},
+		"a quote that another closes":    {"x;ruc\n\"Peña;" + uno + "\nTubo 3/4\";" + dos + "\n", "", "2 ✗, 3 20131312955", `"Peña;` + uno},
 		"blanks of every kind":           {"ruc\n\u00a0" + uno + " \u200b\n", "", "2 20100070970", "\u00a0" + uno + " \u200b"},
 		"bad ones of every kind":         {"ruc;x\n;1\n2.01E+10;1\n20123456789;1\n20a00070970;1\n" + uno + ";1\n", "", "2 ✗, 3 ✗, 4 ✗, 5 ✗, 6 20100070970", ""},
 		"short and long rows":            {"x;ruc\ny\ny;" + uno + ";z;z\n", "", "2 ✗, 3 20100070970", "y"},
@@ -73,9 +87,30 @@ func TestInputsAsPeopleHaveThem(t *testing.T) {
 	}
 }
 
+// A run that answered nothing is no success, for a cron job that goes on with its output.
+func TestWithoutAnyRUCItFails(t *testing.T) {
+	for name, texto := range map[string]string{
+		"a header alone": "Nombre;RUC\n", "a header and blank lines": "ruc\n\n \n", "bad rows alone": "ruc\n123\nx\n",
+		"nothing": "", "CR": "ruc\r" + uno + "\r", "a separator and a header": "sep=;\nx;ruc\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := nuevoBanco(t, texto)
+			out, err := b.correr(t.Context())
+			require.Error(t, err, out)
+			require.NotErrorIs(t, err, errIncompleto)
+			assert.NotContains(t, out, "Listo")
+			b.srv.AssertCalls(t, mockserver.Filter{}, 0)
+		})
+	}
+}
+
 func TestItDoesNotGuessWhomToAskAbout(t *testing.T) {
 	for name, caso := range map[string]struct{ texto, dice string }{
 		"nothing in it":         {"\n\n", "está vacío"},
+		"no line ends but CR":   {"ruc\r" + uno + "\r" + dos + "\r", "terminan en CR"},
+		"CR without a header":   {uno + "\r" + dos + "\r", "terminan en CR"},
+		"a mark alone":          {"\ufeff", "está vacío"},
+		"a separator alone":     {"sep=;\n", "no tiene filas"},
 		"no RUC in sight":       {"a,b\n1,2\n", "no se ve la columna del RUC"},
 		"two columns of RUCs":   {uno + "," + dos + "\n", "las columnas 1 y 2"},
 		"two titles":            {"ruc emisor;ruc receptor\n" + uno + ";" + dos + "\n", "las columnas 1 y 2"},

@@ -24,7 +24,7 @@ func (i informe) presentar(e *entrada, s *servicio) {
 	if e.encabezado != nil && e.columna < len(e.encabezado) {
 		titulo = fmt.Sprintf(" («%s»)", strings.TrimSpace(e.encabezado[e.columna]))
 	}
-	separador := map[rune]string{';': "punto y coma", ',': "coma", '\t': "tabulador"}[e.separador]
+	separador := map[rune]string{';': "punto y coma", ',': "coma", '\t': "tabulador", '|': "barra vertical"}[e.separador]
 	i.parrafo("          ", fmt.Sprintf("%s, separada por %s, RUC en la columna %d%s", e.texto.nombre, separador, e.columna+1, titulo))
 	if s.mock == nil {
 		i.parrafo("Servicio  ", s.nombre)
@@ -34,12 +34,15 @@ func (i informe) presentar(e *entrada, s *servicio) {
 	i.parrafo("Servicio  ", fmt.Sprintf("un mock en este proceso, con %s consultas al día: sus datos son inventados", miles(q.Limit)))
 }
 
-func (i informe) revision(r *revision) {
+func (i informe) revision(r *revision, o *opciones) {
 	i.parrafo("Filas     ", fmt.Sprintf("%s; RUC distintos: %s; filas repetidas: %s; filas erradas: %s",
 		miles(r.filas), miles(r.hechos+len(r.pendientes)), miles(r.repetidos), miles(len(r.malas))))
 	if r.hechos > 0 {
 		i.parrafo("Hechos    ", fmt.Sprintf("%s, consultados desde el %s: no se vuelven a pagar (-de-nuevo los consulta otra vez)",
 			miles(r.hechos), fiscope.FechaEnLima(r.desde)))
+	}
+	if r.vencidos > 0 {
+		i.parrafo("Vencidos  ", fmt.Sprintf("%s, con una respuesta de más de %d días (-vigencia): se consultan otra vez", miles(r.vencidos), o.vigencia))
 	}
 	for n, f := range r.malas {
 		if n == malasVisibles {
@@ -60,6 +63,9 @@ func (i informe) despedir(o *opciones, r *revision, l *lote, causa error) error 
 		}
 	}
 	total := r.hechos + len(r.pendientes)
+	if total == 0 {
+		return fmt.Errorf("ninguna fila de %s tiene un RUC que se pueda consultar", o.entrada)
+	}
 	if faltan == 0 {
 		i.parrafo("", fmt.Sprintf("Listo: los %s RUC tienen respuesta. Salida:", miles(total)))
 		i.parrafo("  ", o.salida)
@@ -72,6 +78,9 @@ func (i informe) despedir(o *opciones, r *revision, l *lote, causa error) error 
 		miles(total-faltan), miles(total), miles(faltan)))
 	i.parrafo("  ", o.salida)
 	como := "Para seguir, repita el mismo comando"
+	if o.inventada {
+		como += ", con la entrada al final (" + o.entrada + ")"
+	}
 	if o.deNuevo {
 		como += ", pero sin -de-nuevo"
 	}

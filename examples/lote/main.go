@@ -10,8 +10,10 @@
 // everybody on its machine.
 //
 // Every answer is appended to PROVEEDORES.avance as it comes, and an answer that is there is never paid
-// again: after Ctrl-C, the end of the quota, a power cut or a correction in the input, run the same
+// again within 30 days (-vigencia): after Ctrl-C, the end of the quota, a power cut or a correction in the input, run the same
 // command. See avance.go. The output is made anew from it at every stop, whole and in the input's order.
+//
+// Ubigeo is written ="010101", of which a spreadsheet makes no number.
 //
 // It ends with 0 when every good row has its answer, with 3 when some are left for another run, and with
 // 1 when something must be corrected first.
@@ -26,6 +28,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // errIncompleto is what run returns when another run goes on from here: all was said already.
@@ -61,7 +64,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 		return err
 	}
 	defer servicio.cerrar()
-	avance, err := abrirAvance(o.carpetaAvance(), servicio.nombre, o.deNuevo)
+	avance, err := abrirAvance(o.carpetaAvance(), servicio.nombre, o.deNuevo, time.Duration(o.vigencia)*24*time.Hour)
 	if err != nil {
 		return err
 	}
@@ -76,7 +79,7 @@ func run(ctx context.Context, args []string, env func(string) string, out io.Wri
 	if err != nil {
 		return err
 	}
-	i.revision(r)
+	i.revision(r, o)
 
 	l := lote{client: servicio.client, avance: avance, paralelo: o.paralelo, sinRespuesta: map[string]string{}}
 	causa, err := l.consultar(ctx, r.pendientes, nuevoProgreso(out, len(r.pendientes)))

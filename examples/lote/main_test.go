@@ -105,6 +105,7 @@ func sinEntorno(string) string { return "" }
 func TestWithoutFlagsItShowsASampleOnAMockOfItsOwn(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("TMP", os.Getenv("TMPDIR")) // Windows
+	require.NoError(t, os.WriteFile(filepath.Join(os.TempDir(), "fiscope-lote"), nil, 0o400), "somebody else's")
 	out, err := correr(t.Context(), t, sinEntorno)
 	require.NoError(t, err, out)
 	for _, dice := range []string{
@@ -114,7 +115,10 @@ func TestWithoutFlagsItShowsASampleOnAMockOfItsOwn(t *testing.T) {
 	} {
 		assert.Contains(t, out, dice)
 	}
-	filas := filasDe(t, filepath.Join(os.TempDir(), "fiscope-lote", "muestra.consultado.csv"))
+	carpetas, err := filepath.Glob(filepath.Join(os.TempDir(), "fiscope-lote-*"))
+	require.NoError(t, err)
+	require.Len(t, carpetas, 1)
+	filas := filasDe(t, filepath.Join(carpetas[0], "muestra.consultado.csv"))
 	assert.Len(t, filas, 11)
 	assert.Equal(t, "Peña & Núñez; asociados", filas[1]["Proveedor"])
 	assert.Equal(t, "PEÑA & NÚÑEZ ASOCIADOS DE PRUEBA S.A.C.", filas[1]["razon_social"])
@@ -122,7 +126,15 @@ func TestWithoutFlagsItShowsASampleOnAMockOfItsOwn(t *testing.T) {
 
 	out, err = correr(t.Context(), t, sinEntorno)
 	require.NoError(t, err)
-	assert.Contains(t, out, "no se vuelven a pagar", "the second time it is done already")
+	assert.NotContains(t, out, "no se vuelven a pagar", "each run has a folder of its own")
+
+	out, err = correr(t.Context(), t, sinEntorno, "-n", "100", "-cuota", "60")
+	require.ErrorIs(t, err, errIncompleto)
+	_, entrada, ok := strings.Cut(out, "con la entrada al final (")
+	require.True(t, ok, out)
+	entrada, _, _ = strings.Cut(entrada, ")")
+	_, err = correr(t.Context(), t, sinEntorno, "-n", "100", "-cuota", "60", entrada)
+	require.NoError(t, err, "it goes on where it stopped")
 }
 
 func TestInventedRUCsRunOnAMockOfTheirOwn(t *testing.T) {

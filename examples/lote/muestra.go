@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,21 @@ Otra vez el supermercado; 20100070970 ;640,00
 Electricidad;'20331898008;210,35
 `
 
-// prepararEntrada writes the sample or the invented RUCs where they are not there yet.
+// prepararEntrada writes the sample or the invented RUCs where they are not there yet. Without a place for them
+// they go into a new folder: one of a fixed name may be somebody else's.
 func (o *opciones) prepararEntrada() error {
-	propia := filepath.Dir(o.entrada) == filepath.Join(os.TempDir(), "fiscope-lote")
-	if o.generar == 0 && !propia {
+	if o.entrada == "" {
+		carpeta, err := os.MkdirTemp("", "fiscope-lote-")
+		if err != nil {
+			return err
+		}
+		nombre := "muestra.csv"
+		if o.generar > 0 {
+			nombre = fmt.Sprintf("rucs-%d.csv", o.generar)
+		}
+		o.inventada, o.entrada = true, filepath.Join(carpeta, nombre)
+		o.salida = cmp.Or(o.salida, sinExtension(o.entrada)+".consultado.csv")
+	} else if o.generar == 0 {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.entrada), 0o700); err != nil {

@@ -7,14 +7,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
+	"slices"
 	"strings"
 )
 
 // registro is a record of a CSV with the line on which it begins.
 type registro struct {
-	linea    int
-	celdas   []string // the line as it is where it is not CSV
-	ilegible bool
+	linea  int
+	celdas []string // the line as it is where it is not CSV
+	falla  string   // why it is not
 }
 
 // The longest line, and the most lines of a record whose quotes span several.
@@ -29,9 +31,16 @@ func leerRegistros(r io.Reader, separador rune) iter.Seq2[registro, error] {
 	return func(yield func(registro, error) bool) {
 		l := lector{lineas: bufio.NewScanner(r), separador: separador}
 		l.lineas.Buffer(nil, lineaMaxima)
-		for l.mirar(1) {
+		for empezo := false; l.mirar(1); {
+			if !empezo && lineaSep.MatchString(l.cola[0]) {
+				l.usar(1)
+				continue
+			}
 			reg := l.siguiente()
-			if len(reg.celdas) > 0 && !yield(reg, nil) {
+			if len(reg.celdas) == 0 {
+				continue
+			}
+			if empezo = true; !yield(reg, nil) {
 				return
 			}
 		}
@@ -54,7 +63,7 @@ type lector struct {
 // mirar reports whether there are n lines ahead.
 func (l *lector) mirar(n int) bool {
 	for len(l.cola) < n && l.lineas.Scan() {
-		l.cola = append(l.cola, l.lineas.Text())
+		l.cola = append(l.cola, strings.TrimRight(l.lineas.Text(), "\r"))
 	}
 	return len(l.cola) >= n
 }
@@ -73,9 +82,17 @@ func (l *lector) siguiente() registro {
 		l.usar(1)
 		return reg
 	}
+	if strings.Contains(primera, "\r") {
+		reg.celdas, reg.falla = []string{primera}, "la línea tiene un retorno de carro"
+		l.usar(1)
+		return reg
+	}
 	texto := primera
 	for n := 1; ; n++ {
 		if celdas, err := partir(texto, l.separador, false); err == nil {
+			if l.tragoFilas(celdas) {
+				break
+			}
 			reg.celdas = celdas
 			l.usar(n)
 			return reg
@@ -92,8 +109,18 @@ func (l *lector) siguiente() registro {
 		reg.celdas = celdas
 		return reg
 	}
-	reg.celdas, reg.ilegible = []string{primera}, true
+	reg.celdas, reg.falla = []string{primera}, "la línea no es CSV: una comilla no se cierra"
 	return reg
+}
+
+// tragoFilas reports whether a cell holds what is a row of its own, with a RUC: the quote before it was never
+// closed, and the one that seems to close it is of another line.
+func (l *lector) tragoFilas(celdas []string) bool {
+	return slices.ContainsFunc(celdas, func(celda string) bool {
+		return strings.Contains(celda, "\n") && slices.ContainsFunc(strings.FieldsFunc(celda, func(r rune) bool {
+			return r == '\n' || r == l.separador
+		}), func(parte string) bool { return onceDigitos.MatchString(sinFormato(parte)) })
+	})
 }
 
 func partir(texto string, separador rune, comillasSueltas bool) ([]string, error) {
@@ -102,8 +129,14 @@ func partir(texto string, separador rune, comillasSueltas bool) ([]string, error
 	return r.Read()
 }
 
-// separadorDe returns the separator that a line has most of, outside of quotes.
+// Excel reads a first line like "sep=;" and does not show it.
+var lineaSep = regexp.MustCompile(`^(?i)"?sep=([;,\t|])"?[;,\t|]*$`)
+
+// separadorDe returns the separator that a line declares, or has most of, outside of quotes.
 func separadorDe(linea string) rune {
+	if m := lineaSep.FindStringSubmatch(linea); m != nil {
+		return rune(m[1][0])
+	}
 	veces := map[rune]int{}
 	entre := false
 	for _, letra := range linea {
@@ -114,7 +147,7 @@ func separadorDe(linea string) rune {
 		}
 	}
 	mejor := ','
-	for _, s := range ";\t" {
+	for _, s := range ";\t|" {
 		if veces[s] > veces[mejor] {
 			mejor = s
 		}

@@ -57,6 +57,20 @@ func TestACellIsNeverAFormula(t *testing.T) {
 	}
 }
 
+func TestACodeKeepsItsZeros(t *testing.T) {
+	for celda, queda := range map[string]string{"010101": `="010101"`, "150101": `="150101"`, "": "", "-": "-", "=1": "=1", "1e5": "1e5"} {
+		assert.Equal(t, queda, conCeros(celda))
+	}
+	assert.Equal(t, "010101", limpiar(conCeros("010101")), "what is written is read")
+	b := nuevoBanco(t, uno+"\n")
+	emisor := mockserver.Empresa(uno)
+	emisor.Ubigeo = "010101"
+	require.NoError(t, b.srv.PutContribuyente(emisor))
+	_, err := b.correr(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, `="010101"`, b.filas()[0]["ubigeo"])
+}
+
 func TestTheOutputIsPutInPlaceAtOnce(t *testing.T) {
 	b := nuevoBanco(t, uno+"\n")
 	require.NoError(t, os.Chmod(b.entrada, 0o640))

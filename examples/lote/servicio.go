@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/url"
 
@@ -15,6 +16,7 @@ type servicio struct {
 	mock   *mockserver.Server // nil where the service is not ours
 }
 
+// conectar comes after the input: a file that is not there is the first thing to say.
 func (o *opciones) conectar() (*servicio, error) {
 	s := &servicio{nombre: o.baseURL}
 	if o.mock {
@@ -28,6 +30,9 @@ func (o *opciones) conectar() (*servicio, error) {
 		}
 		s.nombre = "mock"
 		o.baseURL, o.apiKey = s.mock.URL, s.mock.APIKey
+	}
+	if o.baseURL == "" || o.apiKey == "" {
+		return nil, errors.New("faltan FISCOPE_BASE_URL y FISCOPE_API_KEY; para probar sin servicio, -mock")
 	}
 	opts := []fiscope.Option{
 		fiscope.WithUserAgent("fiscope-lote"),

@@ -36,12 +36,29 @@ func main() {
 	}
 }
 
+const uso = `Uso: observabilidad [-json]
+
+Muestra los spans y las métricas de OpenTelemetry de unas llamadas de fiscope, a
+un mock en este proceso. No lee ni escribe archivos.
+
+  -json  escribe el JSON de los exportadores de OpenTelemetry
+
+Con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY pregunta a ese servicio, y
+gasta tres consultas. FISCOPE_INSECURE_HTTP=1 permite http en una red privada.
+`
+
 func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
 	flags := flag.NewFlagSet("observabilidad", flag.ContinueOnError)
-	flags.SetOutput(out)
-	enJSON := flags.Bool("json", false, "escribe el JSON de los exportadores de OpenTelemetry")
-	if err := flags.Parse(args); err != nil {
+	flags.SetOutput(io.Discard) // an error is said by main
+	enJSON := flags.Bool("json", false, "")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, uso)
 		return err
+	case err != nil:
+		return fmt.Errorf("opción que no existe o no sirve (%w): vea observabilidad -h", err)
+	case flags.NArg() > 0:
+		return errors.New("no lleva argumentos: vea observabilidad -h")
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -8,6 +8,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +19,7 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "pruebas:", err)
 		os.Exit(1)
 	}
@@ -43,7 +45,27 @@ var pasos = []paso{
 	{"La clave SOL está errada", func(*mockserver.Server) {}, "no-es-la-clave"},
 }
 
-func run(ctx context.Context, out io.Writer) error {
+const uso = `Uso: pruebas
+
+Muestra qué decide el programa de compra.go ante lo que un mock en este proceso
+le prepara: fallos, la cuota, una clave SOL errada. Nunca pregunta a un servicio
+real. No lee ni escribe archivos.
+
+Las pruebas para copiar están en compra_test.go.
+`
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("pruebas", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is said by main
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, uso)
+		return err
+	case err != nil:
+		return fmt.Errorf("opción que no existe (%w): vea pruebas -h", err)
+	case flags.NArg() > 0:
+		return errors.New("no lleva argumentos: vea pruebas -h")
+	}
 	fmt.Fprintln(out, "Qué decide el programa de compra.go, contra un mock de este proceso:")
 	for _, p := range pasos {
 		if err := p.mostrar(ctx, out); err != nil {

@@ -46,7 +46,7 @@ func TestWithoutFlagsItShowsEverythingOnAMockOfItsOwn(t *testing.T) {
 func TestAgainstAServerItSpendsLittleAndRisksNobody(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(4))
 	var out bytes.Buffer
-	require.NoError(t, run(t.Context(), []string{"-base-url", srv.URL, "-api-key", srv.APIKey}, env(), &out), out.String())
+	require.NoError(t, run(t.Context(), []string{"-base-url", srv.URL}, env("FISCOPE_API_KEY", srv.APIKey), &out), out.String())
 	assert.Contains(t, out.String(), "No se valida: hacen falta FISCOPE_SOL_RUC")
 	assert.NotContains(t, out.String(), "Se agotó la cuota", "four queries are enough")
 	assert.NotContains(t, out.String(), "clave SOL errada")
@@ -68,13 +68,13 @@ func TestAReceiptIsValidatedWithTheUsersOwnCredentials(t *testing.T) {
 func TestWhatGoesWrongIsSaid(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(0))
 	var out bytes.Buffer
-	require.Error(t, run(t.Context(), []string{"-base-url", srv.URL, "-api-key", srv.APIKey}, env(), &out))
+	require.Error(t, run(t.Context(), []string{"-base-url", srv.URL}, env("FISCOPE_API_KEY", srv.APIKey), &out))
 	assert.Contains(t, out.String(), "✗ Se agotó la cuota del día")
 	assert.Contains(t, out.String(), "Algo no salió bien")
 
 	out.Reset()
-	require.ErrorContains(t, run(t.Context(), []string{"-base-url", "http://example.com", "-api-key", "x"}, env(), &out), "https")
+	require.ErrorContains(t, run(t.Context(), []string{"-base-url", "http://example.com"}, env("FISCOPE_API_KEY", "x"), &out), "https")
 	require.ErrorContains(t, run(t.Context(), []string{"-base-url", srv.URL}, env(), &out), "API key is empty")
-	err := run(t.Context(), []string{"-base-url", "http://fiscal.invalid", "-api-key", " "}, env("FISCOPE_INSECURE_HTTP", "1"), &out)
+	err := run(t.Context(), []string{"-base-url", "http://fiscal.invalid"}, env("FISCOPE_API_KEY", " ", "FISCOPE_INSECURE_HTTP", "1"), &out)
 	require.ErrorContains(t, err, "API key", "the address is accepted, and the key is looked at")
 }
