@@ -284,6 +284,7 @@ func (c *call) circumstances() circumstances {
 	switch {
 	case c.answer.Status != 0:
 		k.delivery, k.status, k.rateLimit, k.body = DeliveryAnswered, c.answer.Status, c.answer.rateLimit.copy(), c.answer.Body
+		k.asked = c.answer.Began
 		k.retryAfter, _ = exchange.RetryAfter(c.answer.Header, c.clock.now())
 	case c.sent.MayBeSent:
 		k.delivery = DeliveryUnknown

@@ -76,7 +76,7 @@ func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
 	var err error
 	if e.missing != nil {
-		err = e.missing.again(q.key().op)
+		err = e.missing.again(q.key().op, e.asked)
 	}
 	a.observer.call(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
 	if s.response != nil {

@@ -118,6 +118,7 @@ type Error struct {
 
 	cause error
 	body  []byte
+	asked time.Time // when the request of the last answer left, in real time; zero where none came
 }
 
 // Body returns the answer that failed, as bytes: at most 4 KiB, without credentials. It is nil where
@@ -376,6 +377,7 @@ type circumstances struct {
 	rateLimit  *RateLimit
 	retryAfter time.Duration
 	body       []byte
+	asked      time.Time
 	secrets    scrub.Secrets // that no text may show
 }
 
@@ -384,6 +386,7 @@ func (c circumstances) of(e *Error) *Error {
 	e.Op, e.Attempts, e.Delivery = c.op, c.attempts, c.delivery
 	if c.delivery == DeliveryAnswered {
 		e.StatusCode, e.RateLimit, e.RetryAfter, e.body = c.status, c.rateLimit, c.retryAfter, c.secrets.Body(c.body)
+		e.asked = c.asked
 	}
 	e.Code, e.Message = c.secrets.Line(e.Code), c.secrets.Line(e.Message)
 	if e.cause != nil {
@@ -397,9 +400,9 @@ func (e *Error) after(answered *Error) {
 	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
 }
 
-// again returns the error of an earlier call as that of this one, which was not sent.
-func (e *Error) again(op Operation) *Error {
-	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, Err: e.Err, body: bytes.Clone(e.body)}
+// again returns the error of an earlier call, which was asked then, as that of this one, which was not sent.
+func (e *Error) again(op Operation, asked time.Time) *Error {
+	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, Err: e.Err, body: bytes.Clone(e.body), asked: asked}
 }
 
 // copyError returns an *Error that the caller may change.

@@ -38,15 +38,16 @@ type walk struct {
 
 // missing is the answer that a day has no rate.
 type missing struct {
-	err     *Error
-	header  http.Header
-	learned time.Time // earlier than now where the cache answered
+	err    *Error
+	header http.Header // nil where the cache answered
+	asked  time.Time   // by the client's calendar
+	cached bool
 }
 
 // laterRate is the rate of a day after one that has none.
 type laterRate struct {
 	tc      *TipoCambio // nil for none
-	learned time.Time   // it was out by then
+	learned time.Time   // it was out by then, in real time
 }
 
 // walkOption is an option of the operations that walk.
@@ -128,20 +129,24 @@ func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isOut && none.learned.Before(w.later.learned) { // its own rate may have come before or with the later one
+	if isOut && none.err.asked.Before(w.later.learned) || !isOut && none.mayBeFinal(dia) {
+		// Its own rate may have come before or with the later one, and a "none" of the cache lacks the service's date.
 		if tc, none, err = w.query(dia, WithoutCache()); none == nil {
 			return tc, err
 		}
 	}
-	if !isOut {
+	if !isOut && !none.final(dia) {
 		return nil, w.unpublished(none.err, notYetPublished(0, "there is none of %s so far", dia))
 	}
 	return nil, nil
 }
 
-// final reports whether a business day has no rate that may still come.
-func (m *missing) final(dia Fecha) bool {
-	return !earlier(m.learned, m.header).Before(dia.Publicacion().Add(mayStillCome))
+// final reports whether a business day has no rate that may still come. The cache does not know what day it
+// was for the service, so that its word alone makes nothing final.
+func (m *missing) final(dia Fecha) bool { return !m.cached && m.mayBeFinal(dia) }
+
+func (m *missing) mayBeFinal(dia Fecha) bool {
+	return !earlier(m.asked, m.header).Before(dia.Publicacion().Add(mayStillCome))
 }
 
 // lookForLater reports whether the rate of a day after dia is out, for which it asks day by day, from dia on.
@@ -170,12 +175,11 @@ func (w *walk) query(dia Fecha, opts ...CallOption) (*TipoCambio, *missing, erro
 	var resp Response
 	tc, err := w.service.Consultar(w.ctx, dia, slices.Concat(w.opts, opts, []CallOption{WithResponse(&resp)})...)
 	w.note(resp)
-	learned := w.clock().now().Add(-resp.Age)
 	var e *Error
 	switch {
 	case errors.As(err, &e) && errors.Is(err, ErrNotFound):
 		w.last = e
-		return nil, &missing{e, resp.Header, learned}, nil
+		return nil, &missing{e, resp.Header, w.clock().fromReal(e.asked), resp.FromCache}, nil
 	case err != nil:
 		return nil, nil, w.failAfter(e, copyError(e))
 	case tc.Fecha != dia: // what lenient reading lets pass
@@ -183,7 +187,7 @@ func (w *walk) query(dia Fecha, opts ...CallOption) (*TipoCambio, *missing, erro
 		e.StatusCode, e.Delivery = resp.StatusCode, DeliveryAnswered
 		return nil, nil, w.tell(w.failAfter(e, e))
 	}
-	w.later = laterRate{tc, learned}
+	w.later = laterRate{tc, time.Now().Add(-resp.Age)}
 	return tc, nil, nil
 }
 
