@@ -57,7 +57,8 @@ func WithNoLaborables(decretados ...NoLaborables) CallOption {
 }
 
 // WithTodosLosDias makes Mes yield a line for every day of the month, as SUNAT's own table has since 2023: a
-// day whose eve has no rate has the last one before that. Every other operation refuses the option.
+// day whose eve has no rate has the last one before that. Like SUNAT, it takes none that is more than 10 days
+// old, unless its line is Provisional: the table ends there with ErrNotFound. Every other operation refuses the option.
 func WithTodosLosDias() CallOption {
 	return walkOption{"WithTodosLosDias", func(w *walk) error {
 		if w.op != OpTipoCambioMes {
@@ -137,7 +138,7 @@ func (s *TipoCambioService) back(ctx context.Context, op Operation, fecha, desde
 		if !fecha.Valid() {
 			return nil, w.fail(invalid("fecha must be a day of the calendar: it is %q", fecha))
 		}
-		tc, err := w.back(desde)
+		tc, err := w.back(desde, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -199,11 +200,13 @@ func (w *walk) line(dia Fecha, last *TipoCambio) (*TipoCambio, error) {
 			return tc, err
 		}
 	}
-	if last == nil && w.everyDay {
-		return w.back(dia.AddDays(-1))
-	}
-	if !w.everyDay {
+	switch {
+	case !w.everyDay:
 		return nil, nil
+	case last == nil:
+		return w.back(dia, 1)
+	case !w.passed && last.Fecha.Compare(dia.AddDays(-longestWalk)) <= 0:
+		return nil, w.noneUpTo(dia) // as SUNAT, which looks no farther back
 	}
 	return last, nil
 }

@@ -526,3 +526,41 @@ func ExampleTipoCambioService_Mes() {
 	// 2021-07-28 3.318
 	// 2021-07-31 3.321
 }
+
+// Where SUNAT looks at 10 days and finds none, the table of every day repeats no older rate, nor takes one of the
+// month before.
+func TestATableOfEveryDayRepeatsNoRateThatSUNATRefuses(t *testing.T) {
+	for by := range everyMemory() {
+		for name, hole := range map[string]struct{ from, to string }{
+			"within the month":      {"2026-03-05", "2026-03-20"},
+			"from the month before": {"2026-02-17", "2026-03-05"},
+			"... by one day":        {"2026-02-19", "2026-03-05"},
+			"... none of that long": {"2026-02-23", "2026-03-02"},
+		} {
+			t.Run(name+", "+by, func(t *testing.T) {
+				at(t, "2026-11-18 18:00:00", func(t *testing.T, srv *mockserver.Server) {
+					for d := fecha(t, hole.from); d.Compare(fecha(t, hole.to)) <= 0; d = d.AddDays(1) {
+						if d.DiaHabil() {
+							require.NoError(t, srv.DeleteTipoCambio(d.String()))
+						}
+					}
+					table, single := srv.Client(everyMemory()[by]...), srv.Client()
+					for line, err := range table.TipoCambio.Mes(t.Context(), 2026, time.March, fiscope.WithTodosLosDias()) {
+						one, refused := single.TipoCambio.SUNAT(t.Context(), line.Para)
+						if refused == nil {
+							require.NoError(t, err, line.Para)
+							require.Equal(t, one.TipoCambio, line.TipoCambio)
+							continue
+						}
+						require.ErrorIs(t, err, fiscope.ErrNotFound, line.Para)
+						require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
+						var ofTable, ofDay *fiscope.Error
+						require.ErrorAs(t, err, &ofTable)
+						require.ErrorAs(t, refused, &ofDay)
+						require.Equal(t, ofDay.Message, ofTable.Message)
+					}
+				})
+			})
+		}
+	}
+}

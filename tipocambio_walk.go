@@ -92,9 +92,9 @@ func (w *walk) nextLine() {
 
 func (w *walk) diaHabil(dia Fecha) bool { return dia.DiaHabil(w.decretados...) }
 
-// back asks from the day desde on, backwards, for the first rate.
-func (w *walk) back(desde Fecha) (*TipoCambio, error) {
-	for n := range longestWalk {
+// back asks from the day desde on, backwards, for the first rate. The first days of these, asked, have none.
+func (w *walk) back(desde Fecha, asked int) (*TipoCambio, error) {
+	for n := asked; n < longestWalk; n++ {
 		dia := desde.AddDays(-n)
 		if !w.diaHabil(dia) {
 			continue
@@ -103,11 +103,16 @@ func (w *walk) back(desde Fecha) (*TipoCambio, error) {
 			return tc, err
 		}
 	}
+	return nil, w.noneUpTo(desde)
+}
+
+// noneUpTo is the end of a walk whose longest has no rate.
+func (w *walk) noneUpTo(desde Fecha) *Error {
 	const noneOf = "none of the %d days up to %s has a rate"
 	if w.passed {
-		return nil, w.failAfter(w.last, notYetPublished(0, noneOf, longestWalk, desde))
+		return w.failAfter(w.last, notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return nil, w.failAfter(w.last, noRate(noneOf, longestWalk, desde))
+	return w.failAfter(w.last, noRate(noneOf, longestWalk, desde))
 }
 
 // ask gets the rate of a business day. It returns neither a rate nor an error for a day to pass.
