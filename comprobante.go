@@ -26,7 +26,7 @@ type Comprobante struct {
 	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
 	Tipo      TipoComprobante `json:"tipoComprobante"`
 	Serie     string          `json:"serie"`  // as in F001: 1 to 4 capital letters and digits
-	Numero    int             `json:"numero"` // from 1 on
+	Numero    int             `json:"numero"` // 1 to 99999999
 }
 
 func (c Comprobante) check() error {
@@ -36,15 +36,26 @@ func (c Comprobante) check() error {
 	switch c.Tipo {
 	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
 	default:
-		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %q", scrub.Cut(string(c.Tipo), 10))
+		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %s", c.Tipo.shown())
 	}
 	if err := checkSerie(c.Serie); err != nil {
 		return err
 	}
-	if c.Numero < 1 {
+	switch {
+	case c.Numero < 1:
 		return invalid("numero must be 1 or more: it is %d", c.Numero)
+	case c.Numero > highestNumero:
+		return invalid("numero must be %d or less", highestNumero)
 	}
 	return nil
+}
+
+// shown is the kind as an error shows it. What is longer may be a RUC or a DNI, of which no part is shown.
+func (t TipoComprobante) shown() string {
+	if len(t) > len(TipoFactura) {
+		return fmt.Sprintf("%d bytes long", len(t))
+	}
+	return strconv.Quote(string(t))
 }
 
 // checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
@@ -59,7 +70,10 @@ func checkSerie(serie string) error {
 func notOfSerie(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }
 
 // longestNumero is how many digits the number of a receipt can have.
-const longestNumero = 8
+const (
+	longestNumero = 8
+	highestNumero = 99_999_999
+)
 
 // ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123",
 // "f001-123", " F001 - 123 ", "F001 123". Letters may be small, the number may have any leading zeros or
@@ -70,6 +84,15 @@ const longestNumero = 8
 // not 1 to 99999999, a second dash, and blanks within the number, which could part two of them. The error
 // is an ErrInvalidRequest, and shows the text with its RUCs abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
+	serie, numero, wrong := parseSerieNumero(s)
+	if wrong != "" {
+		return "", 0, fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40), wrong)
+	}
+	return serie, numero, nil
+}
+
+// parseSerieNumero returns what is wrong with the text, instead of an error that shows it.
+func parseSerieNumero(s string) (serie string, numero int, wrong string) {
 	serie, number, dashed := strings.Cut(strings.Map(plainSerie, s), "-")
 	words := strings.Fields(serie)
 	switch {
@@ -78,19 +101,19 @@ func ParseSerieNumero(s string) (serie string, numero int, err error) {
 	case len(words) == 2:
 		serie, number = words[0], words[1]
 	default:
-		return "", 0, notSerieNumero(s, "a dash must part the series from the number")
+		return "", 0, "a dash must part the series from the number"
 	}
 	if checkSerie(serie) != nil {
-		return "", 0, notSerieNumero(s, "the series must be 1 to 4 letters and digits")
+		return "", 0, "the series must be 1 to 4 letters and digits"
 	}
 	if !digits(number) {
-		return "", 0, notSerieNumero(s, "the number must be digits and nothing else")
+		return "", 0, "the number must be digits and nothing else"
 	}
 	if number = strings.TrimLeft(number, "0"); number == "" || len(number) > longestNumero {
-		return "", 0, notSerieNumero(s, "the number must be 1 to 99999999")
+		return "", 0, "the number must be 1 to 99999999"
 	}
-	numero, err = strconv.Atoi(number)
-	return serie, numero, err
+	numero, _ = strconv.Atoi(number) // eight digits at most
+	return serie, numero, ""
 }
 
 // plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets stay as they
@@ -103,10 +126,6 @@ func plainSerie(r rune) rune {
 		return '-'
 	}
 	return r
-}
-
-func notSerieNumero(s, why string) error {
-	return fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40), why)
 }
 
 // SerieNumero returns the series and the number as they stand on the receipt, with the number in eight
@@ -125,11 +144,12 @@ func (c Comprobante) String() string {
 // ParseComprobante reads what String writes, and the names of files with it: "20100070970-01-F001-00000123",
 // "20100070970-01-F001-00000123.xml" or .zip, "R-20100070970-01-F001-00000123.zip", which is the authority's
 // answer to the receipt, each also with the folder before it. Series and number are read as
-// [ParseSerieNumero] does. Source: the file names of SUNAT's Anexo 6, "Aspectos técnicos" (Resolución
+// [ParseSerieNumero] does, but for blanks within the series, which are refused. Source: the file names of SUNAT's Anexo 6, "Aspectos técnicos" (Resolución
 // 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it).
 //
 // It refuses a RUC that is not 11 digits and a kind that cannot be validated, as that of a daily summary (RC)
-// or of a waybill (09). The error is an ErrInvalidRequest, and shows the text with its RUCs abridged.
+// or of a waybill (09). The error is an ErrInvalidRequest. It names what is wrong and shows nothing of the text,
+// in which a RUC or a DNI may stand anywhere.
 func ParseComprobante(s string) (Comprobante, error) {
 	name := strings.TrimSpace(s[strings.LastIndexAny(s, `/\`)+1:])
 	if suffix := strings.ToLower(name[max(0, len(name)-4):]); suffix == ".xml" || suffix == ".zip" {
@@ -140,16 +160,19 @@ func ParseComprobante(s string) (Comprobante, error) {
 	}
 	parts := strings.SplitN(name, "-", 3)
 	if len(parts) < 3 {
-		return Comprobante{}, fmt.Errorf("%w: %q is not the name of a receipt: want RUC, kind, series and number, parted by dashes", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40))
+		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt: want RUC, kind, series and number, parted by dashes", ErrInvalidRequest)
 	}
 	return newComprobante(parts[0], parts[1], parts[2])
 }
 
-// newComprobante returns a receipt of its parts, of which the last is read by ParseSerieNumero.
+// newComprobante returns a receipt of its parts. Its error shows none of them.
 func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
-	serie, numero, err := ParseSerieNumero(serieNumero)
-	if err != nil {
-		return Comprobante{}, err
+	serie, numero, wrong := parseSerieNumero(serieNumero)
+	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
+		wrong = "the series must be 1 to 4 letters and digits, without blanks"
+	}
+	if wrong != "" {
+		return Comprobante{}, fmt.Errorf("%w: not a receipt: %s", ErrInvalidRequest, wrong)
 	}
 	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
 	if err := c.check(); err != nil {
@@ -177,7 +200,7 @@ func (c Comprobante) Advertencia() string {
 	of, ok := seriesDe[c.Tipo]
 	switch {
 	case !ok:
-		return fmt.Sprintf("tipoComprobante %q is none of 01, 03, 07 and 08", scrub.Cut(string(c.Tipo), 10))
+		return fmt.Sprintf("tipoComprobante is none of 01, 03, 07 and 08: it is %s", c.Tipo.shown())
 	case !of.serie.MatchString(c.Serie):
 		return fmt.Sprintf("serie %q is unusual for tipoComprobante %s: want %s, or 1 to 4 digits if it is on paper", scrub.Cut(scrub.AbridgeRUCs(c.Serie), 10), c.Tipo, of.want)
 	}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // QR is what the code on a printed receipt says of it. The code does not name the currency of its amounts, and
@@ -32,13 +31,17 @@ type QR struct {
 // 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it), where IGV and buyer are "de ser el caso". What follows
 // the date may be missing, and what follows the digest, as the signature of older codes, is not read. Blanks
 // around a field are dropped. The date is YYYY-MM-DD or, as many print it, DD/MM/YYYY or DD-MM-YYYY. An amount
-// is digits with a point, if it has decimals: a comma could part thousands or decimals, and is refused.
+// is digits with a point, if it has decimals: a comma could part thousands or decimals, and is refused. So are
+// an IGV above the total, blanks within the series, and a line break within a field.
 //
-// The error is an ErrInvalidRequest. It names the field, and shows no document of the buyer and no RUC in full.
+// The error is an ErrInvalidRequest. It names the field and shows nothing of its text.
 func ParseQR(s string) (QR, error) {
 	fields := strings.Split(s, "|")
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
+		if strings.ContainsFunc(fields[i], breaksLine) {
+			return QR{}, fmt.Errorf("%w: a line break stands within field %d of a receipt's code: it may be two codes", ErrInvalidRequest, i+1)
+		}
 	}
 	const least = 7
 	if len(fields) < least {
@@ -51,21 +54,29 @@ func ParseQR(s string) (QR, error) {
 	q := QR{Comprobante: c}
 	var ok bool
 	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
-		return QR{}, notOfQR("IGV", fields[4])
+		return QR{}, notOfQR("IGV")
 	}
 	if q.Total, ok = importeDeQR(fields[5]); !ok {
-		return QR{}, notOfQR("total", fields[5])
+		return QR{}, notOfQR("total")
+	}
+	if q.IGV.GreaterThan(q.Total) {
+		return QR{}, fmt.Errorf("%w: the IGV of a receipt's code is above its total", ErrInvalidRequest)
 	}
 	if q.Fecha, ok = fechaDeQR(fields[6]); !ok {
-		return QR{}, notOfQR("date", fields[6])
+		return QR{}, notOfQR("date")
 	}
 	rest := append(fields[least:], "", "", "")
 	q.TipoDocumento, q.NumeroDocumento, q.ValorResumen = rest[0], rest[1], rest[2]
 	return q, nil
 }
 
-func notOfQR(name, field string) error {
-	return fmt.Errorf("%w: the %s of a receipt's code cannot be read: %q", ErrInvalidRequest, name, scrub.Cut(scrub.AbridgeRUCs(field), 20))
+// notOfQR names a field. Its text may be the buyer's document, where the fields moved.
+func notOfQR(name string) error {
+	return fmt.Errorf("%w: the %s of a receipt's code cannot be read", ErrInvalidRequest, name)
+}
+
+func breaksLine(r rune) bool {
+	return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029'
 }
 
 var formaDeImporte = regexp.MustCompile(`^[0-9]{1,15}(\.[0-9]{1,12})?$`)

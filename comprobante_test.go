@@ -172,6 +172,9 @@ func TestParseComprobanteRefuses(t *testing.T) {
 		"a long series":          "20100070970-01-F0001-00000123.xml",
 		"number zero":            "20100070970-01-F001-00000000.xml",
 		"a number of nine":       "20100070970-01-F001-100000000.xml",
+		"a blank in the series":  "20100070970-01-F 001-00000123.xml",
+		"... and another dash":   "20100070970-01-F 001–123.xml",
+		"blanks and four parts":  "20100070970-01-F 0 0 1-123",
 		"a copy":                 "20100070970-01-F001-00000123 (1).xml",
 		"something after it":     "20100070970-01-F001-00000123-firmado.xml",
 		"another extension":      "20100070970-01-F001-00000123.pdf",
@@ -189,6 +192,47 @@ func TestParseComprobanteRefuses(t *testing.T) {
 			assert.Less(t, len(err.Error()), 250)
 		})
 	}
+}
+
+// A RUC or a DNI may stand in any part: an error shows nothing of it, nor does one that refuses to send it.
+func TestAReceiptThatCannotBeReadShowsNoDocument(t *testing.T) {
+	for _, document := range []string{"20131312955", "12345678", "2013131295", "S20131312955", "20131312955x", "2013131295512345678"} {
+		for part := range 4 {
+			parts := []string{"20100070970", "01", "F001", "123"}
+			parts[part] = document
+			for _, text := range []string{strings.Join(parts, "-"), "R-" + strings.Join(parts, "-") + ".zip", document + "-" + strings.Join(parts[2:], "-"), document} {
+				if _, err := fiscope.ParseComprobante(text); err != nil {
+					assert.NotRegexp(t, "2013131|1234567|2010007", err.Error(), text)
+				}
+			}
+		}
+		kind := fiscope.Comprobante{RUCEmisor: rucEmisor, Tipo: fiscope.TipoComprobante(document), Serie: "F001", Numero: 1}
+		assert.NotRegexp(t, "2013131|1234567", kind.Advertencia())
+		client, _ := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+		err := second(client.CPE.Validar(t.Context(), kind, credenciales))
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+		assert.NotRegexp(t, "2013131|1234567", err.Error())
+	}
+}
+
+func TestANumberOfNineDigitsIsNotSent(t *testing.T) {
+	client, s := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
+	for _, numero := range []int{0, -1, 100_000_000, 20_131_312_955} {
+		c := factura
+		c.Numero = numero
+		for _, err := range []error{
+			second(client.CPE.Validar(t.Context(), c, credenciales)),
+			second(client.CPE.Esperar(t.Context(), c, credenciales, fiscope.EsperaPolicy{})),
+		} {
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			require.ErrorContains(t, err, "numero must be")
+			assert.NotContains(t, err.Error(), "2013131")
+		}
+	}
+	assert.Empty(t, s.seen())
+	highest := factura
+	highest.Numero = 99_999_999
+	require.NoError(t, second(client.CPE.Validar(t.Context(), highest, credenciales)))
 }
 
 func TestAdvertencia(t *testing.T) {
@@ -219,7 +263,7 @@ func TestAdvertencia(t *testing.T) {
 			}
 		})
 	}
-	assert.Equal(t, `tipoComprobante "02" is none of 01, 03, 07 and 08`, fiscope.Comprobante{Tipo: "02", Serie: "F001"}.Advertencia())
+	assert.Equal(t, `tipoComprobante is none of 01, 03, 07 and 08: it is "02"`, fiscope.Comprobante{Tipo: "02", Serie: "F001"}.Advertencia())
 	assert.NotContains(t, fiscope.Comprobante{Tipo: "01", Serie: rucEmisor}.Advertencia(), rucEmisor[:6])
 }
 

@@ -31,16 +31,16 @@ func NewFecha(year int, month time.Month, day int) Fecha {
 }
 
 // ParseFecha reads YYYY-MM-DD and nothing else: four, two and two ASCII digits, of a day that exists
-// between the years 0001 and 9999.
+// between the years 0001 and 9999. The error is an ErrInvalidRequest.
 func ParseFecha(s string) (Fecha, error) {
 	f, ok := dateOf(s)
 	switch {
 	case ok && f.Valid():
 		return f, nil
 	case ok:
-		return Fecha{}, fmt.Errorf("fiscope: fecha %q is not a day of the calendar", s)
+		return Fecha{}, fmt.Errorf("%w: fecha %q is not a day of the calendar", ErrInvalidRequest, s)
 	}
-	return Fecha{}, fmt.Errorf("fiscope: fecha %q is not of the form YYYY-MM-DD", scrub.Cut(s, len("2006-01-02")))
+	return Fecha{}, fmt.Errorf("%w: fecha %q is not of the form YYYY-MM-DD", ErrInvalidRequest, scrub.Cut(s, len("2006-01-02")))
 }
 
 // dateOf returns the numbers of a text of the form YYYY-MM-DD, which need not be a day.
@@ -128,7 +128,7 @@ func (f Fecha) MarshalText() ([]byte, error) {
 	return []byte(f.String()), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads what MarshalText writes. The error is an ErrInvalidRequest.
 func (f *Fecha) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*f = Fecha{}

@@ -175,3 +175,17 @@ func TestAnInstantIsNoFecha(t *testing.T) {
 	assert.False(t, null.Valid)
 	require.Error(t, null.Scan(time.Time{}))
 }
+
+// What somebody typed is his to correct.
+func TestATextThatIsNoFechaIsAnInvalidRequest(t *testing.T) {
+	for _, text := range []string{"20/11/2026", "2026-02-30", "hoy", "2026-11-20 ", "0000-01-01"} {
+		var f fiscope.Fecha
+		var in struct{ F fiscope.Fecha }
+		for _, err := range []error{
+			second(fiscope.ParseFecha(text)), f.UnmarshalText([]byte(text)), f.Scan(text), json.Unmarshal([]byte(`{"F":"`+text+`"}`), &in),
+		} {
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest, text)
+			assert.Equal(t, fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest), fiscope.TextoParaUsuario(err))
+		}
+	}
+}
