@@ -99,7 +99,7 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 
 func (p EsperaPolicy) check() error {
 	if p.MaxAttempts < 0 || p.Base < 0 || p.Cap < 0 || p.Timeout < 0 {
-		return invalid("an EsperaPolicy wants 0 or more in every field: it is %+v", p)
+		return misuse("an EsperaPolicy wants 0 or more in every field: it is %+v", p)
 	}
 	return nil
 }

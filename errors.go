@@ -229,6 +229,14 @@ func invalid(format string, args ...any) error {
 	return &Error{Err: ErrInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
 
+// errMisuse marks what is invalid for the program's sake, and not for what its user typed.
+var errMisuse = errors.New("the program is to be corrected")
+
+// misuse is an option, a policy or a context that makes no sense.
+func misuse(format string, args ...any) error {
+	return &Error{Err: ErrInvalidRequest, Message: fmt.Sprintf(format, args...), cause: errMisuse}
+}
+
 // searchTooShort is a text to search that breaks the contract's rule for it.
 func searchTooShort(format string, args ...any) error {
 	return &Error{Err: ErrSearchTooShort, Message: fmt.Sprintf(format, args...)}
@@ -274,7 +282,7 @@ func noRate(format string, args ...any) *Error {
 
 // noContext is a nil context.
 func noContext() error {
-	return invalid("the context is nil: pass context.Background() if there is none")
+	return misuse("the context is nil: pass context.Background() if there is none")
 }
 
 // brokenOff is a call that did not return.
@@ -307,7 +315,7 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 	case errors.Is(err, quota.ErrAway):
 		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
 	case errors.As(err, &refused):
-		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until))}, true
+		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), cause: refused, RetryAfter: max(0, clock.until(refused.Until))}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, errUnsure):

@@ -37,11 +37,17 @@ var classes = []struct {
 //   - "other"
 //
 // It is the most specific class that [errors.Is] finds, also in an error that wraps one of this package, as
-// [*LoteDetenido] does. A time that ran out while the service was asked is "unavailable".
-func ErrorClass(err error) string {
+// [*LoteDetenido] does. A time that ran out while the service was asked is "unavailable". An error that cannot be
+// asked, as a nil *url.Error, is "other".
+func ErrorClass(err error) (word string) {
 	if err == nil {
 		return ""
 	}
+	defer func() {
+		if recover() != nil { // its Is or Unwrap cannot stand being nil
+			word = "other"
+		}
+	}()
 	for _, class := range classes {
 		if errors.Is(err, class.of) {
 			return class.word

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -93,13 +95,13 @@ func TestWhatAClerkReads(t *testing.T) {
 		texts[text] = true
 		require.NotEmpty(t, text, name)
 		assert.NotRegexp(t, notForAClerk, text, name)
-		assert.Regexp(t, `^[A-ZÁÉÍÓÚ][^\n\r\t"'<>|{}\\]*\.$`, text, name)
+		assert.Regexp(t, `^[A-ZÁÉÍÓÚ][^\n\r\t"'<>|{}\\.]*\.$`, text, name)
 		assert.LessOrEqual(t, len([]rune(text)), 160, name)
 		for _, private := range []string{apiKey, clave, rucSUNAT, rucSUNAT[:6]} {
 			assert.NotContains(t, text, private, name)
 		}
 	}
-	assert.Len(t, texts, len(sentinels)+3, "a text for each class, for the two ends of a context, and for the rest")
+	assert.Len(t, texts, len(sentinels)+4, "a text for each class, for the two ends of a context, for a program to correct, and for the rest")
 	assert.Empty(t, fiscope.TextoParaUsuario(nil))
 }
 
@@ -120,6 +122,93 @@ func TestWhatAClerkReadsIsOfTheClass(t *testing.T) {
 	assert.Equal(t, fiscope.TextoParaUsuario(io.EOF), fiscope.TextoParaUsuario(strings.NewReader("").UnreadByte()), "foreign errors have one text")
 }
 
+// The class alone would send him to correct what is not wrong.
+func TestWhatAClerkReadsSaysWhoCanDoSomething(t *testing.T) {
+	administrator, input := "avise a quien", fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest)
+	for _, status := range []int{402, 405, 409, 411, 413, 414, 415, 431, 451} {
+		for op, call := range operations {
+			text := fiscope.TextoParaUsuario(call(t.Context(), newClient(t, roundTripper(raw(status, "")))))
+			assert.Contains(t, text, administrator, "%s %d", op, status)
+			assert.NotEqual(t, input, text)
+		}
+	}
+	for _, status := range []int{400, 422} {
+		client, _ := answers(t, raw(status, `{"error":"x","code":"Y"}`))
+		assert.Equal(t, input, fiscope.TextoParaUsuario(second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT))))
+	}
+
+	client, _ := answers(t, raw(200, record))
+	misused := map[string]error{
+		"a nil context":  second(client.Contribuyentes.Consultar(nil, rucSUNAT)), //nolint:staticcheck // on purpose
+		"a nil option":   second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, nil)),
+		"a wait's limit": second(client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: -1})),
+		"a reserve":      second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithQuotaReserve(-1))),
+		"a walk's":       second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithProvisional())),
+	}
+	for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), nil, fiscope.LotePolicy{}) {
+		misused["a batch of nothing"] = err
+	}
+	for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{Concurrency: -1}) {
+		misused["a batch's limit"] = err
+	}
+	for name, err := range misused {
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
+		assert.Contains(t, fiscope.TextoParaUsuario(err), administrator, name)
+	}
+	assert.Contains(t, misused["a walk's"].Error(), "MasReciente")
+}
+
+func TestWhatAClerkReadsOfFewerQueriesAtATime(t *testing.T) {
+	spent := fiscope.TextoParaUsuario(fiscope.ErrQuotaExceeded)
+	for name, test := range map[string]struct {
+		headers []string
+		spent   bool
+	}{
+		"some are left":    {[]string{"Retry-After: 30", "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 80"}, false},
+		"for seconds":      {[]string{"Retry-After: 30"}, false},
+		"none is left":     {[]string{"X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0"}, true},
+		"nothing is known": {nil, true},
+	} {
+		client := newClient(t, roundTripper(raw(429, "", test.headers...)), fiscope.WithRetry(noRetries()))
+		text := fiscope.TextoParaUsuario(second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT)))
+		assert.Equal(t, test.spent, text == spent, name)
+		assert.Equal(t, test.spent, strings.Contains(text, "no quedan"), name)
+	}
+}
+
+// A 401 that does not say what it refuses may be of the service's key.
+func TestWhatAClerkReadsOfABare401(t *testing.T) {
+	client, s := answers(t, raw(401, ""))
+	for range 3 {
+		err := second(client.CPE.Validar(t.Context(), factura, credenciales))
+		text := fiscope.TextoParaUsuario(err)
+		assert.Contains(t, text, "el acceso de este sistema", err)
+		assert.Contains(t, text, "avise a quien", err)
+		assert.NotContains(t, text, "orríja", err)
+		assert.Regexp(t, `^[^.]*\.$`, text)
+	}
+	assert.Len(t, s.seen(), 1)
+
+	client, _ = answers(t, raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`))
+	for range 2 {
+		text := fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales)))
+		assert.Contains(t, text, "corríjalos")
+	}
+}
+
+// Some errors cannot stand to be asked what they wrap.
+func TestAnErrorThatIsNilInsideHasAText(t *testing.T) {
+	for _, err := range []error{
+		(*url.Error)(nil), (*net.OpError)(nil), (*net.DNSError)(nil), (*fs.PathError)(nil), (*os.SyscallError)(nil), (*fiscope.Error)(nil),
+		(*fiscope.LoteDetenido)(nil), fmt.Errorf("x: %w", error((*url.Error)(nil))), errors.Join(io.EOF, (*net.OpError)(nil)),
+	} {
+		require.NotPanics(t, func() {
+			assert.Equal(t, "other", fiscope.ErrorClass(err))
+			assert.Equal(t, fiscope.TextoParaUsuario(io.EOF), fiscope.TextoParaUsuario(err))
+		}, "%T", err)
+	}
+}
+
 func ExampleTextoParaUsuario() {
 	srv := server()
 	defer srv.Close()
@@ -131,5 +220,5 @@ func ExampleTextoParaUsuario() {
 	fmt.Println(fiscope.TextoParaUsuario(err))
 	// Output:
 	// fiscope: Contribuyentes.Consultar: invalid request: ruc must be exactly 11 digits: it has 10; nothing was sent
-	// Hay un dato que no es válido. Revíselo e intente de nuevo.
+	// Hay un dato que no es válido: revíselo e intente de nuevo.
 }

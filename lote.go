@@ -158,9 +158,9 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 	case ctx == nil:
 		refused = noContext()
 	case refused == nil && inputs == nil:
-		refused = invalid("the inputs are nil")
+		refused = misuse("the inputs are nil")
 	case refused == nil && set.response != nil:
-		refused = invalid("WithResponse is of one call: a batch makes many at a time, and each line has its own Response")
+		refused = misuse("WithResponse is of one call: a batch makes many at a time, and each line has its own Response")
 	}
 	return func(yield func(DeLote[E, R], error) bool) {
 		end := func(next int, reason error) {
@@ -218,7 +218,7 @@ func (l lote[E, K, R]) batch(ctx context.Context, set settings) batch.Batch[E, K
 
 func (p LotePolicy) check() error {
 	if p.Concurrency < 0 || p.From < 0 || p.Window < 0 {
-		return invalid("a LotePolicy wants 0 or more in Concurrency, From and Window: they are %d, %d and %d", p.Concurrency, p.From, p.Window)
+		return misuse("a LotePolicy wants 0 or more in Concurrency, From and Window: they are %d, %d and %d", p.Concurrency, p.From, p.Window)
 	}
 	return nil
 }

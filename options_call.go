@@ -38,7 +38,7 @@ func newSettings(reserve int, opts []CallOption) settings {
 	}
 	s := &settings{reserve: reserve}
 	for _, opt := range opts {
-		err := invalid("an option of the call is nil")
+		err := misuse("an option of the call is nil")
 		if opt != nil {
 			err = opt.applyToCall(s)
 		}
@@ -89,7 +89,7 @@ func (n quotaReserve) applyToClient(c *config) error {
 
 func (n quotaReserve) applyToCall(s *settings) error {
 	if n < 0 {
-		return invalid("WithQuotaReserve wants 0 or more: it is %d", n)
+		return misuse("WithQuotaReserve wants 0 or more: it is %d", n)
 	}
 	s.reserve = int(n)
 	return nil

@@ -31,7 +31,7 @@ type TipoCambioVigente struct {
 func WithProvisional() CallOption {
 	return walkOption{"WithProvisional", func(w *walk) error {
 		if w.op == OpTipoCambioMasReciente {
-			return invalid("MasReciente passes the days without a rate anyway: WithProvisional is not one of its options")
+			return misuse("MasReciente passes the days without a rate anyway: WithProvisional is not one of its options")
 		}
 		w.provisional = true
 		return nil
@@ -47,7 +47,7 @@ func WithNoLaborables(decretados ...NoLaborables) CallOption {
 		for _, days := range decretados {
 			for _, dia := range days {
 				if !dia.Valid() {
-					return invalid("WithNoLaborables wants days of the calendar: one is %q", dia)
+					return misuse("WithNoLaborables wants days of the calendar: one is %q", dia)
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func WithNoLaborables(decretados ...NoLaborables) CallOption {
 func WithTodosLosDias() CallOption {
 	return walkOption{"WithTodosLosDias", func(w *walk) error {
 		if w.op != OpTipoCambioMes {
-			return invalid("WithTodosLosDias is an option of Mes alone")
+			return misuse("WithTodosLosDias is an option of Mes alone")
 		}
 		w.everyDay = true
 		return nil

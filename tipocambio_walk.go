@@ -58,7 +58,7 @@ type walkOption struct {
 
 // applyToCall refuses it: those operations take it before they make calls.
 func (o walkOption) applyToCall(*settings) error {
-	return invalid("%s is an option of the operations that look for the rate that holds: UltimoPublicado, SUNAT, Mes", o.name)
+	return misuse("%s is an option of the operations that look for the rate that holds: UltimoPublicado, SUNAT, MasReciente, Mes", o.name)
 }
 
 func (s *TipoCambioService) newWalk(ctx context.Context, op Operation, opts []CallOption) *walk {
