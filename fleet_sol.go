@@ -124,7 +124,9 @@ func (f *fleet) conclude(ctx context.Context, credential *CredencialesSOL, claim
 		if refused && err == nil {
 			f.noLongerOwed(name, until)
 		}
-		if claim != nil && !granted {
+		if claim != nil && !granted && (err == nil || !refused) { // otherwise the next would send what was refused
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellingTime) // also where the first took its time
+			defer cancel()
 			f.giveBack(ctx, *claim)
 		}
 	})
@@ -160,16 +162,37 @@ func (f *fleet) release(ctx context.Context, c *solClaim) {
 	f.credentials.Tell(ctx, of.name, tellingTime, func(ctx context.Context) { f.giveBack(ctx, of) })
 }
 
-// How many refusals are kept for a store that cannot be told.
-const mostOwed = 1000
+// How many refusals are kept for a store that cannot be told, and how often it is told them: less often than it is
+// waited for.
+const (
+	mostOwed       = 1000
+	remindingPause = 2 * tellingTime
+)
 
-// owe keeps a refusal for the store, which is to remember it until then.
+// owe keeps a refusal for the store, which is to remember it until then, or for longer where it is to already.
+// From then on the store is told until it has taken it.
 func (f *fleet) owe(name string, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.owed) < mostOwed {
+	if len(f.owed) < mostOwed && until.After(f.owed[name]) {
 		f.owed[name] = until
 	}
+	f.remindLater()
+}
+
+// remindLater has the store reminded after a while, and again for as long as something is owed to it.
+func (f *fleet) remindLater() {
+	if f.remindsLater || len(f.owed) == 0 {
+		return
+	}
+	f.remindsLater = true
+	time.AfterFunc(remindingPause, func() {
+		f.remind(context.Background())
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.remindsLater = false
+		f.remindLater()
+	})
 }
 
 // noLongerOwed takes note that the store knows a refusal, unless there was another since.
