@@ -69,22 +69,34 @@ func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent b
 	}
 }
 
-// askClaim asks the store once. A credential that was accepted, but too long ago to be sent by all at
-// once, has a second name, under which one process goes first again, unless this one knows better.
+// askClaim asks the store. A credential that was accepted, but too long ago to be sent by all at once, has a second
+// name, under which one process goes first again, unless this one knows better. Once that is granted, the store is
+// asked for the credential again: who held the second name before has told what came of it.
 func (f *fleet) askClaim(ctx context.Context, credential *CredencialesSOL, recent bool, hold time.Duration) (solClaim, error) {
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
 	claim.Since = past(claim.Since)
-	if err != nil || recent || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
+	if err != nil || recent || !acceptedLongAgo(claim) {
 		return solClaim{Claim: claim, name: name}, err
 	}
-	accepted := claim.Since
-	again := f.name("sol again", credential.parts()...)
-	claim, err = f.store.Claim(ctx, again, hold)
-	if claim.State != ClaimGranted {
-		claim.State = ClaimBusy
+	second := solClaim{name: f.name("sol again", credential.parts()...), accepted: claim.Since}
+	second.Claim, err = f.store.Claim(ctx, second.name, hold)
+	if err != nil || second.State != ClaimGranted {
+		second.State = ClaimBusy
+		return second, err
 	}
-	return solClaim{claim, again, accepted}, err
+	claim, err = f.store.Claim(ctx, name, hold)
+	claim.Since = past(claim.Since)
+	if err == nil && acceptedLongAgo(claim) {
+		return second, nil
+	}
+	f.giveBack(ctx, second)
+	return solClaim{Claim: claim, name: name}, err
+}
+
+// acceptedLongAgo reports whether a credential was accepted, but too long ago to be sent by all at once.
+func acceptedLongAgo(c Claim) bool {
+	return c.State == ClaimProven && !c.Since.IsZero() && time.Since(c.Since) >= solguard.Recent
 }
 
 // past returns when something was that a store tells of: now where that is later by our clock, and zero for
