@@ -29,11 +29,11 @@ type fleet struct {
 	// The store in its three parts: that it hangs in one of them says nothing of the others.
 	answers, quota, credentials remote.Peer
 
-	mu           sync.Mutex
-	owed         map[string]time.Time // refusals that the store could not be told, by name, and their ends
-	reminding    bool                 // it is being told them
-	remindAt     time.Time            // it is told them no sooner
-	remindsLater bool                 // it will be told them though nobody claims
+	mu        sync.Mutex
+	owed      map[string]time.Time // refusals that the store could not be told, by name, and their ends
+	reminding bool                 // it is being told them
+	remindAt  time.Time            // it is told them no sooner
+	reminder  *time.Timer          // that has it told them though nobody claims; nil for none
 }
 
 // newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of

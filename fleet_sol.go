@@ -192,19 +192,30 @@ func (f *fleet) owe(name string, until time.Time) {
 	f.remindLater()
 }
 
-// remindLater has the store reminded after a while, and again for as long as something is owed to it.
+// remindLater has the store reminded after a while.
 func (f *fleet) remindLater() {
-	if f.remindsLater || len(f.owed) == 0 {
-		return
+	if f.reminder == nil {
+		f.reminder = time.AfterFunc(remindingPause, func() {
+			f.mu.Lock()
+			f.reminder = nil
+			f.mu.Unlock()
+			f.remind(context.Background())
+		})
 	}
-	f.remindsLater = true
-	time.AfterFunc(remindingPause, func() {
-		f.remind(context.Background())
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.remindsLater = false
-		f.remindLater()
-	})
+}
+
+// close tells the store what is owed to it, for the last time until it is owed something anew.
+func (f *fleet) close(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	if f.reminder != nil {
+		f.reminder.Stop()
+		f.reminder = nil
+	}
+	f.mu.Unlock()
+	return f.tellOwed(ctx)
 }
 
 // noLongerOwed takes note that the store knows a refusal, unless there was another since.
@@ -223,12 +234,16 @@ func (f *fleet) owedUntil(name string) time.Time {
 	return f.owed[name]
 }
 
-// remind tells the store in the background what is owed to it, once at a time. One that hung is left alone for
-// a while.
+// remind tells the store in the background what is owed to it, once at a time, and has that done again later. One that
+// hung is left alone for a while.
 func (f *fleet) remind(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.owed) == 0 || f.reminding || time.Now().Before(f.remindAt) {
+	if len(f.owed) == 0 {
+		return
+	}
+	f.remindLater()
+	if f.reminding || time.Now().Before(f.remindAt) {
 		return
 	}
 	f.reminding = true
@@ -250,9 +265,6 @@ var errUntold = errors.New("it did not answer in time")
 // first failure, or when ctx ends. Each is told in the order of what is told of its name, so that none comes
 // after Olvidar forgot it.
 func (f *fleet) tellOwed(ctx context.Context) error {
-	if f == nil {
-		return nil
-	}
 	f.mu.Lock()
 	owed := slices.Collect(maps.Keys(f.owed))
 	f.mu.Unlock()

@@ -720,6 +720,17 @@ func TestTheFleetIsToldOfARefusal(t *testing.T) {
 				require.NoError(t, c.Close(t.Context()))
 			},
 		},
+		"by itself, where the store was away": {
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(true)
+				_ = validar(t.Context(), c, clave)
+				time.Sleep(time.Hour)
+			},
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(false)
+				time.Sleep(6 * time.Second)
+			},
+		},
 		"before the next claim": {
 			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
 				s.goAway(true)
@@ -825,7 +836,8 @@ func TestWhatIsOwedIsOffThePathOfAValidation(t *testing.T) {
 		assert.Equal(t, 100*time.Millisecond, time.Since(start))
 		time.Sleep(time.Minute)
 		store.takes.Store(0)
-		time.Sleep(10 * time.Second) // it is told without a claim, once it was left alone
+		require.NoError(t, validar(t.Context(), client, "la última"))
+		synctest.Wait()
 		for _, clave := range []string{"una", "dos"} {
 			require.ErrorIs(t, validar(t.Context(), store.process(t, roundTripper(raw(200, verdict))), clave), fiscope.ErrSOLCredentialsBlocked)
 		}
