@@ -16,6 +16,7 @@ import (
 const (
 	tryAgain = 100 * time.Millisecond  // how often Redis is asked while it is away
 	patience = 1030 * time.Millisecond // for how long a query's reservation is asked for again: more than a second
+	settling = time.Second             // for how long a Redis that was stopped is not believed that nothing is left
 )
 
 // Why there is no answer of Redis.
@@ -47,6 +48,7 @@ type connection struct {
 	away     bool
 	next     time.Time     // when it is tried again
 	answered time.Time     // the last time
+	late     time.Time     // the last time that a call ended for which nobody waited any longer
 	calls    int           // under way
 	idles    chan struct{} // closed when none is; nil while nobody waits for that
 }
@@ -78,6 +80,23 @@ func (c *connection) heardSince(t time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.answered.After(t)
+}
+
+// ended takes note that a call ended that began then.
+func (c *connection) ended(start time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); now.Sub(start) > max(patience, c.timeout) {
+		c.late = now
+	}
+}
+
+// wasStopped reports whether Redis, a moment ago, kept a call for longer than anybody waits. Then it may have done
+// so with those of all processes, and carried them out since: what they took comes back only now.
+func (c *connection) wasStopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.late) < settling
 }
 
 // until returns for how long a query's reservation is asked for again: so that the answer comes before the
@@ -137,6 +156,7 @@ func ask[T any](ctx context.Context, c *connection, a *area, f func(context.Cont
 		defer c.end()
 		value, err := f(context.WithoutCancel(ctx))
 		c.report(err)
+		c.ended(start)
 		a.report(c.log, err)
 		select {
 		case done <- result{value, err}:

@@ -34,7 +34,8 @@
 // # Without Redis
 //
 // [WithTimeout] bounds one question to Redis. A lookup that finds it away, slow or failing asks again for a
-// second, and then fails with fiscope.ErrUnavailable. Meanwhile answers are not shared, each process guards
+// second, and then fails with fiscope.ErrUnavailable. That nothing is left is asked again, too, for a second after
+// Redis is back: until then others put back what it took for them too late. Meanwhile answers are not shared, each process guards
 // SOL users for itself, and of the quota it sends only what it had leased and what was set aside for it
 // ([WithShare]), which Redis hands to nobody else. An error that Redis replies for one key concerns that key
 // alone, and what is found there and is not ours is nothing. No timeout of this package cuts a connection

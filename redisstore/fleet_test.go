@@ -23,6 +23,7 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/redisstore"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -32,6 +33,7 @@ const workerEnv = "FISCOPE_REDISSTORE_WORKER"
 // job is what a worker process does.
 type job struct {
 	Redis, Service, Key string // without Redis each process is by itself
+	Master              string // where Redis is the address of a Sentinel
 	Name                string
 	Goroutines          int
 	Lease, Share        int
@@ -39,13 +41,28 @@ type job struct {
 	Clave               string        // validate with it, once for each goroutine; otherwise look up until the quota is spent
 	Proves              bool          // and once before all begin
 	Attempt             time.Duration // the longest of a validation; 0 for the default
+	Wrong               string        // while the others look up, and from a second word on, validate with it
+	Required            bool          // validations fail without Redis
 }
 
 // tally is what a worker process saw.
 type tally struct {
 	Answered, Spent, Failed int
+	Unavailable             int // of those that failed
 	Blocked, Rejected       int // of validations
 	Errors                  []string
+	Began                   []time.Time // lookups that were answered
+	Refused                 time.Time   // the first that was told that the quota is spent
+}
+
+// early returns how many lookups were answered that began after somebody was told that the quota is spent.
+func (sum tally) early() (n int) {
+	for _, began := range sum.Began {
+		if !sum.Refused.IsZero() && began.After(sum.Refused) {
+			n++
+		}
+	}
+	return n
 }
 
 // work is a worker process: the test binary, run again.
@@ -55,7 +72,7 @@ func work() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	rdb := newRedis(j.Redis)
+	rdb := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: strings.Split(j.Redis, ","), MasterName: j.Master})
 	defer rdb.Close()
 	store, err := redisstore.New(rdb, redisstore.WithName(j.Name), redisstore.WithLease(j.Lease), redisstore.WithShare(j.Share),
 		redisstore.WithTimeout(j.Timeout), redisstore.WithProbeTime(j.Probe))
@@ -64,6 +81,9 @@ func work() int {
 		return 1
 	}
 	opts := []fiscope.Option{fiscope.WithStore(store), fiscope.WithTimeout(10*time.Second, cmp.Or(j.Attempt, 30*time.Second))}
+	if j.Required {
+		opts = append(opts, fiscope.WithSOLStoreRequired())
+	}
 	if j.Redis == "" {
 		opts = nil
 	}
@@ -96,7 +116,20 @@ func work() int {
 			lookUp(ctx, client, &sum, note)
 		})
 	}
+	if j.Wrong != "" {
+		go func() {
+			_, _ = io.ReadFull(os.Stdin, make([]byte, 1))
+			for ctx.Err() == nil {
+				validate(ctx, client, j.Wrong, new(tally), func(f func()) { f() })
+				time.Sleep(100 * time.Millisecond)
+			}
+		}()
+	}
 	workers.Wait()
+	cancel()
+	last, end := context.WithTimeout(context.Background(), 5*time.Second)
+	defer end()
+	_ = store.Release(last)
 	_ = json.NewEncoder(os.Stdout).Encode(sum)
 	return 0
 }
@@ -105,19 +138,27 @@ func work() int {
 // does.
 func lookUp(ctx context.Context, client *fiscope.Client, sum *tally, note func(func())) {
 	for ctx.Err() == nil {
+		began := time.Now()
 		_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
 		var e *fiscope.Error
 		switch {
 		case err == nil:
-			note(func() { sum.Answered++ })
+			note(func() { sum.Answered++; sum.Began = append(sum.Began, began) })
 		case errors.As(err, &e) && errors.Is(err, fiscope.ErrQuotaExceeded) && e.RetryAfter > 0:
-			note(func() { sum.Spent++ })
+			note(func() {
+				if sum.Spent++; sum.Spent == 1 {
+					sum.Refused = time.Now()
+				}
+			})
 			return
 		case errors.Is(err, fiscope.ErrQuotaExceeded):
 			time.Sleep(50 * time.Millisecond)
 		default:
 			note(func() {
 				sum.Failed++
+				if errors.Is(err, fiscope.ErrUnavailable) {
+					sum.Unavailable++
+				}
 				if len(sum.Errors) < 3 {
 					sum.Errors = append(sum.Errors, err.Error())
 				}
@@ -225,8 +266,12 @@ func startFleet(t *testing.T, n int, j job) *fleet {
 	return f
 }
 
+// begin gives the word: the first time to look up, the second time to validate as well.
 func (f *fleet) begin() {
 	for _, p := range f.processes {
+		if p.dead {
+			continue
+		}
 		_, err := p.stdin.Write([]byte{1})
 		require.NoError(f.t, err)
 	}
@@ -245,9 +290,14 @@ func (f *fleet) end() (sum tally) {
 		sum.Answered += one.Answered
 		sum.Spent += one.Spent
 		sum.Failed += one.Failed
+		sum.Unavailable += one.Unavailable
 		sum.Blocked += one.Blocked
 		sum.Rejected += one.Rejected
 		sum.Errors = append(sum.Errors, one.Errors...)
+		sum.Began = append(sum.Began, one.Began...)
+		if one.Spent > 0 && (sum.Refused.IsZero() || one.Refused.Before(sum.Refused)) {
+			sum.Refused = one.Refused
+		}
 	}
 	return sum
 }
@@ -418,7 +468,8 @@ func TestTheCostOfSharing(t *testing.T) {
 			n, _ := strconv.ParseFloat(calls, 64)
 			trips = n / float64(s.answered.Load())
 		}
-		t.Logf("%d answered of %d, %d refused, %.4f EVALSHA an attempt, %.0f answers/s", s.answered.Load(), quota, s.refused.Load(), trips, quota*0.97/took.Seconds())
+		t.Logf("%d answered of %d, %d of them early, %d refused, %.4f EVALSHA an attempt, %.0f answers/s",
+			s.answered.Load(), quota, sum.early(), s.refused.Load(), trips, quota*0.97/took.Seconds())
 		return quota * 0.97 / took.Seconds(), trips
 	}
 	kinds := []struct {
@@ -430,15 +481,22 @@ func TestTheCostOfSharing(t *testing.T) {
 		{"without leases", func(*job) {}, 1},
 		{"leases of 20", func(j *job) { j.Lease = 20 }, 1. / 15},
 	}
-	best := make([]float64, len(kinds))
-	for range 3 { // in turn, so that all have the same neighbours
+	rounds := 3
+	if *allScenarios {
+		rounds = 9
+	}
+	seconds, evals := make([]float64, len(kinds)), make([]float64, len(kinds)) // an answer, on average
+	for range rounds {                                                         // in turn, so that all have the same neighbours
 		for i, kind := range kinds {
 			t.Run(kind.name, func(t *testing.T) {
 				perSecond, trips := rate(kind.change)
-				assert.LessOrEqual(t, trips, kind.trips, "EVALSHA an attempt")
-				best[i] = max(best[i], perSecond)
+				evals[i] += trips / float64(rounds)
+				seconds[i] += 1 / perSecond / float64(rounds)
 			})
 		}
 	}
-	t.Logf("against no store: %.2f without leases, %.2f with leases of 20", best[1]/best[0], best[2]/best[0])
+	for i, kind := range kinds {
+		assert.LessOrEqual(t, evals[i], kind.trips, "EVALSHA an attempt, %s", kind.name)
+	}
+	t.Logf("against no store: %.2f without leases, %.2f with leases of 20", seconds[0]/seconds[1], seconds[0]/seconds[2])
 }

@@ -128,28 +128,39 @@ func (s *simulation) run(t *testing.T) {
 	})
 }
 
-// rows runs a simulation for each row of a table of docs/fleet.md, and compares what comes of it with
-// what stands there: a fleet's goroutines are not in the same order twice.
-func rows(t *testing.T, heading string, tolerance float64, simulate func(t *testing.T, first string) []float64) {
+// table returns the cells of a table of docs/fleet.md.
+func table(t *testing.T, heading string) (cells [][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../docs/fleet.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), heading)
 	require.True(t, found, "docs/fleet.md has no table %q", heading)
 	table, _, _ = strings.Cut(table, "\n\n")
-	lines := strings.Split(strings.TrimSpace(table), "\n")[1:]
-	require.NotEmpty(t, lines)
-	for _, line := range lines {
-		cells := strings.Split(strings.Trim(line, "| "), "|")
-		first := strings.TrimSpace(cells[0])
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
+		row := strings.Split(strings.Trim(line, "| "), "|")
+		for i, cell := range row {
+			row[i] = strings.TrimSpace(cell)
+		}
+		cells = append(cells, row)
+	}
+	require.NotEmpty(t, cells)
+	return cells
+}
+
+// rows runs a simulation for each row of a table of docs/fleet.md, and compares what comes of it with
+// what stands there: a fleet's goroutines are not in the same order twice.
+func rows(t *testing.T, heading string, tolerance float64, simulate func(t *testing.T, first string) []float64) {
+	t.Helper()
+	for _, cells := range table(t, heading) {
+		first := cells[0]
 		t.Run(first, func(t *testing.T) {
 			got := simulate(t, first)
 			t.Logf("%s: %.2f", first, got)
-			require.Len(t, cells[1:], len(got), line)
+			require.Len(t, cells[1:], len(got), first)
 			for i, cell := range cells[1:] {
-				want, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(cell), " ", ""), 64)
+				want, err := strconv.ParseFloat(strings.ReplaceAll(cell, " ", ""), 64)
 				require.NoError(t, err)
-				assert.InDelta(t, want, got[i], max(tolerance, 0.35*want), "column %d of %s", i+2, line)
+				assert.InDelta(t, want, got[i], max(tolerance, 0.35*want), "column %d of %s", i+2, first)
 			}
 		})
 	}

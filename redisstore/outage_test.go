@@ -312,3 +312,51 @@ func TestManyCallersShareAQuestion(t *testing.T) {
 		assert.LessOrEqual(t, trips, 3, "one for the first, one for all who came meanwhile, and one that is refused")
 	})
 }
+
+// Redis carries out what all processes asked while it was stopped, and nobody waits any longer for most of it: what
+// was taken comes back a moment later. Until then "spent" is not what it seems.
+func TestARefusalOfARedisThatWasStoppedIsNotBelieved(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		b.open(s, 1, in(time.Hour))
+		taken := b.granted(other)
+		stopped := func() {
+			b.hang.Store(int64(3 * time.Second))
+			time.AfterFunc(time.Second, func() { b.hang.Store(0) }) // what is asked by then is answered after 3 s
+			start := time.Now()
+			require.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
+			time.Sleep(time.Until(start.Add(3*time.Second + 10*time.Millisecond)))
+		}
+		stopped()
+		time.AfterFunc(500*time.Millisecond, func() { b.settle(other, taken, fiscope.Outcome{}) })
+		start := time.Now()
+		require.Equal(t, fiscope.QuotaGranted, b.reserve(s, 0).Grant)
+		assert.WithinDuration(t, start.Add(500*time.Millisecond), time.Now(), 150*time.Millisecond)
+
+		stopped()
+		start = time.Now()
+		for b.reserve(s, 0).Grant != fiscope.QuotaSpent {
+			require.Less(t, time.Since(start), 3*time.Second, "a spent quota is refused soon")
+		}
+		assert.GreaterOrEqual(t, time.Since(start), 900*time.Millisecond)
+	})
+}
+
+// One that takes longer for each answer than WithTimeout, but not longer than callers wait, is believed.
+func TestARefusalOfASlowRedisIsBelieved(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		accounts := []string{account, strings.Repeat("a", 32), strings.Repeat("b", 32)} // a refusal of one is not remembered for another
+		for _, name := range accounts {
+			r, err := s.Reserve(context.Background(), name, 0)
+			require.NoError(t, err)
+			require.NoError(t, s.Settle(context.Background(), name, r, header(0, in(time.Hour))))
+		}
+		b.hang.Store(int64(400 * time.Millisecond))
+		for _, name := range accounts {
+			r, err := s.Reserve(context.Background(), name, 0)
+			require.NoError(t, err)
+			assert.Equal(t, fiscope.QuotaSpent, r.Grant)
+		}
+	})
+}

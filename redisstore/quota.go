@@ -179,7 +179,11 @@ func (q *quota) taken(name string, a *account, mine *question, r taking, got rep
 	case "failed":
 		mine.failed = true
 	case "spent", "held":
-		a.refused(mine, got)
+		if got.status == "spent" && q.conn.wasStopped() {
+			mine.err = errSlow // it is asked again
+		} else {
+			a.refused(mine, got)
+		}
 	}
 }
 
