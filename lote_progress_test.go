@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -376,6 +377,8 @@ func TestAFileThatIsSomethingElseIsLeftAlone(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
 	assert.EqualValues(t, 4, info.Size())
 
-	_, err = fiscope.NewProgressFile(os.DevNull)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", "-m", "0644", fifo).Run()) //nolint:gosec // a path of the test's own
+	_, err = fiscope.NewProgressFile(fifo)
 	require.ErrorContains(t, err, "it is no plain file")
 }

@@ -969,7 +969,7 @@ func TestFailuresThatNeverStopABatchAreAskedAgain(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var stopped *fiscope.LoteDetenido
-		for l, err := range newClient(t, p).Contribuyentes.ConsultarLote(ctx, rucs(100), fiscope.LotePolicy{MaxFailures: -1}) {
+		for l, err := range newClient(t, p).Contribuyentes.ConsultarLote(ctx, rucs(100), fiscope.LotePolicy{MaxFailures: -1, Concurrency: 1}) {
 			if l.Posicion == 60 {
 				cancel()
 			}
