@@ -55,7 +55,7 @@ func (g *guard) ask(ctx context.Context, credential string, hold time.Duration) 
 	}
 	mine, decided := rand.Text(), make(chan struct{})
 	defer close(decided)
-	state, err := g.insist(ctx, func(ctx context.Context) (string, error) {
+	state, err := insist(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
 		return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
 	}, func(state string) {
 		<-decided
@@ -148,7 +148,7 @@ func (g *guard) tell(ctx context.Context, credential, claim string, v fiscope.Ve
 	if verdict == "" {
 		verdict = "none"
 	}
-	_, err := g.insist(ctx, func(ctx context.Context) (string, error) {
+	_, err := insist(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
 		return concludeScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, claim, verdict, milliseconds(memory)).Text()
 	}, nil)
 	return err

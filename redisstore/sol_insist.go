@@ -16,7 +16,7 @@ const (
 // insist asks Redis a question about a credential again, for more than a second, until one is answered. A Redis that
 // takes longer than one question waits is not asked in vain: what it answers to an earlier one counts, too. What it
 // answers once insist has returned goes to unwanted, unless that is nil.
-func (g *guard) insist(ctx context.Context, question func(context.Context) (string, error), unwanted func(string)) (string, error) {
+func insist(ctx context.Context, c *connection, a *area, question func(context.Context) (string, error), unwanted func(string)) (string, error) {
 	asking, heard := context.WithCancel(ctx)
 	defer heard()
 	late, over := make(chan string), make(chan struct{})
@@ -32,7 +32,7 @@ func (g *guard) insist(ctx context.Context, question func(context.Context) (stri
 		}
 	}
 	for until := time.Now().Add(solPatience); ; {
-		answer, err := ask(asking, g.conn, &g.area, question, take)
+		answer, err := ask(asking, c, a, question, take)
 		if err == nil {
 			return answer, nil
 		}
