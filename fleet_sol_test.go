@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -314,4 +315,34 @@ func TestWhatIsLearnedBetweenTwoQuestionsToTheStoreCounts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// deafGuard is a sharedGuard that cannot be told of a refusal.
+type deafGuard struct {
+	*sharedGuard
+	hears atomic.Bool
+}
+
+func (s *deafGuard) Conclude(ctx context.Context, name string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	if v == fiscope.VerdictRefused && !s.hears.Load() {
+		return errors.New("redis is away")
+	}
+	return s.sharedGuard.Conclude(ctx, name, c, v, memory)
+}
+
+func TestTheSecondNameIsHeldUntilTheStoreKnowsOfTheRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, a := newSharedGuard(), &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+		deaf := &deafGuard{sharedGuard: store}
+		one, other := newClient(t, a, fiscope.WithStore(deaf), fiscope.WithRetry(noRetries())), store.process(t, a)
+		require.NoError(t, validar(t.Context(), one, clave))
+		time.Sleep(time.Hour)
+		a.change("la-nueva")
+		require.ErrorIs(t, validar(t.Context(), one, clave), fiscope.ErrInvalidSOLCredentials)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		require.Error(t, validar(ctx, other, clave))
+		assert.Equal(t, 1, a.refused)
+		deaf.hears.Store(true)
+	})
 }
