@@ -124,7 +124,7 @@ func TestARefusalThatMeetsABlipIsKnownToTheFleet(t *testing.T) {
 
 func TestAnAcceptanceThatMeetsABlipKeepsNobodyWaiting(t *testing.T) {
 	for name, before := range map[string]time.Duration{"of a clave that nobody knows": 0, "of one that was accepted an hour ago": time.Hour} {
-		for _, blip := range []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond} {
+		for _, blip := range []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond} {
 			t.Run(fmt.Sprintf("%s, %v", name, blip), func(t *testing.T) {
 				onBed(t, func(b *bed) {
 					a := &authority{clave: "good"}
