@@ -163,7 +163,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err := c.shared().wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
-	err := c.shared().sol.fleet.tellOwed(ctx)
+	err := c.shared().sol.fleet.close(ctx)
 	_ = c.shared().wait(ctx) // for the goroutine that told it
 	if err != nil {
 		return fmt.Errorf("fiscope: Close: the store was not told of a refusal: %w", err)

@@ -33,6 +33,7 @@ type fleet struct {
 	owed      map[string]time.Time // refusals that the store could not be told, by name, and their ends
 	reminding bool                 // it is being told them
 	remindAt  time.Time            // it is told them no sooner
+	reminder  *time.Timer          // that has it told them though nobody claims; nil for none
 }
 
 // newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of

@@ -69,22 +69,34 @@ func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent b
 	}
 }
 
-// askClaim asks the store once. A credential that was accepted, but too long ago to be sent by all at
-// once, has a second name, under which one process goes first again, unless this one knows better.
+// askClaim asks the store. A credential that was accepted, but too long ago to be sent by all at once, has a second
+// name, under which one process goes first again, unless this one knows better. Once that is granted, the store is
+// asked for the credential again: who held the second name before has told what came of it.
 func (f *fleet) askClaim(ctx context.Context, credential *CredencialesSOL, recent bool, hold time.Duration) (solClaim, error) {
 	name := f.credential(credential)
 	claim, err := f.store.Claim(ctx, name, hold)
 	claim.Since = past(claim.Since)
-	if err != nil || recent || claim.State != ClaimProven || claim.Since.IsZero() || time.Since(claim.Since) < solguard.Recent {
+	if err != nil || recent || !acceptedLongAgo(claim) {
 		return solClaim{Claim: claim, name: name}, err
 	}
-	accepted := claim.Since
-	again := f.name("sol again", credential.parts()...)
-	claim, err = f.store.Claim(ctx, again, hold)
-	if claim.State != ClaimGranted {
-		claim.State = ClaimBusy
+	second := solClaim{name: f.name("sol again", credential.parts()...), accepted: claim.Since}
+	second.Claim, err = f.store.Claim(ctx, second.name, hold)
+	if err != nil || second.State != ClaimGranted {
+		second.State = ClaimBusy
+		return second, err
 	}
-	return solClaim{claim, again, accepted}, err
+	claim, err = f.store.Claim(ctx, name, hold)
+	claim.Since = past(claim.Since)
+	if err == nil && acceptedLongAgo(claim) {
+		return second, nil
+	}
+	f.giveBack(ctx, second)
+	return solClaim{Claim: claim, name: name}, err
+}
+
+// acceptedLongAgo reports whether a credential was accepted, but too long ago to be sent by all at once.
+func acceptedLongAgo(c Claim) bool {
+	return c.State == ClaimProven && !c.Since.IsZero() && time.Since(c.Since) >= solguard.Recent
 }
 
 // past returns when something was that a store tells of: now where that is later by our clock, and zero for
@@ -124,7 +136,9 @@ func (f *fleet) conclude(ctx context.Context, credential *CredencialesSOL, claim
 		if refused && err == nil {
 			f.noLongerOwed(name, until)
 		}
-		if claim != nil && !granted {
+		if claim != nil && !granted && (err == nil || !refused) { // otherwise the next would send what was refused
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellingTime) // also where the first took its time
+			defer cancel()
 			f.giveBack(ctx, *claim)
 		}
 	})
@@ -160,16 +174,48 @@ func (f *fleet) release(ctx context.Context, c *solClaim) {
 	f.credentials.Tell(ctx, of.name, tellingTime, func(ctx context.Context) { f.giveBack(ctx, of) })
 }
 
-// How many refusals are kept for a store that cannot be told.
-const mostOwed = 1000
+// How many refusals are kept for a store that cannot be told, and how often it is told them: less often than it is
+// waited for.
+const (
+	mostOwed       = 1000
+	remindingPause = 2 * tellingTime
+)
 
-// owe keeps a refusal for the store, which is to remember it until then.
+// owe keeps a refusal for the store, which is to remember it until then, or for longer where it is to already.
+// From then on the store is told until it has taken it.
 func (f *fleet) owe(name string, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.owed) < mostOwed {
+	if len(f.owed) < mostOwed && until.After(f.owed[name]) {
 		f.owed[name] = until
 	}
+	f.remindLater()
+}
+
+// remindLater has the store reminded after a while.
+func (f *fleet) remindLater() {
+	if f.reminder == nil {
+		f.reminder = time.AfterFunc(remindingPause, func() {
+			f.mu.Lock()
+			f.reminder = nil
+			f.mu.Unlock()
+			f.remind(context.Background())
+		})
+	}
+}
+
+// close tells the store what is owed to it, for the last time until it is owed something anew.
+func (f *fleet) close(ctx context.Context) error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	if f.reminder != nil {
+		f.reminder.Stop()
+		f.reminder = nil
+	}
+	f.mu.Unlock()
+	return f.tellOwed(ctx)
 }
 
 // noLongerOwed takes note that the store knows a refusal, unless there was another since.
@@ -188,12 +234,16 @@ func (f *fleet) owedUntil(name string) time.Time {
 	return f.owed[name]
 }
 
-// remind tells the store in the background what is owed to it, once at a time. One that hung is left alone for
-// a while.
+// remind tells the store in the background what is owed to it, once at a time, and has that done again later. One that
+// hung is left alone for a while.
 func (f *fleet) remind(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.owed) == 0 || f.reminding || time.Now().Before(f.remindAt) {
+	if len(f.owed) == 0 {
+		return
+	}
+	f.remindLater()
+	if f.reminding || time.Now().Before(f.remindAt) {
 		return
 	}
 	f.reminding = true
@@ -215,9 +265,6 @@ var errUntold = errors.New("it did not answer in time")
 // first failure, or when ctx ends. Each is told in the order of what is told of its name, so that none comes
 // after Olvidar forgot it.
 func (f *fleet) tellOwed(ctx context.Context) error {
-	if f == nil {
-		return nil
-	}
 	f.mu.Lock()
 	owed := slices.Collect(maps.Keys(f.owed))
 	f.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,7 +90,7 @@ func TestAValidationAsksTheStoreOnce(t *testing.T) {
 			{"of which nothing is known", 0, clave, 1, 1, 1},
 			{"that was accepted", time.Minute, clave, 1, 1, 0},
 			{"that was accepted, side by side", time.Minute, clave, 100, 100, 0},
-			{"that was accepted a while ago", time.Hour, clave, 1, 2, 2},
+			{"that was accepted a while ago", time.Hour, clave, 1, 3, 2},
 			{"that is wrong", 0, "equivocada", 1, 1, 1},
 			{"that was refused", time.Hour, "equivocada", 1, 0, 0},
 		} {
@@ -275,4 +276,73 @@ func (s *unsure) Claim(ctx context.Context, name string, hold time.Duration) (fi
 		return fiscope.Claim{}, s.trouble(ctx, s.sharedGuard)
 	}
 	return s.sharedGuard.Claim(ctx, name, hold)
+}
+
+// farGuard is a sharedGuard behind a round trip.
+type farGuard struct {
+	*sharedGuard
+	trip time.Duration
+}
+
+func (s *farGuard) Claim(ctx context.Context, name string, hold time.Duration) (fiscope.Claim, error) {
+	time.Sleep(s.trip / 2)
+	c, err := s.sharedGuard.Claim(ctx, name, hold)
+	time.Sleep(s.trip / 2)
+	return c, err
+}
+
+// What came of a clave that was accepted an hour ago may reach the store between two questions of another process.
+func TestWhatIsLearnedBetweenTwoQuestionsToTheStoreCounts(t *testing.T) {
+	for name, test := range map[string]struct {
+		right   string
+		refused int
+	}{"a refusal": {"la-nueva", 1}, "an acceptance": {clave, 0}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, a := newSharedGuard(), &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+				near := store.process(t, a)
+				require.NoError(t, validar(t.Context(), near, clave))
+				time.Sleep(time.Hour)
+				a.change(test.right)
+				processes := []*fiscope.Client{near}
+				for i := range 40 { // one of them asks under the first name before, and under the second after
+					processes = append(processes, newClient(t, a, fiscope.WithStore(&farGuard{store, time.Duration(i+1) * 10 * time.Millisecond}), fiscope.WithRetry(noRetries())))
+				}
+				start := time.Now()
+				together(len(processes), func(i int) { _ = validar(t.Context(), processes[i], clave) })
+				assert.Equal(t, test.refused, a.refused)
+				assert.Less(t, time.Since(start), 5*time.Second, "nor is the second name held by one who does not send")
+			})
+		})
+	}
+}
+
+// deafGuard is a sharedGuard that cannot be told of a refusal.
+type deafGuard struct {
+	*sharedGuard
+	hears atomic.Bool
+}
+
+func (s *deafGuard) Conclude(ctx context.Context, name string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	if v == fiscope.VerdictRefused && !s.hears.Load() {
+		return errors.New("redis is away")
+	}
+	return s.sharedGuard.Conclude(ctx, name, c, v, memory)
+}
+
+func TestTheSecondNameIsHeldUntilTheStoreKnowsOfTheRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, a := newSharedGuard(), &authority{right: clave, takes: time.Second, sent: map[string]int{}}
+		deaf := &deafGuard{sharedGuard: store}
+		one, other := newClient(t, a, fiscope.WithStore(deaf), fiscope.WithRetry(noRetries())), store.process(t, a)
+		require.NoError(t, validar(t.Context(), one, clave))
+		time.Sleep(time.Hour)
+		a.change("la-nueva")
+		require.ErrorIs(t, validar(t.Context(), one, clave), fiscope.ErrInvalidSOLCredentials)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		require.Error(t, validar(ctx, other, clave))
+		assert.Equal(t, 1, a.refused)
+		deaf.hears.Store(true)
+	})
 }

@@ -720,6 +720,17 @@ func TestTheFleetIsToldOfARefusal(t *testing.T) {
 				require.NoError(t, c.Close(t.Context()))
 			},
 		},
+		"by itself, where the store was away": {
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(true)
+				_ = validar(t.Context(), c, clave)
+				time.Sleep(time.Hour)
+			},
+			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
+				s.goAway(false)
+				time.Sleep(6 * time.Second)
+			},
+		},
 		"before the next claim": {
 			func(t *testing.T, s *sharedGuard, c *fiscope.Client) {
 				s.goAway(true)

@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,7 +33,9 @@ import (
 //
 // So nothing that is recorded is asked again. What was asked and is not recorded when a program is killed, or breaks
 // out of its loop, is: the line at hand and what is under way, together at most as many inputs as the batch's
-// Concurrency.
+// Concurrency, for each run that was broken off so. An input that is recorded may have no line in any run for a
+// duplicate of it: keep what you store by the input, not by its position. Under [WithLenientReading] an answer with
+// a contradiction is recorded too.
 //
 // Both methods are called in the goroutine of the loop, between two lines. An error of theirs stops the batch,
 // with a [*LoteDetenido] that unwraps to it.
@@ -65,7 +68,7 @@ const progressHeader = "fiscope progress 1\n"
 // NewProgressFile opens the file at path, which no other process may have open, or makes it, with the mode 0600,
 // in a folder that exists. Close it.
 //
-// It refuses a file that holds something else. Two processes are kept apart on Linux, macOS, the BSDs, illumos and
+// It refuses a file that holds something else, and what is no plain file, and leaves both as they were. Two processes are kept apart on Linux, macOS, the BSDs, illumos and
 // Windows.
 func NewProgressFile(path string) (*ProgressFile, error) {
 	file, err := lockfile.Open(path)
@@ -81,6 +84,9 @@ func NewProgressFile(path string) (*ProgressFile, error) {
 
 // read takes what the file holds, and makes it end with a whole line.
 func (f *ProgressFile) read() error {
+	if info, err := f.file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return cmp.Or(err, errors.New("it is no plain file"))
+	}
 	r := bufio.NewReader(f.file)
 	for {
 		line, err := r.ReadString('\n')
@@ -99,8 +105,12 @@ func (f *ProgressFile) read() error {
 	}
 }
 
-// repair cuts a line off that is not whole, and begins a file that has none.
+// repair cuts a line off that is not whole, and begins a file that has none. It comes once the file is known to be
+// one of these.
 func (f *ProgressFile) repair() error {
+	if err := f.file.Chmod(0o600); err != nil {
+		return err
+	}
 	if err := f.file.Truncate(f.end); err != nil {
 		return err
 	}

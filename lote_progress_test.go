@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -338,4 +339,46 @@ func ExampleLotePolicy_progress() {
 	// stored: 20331898008
 	// stored: 20331898008
 	// stored: 99999999999
+}
+
+// Also after all inputs were read: what was answered and is not recorded is paid again.
+func TestAProgressThatFailsAtTheEndIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, n := newPadron(t), &notes{}
+		p.delay = aSecond
+		full, lines := errors.New("the disk is full"), 0
+		var stopped *fiscope.LoteDetenido
+		for _, err := range newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(5), fiscope.LotePolicy{Progress: n}) {
+			if !errors.As(err, &stopped) {
+				lines++
+			}
+			if lines == 2 { // the others were sent beside it
+				n.fails = full
+			}
+		}
+		assert.Equal(t, 5, lines)
+		require.NotNil(t, stopped)
+		require.ErrorIs(t, stopped, full)
+	})
+}
+
+// What is not a progress file stays as it is.
+func TestAFileThatIsSomethingElseIsLeftAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such modes")
+	}
+	path := filepath.Join(t.TempDir(), "clientes.csv")
+	require.NoError(t, os.WriteFile(path, []byte("ruc\n"), 0o600))
+	require.NoError(t, os.Chmod(path, 0o644))
+	_, err := fiscope.NewProgressFile(path)
+	require.ErrorContains(t, err, "it holds something else")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	assert.EqualValues(t, 4, info.Size())
+
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", "-m", "0644", fifo).Run())
+	_, err = fiscope.NewProgressFile(fifo)
+	require.ErrorContains(t, err, "it is no plain file")
 }

@@ -955,3 +955,27 @@ func TestADuplicateHasItsOwnError(t *testing.T) {
 	}
 	assert.Len(t, s.seen(), 1)
 }
+
+// Also where no number of failures stops a batch, another run begins with those that came last.
+func TestFailuresThatNeverStopABatchAreAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPadron(t)
+		p.answer = func(asked string, _ int) (*http.Response, error) {
+			if asked >= ruc(10) {
+				return raw(501, "")(nil)
+			}
+			return nil, nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var stopped *fiscope.LoteDetenido
+		for l, err := range newClient(t, p).Contribuyentes.ConsultarLote(ctx, rucs(100), fiscope.LotePolicy{MaxFailures: -1, Concurrency: 1}) {
+			if l.Posicion == 60 {
+				cancel()
+			}
+			errors.As(err, &stopped)
+		}
+		require.NotNil(t, stopped)
+		assert.Equal(t, 10, stopped.Posicion)
+	})
+}

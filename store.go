@@ -53,12 +53,13 @@ type Store interface {
 	// this Client had it accepted a moment ago: another process may have been refused since. A claim that is
 	// granted is held for at most hold, so that a process that died holds nothing: longer than an attempt takes.
 	// A credential that was accepted a while ago is asked for under a second name, which is only ever claimed and
-	// given back.
+	// given back, and then once more under its own.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Conclude tells what came of a credential, to be remembered for memory. It is called for every
 	// claim that was granted, and without one where a credential that was proven is refused, or accepted
-	// again. A refusal that Conclude failed to take is told again, in the background from the next claim on,
-	// or by [Client.Close], unless Olvidar forgot it.
+	// again. A refusal that Conclude failed to take is told again, in the background every few seconds and with
+	// the next claim, and by [Client.Close] for the last time, unless Olvidar forgot it. Where there are two, the
+	// longer counts.
 	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
 	// Forget forgets what is known of a credential. It is called for one that was refused.
 	Forget(ctx context.Context, credential string) error

@@ -6,11 +6,9 @@ import (
 	_ "embed" // the scripts
 	"fmt"
 	"math"
-	mathrand "math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -36,49 +34,63 @@ type guard struct {
 	shared sharedClaims
 
 	mu   sync.Mutex
-	owed map[string]owed // refusals that Redis does not know of
+	owed map[string]time.Time   // refusals that Redis could not be told, and when they end
+	held map[string]*time.Timer // the claims of this process, by token, and what ends them
 }
-
-// owed is a refusal that Redis could not be told.
-type owed struct{ until time.Time }
 
 // How many refusals are remembered for Redis while it is away.
 const mostOwed = 1000
-
-// How long Redis is asked again for a claim, and how often: together with what one question takes, less than
-// fiscope.Client waits for a claim.
-const (
-	claimPatience = 1300 * time.Millisecond
-	claimPause    = 100 * time.Millisecond
-)
 
 // claim asks Redis whether a credential may be sent.
 func (g *guard) claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
 	return g.shared.ask(ctx, credential, func() (fiscope.Claim, error) { return g.ask(ctx, credential, hold) })
 }
 
-// ask asks Redis whether a credential may be sent, once Redis was told what it missed. Where Redis does not
-// answer, it is asked again for a second: without its word, each process would send the credential.
-func (g *guard) ask(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
-	g.pay(ctx)
-	mine, until := rand.Text(), time.Now().Add(claimPatience)
-	var failed atomic.Bool // otherwise a claim that was not waited for is granted again
-	for {
-		state, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
-			return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
-		}, func(state string) {
-			if state == "granted" && failed.Load() { // nobody sends it: the next may
-				_ = g.conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
-			}
-		})
-		if err == nil {
-			return readClaim(state, mine)
+// ask asks Redis whether a credential may be sent. Where Redis does not answer, it is asked again for a second: without
+// its word, each process would send the credential.
+func (g *guard) ask(ctx context.Context, credential string, hold time.Duration) (claim fiscope.Claim, err error) {
+	if until := g.owedUntil(credential); time.Now().Before(until) {
+		_ = g.conclude(ctx, credential, fiscope.Claim{}, fiscope.VerdictRefused, time.Until(until))
+		return fiscope.Claim{State: fiscope.ClaimRefused, Until: until.UTC()}, nil
+	}
+	mine, decided := rand.Text(), make(chan struct{})
+	defer close(decided)
+	state, err := insist(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
+		return claimScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, mine, milliseconds(hold)).Text()
+	}, func(state string) {
+		<-decided
+		if state == "granted" && !g.holds(mine) { // nobody sends it: the next may
+			_ = g.conclude(context.Background(), credential, fiscope.Claim{Token: mine}, fiscope.VerdictNone, 0)
 		}
-		if ctx.Err() != nil || !time.Now().Before(until) {
-			failed.Store(true)
-			return fiscope.Claim{}, err
-		}
-		sleep(ctx, claimPause/2+mathrand.N(claimPause))
+	})
+	if err != nil {
+		return fiscope.Claim{}, err
+	}
+	if claim, err = readClaim(state, mine); err == nil && claim.State == fiscope.ClaimGranted {
+		g.hold(mine, hold)
+	}
+	return claim, err
+}
+
+// hold takes note that this process holds a claim, until it is concluded or over.
+func (g *guard) hold(token string, d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held[token] = time.AfterFunc(d, func() { g.letGo(token) })
+}
+
+func (g *guard) holds(token string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held[token] != nil
+}
+
+func (g *guard) letGo(token string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if timer := g.held[token]; timer != nil {
+		timer.Stop()
+		delete(g.held, token)
 	}
 }
 
@@ -105,27 +117,30 @@ func readClaim(state, token string) (fiscope.Claim, error) {
 	return claim, nil
 }
 
-// sleep waits for d, or for the end of the context.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // conclude tells Redis what came of a credential. A refusal that it cannot be told is owed.
 func (g *guard) conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
+	g.letGo(c.Token)
+	until := time.Now().Add(memory)
 	err := g.tell(ctx, credential, c.Token, v, memory)
-	if err != nil && v == fiscope.VerdictRefused {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if len(g.owed) < mostOwed {
-			g.owed[credential] = owed{until: time.Now().Add(memory)}
-		}
+	if v != fiscope.VerdictRefused {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch owed := g.owed[credential]; {
+	case err == nil && !owed.After(until):
+		delete(g.owed, credential)
+	case err != nil && until.After(owed) && len(g.owed) < mostOwed:
+		g.owed[credential] = until
 	}
 	return err
+}
+
+// owedUntil returns until when Redis is to remember a refusal that it could not be told, and zero for none.
+func (g *guard) owedUntil(credential string) time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.owed[credential]
 }
 
 func (g *guard) tell(ctx context.Context, credential, claim string, v fiscope.Verdict, memory time.Duration) error {
@@ -133,25 +148,10 @@ func (g *guard) tell(ctx context.Context, credential, claim string, v fiscope.Ve
 	if verdict == "" {
 		verdict = "none"
 	}
-	_, err := ask(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
+	_, err := insist(ctx, g.conn, &g.area, func(ctx context.Context) (string, error) {
 		return concludeScript.Run(ctx, g.conn.client, []string{g.conn.keys.credential(credential)}, claim, verdict, milliseconds(memory)).Text()
 	}, nil)
 	return err
-}
-
-// pay tells Redis the refusals that it missed.
-func (g *guard) pay(ctx context.Context) {
-	g.mu.Lock()
-	debts := g.owed
-	if len(debts) > 0 {
-		g.owed = map[string]owed{}
-	}
-	g.mu.Unlock()
-	for credential, debt := range debts {
-		if left := time.Until(debt.until); left > 0 {
-			_ = g.conclude(ctx, credential, fiscope.Claim{}, fiscope.VerdictRefused, left)
-		}
-	}
 }
 
 // forget deletes what is known of a credential.

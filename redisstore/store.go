@@ -53,7 +53,8 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		guard: guard{
 			conn: conn,
 			area: area{name: "SOL guard", fallback: "each process guards for itself"},
-			owed: map[string]owed{},
+			owed: map[string]time.Time{},
+			held: map[string]*time.Timer{},
 		},
 	}
 	s.quota.process.name, _ = os.Hostname()
@@ -104,8 +105,8 @@ func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration
 	return s.guard.claim(ctx, credential, hold)
 }
 
-// Conclude implements [fiscope.Store]. A refusal that Redis cannot be told is told later, before the
-// next claim.
+// Conclude implements [fiscope.Store]. It tells Redis again for a second. A refusal that Redis cannot be told is
+// remembered here, and told with the next Claim of the credential or when it is concluded anew.
 func (s *Store) Conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
 	return s.guard.conclude(ctx, credential, c, v, memory)
 }

@@ -85,8 +85,8 @@ func (b *run[E, K, A]) loop() {
 		case b.underWay > 0:
 			q = <-b.answers
 		default:
-			if b.ended && b.low == b.position && !b.tooMany() {
-				b.stopped = nil // all was delivered
+			if b.ended && b.low == b.position && !b.tooMany() && errors.Is(b.stopped, b.ctx.Err()) {
+				b.stopped = nil // all was delivered before the context ended
 			}
 			return
 		}
@@ -231,14 +231,14 @@ func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
 // place, must not be asked a million times.
 func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 	switch {
-	case b.policy.MaxFailures < 1, verdict.Keep && !verdict.Works, verdict.Local:
+	case verdict.Keep && !verdict.Works, verdict.Local:
 	case verdict.Works && b.tooMany(): // those that stopped it are asked again
 	case verdict.Works:
 		b.failures = 0
 		b.answered(q.inputs[0].position)
 	default:
 		for _, in := range q.inputs {
-			b.failed = append(b.failed, in.position)
+			b.fail(in.position)
 		}
 		if b.failures++; b.tooMany() {
 			b.stop(q.err)
@@ -260,7 +260,7 @@ func (b *run[E, K, A]) deliver(in input[E], answer A, err error, repeated bool) 
 type delivered struct {
 	low    int              // the lowest that was not
 	above  map[int]struct{} // those above it that were
-	failed []int            // failures after which no input beyond them was answered
+	failed []int            // failures after which no input beyond them was answered, the lowest first
 }
 
 func (d *delivered) add(position int) {
@@ -274,9 +274,16 @@ func (d *delivered) add(position int) {
 	}
 }
 
+// fail takes note of a failure. They come nearly in order.
+func (d *delivered) fail(position int) {
+	i, _ := slices.BinarySearch(d.failed, position)
+	d.failed = slices.Insert(d.failed, i, position)
+}
+
 // answered takes note of an answer: what failed before its input failed by itself.
 func (d *delivered) answered(position int) {
-	d.failed = slices.DeleteFunc(d.failed, func(failed int) bool { return failed < position })
+	i, _ := slices.BinarySearch(d.failed, position)
+	d.failed = d.failed[i:]
 }
 
 // resume returns where another run goes on.
@@ -284,5 +291,5 @@ func (d *delivered) resume() int {
 	if len(d.failed) == 0 {
 		return d.low
 	}
-	return min(d.low, slices.Min(d.failed))
+	return min(d.low, d.failed[0])
 }

@@ -34,14 +34,21 @@ func TestAFileIsItsOwnersAlone(t *testing.T) {
 		t.Skip("its folder says who may read it")
 	}
 	path := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(path, []byte("kept"), 0o644))
 	file, err := lockfile.Open(path)
 	require.NoError(t, err)
-	defer func() { assert.NoError(t, file.Close()) }()
 	info, err := file.Stat()
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NoError(t, file.Close())
+	require.NoError(t, os.WriteFile(path, []byte("kept"), 0o644))
+	require.NoError(t, os.Chmod(path, 0o644))
+	file, err = lockfile.Open(path)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, file.Close()) }()
+	info, err = file.Stat()
+	require.NoError(t, err)
 	assert.EqualValues(t, 4, info.Size(), "what it holds stays")
+	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "it may be somebody's")
 }
 
 func TestWhatCannotBeOpened(t *testing.T) {

@@ -18,9 +18,6 @@ func Open(path string) (*os.File, error) {
 	if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrLocked
 	}
-	if err == nil {
-		err = file.Chmod(0o600) // it may have been there
-	}
 	if err != nil {
 		_ = file.Close()
 		return nil, err
