@@ -47,7 +47,7 @@ const (
 
 // Esperar validates a receipt again and again, with growing pauses, while it is "En Proceso" or, if the policy
 // says so, does not exist yet. It ends with a final state, with the last of its attempts, with its time or with
-// the quota and its reserve, and says with which. Each attempt costs one query.
+// the quota and its reserve, and says with which. Where codigo is not one of the contract, estado decides. Each attempt costs one query.
 //
 // "Error" (codigo 99: the query failed at the authority) says as little about the receipt as "En
 // Proceso", and so does ErrUnavailable: both count as an attempt, and the wait goes on. So it does after
@@ -139,8 +139,9 @@ func (w *espera) take(result *ResultadoCPE, err error) {
 		w.queries++
 		w.delivery = DeliveryAnswered
 		w.last, w.failure = result, nil
-		w.proven = w.proven || result.Codigo != CodigoError
-		if !w.open(result.Codigo) {
+		codigo := result.decisive()
+		w.proven = w.proven || codigo != CodigoError
+		if !w.open(codigo) {
 			w.fin = EsperaFinal
 			return
 		}
@@ -164,6 +165,15 @@ func (w *espera) take(result *ResultadoCPE, err error) {
 	case next.After(w.end), bounded && !next.Before(deadline):
 		w.fin = EsperaSinTiempo
 	}
+}
+
+// decisive returns the code that says how the receipt stands: that of the estado, where the code is not one of
+// the contract.
+func (r *ResultadoCPE) decisive() CodigoCPE {
+	if ofEstado, known := r.Estado.codigo(); known && !r.Codigo.known() {
+		return ofEstado
+	}
+	return r.Codigo
 }
 
 // open reports whether an answer leaves the state open that the wait is for.

@@ -490,3 +490,34 @@ func ExampleCPEService_Esperar() {
 	}
 	// Output: final Aceptado true after 2 queries
 }
+
+// A new codigo beside an estado that is known leaves no doubt how the receipt stands.
+func TestAWaitGoesByTheEstadoWhereOnlyTheCodigoIsUnknown(t *testing.T) {
+	verdict := func(codigo, estado string) func(*http.Request) (*http.Response, error) {
+		return raw(200, `{"codigo":"`+codigo+`","mensaje":"x","estado":"`+estado+`","esValido":false}`)
+	}
+	for name, test := range map[string]struct {
+		codigo, estado string
+		policy         fiscope.EsperaPolicy
+		queries        int
+	}{
+		"does not exist":              {"98x", "No Existe", fiscope.EsperaPolicy{HastaQueExista: true}, 2},
+		"... spelled otherwise":       {"7", "NO  EXISTE", fiscope.EsperaPolicy{HastaQueExista: true}, 2},
+		"... which is not waited for": {"7", "No Existe", fiscope.EsperaPolicy{}, 1},
+		"in process":                  {"7", "En Proceso", fiscope.EsperaPolicy{}, 2},
+		"an error":                    {"7", "Error", fiscope.EsperaPolicy{}, 2},
+		"cancelled":                   {"7", "Anulado", fiscope.EsperaPolicy{HastaQueExista: true}, 1},
+		"both unknown":                {"7", "Observado", fiscope.EsperaPolicy{HastaQueExista: true}, 1},
+		"only the estado is unknown":  {"98", "Por llegar", fiscope.EsperaPolicy{HastaQueExista: true}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, append([]func(*http.Request) (*http.Response, error){verdict(test.codigo, test.estado)}, verdicts(t, "aceptado")...)...)
+				e, err := client.CPE.Esperar(t.Context(), factura, credenciales, test.policy)
+				require.NoError(t, err)
+				assert.Equal(t, fiscope.EsperaFinal, e.Fin)
+				assert.Len(t, s.seen(), test.queries)
+			})
+		})
+	}
+}
