@@ -19,15 +19,17 @@ const (
 // account is what this process knows and holds of an account's quota. All that it holds is of the day that
 // it knows, and ends with it.
 type account struct {
-	mu       sync.Mutex
-	day      day
-	lease    lease
-	share    share
-	granted  []fiscope.Reservation // attempts that may leave beside the day's queries: to look, or while no day is known
-	underWay int                   // queries of the day that were handed out and not settled
-	since    []time.Time           // when queries of the day were settled, since Redis last spoke of it
-	loose    int                   // queries to be taken off the day, since Redis forgot that they were taken
-	refusals int                   // answers in a row that refused, and had no header
+	mu        sync.Mutex
+	day       day
+	lease     lease
+	share     share
+	holder    string                // of the share: random, and another one after each Release, so that what was asked before is known
+	granted   []fiscope.Reservation // attempts that may leave beside the day's queries: to look, or while no day is known
+	underWay  int                   // queries of the day that were handed out and not settled
+	since     []time.Time           // when queries of the day were settled, since Redis last spoke of it
+	loose     int                   // queries to be taken off the day, since Redis forgot that they were taken
+	releasing int                   // calls under way that give back
+	refusals  int                   // answers in a row that refused, and had no header
 
 	news  header   // goes along with the next call to Redis
 	ended []string // so do these: attempts of those that left while no day was known
@@ -44,14 +46,15 @@ type account struct {
 // lease is a block of the day's queries, reserved for this process.
 type lease struct {
 	units int
-	left  int // what was left to others when it was reserved
 	timer *time.Timer
 }
 
 // share is what of the day's queries was set aside for this process.
 type share struct {
-	units int
-	asked string // the day on which Redis was asked for it
+	units int    // that are left of it
+	given int    // of how many
+	asked string // the day on which Redis was asked for it, and said
+	sent  bool   // it was asked: it may have set one aside
 }
 
 // spent is that Redis refused, a moment ago.
@@ -113,13 +116,10 @@ func (a *account) see(got reply) {
 		a.change(got.day)
 		a.loose = loose
 	}
-	if got.share > 0 && got.day.id == a.day.id && a.share == (share{}) {
-		a.share = share{units: got.share, asked: got.day.id}
-	}
 }
 
 func (a *account) fromLease(keep int) bool {
-	if a.lease.units == 0 || a.lease.left < keep {
+	if a.lease.units == 0 || a.day.left < keep {
 		return false
 	}
 	a.lease.units--
@@ -248,7 +248,7 @@ func (a *account) hand(kind string) fiscope.Reservation {
 func (a *account) suffices(next, others *question) bool {
 	now := time.Now()
 	_, refused := a.refusedBefore(next.keep, now)
-	return refused || now.Before(a.wait) || next.keep <= a.lease.left && next.callers <= a.lease.units-others.callers
+	return refused || now.Before(a.wait) || next.keep <= a.day.left && next.callers <= a.lease.units-others.callers
 }
 
 // unclaimed is what was granted, and nobody waits for.

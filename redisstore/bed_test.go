@@ -28,6 +28,7 @@ type bed struct {
 	keys   atomic.Value // of the last script
 	fail   atomic.Bool  // every command fails
 	hang   atomic.Int64 // nanoseconds until an answer comes back; the command is carried out at once
+	lost   atomic.Int64 // so many answers are lost from now on: the command is carried out
 }
 
 // onBed runs a test in a bubble: its time is virtual, for miniredis too.
@@ -76,6 +77,10 @@ func (b *bed) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			b.keys.Store(keys)
 		}
 		err := next(ctx, cmd)
+		if err == nil && b.lost.Add(-1) >= 0 {
+			cmd.SetErr(errInjected)
+			return errInjected
+		}
 		if d := b.hang.Load(); d > 0 {
 			time.Sleep(time.Duration(d))
 		}
@@ -90,6 +95,9 @@ func (b *bed) store(opts ...redisstore.Option) *redisstore.Store {
 	b.t.Cleanup(func() { _ = s.Release(context.Background()) })
 	return s
 }
+
+// loses has the next answers of Redis lost.
+func (b *bed) loses(n int64) { b.lost.Store(n) }
 
 // trips counts the round trips of f.
 func (b *bed) trips(f func()) int {

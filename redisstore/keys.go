@@ -9,7 +9,7 @@ package redisstore
 // Below, what is in capitals differs from key to key. KEY, ACCOUNT and CREDENTIAL are the ids that
 // fiscope.Client makes: 32 hexadecimal digits, a hash keyed with the API key. In a cluster, the braces put
 // all that belongs to one id into one slot, since a script may only touch keys of one. HOLDER and TOKEN
-// are random (crypto/rand.Text): a HOLDER is made for each Store, a TOKEN for each call. NAME is the name of
+// are random (crypto/rand.Text): a HOLDER is made for each Store and after each of its Releases, a TOKEN for each call. NAME is the name of
 // a process, in clear: the host's, or what WithName says.
 type keys string
 

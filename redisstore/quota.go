@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"maps"
 	"net/http"
@@ -33,7 +34,7 @@ func (q *quota) account(name string) *account {
 		if len(q.accounts) >= manyAccounts {
 			q.sweep(time.Now())
 		}
-		a = &account{news: noHeader}
+		a = &account{news: noHeader, holder: rand.Text()}
 		q.accounts[name] = a
 	}
 	return a
@@ -136,8 +137,8 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 	if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
 		r.daily = q.process.daily
 	}
-	if a.share.asked == "" || a.share.asked != a.day.id {
-		r.share = q.share
+	if a.releasing == 0 && a.share.asked == "" && q.share > 0 {
+		r.share, r.holder, a.share.sent = q.share, a.holder, true
 	}
 	r.header, r.ended = a.along()
 	r.header.day = a.day.id
@@ -160,13 +161,11 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 // taken takes in what Redis says to a question. It is called with the lock held.
 func (q *quota) taken(name string, a *account, mine *question, r taking, got reply) {
 	a.open = got.status == "open"
-	if r.share > 0 && got.day.id == a.day.id && got.day.kind != "minute" && a.share.asked == "" {
-		a.share.asked = got.day.id
-	}
+	q.setAside(name, a, r, got)
 	switch got.status {
 	case "day":
 		if got.day.id == a.day.id { // otherwise a later answer told of another one
-			q.deposit(name, a, got.day.left, got.units)
+			q.deposit(name, a, got.units)
 		}
 	case "look":
 		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfLook + got.day.id})
@@ -183,6 +182,25 @@ func (q *quota) taken(name string, a *account, mine *question, r taking, got rep
 			mine.err = errSlow // it is asked again
 		} else {
 			a.refused(mine, got)
+		}
+	}
+}
+
+// setAside takes in what Redis says of the share. One that was asked for before a Release goes back. It is called
+// with the lock held.
+func (q *quota) setAside(name string, a *account, r taking, got reply) {
+	switch {
+	case r.share == 0 || got.day.id == "" || got.day.kind == "minute":
+	case r.holder != a.holder:
+		if got.share > 0 {
+			go func() {
+				_ = q.change(context.Background(), name, a, putting{day: got.day.id, holder: r.holder})
+			}()
+		}
+	case got.day.id == a.day.id:
+		a.share.asked, a.share.sent = got.day.id, true
+		if got.share > 0 && a.share.given == 0 {
+			a.share.units, a.share.given = got.share, got.share
 		}
 	}
 }
@@ -282,10 +300,10 @@ func (q *quota) unit(name string, a *account, kind string, written int) (back in
 		leased := min(extra, a.lease.units)
 		a.lease.units -= leased
 		return leased - extra
-	case kind == unitOfShare:
+	case kind == unitOfShare && a.share.given > 0:
 		a.share.units++
 	case q.lease > 1:
-		q.deposit(name, a, a.day.left, 1)
+		q.deposit(name, a, 1)
 	default:
 		return 1
 	}
@@ -346,15 +364,11 @@ func (q *quota) change(ctx context.Context, name string, a *account, p putting) 
 }
 
 // deposit keeps queries of the day for this process. It is called with the lock held.
-func (q *quota) deposit(name string, a *account, left, units int) {
+func (q *quota) deposit(name string, a *account, units int) {
 	if units <= 0 {
 		return
 	}
-	if a.lease.units == 0 {
-		a.lease.left = left
-	}
 	a.lease.units += units
-	a.lease.left = min(a.lease.left, left)
 	if q.lease == 1 { // it is for who waits
 		return
 	}
@@ -381,19 +395,27 @@ func (q *quota) release(ctx context.Context) error {
 func (q *quota) giveBack(ctx context.Context, name string, a *account, all bool) error {
 	a.mu.Lock()
 	a.expire(time.Now())
-	p := putting{day: a.day.id, delta: a.lease.units, share: all && a.share.asked != ""}
+	p := putting{day: a.day.id, delta: a.lease.units}
 	a.lease.units = 0
 	if all {
-		p.delta += a.share.units
-		a.share = share{}
+		if a.share.sent {
+			p.holder, p.used = a.holder, a.share.given-a.share.units
+		}
+		a.share, a.holder = share{}, rand.Text()
 		if a.lease.timer != nil {
 			a.lease.timer.Stop()
 		}
 	}
 	a.spent = spent{}
-	a.mu.Unlock()
-	if p.delta == 0 && !p.share {
+	if p.delta == 0 && p.holder == "" {
+		a.mu.Unlock()
 		return nil
 	}
-	return q.change(ctx, name, a, p)
+	a.releasing++
+	a.mu.Unlock()
+	err := q.change(ctx, name, a, p)
+	a.mu.Lock()
+	a.releasing--
+	a.mu.Unlock()
+	return err
 }

@@ -31,8 +31,7 @@ var (
 // process is what a process says of itself.
 type process struct {
 	name      string
-	holder    string // random: this process, and not another one of the same name
-	daily     int    // what WithDailyQuota says; 0 for nothing
+	daily     int // what WithDailyQuota says; 0 for nothing
 	probeTime time.Duration
 }
 
@@ -64,6 +63,7 @@ type taking struct {
 	daily   int    // what WithDailyQuota says; 0 for nothing
 	waited  string // the probe that this process was told to wait for
 	share   int    // to be set aside; 0 for none
+	holder  string // of the share
 	ended   []string
 }
 
@@ -78,9 +78,10 @@ type telling struct {
 
 // putting is what put.lua is told.
 type putting struct {
-	day   string
-	delta int
-	share bool // the share is given back
+	day    string
+	delta  int
+	holder string // of the share that is given back; empty for none
+	used   int    // of that share
 }
 
 // reply is the answer of each script.
@@ -109,7 +110,7 @@ func (s *scripts) take(ctx context.Context, name string, seq uint64, r taking, t
 	p := s.process
 	return s.run(ctx, name, seq, takeScript, s.marks(name), append([]any{
 		r.header.day, r.header.remaining, r.header.reset, r.taken, r.callers, r.most, r.keep, r.daily,
-		milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), p.holder,
+		milliseconds(p.probeTime), r.waited, r.share, shareField(p.name), r.holder,
 	}, anys(r.ended)...), then)
 }
 
@@ -125,10 +126,10 @@ func (s *scripts) head(ctx context.Context, name string, seq uint64, r telling, 
 
 func (s *scripts) put(ctx context.Context, name string, seq uint64, r putting, then func(reply, error)) error {
 	field := ""
-	if r.share {
+	if r.holder != "" {
 		field = shareField(s.process.name)
 	}
-	return s.run(ctx, name, seq, putScript, []string{s.conn.keys.call(name, rand.Text())}, []any{r.day, r.delta, field, s.process.holder}, then)
+	return s.run(ctx, name, seq, putScript, []string{s.conn.keys.call(name, rand.Text())}, []any{r.day, r.delta, field, r.holder, r.used}, then)
 }
 
 // marks are the keys that say what is done while no day is known, and where none can be.

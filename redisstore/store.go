@@ -44,7 +44,7 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 			scripts: scripts{
 				conn:    conn,
 				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
-				process: process{holder: rand.Text(), probeTime: 35 * time.Second},
+				process: process{probeTime: 35 * time.Second},
 			},
 			lease:    1,
 			share:    5,
@@ -67,7 +67,7 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 		}
 	}
 	if s.quota.process.name == "" {
-		s.quota.process.name = s.quota.process.holder
+		s.quota.process.name = rand.Text()
 	}
 	s.answers.conn = conn
 	if s.answers.client != nil {
