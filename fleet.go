@@ -21,6 +21,7 @@ import (
 // what it does where the store fails. A nil fleet is a client without a Store.
 type fleet struct {
 	store   Store
+	exact   ExactStore // the same; nil where it is none
 	baseURL string
 	apiKey  Secreto
 	account string // the name of the service and the API key
@@ -43,6 +44,7 @@ func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(f
 		return nil
 	}
 	f := &fleet{store: s, baseURL: withoutUsualPort(baseURL), apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
+	f.exact, _ = s.(ExactStore)
 	f.account = f.name("account")
 	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
 		part.Go, part.Lost = start, lost

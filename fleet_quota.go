@@ -13,12 +13,18 @@ const findingTime = time.Minute
 
 // reserve asks the store for a query of which keep are left to others, for a caller with a deadline, zero for
 // none. It returns nil without a fleet, and where the store hangs or fails: then the client's own gate is all
-// there is.
+// there is, but for a store that is exact.
 func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Reservation, error) {
 	if f == nil {
 		return nil, nil
 	}
-	ask := func(ctx context.Context) (Reservation, error) { return f.store.Reserve(ctx, f.account, keep) }
+	var told Reservation
+	ask := func(ctx context.Context) (Reservation, error) {
+		if f.exact != nil && told.Grant == QuotaWait {
+			return f.exact.ReserveAgain(ctx, f.account, keep, told)
+		}
+		return f.store.Reserve(ctx, f.account, keep)
+	}
 	giveBack := func(ctx context.Context, r Reservation) {
 		if r.Grant == QuotaGranted {
 			_ = f.store.Settle(ctx, f.account, r, Outcome{})
@@ -33,8 +39,10 @@ func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Res
 				f.settle(ctx, &r, Outcome{}) // nobody sends it
 			}
 			return nil, ctx.Err()
-		case err != nil:
+		case err != nil && f.exact == nil:
 			return nil, nil
+		case err != nil:
+			return nil, quota.ErrAway
 		case r.Grant == QuotaGranted:
 			return &r, nil
 		case r.Grant == QuotaSpent:
@@ -42,6 +50,7 @@ func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Res
 		case r.Grant != QuotaWait, !time.Now().Before(until):
 			return nil, quota.ErrAway
 		}
+		told = r
 		if err := sleep(ctx, pause); err != nil {
 			return nil, err
 		}

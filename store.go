@@ -17,7 +17,8 @@ import (
 // or 1.1 s, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. For a
 // query that callers share, that is the deadline of the one who began it.
 //
-// A Store that hangs or errs costs at most a query: the Client goes on as if it had none. After a Load, a
+// A Store that hangs or errs costs at most a query: the Client goes on as if it had none, unless it is an
+// [ExactStore]. After a Load, a
 // Reserve or a Claim that hung, or failed after more than a third of its time, calls of its kind are left out
 // for 5 seconds, and then one at a time goes to see. What is only told (Save, Settle, Conclude) is told in the
 // background, and [Client.Close] waits for it: a program that ends closes its Client first. Only for a refusal
@@ -63,6 +64,15 @@ type Store interface {
 	Conclude(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
 	// Forget forgets what is known of a credential. It is called for one that was refused.
 	Forget(ctx context.Context, credential string) error
+}
+
+// ExactStore is a Store without whose word nothing is sent: while its Reserve hangs, errs or takes longer than a
+// caller waits for it, the call is ErrUnavailable, and not sent as if there were no Store.
+type ExactStore interface {
+	Store
+	// ReserveAgain is Reserve for a caller that was told QuotaWait: told is what it was told, the last time. Where
+	// what it waits for has failed, it is QuotaAway.
+	ReserveAgain(ctx context.Context, account string, keep int, told Reservation) (Reservation, error)
 }
 
 // Reservation is a Store's answer to Reserve.

@@ -37,10 +37,10 @@ type account struct {
 
 	questions questions
 
-	wait   time.Time // until when Redis is not asked again, since it said to wait
-	open   bool      // it said that all go on, uncounted
-	waited string    // the probe that it said to wait for
-	spent  spent
+	wait  time.Time // until when Redis is not asked again, since it said to wait
+	open  bool      // it said that all go on, uncounted
+	probe string    // that it said to wait for
+	spent spent
 }
 
 // lease is a block of the day's queries, reserved for this process.
@@ -234,7 +234,7 @@ func (a *account) known(keep int, now time.Time) (fiscope.Reservation, bool) {
 		}
 		return r, true
 	}
-	return fiscope.Reservation{Grant: fiscope.QuotaWait}, now.Before(a.wait)
+	return fiscope.Reservation{Grant: fiscope.QuotaWait, Token: a.probe}, now.Before(a.wait)
 }
 
 // hand hands out a query of the day.

@@ -2,6 +2,8 @@ package redisstore_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -219,4 +221,41 @@ func TestATypedNilClientIsRefused(t *testing.T) {
 	var client *counter
 	_, err := redisstore.New(client)
 	require.ErrorContains(t, err, "client is nil")
+}
+
+// Who goes first, and those who come after it failed, have not waited for it.
+func TestTheFirstAttemptIsTriedAgain(t *testing.T) {
+	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
+		for _, callers := range []int{1, 2, 50} {
+			t.Run(fmt.Sprint(name, ", ", callers), func(t *testing.T) {
+				onBed(t, func(b *bed) {
+					service := &counting{reset: in(time.Hour), latency: 100 * time.Millisecond, answer: func(n int) (int, string) {
+						if n == 1 {
+							return 503, ""
+						}
+						return 404, fmt.Sprint(1000 - n)
+					}}
+					s := b.store(opts...)
+					client := service.client(t, s)
+					look := func() error {
+						_, err := client.Contribuyentes.Consultar(context.Background(), "20131312955")
+						return err
+					}
+					var all sync.WaitGroup
+					all.Go(func() { assert.ErrorIs(t, look(), fiscope.ErrNotFound, "its own retry") })
+					time.Sleep(10 * time.Millisecond)
+					for range callers - 1 {
+						all.Go(func() {
+							if err := look(); !errors.Is(err, fiscope.ErrNotFound) {
+								assert.ErrorIs(t, err, fiscope.ErrUnavailable)
+							}
+						})
+					}
+					time.Sleep(95 * time.Millisecond) // it has failed, and nobody of the others has asked again
+					all.Go(func() { assert.ErrorIs(t, look(), fiscope.ErrNotFound, "one who comes") })
+					all.Wait()
+				})
+			})
+		}
+	}
 }

@@ -93,7 +93,7 @@ func WithDailyQuota(n int) Option {
 
 // WithTimeout sets how long a call waits for one answer of Redis, instead of 250 ms. What Redis says of the
 // quota is asked for again for a second, or for this time, if that is longer: 2.7 s at most. A Client's caller who
-// has a deadline within 2 seconds waits 1.1 s for that, and then goes on as if there were no Store: stay below it.
+// has a deadline waits for half of what he has left, or 1.1 s, and then fails with fiscope.ErrUnavailable.
 func WithTimeout(d time.Duration) Option {
 	return func(s *Store) error {
 		if d <= 0 {

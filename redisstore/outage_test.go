@@ -360,3 +360,41 @@ func TestARefusalOfASlowRedisIsBelieved(t *testing.T) {
 		}
 	})
 }
+
+// However long WithTimeout and whatever deadline a caller has: what Redis did not grant is not sent.
+func TestNothingIsSentBeyondLeaseAndShareWhateverTheDeadline(t *testing.T) {
+	for _, timeout := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
+		for _, deadline := range []time.Duration{0, time.Second, 1200 * time.Millisecond, 2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second} {
+			t.Run(fmt.Sprint("WithTimeout ", timeout, ", deadline ", deadline), func(t *testing.T) {
+				onBed(t, func(b *bed) {
+					service := &counting{quota: 1000, reset: in(10 * time.Hour)}
+					client := service.client(t, b.store(redisstore.WithTimeout(timeout)))
+					look := func(ctx context.Context) error {
+						_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
+						return err
+					}
+					for range 2 {
+						require.ErrorIs(t, look(context.Background()), fiscope.ErrNotFound)
+					}
+					b.hang.Store(int64(20 * time.Second))
+					var callers sync.WaitGroup
+					for i := range 20 {
+						callers.Go(func() {
+							time.Sleep(time.Duration(i) * 100 * time.Millisecond)
+							ctx, cancel := context.WithCancel(context.Background())
+							if deadline > 0 {
+								ctx, cancel = context.WithTimeout(ctx, deadline)
+							}
+							defer cancel()
+							assert.NotErrorIs(t, look(ctx), fiscope.ErrNotFound)
+						})
+					}
+					callers.Wait()
+					assert.Equal(t, 2, service.requests)
+					b.hang.Store(0)
+					time.Sleep(time.Minute)
+				})
+			})
+		}
+	}
+}

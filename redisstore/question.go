@@ -18,9 +18,10 @@ type questions struct {
 	overdue int       // how many are under way for longer than anybody waited
 }
 
-// question is what Redis is asked for callers who keep the same for others.
+// question is what Redis is asked for callers who keep the same for others, and waited for the same.
 type question struct {
 	keep    int
+	waited  string // the first attempt of the day that they were told to wait for
 	callers int
 	again   bool // since Redis was away, slow or failing
 	done    chan struct{}
@@ -29,7 +30,7 @@ type question struct {
 	replied bool // Redis answered, or failed to
 	overdue bool // nobody waited so long
 	err     error
-	failed  bool                // who asks waited for the first attempt of the day, and it failed
+	failed  bool                // what its callers waited for
 	told    fiscope.Reservation // what its callers are told when they cannot wait any longer
 }
 
@@ -55,8 +56,8 @@ func (mine *question) wait(ctx context.Context, until time.Time) bool {
 }
 
 // join returns the question that is asked for a caller, alone or with others, and whether it is asked at once.
-func (q *questions) join(keep int, again, alone bool) (mine *question, atOnce bool) {
-	mine = &question{keep: keep, callers: 1, again: again, done: make(chan struct{}), told: fiscope.Reservation{Grant: fiscope.QuotaAway}}
+func (q *questions) join(keep int, waited string, again, alone bool) (mine *question, atOnce bool) {
+	mine = &question{keep: keep, waited: waited, callers: 1, again: again, done: make(chan struct{}), told: fiscope.Reservation{Grant: fiscope.QuotaAway}}
 	switch next := q.next; {
 	case alone:
 		return mine, true
@@ -66,7 +67,7 @@ func (q *questions) join(keep int, again, alone bool) (mine *question, atOnce bo
 	case next == nil:
 		q.next = mine
 		return mine, false
-	case next.keep == keep:
+	case next.keep == keep && next.waited == waited:
 		next.callers++
 		next.again = next.again || again
 		return next, false

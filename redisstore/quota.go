@@ -55,15 +55,16 @@ func (q *quota) sweep(now time.Time) {
 }
 
 // reserve takes a query of the lease, or asks Redis for one, together with others who want one. Where Redis is
-// away, it is asked again for a second, and one of the share is taken.
-func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
+// away, it is asked again for a second, and one of the share is taken. waited is the first attempt of the day for
+// which the caller waited, empty for none.
+func (q *quota) reserve(ctx context.Context, name string, keep int, waited string) (fiscope.Reservation, error) {
 	if err := ctx.Err(); err != nil {
 		return fiscope.Reservation{}, err
 	}
 	a := q.account(name)
 	a.mu.Lock()
 	a.questions.waiting++
-	r, err := q.wait(ctx, name, a, keep)
+	r, err := q.wait(ctx, name, a, keep, waited)
 	a.questions.waiting--
 	u := a.unclaim(q.lease)
 	a.mu.Unlock()
@@ -72,7 +73,7 @@ func (q *quota) reserve(ctx context.Context, name string, keep int) (fiscope.Res
 }
 
 // wait waits for a query. It is called with the lock held, and returns so.
-func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fiscope.Reservation, error) {
+func (q *quota) wait(ctx context.Context, name string, a *account, keep int, waited string) (fiscope.Reservation, error) {
 	var until time.Time
 	var told fiscope.Reservation
 	for again := false; ; {
@@ -89,7 +90,7 @@ func (q *quota) wait(ctx context.Context, name string, a *account, keep int) (fi
 		case !now.Before(until):
 			return told, nil
 		}
-		mine, atOnce := a.questions.join(keep, again, a.open && !again) // where all go uncounted, each has a name of its own
+		mine, atOnce := a.questions.join(keep, waited, again, a.open && !again) // where all go uncounted, each has a name of its own
 		a.mu.Unlock()
 		if atOnce {
 			q.begin(context.WithoutCancel(ctx), name, a, mine)
@@ -133,7 +134,7 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 		a.mu.Unlock()
 		return context.Canceled
 	}
-	r := taking{taken: a.day.taken, callers: mine.callers, most: q.lease, keep: mine.keep, waited: a.waited}
+	r := taking{taken: a.day.taken, callers: mine.callers, most: q.lease, keep: mine.keep, waited: mine.waited}
 	if a.day.id == "" { // one that Redis forgot is counted by the service, not by us
 		r.daily = q.process.daily
 	}
@@ -174,7 +175,7 @@ func (q *quota) taken(name string, a *account, mine *question, r taking, got rep
 	case "probe":
 		a.granted = append(a.granted, fiscope.Reservation{Token: unitOfProbe + got.token})
 	case "wait":
-		a.wait, a.waited = time.Now().Add(waitPause), got.probe
+		a.wait, a.probe = time.Now().Add(waitPause), got.probe
 	case "failed":
 		mine.failed = true
 	case "spent", "held":
@@ -252,7 +253,11 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 	if t.attempt = id; kind == unitOfOpen && t.header.remaining < 0 && t.verdict != "spent" {
 		return nil // it goes along
 	}
-	return q.tell(ctx, name, a, t)
+	err := q.tell(ctx, name, a, t)
+	a.mu.Lock()
+	a.wait = time.Time{} // who comes now does not wait for it
+	a.mu.Unlock()
+	return err
 }
 
 // settleOfDay settles a reservation of the day with an id.

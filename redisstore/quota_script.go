@@ -61,7 +61,7 @@ type taking struct {
 	most    int    // to take
 	keep    int
 	daily   int    // what WithDailyQuota says; 0 for nothing
-	waited  string // the probe that this process was told to wait for
+	waited  string // the probe that they were told to wait for
 	share   int    // to be set aside; 0 for none
 	holder  string // of the share
 	ended   []string

@@ -23,7 +23,7 @@ type Store struct {
 	guard   guard
 }
 
-var _ fiscope.Store = (*Store)(nil)
+var _ fiscope.ExactStore = (*Store)(nil)
 
 // New returns a Store on a client of yours, which may be of a single server, a sentinel or a cluster. It
 // asks Redis nothing yet, and never closes the client.
@@ -90,7 +90,13 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 // Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
 // leased and set aside for this process is granted, and then fiscope.QuotaAway.
 func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
-	return s.quota.reserve(ctx, name, keep)
+	return s.quota.reserve(ctx, name, keep, "")
+}
+
+// ReserveAgain implements [fiscope.ExactStore]: who waited for the first attempt of the day, and it failed, is told
+// fiscope.QuotaAway, and does not wait for the next.
+func (s *Store) ReserveAgain(ctx context.Context, name string, keep int, told fiscope.Reservation) (fiscope.Reservation, error) {
+	return s.quota.reserve(ctx, name, keep, told.Token)
 }
 
 // Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a

@@ -3,7 +3,7 @@
 -- KEYS: 3 the probe, 4 all go on, 5 nobody goes on.
 -- ARGV: 2-4 a header that goes along (remaining, reset) and the day that this process knows, 5 how many were taken
 -- of it when it last heard, 6 how many callers wait, 7 how many to take at most, 8 keep, 9 the daily quota (0: not
--- configured), 10 how long a probe is waited for, 11 the probe that this process was told to wait for, 12 the share
+-- configured), 10 how long a probe is waited for, 11 the probe that they were told to wait for, 12 the share
 -- that it asks for, 13 its field, 14 its holder; from 15 the attempts that ended.
 local callers, most, keep = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local daily, patience = tonumber(ARGV[9]), tonumber(ARGV[10])
