@@ -119,6 +119,8 @@ type Error struct {
 	cause error
 	body  []byte
 	asked time.Time // when the request of the last answer left, in real time; zero where none came
+
+	mayBeKey bool // of a clave that is blocked: what was refused may be the service's key
 }
 
 // Body returns the answer that failed, as bytes: at most 4 KiB, without credentials. It is nil where
@@ -315,7 +317,7 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 	case errors.Is(err, quota.ErrAway):
 		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
 	case errors.As(err, &refused):
-		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), cause: refused, RetryAfter: max(0, clock.until(refused.Until))}, true
+		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until)), mayBeKey: refused.Unexplained || refused.Elsewhere}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, errUnsure):

@@ -3,8 +3,6 @@ package fiscope
 import (
 	"errors"
 	"net/http"
-
-	"github.com/fiscope/fiscope/internal/solguard"
 )
 
 // textos are what a clerk may read of each class of [ErrorClass].
@@ -43,13 +41,12 @@ func TextoParaUsuario(err error) string {
 		return textos[class]
 	}
 	var e *Error
-	var refused *solguard.Refused
 	switch known := errors.As(err, &e) && e != nil; {
 	case class == "invalid_request" && (errors.Is(err, errMisuse) || known && !aboutInput(e.StatusCode)):
 		return textoDeMalUso
 	case class == "quota_exceeded" && known && e.throttled():
 		return textoMasLento
-	case class == "sol_credentials_blocked" && errors.As(err, &refused) && (refused.Unexplained || refused.Elsewhere):
+	case class == "sol_credentials_blocked" && known && e.mayBeKey:
 		return textoDeUnaDuda // what another process was refused for is not known here
 	}
 	return textos[class]
