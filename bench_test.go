@@ -148,7 +148,7 @@ func TestSafetyMakesFewAllocations(t *testing.T) {
 		{"a proven clave", 36, func() { _, _ = proven.CPE.Validar(t.Context(), factura, credenciales) }},
 		{"NOT_FOUND", 51, func() { missing() }},
 		{"refused here", 15, func() { refused() }},
-		{"a blocked clave", 21, validate},
+		{"a blocked clave", 20, validate},
 	} {
 		if n := testing.AllocsPerRun(200, test.call); n > test.most {
 			t.Errorf("%s: %v allocations, want at most %v", test.name, n, test.most)
