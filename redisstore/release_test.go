@@ -134,7 +134,7 @@ func TestReleaseUnderTrafficIsExact(t *testing.T) {
 	}
 	left, err := strconv.Atoi(rdb.HGet(ctx, "fiscope:{"+account+"}:quota:2:day", "left").Val())
 	require.NoError(t, err)
-	assert.EqualValues(t, quota, left+int(sent.Load()))
+	assert.Equal(t, quota, left+int(sent.Load()))
 }
 
 // One lease, of which a part was reserved when little was left: what is left now counts.
