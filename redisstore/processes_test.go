@@ -96,7 +96,7 @@ var scenarios = []scenario{
 	},
 	{
 		name: "Redis stops for half a second", short: true, redis: alone, happens: stop(500 * time.Millisecond),
-		most: func(int, int) outcome { return outcome{strikes: 1} },
+		most: func(processes, _ int) outcome { return outcome{unused: processes, strikes: 1} },
 	},
 	{
 		name: "Redis stops for 3 seconds", redis: alone, happens: stop(3 * time.Second),
