@@ -100,7 +100,9 @@ func (s *source) findMember() error {
 	case m.Method != zip.Deflate && m.Method != zip.Store:
 		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
 	case m.UncompressedSize64 > 1<<40:
-		return fmt.Errorf("its zip tells of a text of %d bytes: it is damaged", m.UncompressedSize64)
+		return fmt.Errorf("its zip is damaged: it tells of a text of %d bytes", m.UncompressedSize64)
+	case m.CRC32 == 0: // which archive/zip would take for one that need not match
+		return errors.New("its zip is without a checksum: unpack it before, and look whether the text is whole")
 	}
 	s.member = m
 	s.size = int64(m.UncompressedSize64) //nolint:gosec // no more than 1<<40
