@@ -21,7 +21,7 @@ func Generate(w io.Writer, rows int, seed uint64) error {
 func generate(w io.Writer, rows int, seed uint64) (Report, error) {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), rows: rows}
 	out := bufio.NewWriterSize(w, chunkSize)
-	g.text = append(appendAsWindows1252(nil, header), "\r\n"...)
+	g.text = append(inWindows1252(header), "\r\n"...)
 	for g.report.Rows < rows {
 		g.row()
 		if g.report.Rows == rows { // the last line has no end

@@ -31,7 +31,7 @@ func readText(text string, isUTF8 bool) (rows []taken, report Report, err error)
 }
 
 // windows1252 is a text in Windows-1252.
-func windows1252(text string) string { return string(appendAsWindows1252(nil, text)) }
+func windows1252(text string) string { return string(inWindows1252(text)) }
 
 func TestRows(t *testing.T) {
 	const rest = "ACTIVO|HABIDO|150101|AV.|UNO|URB.|DOS|10|-|-|-|-|-|"
