@@ -100,7 +100,7 @@ func (q *quota) wait(ctx context.Context, name string, a *account, keep int, wai
 		switch {
 		case ctx.Err() != nil:
 			return fiscope.Reservation{}, ctx.Err()
-		case mine.failed: // who waited for the first attempt of the day does not wait for the next
+		case mine.failed && mine.waited == waited: // who waited for the first attempt of the day does not wait for the next
 			return mine.told, nil
 		}
 		again, told = !inTime || mine.err != nil, mine.told
