@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"strconv"
+
+	"github.com/fiscope/fiscope"
 )
 
 // RowForTest is a row as the reader gives it.
@@ -65,3 +67,26 @@ const SHA256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
 
 // HeaderSize is how many bytes of a file are its header.
 func HeaderSize() int { return headerSize }
+
+// ReadRows returns the rows of a registry's file that are taken.
+func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
+	in, err := openSource(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var report Report
+	err = in.rows(ctx, &report, func(int) {}, func(r *row) error {
+		rows = append(rows, RowForTest{strconv.FormatUint(1e11+r.ruc, 10)[1:], string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
+		return nil
+	})
+	return rows, err
+}
+
+// Record returns what the index has to answer for a row.
+func (r RowForTest) Record() fiscope.Contribuyente {
+	c := fiscope.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: fiscope.Estado(r.Estado), Condicion: fiscope.Condicion(r.Condicion), Ubigeo: r.Ubigeo}
+	c.Departamento, c.Provincia, c.Distrito = lugares(r.Ubigeo)
+	c.Direccion = direccion(r.Calle, c.Departamento, c.Provincia, c.Distrito)
+	return c
+}
