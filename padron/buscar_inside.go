@@ -65,7 +65,7 @@ func (s *search) addAfter(head []byte, from, to, after int) error {
 		if begin < after || begin >= beyond || s.names[space] != ' ' || !bytes.Equal(s.names[begin:space], head) || !s.isInside(begin) {
 			continue
 		}
-		rank := s.rankOf(uint32(begin))
+		rank := s.rankOf(number32(begin))
 		at, found := slices.BinarySearch(best, rank)
 		if found || slices.Contains(s.ranks, rank) {
 			continue

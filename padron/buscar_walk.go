@@ -26,7 +26,7 @@ func (s *search) walk(from, to int, accept func(at int) bool) error {
 				break
 			}
 			if at += skipped; accept(at) {
-				s.add(uint32(at))
+				s.add(number32(at))
 			}
 			at++
 		}

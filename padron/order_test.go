@@ -164,7 +164,7 @@ func TestOrder(t *testing.T) {
 					want := scan(list, text, limit)
 					inMemory, err := registry.Buscar(t.Context(), text, limit)
 					require.NoError(t, err)
-					require.Equal(t, len(want), len(inMemory))
+					require.Len(t, inMemory, len(want))
 					for i, c := range inMemory {
 						require.Equal(t, want[i], c.RUC, "the scan of this test is not the registry's: %q", text)
 					}
