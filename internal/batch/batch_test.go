@@ -384,7 +384,7 @@ func TestWhereTheNextRunGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				last := 0
 				next, err := answers(func(_ context.Context, in int) error {
-					time.Sleep(time.Duration(max(1, test.seconds[in])) * time.Second)
+					time.Sleep(time.Duration(max(1, test.seconds[in]))*time.Second + time.Duration(in)*time.Millisecond) // in order
 					if test.fails(in) {
 						return errDown
 					}
