@@ -75,7 +75,7 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 		return nil, s.sender.refuse(ctx, OpEsperarCPE, err)
 	}
 	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
-	set.leaving = w.end
+	set.leaveBy = w.end
 	for {
 		result, err := s.validar(ctx, c, credenciales, set)
 		if w.take(result, err); w.fin != "" {

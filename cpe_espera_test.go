@@ -314,6 +314,24 @@ func TestNoValidationOfAWaitIsSentAfterItsTime(t *testing.T) {
 	}
 }
 
+func TestAWaitThatAnotherValidationEndsKeepsItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, verdicts(t, "error")[0], after(time.Hour, nil))
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			time.Sleep(time.Second)
+			_ = validar(t.Context(), client, clave)
+		})
+		e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Base: 6 * time.Second, Timeout: 10 * time.Second})
+		require.NoError(t, err)
+		assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+		assert.Equal(t, fiscope.CodigoError, e.Resultado.Codigo)
+		require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
+		wg.Wait()
+		assert.Len(t, s.seen(), 2)
+	})
+}
+
 // busyFrom returns a Store that says of all claims but the first n that another process tries the credential.
 func busyFrom(n int) *fleetStore {
 	s := newFleetStore()
@@ -325,9 +343,11 @@ func busyFrom(n int) *fleetStore {
 func TestAValidationThatLeftInTimeIsFinished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := answers(t, after(20*time.Second, verdicts(t, "aceptado")[0]))
-		e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: 10 * time.Second})
-		require.NoError(t, err)
-		assert.Equal(t, fiscope.EsperaFinal, e.Fin)
+		for _, credential := range []string{"of which nothing is known", "that is proven"} {
+			e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: 10 * time.Second})
+			require.NoError(t, err, credential)
+			assert.Equal(t, fiscope.EsperaFinal, e.Fin, credential)
+		}
 	})
 }
 

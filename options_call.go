@@ -22,7 +22,7 @@ type settings struct {
 	fresh    bool      // the cache does not answer
 	invalid  error     // an option's wrong value
 	deadline time.Time // of the caller who began a query that others may join; zero where he has none, or is alone
-	leaving  time.Time // no attempt leaves later; zero for no such time
+	leaveBy  time.Time // no attempt leaves later; zero for no such time
 }
 
 // deadlineOf returns until when the call's caller waits, and zero where that is not known.
@@ -35,10 +35,10 @@ func (s *settings) deadlineOf(ctx context.Context) time.Time {
 
 // untilItLeaves returns the context of what an attempt waits for before it leaves.
 func (s *settings) untilItLeaves(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.leaving.IsZero() {
+	if s.leaveBy.IsZero() {
 		return ctx, func() {}
 	}
-	return context.WithDeadlineCause(ctx, s.leaving, errNoTimeLeft)
+	return context.WithDeadlineCause(ctx, s.leaveBy, errNoTimeLeft)
 }
 
 // newSettings applies the options of a call whose client keeps reserve queries.
