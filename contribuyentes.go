@@ -15,7 +15,8 @@ import (
 // ContribuyentesService looks up and searches taxpayers. It is the Contribuyentes of a [Client].
 type ContribuyentesService struct {
 	asker     *asker
-	strictRUC bool // see WithStrictRUC
+	strictRUC bool     // see WithStrictRUC
+	respaldo  Respaldo // nil for none
 }
 
 // Contribuyente is a taxpayer's full record (docs/contrato.md, 2.1). The texts are the registry's, mostly in
@@ -75,7 +76,19 @@ const (
 // Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
 // operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	return ask(ctx, s.asker, consulta{ruc, s.strictRUC}, opts)
+	return s.consultar(ctx, ruc, s.asker.settings(opts))
+}
+
+// consultar is Consultar with the options of its call as settings.
+func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
+	q := consulta{ruc, s.strictRUC}
+	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set settings) (*Contribuyente, error) {
+		c, err := askWith(ctx, s.asker, q, set)
+		if instead := s.standIn(ctx, q, set, err); instead != nil {
+			return instead, nil
+		}
+		return c, err
+	})
 }
 
 // consulta is the lookup of a RUC.
@@ -187,7 +200,7 @@ func (q consulta) read(a *answer) (*Contribuyente, error) {
 
 // checkTaxpayer warns of what is odd in a taxpayer and harms nothing.
 func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condicion) {
-	if name := strings.TrimSpace(razonSocial); name == "" || name == "-" {
+	if nameless(razonSocial) {
 		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
 	}
 	if !estado.known() {
@@ -196,6 +209,12 @@ func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condi
 	if !condicion.known() {
 		a.warn("condicion %s is unknown", a.quote(string(condicion)))
 	}
+}
+
+// nameless reports whether a name is none.
+func nameless(razonSocial string) bool {
+	name := strings.TrimSpace(razonSocial)
+	return name == "" || name == "-"
 }
 
 var membersOfResumen = members.NewNames("ruc", "razonSocial", "estado", "condicion")

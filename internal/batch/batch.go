@@ -39,6 +39,8 @@ type Verdict struct {
 	StopAlone bool          // it is Stop where the service has not answered another
 	Slower    bool          // ask again, after a pause of the whole batch
 	After     time.Duration // the shortest pause
+
+	StandsInFor error // the failure in whose place the answer is: it is delivered, and counts as that; nil for none
 }
 
 // Batch asks for inputs E, which are told apart by their K, and brings answers A.
