@@ -40,8 +40,8 @@ func (s *ContribuyentesService) standIn(ctx context.Context, q consulta, set set
 		set.response.Warnings = append(set.response.Warnings, found.warnings...)
 		set.response.Duration += took
 	}
-	if set.failure != nil {
-		*set.failure = err
+	if set.instead != nil {
+		*set.instead = err
 	}
 	return &found.contribuyente
 }

@@ -144,6 +144,7 @@ func TestARespaldoAnswersWhereTheServiceCannotBeAsked(t *testing.T) {
 					var asked atomic.Int64
 					_, without, his := ask()
 					c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
+					synctest.Wait() // also where nobody waits for it
 					assert.Equal(t, test.class, fiscope.ErrorClass(his))
 					assert.False(t, without.FromRespaldo)
 					assert.Equal(t, test.answers, resp.FromRespaldo)
@@ -453,6 +454,20 @@ func TestASlowRespaldoIsBoundByTheCallersContext(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// Which of both is seen first is chance.
+func TestARecordThatComesWithTheEndOfTheContext(t *testing.T) {
+	for range 500 {
+		ctx, cancel := context.WithCancel(t.Context())
+		client := newClient(t, roundTripper(raw(501, "")), fiscope.WithRespaldo(registro(func(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			defer cancel()
+			c := archived(ruc)
+			return &c, jueves, nil
+		})))
+		_, err := client.Contribuyentes.Consultar(ctx, rucSUNAT)
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
 	}
 }
 

@@ -197,13 +197,13 @@ func (l lote[E, K, R]) batch(ctx context.Context, set settings) batch.Batch[E, K
 	b := batch.Batch[E, K, *respondido[R]]{
 		Ask: func(ctx context.Context, input E) (*respondido[R], error) {
 			r, its := new(respondido[R]), set
-			its.response, its.failure = &r.response, &r.failure
+			its.response, its.instead = &r.response, &r.instead
 			var err error
 			r.resultado, err = l.ask(ctx, input, its)
 			return r, err
 		},
 		Key:   l.key,
-		Judge: func(r *respondido[R], err error) batch.Verdict { return judge(r.failure, &r.response, err) },
+		Judge: func(r *respondido[R], err error) batch.Verdict { return judge(&r.response, r.instead, err) },
 		Pack: func(r *respondido[R]) string {
 			room = l.pack(room[:0], r, l.sender.clock.now())
 			return string(room)
@@ -240,13 +240,12 @@ func (p LotePolicy) complete() batch.Policy {
 }
 
 // judge says what the answer to one input means for the others. One of the cache says nothing of the service, and
-// a stale one leaves its input to another run. One of a Respaldo stands in for a failure.
-func judge(failure error, r *Response, err error) batch.Verdict {
+// a stale one leaves its input to another run, as does one of a Respaldo, which stands in for a failure.
+func judge(r *Response, instead, err error) batch.Verdict {
 	var e *Error
 	switch {
-	case failure != nil:
-		failed := judge(nil, r, failure)
-		return batch.Verdict{StandsInFor: failure, Slower: failed.Slower, After: failed.After}
+	case err == nil && errors.As(instead, &e):
+		return batch.Verdict{Failure: e, Slower: e.throttled(), After: e.RetryAfter}
 	case err == nil, errors.Is(err, ErrNotFound):
 		return batch.Verdict{Keep: true, Record: !r.Stale, Works: !r.FromCache}
 	case !errors.As(err, &e):

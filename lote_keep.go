@@ -6,7 +6,7 @@ import "time"
 type respondido[R any] struct {
 	resultado *R // nil where there is an error
 	response  Response
-	failure   error // in whose place the result stands, which then is a Respaldo's; nil otherwise
+	instead   error // why the answer is a Respaldo's; nil for any other
 }
 
 // packed is a result that can be kept in little memory.

@@ -19,7 +19,7 @@ func (o callOption) applyToCall(s *settings) error { return o(s) }
 // settings are what the options of a call decide, and what a query knows of its caller.
 type settings struct {
 	response *Response // to be filled; nil for none
-	failure  *error    // to be filled with that in whose place a respaldo answered; nil for none
+	instead  *error    // to be filled with why a respaldo answered; nil for none
 	reserve  int       // queries that are left to others
 	fresh    bool      // the cache does not answer
 	respaldo Respaldo  // of the call; nil for its client's

@@ -35,12 +35,11 @@ type Verdict struct {
 	Record    bool          // other runs need not ask for it
 	Works     bool          // the service itself answered, and takes the key
 	Local     bool          // it says nothing of the service
+	Failure   error         // what an answer stands in for, which counts as a failure all the same; nil for nothing
 	Stop      bool          // all that follow would be answered the same
 	StopAlone bool          // it is Stop where the service has not answered another
 	Slower    bool          // ask again, after a pause of the whole batch
 	After     time.Duration // the shortest pause
-
-	StandsInFor error // the failure in whose place the answer is: it is delivered, and counts as that; nil for none
 }
 
 // Batch asks for inputs E, which are told apart by their K, and brings answers A.

@@ -169,7 +169,7 @@ func TestAnAnswerThatStandsInForAFailure(t *testing.T) {
 		b := answers(func(context.Context, int) error { return nil })
 		b.Judge = func(square int, err error) batch.Verdict {
 			if square >= 25 {
-				return batch.Verdict{StandsInFor: errDown}
+				return batch.Verdict{Failure: errDown}
 			}
 			return judge(square, err)
 		}

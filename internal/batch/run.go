@@ -241,7 +241,7 @@ func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 			b.fail(in.position)
 		}
 		if b.failures++; b.tooMany() {
-			b.stop(cmp.Or(q.err, verdict.StandsInFor))
+			b.stop(cmp.Or(q.err, verdict.Failure))
 		}
 	}
 }
