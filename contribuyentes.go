@@ -48,9 +48,12 @@ func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts 
 // consultar is Consultar with the options of its call as settings.
 func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
 	q := consulta{ruc, s.strictRUC}
+	if set.respaldo == nil && !set.fresh {
+		set.respaldo = s.respaldo
+	}
 	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set settings) (*Contribuyente, error) {
 		c, err := askWith(ctx, s.asker, q, set)
-		if instead := s.standIn(ctx, q, set, err); instead != nil {
+		if instead := s.asker.standIn(ctx, OpConsultarContribuyente, ruc, set, err); instead != nil {
 			return instead, nil
 		}
 		return c, err
@@ -162,25 +165,6 @@ func (q consulta) read(a *answer) (*Contribuyente, error) {
 	}
 	checkTaxpayer(a, c.RazonSocial, c.Estado, c.Condicion)
 	return c, a.contradiction
-}
-
-// checkTaxpayer warns of what is odd in a taxpayer and harms nothing.
-func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condicion) {
-	if nameless(razonSocial) {
-		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
-	}
-	if !estado.known() {
-		a.warn("estado %s is unknown", a.quote(string(estado)))
-	}
-	if !condicion.known() {
-		a.warn("condicion %s is unknown", a.quote(string(condicion)))
-	}
-}
-
-// nameless reports whether a name is none.
-func nameless(razonSocial string) bool {
-	name := strings.TrimSpace(razonSocial)
-	return name == "" || name == "-"
 }
 
 var membersOfResumen = members.NewNames("ruc", "razonSocial", "estado", "condicion")

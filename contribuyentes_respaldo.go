@@ -20,21 +20,18 @@ type enRespaldo struct {
 
 // standIn returns what the respaldo of a call has in the place of the service, which cannot be asked because of
 // err, and marks it as that. It returns nil where err stands.
-func (s *ContribuyentesService) standIn(ctx context.Context, q consulta, set settings, err error) *Contribuyente {
+func (s *sender) standIn(ctx context.Context, op Operation, ruc string, set settings, err error) *Contribuyente {
 	r := set.respaldo
-	if r == nil && !set.fresh {
-		r = s.respaldo
-	}
 	if r == nil || !cannotBeAsked(err) || ctx.Err() != nil {
 		return nil
 	}
 	start := time.Now()
-	found := s.inRespaldo(ctx, r, q)
+	found := s.inRespaldo(ctx, r, ruc)
 	if found == nil || ctx.Err() != nil {
 		return nil
 	}
 	took := time.Since(start)
-	s.asker.observer.standIn(ctx, Event{Op: OpConsultarContribuyente, Duration: took, Warnings: found.warnings, FromRespaldo: true, FechaRespaldo: found.fecha})
+	s.observer.standIn(ctx, Event{Op: op, Duration: took, Warnings: found.warnings, FromRespaldo: true, FechaRespaldo: found.fecha})
 	if set.response != nil {
 		set.response.FromRespaldo, set.response.FechaRespaldo = true, found.fecha
 		set.response.Warnings = append(set.response.Warnings, found.warnings...)
@@ -47,13 +44,13 @@ func (s *ContribuyentesService) standIn(ctx context.Context, q consulta, set set
 }
 
 // inRespaldo returns what r has, and nil for nothing, or where ctx ends first.
-func (s *ContribuyentesService) inRespaldo(ctx context.Context, r Respaldo, q consulta) *enRespaldo {
+func (s *sender) inRespaldo(ctx context.Context, r Respaldo, ruc string) *enRespaldo {
 	brought := make(chan *enRespaldo, 1) // nobody may be waiting any more
-	s.asker.start(func() {
+	s.start(func() {
 		var found *enRespaldo
-		broken.Run(func() { found = s.askRespaldo(ctx, r, q) }, func(off *broken.Off) {
+		broken.Run(func() { found = s.askRespaldo(ctx, r, ruc) }, func(off *broken.Off) {
 			if off != nil && off.Panic != nil {
-				s.asker.lost("fiscope: the Respaldo panicked", off.Panic)
+				s.lost("fiscope: the Respaldo panicked", off.Panic)
 			}
 			brought <- found
 		})
@@ -67,33 +64,33 @@ func (s *ContribuyentesService) inRespaldo(ctx context.Context, r Respaldo, q co
 }
 
 // askRespaldo returns what r has, and nil for nothing. Why it failed is logged: the caller gets the service's error.
-func (s *ContribuyentesService) askRespaldo(ctx context.Context, r Respaldo, q consulta) *enRespaldo {
-	c, fecha, err := r.Contribuyente(ctx, q.ruc)
+func (s *sender) askRespaldo(ctx context.Context, r Respaldo, ruc string) *enRespaldo {
+	c, fecha, err := r.Contribuyente(ctx, ruc)
 	switch {
 	case errors.Is(err, ErrNotFound), err == nil && c == nil:
 		return nil
 	case err == nil:
 		found := &enRespaldo{contribuyente: *c, fecha: fecha}
-		if err = s.check(q, found); err == nil {
+		if err = s.checkRecord(ruc, found); err == nil {
 			return found
 		}
 	}
-	if logger := s.asker.observer.logger; logger != nil && ctx.Err() == nil {
-		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", s.asker.secrets.Line(err.Error())))
+	if logger := s.observer.logger; logger != nil && ctx.Err() == nil {
+		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", s.secrets.Line(err.Error())))
 	}
 	return nil
 }
 
-// check reads what a respaldo has with the care of an answer.
-func (s *ContribuyentesService) check(q consulta, found *enRespaldo) error {
+// checkRecord reads what a respaldo has with the care of an answer.
+func (s *sender) checkRecord(ruc string, found *enRespaldo) error {
 	c := &found.contribuyente
 	switch {
-	case c.RUC != q.ruc:
-		return fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(q.ruc), scrub.AbridgeRUC(c.RUC))
+	case c.RUC != ruc:
+		return fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
 	case nameless(c.RazonSocial):
-		return fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(q.ruc))
+		return fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
 	}
-	a := answer{reading: s.asker.reading(nil)}
+	a := answer{reading: s.reading(nil)}
 	checkTaxpayer(&a, c.RazonSocial, c.Estado, c.Condicion)
 	for _, f := range c.fechas() {
 		if !f.IsZero() && !f.Valid() {
