@@ -178,8 +178,13 @@ func TestBrokenSources(t *testing.T) {
 	})
 	t.Run("written while it is read", func(t *testing.T) {
 		for what, change := range map[string]func(name string) error{
-			"shorter":       func(name string) error { return os.Truncate(name, int64(len(text)-1)) },
-			"longer":        func(name string) error { return os.Truncate(name, int64(len(text)+1)) },
+			"shorter": func(name string) error { return os.Truncate(name, int64(len(text)-1)) },
+			"longer, and as old": func(name string) error {
+				info, err := os.Stat(name)
+				require.NoError(t, err)
+				require.NoError(t, os.Truncate(name, info.Size()+1))
+				return os.Chtimes(name, time.Time{}, info.ModTime())
+			},
 			"as long as it": func(name string) error { return os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)) },
 		} {
 			name := write(t, text)
