@@ -82,6 +82,9 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 	if s.response != nil {
 		*s.response = e.response(a.clock.now())
 	}
+	if s.instead != nil && e.instead != nil {
+		*s.instead = copyError(e.instead)
+	}
 	if err != nil {
 		var none T
 		return none, err
@@ -157,7 +160,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
 func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
 	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
-		if e := a.cache.standIn(q.key(), a.clock.now()); e != nil {
+		if e := a.cache.standIn(q.key(), a.clock.now(), err); e != nil {
 			return &shared{call: *c, entry: e, kept: true}
 		}
 	}

@@ -6,6 +6,7 @@ import "time"
 type respondido[R any] struct {
 	resultado *R // nil where there is an error
 	response  Response
+	instead   error // why a stale answer is one; nil for any other
 }
 
 // packed is a result that can be kept in little memory.

@@ -17,10 +17,12 @@ func (o callOption) applyToCall(s *settings) error { return o(s) }
 // settings are what the options of a call decide, and what a query knows of its caller.
 type settings struct {
 	response *Response // to be filled; nil for none
+	instead  *error    // to be filled with why a stale answer is one; nil for none
 	reserve  int       // queries that are left to others
 	fresh    bool      // the cache does not answer
 	invalid  error     // an option's wrong value
 	deadline time.Time // of the caller who began a query that others may join; zero where he has none, or is alone
+	leaveBy  time.Time // no attempt leaves later; zero for no such time
 }
 
 // deadlineOf returns until when the call's caller waits, and zero where that is not known.
@@ -29,6 +31,14 @@ func (s *settings) deadlineOf(ctx context.Context) time.Time {
 		return deadline
 	}
 	return s.deadline
+}
+
+// untilItLeaves returns the context of what an attempt waits for before it leaves.
+func (s *settings) untilItLeaves(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.leaveBy.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, s.leaveBy, errNoTimeLeft)
 }
 
 // newSettings applies the options of a call whose client keeps reserve queries.
