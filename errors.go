@@ -293,6 +293,10 @@ func brokenOff(op Operation) *Error {
 	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit broke the call off"), Delivery: DeliveryUnknown}
 }
 
+// errNoTimeLeft is the end of a call whose deadline comes before it may leave: before its place at the limiter, or
+// before the Store has said whether it may.
+var errNoTimeLeft = fmt.Errorf("%w before it may be sent", context.DeadlineExceeded)
+
 // errUnsure is why a validation is not sent that needs the Store's word.
 var errUnsure = errors.New("the Store cannot say what other processes know of this SOL user and clave, and WithSOLStoreRequired asks for that")
 

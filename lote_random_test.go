@@ -143,7 +143,7 @@ func randomBatch(t *testing.T, seed uint64) {
 			u.mu.Unlock()
 			time.Sleep(time.Duration(wait) * time.Millisecond)
 		}})
-		opts = append(opts, []fiscope.Option{fiscope.WithStore(store), fiscope.WithStore(&exact{troubled: store})}[random.IntN(2)])
+		opts[1] = []fiscope.Option{fiscope.WithStore(store), fiscope.WithStore(&exact{troubled: store})}[random.IntN(2)] // it is asked where there is a gate
 	}
 	client := newClient(t, u, opts...)
 	policy := fiscope.LotePolicy{Concurrency: 1 + random.IntN(12), Window: one(0, 1, 5, 40), Memory: memory, MaxFailures: one(0, 2, 5, 30)}

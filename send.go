@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -154,10 +153,6 @@ func (c *call) tell(number int) {
 		c.observer.event(c.ctx, c.event(number))
 	}
 }
-
-// errNoTimeLeft is the end of a call whose deadline comes before it may leave: before its place at the limiter, or
-// before the Store has said whether it may.
-var errNoTimeLeft = fmt.Errorf("%w before it may be sent", context.DeadlineExceeded)
 
 // tooLate returns why an attempt did not leave, which waited in the context waiting of its call's ctx.
 func tooLate(ctx, waiting context.Context, err error) error {
