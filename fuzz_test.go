@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -185,12 +186,15 @@ func (stored) Settle(context.Context, string, fiscope.Reservation, fiscope.Outco
 // saving is a Store that keeps what is saved last.
 type saving struct {
 	stored
-	last *[]byte
+	mu   sync.Mutex
+	last []byte
 }
 
-func (s saving) Load(context.Context, string) ([]byte, error) { return nil, nil }
-func (s saving) Save(_ context.Context, _ string, value []byte, _ time.Duration) error {
-	*s.last = value
+func (s *saving) Load(context.Context, string) ([]byte, error) { return nil, nil }
+func (s *saving) Save(_ context.Context, _ string, value []byte, _ time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = value
 	return nil
 }
 
@@ -213,10 +217,10 @@ func FuzzStoredEntry(f *testing.F) {
 		require.NoError(t, client.Close(t.Context()))
 	}
 	for _, answer := range []func(*http.Request) (*http.Response, error){raw(200, record), raw(200, results), raw(200, price), raw(404, contract(f, "consultar_404.json"))} {
-		var last []byte
-		ask(f, saving{last: &last}, answer, func(string, fiscope.Response, error) {})
-		require.NotEmpty(f, last)
-		f.Add(last)
+		store := &saving{}
+		ask(f, store, answer, func(string, fiscope.Response, error) {})
+		require.NotEmpty(f, store.last)
+		f.Add(store.last)
 	}
 	for _, seed := range []string{"", "null", "{}", "x", `{"v":1,"status":200,"stored":"2026-01-01T00:00:00Z"}`} {
 		f.Add([]byte(seed))
