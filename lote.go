@@ -26,7 +26,7 @@ type LotePolicy struct {
 	From        int      // the position to begin at; the inputs before it are read and passed: 0, the first
 	Window      int      // how many inputs are asked at most, from the lowest that is not delivered on, which bounds what another run pays again: 1000
 	Memory      int      // the inputs among which a duplicate is asked once, see below for what they cost: 100 000; below zero for none
-	MaxFailures int      // inputs in a row for which there is no usable answer, or a stale one, after which it stops: 20; below zero for never
+	MaxFailures int      // inputs in a row for which there is no usable answer, or a stale one or a Respaldo's alone, after which it stops: 20; below zero for never
 	Progress    Progress // what earlier runs were answered, and need not ask again; nil for nothing
 }
 
@@ -75,6 +75,12 @@ func (e *LoteDetenido) Unwrap() error {
 // that was accepted (Warnings): look at it wherever you allow either ([CachePolicy.StaleIfError],
 // [WithLenientReading]).
 //
+// With [WithRespaldo] a line for which the service cannot be asked is answered by that, and marked
+// (Response.FromRespaldo). It counts as the failure that it stands in for: MaxFailures of them in a row stop the
+// batch, with the service's error, another run begins with them, no Progress records them, and a later duplicate is
+// asked anew. So an outage, or a spent quota, is noticed; with a MaxFailures below zero the batch goes on to its
+// end with what the Respaldo has, and stops at a spent quota where that lacks a RUC.
+//
 // What is in flight is bounded by the pace at which results are taken, and the memory by the policy,
 // whatever the number of inputs: a window of positions, and the answers remembered for duplicates. One of these
 // takes 0.2 KB for a receipt, 0.45 KB for a record like the contract's, and 0.7 KB for a RUC that nobody has; the
@@ -110,7 +116,7 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 		op:     OpConsultarLote,
 		policy: p,
 		ask: func(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
-			return askSet(ctx, s.asker, consulta{ruc, s.strictRUC}, set)
+			return s.consultar(ctx, ruc, set)
 		},
 		key: func(ruc string) (key [rucLen]byte, ok bool) {
 			copy(key[:], ruc)
@@ -238,13 +244,13 @@ func (p LotePolicy) complete() batch.Policy {
 	}
 }
 
-// judge says what the answer to one input means for the others. One of the cache says nothing of the service. A
-// stale one, which stands in for a failure, leaves its input to another run.
+// judge says what the answer to one input means for the others. One of the cache says nothing of the service. One
+// that stands in for a failure, stale or of a Respaldo, leaves its input to another run.
 func judge(r *Response, instead, err error) batch.Verdict {
 	var e *Error
 	switch {
 	case err == nil && errors.As(instead, &e):
-		return batch.Verdict{Keep: true, Failure: e, Slower: e.throttled(), After: e.RetryAfter}
+		return batch.Verdict{Keep: !r.FromRespaldo, Failure: e, Slower: e.throttled(), After: e.RetryAfter}
 	case err == nil, errors.Is(err, ErrNotFound):
 		return batch.Verdict{Keep: true, Record: true, Works: !r.FromCache}
 	case !errors.As(err, &e):

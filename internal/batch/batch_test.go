@@ -165,6 +165,29 @@ func TestWhatStopsABatch(t *testing.T) {
 	}
 }
 
+// It is delivered, and stops the batch as the failure does in whose place it is.
+func TestAnAnswerThatStandsInForAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := answers(func(context.Context, int) error { return nil })
+		b.Judge = func(square int, err error) batch.Verdict {
+			if square >= 25 {
+				return batch.Verdict{Failure: errDown}
+			}
+			return judge(square, err)
+		}
+		p := policy
+		p.Concurrency = 1
+		last := batch.Line[int, int]{}
+		low, err := b.Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
+			last = l
+			return true
+		})
+		require.ErrorIs(t, err, errDown)
+		assert.Equal(t, 5, low)
+		assert.Equal(t, batch.Line[int, int]{Position: 7, Input: 7, Answer: 49, Next: 5}, last)
+	})
+}
+
 func TestTheFirstQueryGoesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
