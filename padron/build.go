@@ -15,13 +15,14 @@ import (
 // a gigabyte at most, in lists that are as long as they must be: what is told of a row waits in a file until
 // its rank is known.
 type builder struct {
-	out        *sections
-	byRank     *rowsByRank
-	rucs       rucs
-	texts      texts
-	nameBytes  int64 // of the folded names, with their ends
-	restBytes  int64 // of the rows
-	duplicates int
+	out       *sections
+	byRank    *rowsByRank
+	rucs      rucs
+	texts     texts
+	nameBytes int64 // of the folded names, with their ends
+	restBytes int64 // of the rows
+	rows      int
+	replaced  []int // lines
 
 	folded, rest []byte
 }
@@ -42,8 +43,7 @@ func (b *builder) add(r *row) error {
 		}
 	}
 	b.rest = appendRest(b.rest[:0], numbers, r.calle, r.nombre, b.folded)
-	sequence, err := b.rucs.add(r.ruc)
-	if err != nil {
+	if err := b.rucs.add(r.ruc, r.line); err != nil {
 		return err
 	}
 	b.nameBytes += int64(len(b.folded)) + 1
@@ -51,22 +51,24 @@ func (b *builder) add(r *row) error {
 	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.restBytes > math.MaxUint32 {
 		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
 	}
-	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, sequence, b.folded, b.rest})
+	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, uint32(r.line), b.folded, b.rest})
 }
 
-// finish writes the index. It tells each of its steps before it begins it.
-func (b *builder) finish(ctx context.Context, info Info, phase func(string)) error {
-	phase(PhaseOrder)
-	replaced := b.rucs.replaced()
-	n := len(b.rucs.keys)
-	for _, was := range replaced {
-		if was {
-			b.duplicates++
-		}
-	}
+// replaceRows returns the lines of the rows that a later one of the same RUC replaces.
+func (b *builder) replaceRows() []int {
+	b.rows = len(b.rucs.keys)
+	b.replaced = b.rucs.replaced()
 	b.rucs = rucs{}
+	return b.replaced
+}
+
+// taken returns how many taxpayers there are, once it is known which rows are replaced.
+func (b *builder) taken() int { return b.rows - len(b.replaced) }
+
+// finish writes the index, after replaceRows. It tells each of its phases but the first one.
+func (b *builder) finish(ctx context.Context, info Info, phase func(string)) error {
 	debug.FreeOSMemory()
-	names, err := b.place(ctx, n-b.duplicates, replaced)
+	names, err := b.place(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 
 // place writes names and rows in the order of rank, and all that finds them by rank and RUC. It returns the folded
 // names as the section of names has them, with room behind them.
-func (b *builder) place(ctx context.Context, taxpayers int, replaced []bool) ([]byte, error) {
+func (b *builder) place(ctx context.Context) ([]byte, error) {
+	taxpayers := b.taken()
 	names := make([]byte, 0, b.nameBytes+sortedBytes)
 	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a half to three quarters stay empty
 	nameAt := b.out.begin(sectionNameAt, 4*int64(taxpayers+1))
@@ -29,7 +30,7 @@ func (b *builder) place(ctx context.Context, taxpayers int, replaced []bool) ([]
 		if text, err = b.byRank.take(number, text); err != nil {
 			return nil, err
 		}
-		order = inOrder(order[:0], text, replaced)
+		order = inOrder(order[:0], text, b.replaced)
 		for _, o := range order {
 			p, _ := readPending(text[o.at:])
 			nameAt.number(uint32(len(names)))
@@ -62,12 +63,12 @@ type placed struct {
 }
 
 // inOrder appends the pending rows of a text in the order of their ranks, but for those that were replaced.
-func inOrder(order []placed, text []byte, replaced []bool) []placed {
+func inOrder(order []placed, text []byte, replaced []int) []placed {
 	sorted := true
 	compare := func(a, b placed) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }
 	for at := 0; at < len(text); {
 		p, size := readPending(text[at:])
-		if replaced == nil || !replaced[p.sequence] {
+		if _, was := slices.BinarySearch(replaced, int(p.line)); !was {
 			next := placed{p.ruc, uint32(len(p.folded)), uint32(at)}
 			sorted = sorted && (len(order) == 0 || compare(order[len(order)-1], next) < 0)
 			order = append(order, next)

@@ -9,10 +9,10 @@ import (
 
 // pending is a row that waits for its place.
 type pending struct {
-	ruc      uint64
-	sequence uint32
-	folded   []byte // its folded name
-	rest     []byte // of appendRest
+	ruc    uint64
+	line   uint32
+	folded []byte // its folded name
+	rest   []byte // of appendRest
 }
 
 // mostBeforeRest is the most that a row of the index has before what appendRest wrote.
@@ -21,7 +21,7 @@ const mostBeforeRest = rucSize + 4 + binary.MaxVarintLen32
 // appendTo writes a pending row.
 func (p *pending) appendTo(dst []byte) []byte {
 	dst = appendRUC(dst, p.ruc)
-	dst = binary.LittleEndian.AppendUint32(dst, p.sequence)
+	dst = binary.LittleEndian.AppendUint32(dst, p.line)
 	dst = binary.AppendUvarint(dst, uint64(len(p.folded)))
 	dst = binary.AppendUvarint(dst, uint64(len(p.rest)))
 	dst = append(dst, p.folded...)
@@ -30,7 +30,7 @@ func (p *pending) appendTo(dst []byte) []byte {
 
 // readPending returns the pending row that text begins with, and its size.
 func readPending(text []byte) (p pending, size int) {
-	p.ruc, p.sequence = rucOf(text), binary.LittleEndian.Uint32(text[rucSize:])
+	p.ruc, p.line = rucOf(text), binary.LittleEndian.Uint32(text[rucSize:])
 	size = rucSize + 4
 	folded, n := binary.Uvarint(text[size:])
 	size += n

@@ -5,43 +5,39 @@ import (
 	"slices"
 )
 
-// rucs are the RUCs of the rows in the order in which they came: each with its sequence, the number of its row, in the
-// lower bits.
+// rucs are the RUCs of the rows, each with its line in the lower bits.
 type rucs struct {
 	keys     []uint64
 	unsorted bool
 }
 
-// sequenceBits are enough for 134 million rows; the 11 digits of a RUC take 37.
-const sequenceBits = 64 - 37
+// lineBits are enough for 134 million lines; the 11 digits of a RUC take 37 bits.
+const lineBits = 64 - 37
 
-// add returns the row's sequence.
-func (r *rucs) add(ruc uint64) (sequence uint32, err error) {
-	if len(r.keys) == 1<<sequenceBits {
-		return 0, errors.New("more than 134 million rows")
+// add adds the row of a line, which is after those of the rows before.
+func (r *rucs) add(ruc uint64, line int) error {
+	if line >= 1<<lineBits {
+		return errors.New("more than 134 million lines")
 	}
-	sequence = uint32(len(r.keys)) //nolint:gosec // see above
-	if sequence > 0 && r.keys[sequence-1]>>sequenceBits >= ruc {
+	if n := len(r.keys); n > 0 && r.keys[n-1]>>lineBits >= ruc {
 		r.unsorted = true
 	}
-	r.keys = append(r.keys, ruc<<sequenceBits|uint64(sequence))
-	return sequence, nil
+	r.keys = append(r.keys, ruc<<lineBits|uint64(line)) //nolint:gosec // see above
+	return nil
 }
 
-// replaced tells of each sequence whether a later row has the same RUC. It is nil where there is none such.
-func (r *rucs) replaced() []bool {
+// replaced returns the lines, in order, of the rows that a later row with the same RUC replaces.
+func (r *rucs) replaced() []int {
 	if !r.unsorted {
 		return nil
 	}
 	slices.Sort(r.keys)
-	var replaced []bool
+	var lines []int
 	for i := 1; i < len(r.keys); i++ {
-		if r.keys[i]>>sequenceBits == r.keys[i-1]>>sequenceBits {
-			if replaced == nil {
-				replaced = make([]bool, len(r.keys))
-			}
-			replaced[r.keys[i-1]&(1<<sequenceBits-1)] = true
+		if r.keys[i]>>lineBits == r.keys[i-1]>>lineBits {
+			lines = append(lines, int(r.keys[i-1]&(1<<lineBits-1))) //nolint:gosec // it was an int
 		}
 	}
-	return replaced
+	slices.Sort(lines)
+	return lines
 }

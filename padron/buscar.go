@@ -46,7 +46,7 @@ type search struct {
 	ranks []uint32 // found, best first
 
 	ranges placeRanges
-	work    int // done since ctx was looked at
+	work   int // done since ctx was looked at
 }
 
 func (s *search) run() error {
