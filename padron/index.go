@@ -122,13 +122,11 @@ func (x *Index) read(do func() error) error {
 		return fmt.Errorf("padron: %s: %w", x.name, os.ErrClosed)
 	}
 	err := x.careful(func() error {
-		if err := do(); err != nil {
-			return err
-		}
-		if !bytes.Equal(x.file[:headerSize], x.header) {
+		err := do()
+		if !bytes.Equal(x.file[:headerSize], x.header) { // nor is it true then that something is not there
 			return errors.New("somebody wrote over the open file: open it again")
 		}
-		return nil
+		return err
 	})
 	if err != nil && !errors.Is(err, fiscope.ErrNotFound) && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("padron: %s: %w", x.name, err)

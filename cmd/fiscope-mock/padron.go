@@ -19,10 +19,10 @@ const padronUsage = `Usage: fiscope-mock padron import [-o INDEX] [-max-odd SHAR
 
 The registry of all taxpayers, for fiscope-mock -padron INDEX.
 
-import makes an index of FILE: SUNAT's padron_reducido_ruc.zip, or its text. What
-was INDEX stays until the new one is whole, and a server that has it open goes
-over to the new one by itself. It says what it found, and fails where more rows
-are odd than may be: with too few fields or too many, a RUC that is not 11
+import makes an index of FILE: SUNAT's padron_reducido_ruc.zip, or its text.
+What was INDEX stays until the new one is whole, and a server that has it open
+goes over to the new one by itself. It says what it found, and fails where more
+rows are odd than may be: with too few fields or too many, a RUC that is not 11
 digits, no name, or the RUC of a later row. The whole registry takes about a
 minute, 1.5 GB of memory, and on the disk 4 GB while it runs and 2.5 GB then.
 

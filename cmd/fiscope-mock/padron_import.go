@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -34,8 +35,9 @@ func padronImport(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	})
 	p.stop()
 	if err != nil {
-		if report.Odd() > 0 && ctx.Err() == nil {
+		if errors.Is(err, padron.ErrOddRows) {
 			writeReport(stderr, &report)
+			err = fmt.Errorf("%w with -max-odd", err)
 		}
 		return padronFailed(ctx, err, stderr)
 	}

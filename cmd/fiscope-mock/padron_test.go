@@ -35,6 +35,13 @@ func writeFile(t *testing.T, folder, name, content string) string {
 	return name
 }
 
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return content
+}
+
 // zipped is a zip that holds a text.
 func zipped(t *testing.T, text string) string {
 	t.Helper()
@@ -185,12 +192,12 @@ func TestImportRefuses(t *testing.T) {
 		"cut zip":           {registry[:len(registry)/2], "cut or damaged"},
 		"cut stream":        {registry[:directory/2] + registry[directory:], "damaged"},
 		"wrong CRC":         {damaged(directory+16, 1), "checksum error"},
-		"wrong bytes":       {damaged(directory/2, 0xff), "damaged"},
+		"wrong bytes":       {damaged(directory/2, 0xff), "the download went wrong"},
 		"another zip":       {zipped(t, "hola\n"), "not the header of the registry"},
 		"wrong header":      {strings.Replace(registryText, "UBIGEO", "DISTRITO", 1), `column 5 is "DISTRITO"`},
 		"no header":         {registryText[len(headerOfRegistry):], "the beginning of the registry, with its header, is missing"},
 		"no rows":           {headerOfRegistry, "no row"},
-		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "1 of 1 rows are odd"},
+		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "too many odd rows: 1 of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -208,9 +215,7 @@ func TestImportRefuses(t *testing.T) {
 				assert.Len(t, lines, 1, "one line")
 			}
 			assert.Equal(t, []string{"padron.idx", "padron.zip"}, filesIn(t, folder), "nothing is left")
-			left, err := os.ReadFile(index)
-			require.NoError(t, err)
-			assert.Equal(t, "el índice de antes", string(left))
+			assert.Equal(t, "el índice de antes", string(readFile(t, index)))
 		})
 	}
 	file := writeFile(t, folder, "padron.txt", registryText)
@@ -223,7 +228,7 @@ func TestImportRefuses(t *testing.T) {
 		"index is a folder":   {[]string{"import", "-max-odd", "1", "-o", folder, file}, "it is there and no file"},
 		"index in no folder":  {[]string{"import", "-max-odd", "1", "-o", filepath.Join(folder, "no", "i"), file}, "no such file or directory"},
 		"index is the file":   {[]string{"import", "-o", file, file}, "it is the registry's file"},
-		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "1 of 3 rows are odd"},
+		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "too many odd rows: 1 of 3, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
 		"info of no file":     {[]string{"info", file + "x"}, "padron.txtx: no such file"},
 		"info of a registry":  {[]string{"info", file}, "not an index"},
 		"generate a folder":   {[]string{"generate", folder}, "it is there and no file"},
@@ -301,9 +306,7 @@ func TestGenerate(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		name = filepath.Join(folder, name)
 		require.Equal(t, 0, padronCommand(t.Context(), []string{"generate", "-rows", "300", "-seed", seed, name}, &stdout, &stderr), stderr.String())
-		content, err := os.ReadFile(name)
-		require.NoError(t, err)
-		return string(content)
+		return string(readFile(t, name))
 	}
 	text := generate("a.txt", "1")
 	assert.Equal(t, 301, 1+strings.Count(text, "\n"), "the header and 300 lines, of which the last has no end")

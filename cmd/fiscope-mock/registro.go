@@ -37,6 +37,7 @@ type openIndex struct {
 	*padron.Index
 	file   fs.FileInfo
 	failed atomic.Bool // a call has
+	harmed atomic.Bool // its file is no index any more: what it still answers may be wrong
 }
 
 // openRegistro opens an index, and looks for its successors until it is closed.
@@ -88,6 +89,9 @@ func (r *registro) look() {
 	r.seen = file
 	next, err := openAt(r.name)
 	if err != nil {
+		if file != nil && os.SameFile(file, old.file) {
+			old.harmed.Store(true)
+		}
 		if text := err.Error(); settled && text != r.told { // while it is written, it is soon another thing
 			r.told = text
 			r.log.Warn("the file at -padron is no index that can be taken up", "error", text)
@@ -148,6 +152,9 @@ func (r *registro) Buscar(ctx context.Context, texto string, limite int) (found 
 func (r *registro) ask(ctx context.Context, do func(*padron.Index) error) error {
 	for {
 		index := r.index.Load()
+		if index.harmed.Load() {
+			return unreadable{errHarmed, r.name}
+		}
 		err := do(index.Index)
 		switch {
 		case err == nil || ctx.Err() != nil:
@@ -161,6 +168,8 @@ func (r *registro) ask(ctx context.Context, do func(*padron.Index) error) error 
 		return unreadable{err, r.name}
 	}
 }
+
+var errHarmed = errors.New("the file of the open index was written over")
 
 // unreadable is why an index does not answer. What the mock answers then tells it in Spanish.
 type unreadable struct {
