@@ -118,7 +118,7 @@ func (p *progress) text(now time.Time) string {
 		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(p.step.bytes)/1e6/took.Seconds()))
 	}
 	if left := took.Seconds() * (1 - done) / done; done > 0 && took >= time.Second {
-		parts = append(parts, fmt.Sprintf("%v left", time.Duration(left)*time.Second))
+		parts = append(parts, fmt.Sprintf("%v left", time.Duration(left*float64(time.Second)).Round(time.Second)))
 	}
 	return strings.Join(parts, "  ")
 }
