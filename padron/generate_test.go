@@ -24,6 +24,7 @@ func TestGeneratedRowsAreRead(t *testing.T) {
 			want, err := generate(&text, test.rows, test.seed)
 			require.NoError(t, err)
 			size := text.Len()
+			assert.True(t, bytes.HasPrefix(text.Bytes(), inWindows1252(header+"\r\n")))
 			var got Report
 			duplicates, named, read := 0, 0, 0
 			seen := map[uint64]bool{}
@@ -60,6 +61,14 @@ func TestGeneratedRowsAreRead(t *testing.T) {
 
 // The traps of the published file are all in a generated one.
 func TestGeneratedShapes(t *testing.T) {
+	for _, values := range [][]weighted{estadosGenerados, condicionesGeneradas} {
+		sum := 0
+		for _, v := range values {
+			sum += v.weight
+			assert.LessOrEqual(t, len(v.value), 20)
+		}
+		assert.Equal(t, 10_000, sum)
+	}
 	const shaped = 50_000
 	var b bytes.Buffer
 	require.NoError(t, Generate(&b, shaped, 1))

@@ -3,9 +3,11 @@ package padron
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,6 +65,34 @@ func TestLongLines(t *testing.T) {
 		assert.LessOrEqual(t, len(lines[1]), longestLine+2)
 		assert.Equal(t, "b", lines[2])
 	}
+}
+
+// endless gives blank lines for ever, and can be held.
+type endless struct{ held <-chan struct{} }
+
+func (r endless) Read(p []byte) (int, error) {
+	<-r.held
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+// Nothing reads on when it is over: what is read may be closed then.
+func TestNothingReadsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		hold := make(chan struct{}, 100)
+		hold <- struct{}{} // for the first chunk
+		over := make(chan error, 1)
+		go func() {
+			over <- readAhead(endless{hold}, func([]byte) error { return boom })
+		}()
+		synctest.Wait()
+		assert.Empty(t, over, "a chunk is being read")
+		close(hold)
+		assert.Equal(t, boom, <-over)
+	})
 }
 
 // cutAfter gives a text, and then the error of a stream that is cut, with the last bytes or after them.

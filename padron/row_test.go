@@ -124,7 +124,7 @@ func TestFirstOddRowsAreNamed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []OddRow{
 		{2, "2 of 15 fields"}, {3, "2 of 15 fields"}, {4, "2 of 15 fields"}, {5, "2 of 15 fields"}, {6, "2 of 15 fields"},
-		{10, "the RUC, of 1 characters, is not 11 digits"},
+		{10, "a RUC of 1 characters that is not 11 digits"},
 		{11, "20…001 has no name"},
 	}, report.First)
 	assert.Equal(t, firstShown+3, report.TooFewFields)

@@ -28,6 +28,9 @@ type source struct {
 // openSource opens the file, which is told by its content to be a zip or a text. It reads all of it once, for
 // its SHA-256. The errors of a source name the file.
 func openSource(ctx context.Context, name string) (*source, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return nil, fmt.Errorf("%s: it is not a file: give the registry's zip, or its text", name)
+	}
 	file, err := os.Open(name) //nolint:gosec // the file that the caller names
 	if err != nil {
 		return nil, err // it names the file
@@ -49,8 +52,6 @@ func (s *source) inspect(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular():
-		return errors.New("it is not a file: give the registry's zip, or its text")
 	case info.Size() == 0:
 		return errors.New("it is empty: the download went wrong, try again")
 	}

@@ -46,7 +46,7 @@ func TestIsUTF8(t *testing.T) {
 		"four bytes":        {"a😀b😀", true},
 		"one byte is not":   {"Ñ\xd1Ñ", false},
 		"cut at the end":    {"aÑ€\xe2\x82", false},
-		"cut before others": {"\xe2\x82a\xe2\x82", false},
+		"cut before others": {"\xe2\x82ab", false},
 		"a lone rest":       {"a\x91b", false},
 		"a surrogate":       {"\xed\xa0\x80", false},
 	} {
