@@ -22,18 +22,18 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // it is gone when all went well
+	defer func() { _ = os.Remove(f.Name()) }() //nolint:gosec // the files of who runs the program; it is gone when all went well
 	err = write(f)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = os.Chmod(f.Name(), forAll)
+		err = os.Chmod(f.Name(), forAll) //nolint:gosec // the files of who runs the program
 	}
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	return os.Rename(f.Name(), name) //nolint:gosec // the files of who runs the program
 }
 
 // writeCA writes the CA where -tls-ca-file says, or else to a temporary file that remove takes away.

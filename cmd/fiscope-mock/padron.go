@@ -114,7 +114,7 @@ func padronInfo(args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\n", err)
 		return 1
 	}
-	defer index.Close()
+	defer func() { _ = index.Close() }() // which was only read
 	info := index.Info()
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintf(table, "taxpayers\t%d\ndate\t%s\nSHA-256\t%s\n", info.Contribuyentes, day(info.Fecha), info.SHA256)

@@ -39,7 +39,8 @@ func padronGenerate(ctx context.Context, args []string, stdout, stderr io.Writer
 }
 
 func generateFile(ctx context.Context, file string, rows int, seed uint64, p *progress) error {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a rename would replace also a device
+	info, err := os.Stat(file) //nolint:gosec // the files of who runs the program
+	if err == nil && !info.Mode().IsRegular() { // a rename would replace also a device
 		return errors.New("it is there and no file: name another one")
 	}
 	return writeWhole(file, func(w io.Writer) error {
@@ -63,7 +64,7 @@ const memberName = "padron_reducido_ruc.txt"
 
 // generated writes a generated text, counts its rows, and ends with ctx.
 type generated struct {
-	ctx      context.Context //nolint:containedctx // of the one text that it is
+	ctx      context.Context // of the one text that it is
 	out      io.Writer
 	rows     int // that there will be
 	progress *progress
