@@ -24,9 +24,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
-	"strings"
 	"syscall"
 )
 
@@ -64,11 +62,6 @@ func main() {
 	}
 	os.Exit(run(ctx, args, os.Getenv, os.Stdout, os.Stderr))
 }
-
-// stopped is why the program's context ended: a signal.
-type stopped struct{ by os.Signal }
-
-func (s stopped) Error() string { return "stopped by a signal: " + s.by.String() }
 
 // run is the program without exec, health and padron: it serves until ctx ends and returns the exit status.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
@@ -117,14 +110,4 @@ func (r *running) quickstart() string {
 		command = "SSL_CERT_FILE=" + shellWord(r.caFile) + " " + command // go and curl read it
 	}
 	return command
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// shellWord writes s so that a POSIX shell reads it back as one word.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 	"text/tabwriter"
 
@@ -91,6 +92,11 @@ func parseFile(fs *flag.FlagSet, command, file string, args []string) (string, e
 	}
 	return fs.Arg(0), nil
 }
+
+// stopped is why the program's context ended: a signal.
+type stopped struct{ by os.Signal }
+
+func (s stopped) Error() string { return "stopped by a signal: " + s.by.String() }
 
 // padronFailed prints why a command has failed, or the signal that ended it, and returns the exit status.
 func padronFailed(ctx context.Context, err error, stderr io.Writer) int {

@@ -39,7 +39,7 @@ func padronGenerate(ctx context.Context, args []string, stdout, stderr io.Writer
 }
 
 func generateFile(ctx context.Context, file string, rows int, seed uint64, p *progress) error {
-	info, err := os.Stat(file) //nolint:gosec // the files of who runs the program
+	info, err := os.Stat(file)                  //nolint:gosec // the files of who runs the program
 	if err == nil && !info.Mode().IsRegular() { // a rename would replace also a device
 		return errors.New("it is there and no file: name another one")
 	}

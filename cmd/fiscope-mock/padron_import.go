@@ -54,12 +54,12 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importParts are the ends of the phases of an import, as parts of the whole.
+// importParts are the phases of an import as parts of the whole, as they are for millions of rows.
 var importParts = map[string]struct{ from, to float64 }{
-	padron.PhaseRead:  {0, .35},
-	padron.PhaseOrder: {.35, .45},
-	padron.PhaseWords: {.45, .8},
-	padron.PhaseInner: {.8, 1},
+	padron.PhaseRead:  {0, .42},
+	padron.PhaseOrder: {.42, .52},
+	padron.PhaseWords: {.52, .82},
+	padron.PhaseInner: {.82, 1},
 }
 
 // importStep says what an import tells of its phase. Only the first one knows how far it is.

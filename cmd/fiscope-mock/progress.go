@@ -23,9 +23,6 @@ const (
 	inLog  = 5 * time.Second
 )
 
-// usualColumns are a terminal's that does not know its width.
-const usualColumns = 80
-
 // progress shows how far a long command is: a bar on a terminal, and elsewhere, as in a log, a line every few seconds.
 type progress struct {
 	out  io.Writer

@@ -11,6 +11,9 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
+// eighty are the columns of a usual terminal.
+const eighty = 80
+
 func TestProgressSaysHowFarItIs(t *testing.T) {
 	began := time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -44,7 +47,7 @@ func TestBarFitsTheTerminal(t *testing.T) {
 		width int
 		want  string
 	}{
-		"usual":      {.5, text, usualColumns, "[===============               ] " + text},
+		"usual":      {.5, text, eighty, "[===============               ] " + text},
 		"wide":       {.5, text, 200, "[===============               ] " + text},
 		"narrow":     {.5, text, 58, "[====    ] " + text},
 		"no room":    {.5, text, 57, text},
@@ -70,9 +73,9 @@ func TestEachPhaseOfAnImportHasABar(t *testing.T) {
 		last = s.to
 		now := time.Now()
 		p := progress{step: s, began: now.Add(-time.Hour), since: now.Add(-time.Minute)}
-		line := bar(p.done(now), p.text(now), usualColumns)
+		line := bar(p.done(now), p.text(now), eighty)
 		assert.Equal(t, "[", line[:1], line)
-		assert.Less(t, len(line), usualColumns)
+		assert.Less(t, len(line), eighty)
 	}
 	assert.InDelta(t, 1, last, 0)
 }

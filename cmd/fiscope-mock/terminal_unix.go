@@ -101,6 +101,9 @@ func foreground(tty *os.File) int {
 	return int(id)
 }
 
+// usualColumns are a terminal's that does not know its width.
+const usualColumns = 80
+
 // columns returns the width of a terminal, or 0 for what is none.
 func columns(w io.Writer) int {
 	file, ok := w.(*os.File)
