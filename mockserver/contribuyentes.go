@@ -57,6 +57,9 @@ func (c Contribuyente) conforming() Contribuyente {
 
 // onlyDay returns a text that is a day, YYYY-MM-DD, and "" for another one.
 func onlyDay(text string) string {
+	if text == "" { // as in each record of the registry: its error is not for nothing
+		return ""
+	}
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return ""
 	}
