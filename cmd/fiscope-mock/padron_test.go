@@ -143,7 +143,7 @@ func TestImportReportsAndServesWhatTheFileSays(t *testing.T) {
 The first odd rows of each kind:
   line 4: 10…994 has no name
   line 5: 2 of 15 fields
-  line 6: the RUC, of 10 characters, is not 11 digits
+  line 6: a RUC of 10 characters that is not 11 digits
   line 2: a later row has the same RUC
 
 date     `
