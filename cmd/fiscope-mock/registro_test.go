@@ -76,6 +76,37 @@ func TestReplacingAnIndexFailsNoCall(t *testing.T) {
 	require.NoError(t, r.index.Load().Close())
 }
 
+// While somebody copies an index over the open one, it is another thing at each look: the log waits for what it becomes.
+func TestAnIndexThatIsBeingCopiedIsToldOnce(t *testing.T) {
+	folder := t.TempDir()
+	name := indexWith(t, folder, "padron.idx", "NUMERO 0")
+	content := string(readFile(t, indexWith(t, folder, "siguiente.idx", "NUMERO 1")))
+	first, err := openAt(name)
+	require.NoError(t, err)
+	var log buffer
+	r := &registro{name: name, log: newLogger(logText, &log)}
+	r.index.Store(first)
+	r.look()
+	assert.Same(t, first, r.index.Load(), "nothing has changed")
+	for size := range 5 {
+		writeFile(t, folder, "padron.idx", content[:1000+100*size])
+		r.look()
+		_, _, err := r.PorRUC(t.Context(), "20100000001")
+		assert.ErrorIs(t, err, errHarmed)
+	}
+	assert.NotContains(t, log.String(), "no index that can be taken up")
+	for range 3 {
+		r.look()
+	}
+	assert.Equal(t, 1, strings.Count(log.String(), "no index that can be taken up"))
+	writeFile(t, folder, "padron.idx", content)
+	r.look()
+	c, _, err := r.PorRUC(t.Context(), "20100000001")
+	require.NoError(t, err)
+	assert.Equal(t, "NUMERO 1", c.RazonSocial)
+	require.NoError(t, r.index.Load().Close())
+}
+
 // The built program under load, while an import replaces its index.
 func TestReplacedIndexIsTakenUp(t *testing.T) {
 	folder := t.TempDir()
