@@ -54,12 +54,12 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importParts are the phases of an import as parts of the whole, as they are for millions of rows.
+// importParts are the phases of an import as parts of the whole, as the whole registry has them.
 var importParts = map[string]struct{ from, to float64 }{
-	padron.PhaseRead:  {0, .42},
-	padron.PhaseOrder: {.42, .52},
-	padron.PhaseWords: {.52, .82},
-	padron.PhaseInner: {.82, 1},
+	padron.PhaseRead:  {0, .3},
+	padron.PhaseOrder: {.3, .38},
+	padron.PhaseWords: {.38, .78},
+	padron.PhaseInner: {.78, 1},
 }
 
 // importStep says what an import tells of its phase. Only the first one knows how far it is.
