@@ -197,7 +197,7 @@ func TestImportRefuses(t *testing.T) {
 		"wrong header":      {strings.Replace(registryText, "UBIGEO", "DISTRITO", 1), `column 5 is "DISTRITO"`},
 		"no header":         {registryText[len(headerOfRegistry):], "the beginning of the registry, with its header, is missing"},
 		"no rows":           {headerOfRegistry, "no row"},
-		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "too many odd rows: 1 of 1"},
+		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "1 of 1 rows are odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -228,7 +228,7 @@ func TestImportRefuses(t *testing.T) {
 		"index is a folder":   {[]string{"import", "-max-odd", "1", "-o", folder, file}, "it is there and no file"},
 		"index in no folder":  {[]string{"import", "-max-odd", "1", "-o", filepath.Join(folder, "no", "i"), file}, "no such file or directory"},
 		"index is the file":   {[]string{"import", "-o", file, file}, "it is the registry's file"},
-		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "too many odd rows: 1 of 3, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
+		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "1 of 3 rows are odd, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
 		"info of no file":     {[]string{"info", file + "x"}, "padron.txtx: no such file"},
 		"info of a registry":  {[]string{"info", file}, "not an index"},
 		"generate a folder":   {[]string{"generate", folder}, "it is there and no file"},
