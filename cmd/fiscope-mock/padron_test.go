@@ -150,7 +150,7 @@ date     `
 	assert.True(t, strings.HasPrefix(stdout, report), stdout)
 	assert.Equal(t, []string{"otro.idx", "padron.txt"}, filesIn(t, folder))
 
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index, "-assume", "Unknown=empty", "-assume", "Estados=sunat")
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index, "-assume", "Estados=sunat")
 	for ruc, want := range map[string]string{
 		"20131312955": `{"ruc":"20131312955","razonSocial":"SUNAT DE PRUEBA","estado":"ACTIVO","condicion":"HABIDO",` +
 			`"direccion":"CAL.SANTANDER NRO. 10 URB. LOS PINOS LIMA - LIMA - LIMA","ubigeo":"150101","departamento":"LIMA","provincia":"LIMA","distrito":"LIMA",` +
@@ -170,6 +170,10 @@ date     `
 	assert.Equal(t, `[{"ruc":"20999990011","razonSocial":"PEÑA & \"ÑUÑEZ\" S.A.C.","estado":"BAJA DE OFICIO","condicion":"NO HALLADO SE MUDO D"}]`+"\n", body)
 	_, body = ask(t, "GET", url+"/api/contribuyentes/search?razonSocial=superintendencia", "")
 	assert.Equal(t, "[]\n", body, "the row was replaced")
+
+	url, _ = serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-assume", "Unknown=dash", "-padron", index)
+	_, body = ask(t, "GET", url+"/api/contribuyentes/10999999994", "")
+	assert.Contains(t, body, `"ubigeo":"-"`, "what is assumed wins")
 }
 
 // A file that is not the registry is named in one line, and the index before it stays whole.
