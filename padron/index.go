@@ -46,6 +46,9 @@ func Open(index string) (*Index, error) {
 }
 
 func (x *Index) open() error {
+	if info, err := os.Stat(x.name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return errForeign
+	}
 	file, err := os.Open(x.name)
 	if err != nil {
 		var path *os.PathError

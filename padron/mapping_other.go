@@ -15,8 +15,6 @@ func mapFile(file *os.File) (content []byte, unmap func() error, err error) {
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case !info.Mode().IsRegular():
-		return nil, nil, errForeign
 	case info.Size() == 0:
 		return nil, nil, errors.New("empty")
 	case info.Size() > math.MaxInt:
