@@ -104,6 +104,30 @@ func TestAnImportTakesWhatAKilledOneLeft(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
+// TestARefusedImportClearsUp after one that was killed, also where it never gets to the rows.
+func TestARefusedImportClearsUp(t *testing.T) {
+	for name, text := range map[string]string{"an empty file": "", "no registry": "<html>"} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"registry.txt": text, "padron.index.import": "left", "padron.index.import-rows": "left"})
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{})
+			require.ErrorContains(t, err, "download went wrong")
+			assert.Equal(t, map[string]string{"registry.txt": text}, contents(t, dir))
+		})
+	}
+}
+
+// TestTheRegistrysFileStays where its name is that of a draft.
+func TestTheRegistrysFileStays(t *testing.T) {
+	for _, name := range []string{"padron.index.import", "padron.index.import-rows"} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{name: registryText})
+			_, err := padron.Import(t.Context(), filepath.Join(dir, name), filepath.Join(dir, "padron.index"), padron.ImportOptions{})
+			require.ErrorContains(t, err, "name another one for the index")
+			assert.Equal(t, map[string]string{name: registryText}, contents(t, dir))
+		})
+	}
+}
+
 func TestOfTwoImportsOneFails(t *testing.T) {
 	dir := folder(t, map[string]string{"registry.txt": registryText})
 	file, index := filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index")

@@ -45,20 +45,14 @@ var ErrOddRows = errors.New("rows are odd")
 // index's disk.
 func Import(ctx context.Context, file, index string, o ImportOptions) (Report, error) {
 	var report Report
-	in, err := openSource(ctx, file)
-	if err != nil {
-		return report, fmt.Errorf("padron: %w", err)
-	}
-	defer func() { _ = in.Close() }()
-	report.SHA256, report.Fecha = in.sha256, in.fecha
-	if err := isAnotherFile(in.file, index); err != nil {
+	if err := isAnotherFile(file, index); err != nil {
 		return report, err
 	}
-	d, err := newDraft(index)
+	d, err := newDraft(index) // first: what a killed import left goes also where the file is refused
 	if err != nil {
 		return report, fmt.Errorf("padron: %s: %w", index, err)
 	}
-	if err := build(ctx, in, d, &report, o); err != nil {
+	if err := build(ctx, file, d, &report, o); err != nil {
 		d.discard()
 		return report, err
 	}
@@ -68,8 +62,14 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 	return report, nil
 }
 
-// build makes the index of a source in a draft.
-func build(ctx context.Context, in *source, d *draft, report *Report, o ImportOptions) error {
+// build makes the index of a registry's file in a draft.
+func build(ctx context.Context, file string, d *draft, report *Report, o ImportOptions) error {
+	in, err := openSource(ctx, file)
+	if err != nil {
+		return fmt.Errorf("padron: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	report.SHA256, report.Fecha = in.sha256, in.fecha
 	at := Progress{Size: in.size}
 	tell := func(phase string) {
 		at.Phase, at.Rows = phase, int64(report.Rows)
@@ -79,7 +79,7 @@ func build(ctx context.Context, in *source, d *draft, report *Report, o ImportOp
 	}
 	b := newBuilder(d.File, d.rows)
 	tell(PhaseRead)
-	err := in.rows(ctx, report, func(bytes int) {
+	err = in.rows(ctx, report, func(bytes int) {
 		at.Bytes += int64(bytes)
 		tell(PhaseRead)
 	}, b.add)
@@ -105,14 +105,16 @@ func build(ctx context.Context, in *source, d *draft, report *Report, o ImportOp
 	return nil
 }
 
-// isAnotherFile refuses to write the index in the place of what it is made of.
-func isAnotherFile(file *os.File, index string) error {
-	a, err := file.Stat()
+// isAnotherFile refuses to write the index, or a draft of it, over what it is made of.
+func isAnotherFile(file, index string) error {
+	of, err := os.Stat(file)
 	if err != nil {
-		return fmt.Errorf("padron: %w", err)
+		return nil //nolint:nilerr // there is nothing to write over: to open it tells
 	}
-	if b, err := os.Stat(index); err == nil && os.SameFile(a, b) {
-		return fmt.Errorf("padron: %s: it is the registry's file: name another one for the index", index)
+	for _, written := range []string{index, index + draftSuffix, index + draftRowsSuffix} {
+		if there, err := os.Stat(written); err == nil && os.SameFile(of, there) {
+			return fmt.Errorf("padron: %s: it is the registry's file: name another one for the index", written)
+		}
 	}
 	return nil
 }
