@@ -3,6 +3,7 @@ package padron_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +15,10 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
+const registryHeader = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|\n"
+
 // registryText is a registry of three rows.
-const registryText = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|\n" +
+const registryText = registryHeader +
 	"20000000001|ÑANDÚ S.A.|ACTIVO|HABIDO|150101|AV.|AREQUIPA|-|-|123|-|-|-|-|-|\n" +
 	"20000000002|GLORIA S.A.|ACTIVO|HABIDO|150101|-|-|-|-|-|-|-|-|-|-|\n" +
 	"20000000003|LA GLORIA|BAJA DEFINITIVA|NO HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n"
@@ -112,6 +115,34 @@ func TestARefusedImportClearsUp(t *testing.T) {
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{})
 			require.ErrorContains(t, err, "download went wrong")
 			assert.Equal(t, map[string]string{"registry.txt": text}, contents(t, dir))
+		})
+	}
+}
+
+// TestTheShareOfOddRows may be what is told: as a number, 0.29 times 100 is below 29.
+func TestTheShareOfOddRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows, odd int
+		most      float64
+		refused   bool
+	}{
+		"one of a hundred":      {100, 1, 0, false},
+		"two of a hundred":      {100, 2, 0, true},
+		"29 of a hundred":       {100, 29, 0.29, false},
+		"30 of a hundred":       {100, 30, 0.29, true},
+		"a hundredth and a row": {300, 4, 0.01, true},
+		"all":                   {100, 100, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text strings.Builder
+			text.WriteString(registryHeader)
+			for i := range c.rows - c.odd {
+				fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+			}
+			text.WriteString(strings.Repeat("short|\n", c.odd))
+			dir := folder(t, map[string]string{"registry.txt": text.String()})
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: c.most})
+			assert.Equal(t, c.refused, errors.Is(err, padron.ErrOddRows), "%v", err)
 		})
 	}
 }

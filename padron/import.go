@@ -95,7 +95,7 @@ func build(ctx context.Context, file string, d *draft, report *Report, o ImportO
 	if most <= 0 {
 		most = defaultMaxOdd
 	}
-	if odd := report.Odd(); float64(odd) > most*float64(report.Rows) {
+	if odd := report.Odd(); float64(odd)/float64(report.Rows) > most { // there are rows
 		return fmt.Errorf("padron: %s: %d of %d %w, %.2f %%, and at most %.2f %% may be: see what they have, or allow more",
 			in.file.Name(), odd, report.Rows, ErrOddRows, 100*float64(odd)/float64(report.Rows), 100*most)
 	}
