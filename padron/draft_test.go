@@ -119,6 +119,24 @@ func TestARefusedImportClearsUp(t *testing.T) {
 	}
 }
 
+// TestALinkToAnIndexStays, and what it leads to is replaced.
+func TestALinkToAnIndexStays(t *testing.T) {
+	dir, far := folder(t, map[string]string{"registry.txt": registryText}), folder(t, map[string]string{"far.index": "the old one"})
+	link := filepath.Join(dir, "padron.index")
+	if err := os.Symlink(filepath.Join(far, "far.index"), link); err != nil {
+		t.Skip(err) // on Windows not everybody may
+	}
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), link, padron.ImportOptions{})
+	require.NoError(t, err)
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
+	assert.Len(t, contents(t, far), 1)
+	x, err := padron.Open(filepath.Join(far, "far.index"))
+	require.NoError(t, err)
+	require.NoError(t, x.Close())
+}
+
 // TestTheShareOfOddRows may be what is told: as a number, 0.29 times 100 is below 29.
 func TestTheShareOfOddRows(t *testing.T) {
 	for name, c := range map[string]struct {

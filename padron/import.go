@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // ImportOptions are what an import may be told. The zero value is ready.
@@ -45,6 +46,9 @@ var ErrOddRows = errors.New("rows are odd")
 // index's disk.
 func Import(ctx context.Context, file, index string, o ImportOptions) (Report, error) {
 	var report Report
+	if target, err := filepath.EvalSymlinks(index); err == nil { // a rename would replace the link
+		index = target
+	}
 	if err := isAnotherFile(file, index); err != nil {
 		return report, err
 	}
