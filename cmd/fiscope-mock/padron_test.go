@@ -176,6 +176,20 @@ date     `
 	assert.Contains(t, body, `"ubigeo":"-"`, "what is assumed wins")
 }
 
+// A taxpayer without estado or condición is not active for that: the mock would make up what is not there.
+func TestABlankEstadoIsServedAsTheRegistryWritesEmpty(t *testing.T) {
+	file := writeFile(t, t.TempDir(), "padron.txt", headerOfRegistry+
+		"20999990011|SIN ESTADO||||-|-|-|-|-|-|-|-|-|-|\n20999990029|SIN ESTADO NI MAS|ACTIVO|HABIDO||-|-|-|-|-|-|-|-|-|-|\n")
+	index := filepath.Join(filepath.Dir(file), "padron.idx")
+	importIndex(t, file, index)
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index)
+	_, body := ask(t, "GET", url+"/api/contribuyentes/20999990011", "")
+	assert.Contains(t, body, `"estado":"-","condicion":"-"`)
+	_, body = ask(t, "GET", url+"/api/contribuyentes/search?razonSocial=sin", "")
+	assert.Equal(t, `[{"ruc":"20999990029","razonSocial":"SIN ESTADO NI MAS","estado":"ACTIVO","condicion":"HABIDO"},`+
+		`{"ruc":"20999990011","razonSocial":"SIN ESTADO","estado":"-","condicion":"-"}]`+"\n", body)
+}
+
 // A file that is not the registry is named in one line, and the index before it stays whole.
 func TestImportRefuses(t *testing.T) {
 	folder := t.TempDir()

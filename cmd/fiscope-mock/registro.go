@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,13 +186,14 @@ func (u unreadable) Spanish() string {
 	return fmt.Sprintf("el índice %s de -padron fue sobrescrito, cortado o dañado: créelo de nuevo con fiscope-mock padron import", filepath.Base(u.name))
 }
 
-// contribuyente is a taxpayer of the registry as the mock has it. The registry has no tipo, actividad or fechas.
+// contribuyente is a taxpayer of the registry as the mock has it. The registry has no tipo, actividad or fechas. Its
+// estado and condición are "-" where it has none: the mock would take a blank one for ACTIVO and HABIDO.
 func contribuyente(c *fiscope.Contribuyente) mockserver.Contribuyente {
 	return mockserver.Contribuyente{
 		RUC:          c.RUC,
 		RazonSocial:  c.RazonSocial,
-		Estado:       string(c.Estado),
-		Condicion:    string(c.Condicion),
+		Estado:       cmp.Or(string(c.Estado), "-"),
+		Condicion:    cmp.Or(string(c.Condicion), "-"),
 		Direccion:    c.Direccion,
 		Ubigeo:       c.Ubigeo,
 		Departamento: c.Departamento,
