@@ -14,7 +14,8 @@ import (
 // Index is an open index. It is safe for concurrent use.
 //
 // Its file is mapped into memory where the system can do that. [Import] puts a new file in its place and leaves
-// the open one whole. Whoever writes over the open file, or cuts it, makes the calls fail and ends no process.
+// the open one whole. Whoever cuts the open file, or copies another one over it, makes the calls fail and ends no
+// process. What is changed in its middle alone, with its header as it was, is not seen: there is no checksum of 2 GB.
 type Index struct {
 	name string
 	info Info
