@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Registro is where the taxpayers come from. Its methods are called concurrently. An error is answered

@@ -25,7 +25,7 @@ func UTF8(body []byte) []byte {
 	for len(body) > 0 {
 		r, size := utf8.DecodeRune(body)
 		if r == utf8.RuneError && size == 1 {
-			r = byteRune(body[0])
+			r = Windows1252(body[0])
 		}
 		text = utf8.AppendRune(text, r)
 		body = body[size:]
@@ -33,8 +33,8 @@ func UTF8(body []byte) []byte {
 	return text
 }
 
-// byteRune returns the character of a byte in Windows-1252.
-func byteRune(b byte) rune {
+// Windows1252 returns the character of a byte in Windows-1252.
+func Windows1252(b byte) rune {
 	if b >= 0x80 && b < 0xA0 {
 		return windows1252[b-0x80]
 	}
@@ -58,7 +58,7 @@ func runeByte(r rune) (b byte, ok bool) {
 func decodeRune(text string) (rune, int) {
 	r, size := utf8.DecodeRuneInString(text)
 	if r == utf8.RuneError && size == 1 {
-		r = byteRune(text[0])
+		r = Windows1252(text[0])
 	}
 	return r, size
 }

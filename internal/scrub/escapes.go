@@ -218,7 +218,7 @@ func (e *escapes) number(from, digits int, base rune, least, most int) (r rune, 
 		size = digits + n - from
 		e.add(from, from+size, r)
 		if r >= 0x80 && r < 0xA0 { // the byte of a page in Windows-1252, or a control
-			e.add(from, from+size, byteRune(byte(r)))
+			e.add(from, from+size, Windows1252(byte(r)))
 		}
 	}
 	return r, size

@@ -1,0 +1,52 @@
+package padron
+
+import "unicode/utf8"
+
+// composeCalle writes the row's address as SUNAT does, up to the names of its places: the street, its number, block, lot,
+// flat, inside and kilometre, and then the zone. What is empty is left out.
+func (r *rowReader) composeCalle() {
+	r.row.calle = r.row.calle[:0]
+	if nombre := r.field(columnNombreVia); len(nombre) > 0 {
+		tipo := r.field(columnTipoVia)
+		r.addToCalle("", tipo)
+		if utf8.RuneCount(tipo) == viaWidth {
+			r.row.calle = append(r.row.calle, nombre...)
+		} else {
+			r.addToCalle("", nombre)
+		}
+	}
+	r.addToCalle("NRO. ", r.field(columnNumero))
+	r.addToCalle("MZA. ", r.field(columnManzana))
+	r.addToCalle("LOTE. ", r.field(columnLote))
+	r.addToCalle("DPTO. ", r.field(columnDepartamento))
+	r.addToCalle("INT. ", r.field(columnInterior))
+	r.addToCalle("KM. ", r.field(columnKilometro))
+	if nombre := r.field(columnNombreZona); len(nombre) > 0 {
+		r.addToCalle("", r.field(columnTipoZona))
+		r.addToCalle("", nombre)
+	}
+}
+
+// addToCalle adds a part of the address after its label, unless the part is empty.
+func (r *rowReader) addToCalle(label string, part []byte) {
+	if len(part) == 0 {
+		return
+	}
+	if len(r.row.calle) > 0 {
+		r.row.calle = append(r.row.calle, ' ')
+	}
+	r.row.calle = append(append(r.row.calle, label...), part...)
+}
+
+// viaWidth is the width of SUNAT's column for the type of a street: a type that fills it is not apart from the
+// name, as in "CAL.SANTANDER", and a shorter one is, as in "AV. AREQUIPA".
+const viaWidth = 4
+
+// direccion returns the whole address: what stands before the places, and their names, if they are known. Where
+// nothing stands before them there is no address.
+func direccion(calle, departamento, provincia, distrito string) string {
+	if calle == "" || departamento == "" {
+		return calle
+	}
+	return calle + " " + departamento + " - " + provincia + " - " + distrito
+}

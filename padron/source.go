@@ -1,0 +1,197 @@
+package padron
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope"
+)
+
+// source is a file that holds a registry: the zip in which it is published, or its text.
+type source struct {
+	file   *os.File
+	member *zip.File // nil where the file is the text
+	size   int64     // of the text, in bytes
+	sha256 string    // of the file as it is; 64 hexadecimal digits
+	fecha  fiscope.Fecha
+}
+
+// openSource opens the file, which is told by its content to be a zip or a text. It reads all of it once, for
+// its SHA-256. The errors of a source name the file.
+func openSource(ctx context.Context, name string) (*source, error) {
+	file, err := os.Open(name) //nolint:gosec // the file that the caller names
+	if err != nil {
+		return nil, err // it names the file
+	}
+	s := &source{file: file}
+	if err := s.inspect(ctx); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// Close closes the file.
+func (s *source) Close() error { return s.file.Close() }
+
+// inspect finds the text in the file, its size, its date and the file's SHA-256.
+func (s *source) inspect(ctx context.Context) error {
+	info, err := s.file.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a file: give the registry's zip, or its text")
+	case info.Size() == 0:
+		return errors.New("it is empty: the download went wrong, try again")
+	}
+	s.size = info.Size()
+	s.fecha = fiscope.FechaEnLima(info.ModTime())
+	if err := s.findMember(); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	buffer := make([]byte, chunkSize)
+	for at := int64(0); ; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n, err := s.file.ReadAt(buffer, at)
+		_, _ = hash.Write(buffer[:n]) // a hash never fails
+		at += int64(n)
+		if err == io.EOF {
+			s.sha256 = hex.EncodeToString(hash.Sum(nil))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// findMember finds the text in a zip. It does nothing where the file is none.
+func (s *source) findMember() error {
+	magic := make([]byte, 4)
+	if n, _ := s.file.ReadAt(magic, 0); !hasAnyPrefix(magic[:n], "PK\x03\x04", "PK\x05\x06", "PK\x07\x08") {
+		return nil
+	}
+	archive, err := zip.NewReader(s.file, s.size)
+	if err != nil {
+		return fmt.Errorf("its zip is cut or damaged, the download went wrong: try again: %w", err)
+	}
+	if len(archive.File) != 1 {
+		return fmt.Errorf("its zip holds %d files, and not the registry alone", len(archive.File))
+	}
+	m := archive.File[0]
+	switch {
+	case m.Flags&1 != 0:
+		return errors.New("its zip is encrypted: unpack it before")
+	case m.UncompressedSize64 == 0:
+		return fmt.Errorf("its zip holds an empty file, %q", m.Name)
+	case m.Method != zip.Deflate && m.Method != zip.Store:
+		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
+	case m.UncompressedSize64 > 1<<40:
+		return fmt.Errorf("its zip tells of a text of %d bytes: it is damaged", m.UncompressedSize64)
+	}
+	s.member = m
+	s.size = int64(m.UncompressedSize64) //nolint:gosec // no more than 1<<40
+	if m.Modified.Year() > 1980 {        // 1980 and before: the zip gives no date
+		year, month, day := m.Modified.Date() // as a clock showed it where the zip was made
+		s.fecha = fiscope.NewFecha(year, month, day)
+	}
+	return nil
+}
+
+// rows calls each for the rows that are taken, as readRows does, once the header is the registry's and what the text
+// is written in is known: the text is read twice where the header may be UTF-8. read is told how many bytes of
+// the text were done.
+func (s *source) rows(ctx context.Context, report *Report, read func(bytes int), each func(*row) error) error {
+	isUTF8, err := s.isUTF8(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := s.text()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := readRows(ctx, in, isUTF8, report, read, each); err != nil {
+		return err
+	}
+	if report.Rows == 0 {
+		return fmt.Errorf("%s: it has a header, and no row", s.file.Name())
+	}
+	return nil
+}
+
+// isUTF8 reports whether all of the text is UTF-8; else it is Windows-1252, also where only one byte is. A text in
+// Windows-1252 is known by its header, unless that has lost its accents.
+func (s *source) isUTF8(ctx context.Context) (bool, error) {
+	in, err := s.text()
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	text := bufio.NewReaderSize(in, longestLine)
+	beginning, err := text.Peek(longestLine)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	if err := checkHeader(beginning); err != nil {
+		return false, fmt.Errorf("%s: %w", s.file.Name(), err)
+	}
+	if line, _, _ := bytes.Cut(beginning, []byte("\n")); !utf8.Valid(line) {
+		return false, nil
+	}
+	return isUTF8(ctx, text)
+}
+
+// text opens the text at its beginning.
+func (s *source) text() (io.ReadCloser, error) {
+	if s.member == nil {
+		return io.NopCloser(&textReader{in: io.NewSectionReader(s.file, 0, 1<<62), source: s}), nil
+	}
+	in, err := s.member.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%s: its zip is damaged: %w", s.file.Name(), err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{&textReader{in: in, source: s}, in}, nil
+}
+
+// textReader reads a source's text. Its errors name the file, and a text that is shorter or longer than the source
+// told is one.
+type textReader struct {
+	in     io.Reader
+	source *source
+	done   int64
+}
+
+func (r *textReader) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	r.done += int64(n)
+	switch {
+	case err == nil:
+		return n, nil
+	case r.source.member == nil && err == io.EOF && r.done != r.source.size:
+		err = fmt.Errorf("it had %d bytes, and now has %d: it is written while it is read", r.source.size, r.done)
+	case err == io.EOF:
+		return n, err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("its zip ends after %d of the text's %d bytes, the download went wrong: try again: %w", r.done, r.source.size, err)
+	case r.source.member != nil:
+		err = fmt.Errorf("its zip is damaged, the download went wrong: try again: %w", err)
+	}
+	return n, fmt.Errorf("%s: %w", r.source.file.Name(), err)
+}
