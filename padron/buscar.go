@@ -127,18 +127,29 @@ func (s *search) addRanges() error {
 	return nil
 }
 
-// addWord adds the occurrences of the word that holds a place to the ranges, those where the text goes on as from
-// that place.
+// addWord adds the occurrences of the word that holds a place to the ranges: all of them, or, where the text goes on after
+// the word, those before the rest of it.
 func (s *search) addWord(place uint32) {
 	word := sort.Search(s.wordAt.len(), func(i int) bool { return s.wordAt.at(i) > place }) - 1
-	skip := int(place - s.wordAt.at(word))
-	_, rest, more := bytes.Cut(s.text, []byte{' '})
+	rest := s.text[len(s.text):]
+	if space := bytes.IndexByte(s.text, ' '); space >= 0 {
+		rest = s.text[space:]
+	}
+	skip := int(place-s.wordAt.at(word)) + len(s.text) - len(rest) // to the rest
 	for i, list := range []*sortedPlaces{&s.beginnings, &s.words} {
 		from, to := int(s.wordRanges.at(4*word+2*i)), int(s.wordRanges.at(4*word+2*i+1))
-		if more {
-			skip := skip + len(s.text) - len(rest) - 1
-			from, to = list.span(s.names, from, to, skip, s.text[len(s.text)-len(rest)-1:])
+		switch {
+		case len(rest) == 0:
+			s.ranges.add(list, from, to)
+		case skip+len(rest) <= sortedBytes:
+			from, to = list.span(s.names, from, to, skip, rest)
+			s.ranges.add(list, from, to)
+		default: // they are not sorted by all of it
+			for ; from < to; from++ {
+				if bytes.HasPrefix(s.names[int(list[0].at(from))+skip:], rest) {
+					s.ranges.add(list, from, from+1)
+				}
+			}
 		}
-		s.ranges.add(list, from, to)
 	}
 }

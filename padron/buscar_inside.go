@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// What looks cost, in bytes of names that are walked over in that time, half a nanosecond each. They choose between
-// ways to the same answer.
-const (
-	placeCost = 100  // at a place in the names
-	wordCost  = 2000 // at the occurrences of a word
-)
+// costs are what looks cost, in bytes of names that are walked over in that time, half a nanosecond each. They choose
+// between ways to the same answer.
+var costs = struct {
+	place int // a look at a place in the names
+	word  int // a look for the occurrences of a word
+}{100, 2000}
 
 // insideWord finds the names with the text at a place that begins no word.
 func (s *search) insideWord() error {
@@ -34,7 +34,7 @@ func (s *search) insideWord() error {
 	}
 	// Where there are many hits, a walk over the names of the best ranks soon finds enough. Otherwise the text's
 	// words or its next ones are few, and these are looked at. At worst all is walked over.
-	cost := min(places*placeCost, words*wordCost)
+	cost := min(places*costs.place, words*costs.word)
 	walked := len(s.names)
 	if cost < len(s.names) {
 		walked = cost / 2
@@ -42,7 +42,7 @@ func (s *search) insideWord() error {
 	if err := s.walk(0, walked, s.isInside); err != nil || s.full() || walked == len(s.names) {
 		return err
 	}
-	if places*placeCost > words*wordCost {
+	if places*costs.place > words*costs.word {
 		s.ranges.add(list, among, amongEnd)
 		s.ranges.add(list, last, lastEnd)
 		return s.addRanges()

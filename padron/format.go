@@ -92,8 +92,9 @@ func (h indexHeader) encode(texts []byte) ([]byte, error) {
 
 // The reasons why a file is no index that can be read.
 var (
-	errForeign = errors.New("not an index of the registry")
-	errDamaged = errors.New("damaged: import the registry again")
+	errForeign     = errors.New("not an index of the registry")
+	errDamaged     = errors.New("damaged: import the registry again")
+	errWrittenOver = errors.New("somebody wrote over the open file: open it again")
 )
 
 // readHeader returns the header of a file, or why it is no index of this version, and whole.

@@ -21,7 +21,9 @@ func Generate(w io.Writer, rows int, seed uint64) error {
 func generate(w io.Writer, rows int, seed uint64) (Report, error) {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), rows: rows}
 	out := bufio.NewWriterSize(w, chunkSize)
-	g.text = append(appendAsWindows1252(nil, header), "\r\n"...)
+	if _, err := out.Write(append(inWindows1252(header), "\r\n"...)); err != nil {
+		return g.report, err
+	}
 	for g.report.Rows < rows {
 		g.row()
 		if g.report.Rows == rows { // the last line has no end
@@ -41,6 +43,7 @@ type generator struct {
 	*rand.Rand
 	rows   int
 	report Report
+	odds   int    // rows that odd wrote
 	text   []byte // of the row; Windows-1252
 	end    string // of its line
 	body   uint64 // the first ten digits of the last RUC that is taken
@@ -81,7 +84,8 @@ func (g *generator) row() {
 // odd writes a row of a kind that is counted, but for a duplicate.
 func (g *generator) odd(begin int) {
 	body := g.nextBody()
-	switch g.IntN(10) {
+	g.odds++
+	switch g.odds % 10 {
 	case 0, 1:
 		g.report.TooFewFields++
 		g.fields(body)
@@ -174,7 +178,7 @@ func (g *generator) afterName(body uint64) {
 	g.text = append(g.text, '|')
 	g.text = append(g.text, g.share(condicionesGeneradas)...)
 	g.text = append(g.text, '|')
-	if persona(body) && g.IntN(40) > 0 {
+	if persona(body) && g.IntN(40) > 0 || g.IntN(5) == 0 {
 		g.text = append(g.text, "-|-|-|-|-|-|-|-|-|-|-|"...)
 		return
 	}
@@ -193,14 +197,16 @@ type weighted struct {
 var (
 	estadosGenerados = []weighted{
 		{"BAJA DEFINITIVA", 5630}, {"ACTIVO", 4220}, {"BAJA DE OFICIO", 100}, {"SUSPENSION TEMPORAL", 40},
-		{"BAJA PROVISIONAL", 2}, {"BAJA PROV. POR OFICI", 2}, {"BAJA MULT.INSCR. Y O", 1}, {"ANUL.PROVI.-ACTO ILI", 1},
+		{"BAJA PROVISIONAL", 1}, {"BAJA PROV. POR OFICI", 1}, {"BAJA MULT.INSCR. Y O", 1}, {"ANUL.PROVI.-ACTO ILI", 1},
 		{"ANULACION - ERROR SU", 1}, {"NUM. INTERNO IDENTIF", 1}, {"OTROS OBLIGADOS", 1}, {"INHABILITADO-VENT.UN", 1},
+		{"ANULACION - ACTO ILI", 1}, {"PENDIENTE DE INI. DE", 1},
 	}
 	condicionesGeneradas = []weighted{
 		{"HABIDO", 9350}, {"NO HABIDO", 220}, {"NO HALLADO", 150}, {"NO HALLADO SE MUDO D", 120},
 		{"NO HALLADO NRO.PUERT", 60}, {"NO HALLADO NO EXISTE", 40}, {"NO HALLADO DESTINATA", 20}, {"NO HALLADO CERRADO", 15},
-		{"NO HALLADO RECHAZADO", 10}, {"NO HALLADO OTROS MOT", 4}, {"NO HALLADO FALLECIO", 1}, {"PENDIENTE", 4},
-		{"POR VERIFICAR", 3}, {"NO APLICABLE", 2}, {"-", 1},
+		{"NO HALLADO RECHAZADO", 10}, {"NO HALLADO OTROS MOT", 4}, {"NO HALLADO FALLECIO", 1}, {"PENDIENTE", 1},
+		{"POR VERIFICAR", 1}, {"NO APLICABLE", 1}, {"NO APLICABLE X TRAMI", 1}, {"NO EXISTE LA DIRECCI", 1},
+		{"DOMICILIO CERRADO", 1}, {"NEGATIVA RECEPCION X", 1}, {"AUSENCIA DE PERSONA", 1}, {"DEVUELTO", 1}, {"-", 1},
 	}
 )
 

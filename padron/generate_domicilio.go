@@ -78,7 +78,7 @@ func (g *generator) domicilio() {
 	g.text = append(g.text, '|')
 	g.maybe(10, func() { g.number(900) }) // DEPARTAMENTO
 	if lotes {
-		g.text = append(g.text, byte('A'+g.IntN(26)))
+		g.text = append(g.text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[g.IntN(26)])
 	} else {
 		g.text = append(g.text, '-')
 	}

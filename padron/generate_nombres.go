@@ -29,15 +29,15 @@ var (
 
 // words returns the words of a text in Windows-1252, with blanks for underscores.
 func words(text string) []string {
-	list := strings.Fields(string(appendAsWindows1252(nil, text)))
+	list := strings.Fields(string(inWindows1252(text)))
 	for i, word := range list {
 		list[i] = strings.ReplaceAll(word, "_", " ")
 	}
 	return list
 }
 
-// appendAsWindows1252 appends a text that Windows-1252 can hold.
-func appendAsWindows1252(dst []byte, text string) []byte {
+// inWindows1252 returns a text, which Windows-1252 can hold, in it.
+func inWindows1252(text string) (encoded []byte) {
 	for _, r := range text {
 		c := byte(r) //nolint:gosec // below 0x100, or looked up
 		for b := 0x80; r >= utf8.RuneSelf && b < 0x100; b++ {
@@ -45,9 +45,9 @@ func appendAsWindows1252(dst []byte, text string) []byte {
 				c = byte(b)
 			}
 		}
-		dst = append(dst, c)
+		encoded = append(encoded, c)
 	}
-	return dst
+	return encoded
 }
 
 // The words of persons: how many there are, and how many of a person's are not among the frequent ones.
@@ -98,7 +98,7 @@ func (g *generator) empresa() {
 			g.quoted(`"`, "") // never closed
 		case v < 678:
 			g.palabraRara()
-			g.text = append(g.text, byte(0x80+g.IntN(0x20))) // €, ™ and what stands for nothing
+			g.text = append(g.text, 0x80|byte(g.Uint32()&0x1F)) // €, ™ and what stands for nothing
 		default:
 			g.palabraRara()
 		}
@@ -114,13 +114,13 @@ func (g *generator) quoted(open, end string) {
 }
 
 // palabra writes one of count frequent words, from the first on, or with some probability a rare one.
-func (g *generator) palabra(first, count int, rare float64) {
+func (g *generator) palabra(first uint64, count, rare float64) {
 	if g.Float64() < rare {
 		g.palabraRara()
 		return
 	}
 	u := g.Float64()
-	g.silabas(uint64(first) + uint64(u*u*float64(count)))
+	g.silabas(first + uint64(u*u*count))
 }
 
 // palabraRara writes a word of a vocabulary of millions, most of which come once.

@@ -121,19 +121,22 @@ func (x *Index) read(do func() error) error {
 	if x.file == nil {
 		return fmt.Errorf("padron: %s: %w", x.name, os.ErrClosed)
 	}
-	err := x.careful(func() error {
-		if err := do(); err != nil {
-			return err
-		}
-		if !bytes.Equal(x.file[:headerSize], x.header) {
-			return errors.New("somebody wrote over the open file: open it again")
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, fiscope.ErrNotFound) && !errors.Is(err, context.Canceled) {
+	err := x.careful(do)
+	// What was read is right only if the file is still the one that was opened.
+	if now := x.careful(x.isUnchanged); now != nil {
+		err = now
+	}
+	if errors.Is(err, errDamaged) || errors.Is(err, errWrittenOver) {
 		return fmt.Errorf("padron: %s: %w", x.name, err)
 	}
 	return err
+}
+
+func (x *Index) isUnchanged() error {
+	if !bytes.Equal(x.file[:headerSize], x.header) {
+		return errWrittenOver
+	}
+	return nil
 }
 
 // careful calls do, and turns into an error what a place outside of a list, or of a file that was cut, makes of

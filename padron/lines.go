@@ -3,6 +3,7 @@ package padron
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 )
@@ -90,7 +91,7 @@ func readAhead(in io.Reader, take func(chunk []byte) error) error {
 		if err := take(c.bytes); err != nil {
 			return err
 		}
-		if c.err == io.EOF {
+		if errors.Is(c.err, io.EOF) {
 			return nil
 		}
 		if c.err != nil {

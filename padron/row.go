@@ -67,7 +67,7 @@ func (r *rowReader) parse(line []byte) bool {
 	}
 	ruc, ok := parseRUC(trim(r.fields[columnRUC]))
 	if !ok {
-		r.report.odd(&r.report.BadRUC, at, "the RUC, of %d characters, is not 11 digits", utf8.RuneCount(trim(r.fields[columnRUC])))
+		r.report.odd(&r.report.BadRUC, at, "a RUC of %d characters that is not 11 digits", utf8.RuneCount(trim(r.fields[columnRUC])))
 		return false
 	}
 	r.row.ruc = ruc

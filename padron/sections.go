@@ -70,6 +70,9 @@ func (s *sections) finish(texts []byte) error {
 	if err == nil {
 		_, err = s.file.WriteAt(encoded, 0)
 	}
+	if err == nil { // where the last sections are empty
+		err = s.file.Truncate(s.end)
+	}
 	return err
 }
 

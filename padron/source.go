@@ -28,13 +28,16 @@ type source struct {
 // openSource opens the file, which is told by its content to be a zip or a text. It reads all of it once, for
 // its SHA-256. The errors of a source name the file.
 func openSource(ctx context.Context, name string) (*source, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return nil, fmt.Errorf("%s: it is not a file: give the registry's zip, or its text", name)
+	}
 	file, err := os.Open(name) //nolint:gosec // the file that the caller names
 	if err != nil {
 		return nil, err // it names the file
 	}
 	s := &source{file: file}
 	if err := s.inspect(ctx); err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
@@ -49,8 +52,6 @@ func (s *source) inspect(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular():
-		return errors.New("it is not a file: give the registry's zip, or its text")
 	case info.Size() == 0:
 		return errors.New("it is empty: the download went wrong, try again")
 	}
@@ -68,7 +69,7 @@ func (s *source) inspect(ctx context.Context) error {
 		n, err := s.file.ReadAt(buffer, at)
 		_, _ = hash.Write(buffer[:n]) // a hash never fails
 		at += int64(n)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			s.sha256 = hex.EncodeToString(hash.Sum(nil))
 			return nil
 		}
@@ -100,11 +101,13 @@ func (s *source) findMember() error {
 	case m.Method != zip.Deflate && m.Method != zip.Store:
 		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
 	case m.UncompressedSize64 > 1<<40:
-		return fmt.Errorf("its zip tells of a text of %d bytes: it is damaged", m.UncompressedSize64)
+		return fmt.Errorf("its zip is damaged: it tells of a text of %d bytes", m.UncompressedSize64)
+	case m.CRC32 == 0: // which archive/zip would take for one that need not match
+		return errors.New("its zip is without a checksum: unpack it before, and look whether the text is whole")
 	}
 	s.member = m
-	s.size = int64(m.UncompressedSize64) //nolint:gosec // no more than 1<<40
-	if m.Modified.Year() > 1980 {        // 1980 and before: the zip gives no date
+	s.size = int64(m.UncompressedSize64)
+	if m.Modified.Year() > 1980 { // 1980 and before: the zip gives no date
 		year, month, day := m.Modified.Date() // as a clock showed it where the zip was made
 		s.fecha = fiscope.NewFecha(year, month, day)
 	}
@@ -143,7 +146,7 @@ func (s *source) isUTF8(ctx context.Context) (bool, error) {
 	defer in.Close()
 	text := bufio.NewReaderSize(in, longestLine)
 	beginning, err := text.Peek(longestLine)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	if err := checkHeader(beginning); err != nil {
@@ -184,9 +187,9 @@ func (r *textReader) Read(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case r.source.member == nil && err == io.EOF && r.done != r.source.size:
+	case errors.Is(err, io.EOF) && r.source.member == nil && r.done != r.source.size:
 		err = fmt.Errorf("it had %d bytes, and now has %d: it is written while it is read", r.source.size, r.done)
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return n, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = fmt.Errorf("its zip ends after %d of the text's %d bytes, the download went wrong: try again: %w", r.done, r.source.size, err)

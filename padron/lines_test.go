@@ -1,0 +1,124 @@
+package padron
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func linesOf(t *testing.T, text string) (lines []string, read int) {
+	t.Helper()
+	err := eachLine(context.Background(), strings.NewReader(text), func(n int) { read += n }, func(line []byte) error {
+		lines = append(lines, string(line))
+		return nil
+	})
+	require.NoError(t, err)
+	return lines, read
+}
+
+func TestEachLine(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing":             {"", nil},
+		"LF and CRLF":         {"a\nb\r\nc\n", []string{"a", "b", "c"}},
+		"the last has no end": {"a\nb", []string{"a", "b"}},
+		"... but a CR":        {"a\nb\r", []string{"a", "b"}},
+		"empty ones":          {"\n\r\n\n", []string{"", "", ""}},
+		"CR within":           {"a\rb\r\r\n", []string{"a\rb\r"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines, read := linesOf(t, test.text)
+			assert.Equal(t, test.want, lines)
+			assert.Equal(t, len(test.text), read)
+		})
+	}
+}
+
+// Wherever a chunk ends, the lines are the same.
+func TestLinesOverTheEndOfAChunk(t *testing.T) {
+	const end = "uno\r\ndos\n\r\ntres\n"
+	want := strings.Split(strings.ReplaceAll(strings.TrimSuffix(end, "\n"), "\r", ""), "\n")
+	for before := range len(end) + 1 {
+		text := strings.Repeat(strings.Repeat("x", 1023)+"\n", chunkSize/1024-1) + strings.Repeat("y", 1023-before) + "\n" + end
+		lines, _ := linesOf(t, text)
+		require.Equal(t, want, lines[len(lines)-len(want):], "%d bytes of them in the first chunk", before)
+		require.Len(t, lines, chunkSize/1024+len(want))
+	}
+}
+
+// A longer line than a row's is seen to be longer, and costs no memory.
+func TestLongLines(t *testing.T) {
+	for _, length := range []int{longestLine, longestLine + 1, longestLine + 2, chunkSize - 1, chunkSize, chunkSize + 1, 3*chunkSize + 5} {
+		lines, _ := linesOf(t, "a\n"+strings.Repeat("x", length)+"\r\nb")
+		require.Len(t, lines, 3)
+		assert.Equal(t, "a", lines[0])
+		assert.Equal(t, length > longestLine, len(lines[1]) > longestLine, "%d", length)
+		assert.LessOrEqual(t, len(lines[1]), longestLine+2)
+		assert.Equal(t, "b", lines[2])
+	}
+}
+
+// endless gives blank lines for ever, and can be held.
+type endless struct{ held <-chan struct{} }
+
+func (r endless) Read(p []byte) (int, error) {
+	<-r.held
+	for i := range p {
+		p[i] = '\n'
+	}
+	return len(p), nil
+}
+
+// Nothing reads on when it is over: what is read may be closed then.
+func TestNothingReadsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boom := errors.New("boom")
+		hold := make(chan struct{}, 100)
+		hold <- struct{}{} // for the first chunk
+		over := make(chan error, 1)
+		go func() {
+			over <- readAhead(endless{hold}, func([]byte) error { return boom })
+		}()
+		synctest.Wait()
+		assert.Empty(t, over, "a chunk is being read")
+		close(hold)
+		assert.Equal(t, boom, <-over)
+	})
+}
+
+// cutAfter gives a text, and then the error of a stream that is cut, with the last bytes or after them.
+type cutAfter struct {
+	text     io.Reader
+	together bool
+}
+
+func (r cutAfter) Read(p []byte) (int, error) {
+	n, err := r.text.Read(p)
+	if err == io.EOF || r.together && n > 0 && n < len(p) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func TestCutStream(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		for _, size := range []int{0, 10, chunkSize - 1, chunkSize, chunkSize + 1} {
+			var read []byte
+			err := readAhead(cutAfter{bytes.NewReader(make([]byte, size)), together}, func(chunk []byte) error {
+				read = append(read, chunk...)
+				return nil
+			})
+			assert.Equal(t, io.ErrUnexpectedEOF, err)
+			assert.Len(t, read, size)
+		}
+	}
+}
