@@ -12,7 +12,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"time"
@@ -27,7 +26,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err := withFolder(*folder, func(folder string) error {
-		return compare(ctx, registryIn(folder), *rows, *limit, *budget, os.Stdout)
+		return compare(ctx, registryIn(folder), *rows, *limit, *budget)
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -48,7 +47,7 @@ func withFolder(folder string, do func(string) error) error {
 }
 
 // compare makes what is not there, and prints what was measured.
-func compare(ctx context.Context, r registry, rows, limit int, budget time.Duration, out io.Writer) error {
+func compare(ctx context.Context, r registry, rows, limit int, budget time.Duration) (err error) {
 	if err := r.generate(ctx, rows); err != nil {
 		return err
 	}
@@ -67,17 +66,17 @@ func compare(ctx context.Context, r registry, rows, limit int, budget time.Durat
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	if err := s.describe(ctx, out); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.describe(ctx); err != nil {
 		return err
 	}
-	if err := r.printImports(out); err != nil {
+	if err := r.printImports(); err != nil {
 		return err
 	}
-	if err := s.compareLookups(ctx, budget, out); err != nil {
+	if err := s.compareLookups(ctx, budget); err != nil {
 		return err
 	}
-	return s.compareSearches(ctx, limit, budget, out)
+	return s.compareSearches(ctx, limit, budget)
 }
 
 // progress tells who waits what is done now.

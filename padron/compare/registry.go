@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,7 +23,7 @@ func registryIn(folder string) registry {
 
 func (r registry) generate(ctx context.Context, rows int) error {
 	return once(ctx, r.zip, fmt.Sprintf("generating %d rows", rows), func(name string) error {
-		file, err := os.Create(name)
+		file, err := os.Create(name) //nolint:gosec // in the folder that the caller names
 		if err != nil {
 			return err
 		}
@@ -66,7 +65,7 @@ func once(ctx context.Context, name, what string, make func(name string) error) 
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return errors.Join(err, os.RemoveAll(unfinished))
 	}
-	told := fmt.Sprintf("%.0f s | %.0f s", took.Seconds(), worked.Seconds())
+	told := short(took) + " | " + short(worked)
 	if err := os.WriteFile(name+".cost", []byte(told), 0o600); err != nil {
 		return err
 	}
@@ -74,8 +73,8 @@ func once(ctx context.Context, name, what string, make func(name string) error) 
 }
 
 // printImports prints what the imports cost when they were made.
-func (r registry) printImports(out io.Writer) error {
-	fmt.Fprint(out, "\n| import | time | time of processors | file |\n|---|---|---|---|\n")
+func (r registry) printImports() error {
+	fmt.Print("\n| import | time | time of processors | file |\n|---|---|---|---|\n")
 	for _, made := range []struct{ what, name string }{{"index", r.index}, {"SQLite", r.database}} {
 		cost, err := os.ReadFile(made.name + ".cost")
 		if err != nil {
@@ -85,7 +84,7 @@ func (r registry) printImports(out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "| %s | %s | %d MB |\n", made.what, cost, info.Size()/1e6)
+		fmt.Printf("| %s | %s | %d MB |\n", made.what, cost, info.Size()/1e6)
 	}
 	return nil
 }

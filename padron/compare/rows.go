@@ -23,7 +23,7 @@ func eachRow(registry string, each func(row) error) error {
 	if err != nil {
 		return err
 	}
-	defer archive.Close()
+	defer archive.Close() //nolint:errcheck // it was only read
 	text, err := archive.File[0].Open()
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func eachRow(registry string, each func(row) error) error {
 				calle = append(calle, field)
 			}
 		}
-		r := row{int64(ruc), fields[1], fields[2], fields[3], fields[4], strings.Join(calle, " ")} //nolint:gosec // of 11 digits
+		r := row{int64(ruc), fields[1], fields[2], fields[3], fields[4], strings.Join(calle, " ")}
 		if isEmpty(r.nombre) {
 			r.nombre = ""
 		}

@@ -33,12 +33,12 @@ type sqlite struct {
 
 // importSQLite makes the database of a registry. It takes what makes it faster: no journal, memory, and the names as
 // they were sorted for the scan.
-func importSQLite(ctx context.Context, registry string, n *names, file string) error {
+func importSQLite(ctx context.Context, registry string, n *names, file string) (err error) {
 	db, err := sql.Open("sqlite", file+"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=locking_mode(exclusive)&_pragma=cache_size(-500000)")
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, sqliteSchema); err != nil {
 		return err
@@ -68,7 +68,7 @@ func importSQLite(ctx context.Context, registry string, n *names, file string) e
 			return err
 		}
 	}
-	return db.Close()
+	return nil
 }
 
 // insert has rows inserted in one transaction.
@@ -100,7 +100,7 @@ func openSQLite(ctx context.Context, file string) (*sqlite, error) {
 	const columns = `SELECT ruc, nombre, estado, condicion, ubigeo, calle FROM `
 	// A search is bounded up to its first row: materialized, that is all of it.
 	const found = `WITH found(rango) AS MATERIALIZED (%s LIMIT ?) ` + columns +
-		`found JOIN nombres USING (rango) JOIN contribuyentes USING (ruc) ORDER BY rango`
+		`found CROSS JOIN nombres USING (rango) CROSS JOIN contribuyentes USING (ruc) ORDER BY rango`
 	for statement, query := range map[**sql.Stmt]string{
 		&s.ranked:   fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ? ORDER BY rowid`),
 		&s.unranked: fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ?`),
@@ -163,7 +163,7 @@ func rowsOf(found *sql.Rows, err error) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer found.Close()
+	defer found.Close() //nolint:errcheck // Err tells it
 	var rows []row
 	for found.Next() {
 		var r row
