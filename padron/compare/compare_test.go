@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -22,6 +23,17 @@ func TestTheSameAnswers(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 
+	t.Run("every row", func(t *testing.T) {
+		for _, ruc := range n.rucs {
+			want, _, err := s.Contribuyente(t.Context(), fmt.Sprintf("%011d", ruc))
+			require.NoError(t, err)
+			rows, err := s.lookup(t.Context(), ruc)
+			require.NoError(t, err)
+			require.Len(t, rows, 1)
+			require.Equal(t, []string{want.RazonSocial, string(want.Estado), string(want.Condicion), want.Ubigeo},
+				[]string{rows[0].nombre, rows[0].estado, rows[0].condicion, rows[0].ubigeo})
+		}
+	})
 	random := rand.New(rand.NewPCG(1, 1))
 	kinds := append(texts.New(n.all(), len(n.rucs)).Kinds(),
 		texts.Kind{Name: "one letter", Text: func() string { return string(rune('a' + random.IntN(26))) }},
