@@ -76,7 +76,9 @@ func (a *answer) refusal() error {
 			said.Error = "to the host " + target.Host
 		}
 	}
-	return answerError(a.Status, said.Code, said.Error, nothingLeft(a.rateLimit, a.quota))
+	e := answerError(a.Status, said.Code, said.Error, nothingLeft(a.rateLimit, a.quota))
+	e.ofContract = ok
+	return e
 }
 
 // errorBody is the contract's error (docs/contrato.md, 2.6).

@@ -25,6 +25,9 @@ import (
 // The rate of a past date is kept for good, and today's until midnight in Lima. That there is none is
 // kept, for a weekend or a national holiday, for good; for another date until it is normally published
 // (17:00 in Lima), then for 15 minutes at a time during 10 days, and then for a day.
+//
+// A stale answer is one, and marked ([Response].Stale). A batch counts it as a failure ([LotePolicy].MaxFailures),
+// so that an outage stops it.
 type CachePolicy struct {
 	Consulta     time.Duration // a taxpayer: 12 hours
 	Busqueda     time.Duration // the results of a search: 1 hour
@@ -58,6 +61,7 @@ type entry struct {
 	expires  time.Time // zero for never
 	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
 	limit    time.Time // ... but not beyond this
+	instead  *Error    // ... and why it cannot be, without the answer's body; nil where it can
 }
 
 // A clock, also that of another process, may be ahead by this much.
@@ -161,9 +165,9 @@ func (c *cache) makeRoom() {
 // wait for its own timeout.
 const tryAgainAfter = 30 * time.Second
 
-// standIn returns what serves where the service cannot be asked: an answer that came meanwhile, or one
-// that expired. It is nil where an error is better.
-func (c *cache) standIn(k cacheKey, now time.Time) *entry {
+// standIn returns what serves where the service cannot be asked, because of failure: an answer that came
+// meanwhile, or one that expired. It is nil where an error is better.
+func (c *cache) standIn(k cacheKey, now time.Time, failure error) *entry {
 	e := c.get(k)
 	if e == nil || e.serves(now) {
 		return e
@@ -173,7 +177,8 @@ func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 		return nil
 	}
 	held := *e
-	held.held, held.limit = time.Now().Add(tryAgainAfter), limit
+	held.held, held.limit, held.instead = time.Now().Add(tryAgainAfter), limit, copyError(failure)
+	held.instead.body = nil
 	return c.put(k, &held)
 }
 

@@ -67,7 +67,7 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{a, c.strictRUC},
+		Contribuyentes: &ContribuyentesService{a, c.strictRUC, c.respaldo},
 		CPE:            &CPEService{s, c.strictRUC},
 		TipoCambio:     &TipoCambioService{a},
 		sender:         s,
@@ -148,7 +148,7 @@ func (c *Client) CloseIdleConnections() {
 }
 
 // Close waits for what goes on in the background: validations that were sent and whose callers have left,
-// queries that are finished for the cache, and what the [Store] is being told. Then it tells the Store the
+// queries that are finished for the cache, a [Respaldo] that has not returned, and what the [Store] is being told. Then it tells the Store the
 // refusals of SOL credentials that it could not be told before, and closes the idle connections. No
 // goroutine of the Client is left then.
 //

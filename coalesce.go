@@ -46,12 +46,7 @@ type shared struct {
 
 // ask is the path of a question.
 func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOption) (T, error) {
-	return askSet(ctx, a, q, a.settings(opts))
-}
-
-// askSet is ask with the options of its call as settings.
-func askSet[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
-	return hooked(ctx, a.hook, q.key().op, s, func(ctx context.Context, s settings) (T, error) {
+	return hooked(ctx, a.hook, q.key().op, a.settings(opts), func(ctx context.Context, s settings) (T, error) {
 		return askWith(ctx, a, q, s)
 	})
 }
@@ -81,6 +76,9 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 	a.observer.call(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
 	if s.response != nil {
 		*s.response = e.response(a.clock.now())
+	}
+	if s.instead != nil && e.instead != nil {
+		*s.instead = copyError(e.instead)
 	}
 	if err != nil {
 		var none T
@@ -156,12 +154,17 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
 func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
-	if !s.fresh && (errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)) {
-		if e := a.cache.standIn(q.key(), a.clock.now()); e != nil {
+	if !s.fresh && cannotBeAsked(err) {
+		if e := a.cache.standIn(q.key(), a.clock.now(), err); e != nil {
 			return &shared{call: *c, entry: e, kept: true}
 		}
 	}
 	return &shared{call: *c, err: err}
+}
+
+// cannotBeAsked reports whether a call failed since the service did not answer, or the quota is spent.
+func cannotBeAsked(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrQuotaExceeded)
 }
 
 // remember keeps an answer for as long as it may serve, unless lenient reading let a contradiction pass, or

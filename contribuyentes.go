@@ -15,42 +15,9 @@ import (
 // ContribuyentesService looks up and searches taxpayers. It is the Contribuyentes of a [Client].
 type ContribuyentesService struct {
 	asker     *asker
-	strictRUC bool // see WithStrictRUC
+	strictRUC bool     // see WithStrictRUC
+	respaldo  Respaldo // nil for none
 }
-
-// Contribuyente is a taxpayer's full record (docs/contrato.md, 2.1). The texts are the registry's, mostly in
-// upper case; what the registry does not have is "" or "-". It marshals to the contract's JSON.
-type Contribuyente struct {
-	RUC                    string    `json:"ruc"`         // 11 digits
-	RazonSocial            string    `json:"razonSocial"` // business name
-	Estado                 Estado    `json:"estado"`
-	Condicion              Condicion `json:"condicion"`
-	Direccion              string    `json:"direccion"` // full fiscal address
-	Ubigeo                 string    `json:"ubigeo"`    // location code, 6 digits
-	Departamento           string    `json:"departamento"`
-	Provincia              string    `json:"provincia"`
-	Distrito               string    `json:"distrito"`
-	Tipo                   string    `json:"tipo"`                   // taxpayer type
-	ActividadEconomica     string    `json:"actividadEconomica"`     // main economic activity
-	FechaInscripcion       Fecha     `json:"fechaInscripcion"`       // zero where the registry has none
-	FechaInicioActividades Fecha     `json:"fechaInicioActividades"` // zero where the registry has none
-}
-
-// ContribuyenteResumen is a taxpayer as a search shows it (docs/contrato.md, 2.2).
-type ContribuyenteResumen struct {
-	RUC         string    `json:"ruc"`         // 11 digits
-	RazonSocial string    `json:"razonSocial"` // business name
-	Estado      Estado    `json:"estado"`
-	Condicion   Condicion `json:"condicion"`
-}
-
-// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the
-// answer: the receipts of an issuer that is not endanger the tax credit. What is in no list is neither,
-// so an unknown text is never let through.
-func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
-
-// ActivoYHabido reports what [Contribuyente.ActivoYHabido] does.
-func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
 
 // Busqueda is what to search (docs/contrato.md, 4.2).
 type Busqueda struct {
@@ -75,7 +42,22 @@ const (
 // Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
 // operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	return ask(ctx, s.asker, consulta{ruc, s.strictRUC}, opts)
+	return s.consultar(ctx, ruc, s.asker.settings(opts))
+}
+
+// consultar is Consultar with the options of its call as settings.
+func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
+	q := consulta{ruc, s.strictRUC}
+	if set.respaldo == nil && !set.fresh {
+		set.respaldo = s.respaldo
+	}
+	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set settings) (*Contribuyente, error) {
+		c, err := askWith(ctx, s.asker, q, set)
+		if instead := s.asker.standIn(ctx, OpConsultarContribuyente, ruc, set, err); instead != nil {
+			return instead, nil
+		}
+		return c, err
+	})
 }
 
 // consulta is the lookup of a RUC.
@@ -183,19 +165,6 @@ func (q consulta) read(a *answer) (*Contribuyente, error) {
 	}
 	checkTaxpayer(a, c.RazonSocial, c.Estado, c.Condicion)
 	return c, a.contradiction
-}
-
-// checkTaxpayer warns of what is odd in a taxpayer and harms nothing.
-func checkTaxpayer(a *answer, razonSocial string, estado Estado, condicion Condicion) {
-	if name := strings.TrimSpace(razonSocial); name == "" || name == "-" {
-		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
-	}
-	if !estado.known() {
-		a.warn("estado %s is unknown", a.quote(string(estado)))
-	}
-	if !condicion.known() {
-		a.warn("condicion %s is unknown", a.quote(string(condicion)))
-	}
 }
 
 var membersOfResumen = members.NewNames("ruc", "razonSocial", "estado", "condicion")

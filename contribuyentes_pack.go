@@ -1,7 +1,5 @@
 package fiscope
 
-import "time"
-
 // texts returns where the texts of a record are.
 func (c *Contribuyente) texts() [11]*string {
 	return [...]*string{
@@ -17,7 +15,7 @@ func (c *Contribuyente) fechas() [2]*Fecha {
 // pack adds a record to p. Packed, it takes half of its memory.
 func (c *Contribuyente) pack(p packing) packing {
 	for _, f := range c.fechas() {
-		p = p.number(int64(f.year)).number(int64(f.month)).number(int64(f.day))
+		p = p.fecha(*f)
 	}
 	for _, text := range c.texts() {
 		p = p.text(*text)
@@ -28,7 +26,7 @@ func (c *Contribuyente) pack(p packing) packing {
 // unpack fills a record with what pack added.
 func (c *Contribuyente) unpack(u *unpacking) {
 	for _, f := range c.fechas() {
-		*f = Fecha{year: int(u.number()), month: time.Month(u.number()), day: int(u.number())}
+		*f = u.fecha()
 	}
 	for _, text := range c.texts() {
 		*text = u.text()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -17,7 +16,7 @@ type EsperaPolicy struct {
 	MaxAttempts int           // validations: 10
 	Base        time.Duration // the span of the first pause, which doubles from one to the next: 2 seconds
 	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
-	Timeout     time.Duration // no validation begins later than this: 10 minutes
+	Timeout     time.Duration // no validation is sent later than this, whatever it waits for: 10 minutes
 
 	// HastaQueExista waits for a receipt that does not exist yet too: "No Existe" (98) is the usual first answer
 	// right after its issue, and then counts as "En Proceso" does. It is for minutes. A boleta may be informed up
@@ -41,7 +40,7 @@ type FinEspera string
 const (
 	EsperaFinal       FinEspera = "final"        // the answer is neither "En Proceso" nor "Error"
 	EsperaSinIntentos FinEspera = "sin intentos" // MaxAttempts validations were made
-	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would begin, or WithRateLimit let it go, after Timeout or the context's deadline
+	EsperaSinTiempo   FinEspera = "sin tiempo"   // the next would be sent after Timeout or the context's deadline
 	EsperaSinCuota    FinEspera = "sin cuota"    // the quota is spent, or the rest is kept in reserve: Causa says until when
 )
 
@@ -63,11 +62,11 @@ const (
 // those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
 	return hooked(ctx, s.sender.hook, OpEsperarCPE, s.sender.settings(opts), func(ctx context.Context, set settings) (*Espera, error) {
-		return s.esperar(ctx, c, credenciales, p, set, append(slices.Clip(opts), WithResponse(set.response)))
+		return s.esperar(ctx, c, credenciales, p, set)
 	})
 }
 
-func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set settings, opts []CallOption) (*Espera, error) {
+func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set settings) (*Espera, error) {
 	err := cmp.Or(p.check(), set.invalid)
 	if ctx == nil {
 		err = noContext()
@@ -76,8 +75,9 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 		return nil, s.sender.refuse(ctx, OpEsperarCPE, err)
 	}
 	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
+	set.leaveBy = w.end
 	for {
-		result, err := s.Validar(ctx, c, credenciales, opts...)
+		result, err := s.validar(ctx, c, credenciales, set)
 		if w.take(result, err); w.fin != "" {
 			return w.result()
 		}

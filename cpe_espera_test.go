@@ -7,7 +7,9 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -255,6 +257,97 @@ func TestAWaitThatTheLimiterEndsKeepsItsAnswer(t *testing.T) {
 			assert.Nil(t, e)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
+	})
+}
+
+// No validation leaves after Timeout, whatever it waits for meanwhile.
+func TestNoValidationOfAWaitIsSentAfterItsTime(t *testing.T) {
+	slow := func(takes time.Duration) func(context.Context) { return func(context.Context) { time.Sleep(takes) } }
+	for name, test := range map[string]struct {
+		opts []fiscope.Option
+		busy string // the operation of another call, which is under way
+		sent int
+	}{
+		"the limiter":           {[]fiscope.Option{fiscope.WithRateLimit(rate.Every(time.Minute), 1)}, "", 1},
+		"... which lets it go":  {[]fiscope.Option{fiscope.WithRateLimit(rate.Every(9*time.Second), 1)}, "", 2},
+		"another validation":    {nil, "validar", 0},
+		"the last query":        {nil, "consultar", 0},
+		"the Store's word":      {[]fiscope.Option{fiscope.WithStore(newTroubled(map[string]func(context.Context){"Claim": slow(2900 * time.Millisecond)}))}, "", 2},
+		"... of the quota":      {[]fiscope.Option{fiscope.WithStore(newTroubled(map[string]func(context.Context){"Reserve": slow(2900 * time.Millisecond)}))}, "", 2},
+		"another process":       {[]fiscope.Option{fiscope.WithStore(busyFrom(0))}, "", 0},
+		"another process later": {[]fiscope.Option{fiscope.WithStore(busyFrom(1))}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, late, sent, busy := time.Now(), false, 0, false
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					switch {
+					case busy:
+						return after(time.Hour, nil)(r)
+					case r.Method == http.MethodGet:
+						return raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")(r)
+					}
+					sent++
+					late = late || time.Since(start) > 10*time.Second
+					return verdicts(t, "en_proceso")[0](r)
+				}), append(test.opts, fiscope.WithRetry(noRetries()), fiscope.WithTimeout(time.Minute, time.Minute))...)
+				var wg sync.WaitGroup
+				if test.busy != "" {
+					require.NoError(t, operations["consultar"](t.Context(), client)) // a query is left
+					busy = true
+					wg.Go(func() { _ = operations[test.busy](t.Context(), client) })
+					synctest.Wait()
+				}
+				e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Base: 6 * time.Second, Timeout: 10 * time.Second})
+				assert.LessOrEqual(t, time.Since(start), 10*time.Second)
+				assert.False(t, late)
+				assert.Equal(t, test.sent, sent)
+				if test.sent == 0 {
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+				} else {
+					require.NoError(t, err)
+					assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+				}
+				wg.Wait()
+			})
+		})
+	}
+}
+
+func TestAWaitThatAnotherValidationEndsKeepsItsAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := answers(t, verdicts(t, "error")[0], after(time.Hour, nil))
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			time.Sleep(time.Second)
+			_ = validar(t.Context(), client, clave)
+		})
+		e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Base: 6 * time.Second, Timeout: 10 * time.Second})
+		require.NoError(t, err)
+		assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+		assert.Equal(t, fiscope.CodigoError, e.Resultado.Codigo)
+		require.ErrorIs(t, e.Causa, context.DeadlineExceeded)
+		wg.Wait()
+		assert.Len(t, s.seen(), 2)
+	})
+}
+
+// busyFrom returns a Store that says of all claims but the first n that another process tries the credential.
+func busyFrom(n int) *fleetStore {
+	s := newFleetStore()
+	s.claims = append(slices.Repeat([]fiscope.Claim{{State: fiscope.ClaimProven}}, n), fiscope.Claim{State: fiscope.ClaimBusy})
+	return s
+}
+
+// An attempt that left in time is finished.
+func TestAValidationThatLeftInTimeIsFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t, after(20*time.Second, verdicts(t, "aceptado")[0]))
+		for _, credential := range []string{"of which nothing is known", "that is proven"} {
+			e, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: 10 * time.Second})
+			require.NoError(t, err, credential)
+			assert.Equal(t, fiscope.EsperaFinal, e.Fin, credential)
+		}
 	})
 }
 

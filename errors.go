@@ -120,7 +120,8 @@ type Error struct {
 	body  []byte
 	asked time.Time // when the request of the last answer left, in real time; zero where none came
 
-	mayBeKey bool // of a clave that is blocked: what was refused may be the service's key
+	mayBeKey   bool // of a clave that is blocked: what was refused may be the service's key
+	ofContract bool // it is an answer with the error body of the contract
 }
 
 // Body returns the answer that failed, as bytes: at most 4 KiB, without credentials. It is nil where
@@ -292,6 +293,10 @@ func brokenOff(op Operation) *Error {
 	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit broke the call off"), Delivery: DeliveryUnknown}
 }
 
+// errNoTimeLeft is the end of a call whose deadline comes before it may leave: before its place at the limiter, or
+// before the Store has said whether it may.
+var errNoTimeLeft = fmt.Errorf("%w before it may be sent", context.DeadlineExceeded)
+
 // errUnsure is why a validation is not sent that needs the Store's word.
 var errUnsure = errors.New("the Store cannot say what other processes know of this SOL user and clave, and WithSOLStoreRequired asks for that")
 
@@ -315,15 +320,15 @@ func newError(err error, clock clock) (e *Error, classified bool) {
 		}
 		return e, true
 	case errors.Is(err, quota.ErrAway):
-		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: quota.ErrAway}, true
+		return &Error{Err: ErrUnavailable, Message: quota.ErrAway.Error(), cause: err}, true
 	case errors.As(err, &refused):
 		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, clock.until(refused.Until)), mayBeKey: refused.Unexplained || refused.Elsewhere}, true
 	case errors.Is(err, exchange.ErrHeaderTooLong):
 		return notWhole(0, exchange.ErrHeaderTooLong), true
 	case errors.Is(err, errUnsure):
-		return &Error{Err: ErrUnavailable, Message: errUnsure.Error()}, true
+		return &Error{Err: ErrUnavailable, Message: errUnsure.Error(), cause: err}, true
 	case errors.Is(err, solguard.ErrImpatient):
-		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error()}, true
+		return &Error{Err: ErrUnavailable, Message: solguard.ErrImpatient.Error(), cause: err}, true
 	}
 	return &Error{cause: err}, false
 }
@@ -445,6 +450,3 @@ func (e *Error) throttled() bool {
 	}
 	return e.StatusCode == http.StatusTooManyRequests && throttles(remaining, e.RetryAfter)
 }
-
-// isPage reports whether an answer is a page, as a firewall shows it, rather than an error of the service.
-func (e *Error) isPage() bool { return bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")) }

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -98,11 +99,16 @@ func within(ctx context.Context, deadline time.Time, parts time.Duration, least 
 	return context.WithTimeout(ctx, max(least, time.Until(deadline)/parts))
 }
 
-// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service.
+// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service: where that
+// is why the store says nothing, the error is errNoTimeLeft.
 func decide[A any](ctx context.Context, part *remote.Peer, deadline time.Time, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
-	ctx, cancel := within(ctx, deadline, 2, leastDeciding)
+	limited, cancel := within(ctx, deadline, 2, leastDeciding)
 	defer cancel()
-	return remote.Ask(ctx, part, decidingTime, question, late)
+	answer, err := remote.Ask(limited, part, decidingTime, question, late)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil && !errors.Is(err, remote.ErrHangs) {
+		err = errNoTimeLeft
+	}
+	return answer, err
 }
 
 // load returns what the store keeps under the name of an answer, and nil for nothing. A caller with a deadline,

@@ -2,6 +2,8 @@ package fiscope
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/quota"
@@ -12,8 +14,8 @@ import (
 const findingTime = time.Minute
 
 // reserve asks the store for a query of which keep are left to others, for a caller with a deadline, zero for
-// none. It returns nil without a fleet, and where the store hangs or fails: then the client's own gate is all
-// there is, but for a store that is exact.
+// none. It returns nil without a fleet, and where the store hangs or fails, or says nothing in the time that the
+// caller has for it: then the client's own gate is all there is, but for a store that is exact.
 func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Reservation, error) {
 	if f == nil {
 		return nil, nil
@@ -41,6 +43,8 @@ func (f *fleet) reserve(ctx context.Context, deadline time.Time, keep int) (*Res
 			return nil, ctx.Err()
 		case err != nil && f.exact == nil:
 			return nil, nil
+		case errors.Is(err, errNoTimeLeft):
+			return nil, fmt.Errorf("%w: %w", err, quota.ErrAway)
 		case err != nil:
 			return nil, quota.ErrAway
 		case r.Grant == QuotaGranted:

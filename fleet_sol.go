@@ -33,8 +33,8 @@ func hold(attempt time.Duration) time.Duration {
 
 // claim asks the store whether a credential (RUC, usuario and clave) may be sent by this process, and
 // waits, at most for patience, while another process tries it. recent says that this process had it accepted
-// within the last minutes. It returns nil without a fleet, and where the store hangs or fails: then what is known
-// in this process is all there is.
+// within the last minutes. It returns nil without a fleet. Where the store hangs or fails, or says nothing in the time
+// that the caller has for it, the error is errUnsure: then what is known in this process is all there is.
 func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent bool, patience time.Duration) (*solClaim, error) {
 	if f == nil {
 		return nil, nil
@@ -55,8 +55,10 @@ func (f *fleet) claim(ctx context.Context, credential *CredencialesSOL, recent b
 				f.release(ctx, &claim)
 			}
 			return nil, cmp.Or(ctx.Err(), solguard.ErrImpatient)
+		case errors.Is(err, errNoTimeLeft):
+			return nil, fmt.Errorf("%w: %w", err, errUnsure)
 		case err != nil && ctx.Err() == nil:
-			return nil, nil
+			return nil, errUnsure
 		case err == nil && (claim.State == ClaimGranted || claim.State == ClaimProven || claim.State == ClaimRefused):
 			return &claim, nil // any other state is waited for, as ClaimBusy is
 		}

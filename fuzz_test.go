@@ -182,15 +182,15 @@ func (stored) Save(context.Context, string, []byte, time.Duration) error        
 func (stored) Reserve(context.Context, string, int) (r fiscope.Reservation, _ error)      { return r, nil }
 func (stored) Settle(context.Context, string, fiscope.Reservation, fiscope.Outcome) error { return nil }
 
-// saving is a Store that keeps what is saved last.
+// saving is a Store that hands on what is saved.
 type saving struct {
 	stored
-	last *[]byte
+	saved chan<- []byte
 }
 
 func (s saving) Load(context.Context, string) ([]byte, error) { return nil, nil }
 func (s saving) Save(_ context.Context, _ string, value []byte, _ time.Duration) error {
-	*s.last = value
+	s.saved <- value
 	return nil
 }
 
@@ -213,10 +213,13 @@ func FuzzStoredEntry(f *testing.F) {
 		require.NoError(t, client.Close(t.Context()))
 	}
 	for _, answer := range []func(*http.Request) (*http.Response, error){raw(200, record), raw(200, results), raw(200, price), raw(404, contract(f, "consultar_404.json"))} {
-		var last []byte
-		ask(f, saving{last: &last}, answer, func(string, fiscope.Response, error) {})
-		require.NotEmpty(f, last)
-		f.Add(last)
+		saved := make(chan []byte, 3)
+		ask(f, saving{saved: saved}, answer, func(string, fiscope.Response, error) {})
+		close(saved)
+		require.NotEmpty(f, saved)
+		for value := range saved {
+			f.Add(value)
+		}
 	}
 	for _, seed := range []string{"", "null", "{}", "x", `{"v":1,"status":200,"stored":"2026-01-01T00:00:00Z"}`} {
 		f.Add([]byte(seed))

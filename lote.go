@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/batch"
+	"github.com/fiscope/fiscope/internal/solguard"
 )
 
 // The batches. Each of their queries is a Contribuyentes.Consultar or a CPE.Validar, with its guards.
@@ -25,7 +26,7 @@ type LotePolicy struct {
 	From        int      // the position to begin at; the inputs before it are read and passed: 0, the first
 	Window      int      // how many inputs are asked at most, from the lowest that is not delivered on, which bounds what another run pays again: 1000
 	Memory      int      // the inputs among which a duplicate is asked once, see below for what they cost: 100 000; below zero for none
-	MaxFailures int      // inputs in a row for which there is no usable answer, after which it stops: 20; below zero for never
+	MaxFailures int      // inputs in a row for which there is no usable answer, or a stale one or a Respaldo's alone, after which it stops: 20; below zero for never
 	Progress    Progress // what earlier runs were answered, and need not ask again; nil for nothing
 }
 
@@ -74,6 +75,12 @@ func (e *LoteDetenido) Unwrap() error {
 // that was accepted (Warnings): look at it wherever you allow either ([CachePolicy.StaleIfError],
 // [WithLenientReading]).
 //
+// With [WithRespaldo] a line for which the service cannot be asked is answered by that, and marked
+// (Response.FromRespaldo). It counts as the failure that it stands in for: MaxFailures of them in a row stop the
+// batch, with the service's error, another run begins with them, no Progress records them, and a later duplicate is
+// asked anew. So an outage, or a spent quota, is noticed; with a MaxFailures below zero the batch goes on to its
+// end with what the Respaldo has, and stops at a spent quota where that lacks a RUC.
+//
 // What is in flight is bounded by the pace at which results are taken, and the memory by the policy,
 // whatever the number of inputs: a window of positions, and the answers remembered for duplicates. One of these
 // takes 0.2 KB for a receipt, 0.45 KB for a record like the contract's, and 0.7 KB for a RUC that nobody has; the
@@ -84,13 +91,16 @@ func (e *LoteDetenido) Unwrap() error {
 //
 // It stops, after it delivered what was under way, when the quota is spent or the rest is kept in
 // reserve ([WithQuotaReserve]), when the API key is refused, when MaxFailures inputs in a row had no
-// usable answer, and when the context ends, or its deadline comes before [WithRateLimit] lets the next query
-// go. Its last line then holds no input, and its error is a [*LoteDetenido] that says where the next run goes on.
-// What has no answer is asked then: what was not delivered, and the failures in a row, also those that stopped
-// it. Since results come in no order, up to Window - 1 answers may have been delivered from there on, and up
-// to Concurrency more are under way when it is broken off: with a From alone these are paid again, and so is a
-// duplicate of what an earlier run was answered. With a Progress they are not: see there. A 403 that comes
-// as a page, or after the service answered others, is of its input alone, and not a refused key.
+// usable answer, and when the context ends, or its deadline comes before [WithRateLimit] or a [Store] that must be
+// heard lets the next query go. Its last line then holds no input, and its error is a [*LoteDetenido] that says
+// where the next run goes on. What has no answer is asked then: what was not delivered, and the failures in a row,
+// also those that stopped it. Since results come in no order, up to Window - 1 answers may have been delivered from
+// there on, and up to Concurrency more are under way when it is broken off: with a From alone these are paid again,
+// and so is a duplicate of what an earlier run was answered. With a Progress they are not: see there.
+//
+// A stale answer ([CachePolicy.StaleIfError]) is delivered as one, and counts among the failures in a row, since it
+// stands in for one. A 403 without the contract's error body (a firewall's page, a text, nothing), or after the
+// service answered others, is of its input alone, and not a refused key.
 //
 // A 429 that leaves queries, or asks for a minute at most, does not stop it: all wait for what it asks
 // for, at least a second and doubling, and its input is asked again, up to 5 times in all.
@@ -106,7 +116,7 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 		op:     OpConsultarLote,
 		policy: p,
 		ask: func(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
-			return askSet(ctx, s.asker, consulta{ruc, s.strictRUC}, set)
+			return s.consultar(ctx, ruc, set)
 		},
 		key: func(ruc string) (key [rucLen]byte, ok bool) {
 			copy(key[:], ruc)
@@ -120,7 +130,8 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 
 // ValidarLote asks the tax authority for the state of many receipts, with the credentials of one
 // secondary user. It works as ConsultarLote does, and it also stops when the credentials are refused:
-// they are not sent again. What goes on when the loop ends is at most the validation that tries the
+// they are not sent again. A receipt that has to wait for another validation with them, here or in another process,
+// waits for as long as that takes. What goes on when the loop ends is at most the validation that tries the
 // credentials first, see [Client.Close]. "En Proceso" and "Error" are results like any other, see
 // [CPEService.Esperar].
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[DeLote[Comprobante, ResultadoCPE], error] {
@@ -191,13 +202,13 @@ func (l lote[E, K, R]) batch(ctx context.Context, set settings) batch.Batch[E, K
 	b := batch.Batch[E, K, *respondido[R]]{
 		Ask: func(ctx context.Context, input E) (*respondido[R], error) {
 			r, its := new(respondido[R]), set
-			its.response = &r.response
+			its.response, its.instead = &r.response, &r.instead
 			var err error
 			r.resultado, err = l.ask(ctx, input, its)
 			return r, err
 		},
 		Key:   l.key,
-		Judge: func(r *respondido[R], err error) batch.Verdict { return judge(&r.response, err) },
+		Judge: func(r *respondido[R], err error) batch.Verdict { return judge(&r.response, r.instead, err) },
 		Pack: func(r *respondido[R]) string {
 			room = l.pack(room[:0], r, l.sender.clock.now())
 			return string(room)
@@ -233,21 +244,25 @@ func (p LotePolicy) complete() batch.Policy {
 	}
 }
 
-// judge says what the answer to one input means for the others. One of the cache says nothing of the service, and
-// a stale one leaves its input to another run.
-func judge(r *Response, err error) batch.Verdict {
+// judge says what the answer to one input means for the others. One of the cache says nothing of the service. One
+// that stands in for a failure, stale or of a Respaldo, leaves its input to another run.
+func judge(r *Response, instead, err error) batch.Verdict {
 	var e *Error
 	switch {
+	case err == nil && errors.As(instead, &e):
+		return batch.Verdict{Keep: !r.FromRespaldo, Failure: e, Slower: e.throttled(), After: e.RetryAfter}
 	case err == nil, errors.Is(err, ErrNotFound):
-		return batch.Verdict{Keep: true, Record: !r.Stale, Works: !r.FromCache}
+		return batch.Verdict{Keep: true, Record: true, Works: !r.FromCache}
 	case !errors.As(err, &e):
 		return batch.Verdict{}
 	case errors.Is(e, errNoTimeLeft):
 		return batch.Verdict{Stop: true}
+	case errors.Is(e, solguard.ErrImpatient):
+		return batch.Verdict{Waits: true}
 	case e.throttled():
 		return batch.Verdict{Slower: true, After: e.RetryAfter}
 	case errors.Is(e, ErrUnauthorized) && e.StatusCode == http.StatusForbidden:
-		return batch.Verdict{StopAlone: !e.isPage()}
+		return batch.Verdict{StopAlone: e.ofContract}
 	case errors.Is(e, ErrInvalidSOLCredentials), errors.Is(e, ErrUnauthorized), errors.Is(e, ErrQuotaExceeded):
 		return batch.Verdict{Stop: true}
 	}

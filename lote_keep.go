@@ -6,6 +6,7 @@ import "time"
 type respondido[R any] struct {
 	resultado *R // nil where there is an error
 	response  Response
+	instead   error // why a stale answer, or a Respaldo's, is one; nil for any other
 }
 
 // packed is a result that can be kept in little memory.
@@ -20,6 +21,9 @@ func pack[R any, P packed[R]](p packing, r *respondido[R], now time.Time) packin
 	p = p.number(now.Unix()).number(int64(r.response.StatusCode)).number(int64(r.response.Age))
 	for _, is := range [...]bool{r.response.FromCache, r.response.Stale, r.response.Coalesced, r.resultado != nil} {
 		p = p.flag(is)
+	}
+	if p = p.flag(r.response.FromRespaldo); r.response.FromRespaldo {
+		p = p.fecha(r.response.FechaRespaldo)
 	}
 	p = p.number(int64(len(r.response.Warnings)))
 	for _, warning := range r.response.Warnings {
@@ -39,6 +43,9 @@ func unpack[R any, P packed[R]](kept string, now time.Time) *respondido[R] {
 	r.response.Age += max(0, since)
 	r.response.FromCache, r.response.Stale, r.response.Coalesced = u.flag(), u.flag(), u.flag()
 	there := u.flag()
+	if r.response.FromRespaldo = u.flag(); r.response.FromRespaldo {
+		r.response.FechaRespaldo = u.fecha()
+	}
 	for range u.number() {
 		r.response.Warnings = append(r.response.Warnings, u.text())
 	}

@@ -29,7 +29,7 @@ import (
 // An input is recorded when the consumer takes the next line, or the end: handle a line's answer, and store it
 // where it is safe, before you go on. Answers are recorded, ErrNotFound among them, and also those of a receipt
 // that is "En Proceso" or "Error": ask again with [CPEService.Esperar], or with another Progress. Failures are
-// not, nor are stale answers ([CachePolicy.StaleIfError]), nor what is no input at all.
+// not, nor are stale answers ([CachePolicy.StaleIfError]), those of a [Respaldo], nor what is no input at all.
 //
 // So nothing that is recorded is asked again. What was asked and is not recorded when a program is killed, or breaks
 // out of its loop, is: the line at hand and what is under way, together at most as many inputs as the batch's

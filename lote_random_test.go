@@ -65,7 +65,7 @@ func (u *unsteady) RoundTrip(r *http.Request) (*http.Response, error) {
 	case u.draw("error"):
 		return raw(500, "")(r)
 	case u.draw("wall"):
-		return raw(403, "<html>blocked")(r)
+		return raw(403, []string{"<html>blocked", "\ufeff<html>blocked", "blocked", ""}[u.random.IntN(4)])(r)
 	case u.draw("throttled"):
 		return raw(429, "", "Retry-After: 2")(r)
 	case u.draw("spent"):
@@ -127,11 +127,23 @@ func randomBatch(t *testing.T, seed uint64) {
 	if random.IntN(2) == 0 {
 		opts = append(opts, fiscope.WithRateLimit(rate.Limit(1+random.IntN(10)), 1+random.IntN(5)))
 	}
-	switch random.IntN(4) {
+	switch random.IntN(5) {
 	case 0:
 		opts = append(opts, fiscope.WithCoalescing())
 	case 1:
 		opts = append(opts, fiscope.WithCache(fiscope.CachePolicy{}))
+	case 2:
+		opts = append(opts, fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Minute, StaleIfError: time.Duration(random.IntN(48)) * time.Hour}))
+	}
+	if random.IntN(3) == 0 {
+		takes := one(1, 500, 2500)
+		store := newTroubled(map[string]func(context.Context){"Reserve": func(context.Context) {
+			u.mu.Lock()
+			wait := u.random.IntN(takes)
+			u.mu.Unlock()
+			time.Sleep(time.Duration(wait) * time.Millisecond)
+		}})
+		opts[1] = []fiscope.Option{fiscope.WithStore(store), fiscope.WithStore(&exact{troubled: store})}[random.IntN(2)] // it is asked where there is a gate
 	}
 	client := newClient(t, u, opts...)
 	policy := fiscope.LotePolicy{Concurrency: 1 + random.IntN(12), Window: one(0, 1, 5, 40), Memory: memory, MaxFailures: one(0, 2, 5, 30)}
@@ -160,11 +172,14 @@ func randomBatch(t *testing.T, seed uint64) {
 			if !progress {
 				require.NotContains(t, lines[:l.Siguiente], false, said)
 			}
-			if err == nil || errors.Is(err, fiscope.ErrNotFound) {
+			if err == nil && !l.Response.Stale || errors.Is(err, fiscope.ErrNotFound) {
 				answered[l.Entrada] = true
-			} else {
-				failed[l.Entrada] = true
-				require.NotErrorIs(t, err, context.Canceled, said)
+				return
+			}
+			failed[l.Entrada] = true
+			require.NotErrorIs(t, err, context.Canceled, said)
+			if e := (*fiscope.Error)(nil); errors.As(err, &e) && l.Entrada != "x" {
+				require.NotEqual(t, fiscope.DeliveryNotSent, e.Delivery, "%s: %d: %v", said, l.Posicion, err)
 			}
 		})
 		if progress { // what each of the runs before this one may have left unrecorded

@@ -239,21 +239,34 @@ func TestOneQueryGoesUntilTheServiceAnsweredOne(t *testing.T) {
 func TestA403ForOneInputIsItsAlone(t *testing.T) {
 	page := raw(403, "<html><title>403 Forbidden</title>The request was blocked.</html>")
 	plain := raw(403, `{"message":"Forbidden"}`)
+	service := raw(403, `{"error":"La clave no es válida","code":"FORBIDDEN"}`)
+	first := func(r string) bool { return r == ruc(0) }
 	for name, test := range map[string]struct {
 		answer func(*http.Request) (*http.Response, error)
 		which  func(ruc string) bool
 		stops  bool
 		lines  int
 	}{
-		"a page for the first":              {page, func(r string) bool { return r == ruc(0) }, false, 40},
+		"a page for the first":              {page, first, false, 40},
+		"... behind a BOM":                  {raw(403, "\ufeff<html>blocked"), first, false, 40},
+		"... in UTF-16":                     {raw(403, "\xff\xfe<\x00h\x00t\x00m\x00l\x00>\x00"), first, false, 40},
+		"a text for the first":              {raw(403, "Access denied. Reference #18.2f"), first, false, 40},
+		"no word for the first":             {raw(403, ""), first, false, 40},
+		"another's JSON for the first":      {plain, first, false, 40},
+		"a list for the first":              {raw(403, `[{"error":"no"}]`), first, false, 40},
+		"the service's for the first":       {service, first, true, 0},
+		"its code alone":                    {raw(403, `{"code":"FORBIDDEN"}`), first, true, 0},
+		"the service's for one":             {service, func(r string) bool { return r == ruc(7) }, false, 40},
+		"the service's from then on":        {service, func(r string) bool { return r >= ruc(7) }, true, 7 + 5},
 		"a page for one":                    {page, func(r string) bool { return r == ruc(7) }, false, 40},
 		"a text for one":                    {raw(403, "blocked"), func(r string) bool { return r == ruc(7) }, false, 40},
 		"no word for one":                   {raw(403, ""), func(r string) bool { return r == ruc(7) }, false, 40},
 		"JSON for one":                      {plain, func(r string) bool { return r == ruc(7) }, false, 40},
-		"JSON for all: the key":             {plain, func(string) bool { return true }, true, 0},
+		"the service's for all: the key":    {service, func(string) bool { return true }, true, 0},
+		"another's JSON for all":            {plain, func(string) bool { return true }, true, 5},
 		"JSON from then on":                 {plain, func(r string) bool { return r >= ruc(7) }, true, 7 + 5},
-		"a text for all: the key":           {raw(403, "Forbidden"), func(string) bool { return true }, true, 0},
-		"no word for all: the key":          {raw(403, ""), func(string) bool { return true }, true, 0},
+		"a text for all":                    {raw(403, "Forbidden"), func(string) bool { return true }, true, 5},
+		"no word for all":                   {raw(403, ""), func(string) bool { return true }, true, 5},
 		"a page for all":                    {page, func(string) bool { return true }, true, 5},
 		"401 for one: the key":              {raw(401, "<html>"), func(r string) bool { return r == ruc(7) }, true, 7},
 		"403 that shows a spent quota: all": {raw(403, "", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)), func(r string) bool { return r == ruc(7) }, true, 7},
@@ -433,4 +446,85 @@ func TestAnswersOfTheCacheDoNotCountAsTheService(t *testing.T) {
 	require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
 	assert.Zero(t, stopped.Posicion)
 	assert.Equal(t, 4, p.sent()-before)
+}
+
+// Stale answers are lines like any other, and do not hide an outage.
+func TestStaleAnswersAreFailuresInARow(t *testing.T) {
+	spent := raw(429, "", "Retry-After: 3600")
+	for name, test := range map[string]struct {
+		answer func(*http.Request) (*http.Response, error) // while there is trouble
+		steady func(ruc string) bool                       // has none
+		policy fiscope.LotePolicy
+		lines  int
+		next   int
+		reason error // nil for none
+	}{
+		"an outage":             {raw(503, ""), nil, fiscope.LotePolicy{}, 20, 0, fiscope.ErrUnavailable},
+		"... from then on":      {raw(503, ""), func(r string) bool { return r < ruc(7) }, fiscope.LotePolicy{MaxFailures: 5}, 12, 7, fiscope.ErrUnavailable},
+		"... and every other":   {raw(503, ""), func(r string) bool { return r[10]%2 == 0 }, fiscope.LotePolicy{MaxFailures: 2}, 90, 89, nil},
+		"... that stops nobody": {raw(503, ""), nil, fiscope.LotePolicy{MaxFailures: -1}, 90, 0, nil},
+		"a spent quota":         {spent, nil, fiscope.LotePolicy{MaxFailures: 5}, 5, 0, fiscope.ErrQuotaExceeded},
+	} {
+		for _, again := range []time.Duration{time.Second, time.Hour} { // before and after the service is asked again
+			t.Run(fmt.Sprint(name, ", again after ", again), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := newPadron(t)
+					down := false
+					p.answer = func(r string, _ int) (*http.Response, error) {
+						if down && (test.steady == nil || !test.steady(r)) {
+							return test.answer(nil)
+						}
+						return nil, nil
+					}
+					client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{Consulta: time.Second, StaleIfError: 48 * time.Hour}), fiscope.WithRetry(noRetries()), fiscope.WithoutQuotaGate())
+					all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(90), fiscope.LotePolicy{}))
+					time.Sleep(24 * time.Hour)
+					down = true
+					test.policy.Concurrency = 1
+					for range 2 {
+						lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(90), test.policy))
+						assert.Len(t, lines, test.lines)
+						for _, l := range lines {
+							require.NoError(t, l.err)
+							assert.Equal(t, test.steady == nil || !test.steady(l.Entrada), l.Response.Stale)
+						}
+						assert.Equal(t, test.next, lines[len(lines)-1].Siguiente)
+						if test.reason == nil {
+							assert.Nil(t, stopped)
+						} else {
+							require.ErrorIs(t, stopped, test.reason)
+							assert.Equal(t, test.next, stopped.Posicion)
+						}
+						time.Sleep(again)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What a throttling service asks for is waited for, although a stale answer is at hand.
+func TestABatchWithStaleAnswersGoesOnMoreSlowlyToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPadron(t)
+		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}), fiscope.WithRetry(noRetries()))
+		all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{}))
+		time.Sleep(24 * time.Hour)
+		throttled := false
+		p.answer = func(r string, _ int) (*http.Response, error) {
+			if r == ruc(4) && !throttled {
+				throttled = true
+				return raw(429, "", "Retry-After: 40")(nil)
+			}
+			return nil, nil
+		}
+		start := time.Now()
+		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{Concurrency: 1}))
+		require.Nil(t, stopped)
+		assert.GreaterOrEqual(t, time.Since(start), 40*time.Second)
+		for _, l := range lines {
+			require.NoError(t, l.err)
+			assert.False(t, l.Response.Stale, "it was asked again")
+		}
+	})
 }

@@ -400,7 +400,8 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 		lines   int
 	}{
 		"the key is refused":   {raw(401, ""), fiscope.ErrUnauthorized, 1, 0},
-		"forbidden":            {raw(403, ""), fiscope.ErrUnauthorized, 1, 0},
+		"forbidden":            {raw(403, `{"error":"La clave no es válida"}`), fiscope.ErrUnauthorized, 1, 0},
+		"... by another one":   {raw(403, ""), fiscope.ErrUnauthorized, 6, 6},
 		"a redirect":           {raw(302, "", "Location: https://x.example/"), fiscope.ErrRedirect, 6, 6},
 		"another page":         {raw(200, "<html>"), fiscope.ErrMalformedResponse, 6, 6},
 		"the service refuses":  {raw(400, `{"error":"no","code":"OTHER"}`), fiscope.ErrInvalidRequest, 6, 6},

@@ -13,19 +13,23 @@ import (
 )
 
 // Event is one attempt, after its answer was read, or one call that ended without any. One more tells of a
-// SUNAT, UltimoPublicado, MasReciente or Mes that refuses the rate of another date, which lenient reading let pass. It holds
-// no URL and no credential, and but for the Body of its Err no RUC and no name.
+// SUNAT, UltimoPublicado, MasReciente or Mes that refuses the rate of another date, which lenient reading let pass, and
+// one of an answer of a [Respaldo], after those of the failure in whose place it is. It holds no URL and no
+// credential, and but for the Body of its Err no RUC and no name.
 type Event struct {
 	Op         Operation
 	Attempt    int           // from 1 on; 0 where none was made
 	StatusCode int           // 0 where no answer came
 	Code       string        // of an error answer, as in NOT_FOUND
-	Duration   time.Duration // of the attempt; of the call where none was made
+	Duration   time.Duration // of the attempt; of the call where none was made; that a Respaldo took
 	RateLimit  *RateLimit    // as this answer's headers said; nil where none came
 	Delivery   Delivery      // whether the service can have received it
 	Avoided    Avoided       // why no attempt was made; "" where one was
-	Err        error         // what the caller gets, or would if no attempt followed, an [*Error]; nil for a result. See [ErrorClass]
+	Err        error         // what the caller gets, or would if no attempt and no Respaldo followed, an [*Error]; nil for a result. See [ErrorClass]
 	Warnings   []string      // what was odd in an answer that was accepted all the same, in English
+
+	FromRespaldo  bool  // a Respaldo answered: this is no attempt
+	FechaRespaldo Fecha // of its data; zero where it is not known
 }
 
 // Avoided says why a call spent no query.
@@ -75,7 +79,7 @@ func (e Event) own() Event {
 func (e Event) level() slog.Level {
 	switch class := ErrorClass(e.Err); class {
 	case "":
-		if len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were told before
+		if e.FromRespaldo || len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were told before
 			return slog.LevelInfo
 		}
 		return slog.LevelDebug
@@ -91,6 +95,9 @@ func (e Event) level() slog.Level {
 
 // message says in few words what an event is.
 func (e Event) message() string {
+	if e.FromRespaldo {
+		return "fiscope: answered from the Respaldo"
+	}
 	switch e.Avoided {
 	case AvoidedCached:
 		return "fiscope: answered from the cache"
@@ -123,6 +130,9 @@ func (e Event) LogValue() slog.Value {
 	if e.Avoided != avoidedNot {
 		attrs = append(attrs, slog.String("avoided", string(e.Avoided)))
 	}
+	if e.FromRespaldo {
+		attrs = append(attrs, slog.String("respaldo", e.FechaRespaldo.String()))
+	}
 	if e.RateLimit != nil {
 		attrs = append(attrs, slog.String("quota", e.RateLimit.String()))
 	}
@@ -147,6 +157,10 @@ type Response struct {
 	Age        time.Duration // how old an answer from the cache is; 0 for one of the service
 	Stale      bool          // it is older than it should be, since the service cannot be asked: see CachePolicy
 	Coalesced  bool          // the query was another call's, see WithCoalescing
+
+	// A Respaldo answered, since the service cannot be asked: the rest is of that failure. See WithRespaldo.
+	FromRespaldo  bool
+	FechaRespaldo Fecha // of its data; zero where it is not known
 }
 
 // copy returns a Response that shares nothing with r.
@@ -177,6 +191,7 @@ type Stats struct {
 	Retries  int64             // attempts after a call's first
 	Sent     int64             // requests that were written to the network, as far as the transport tells: what may have been charged
 	Avoided  map[Avoided]int64 // calls that spent no query, by reason
+	Respaldo int64             // calls that a Respaldo answered, see WithRespaldo
 }
 
 // observer counts what a client does, and tells the caller's function and logger.
@@ -184,7 +199,7 @@ type observer struct {
 	tell   func(Event)  // nil for none
 	logger *slog.Logger // nil for none
 
-	attempts, retries, sent atomic.Int64
+	attempts, retries, sent, respaldo atomic.Int64
 
 	// Each call counts in one of these alone: the fewer counters it touches, the less do calls on many cores
 	// wait for each other.
@@ -240,6 +255,14 @@ func (o *observer) call(ctx context.Context, e Event) {
 	}
 }
 
+// standIn counts a call that a Respaldo answered, and tells of it.
+func (o *observer) standIn(ctx context.Context, e Event) {
+	o.respaldo.Add(1)
+	if o.watching() {
+		o.event(ctx, e)
+	}
+}
+
 // stats returns the counts so far.
 func (o *observer) stats() Stats {
 	s := Stats{
@@ -247,6 +270,7 @@ func (o *observer) stats() Stats {
 		Attempts: o.attempts.Load(),
 		Retries:  o.retries.Load(),
 		Sent:     o.sent.Load(),
+		Respaldo: o.respaldo.Load(),
 		Avoided: map[Avoided]int64{
 			AvoidedInvalid:     o.invalid.Load(),
 			AvoidedQuota:       o.quota.Load(),

@@ -40,7 +40,8 @@ type config struct {
 	solStore   bool         // a validation needs the store's word
 	cache      *CachePolicy // nil for none
 	coalescing bool
-	store      Store // nil for none
+	respaldo   Respaldo // nil for none
+	store      Store    // nil for none
 	observer   func(Event)
 	logger     *slog.Logger
 	hook       Hook // nil for none
@@ -278,8 +279,8 @@ func WithStore(s Store) Option {
 	})
 }
 
-// WithObserver calls f after every attempt, once its answer was read and before another attempt leaves, and
-// after every call that made none. It is called in the goroutine of the call, or in one of the Client's, where
+// WithObserver calls f after every attempt, once its answer was read and before another attempt leaves, after
+// every call that made none, and after every answer of a [Respaldo]. It is called in the goroutine of the call, or in one of the Client's, where
 // a query is shared or a validation may outlive its caller: f must be quick and safe for concurrent use. See
 // [WithHook] for what needs the context of a call, or its end.
 func WithObserver(f func(Event)) Option {
@@ -327,7 +328,7 @@ func WithClock(now func() time.Time) Option {
 
 // WithLogger logs what an observer sees, with the context of the call whose query it is. At level Debug:
 // results, NOT_FOUND, invalid input, and calls that their caller cancelled. At Info: results of the service
-// with warnings. At Warn: every other error, which is one of the service, or shows that the key, a clave, the
+// with warnings, and those of a Respaldo ([WithRespaldo]). At Warn: every other error, which is one of the service, or shows that the key, a clave, the
 // quota or the base URL needs attention.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {

@@ -1,6 +1,9 @@
 package fiscope
 
-import varint "encoding/binary"
+import (
+	varint "encoding/binary"
+	"time"
+)
 
 // packing is a value in little memory: its numbers and texts, one after the other.
 type packing []byte
@@ -40,6 +43,10 @@ func (p packing) flag(is bool) packing {
 	return append(p, 0)
 }
 
+func (p packing) fecha(f Fecha) packing {
+	return p.number(int64(f.year)).number(int64(f.month)).number(int64(f.day))
+}
+
 // unpacking is what is left to read of a packing, in the order in which it was written.
 type unpacking struct{ rest string }
 
@@ -63,4 +70,8 @@ func (u *unpacking) flag() bool {
 	is := u.rest[0] != 0
 	u.rest = u.rest[1:]
 	return is
+}
+
+func (u *unpacking) fecha() Fecha {
+	return Fecha{year: int(u.number()), month: time.Month(u.number()), day: int(u.number())}
 }

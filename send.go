@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -53,8 +52,10 @@ func follow(c *call) (_ *call, err error) {
 	if c.request.sol == nil {
 		return c, c.exchange()
 	}
-	if c.turn, err = c.sol.enter(c.ctx, c.request.sol); err != nil {
-		return c, err
+	waiting, cancel := c.settings.untilItLeaves(c.ctx)
+	defer cancel()
+	if c.turn, err = c.sol.enter(waiting, c.request.sol); err != nil {
+		return c, tooLate(c.ctx, waiting, err)
 	}
 	if c.turn.here.Alone() {
 		return outlive(c, c.learn)
@@ -84,13 +85,16 @@ func (c *call) exchange() (err error) {
 // attempt is one attempt: behind the quota of this process and of the fleet, and the limiter, whose waits
 // do not count into its time.
 func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err error) {
-	ticket, err := c.quota.Enter(ctx, c.settings.reserve)
+	waiting, cancel := c.settings.untilItLeaves(ctx)
+	defer cancel()
+	defer func() { err = tooLate(ctx, waiting, err) }()
+	ticket, err := c.quota.Enter(waiting, c.settings.reserve)
 	if err != nil {
 		return a, refusedBy(err, number)
 	}
 	var outcome quota.Outcome
 	defer func() { c.quota.Leave(ticket, outcome) }()
-	reservation, err := c.sender.fleet.reserve(ctx, c.settings.deadlineOf(ctx), c.settings.reserve)
+	reservation, err := c.reserve(waiting)
 	if err != nil {
 		outcome = heldBack(err)
 		return a, refusedBy(err, number)
@@ -99,17 +103,21 @@ func (c *call) attempt(ctx context.Context, number int) (a exchange.Answer, err 
 	defer func() {
 		c.sender.fleet.settle(c.ctx, reservation, Outcome{Written: a.Written, StatusCode: a.Status, RateLimit: told})
 	}()
-	if err := c.pace(ctx); err != nil {
+	if err := c.pace(waiting); err != nil {
 		return a, err
 	}
+	sending := ctx
 	if c.turn != nil {
-		if ctx, err = c.turn.depart(ctx); err != nil {
+		if err := c.turn.maySend(waiting); err != nil {
+			return a, err
+		}
+		if sending, err = c.turn.depart(ctx); err != nil {
 			return a, err
 		}
 	}
 	a.Written = 1 // for all that is known, should the transport panic
 	r := c.httpRequest()
-	a = exchange.Once(ctx, c.transport, &r, c.timeout, c.maxBody, c.leaving(number))
+	a = exchange.Once(sending, c.transport, &r, c.timeout, c.maxBody, c.leaving(number))
 	a.Err = notOurs(a.Err)
 	if c.turn != nil {
 		c.turn.returned(c.ctx, a)
@@ -146,8 +154,23 @@ func (c *call) tell(number int) {
 	}
 }
 
-// errNoTimeLeft is the end of a call whose context's deadline comes before its place at the limiter.
-var errNoTimeLeft = fmt.Errorf("%w before the limiter lets it go", context.DeadlineExceeded)
+// tooLate returns why an attempt did not leave, which waited in the context waiting of its call's ctx.
+func tooLate(ctx, waiting context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && waiting.Err() != nil && ctx.Err() == nil {
+		return errNoTimeLeft
+	}
+	return err
+}
+
+// reserve asks the fleet for a query. Of the callers who share it, those with the deadline of the one who began it,
+// or an earlier one, leave where that keeps the Store from saying whether there is one.
+func (c *call) reserve(ctx context.Context) (*Reservation, error) {
+	r, err := c.sender.fleet.reserve(ctx, c.settings.deadlineOf(ctx), c.settings.reserve)
+	if c.progress == nil || !errors.Is(err, errNoTimeLeft) || !c.progress.waits(c, time.Until(c.settings.deadline), err) {
+		return r, err
+	}
+	return c.sender.fleet.reserve(ctx, time.Time{}, c.settings.reserve)
+}
 
 // pace waits for the limiter. Where the context's deadline comes first it says so at once, in the
 // context's own terms.

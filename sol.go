@@ -3,6 +3,7 @@ package fiscope
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -46,17 +47,17 @@ func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, err
 	return &solTurn{guard: g, credential: c, here: turn}, nil
 }
 
-// maySend is asked last before the request is sent, so that what was learned while it waited counts, and
+// maySend is asked after all waits, so that what was learned while it waited counts, and
 // the fleet's claim is not used up by waiting. It asks the fleet each time: others may have been refused since
 // this process was accepted. It waits while another process tries the credential.
 func (t *solTurn) maySend(ctx context.Context) error {
 	recent := !t.here.Alone()
 	claim, err := t.guard.fleet.claim(ctx, t.credential, recent, t.guard.attempt)
 	switch {
-	case err != nil:
+	case errors.Is(err, errUnsure) && t.guard.required:
+		return cmp.Or(t.here.Refused(), err)
+	case err != nil && !errors.Is(err, errUnsure):
 		return err
-	case claim == nil && t.guard.required:
-		return cmp.Or(t.here.Refused(), errUnsure)
 	case claim == nil: // what is known here is all there is
 	case claim.State == ClaimRefused:
 		now := time.Now()
@@ -79,9 +80,6 @@ func (t *solTurn) maySend(ctx context.Context) error {
 // depart is called last before an attempt's request is sent. It returns the request's context, which does
 // not end with the caller where the credential is not proven, or why it may not be sent.
 func (t *solTurn) depart(ctx context.Context) (context.Context, error) {
-	if err := t.maySend(ctx); err != nil {
-		return nil, err
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := ctx.Err(); t.abandoned || err != nil {

@@ -14,8 +14,9 @@ import (
 // called concurrently, in goroutines of the Client, and must heed their context. It does not end with the
 // caller's, but after a time of its own: Load, Save, Settle, Conclude and Forget have a second, and Reserve
 // and Claim 3 seconds. A caller with a deadline waits for these two no longer than half of what he has left,
-// or 1.1 s, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. For a
-// query that callers share, that is the deadline of the one who began it.
+// or 1.1 s, and for Load no longer than a quarter, or 250 ms, and then goes on without the answer. Where that must
+// be there ([ExactStore], [WithSOLStoreRequired]), nothing is sent, and the error is context.DeadlineExceeded too. For
+// a query that callers share, that is the deadline of the one who began it; for Reserve those with a later one wait on.
 //
 // A Store that hangs or errs costs at most a query: the Client goes on as if it had none, unless it is an
 // [ExactStore]. After a Load, a

@@ -43,97 +43,43 @@ func generated(t testing.TB) (file string) {
 	return file
 }
 
-// opened returns the index that is given, or that of a generated registry.
-func opened(t testing.TB) *padron.Index {
-	t.Helper()
-	name := *givenIndex
-	if name == "" {
-		name = filepath.Join(t.TempDir(), "padron.index")
-		_, err := padron.Import(t.Context(), generated(t), name, padron.ImportOptions{})
-		require.NoError(t, err)
-	}
-	x, err := padron.Open(name)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, x.Close()) })
-	return x
-}
-
-// BenchmarkImport makes an index of -padron-rows rows. It tells when each phase began, and the most memory that the
-// process had, where Linux says it.
-func BenchmarkImport(b *testing.B) {
-	file, index := generated(b), filepath.Join(b.TempDir(), "padron.index")
-	for b.Loop() {
-		began, last := time.Now(), ""
-		_, err := padron.Import(b.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
-			if p.Phase != last {
-				b.Logf("%6.1f s  %s: %d rows, %d of %d bytes", time.Since(began).Seconds(), p.Phase, p.Rows, p.Bytes, p.Size)
-				last = p.Phase
+// BenchmarkPadron makes an index of -padron-rows rows, and uses it: lookups, and searches of texts of several kinds,
+// each a new one every time, the best 10 and the best 50. Those of docs/padron.md, beside others, are of padron/compare.
+//
+//	go test ./padron -run '^$' -bench . -padron-rows 18300000 -timeout 1h
+func BenchmarkPadron(b *testing.B) {
+	index := *givenIndex
+	if index == "" {
+		file := generated(b)
+		index = filepath.Join(b.TempDir(), "padron.index")
+		b.Run("import", func(b *testing.B) {
+			for b.Loop() {
+				importForBench(b, file, index)
 			}
-		}})
-		require.NoError(b, err)
+		})
+		if _, err := os.Stat(index); err != nil { // -bench left that out
+			importForBench(b, file, index)
+		}
 	}
-	info, err := os.Stat(index)
-	require.NoError(b, err)
-	b.ReportMetric(float64(info.Size())/1e6, "MB-index")
-	status, _ := os.ReadFile("/proc/self/status")
-	var kilobytes float64
-	if _, after, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
-		fmt.Sscan(string(after), &kilobytes)
-		b.ReportMetric(kilobytes/1e3, "MB-peak")
-	}
-}
-
-// BenchmarkContribuyente looks up RUCs all over the registry.
-func BenchmarkContribuyente(b *testing.B) {
-	x := opened(b)
-	random := rand.New(rand.NewPCG(1, 1))
-	rucs := make([]string, 200_000)
-	for i := range rucs {
-		rucs[i] = x.RUCOfRank(random.IntN(x.Info().Contribuyentes))
-	}
-	b.ReportAllocs()
-	measure(b, func() string { return rucs[random.IntN(len(rucs))] }, func(ruc string) {
-		if _, _, err := x.Contribuyente(context.Background(), ruc); err != nil {
-			b.Fatal(err)
+	b.Run("open", func(b *testing.B) {
+		for b.Loop() {
+			x, err := padron.Open(index)
+			require.NoError(b, err)
+			x.Close()
 		}
 	})
-}
-
-// measure tells how long a call takes in the middle, and at worst of a hundred and of all. The clock is in it.
-func measure(b *testing.B, text func() string, call func(string)) {
-	var took []time.Duration
-	for b.Loop() {
-		text := text()
-		began := time.Now()
-		call(text)
-		took = append(took, time.Since(began))
-	}
-	slices.Sort(took)
-	micros := func(at int) float64 { return float64(took[at].Nanoseconds()) / 1e3 }
-	b.ReportMetric(0, "ns/op") // it has the making of the text
-	b.ReportMetric(micros(len(took)/2), "us-p50")
-	b.ReportMetric(micros(len(took)*99/100), "us-p99")
-	b.ReportMetric(micros(len(took)-1), "us-max")
-}
-
-// BenchmarkOpen opens the index.
-func BenchmarkOpen(b *testing.B) {
-	name := *givenIndex
-	if name == "" {
-		name = filepath.Join(b.TempDir(), "padron.index")
-		_, err := padron.Import(b.Context(), generated(b), name, padron.ImportOptions{})
-		require.NoError(b, err)
-	}
-	for b.Loop() {
-		x, err := padron.Open(name)
-		require.NoError(b, err)
-		x.Close()
-	}
-}
-
-// BenchmarkBuscar searches texts of several kinds, each a new one every time, the best 10 and the best 50.
-func BenchmarkBuscar(b *testing.B) {
-	x := opened(b)
+	x, err := padron.Open(index)
+	require.NoError(b, err)
+	defer x.Close()
+	random := rand.New(rand.NewPCG(1, 1))
+	b.Run("lookup", func(b *testing.B) {
+		b.ReportAllocs()
+		measure(b, func() string { return x.RUCOfRank(random.IntN(x.Info().Contribuyentes)) }, func(ruc string) {
+			if _, _, err := x.Contribuyente(context.Background(), ruc); err != nil {
+				b.Fatal(err)
+			}
+		})
+	})
 	made := texts.New(x.FoldedNames(), x.Info().Contribuyentes)
 	for _, limit := range []int{10, 50} {
 		for _, kind := range made.Kinds() {
@@ -152,16 +98,51 @@ func BenchmarkBuscar(b *testing.B) {
 			})
 		}
 	}
-}
-
-// BenchmarkScan looks for a text in every folded name, in memory: what a search would cost without the index.
-func BenchmarkScan(b *testing.B) {
-	x := opened(b)
-	for b.Loop() {
-		for _, name := range x.FoldedNames() {
-			if bytes.Contains(name, []byte("zzqxw")) {
-				b.Fatal("found")
+	b.Run("scan", func(b *testing.B) { // of all folded names, in memory: what a search would cost without the index
+		for b.Loop() {
+			for _, name := range x.FoldedNames() {
+				if bytes.Contains(name, []byte("zzqxw")) {
+					b.Fatal("found")
+				}
 			}
 		}
+	})
+}
+
+// importForBench tells when each phase began, the index's size, and the most memory that the process had, where Linux says it.
+func importForBench(b *testing.B, file, index string) {
+	began, last := time.Now(), ""
+	_, err := padron.Import(b.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
+		if p.Phase != last {
+			b.Logf("%6.1f s  %s: %d rows, %d of %d bytes", time.Since(began).Seconds(), p.Phase, p.Rows, p.Bytes, p.Size)
+			last = p.Phase
+		}
+	}})
+	require.NoError(b, err)
+	info, err := os.Stat(index)
+	require.NoError(b, err)
+	b.ReportMetric(float64(info.Size())/1e6, "MB-index")
+	status, _ := os.ReadFile("/proc/self/status")
+	var kilobytes float64
+	if _, after, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
+		fmt.Sscan(string(after), &kilobytes)
+		b.ReportMetric(kilobytes/1e3, "MB-peak")
 	}
+}
+
+// measure tells how long a call takes in the middle, and at worst of a hundred and of all. The clock is in it.
+func measure(b *testing.B, text func() string, call func(string)) {
+	var took []time.Duration
+	for b.Loop() {
+		text := text()
+		began := time.Now()
+		call(text)
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	micros := func(at int) float64 { return float64(took[at].Nanoseconds()) / 1e3 }
+	b.ReportMetric(0, "ns/op") // it has the making of the text
+	b.ReportMetric(micros(len(took)/2), "us-p50")
+	b.ReportMetric(micros(len(took)*99/100), "us-p99")
+	b.ReportMetric(micros(len(took)-1), "us-max")
 }

@@ -51,7 +51,7 @@ func (b *builder) add(r *row) error {
 	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.restBytes > math.MaxUint32 {
 		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
 	}
-	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, uint32(r.line), b.folded, b.rest})
+	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, number32(r.line), b.folded, b.rest})
 }
 
 // replaceRows returns the lines of the rows that a later one of the same RUC replaces.

@@ -33,27 +33,27 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 		order = inOrder(order[:0], text, b.replaced)
 		for _, o := range order {
 			p, _ := readPending(text[o.at:])
-			nameAt.number(uint32(len(names)))
+			nameAt.number(number32(len(names)))
 			rowAt.number(used)
-			row = appendRow(row[:0], p.ruc, uint32(len(names)), len(p.folded), p.rest)
+			row = appendRow(row[:0], p.ruc, number32(len(names)), len(p.folded), p.rest)
 			rows.write(row)
 			slot := slotOf(p.ruc, len(rucs))
 			for rucs[slot] != 0 {
 				slot = (slot + 1) & (len(rucs) - 1)
 			}
 			rucs[slot] = used + 1
-			used += uint32(len(row))
+			used += number32(len(row))
 			names = append(append(names, p.folded...), '\n')
 			b.out.header.Contribuyentes++
 		}
 	}
-	nameAt.number(uint32(len(names)))
+	nameAt.number(number32(len(names)))
 	for _, w := range []*sectionWriter{nameAt, rowAt, rows} {
 		if err := w.finish(); err != nil {
 			return nil, err
 		}
 	}
-	return names[:len(names)], cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
+	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
 }
 
 // placed is where a pending row stands, with what its rank depends on.
@@ -69,7 +69,7 @@ func inOrder(order []placed, text []byte, replaced []int) []placed {
 	for at := 0; at < len(text); {
 		p, size := readPending(text[at:])
 		if _, was := slices.BinarySearch(replaced, int(p.line)); !was {
-			next := placed{p.ruc, uint32(len(p.folded)), uint32(at)}
+			next := placed{p.ruc, number32(len(p.folded)), number32(at)}
 			sorted = sorted && (len(order) == 0 || compare(order[len(order)-1], next) < 0)
 			order = append(order, next)
 		}

@@ -35,7 +35,7 @@ func (r *rucs) replaced() []int {
 	var lines []int
 	for i := 1; i < len(r.keys); i++ {
 		if r.keys[i]>>lineBits == r.keys[i-1]>>lineBits {
-			lines = append(lines, int(r.keys[i-1]&(1<<lineBits-1))) //nolint:gosec // it was an int
+			lines = append(lines, int(r.keys[i-1]&(1<<lineBits-1)))
 		}
 	}
 	slices.Sort(lines)

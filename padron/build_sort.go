@@ -12,7 +12,7 @@ import (
 )
 
 // sortPlaces returns places sorted by the first sortedBytes of the text that begins at each in the names, up to the end
-// of its name, and then by place. There must be room for eight bytes behind the names. The places are gone through twice.
+// of its name, and then by place. None is at such an end. There must be room for eight bytes behind the names. The places are gone through twice.
 func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]uint32, error) {
 	names = names[:len(names)+8] // keyAt looks at eight bytes
 	// Those of two first bytes together, then each two bytes alone.
@@ -40,7 +40,7 @@ func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]u
 					from = ends[two-1]
 				}
 				part := sorted[from:ends[two]]
-				if len(part) < 2 || byte(two>>8) == '\n' || byte(two) == '\n' {
+				if len(part) < 2 || two>>8 == '\n' || two&0xFF == '\n' {
 					continue // they are sorted by place
 				}
 				keys = slices.Grow(keys[:0], len(part))
@@ -95,7 +95,7 @@ func keyAt(names []byte, at uint32) uint64 {
 	key := binary.BigEndian.Uint64(names[at:])
 	if holdsEnd(key) {
 		for shift := 56; shift >= 0; shift -= 8 {
-			if byte(key>>shift) == '\n' {
+			if key>>shift&0xFF == '\n' {
 				return key >> shift << shift
 			}
 		}

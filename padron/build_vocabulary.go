@@ -56,7 +56,7 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 			if len(words) == cap(words) {
 				words = slices.Grow(words, max(1<<10, len(words)))
 			}
-			words = append(words, word{at, [4]uint32{uint32(from), uint32(i), uint32(fromOther), uint32(j)}})
+			words = append(words, word{at, [4]uint32{number32(from), number32(i), number32(fromOther), number32(j)}})
 		}
 	}
 	slices.SortFunc(words, func(a, b word) int { return cmp.Compare(a.at, b.at) })
@@ -102,7 +102,7 @@ func insideOf(names []byte, at uint32) iter.Seq[uint32] {
 			if r >= utf8.RuneSelf {
 				r, size = utf8.DecodeRune(names[at:])
 			}
-			at += uint32(size)
+			at += number32(size)
 			if !relevance.OfWord(r) || names[at] == ' ' || names[at] == '\n' || !yield(at) {
 				return
 			}

@@ -53,7 +53,7 @@ func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string
 func beginningsOf(names []byte) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := 0; at < len(names); at += bytes.IndexByte(names[at:], '\n') + 1 {
-			if names[at] != '\n' && !yield(uint32(at)) {
+			if names[at] != '\n' && !yield(number32(at)) {
 				return
 			}
 		}
@@ -76,7 +76,7 @@ func otherWordsOf(names []byte) iter.Seq[uint32] {
 			if before >= utf8.RuneSelf && isInside(names, at) {
 				continue
 			}
-			if !yield(uint32(at)) {
+			if !yield(number32(at)) {
 				return
 			}
 		}

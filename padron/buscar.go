@@ -73,7 +73,7 @@ func (s *search) add(place uint32) {
 // rankOf returns the rank whose name holds a place.
 func (x *Index) rankOf(place uint32) uint32 {
 	after := sort.Search(x.nameAt.len(), func(rank int) bool { return x.nameAt.at(rank) > place })
-	return uint32(after) - 1
+	return number32(after - 1)
 }
 
 // busy counts work, in looks at a place or so, and now and then asks whether the caller still waits.
@@ -110,7 +110,7 @@ func (s *search) beginsWord() error {
 // the occurrences of the word.
 func (s *search) addRanges() error {
 	for !s.full() {
-		place, list, _, ok := s.ranges.next()
+		place, list, ok := s.ranges.next()
 		if !ok {
 			break
 		}

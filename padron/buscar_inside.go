@@ -12,7 +12,7 @@ var costs = struct {
 	word  int // a look for the occurrences of a word
 }{100, 2000}
 
-// insideWord finds the names with the text at a place that begins no word.
+// insideWord finds the names with the text at a place that begins no word. Those where it begins one are found already.
 func (s *search) insideWord() error {
 	list := &s.inner
 	head, rest, more := bytes.Cut(s.text, []byte{' '})
@@ -22,7 +22,7 @@ func (s *search) insideWord() error {
 		return s.addRanges()
 	}
 	if len(rest) == 0 || rest[0] == ' ' { // beside a character that is folded to nothing: rest begins no word
-		return s.walk(0, len(s.names), s.isInside)
+		return s.walk(0, len(s.names), s.isAnywhere)
 	}
 	// The text is the end of a word and the beginning of the next one.
 	next, nextEnd := s.words.span(s.names, 0, s.words[0].len(), 0, rest)
@@ -39,7 +39,7 @@ func (s *search) insideWord() error {
 	if cost < len(s.names) {
 		walked = cost / 2
 	}
-	if err := s.walk(0, walked, s.isInside); err != nil || s.full() || walked == len(s.names) {
+	if err := s.walk(0, walked, s.isAnywhere); err != nil || s.full() || walked == len(s.names) {
 		return err
 	}
 	if places*costs.place > words*costs.word {
@@ -62,10 +62,10 @@ func (s *search) addAfter(head []byte, from, to, after int) error {
 		}
 		space := int(s.words[0].at(i)) - 1
 		begin := space - len(head)
-		if begin < after || begin >= beyond || s.names[space] != ' ' || !bytes.Equal(s.names[begin:space], head) || !s.isInside(begin) {
+		if begin < after || begin >= beyond || s.names[space] != ' ' || !bytes.Equal(s.names[begin:space], head) {
 			continue
 		}
-		rank := s.rankOf(uint32(begin))
+		rank := s.rankOf(number32(begin))
 		at, found := slices.BinarySearch(best, rank)
 		if found || slices.Contains(s.ranks, rank) {
 			continue

@@ -26,7 +26,7 @@ func (s *search) walk(from, to int, accept func(at int) bool) error {
 				break
 			}
 			if at += skipped; accept(at) {
-				s.add(uint32(at))
+				s.add(number32(at))
 			}
 			at++
 		}
@@ -45,7 +45,7 @@ func (s *search) walkLong() error {
 		})
 		long[i].from, long[i].to = int(s.nameAt.at(from)), int(s.nameAt.at(ranks[1]))
 	}
-	for _, accept := range []func(at int) bool{s.isWhole, s.isBeginning, s.isWord, s.isInside} {
+	for _, accept := range []func(at int) bool{s.isWhole, s.isBeginning, s.isWord, s.isAnywhere} {
 		for _, names := range long {
 			if err := s.walk(names.from, names.to, accept); err != nil {
 				return err
@@ -63,9 +63,9 @@ func (s *search) isWhole(at int) bool {
 func (s *search) isBeginning(at int) bool { return at == 0 || s.names[at-1] == '\n' }
 
 // isWord reports whether a place is the beginning of a word.
-func (s *search) isWord(at int) bool { return !s.isInside(at) }
+func (s *search) isWord(at int) bool { return !isInside(s.names, at) }
 
-func (s *search) isInside(at int) bool { return isInside(s.names, at) }
+func (s *search) isAnywhere(int) bool { return true }
 
 // isInside reports whether a place stands after a character of a word, as relevance has it.
 func isInside(names []byte, at int) bool {

@@ -38,7 +38,7 @@ func newDraft(index string) (*draft, error) {
 	}
 	d := &draft{File: file, index: index}
 	if err = file.Truncate(0); err == nil {
-		d.rows, err = os.OpenFile(index+draftRowsSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+		d.rows, err = os.OpenFile(index+draftRowsSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // beside the caller's own
 	}
 	if err != nil {
 		d.discard()
@@ -62,36 +62,39 @@ func lockDraft(name string) (*os.File, error) {
 		}
 		mine, err := file.Stat()
 		if err != nil {
-			file.Close()
+			_ = file.Close()
 			return nil, err
 		}
 		if there, err := os.Stat(name); err == nil && os.SameFile(mine, there) {
 			return file, nil
 		}
-		file.Close()
+		_ = file.Close()
 	}
 }
 
-// keep puts the file in the place of the index, when it is on the disk. An error leaves the old index.
+// keep puts the file in the place of the index, when it is on the disk. An error leaves the old index, and nothing else.
 func (d *draft) keep() error {
 	mode := fs.FileMode(0o644) // a public registry
 	if info, err := os.Stat(d.index); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if err := errors.Join(d.Chmod(mode), d.Sync()); err != nil {
-		return err
+	_ = d.Chmod(mode) // some file systems have none
+	err := d.Sync()
+	if runtime.GOOS == "windows" { // where an open file cannot be renamed
+		_ = d.Close()
 	}
-	if runtime.GOOS == "windows" { // where an open file cannot be renamed, nor a foreign one be opened meanwhile
-		d.Close()
+	if err == nil {
+		err = os.Rename(d.Name(), d.index)
 	}
-	if err := os.Rename(d.Name(), d.index); err != nil {
+	if err != nil {
+		d.discard()
 		return err
 	}
 	d.closeRows()
-	d.Close()
+	_ = d.Close()
 	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // so that the name is on the disk too, where that can be
 		_ = folder.Sync()
-		folder.Close()
+		_ = folder.Close()
 	}
 	return nil
 }
@@ -100,15 +103,15 @@ func (d *draft) keep() error {
 func (d *draft) discard() {
 	d.closeRows()
 	if runtime.GOOS == "windows" {
-		d.Close()
+		_ = d.Close()
 	}
 	_ = os.Remove(d.Name())
-	d.Close()
+	_ = d.Close()
 }
 
 func (d *draft) closeRows() {
 	if d.rows != nil {
-		d.rows.Close()
+		_ = d.rows.Close()
 		_ = os.Remove(d.rows.Name())
 	}
 }

@@ -142,6 +142,20 @@ func TestWhereNoIndexIsMade(t *testing.T) {
 	}
 }
 
+// TestAnIndexThatCannotTakeItsPlace leaves nothing beside it.
+func TestAnIndexThatCannotTakeItsPlace(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	index := filepath.Join(dir, "padron.index")
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{Progress: func(p padron.Progress) {
+		if p.Phase == padron.PhaseInner {
+			assert.NoError(t, os.MkdirAll(filepath.Join(index, "a folder"), 0o700))
+		}
+	}})
+	require.ErrorContains(t, err, index)
+	require.NoError(t, os.RemoveAll(index))
+	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+}
+
 // TestTheOldIndexServes while the new one takes its place, and after that.
 func TestTheOldIndexServes(t *testing.T) {
 	dir := folder(t, map[string]string{"old.txt": registryText, "new.txt": strings.ReplaceAll(registryText, "GLORIA S.A.", "LECHE S.A.")})

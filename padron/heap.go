@@ -29,11 +29,11 @@ func (h *placeRanges) add(p *sortedPlaces, l, r int) {
 	}
 }
 
-// next takes the least place of all, and returns it with its index in its list.
-func (h *placeRanges) next() (place uint32, of *sortedPlaces, at int, ok bool) {
+// next takes the least place of all, and returns it with its list.
+func (h *placeRanges) next() (place uint32, of *sortedPlaces, ok bool) {
 	s := *h
 	if len(s) == 0 {
-		return 0, nil, 0, false
+		return 0, nil, false
 	}
 	top := s[0]
 	last := len(s) - 1
@@ -42,7 +42,7 @@ func (h *placeRanges) next() (place uint32, of *sortedPlaces, at int, ok bool) {
 	h.sink()
 	h.add(top.places, top.l, top.at)
 	h.add(top.places, top.at+1, top.r)
-	return top.place, top.places, top.at, true
+	return top.place, top.places, true
 }
 
 // sink moves the first placeRange down to its place.

@@ -45,7 +45,7 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 	if err != nil {
 		return report, fmt.Errorf("padron: %w", err)
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	report.SHA256, report.Fecha = in.sha256, in.fecha
 	if err := isAnotherFile(in.file, index); err != nil {
 		return report, err

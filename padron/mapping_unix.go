@@ -22,7 +22,7 @@ func mapFile(file *os.File) (content []byte, unmap func() error, err error) {
 	case info.Size() > math.MaxInt:
 		return nil, nil, errors.New("too large for a program of 32 bits")
 	}
-	content, err = syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED) //nolint:gosec // a file's descriptor
+	content, err = syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}

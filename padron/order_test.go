@@ -164,7 +164,7 @@ func TestOrder(t *testing.T) {
 					want := scan(list, text, limit)
 					inMemory, err := registry.Buscar(t.Context(), text, limit)
 					require.NoError(t, err)
-					require.Equal(t, len(want), len(inMemory))
+					require.Len(t, inMemory, len(want))
 					for i, c := range inMemory {
 						require.Equal(t, want[i], c.RUC, "the scan of this test is not the registry's: %q", text)
 					}
@@ -172,5 +172,20 @@ func TestOrder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLongWordsAlike finds what stands after more of a word than the index is sorted by.
+func TestLongWordsAlike(t *testing.T) {
+	var rows []padron.RowForTest
+	for i, end := range []string{"b", "b", "c", "b", "b d", "b e", "c d", "b d", "b f"} {
+		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("20%09d", i), Nombre: strings.Repeat("a", 300) + end, Estado: "ACTIVO"})
+	}
+	x, list := indexOf(t, rows), scannable(rows)
+	for _, ways := range [][2]int{{100, 2000}, {0, 1}, {1, 0}} {
+		defer padron.SetCosts(ways[0], ways[1])()
+		for _, text := range []string{"ab", "ac", "c", "b d", "ac d", "b e", "b f", "a", strings.Repeat("a", 250) + "b d", strings.Repeat("a", 255) + "c"} {
+			require.Equal(t, scan(list, text, 20), search(t, x, text, 20), "%q", text)
+		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 const rucSize = 5
 
 func appendRUC(dst []byte, ruc uint64) []byte {
-	return append(dst, byte(ruc>>32), byte(ruc>>24), byte(ruc>>16), byte(ruc>>8), byte(ruc))
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], ruc)
+	return append(dst, b[8-rucSize:]...)
 }
 
 func rucOf(row []byte) uint64 {

@@ -19,9 +19,10 @@ import (
 // source is a file that holds a registry: the zip in which it is published, or its text.
 type source struct {
 	file   *os.File
-	member *zip.File // nil where the file is the text
-	size   int64     // of the text, in bytes
-	sha256 string    // of the file as it is; 64 hexadecimal digits
+	info   os.FileInfo // when it was opened
+	member *zip.File   // nil where the file is the text
+	size   int64       // of the text, in bytes
+	sha256 string      // of the file as it is; 64 hexadecimal digits
 	fecha  fiscope.Fecha
 }
 
@@ -49,14 +50,13 @@ func (s *source) Close() error { return s.file.Close() }
 // inspect finds the text in the file, its size, its date and the file's SHA-256.
 func (s *source) inspect(ctx context.Context) error {
 	info, err := s.file.Stat()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case info.Size() == 0:
+	}
+	if info.Size() == 0 {
 		return errors.New("it is empty: the download went wrong, try again")
 	}
-	s.size = info.Size()
-	s.fecha = fiscope.FechaEnLima(info.ModTime())
+	s.info, s.size, s.fecha = info, info.Size(), fiscope.FechaEnLima(info.ModTime())
 	if err := s.findMember(); err != nil {
 		return err
 	}
@@ -130,6 +130,9 @@ func (s *source) rows(ctx context.Context, report *Report, read func(bytes int),
 	if err := readRows(ctx, in, isUTF8, report, read, each); err != nil {
 		return err
 	}
+	if info, err := s.file.Stat(); err != nil || info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime()) {
+		return fmt.Errorf("%s: it was written while it was read: try again when that is over", s.file.Name())
+	}
 	if report.Rows == 0 {
 		return fmt.Errorf("%s: it has a header, and no row", s.file.Name())
 	}
@@ -161,7 +164,7 @@ func (s *source) isUTF8(ctx context.Context) (bool, error) {
 // text opens the text at its beginning.
 func (s *source) text() (io.ReadCloser, error) {
 	if s.member == nil {
-		return io.NopCloser(&textReader{in: io.NewSectionReader(s.file, 0, 1<<62), source: s}), nil
+		return io.NopCloser(io.NewSectionReader(s.file, 0, s.size)), nil
 	}
 	in, err := s.member.Open()
 	if err != nil {
@@ -170,31 +173,25 @@ func (s *source) text() (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{&textReader{in: in, source: s}, in}, nil
+	}{&memberReader{in: in, source: s}, in}, nil
 }
 
-// textReader reads a source's text. Its errors name the file, and a text that is shorter or longer than the source
-// told is one.
-type textReader struct {
+// memberReader reads the text in a zip. Its errors name the file and say what to do.
+type memberReader struct {
 	in     io.Reader
 	source *source
 	done   int64
 }
 
-func (r *textReader) Read(p []byte) (int, error) {
+func (r *memberReader) Read(p []byte) (int, error) {
 	n, err := r.in.Read(p)
 	r.done += int64(n)
 	switch {
-	case err == nil:
-		return n, nil
-	case errors.Is(err, io.EOF) && r.source.member == nil && r.done != r.source.size:
-		err = fmt.Errorf("it had %d bytes, and now has %d: it is written while it is read", r.source.size, r.done)
-	case errors.Is(err, io.EOF):
+	case err == nil || errors.Is(err, io.EOF):
 		return n, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("its zip ends after %d of the text's %d bytes, the download went wrong: try again: %w", r.done, r.source.size, err)
-	case r.source.member != nil:
-		err = fmt.Errorf("its zip is damaged, the download went wrong: try again: %w", err)
+		return n, fmt.Errorf("%s: its zip ends after %d of the text's %d bytes, the download went wrong: try again: %w",
+			r.source.file.Name(), r.done, r.source.size, err)
 	}
-	return n, fmt.Errorf("%s: %w", r.source.file.Name(), err)
+	return n, fmt.Errorf("%s: its zip is damaged, the download went wrong: try again: %w", r.source.file.Name(), err)
 }

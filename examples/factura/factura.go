@@ -51,6 +51,7 @@ type cliente struct {
 	Condicion     fiscope.Condicion `json:"condicion"`
 	ActivoYHabido bool              `json:"activoYHabido"`
 	Antiguedad    string            `json:"antiguedad,omitempty"` // where it is older than it should be
+	DatosDel      fiscope.Fecha     `json:"datosDel,omitzero"`    // where it is of a registry at hand: the day of that
 }
 
 const maxLineas = 500
@@ -160,6 +161,9 @@ func (s *servicio) cliente(ctx context.Context, ruc string) (*cliente, error) {
 	if resp.Stale {
 		nuestro.Antiguedad = resp.Age.Round(time.Minute).String()
 	}
+	if resp.FromRespaldo { // ActivoYHabido speaks of that day
+		nuestro.DatosDel = resp.FechaRespaldo
+	}
 	return nuestro, nil
 }
 
@@ -172,6 +176,9 @@ func (c *cliente) advertencias() []string {
 	}
 	if c.Antiguedad != "" {
 		a = append(a, "los datos del cliente tienen "+c.Antiguedad+": el servicio no responde")
+	}
+	if !c.DatosDel.IsZero() {
+		a = append(a, "los datos del cliente son del padrón del "+c.DatosDel.String()+": el servicio no responde")
 	}
 	return a
 }

@@ -111,6 +111,34 @@ func TestSolesNeedNoRate(t *testing.T) {
 	}
 }
 
+// padron is a registry with one taxpayer, who is not habido.
+type padron struct{}
+
+func (padron) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+	c := fiscope.Contribuyente{RUC: "20100070970", RazonSocial: "EMPRESA DEL PADRON S.A.", Estado: "ACTIVO", Condicion: "NO HABIDO"}
+	if ruc != c.RUC {
+		return nil, fiscope.Fecha{}, fiscope.ErrNotFound
+	}
+	return &c, fiscope.NewFecha(2026, time.November, 18), nil
+}
+
+// While the service is down, a customer of the registry is one of an earlier day, and the invoice says so.
+func TestACustomerOfTheRegistry(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)))
+	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(501))
+	client := srv.Client(fiscope.WithRespaldo(padron{}))
+	defer client.CloseIdleConnections()
+	const invoice = `{"ruc":"20100070970","fecha":"2026-11-20","moneda":"PEN","lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":"100"}]}`
+	r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(invoice))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	nuevoServicio(client, srv.Now, slog.New(slog.DiscardHandler)).rutas().ServeHTTP(w, r)
+	assert.Equal(t, 200, w.Code, w.Body.String())
+	assert.Contains(t, w.Body.String(), `"datosDel": "2026-11-18"`)
+	assert.Contains(t, w.Body.String(), "el cliente está ACTIVO, NO HABIDO")
+	assert.Contains(t, w.Body.String(), "son del padrón del 2026-11-18")
+}
+
 // What can be known is refused before a query is spent.
 func TestWhatIsRefusedCostsNothing(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)), mockserver.WithFrozenClock())

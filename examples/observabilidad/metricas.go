@@ -48,6 +48,9 @@ func nuevasMetricas(t telemetria) (*metricas, error) {
 func (m *metricas) observar(e fiscope.Event) {
 	ctx := context.Background() // an event is of no trace: its span is that of the attempt
 	op := attribute.String("fiscope.operation", string(e.Op))
+	if e.FromRespaldo {
+		return // the attempts in whose place it is were told before, and the spans show it
+	}
 	if e.Avoided != "" {
 		m.evitadas.Add(ctx, 1, metric.WithAttributes(op, attribute.String("fiscope.reason", string(e.Avoided))))
 		return

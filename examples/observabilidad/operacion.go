@@ -26,6 +26,7 @@ func operaciones(tracer trace.Tracer) fiscope.Hook {
 			span.SetAttributes(
 				attribute.Int("fiscope.attempts", resp.Attempts),
 				attribute.Bool("fiscope.from_cache", resp.FromCache),
+				attribute.Bool("fiscope.from_respaldo", resp.FromRespaldo),
 			)
 			if err == nil {
 				return

@@ -35,8 +35,10 @@ type Verdict struct {
 	Record    bool          // other runs need not ask for it
 	Works     bool          // the service itself answered, and takes the key
 	Local     bool          // it says nothing of the service
+	Failure   error         // what an answer stands in for, which counts as a failure all the same; nil for nothing
 	Stop      bool          // all that follow would be answered the same
 	StopAlone bool          // it is Stop where the service has not answered another
+	Waits     bool          // it was not asked, since others go first: ask again
 	Slower    bool          // ask again, after a pause of the whole batch
 	After     time.Duration // the shortest pause
 }

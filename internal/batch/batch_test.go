@@ -29,6 +29,7 @@ var (
 	errSlower  = errors.New("slower")
 	errKept    = errors.New("known before") // an answer that is not the service's
 	errDoubt   = errors.New("the end, or this one's alone")
+	errOthers  = errors.New("others go first")
 )
 
 func judge(_ int, err error) batch.Verdict {
@@ -41,6 +42,7 @@ func judge(_ int, err error) batch.Verdict {
 		Stop:      errors.Is(err, errEnd),
 		StopAlone: errors.Is(err, errDoubt),
 		Slower:    errors.Is(err, errSlower),
+		Waits:     errors.Is(err, errOthers),
 		After:     10 * time.Second,
 	}
 }
@@ -161,6 +163,29 @@ func TestWhatStopsABatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// It is delivered, and stops the batch as the failure does in whose place it is.
+func TestAnAnswerThatStandsInForAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := answers(func(context.Context, int) error { return nil })
+		b.Judge = func(square int, err error) batch.Verdict {
+			if square >= 25 {
+				return batch.Verdict{Failure: errDown}
+			}
+			return judge(square, err)
+		}
+		p := policy
+		p.Concurrency = 1
+		last := batch.Line[int, int]{}
+		low, err := b.Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
+			last = l
+			return true
+		})
+		require.ErrorIs(t, err, errDown)
+		assert.Equal(t, 5, low)
+		assert.Equal(t, batch.Line[int, int]{Position: 7, Input: 7, Answer: 49, Next: 5}, last)
+	})
 }
 
 func TestTheFirstQueryGoesAlone(t *testing.T) {
@@ -382,7 +407,7 @@ func TestWhereTheNextRunGoesOn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				last := 0
 				next, err := answers(func(_ context.Context, in int) error {
-					time.Sleep(time.Duration(max(1, test.seconds[in])) * time.Second)
+					time.Sleep(time.Duration(max(1, test.seconds[in]))*time.Second + time.Duration(in)*time.Millisecond) // in order
 					if test.fails(in) {
 						return errDown
 					}
@@ -439,4 +464,158 @@ func TestWhatIsDoneIsPassed(t *testing.T) {
 			assert.Equal(t, test.recorded, recorded)
 		})
 	}
+}
+
+// What stands in for a failure is delivered as the answer that it is.
+func TestWhatStandsInForFailuresStopsABatch(t *testing.T) {
+	b := answers(func(context.Context, int) error { return nil })
+	b.Judge = func(square int, err error) batch.Verdict {
+		if square >= 5*5 {
+			return batch.Verdict{Keep: true, Failure: errDown}
+		}
+		return judge(square, err)
+	}
+	p := policy
+	p.Concurrency = 1
+	lines := 0
+	next, err := b.Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
+		lines++
+		assert.Equal(t, l.Input*l.Input, l.Answer)
+		return assert.NoError(t, l.Err)
+	})
+	assert.Equal(t, errDown, err)
+	assert.Equal(t, 5, next)
+	assert.Equal(t, 5+p.MaxFailures, lines)
+}
+
+func TestWhoWaitsForOthersIsAskedAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		tries   int // in which others go first, for input 2
+		answer  func(in int) error
+		limit   time.Duration // of the context
+		lines   int
+		next    int
+		stopped error
+	}{
+		"until it is its turn":   {50, func(int) error { return nil }, time.Hour, 6, 6, nil},
+		"until the context ends": {50, func(int) error { return nil }, 10 * time.Second, 5, 2, context.DeadlineExceeded},
+		"until the batch stops":  {50, func(in int) error { return []error{nil, errEnd}[in/3] }, time.Hour, 2, 2, errEnd},
+		"until failures stop it": {50, func(in int) error { return []error{nil, errDown}[in/3] }, time.Hour, 5, 2, errDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), test.limit)
+				defer cancel()
+				tries := 0
+				b := answers(func(ctx context.Context, in int) error {
+					wait := time.Second
+					if in == 1 {
+						wait /= 2
+					}
+					select {
+					case <-time.After(wait):
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+					if in == 2 && tries < test.tries {
+						tries++
+						return errOthers
+					}
+					return test.answer(in)
+				})
+				start, lines := time.Now(), 0
+				next, err := b.Over(ctx, policy, slices.Values(upTo(6)), func(l batch.Line[int, int]) bool {
+					lines++
+					return assert.NotErrorIs(t, l.Err, errOthers)
+				})
+				require.ErrorIs(t, err, test.stopped)
+				assert.Equal(t, test.lines, lines)
+				assert.Equal(t, test.next, next)
+				assert.LessOrEqual(t, time.Since(start), min(test.limit, time.Duration(test.tries+2)*time.Second))
+				if errors.Is(test.stopped, errEnd) || errors.Is(test.stopped, errDown) {
+					assert.LessOrEqual(t, tries, 4, "not after it stopped")
+				}
+			})
+		})
+	}
+}
+
+// Failures that would stop a batch are asked again, also where it was at its end.
+func TestTooManyFailuresAtTheEndAsTheContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		next, err := answers(func(_ context.Context, in int) error {
+			time.Sleep(time.Duration(in) * time.Second)
+			switch in {
+			case 0:
+				return nil
+			case 3:
+				cancel()
+			}
+			return errDown
+		}).Over(ctx, policy, slices.Values(upTo(4)), func(batch.Line[int, int]) bool { return true })
+		require.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, 1, next)
+	})
+}
+
+func TestEachDuplicateOfAFailureIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next, err := answers(func(_ context.Context, in int) error {
+			time.Sleep(time.Duration(in) * time.Second)
+			return map[int]error{1: errDown, 3: errEnd}[in]
+		}).Over(t.Context(), policy, slices.Values([]int{0, 1, 2, 1, 3}), func(batch.Line[int, int]) bool { return true })
+		require.ErrorIs(t, err, errEnd)
+		assert.Equal(t, 3, next, "the failure at 1 was alone, its duplicate was not")
+	})
+}
+
+// An input that is asked again since the memory was too short has a query of its own.
+func TestAnEarlierQueryDoesNotUndoALaterOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		b := answers(func(_ context.Context, in int) error {
+			switch in {
+			case 7:
+				if asked.Add(1) == 1 {
+					time.Sleep(2 * time.Second)
+					return errDown
+				}
+				time.Sleep(10 * time.Second)
+			case 8:
+				time.Sleep(3 * time.Second)
+			}
+			return nil
+		})
+		p := policy
+		p.Memory, p.Concurrency = 1, 3
+		inputs := func(yield func(int) bool) {
+			for _, in := range []int{0, 7, 8, 7, 7} {
+				if time.Sleep(time.Millisecond); !yield(in) { // so that they are asked in this order
+					return
+				}
+			}
+		}
+		_, err := b.Over(t.Context(), p, inputs, func(batch.Line[int, int]) bool { return true })
+		require.NoError(t, err)
+		assert.EqualValues(t, 2, asked.Load(), "the last one waits for the second query")
+	})
+}
+
+func TestTheFirstReasonCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		second := errors.New("the second")
+		b := answers(func(_ context.Context, in int) error {
+			time.Sleep(time.Duration(in) * time.Second)
+			return []error{nil, errEnd, second}[in]
+		})
+		b.Judge = func(square int, err error) batch.Verdict {
+			v := judge(square, err)
+			v.Stop = err != nil
+			return v
+		}
+		_, err := b.Over(t.Context(), policy, slices.Values(upTo(3)), func(batch.Line[int, int]) bool { return true })
+		assert.Equal(t, errEnd, err)
+	})
 }

@@ -31,11 +31,12 @@ type run[E any, K comparable, A any] struct {
 	underWay  int                        // queries that are asked, or answered and not taken
 	pause     pause
 
-	position int   // of the next input
-	ended    bool  // there is no next input
-	works    bool  // the service answered one
-	failures int   // in a row
-	stopped  error // why no more is asked
+	position int         // of the next input
+	ended    bool        // there is no next input
+	works    bool        // the service answered one
+	failures int         // in a row
+	stopped  error       // why no more is asked
+	stopping atomic.Bool // there is such a reason
 	delivered
 }
 
@@ -110,7 +111,10 @@ func (b *run[E, K, A]) room() bool {
 }
 
 // stop ends the batch, unless err is nil. The first reason counts.
-func (b *run[E, K, A]) stop(err error) { b.stopped = cmp.Or(b.stopped, err) }
+func (b *run[E, K, A]) stop(err error) {
+	b.stopped = cmp.Or(b.stopped, err)
+	b.stopping.Store(b.stopped != nil)
+}
 
 // read takes one input, and asks for it unless the same was asked before, here or by another run. It returns false
 // when the consumer has enough.
@@ -201,9 +205,9 @@ func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
 	b.remember(q, verdict.Keep)
 	interruption := b.ctx.Err()
 	b.stop(interruption)
-	forAll := verdict.Stop || verdict.StopAlone && !b.works
-	if q.err != nil && (forAll || interruption != nil && errors.Is(q.err, interruption)) {
-		b.stop(q.err) // as all that follow would: it is not delivered, and another run begins with it
+	unasked := verdict.Stop || verdict.StopAlone && !b.works || verdict.Waits
+	if q.err != nil && (unasked || interruption != nil && errors.Is(q.err, interruption)) {
+		b.stop(q.err) // as all that follow would, or it has stopped: it is not delivered, and another run begins with it
 		return true
 	}
 	b.count(q, verdict)
@@ -231,7 +235,7 @@ func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
 // place, must not be asked a million times.
 func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 	switch {
-	case verdict.Keep && !verdict.Works, verdict.Local:
+	case verdict.Keep && !verdict.Works && verdict.Failure == nil, verdict.Local:
 	case verdict.Works && b.tooMany(): // those that stopped it are asked again
 	case verdict.Works:
 		b.failures = 0
@@ -241,7 +245,7 @@ func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 			b.fail(in.position)
 		}
 		if b.failures++; b.tooMany() {
-			b.stop(q.err)
+			b.stop(cmp.Or(q.err, verdict.Failure))
 		}
 	}
 }

@@ -47,15 +47,19 @@ func (p *pause) wait(ctx context.Context) {
 	}
 }
 
-// ask asks for an input, and again where it was throttled, after a pause of the whole batch.
+// ask asks for an input, and again where it was throttled, after a pause of the whole batch, or where others went
+// first, unless the batch stops meanwhile.
 func (b *run[E, K, A]) ask(input E) (A, error) {
-	for try := 1; ; try++ {
+	for try := 1; ; {
 		b.pause.wait(b.ctx)
 		answer, err := b.Ask(b.ctx, input)
-		verdict := b.Judge(answer, err)
-		if !verdict.Slower || try == throttleTries {
+		switch verdict := b.Judge(answer, err); {
+		case verdict.Waits && !b.stopping.Load():
+		case verdict.Slower && try < throttleTries:
+			b.pause.extend(max(verdict.After, throttleBase<<(try-1)))
+			try++
+		default:
 			return answer, err
 		}
-		b.pause.extend(max(verdict.After, throttleBase<<(try-1)))
 	}
 }

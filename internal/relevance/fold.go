@@ -18,7 +18,7 @@ func AppendFold[Text string | []byte](dst []byte, s Text) []byte {
 			r, size = utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 		}
 		i += size
-		if unicode.IsSpace(r) {
+		if r == ' ' || (r < ' ' || r >= utf8.RuneSelf) && unicode.IsSpace(r) {
 			inWord = false
 			continue
 		}
@@ -28,9 +28,9 @@ func AppendFold[Text string | []byte](dst []byte, s Text) []byte {
 		inWord = true
 		switch {
 		case 'A' <= r && r <= 'Z':
-			dst = append(dst, byte(r)+'a'-'A')
+			dst = append(dst, s[i-1]+'a'-'A')
 		case r < utf8.RuneSelf:
-			dst = append(dst, byte(r))
+			dst = append(dst, s[i-1])
 		case !unicode.Is(unicode.Mn, r): // the combining accent of a decomposed letter
 			dst = utf8.AppendRune(dst, withoutAccent(unicode.ToLower(r)))
 		}
