@@ -78,8 +78,3 @@ func compare(ctx context.Context, r registry, rows, limit int, budget time.Durat
 	}
 	return s.compareSearches(ctx, limit, budget)
 }
-
-// progress tells who waits what is done now.
-func progress(what string) {
-	fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), what)
-}

@@ -2,70 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/fiscope/fiscope/padron"
 	"github.com/fiscope/fiscope/padron/internal/texts"
 )
-
-// searched is a registry in each of the forms that are compared.
-type searched struct {
-	*names
-	*padron.Index
-	*sqlite
-}
-
-// openSearched opens the forms of a registry, and has their files in memory as far as there is room.
-func openSearched(ctx context.Context, r registry, n *names) (*searched, error) {
-	for _, name := range []string{r.database, r.index} {
-		file, err := os.Open(name) //nolint:gosec // in the folder that the caller names
-		if err != nil {
-			return nil, err
-		}
-		_, err = io.Copy(io.Discard, file)
-		if err = errors.Join(err, file.Close()); err != nil {
-			return nil, err
-		}
-	}
-	x, err := padron.Open(r.index)
-	if err != nil {
-		return nil, err
-	}
-	db, err := openSQLite(ctx, r.database)
-	if err != nil {
-		return nil, errors.Join(err, x.Close())
-	}
-	if got, want := x.Info().Contribuyentes, len(n.rucs); got != want {
-		return nil, errors.Join(fmt.Errorf("the index has %d taxpayers, and the scan %d", got, want), x.Close(), db.Close())
-	}
-	return &searched{n, x, db}, nil
-}
-
-// Close closes the files.
-func (s *searched) Close() error { return errors.Join(s.Index.Close(), s.sqlite.Close()) }
-
-// describe prints what is measured, and on what.
-func (s *searched) describe(ctx context.Context) error {
-	var version string
-	if err := s.sqlite.QueryRowContext(ctx, `SELECT sqlite_version()`).Scan(&version); err != nil {
-		return err
-	}
-	fmt.Printf("%d taxpayers; SQLite %s (modernc.org/sqlite); %s, %s/%s, %d processors; %s; load %s\n", len(s.rucs), version,
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), processorName(), load())
-	return nil
-}
-
-// bound is how long a search of SQLite may take.
-const bound = 10 * time.Second
 
 // contender is one of those that are compared by searches.
 type contender struct {
@@ -166,59 +110,4 @@ func (s *searched) round(ctx context.Context, kind texts.Kind, contenders []cont
 		}
 	}
 	return len(want), nil
-}
-
-// compareLookups measures lookups by RUCs all over the registry, and prints them.
-func (s *searched) compareLookups(ctx context.Context, budget time.Duration) error {
-	random := rand.New(rand.NewPCG(1, 1))
-	var index, database []time.Duration
-	for began := time.Now(); time.Since(began) < budget; {
-		for range 100 {
-			ruc := s.rucs[random.IntN(len(s.rucs))]
-			written := fmt.Sprintf("%011d", ruc)
-			asked := time.Now()
-			_, _, err := s.Contribuyente(ctx, written)
-			index = append(index, time.Since(asked))
-			if err != nil {
-				return err
-			}
-		}
-		for range 100 {
-			ruc := s.rucs[random.IntN(len(s.rucs))]
-			asked := time.Now()
-			rows, err := s.lookup(ctx, ruc)
-			database = append(database, time.Since(asked))
-			if err != nil || len(rows) != 1 {
-				return errors.Join(fmt.Errorf("SQLite has %d rows of %d", len(rows), ruc), err)
-			}
-		}
-	}
-	fmt.Printf("\n| lookups | index | SQLite |\n|---|---|---|\n| %d | %s | %s |\n", len(index), percentiles(index), percentiles(database))
-	return nil
-}
-
-// percentiles returns how long calls took: the middle one, and the one that 99 of 100 are below.
-func percentiles(took []time.Duration) string {
-	slices.Sort(took)
-	tell := func(at int) string {
-		if took[at] >= bound {
-			return "> " + short(bound)
-		}
-		return short(took[at])
-	}
-	return tell(len(took)/2) + ", " + tell(len(took)*99/100)
-}
-
-// short returns a duration in two digits or three.
-func short(d time.Duration) string {
-	unit, n := "s", d.Seconds()
-	for _, smaller := range []string{"ms", "µs"} {
-		if n < 1 {
-			unit, n = smaller, n*1000
-		}
-	}
-	if n < 9.95 {
-		return fmt.Sprintf("%.1f %s", n, unit)
-	}
-	return fmt.Sprintf("%.0f %s", n, unit)
 }
