@@ -39,10 +39,10 @@ func (s *searched) contenders(limit int) []contender {
 	}
 }
 
-func rucsOf(rows []row, err error) ([]int64, error) {
-	rucs := make([]int64, len(rows))
-	for i, r := range rows {
-		rucs[i] = r.ruc
+func rucsOf(hits []hit, err error) ([]int64, error) {
+	rucs := make([]int64, len(hits))
+	for i, h := range hits {
+		rucs[i] = h.ruc
 	}
 	return rucs, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -28,7 +29,7 @@ INSERT INTO trigramas(trigramas, rank) VALUES ('hashsize', 536870912);`
 // sqlite is a registry in SQLite.
 type sqlite struct {
 	*sql.DB
-	ranked, unranked, short, byRUC *sql.Stmt
+	ranked, unranked, short, whole, beginning, byRUC *sql.Stmt
 }
 
 // importSQLite makes the database of a registry. It takes what makes it faster: no journal, memory, and the names as
@@ -62,9 +63,13 @@ func importSQLite(ctx context.Context, registry string, n *names, file string) (
 	if err != nil {
 		return err
 	}
-	for _, command := range []string{"rebuild", "optimize"} {
+	for _, command := range []string{
+		`CREATE INDEX marcados ON nombres (marcado)`,
+		`INSERT INTO trigramas(trigramas) VALUES ('rebuild')`,
+		`INSERT INTO trigramas(trigramas) VALUES ('optimize')`,
+	} {
 		progress("SQLite: " + command)
-		if _, err := db.ExecContext(ctx, `INSERT INTO trigramas(trigramas) VALUES (?)`, command); err != nil {
+		if _, err := db.ExecContext(ctx, command); err != nil {
 			return err
 		}
 	}
@@ -97,15 +102,17 @@ func openSQLite(ctx context.Context, file string) (*sqlite, error) {
 	}
 	db.SetMaxOpenConns(1)
 	s := &sqlite{DB: db}
-	const columns = `SELECT ruc, nombre, estado, condicion, ubigeo, calle FROM `
+	const columns = `SELECT ruc, nombre, estado, condicion, ubigeo, calle, rango, marcado FROM `
 	// A search is bounded up to its first row: materialized, that is all of it.
 	const found = `WITH found(rango) AS MATERIALIZED (%s LIMIT ?) ` + columns +
 		`found CROSS JOIN nombres USING (rango) CROSS JOIN contribuyentes USING (ruc) ORDER BY rango`
 	for statement, query := range map[**sql.Stmt]string{
-		&s.ranked:   fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ? ORDER BY rowid`),
-		&s.unranked: fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ?`),
-		&s.short:    fmt.Sprintf(found, `SELECT rango FROM nombres WHERE instr(marcado, ?) ORDER BY rango`),
-		&s.byRUC:    columns + `contribuyentes WHERE ruc = ?`,
+		&s.ranked:    fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ? ORDER BY rowid`),
+		&s.unranked:  fmt.Sprintf(found, `SELECT rowid FROM trigramas WHERE trigramas MATCH ?`),
+		&s.short:     fmt.Sprintf(found, `SELECT rango FROM nombres WHERE instr(marcado, ?) ORDER BY rango`),
+		&s.whole:     fmt.Sprintf(found, `SELECT rango FROM nombres WHERE marcado = ? ORDER BY rango`),
+		&s.beginning: fmt.Sprintf(found, `SELECT rango FROM nombres WHERE marcado BETWEEN ?1 AND ?1 || char(0x10FFFF)`),
+		&s.byRUC:     `SELECT ruc, nombre, estado, condicion, ubigeo, calle, 0, '' FROM contribuyentes WHERE ruc = ?`,
 	} {
 		if *statement, err = db.PrepareContext(ctx, query); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", query, err), db.Close())
@@ -114,65 +121,95 @@ func openSQLite(ctx context.Context, file string) (*sqlite, error) {
 	return s, nil
 }
 
-// search returns the best rows: those of each class, as long as there are too few. What a class finds is also found
-// by the next ones.
-func (s *sqlite) search(ctx context.Context, texto string, limit int) ([]row, error) {
-	text := mark(relevance.Fold(texto))
-	var best []row
-	for _, phrase := range [classes]string{
-		classWhole:     beginsName + text + endsName,
-		classBeginning: beginsName + text,
-		classWord:      beginsWord + text,
-		classInside:    text,
-	} {
-		more, err := s.phrase(ctx, s.ranked, phrase, limit)
+// manyHits times the limit are so many hits that they are not all taken and sorted.
+const manyHits = 10
+
+// search returns the best hits. A text that has few is asked once, and its hits are sorted. One that has many is asked
+// by classes until there are enough: what a class finds is also found by the next ones.
+func (s *sqlite) search(ctx context.Context, texto string, limit int) ([]hit, error) {
+	text, many := mark(relevance.Fold(texto)), manyHits*limit
+	inside, err := s.phrase(ctx, s.ranked, text, many)
+	if err != nil || len(inside) < many {
+		return best(inside, text, limit), err
+	}
+	beginnings, err := hitsOf(s.beginning.QueryContext(ctx, beginsName+text, many))
+	if err != nil {
+		return nil, err
+	}
+	if len(beginnings) == many { // and there may be more
+		whole, err := hitsOf(s.whole.QueryContext(ctx, beginsName+text+endsName, limit))
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range more {
-			if len(best) < limit && !slices.Contains(best, r) {
-				best = append(best, r)
-			}
+		if beginnings, err = s.phrase(ctx, s.ranked, beginsName+text, limit); err != nil {
+			return nil, err
 		}
-		if len(best) == limit {
-			break
-		}
+		beginnings = append(beginnings, whole...)
 	}
-	return best, nil
+	if found := best(beginnings, text, limit); len(found) == limit {
+		return found, nil
+	}
+	words, err := s.phrase(ctx, s.ranked, beginsWord+text, limit)
+	return best(slices.Concat(beginnings, words, inside), text, limit), err
+}
+
+// best returns the best of the hits of a text, each once.
+func best(hits []hit, text string, limit int) []hit {
+	class := func(h hit) int {
+		switch {
+		case h.marcado == beginsName+text+endsName:
+			return classWhole
+		case strings.HasPrefix(h.marcado, beginsName+text):
+			return classBeginning
+		case strings.Contains(h.marcado, beginsWord+text):
+			return classWord
+		}
+		return classInside
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.rango, b.rango)) })
+	hits = slices.Compact(hits)
+	return hits[:min(len(hits), limit)]
 }
 
 // searchAny returns the first rows that FTS5 gives, in no order of relevance.
-func (s *sqlite) searchAny(ctx context.Context, texto string, limit int) ([]row, error) {
+func (s *sqlite) searchAny(ctx context.Context, texto string, limit int) ([]hit, error) {
 	return s.phrase(ctx, s.unranked, mark(relevance.Fold(texto)), limit)
 }
 
 // phrase returns rows whose marked name holds a phrase. Trigrams find none of less than three characters.
-func (s *sqlite) phrase(ctx context.Context, statement *sql.Stmt, phrase string, limit int) ([]row, error) {
+func (s *sqlite) phrase(ctx context.Context, statement *sql.Stmt, phrase string, limit int) ([]hit, error) {
 	if utf8.RuneCountInString(phrase) < 3 {
-		return rowsOf(s.short.QueryContext(ctx, phrase, limit))
+		return hitsOf(s.short.QueryContext(ctx, phrase, limit))
 	}
-	return rowsOf(statement.QueryContext(ctx, `"`+strings.ReplaceAll(phrase, `"`, `""`)+`"`, limit))
+	return hitsOf(statement.QueryContext(ctx, `"`+strings.ReplaceAll(phrase, `"`, `""`)+`"`, limit))
 }
 
 // lookup returns the row of a RUC, or none.
-func (s *sqlite) lookup(ctx context.Context, ruc int64) ([]row, error) {
-	return rowsOf(s.byRUC.QueryContext(ctx, ruc))
+func (s *sqlite) lookup(ctx context.Context, ruc int64) ([]hit, error) {
+	return hitsOf(s.byRUC.QueryContext(ctx, ruc))
 }
 
-func rowsOf(found *sql.Rows, err error) ([]row, error) {
+// hit is a taxpayer whom a search found, with what it is sorted by.
+type hit struct {
+	row
+	rango   int64
+	marcado string
+}
+
+func hitsOf(found *sql.Rows, err error) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer found.Close() //nolint:errcheck // Err tells it
-	var rows []row
+	var hits []hit
 	for found.Next() {
-		var r row
-		if err := found.Scan(&r.ruc, &r.nombre, &r.estado, &r.condicion, &r.ubigeo, &r.calle); err != nil {
+		var h hit
+		if err := found.Scan(&h.ruc, &h.nombre, &h.estado, &h.condicion, &h.ubigeo, &h.calle, &h.rango, &h.marcado); err != nil {
 			return nil, err
 		}
-		rows = append(rows, r)
+		hits = append(hits, h)
 	}
-	return rows, found.Err()
+	return hits, found.Err()
 }
 
 // The marks of a name. A folded text has no capitals.
