@@ -181,10 +181,13 @@ func TestLongWordsAlike(t *testing.T) {
 	for i, end := range []string{"b", "b", "c", "b", "b d", "b e", "c d", "b d", "b f"} {
 		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("20%09d", i), Nombre: strings.Repeat("a", 300) + end, Estado: "ACTIVO"})
 	}
+	for i := range 20 { // the shortest of those that are not active stand after the longest that are
+		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("10%09d", i), Estado: "BAJA DE OFICIO"})
+	}
 	x, list := indexOf(t, rows), scannable(rows)
 	for _, ways := range [][2]int{{100, 2000}, {0, 1}, {1, 0}} {
 		defer padron.SetCosts(ways[0], ways[1])()
-		for _, text := range []string{"ab", "ac", "c", "b d", "ac d", "b e", "b f", "a", strings.Repeat("a", 250) + "b d", strings.Repeat("a", 255) + "c"} {
+		for _, text := range []string{"ab", "ac", "c", "b d", "ac d", "b e", "b f", "a", strings.Repeat("a", 250) + "b d", strings.Repeat("a", 255) + "c", strings.Repeat("a", 300)} {
 			require.Equal(t, scan(list, text, 20), search(t, x, text, 20), "%q", text)
 		}
 	}
