@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/fiscope/fiscope v0.0.0
 	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
 	golang.org/x/text v0.43.0
 	modernc.org/sqlite v1.60.1
 )
