@@ -64,9 +64,9 @@ func importSQLite(ctx context.Context, registry string, n *names, file string) (
 		return err
 	}
 	for _, command := range []string{
-		`CREATE INDEX marcados ON nombres (marcado)`,
-		`INSERT INTO trigramas(trigramas) VALUES ('rebuild')`,
+		`INSERT INTO trigramas(trigramas) VALUES ('rebuild')`, // before there is an index, by which it would read the names
 		`INSERT INTO trigramas(trigramas) VALUES ('optimize')`,
+		`CREATE INDEX marcados ON nombres (marcado)`,
 	} {
 		progress("SQLite: " + command)
 		if _, err := db.ExecContext(ctx, command); err != nil {
