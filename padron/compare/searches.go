@@ -33,7 +33,7 @@ func (s *searched) contenders(limit int) []contender {
 		{"SQLite", 1, func(ctx context.Context, text string) ([]int64, error) {
 			return rucsOf(s.sqlite.search(ctx, text, limit))
 		}},
-		{"SQLite, any order", 1, func(ctx context.Context, text string) ([]int64, error) {
+		{"any order", 1, func(ctx context.Context, text string) ([]int64, error) {
 			return rucsOf(s.searchAny(ctx, text, limit))
 		}},
 	}
@@ -50,7 +50,7 @@ func rucsOf(hits []hit, err error) ([]int64, error) {
 // compareSearches measures each kind of searches for so long, the contenders in turn, and prints a row for each.
 func (s *searched) compareSearches(ctx context.Context, limit int, budget time.Duration) error {
 	contenders := s.contenders(limit)
-	fmt.Printf("\n| the best %d by | hits | searches |", limit)
+	fmt.Printf("\n| the best %d by | hits | texts |", limit)
 	for _, c := range contenders {
 		fmt.Printf(" %s |", c.name)
 	}
