@@ -3,7 +3,7 @@
 //
 //	go run ./padron/compare -rows 18300000 -dir /var/tmp/padron
 //
-// The files that it makes stay in the folder, and what is there is not made again. At full size they take 8 GB, and
+// The files that it makes stay in the folder, and what is there is not made again. At full size they take 7 GB, and
 // the run takes 5 GB of memory and most of an hour.
 package main
 
