@@ -44,6 +44,8 @@ func checkHeader(beginning []byte) error {
 		return errors.New("it is blank: the download went wrong, try again")
 	case content[0] == '<':
 		return errors.New("it is a web page, and not the registry: the download went wrong, try again")
+	case hasAnyPrefix(content, "PK\x03\x04"): // a text that begins so is in a zip
+		return errors.New("it is a zip in a zip: unpack the outer one before")
 	case hasAnyPrefix(content, "\x1f\x8b", "BZh", "7z\xbc\xaf", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "Rar!"):
 		return errors.New("it is compressed, and not as a zip: unpack it before")
 	case hasAnyPrefix(content, "\xff\xfe", "\xfe\xff"):

@@ -29,6 +29,7 @@ func TestHeader(t *testing.T) {
 		"HTML and a mark": {"\uFEFF<html>", "web page"},
 		"XML":             {"<?xml", "web page"},
 		"gzip":            {"\x1f\x8b\x08\x00", "unpack"},
+		"zip":             {"PK\x03\x04\x14", "unpack the outer one"},
 		"zstd":            {"\x28\xb5\x2f\xfd", "unpack"},
 		"UTF-16":          {utf16le, "UTF-16"},
 		"blank":           {" \r\n\n", "blank"},
