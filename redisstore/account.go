@@ -35,6 +35,8 @@ type account struct {
 	ended []string // so do these: attempts of those that left while no day was known
 	seq   uint64   // of the last call
 
+	untold *telling // what came of the attempt that goes first, while Redis is told again; nil for none
+
 	questions questions
 
 	wait  time.Time // until when Redis is not asked again, since it said to wait

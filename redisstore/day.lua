@@ -77,7 +77,11 @@ end
 local function ended(first) -- the attempts that are over, of those that left while no day was known
   if #ARGV < first then return end
   drop_foreign(OUT, 'zset')
-  for i = first, #ARGV do redis.call('ZREM', OUT, ARGV[i]) end
+  local probe = says(KEYS[3], 24 * HOUR)
+  for i = first, #ARGV do
+    redis.call('ZREM', OUT, ARGV[i])
+    if ARGV[i] == probe then redis.call('DEL', KEYS[3]) end -- its process was not told that it goes first
+  end
 end
 
 local function reply(status, units, share, probe)

@@ -5,9 +5,10 @@
 local of, verdict = ARGV[2], ARGV[7]
 drop_foreign(OUT, 'zset')
 local since = tonumber(redis.call('ZSCORE', OUT, ARGV[5]) or '') or now
+local goes_first = ARGV[5] ~= '' and says(KEYS[3], 24 * HOUR) == ARGV[5]
 ended(8)
 local heard = head(of, tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[6] == 'see', since)
-if ARGV[5] ~= '' and says(KEYS[3], 24 * HOUR) == ARGV[5] then
+if goes_first then
   if heard or verdict ~= 'none' then
     redis.call('DEL', KEYS[3])
     if not heard and verdict == 'open' then redis.call('SET', KEYS[4], '1', 'PX', MINUTE) end

@@ -28,8 +28,11 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 	}
 	err := q.tell(ctx, name, a, t)
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.wait = time.Time{} // who comes now does not wait for it
-	a.mu.Unlock()
+	if err != nil && kind == unitOfProbe {
+		q.insist(name, a, t)
+	}
 	return err
 }
 
