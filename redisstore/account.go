@@ -56,7 +56,7 @@ type share struct {
 	units int    // that are left of it
 	given int    // of how many
 	asked string // the day on which Redis was asked for it, and said
-	sent  bool   // it was asked: it may have set one aside
+	sent  bool   // it was asked: it may have set one aside, that is not used up
 }
 
 // spent is that Redis refused, a moment ago.

@@ -54,7 +54,7 @@ end
 
 -- What a header says: of an attempt that was reserved on the day of, '' while none was known, and at that time.
 -- ends is 0 where it named no reset. One that went to see left after all that is known, and is believed upwards
--- too. Returns whether it said anything of the present.
+-- too, but for the shares that others hold. Returns whether it said anything of the present.
 local function head(of, remaining, ends, went_to_see, since)
   if remaining < 0 or of ~= '' and of ~= id or ends ~= 0 and (ends <= now or ends > now + 48 * HOUR) then
     return false
@@ -66,7 +66,9 @@ local function head(of, remaining, ends, went_to_see, since)
   elseif of == '' and ends == 0 or kind == 'header' and ends > 0 and ends < reset - HOUR then
     return false -- of which day is not known, or of another
   else
-    left = went_to_see and remaining or math.min(left, remaining)
+    local looked = went_to_see and redis.call('HMGET', DAY, 'look', 'aside') or {}
+    -- what is put back meanwhile ends the look: it may be under way, and not be counted
+    left = looked[1] and math.max(0, remaining - (tonumber(looked[2] or '') or 0)) or math.min(left, remaining)
     if ends > 0 then reset, kind = kind == 'header' and math.max(reset, ends) or ends, 'header' end
     if left > 0 then redis.call('HDEL', DAY, 'look') end
     keep_day()

@@ -158,7 +158,9 @@ func (q *quota) setAside(name string, a *account, r taking, got reply) {
 			}()
 		}
 	case got.day.id == a.day.id:
-		a.share.asked, a.share.sent = got.day.id, true
+		if a.share.asked != got.day.id {
+			a.share.asked, a.share.sent = got.day.id, true
+		}
 		if got.share > 0 && a.share.given == 0 {
 			a.share.units, a.share.given = got.share, got.share
 		}
