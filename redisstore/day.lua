@@ -66,9 +66,12 @@ local function head(of, remaining, ends, went_to_see, since)
   elseif of == '' and ends == 0 or kind == 'header' and ends > 0 and ends < reset - HOUR then
     return false -- of which day is not known, or of another
   else
+    if kind == 'assumed' and ends > 0 and remaining < left then -- some were used before: those taken since may not be counted
+      remaining = remaining - math.max(0, taken - 1) - tonumber(redis.call('HGET', DAY, 'aside') or '0')
+    end
     local looked = went_to_see and redis.call('HMGET', DAY, 'look', 'aside') or {}
     -- what is put back meanwhile ends the look: it may be under way, and not be counted
-    left = looked[1] and math.max(0, remaining - (tonumber(looked[2] or '') or 0)) or math.min(left, remaining)
+    left = looked[1] and math.max(0, remaining - (tonumber(looked[2] or '') or 0)) or math.max(0, math.min(left, remaining))
     if ends > 0 then reset, kind = kind == 'header' and math.max(reset, ends) or ends, 'header' end
     if left > 0 then redis.call('HDEL', DAY, 'look') end
     keep_day()
