@@ -162,7 +162,7 @@ func in(d time.Duration) time.Time { return time.Now().Add(d).Truncate(time.Seco
 func (b *bed) replica() (takeOver func()) {
 	b.t.Helper()
 	copies := map[string]map[string]string{}
-	for _, key := range []string{"quota:2:day"} {
+	for _, key := range []string{"quota:3:day"} {
 		key = "fiscope:{" + account + "}:" + key
 		fields, err := b.client.HGetAll(context.Background(), key).Result()
 		require.NoError(b.t, err)
