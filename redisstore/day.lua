@@ -23,7 +23,6 @@ local function says(key, longest)
 end
 
 local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began', 'taken')
-if stored.err then stored = {} end
 local id, kind = stored[1] or '', stored[2] or ''
 local left, reset = tonumber(stored[3] or '') or -1, tonumber(stored[4] or '') or 0
 local began, taken = tonumber(stored[5] or '') or 0, tonumber(stored[6] or '') or 0
