@@ -35,7 +35,7 @@ type account struct {
 	ended []string // so do these: attempts of those that left while no day was known
 	seq   uint64   // of the last call
 
-	untold *telling // what came of the attempt that goes first, while Redis is told again; nil for none
+	untold *telling // what came of an attempt that left while no day was known, of which Redis is told again; nil for none
 
 	questions questions
 

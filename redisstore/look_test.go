@@ -65,9 +65,11 @@ func TestTheLastOfAShareIsGivenBack(t *testing.T) {
 		}
 		b.settle(s, held[0], silent)
 		b.settle(s, held[1], fiscope.Outcome{})
-		for _, r := range held[2:] {
-			b.settle(s, r, silent)
-		}
+		assert.Zero(t, b.trips(func() {
+			for _, r := range held[2:] {
+				b.settle(s, r, silent)
+			}
+		}), "Redis knows that it is used up")
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, 1, b.drain(other)+b.drain(s))
 	})

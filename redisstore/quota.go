@@ -103,8 +103,8 @@ func (q *quota) tell(ctx context.Context, name string, a *account, t telling) er
 	return err
 }
 
-// insist tells Redis what came of the attempt that goes first, in the background, until Redis knows or nobody waits
-// for it any longer. It is called with the lock held.
+// insist tells Redis what came of an attempt that left while no day was known, in the background, until Redis knows
+// or nobody waits for it any longer. It is called with the lock held.
 func (q *quota) insist(name string, a *account, t telling) {
 	began := a.untold == nil
 	a.untold = &t

@@ -83,14 +83,112 @@ func TestWhatWasUnderWayIsLeftOutOnce(t *testing.T) {
 }
 
 // A later reset began the next day: what comes of the day before says nothing of it, though it names no reset.
-func TestAHeaderOfTheDayBeforeThatNamesNoReset(t *testing.T) {
+func TestWhatComesOfTheDayBefore(t *testing.T) {
+	for name, o := range map[string]fiscope.Outcome{
+		"a header without a reset": header(3, time.Time{}),
+		"nothing, it was not sent": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				one, other := b.store(), b.store()
+				b.open(one, 200, in(2*time.Hour))
+				slow := b.granted(one)
+				b.settle(other, b.granted(other), header(50, in(26*time.Hour)))
+				b.settle(one, slow, o)
+				assert.Equal(t, 50, b.drain(one)+b.drain(other))
+			})
+		})
+	}
+}
+
+func TestAHeaderWithoutAResetSetsNoShareAside(t *testing.T) {
 	onBed(t, func(b *bed) {
-		one, other := b.store(), b.store()
-		b.open(one, 200, in(2*time.Hour))
-		slow := b.granted(one)
-		b.settle(other, b.granted(other), header(50, in(26*time.Hour)))
-		b.settle(one, slow, header(3, time.Time{}))
-		assert.Equal(t, 50, b.drain(one)+b.drain(other))
+		s := b.store(redisstore.WithShare(5))
+		b.open(s, 50, time.Time{})
+		b.settle(s, b.granted(s), silent)
+		assert.Equal(t, "49", b.left())
+	})
+}
+
+// A share leaves to others what its process keeps for them, and the query that it asks for.
+func TestAShareOfOneWhoKeepsSome(t *testing.T) {
+	onBed(t, func(b *bed) {
+		other := b.store()
+		b.open(other, 100, in(time.Hour))
+		for range 88 {
+			b.settle(other, b.granted(other), silent)
+		}
+		b.require(b.store(redisstore.WithShare(5)), 8)
+		assert.Equal(t, "8", b.left(), "of 12: one, and 3 in the share")
+	})
+}
+
+func TestOneOfTheSameNameReleasesNoShareOfAnother(t *testing.T) {
+	onBed(t, func(b *bed) {
+		sharing(b, 1)
+		again := b.store(redisstore.WithShare(5), redisstore.WithName("a"))
+		b.settle(again, b.granted(again), silent)
+		require.NoError(t, again.Release(context.Background()))
+		assert.Equal(t, 100-1-1-5, b.drain(b.store()))
+	})
+}
+
+func TestNobodyGoesToSeeWhereHeadersDoNotSayThatItIsSpent(t *testing.T) {
+	for name, spend := range map[string]func(*bed) *redisstore.Store{
+		"some are kept": func(b *bed) *redisstore.Store {
+			s := b.store()
+			b.open(s, 50, in(time.Hour))
+			return s
+		},
+		"it was configured": func(b *bed) *redisstore.Store {
+			s := b.store(redisstore.WithDailyQuota(2))
+			b.drain(s)
+			return s
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := spend(b)
+				for range 3 {
+					assert.Equal(t, fiscope.QuotaSpent, b.reserve(s, 50).Grant)
+					time.Sleep(16 * time.Minute)
+				}
+			})
+		})
+	}
+}
+
+func TestALookThatWasNotSentIsNoQuery(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 1, in(time.Hour))
+		require.Equal(t, 1, b.drain(s))
+		time.Sleep(16 * time.Minute)
+		b.settle(s, b.granted(s), fiscope.Outcome{})
+		assert.Zero(t, b.drain(s))
+	})
+}
+
+func TestWhoGivesAQueryBackIsNotRefusedIt(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 2, in(time.Hour))
+		held := b.granted(s)
+		require.Equal(t, 1, b.drain(s))
+		b.settle(s, held, fiscope.Outcome{})
+		b.granted(s)
+	})
+}
+
+func TestWhileAllGoOnAnAnswerCostsNoRoundTrip(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		left := allGoOn(b, s, 5)
+		assert.Zero(t, b.trips(func() {
+			for _, r := range left {
+				b.settle(s, r, silent)
+			}
+		}))
 	})
 }
 

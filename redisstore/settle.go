@@ -30,7 +30,7 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.wait = time.Time{} // who comes now does not wait for it
-	if err != nil && kind == unitOfProbe {
+	if err != nil {
 		q.insist(name, a, t)
 	}
 	return err
