@@ -50,6 +50,35 @@ func TestTheServicesClockCountsForWhatTheCacheHolds(t *testing.T) {
 	}
 }
 
+func TestAServicesClockThatIsAheadMakesNothingFinal(t *testing.T) {
+	at(t, "2026-11-12 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client, _ := answers(t, raw(404, noneOfTheDay, "Date: Mon, 25 Nov 2030 23:00:00 GMT"))
+		_, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-11"))
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+	})
+}
+
+// What the cache holds has no date of the service: for that it is asked once more.
+func TestAnOldDayWithoutARateStaysFinalWhereNoLaterRateIsOut(t *testing.T) {
+	for by := range everyMemory() {
+		t.Run(by, func(t *testing.T) {
+			at(t, "2026-11-25 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					if day := r.URL.Query().Get("fecha"); day <= "2026-11-10" {
+						return rateOf(day)(r)
+					}
+					return raw(404, noneOfTheDay)(r)
+				}), everyMemory()[by]...)
+				for range 3 {
+					got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-11"))
+					require.NoError(t, err)
+					assert.Equal(t, "2026-11-10", got.TipoCambio.Fecha.String())
+				}
+			})
+		})
+	}
+}
+
 // Of a day that is long past, the cache spares all queries once it knows a later rate.
 func TestAnOldDayWithoutARateComesFromTheCache(t *testing.T) {
 	at(t, "2026-11-20 18:00:00", func(t *testing.T, srv *mockserver.Server) {

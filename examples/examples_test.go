@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // programs says of each what -h must name besides itself.
 var programs = map[string]string{
-	"compras": "[archivo.csv]", "factura": "No lee ni escribe archivos", "lote": "[entrada.csv]",
+	"compras": "[archivo.csv]", "factura": "el índice del padrón", "lote": "[entrada.csv]",
 	"observabilidad": "No lee ni escribe archivos", "pruebas": "No lee ni escribe archivos", "quickstart": "No lee ni escribe archivos",
 }
 

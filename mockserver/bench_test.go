@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/relevance"
 	"github.com/fiscope/fiscope/mockserver"
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
 )
 
 // bare is a handler that writes a fixed answer, of the size of the mock's: what net/http itself costs.

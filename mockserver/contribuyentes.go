@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade
@@ -57,6 +57,9 @@ func (c Contribuyente) conforming() Contribuyente {
 
 // onlyDay returns a text that is a day, YYYY-MM-DD, and "" for another one.
 func onlyDay(text string) string {
+	if text == "" { // as in each record of the registry: its error is not for nothing
+		return ""
+	}
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return ""
 	}
@@ -138,17 +141,17 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool,
 		found, _ := s.merge(query, limite, nil)
 		return found, nil
 	}
-	// Ask for as many more as the records lying over and the deleted ones can hide.
-	for hidden := s.hidden(); ; {
-		base, err := s.ask(ctx, texto, query, limite+hidden)
+	// The records lying over and the deleted ones hide few of what is found, at most all of them.
+	for more := min(s.hidden(), limite); ; {
+		base, err := s.ask(ctx, texto, query, limite+more)
 		if err != nil {
 			return nil, err
 		}
-		found, hide := s.merge(query, limite, base)
-		if len(base) < limite+hidden || hide <= hidden {
+		found, visible := s.merge(query, limite, base)
+		if len(base) < limite+more || visible >= limite {
 			return found, nil
 		}
-		hidden = 2 * hide // more were put since the Registro was asked; and while it is asked, again
+		more = 2 * max(1, more, s.hidden()) // while it is asked, more may be put
 	}
 }
 
@@ -168,12 +171,11 @@ func (s *contribuyentes) hidden() int {
 }
 
 // merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
-// how many records of the Registro can be hidden in it.
-func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contribuyente) (found []Contribuyente, hidden int) {
+// how many of the latter are not hidden.
+func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contribuyente) (found []Contribuyente, visible int) {
 	best := mejores{limite: limite}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	hidden = len(s.over.stored) + len(s.gone)
 	var seen []Contribuyente // a list of its own: that of the Registro is not ours to write into
 	for _, c := range base {
 		if _, over := s.over.byRUC[c.RUC]; !over && !s.gone[c.RUC] {
@@ -182,7 +184,7 @@ func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contrib
 	}
 	s.over.search(query, &best)
 	if len(best.found) == 0 { // nothing to merge: a Registro's own order stands
-		return seen[:min(len(seen), limite)], hidden
+		return seen[:min(len(seen), limite)], len(seen)
 	}
 	for _, f := range newFichas(seen) {
 		rank, ok := query.Match(&f.record)
@@ -191,5 +193,5 @@ func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contrib
 		}
 		best.add(hallazgo{&f.Contribuyente, &f.record, rank})
 	}
-	return best.contribuyentes(), hidden
+	return best.contribuyentes(), len(seen)
 }

@@ -119,6 +119,46 @@ func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
 	}
 }
 
+// asking notes the limits that it is asked for.
+type asking struct {
+	mockserver.RegistroEnMemoria
+	limits []int
+}
+
+func (r *asking) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
+	r.limits = append(r.limits, limite)
+	return r.RegistroEnMemoria.Buscar(ctx, texto, limite)
+}
+
+// However much lies over a Registro, few of its taxpayers are asked for, unless they are hidden.
+func TestRegistroIsAskedForFew(t *testing.T) {
+	for name, c := range map[string]struct {
+		over   func(i int) (ruc, nombre string)
+		limits []int
+		first  string
+	}{
+		"others lie over it":  {func(i int) (string, string) { return fmt.Sprintf("2099999%04d", i), "OTRA" }, []int{10}, "20000000000"},
+		"its best are hidden": {func(i int) (string, string) { return fmt.Sprintf("2000000%04d", i), "OTRA" }, []int{10, 4005}, "20000002000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registro := new(asking)
+			var over []mockserver.Contribuyente
+			for i := range 3000 {
+				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: fmt.Sprintf("2000000%04d", i), RazonSocial: "GLORIA"}))
+				if i < 2000 {
+					ruc, nombre := c.over(i)
+					over = append(over, mockserver.Contribuyente{RUC: ruc, RazonSocial: nombre})
+				}
+			}
+			_, api := start(t, mockserver.WithRegistro(registro), mockserver.WithContribuyentes(over...))
+			found := rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body)
+			require.Len(t, found, 5)
+			assert.Equal(t, c.first, found[0])
+			assert.Equal(t, c.limits, registro.limits)
+		})
+	}
+}
+
 // changing is a Registro that changes the server's own data the first time that it is asked.
 type changing struct {
 	mockserver.RegistroEnMemoria

@@ -3,7 +3,7 @@ package mockserver
 import (
 	"strings"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Vocabulario is one spelling of the taxpayer states. docs/contrato.md, 3.1, gives two lists and does not say

@@ -3,7 +3,7 @@ package mockserver
 import (
 	"slices"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // ficha is a taxpayer with what a search looks at.

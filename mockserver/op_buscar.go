@@ -49,7 +49,7 @@ func buscar(c *call, assume *Assumptions) answer {
 	}
 	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, assume.SearchByWords, limite)
 	if err != nil {
-		return registroFailed()
+		return registroFailed(err)
 	}
 	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
 	for i, f := range found {

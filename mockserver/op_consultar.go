@@ -1,6 +1,9 @@
 package mockserver
 
-import "net/http"
+import (
+	"errors"
+	"net/http"
+)
 
 // wireContribuyente has strings, and in the fields that may have no value what [Unknown] makes of that.
 type wireContribuyente struct {
@@ -28,7 +31,7 @@ func consultar(c *call, assume *Assumptions) answer {
 	}
 	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
 	if err != nil {
-		return registroFailed()
+		return registroFailed(err)
 	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
@@ -59,7 +62,11 @@ func consultar(c *call, assume *Assumptions) answer {
 	return answer{status: http.StatusOK, body: body}
 }
 
-func registroFailed() answer {
-	return refusal(http.StatusInternalServerError, codeRegistroDown,
-		"el Registro que se dio a este servidor de pruebas devolvió un error: revise su implementación")
+// registroFailed is the answer where a [Registro] fails.
+func registroFailed(err error) answer {
+	reason := "devolvió un error: revise su implementación"
+	if told := interface{ Spanish() string }(nil); errors.As(err, &told) {
+		reason = "no responde: " + told.Spanish()
+	}
+	return refusal(http.StatusInternalServerError, codeRegistroDown, "el Registro que se dio a este servidor de pruebas %s", reason)
 }

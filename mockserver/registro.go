@@ -4,11 +4,12 @@ import (
 	"context"
 	"sync"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Registro is where the taxpayers come from. Its methods are called concurrently. An error is answered
-// with 500 and code MOCK_REGISTRY_FAILURE, and its text is not shown.
+// with 500 and code MOCK_REGISTRY_FAILURE. Its text is not shown, but what its method Spanish() string says, if
+// it has one: the reason, in the language of the answers.
 type Registro interface {
 	// PorRUC returns the taxpayer with that RUC (11 digits), and whether there is one.
 	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)

@@ -55,6 +55,25 @@ func TestRegistro(t *testing.T) {
 	})
 }
 
+// inSpanish fails with a reason for who reads the answer.
+type inSpanish struct{ brokenRegistro }
+
+func (inSpanish) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {
+	return mockserver.Contribuyente{}, false, fmt.Errorf("disco interno /dev/sda: %w", reason{errors.New("/dev/sdb")})
+}
+
+type reason struct{ error }
+
+func (reason) Spanish() string { return "el disco está lleno" }
+
+func TestAFailingRegistroMayTellTheReason(t *testing.T) {
+	_, api := start(t, mockserver.WithRegistro(inSpanish{}))
+	r := api.get("/api/contribuyentes/20131312955")
+	r.isError(t, 500, "MOCK_REGISTRY_FAILURE")
+	assert.Contains(t, r.body, "no responde: el disco está lleno")
+	assert.NotContains(t, r.body, "/dev/sd")
+}
+
 // What a search found is copied while nobody writes: each is a whole record.
 func TestSearchWhileTaxpayersAreReplaced(t *testing.T) {
 	var registro mockserver.RegistroEnMemoria

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -73,7 +72,7 @@ type program struct {
 	cmd          *exec.Cmd
 	url, command string
 	lines        *bufio.Scanner
-	stderr       *bytes.Buffer // to be read after Wait
+	stderr       *buffer
 }
 
 // startProgram runs the built program with variables and flags, until it has written its two lines. It is
@@ -81,7 +80,7 @@ type program struct {
 func startProgram(t *testing.T, env []string, args ...string) program {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	p := program{cmd: exec.CommandContext(ctx, binary(t), args...), stderr: new(bytes.Buffer)}
+	p := program{cmd: exec.CommandContext(ctx, binary(t), args...), stderr: new(buffer)}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,33 +13,37 @@ import (
 	"time"
 )
 
-// forAll is the mode of a URL and of a CA certificate: other users' tests read them too.
+// forAll is the mode of a URL, a CA certificate and a registry: other users' tests read them too.
 const forAll = 0o644
 
-// writeWhole writes a file that others may be waiting for: they never see half of it.
-func writeWhole(name string, content []byte) error {
+// writeWhole writes a file that others may be waiting for: they never see half of it, nor is half of it left.
+func writeWhole(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // it is gone when all went well
-	_, err = f.Write(content)
+	defer func() { _ = os.Remove(f.Name()) }() //nolint:gosec // the files of who runs the program; it is gone when all went well
+	err = write(f)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
-		err = os.Chmod(f.Name(), forAll)
+		err = os.Chmod(f.Name(), forAll) //nolint:gosec // the files of who runs the program
 	}
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	return os.Rename(f.Name(), name) //nolint:gosec // the files of who runs the program
 }
 
 // writeCA writes the CA where -tls-ca-file says, or else to a temporary file that remove takes away.
 func writeCA(name string, ca []byte) (written string, remove func(), err error) {
 	if name != "" {
-		if err := writeWhole(name, ca); err != nil {
+		err := writeWhole(name, func(w io.Writer) error {
+			_, err := w.Write(ca)
+			return err
+		})
+		if err != nil {
 			return "", nil, fmt.Errorf("-tls-ca-file: %w", err)
 		}
 		return name, func() {}, nil

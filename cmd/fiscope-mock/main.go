@@ -5,6 +5,7 @@
 //	fiscope-mock -addr 127.0.0.1:8080 -now 2026-11-20T16:59:00-05:00 -frozen
 //	fiscope-mock exec -- npm test
 //	fiscope-mock health http://127.0.0.1:8080
+//	fiscope-mock padron import padron_reducido_ruc.zip
 //	fiscope-mock version
 //
 // Beside the service, on the same address, GET /_mock/ lists its admin API: data, clock, faults, journal,
@@ -13,7 +14,7 @@
 //
 // It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
 // cannot listen or tell its URL; exec exits with the command's status, with 124 when -timeout ended it, or
-// with 125 for either of these.
+// with 125 for either of these. padron exits with 1 when it fails, and as a signal has it that ended it.
 package main
 
 import (
@@ -23,43 +24,46 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
-	"strings"
 	"syscall"
 )
 
 func main() {
-	args := os.Args[1:]
-	if os.Getenv("GOGC") == "" { // few megabytes are in use, and most of a request is soon garbage: to collect that often costs a tenth of the throughput
+	command, args := "", os.Args[1:]
+	if len(args) > 0 {
+		command = args[0]
+	}
+	if os.Getenv("GOGC") == "" && command != "padron" { // few megabytes are in use, and most of a request is soon garbage: to collect that often costs a tenth of the throughput
 		debug.SetGCPercent(400)
 	}
 	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	if len(args) > 0 && args[0] == "exec" {
+	if command == "exec" {
 		leave(execute(args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 	}
-	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, end := context.WithCancel(context.Background())
-	context.AfterFunc(signaled, func() {
-		stop() // before anything else: a second signal ends the process at once
-		end()
-	})
+	ctx, end := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		by := <-signals
+		signal.Stop(signals) // before anything else: a second signal ends the process at once
+		end(stopped{by})
+	}()
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		hangup := make(chan os.Signal, 1) // the terminal and the shell may send one each: it cuts nothing
 		signal.Notify(hangup, syscall.SIGHUP)
-		go func() {
-			<-hangup
-			end()
-		}()
+		go func() { end(stopped{<-hangup}) }()
 	}
-	if len(args) > 0 && args[0] == "health" {
+	switch command {
+	case "health":
 		os.Exit(health(ctx, args[1:], os.Getenv, os.Stdout, os.Stderr))
+	case "padron":
+		leave(padronCommand(ctx, args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(run(ctx, args, os.Getenv, os.Stdout, os.Stderr))
 }
 
-// run is the program without exec and health: it serves until ctx ends and returns the exit status.
+// run is the program without exec, health and padron: it serves until ctx ends and returns the exit status.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		switch args[0] {
@@ -106,14 +110,4 @@ func (r *running) quickstart() string {
 		command = "SSL_CERT_FILE=" + shellWord(r.caFile) + " " + command // go and curl read it
 	}
 	return command
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// shellWord writes s so that a POSIX shell reads it back as one word.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

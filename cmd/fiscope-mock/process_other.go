@@ -12,8 +12,13 @@ import (
 // unlessIgnored are the signals that are forwarded unless exec was started with them ignored.
 var unlessIgnored = []os.Signal{syscall.SIGHUP}
 
-// leave ends the program with its command's status.
-func leave(status int) { os.Exit(status) }
+// leave ends the program with its command's status, or with 128 and the number of the signal that ended padron.
+func leave(status int) {
+	if status < 0 {
+		status = 128 - status
+	}
+	os.Exit(status)
+}
 
 // process is exec's command. Here it shares what exec's console sends.
 type process struct{ cmd *exec.Cmd }

@@ -15,7 +15,7 @@ import (
 // unlessIgnored are the signals that are forwarded unless exec was started with them ignored.
 var unlessIgnored = []os.Signal{syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// leave ends the program as its command ended: with its status, or with 128 and the number of the signal, as a
+// leave ends the program as its command ended, or padron: with its status, or with 128 and the number of the signal, as a
 // shell has it. Of SIGINT it dies itself: a shell tells by that to end a loop, and not to run its next command.
 func leave(status int) {
 	if status == -int(syscall.SIGINT) {

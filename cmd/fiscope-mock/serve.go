@@ -18,14 +18,15 @@ import (
 // running is the mock server on its address.
 type running struct {
 	settings
-	url    string
-	caFile string // where the CA to trust lies; "" unless -tls made one
-	mock   *mockserver.Server
-	ln     net.Listener
-	server *serve.Server   // on ln, answering
-	ending context.Context // ends when it begins to close
-	end    context.CancelFunc
-	undo   []func()
+	url      string
+	caFile   string    // where the CA to trust lies; "" unless -tls made one
+	registro *registro // of -padron; nil without it
+	mock     *mockserver.Server
+	ln       net.Listener
+	server   *serve.Server   // on ln, answering
+	ending   context.Context // ends when it begins to close
+	end      context.CancelFunc
+	undo     []func()
 }
 
 // start makes the server that the settings say, and answers on its address when it returns.
@@ -40,10 +41,17 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		if r.ln != nil {
 			_ = r.ln.Close()
 		}
+		_ = r.registro.close()
 	}()
 	opts, err := s.options()
 	if err != nil {
 		return nil, err
+	}
+	if s.padron != "" {
+		if r.registro, err = openRegistro(s.padron, log); err != nil {
+			return nil, fmt.Errorf("-padron: %w (fiscope-mock padron import makes an index)", err)
+		}
+		opts = append(opts, mockserver.WithRegistro(r.registro))
 	}
 	if r.mock, err = mockserver.Start(opts...); err != nil {
 		return nil, err
@@ -139,7 +147,7 @@ func (r *running) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.drain)
 	defer cancel()
 	err := r.server.Close(ctx)
-	return errors.Join(err, r.mock.Close())
+	return errors.Join(err, r.mock.Close(), r.registro.close())
 }
 
 // takeAway removes the files, and ends what waits.

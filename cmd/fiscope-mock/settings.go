@@ -18,7 +18,8 @@ type settings struct {
 	urlFile string
 
 	keys    []apiKey
-	quota   *int // as -quota says; in assume it is in force
+	quota   *int   // as -quota says; in assume it is in force
+	padron  string // the index of a registry; "" for the default taxpayers
 	data    []string
 	now     time.Time
 	frozen  bool
@@ -59,6 +60,7 @@ var allSettings = []setting{
 	{name: "url-file", set: text(func(s *settings) *string { return &s.urlFile })},
 	{name: "api-key", set: (*settings).addKey, list: " ", secret: true},
 	{name: "quota", set: (*settings).setQuota},
+	{name: "padron", set: (*settings).setPadron}, // before -assume, which wins
 	{name: "data", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator)},
 	{name: "now", set: (*settings).setNow},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},

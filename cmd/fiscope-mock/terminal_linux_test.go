@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -88,6 +89,22 @@ func (s screen) typed(text string) {
 func (s screen) ends() {
 	s.t.Helper()
 	assert.NoError(s.t, <-s.done, s.text.String())
+}
+
+// On a terminal an import shows one line, which is drawn again and gone in the end.
+func TestImportHasABarOnATerminal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "padron.txt")
+	s := onTerminal(t, `"$0" padron generate -rows 300000 `+file+`; "$0" padron import `+file+` >/dev/null; echo "status $?"`)
+	s.shows("status 0")
+	s.ends()
+	text := s.text.String()
+	assert.Regexp(t, `\r\[=* *\] +\d+%  writing  \d+ rows  \d+ MB/s`, text)
+	assert.Regexp(t, `\r\[=* *\] +\d+%  (reading|ordering names|sorting [a-z ]+)  \d+ rows`, text)
+	_, last, _ := strings.Cut(text, "padron import "+file)
+	for drawn := range strings.SplitSeq(last, "\r") {
+		assert.Less(t, len(drawn), usualColumns, "%q", drawn)
+	}
+	assert.Regexp(t, `\r *\rstatus 0\r\n$`, text, "the line is empty again")
 }
 
 func TestSIGINTToExecInTheBackgroundOfATerminal(t *testing.T) {

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"cmp"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -86,21 +88,35 @@ func (t *terminal) close() {
 }
 
 func (t *terminal) give(group int) {
-	id := int32(group) //nolint:gosec // a process group is a pid_t
-	_ = ioctl(t.file, syscall.TIOCSPGRP, &id)
+	id := int32(group)                                        //nolint:gosec // a process group is a pid_t
+	_ = ioctl(t.file, syscall.TIOCSPGRP, unsafe.Pointer(&id)) //nolint:gosec // see ioctl
 }
 
 // foreground returns the process group that a terminal is with, or 0 if it is not this process's terminal.
 func foreground(tty *os.File) int {
 	var id int32
-	if ioctl(tty, syscall.TIOCGPGRP, &id) != nil {
+	if ioctl(tty, syscall.TIOCGPGRP, unsafe.Pointer(&id)) != nil { //nolint:gosec // see ioctl
 		return 0
 	}
 	return int(id)
 }
 
-func ioctl(tty *os.File, request uintptr, id *int32) error {
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), request, uintptr(unsafe.Pointer(id))); errno != 0 { //nolint:gosec // the standard library has no tcsetpgrp
+// usualColumns are a terminal's that does not know its width.
+const usualColumns = 80
+
+// columns returns the width of a terminal, or 0 for what is none.
+func columns(w io.Writer) int {
+	file, ok := w.(*os.File)
+	var size struct{ rows, columns, x, y uint16 }
+	if !ok || ioctl(file, syscall.TIOCGWINSZ, unsafe.Pointer(&size)) != nil { //nolint:gosec // see ioctl
+		return 0
+	}
+	return cmp.Or(int(size.columns), usualColumns) // a terminal may not know
+}
+
+// ioctl does what the standard library has no function for.
+func ioctl(tty *os.File, request uintptr, argument unsafe.Pointer) error {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, tty.Fd(), request, uintptr(argument)); errno != 0 {
 		return errno
 	}
 	return nil

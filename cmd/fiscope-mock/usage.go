@@ -13,6 +13,9 @@ import (
 const usage = `Usage: fiscope-mock [flags]
        fiscope-mock exec [flags] -- COMMAND [ARGUMENT...]
        fiscope-mock health [-tls-ca-file FILE] URL
+       fiscope-mock padron import [-o INDEX] [-max-odd SHARE] FILE
+       fiscope-mock padron info INDEX
+       fiscope-mock padron generate [-rows N] [-seed S] FILE
        fiscope-mock help | version
 
 Serves the mock of the fiscal data service, with its default data, until it is
@@ -29,6 +32,9 @@ command's status: 127 when there is no such command, 125 when the mock fails,
 health asks a running server how it is, and exits with 0 or 1: a probe for an
 image without a shell.
 
+padron makes the index that -padron serves, of SUNAT's padron_reducido_ruc.zip,
+says what is in one, or generates a registry to try it with: see padron -h.
+
   -addr HOST:PORT   address to listen on; port 0 takes a free one
                     (FISCOPE_MOCK_ADDR; default 127.0.0.1:8080, exec: port 0)
   -url-file FILE    write the base URL there once it serves; removed at the end.
@@ -42,6 +48,9 @@ image without a shell.
                     unlimited; the same as -assume Quota=N. It wins over what
                     -data says of those keys
                     (FISCOPE_MOCK_QUOTA; default 1000)
+  -padron INDEX     take the taxpayers of this index in the place of the default
+                    ones: padron import makes it, -data lies over it. One that
+                    replaces it is taken up within 2s (FISCOPE_MOCK_PADRON)
   -data FILE        JSON data to put over the default data: a file, or all .json
                     files of a folder; repeat for more (FISCOPE_MOCK_DATA,
                     several with : between, on Windows ;)

@@ -5,13 +5,15 @@
 //	go run ./examples/factura -addr 127.0.0.1:8080 -mock   # serves, with invented answers
 //	go run ./examples/factura -addr 127.0.0.1:8080         # serves, with FISCOPE_BASE_URL
 //
+//	go run ./examples/factura -addr 127.0.0.1:8080 -padron padron.index # the registry answers while the service is down
+//
 //	curl -H 'Content-Type: application/json' http://127.0.0.1:8080/facturas -d '
 //	  {"ruc": "20100070970", "fecha": "2025-07-30", "moneda": "USD",
 //	   "lineas": [{"descripcion": "Licencia", "cantidad": 3, "valorUnitario": "333.335"}]}'
 //
 // The real service is asked with FISCOPE_BASE_URL and FISCOPE_API_KEY; FISCOPE_INSECURE_HTTP=1 allows
 // plain http inside a private network. It has no users of its own: leave it on loopback, or behind
-// something that has.
+// something that has. The index of -padron is made by "fiscope-mock padron import".
 package main
 
 import (
@@ -30,6 +32,7 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/padron"
 )
 
 func main() {
@@ -43,15 +46,18 @@ func main() {
 	}
 }
 
-const uso = `Uso: factura [-addr DIRECCIÓN] [-mock]
+const uso = `Uso: factura [-addr DIRECCIÓN] [-mock] [-padron ÍNDICE]
 
 Sirve por HTTP: completa una factura con su cliente, a partir del RUC, con el
 tipo de cambio de la SUNAT y con totales exactos. Sin opciones hace un pedido de
-muestra, contra un mock en este proceso. No lee ni escribe archivos.
+muestra, contra un mock en este proceso. No escribe archivos.
 
   -addr DIRECCIÓN  dónde servir, como 127.0.0.1:8080
   -mock            sirve con un mock en este proceso: las respuestas son
                    inventadas
+  -padron ÍNDICE   el índice del padrón reducido, hecho con "fiscope-mock padron
+                   import": responde por el servicio mientras este no se puede
+                   consultar, y la factura dice de qué día son esos datos
 
 El servicio se indica con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY.
 FISCOPE_INSECURE_HTTP=1 permite http en una red privada.
@@ -62,6 +68,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	flags.SetOutput(io.Discard) // an error is said by main
 	addr := flags.String("addr", "", "")
 	mock := flags.Bool("mock", false, "")
+	indice := flags.String("padron", "", "")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, uso)
@@ -95,6 +102,14 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	}
 	if env("FISCOPE_INSECURE_HTTP") == "1" {
 		opts = append(opts, fiscope.WithInsecureHTTP())
+	}
+	if *indice != "" {
+		reserva, err := padron.Open(*indice)
+		if err != nil {
+			return fmt.Errorf("-padron: %w", err)
+		}
+		defer func() { _ = reserva.Close() }()
+		opts = append(opts, fiscope.WithRespaldo(reserva)) // after what the cache still has
 	}
 	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
 	if err != nil {

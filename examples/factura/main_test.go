@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/padron"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -111,58 +114,55 @@ func TestSolesNeedNoRate(t *testing.T) {
 	}
 }
 
-// padron is a registry with one taxpayer, who is not habido.
-type padron struct{}
-
-func (padron) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
-	c := fiscope.Contribuyente{RUC: "20100070970", RazonSocial: "EMPRESA DEL PADRON S.A.", Estado: "ACTIVO", Condicion: "NO HABIDO"}
-	if ruc != c.RUC {
-		return nil, fiscope.Fecha{}, fiscope.ErrNotFound
-	}
-	return &c, fiscope.NewFecha(2026, time.November, 18), nil
-}
+// Two rows in the form of the registry's file.
+const dosFilas = `RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|
+20600000005|EMPRESA DEL PADRON S.A.|ACTIVO|NO HABIDO|150101|AV.|LOS ALAMOS|----|-|123|-|-|-|-|-|
+20131312955|SUPERINTENDENCIA NACIONAL|ACTIVO|HABIDO|150101|AV.|GARCILASO DE LA VEGA|----|-|1472|-|-|-|-|-|
+`
 
 // While the service is down, a customer of the registry is one of an earlier day, and the invoice says so.
 func TestACustomerOfTheRegistry(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)))
+	dir := t.TempDir()
+	texto, indice := filepath.Join(dir, "padron.txt"), filepath.Join(dir, "padron.index")
+	require.NoError(t, os.WriteFile(texto, []byte(dosFilas), 0o600))
+	jueves := time.Date(2026, time.November, 19, 12, 0, 0, 0, fiscope.Lima)
+	require.NoError(t, os.Chtimes(texto, jueves, jueves))
+	_, err := padron.Import(t.Context(), texto, indice, padron.ImportOptions{})
+	require.NoError(t, err)
+	srv := mockserver.New(t)
 	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(501))
-	client := srv.Client(fiscope.WithRespaldo(padron{}))
+	env := func(name string) string {
+		return map[string]string{"FISCOPE_BASE_URL": srv.URL, "FISCOPE_API_KEY": srv.APIKey}[name]
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	out := &lines{found: make(chan string, 1)}
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"-addr", "127.0.0.1:0", "-padron", indice}, env, out, io.Discard) }()
+	base := <-out.found
+	client := &http.Client{}
 	defer client.CloseIdleConnections()
-	const invoice = `{"ruc":"20100070970","fecha":"2026-11-20","moneda":"PEN","lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":"100"}]}`
-	r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(invoice))
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	nuevoServicio(client, srv.Now, slog.New(slog.DiscardHandler)).rutas().ServeHTTP(w, r)
-	assert.Equal(t, 200, w.Code, w.Body.String())
-	assert.Contains(t, w.Body.String(), `"datosDel": "2026-11-18"`)
-	assert.Contains(t, w.Body.String(), "el cliente está ACTIVO, NO HABIDO")
-	assert.Contains(t, w.Body.String(), "son del padrón del 2026-11-18")
+	for ruc, shows := range map[string][]string{
+		"20600000005": {`"datosDel": "2026-11-19"`, "el cliente está ACTIVO, NO HABIDO", "son del padrón del 2026-11-19"},
+		"20100070970": {"servicio_no_disponible"}, // the registry lacks it: the service's error stands
+	} {
+		resp, err := client.Post(base+"/facturas", "application/json", strings.NewReader(fmt.Sprintf(
+			`{"ruc":"%s","fecha":"%s","moneda":"PEN","lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":"100"}]}`, ruc, fiscope.HoyEnLima())))
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		for _, text := range shows {
+			assert.Contains(t, string(body), text)
+		}
+	}
+	stop()
+	require.NoError(t, <-ended)
 }
 
-// What can be known is refused before a query is spent.
-func TestWhatIsRefusedCostsNothing(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.November, 20, 12, 0, 0, 0, fiscope.Lima)), mockserver.WithFrozenClock())
-	client := srv.Client()
-	defer client.CloseIdleConnections()
-	rutas := nuevoServicio(client, srv.Now, slog.New(slog.DiscardHandler)).rutas()
-	pedir := func(ruc, fecha, moneda, valor string) int {
-		body := fmt.Sprintf(`{"ruc":%q,"fecha":"%s","moneda":%q,"lineas":[{"descripcion":"x","cantidad":1,"valorUnitario":%q}]}`, ruc, fecha, moneda, valor)
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/facturas", strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		rutas.ServeHTTP(w, r)
-		return w.Code
-	}
-	for _, moneda := range []string{"USD", "PEN"} {
-		for _, fecha := range []string{"2036-11-20", "2027-11-21", "9999-12-31", "1980-12-31", "1026-11-20", "0001-01-01"} {
-			assert.Equal(t, 400, pedir("20100070970", fecha, moneda, "1"), fecha)
-		}
-		assert.Equal(t, 400, pedir("20100070970", `2026-11-19","fechaModificado":"1980-12-31`, moneda, "1"), "a note of a mistyped year")
-		assert.Equal(t, 400, pedir("20100070970", "2026-11-19", moneda, "0.004"), "0.00 after rounding")
-		assert.Equal(t, 400, pedir("20100070971", "2026-11-19", moneda, "1"), "the check digit")
-	}
-	srv.AssertCalls(t, mockserver.Filter{}, 0)
-	assert.Equal(t, 200, pedir("20100070970", "2026-11-19", "USD", "0.005"), "a céntimo")
+func TestARegistryThatIsNone(t *testing.T) {
+	err := run(t.Context(), []string{"-padron", "main.go"}, none, io.Discard, io.Discard)
+	require.ErrorContains(t, err, "-padron: ")
+	require.ErrorContains(t, err, "main.go")
 }
 
 // lines finds the address in the first line that is printed.

@@ -62,12 +62,13 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 	deadline, _ := ctx.Deadline()
 	q, first := g.enter(ctx, k, deadline, ask)
 	for {
+		over := isClosed(q.done) // before what it told: one that ends since nobody stays has told so
 		soFar, until, told := g.look(q)
 		switch {
 		case !staysUntil(until)(deadline):
 			g.leave(k, q, deadline, first, context.DeadlineExceeded)
 			return soFar, first, nil
-		case isClosed(q.done): // an answer that is there is better than none
+		case over: // an answer that is there is better than none
 			answer, err = q.brought(first)
 			return answer, first, err
 		case ctx.Err() != nil:

@@ -2,9 +2,12 @@ package relevance_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/mockserver/internal/relevance"
+	"github.com/fiscope/fiscope/internal/relevance"
 	"github.com/stretchr/testify/assert"
 	"go.uber.org/goleak"
 )
@@ -110,5 +113,46 @@ func TestFold(t *testing.T) {
 		"nothing":       {" ", ""},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, relevance.Fold(c.text)) })
+	}
+}
+
+// FuzzFold compares folding, which looks at each character once, with its parts of the standard library.
+func FuzzFold(f *testing.F) {
+	for _, text := range []string{"", " ", "LA  GLORIA\tS.A.\n", "Ñandú", "n\u0303andu\u0301", "a \u0301 b", "\u0301 a", "a \u0301", "\u00a0A\u0085B\u3000C", "\xff\xc3", "Ω\x00\x1f", "ÇİẞK"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var words []string
+		for _, word := range strings.Fields(text) {
+			word = strings.Map(func(r rune) rune {
+				if unicode.Is(unicode.Mn, r) {
+					return -1
+				}
+				r = unicode.ToLower(r)
+				if at := strings.IndexRune(accented, r); at >= 0 && r >= utf8.RuneSelf {
+					r = rune(plain[utf8.RuneCountInString(accented[:at])])
+				}
+				return r
+			}, word)
+			if len(words) > 0 || word != "" {
+				words = append(words, word)
+			}
+		}
+		want := strings.Join(words, " ")
+		assert.Equal(t, want, relevance.Fold(text))
+		assert.Equal(t, "before"+want, string(relevance.AppendFold([]byte("before"), []byte(text))))
+	})
+}
+
+const (
+	accented = "áàâäãåéèêëíìîïóòôöõúùûüñç"
+	plain    = "aaaaaaeeeeiiiiooooouuuunc"
+)
+
+func TestOfWord(t *testing.T) {
+	for r := range unicode.MaxRune + 1 {
+		if relevance.OfWord(r) != (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			t.Errorf("%U", r)
+		}
 	}
 }

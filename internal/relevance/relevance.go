@@ -103,7 +103,7 @@ func match(name, text string) (Rank, bool) {
 	}
 	for at >= 0 {
 		before, _ := utf8.DecodeLastRuneInString(name[:at])
-		if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+		if !OfWord(before) {
 			return Word, true
 		}
 		_, size := utf8.DecodeRuneInString(name[at:])
@@ -114,6 +114,14 @@ func match(name, text string) (Rank, bool) {
 		at += size + next
 	}
 	return Inside, true
+}
+
+// OfWord reports whether a character is part of a word: a text that stands after it begins none.
+func OfWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
 // Compare orders two records that a search found: negative when a comes first.

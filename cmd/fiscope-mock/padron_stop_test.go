@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/padron"
+)
+
+// stopMidway runs padron with arguments, sends it a signal when a file of that pattern has at least so many bytes, and
+// returns how it ended.
+func stopMidway(t *testing.T, by syscall.Signal, pattern string, bytesThere int64, args ...string) (status syscall.WaitStatus, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, binary(t), append([]string{"padron"}, args...)...)
+	cmd.Stderr = &errs
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool {
+		found, _ := filepath.Glob(pattern) // a pattern that is right
+		for _, name := range found {
+			if info, err := os.Stat(name); err == nil && info.Size() >= bytesThere {
+				return true
+			}
+		}
+		return false
+	}, time.Minute, time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(by))
+	_ = cmd.Wait() // the state says it
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	return status, errs.String()
+}
+
+// A command that ends by a signal leaves what was there before, and nothing beside it; of one that is killed, the next
+// one clears up.
+func TestPadronStoppedMidway(t *testing.T) {
+	_ = binary(t) // not made in this test's folder of temporaries
+	folder, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	file, err := os.Create(filepath.Join(folder, "padron.txt"))
+	require.NoError(t, err)
+	require.NoError(t, padron.Generate(file, 300_000, 1))
+	require.NoError(t, file.Close())
+	const before = "el índice de antes"
+	index := writeFile(t, folder, "padron.idx", before)
+	for name, c := range map[string]struct {
+		by         syscall.Signal
+		bytesThere int64 // in the new index
+	}{
+		"at the beginning":   {syscall.SIGTERM, 0},
+		"while it is sorted": {syscall.SIGINT, 1},
+		"by the terminal":    {syscall.SIGHUP, 1},
+	} {
+		t.Run("import "+name, func(t *testing.T) {
+			status, stderr := stopMidway(t, c.by, index+".import*", c.bytesThere, "import", file.Name())
+			assert.Equal(t, "fiscope-mock: stopped by a signal: "+c.by.String()+": nothing was changed\n", stderr)
+			endedBy(t, c.by, status)
+			assert.Equal(t, before, string(readFile(t, index)))
+			assert.Equal(t, []string{"padron.idx", "padron.txt"}, filesIn(t, folder))
+		})
+	}
+	for _, name := range []string{"otro.zip", "otro.txt"} {
+		t.Run("generate "+name, func(t *testing.T) {
+			folder := t.TempDir()
+			other := writeFile(t, folder, name, before)
+			status, stderr := stopMidway(t, syscall.SIGINT, other+".*", 1, "generate", "-rows", "18300000", other)
+			assert.Equal(t, "fiscope-mock: stopped by a signal: interrupt: nothing was changed\n", stderr)
+			endedBy(t, syscall.SIGINT, status)
+			assert.Equal(t, before, string(readFile(t, other)))
+			assert.Equal(t, []string{name}, filesIn(t, folder))
+		})
+	}
+	for name, bytesThere := range map[string]int64{"at the beginning": 0, "while it is sorted": 1} {
+		t.Run("import killed "+name, func(t *testing.T) {
+			writeFile(t, folder, "padron.idx", before)
+			status, _ := stopMidway(t, syscall.SIGKILL, index+".import*", bytesThere, "import", file.Name())
+			assert.Equal(t, syscall.SIGKILL, status.Signal())
+			assert.Equal(t, before, string(readFile(t, index)))
+			assert.Greater(t, len(filesIn(t, folder)), 2, "something is left")
+			_, stderr, again := runProgram(t, nil, "padron", "import", file.Name())
+			require.Equal(t, 0, again, stderr)
+			assert.Equal(t, []string{"padron.idx", "padron.txt"}, filesIn(t, folder), "it is cleared up")
+			_, stderr, again = runProgram(t, nil, "padron", "info", index)
+			assert.Equal(t, 0, again, stderr)
+		})
+	}
+	assert.Empty(t, filesIn(t, temporary), "the folder of temporaries")
+}
+
+// endedBy checks that a shell sees a signal: SIGINT ends its loops where the program has died of it.
+func endedBy(t *testing.T, by syscall.Signal, status syscall.WaitStatus) {
+	t.Helper()
+	if by == syscall.SIGINT {
+		assert.True(t, status.Signaled())
+		assert.Equal(t, by, status.Signal(), "$? is 130")
+		return
+	}
+	assert.Equal(t, 128+int(by), status.ExitStatus())
+}

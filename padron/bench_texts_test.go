@@ -1,0 +1,111 @@
+package padron_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/fiscope/fiscope/padron"
+)
+
+// texts makes texts to search of what stands in an index.
+type texts struct {
+	*rand.Rand
+	names          []string // folded, none empty
+	frequent, rare []string // words
+}
+
+func newTexts(x *padron.Index) *texts {
+	t := texts{Rand: rand.New(rand.NewPCG(9, 9))}
+	some := max(1, x.Info().Contribuyentes/400_000)
+	counts := map[string]int{}
+	for _, name := range x.FoldedNames() {
+		if len(name) == 0 || t.IntN(some) > 0 {
+			continue
+		}
+		t.names = append(t.names, string(name))
+		for word := range strings.FieldsSeq(string(name)) {
+			counts[word]++
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		switch {
+		case len(word) < 4 || !onlyLetters(word):
+		case counts[word] > len(t.names)/200:
+			t.frequent = append(t.frequent, word)
+		case counts[word] == 1:
+			t.rare = append(t.rare, word)
+		}
+	}
+	return &t
+}
+
+func onlyLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" }
+
+func (t *texts) of(list []string) string { return list[t.IntN(len(list))] }
+
+// words returns the words of a name, at least that many.
+func (t *texts) words(least int) []string {
+	for {
+		if words := strings.Fields(t.of(t.names)); len(words) >= least {
+			return words
+		}
+	}
+}
+
+// word returns a word of at least that many letters.
+func (t *texts) word(least int) string {
+	for {
+		if word := t.of(t.words(1)); len(word) >= least && onlyLetters(word) {
+			return word
+		}
+	}
+}
+
+type kindOfText struct {
+	name string
+	text func() string
+}
+
+// kinds are those of docs/padron.md.
+func (t *texts) kinds() []kindOfText {
+	return []kindOfText{
+		{"3 letters", func() string { return t.word(4)[:3] }},
+		{"frequent word", func() string { return t.of(t.frequent) }},
+		{"rare word", func() string { return t.of(t.rare) }},
+		{"two words together", func() string {
+			words := t.words(3)
+			at := t.IntN(len(words) - 1)
+			return words[at] + " " + words[at+1]
+		}},
+		{"two words apart", func() string { return t.word(3) + " " + t.word(3) }},
+		{"whole name", func() string { return t.of(t.names) }},
+		{"accents", func() string { return strings.NewReplacer("n", "ñ", "a", "Á", "o", "ó").Replace(t.word(4)) }},
+		{"punctuation", func() string { return t.of([]string{"s.a.c", ".a.c", "& h", "s.a.", "\"", ".c.", "- e"}) }},
+		{"inside a word", func() string {
+			word, from := t.word(7), 1+t.IntN(2)
+			return word[from : from+3+t.IntN(3)]
+		}},
+		{"inside a rare word", func() string {
+			for {
+				if word := t.of(t.rare); len(word) > 6 {
+					return word[2:]
+				}
+			}
+		}},
+		{"end of a word and next of the name", func() string {
+			for {
+				if words := t.words(3); len(words[0]) > 5 {
+					return words[0][3:] + " " + words[1][:min(len(words[1]), 1+t.IntN(4))]
+				}
+			}
+		}},
+		{"end of a word and any next", func() string {
+			word, next := t.word(3), t.word(3)
+			return word[len(word)-1-t.IntN(2):] + " " + next[:1+t.IntN(3)]
+		}},
+		{"no hit of frequent letters", func() string { return t.word(6) + "xq" }},
+		{"no hit", func() string { return "zzqx" + string(rune('a'+t.IntN(26))) + string(rune('a'+t.IntN(26))) }},
+	}
+}

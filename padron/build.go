@@ -1,0 +1,106 @@
+package padron
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"runtime/debug"
+
+	"github.com/fiscope/fiscope/internal/relevance"
+)
+
+// builder makes an index of rows: it takes them one after another, and then finishes. What is told of a row waits in a
+// file until its rank is known. At 18 million rows its lists take a gigabyte; they are as long as they must be, hold
+// no pointers, and between the phases what is not needed any more is given back at once: the garbage collector
+// would let twice as much come together.
+type builder struct {
+	out       *sections
+	byRank    *rowsByRank
+	rucs      rucs
+	texts     texts
+	nameBytes int64 // of the folded names, with their ends
+	restBytes int64 // of the rows
+	rows      int
+	replaced  []int // lines
+
+	folded, rest []byte
+}
+
+// newBuilder makes an index in a file that is empty, with another one for the rows.
+func newBuilder(index, rows *os.File) *builder {
+	return &builder{out: newSections(index), byRank: &rowsByRank{file: rows}, texts: texts{numbers: map[string]uint16{}}}
+}
+
+// add takes a row. Of several with one RUC the last one counts.
+func (b *builder) add(r *row) error {
+	b.folded = relevance.AppendFold(b.folded[:0], r.nombre)
+	var numbers [3]uint16
+	for i, text := range [3][]byte{r.estado, r.condicion, r.ubigeo} {
+		var err error
+		if numbers[i], err = b.texts.number(text); err != nil {
+			return err
+		}
+	}
+	b.rest = appendRest(b.rest[:0], numbers, r.calle, r.nombre, b.folded)
+	if err := b.rucs.add(r.ruc, r.line); err != nil {
+		return err
+	}
+	b.nameBytes += int64(len(b.folded)) + 1
+	b.restBytes += mostBeforeRest + int64(len(b.rest))
+	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.restBytes > math.MaxUint32 {
+		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
+	}
+	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, number32(r.line), b.folded, b.rest})
+}
+
+// replaceRows returns the lines of the rows that a later one of the same RUC replaces.
+func (b *builder) replaceRows() []int {
+	b.rows = len(b.rucs.keys)
+	b.replaced = b.rucs.replaced()
+	b.rucs = rucs{}
+	return b.replaced
+}
+
+// taken returns how many taxpayers there are, once it is known which rows are replaced.
+func (b *builder) taken() int { return b.rows - len(b.replaced) }
+
+// finish writes the index, after replaceRows. It tells each of its phases but the first one.
+func (b *builder) finish(ctx context.Context, info Info, phase func(string)) error {
+	debug.FreeOSMemory()
+	names, err := b.place(ctx)
+	if err != nil {
+		return err
+	}
+	debug.FreeOSMemory()
+	if err := b.sortWords(ctx, names, phase); err != nil {
+		return err
+	}
+	if err := b.out.header.setInfo(info.SHA256, info.Fecha); err != nil {
+		return err
+	}
+	return b.out.finish(b.texts.content())
+}
+
+// texts are the few different texts of a column, or of several.
+type texts struct {
+	numbers map[string]uint16
+	list    [][]byte
+}
+
+// number returns the number of a text, a new one or the one that it has.
+func (t *texts) number(text []byte) (uint16, error) {
+	if n, ok := t.numbers[string(text)]; ok {
+		return n, nil
+	}
+	if len(t.list) > math.MaxUint16 {
+		return 0, errors.New("too many different values of estado, condición and ubigeo: the columns are not where they should be")
+	}
+	n := uint16(len(t.list)) //nolint:gosec // see above
+	t.numbers[string(text)] = n
+	t.list = append(t.list, bytes.Clone(text))
+	return n, nil
+}
+
+func (t *texts) content() []byte { return bytes.Join(t.list, []byte{'\n'}) }

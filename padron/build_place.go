@@ -1,0 +1,82 @@
+package padron
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+)
+
+// place writes names and rows in the order of rank, and all that finds them by rank and RUC. It returns the folded
+// names as the section of names has them, with room behind them.
+func (b *builder) place(ctx context.Context) ([]byte, error) {
+	taxpayers := b.taken()
+	names := make([]byte, 0, b.nameBytes+sortedBytes)
+	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a half to three quarters stay empty
+	nameAt := b.out.begin(sectionNameAt, 4*int64(taxpayers+1))
+	rowAt := b.out.begin(sectionRowAt, 4*int64(taxpayers))
+	rows := b.out.begin(sectionRows, b.restBytes)
+	var row, text []byte
+	var order []placed
+	used := uint32(0) // of rows
+	for number := range b.byRank.shelf {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if number == longestShelf+1 {
+			b.out.header.Activos = b.out.header.Contribuyentes
+		}
+		var err error
+		if text, err = b.byRank.take(number, text); err != nil {
+			return nil, err
+		}
+		order = inOrder(order[:0], text, b.replaced)
+		for _, o := range order {
+			p, _ := readPending(text[o.at:])
+			nameAt.number(number32(len(names)))
+			rowAt.number(used)
+			row = appendRow(row[:0], p.ruc, number32(len(names)), len(p.folded), p.rest)
+			rows.write(row)
+			slot := slotOf(p.ruc, len(rucs))
+			for rucs[slot] != 0 {
+				slot = (slot + 1) & (len(rucs) - 1)
+			}
+			rucs[slot] = used + 1
+			used += number32(len(row))
+			names = append(append(names, p.folded...), '\n')
+			b.out.header.Contribuyentes++
+		}
+	}
+	nameAt.number(number32(len(names)))
+	for _, w := range []*sectionWriter{nameAt, rowAt, rows} {
+		if err := w.finish(); err != nil {
+			return nil, err
+		}
+	}
+	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
+}
+
+// placed is where a pending row stands, with what its rank depends on.
+type placed struct {
+	ruc        uint64
+	length, at uint32
+}
+
+// inOrder appends the pending rows of a text in the order of their ranks, but for those that were replaced.
+func inOrder(order []placed, text []byte, replaced []int) []placed {
+	sorted := true
+	compare := func(a, b placed) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }
+	for at := 0; at < len(text); {
+		p, size := readPending(text[at:])
+		if _, was := slices.BinarySearch(replaced, int(p.line)); !was {
+			next := placed{p.ruc, number32(len(p.folded)), number32(at)}
+			sorted = sorted && (len(order) == 0 || compare(order[len(order)-1], next) < 0)
+			order = append(order, next)
+		}
+		at += size
+	}
+	if !sorted {
+		slices.SortFunc(order, compare)
+	}
+	return order
+}

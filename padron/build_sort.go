@@ -1,0 +1,111 @@
+package padron
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"iter"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// sortPlaces returns places sorted by the first sortedBytes of the text that begins at each in the names, up to the end
+// of its name, and then by place. None is at such an end. There must be room for eight bytes behind the names. The places are gone through twice.
+func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]uint32, error) {
+	names = names[:len(names)+8] // keyAt looks at eight bytes
+	// Those of two first bytes together, then each two bytes alone.
+	two := func(place uint32) int { return int(binary.BigEndian.Uint16(names[place:])) }
+	var ends [1<<16 + 1]uint32
+	for place := range places {
+		ends[two(place)+1]++
+	}
+	for i := range 1 << 16 {
+		ends[i+1] += ends[i]
+	}
+	sorted := make([]uint32, ends[1<<16])
+	for place := range places { // ends[i] goes from the beginning of i to its end
+		sorted[ends[two(place)]] = place
+		ends[two(place)]++
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 4) {
+		workers.Go(func() {
+			var keys []keyed
+			for two := next.Add(1) - 1; two < 1<<16 && ctx.Err() == nil; two = next.Add(1) - 1 {
+				from := uint32(0)
+				if two > 0 {
+					from = ends[two-1]
+				}
+				part := sorted[from:ends[two]]
+				if len(part) < 2 || two>>8 == '\n' || two&0xFF == '\n' {
+					continue // they are sorted by place
+				}
+				keys = slices.Grow(keys[:0], len(part))
+				sortFrom(names, part, 2, keys[:len(part)])
+			}
+		})
+	}
+	workers.Wait()
+	return sorted, ctx.Err()
+}
+
+// keyed is a place with eight bytes of its text.
+type keyed struct {
+	key   uint64
+	place uint32
+}
+
+// sortFrom sorts places whose texts begin with the same depth bytes, none of them the end of a name. keys is as long.
+func sortFrom(names []byte, places []uint32, depth uint32, keys []keyed) {
+	for i, place := range places {
+		keys[i] = keyed{keyAt(names, place+depth), place}
+	}
+	slices.SortFunc(keys, func(a, b keyed) int {
+		if a.key != b.key {
+			if a.key < b.key {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.place, b.place)
+	})
+	for i := range keys {
+		places[i] = keys[i].place
+	}
+	if depth += 8; depth >= sortedBytes {
+		return
+	}
+	// The keys are overwritten from here on, those of the part that is sorted alone.
+	for i := 0; i < len(keys); {
+		key, from := keys[i].key, i
+		for i++; i < len(keys) && keys[i].key == key; {
+			i++
+		}
+		if i-from > 1 && !holdsEnd(key) {
+			sortFrom(names, places[from:i], depth, keys[from:i])
+		}
+	}
+}
+
+// keyAt returns eight bytes as a number that compares as they do, with 0 for what is after the end of the name.
+func keyAt(names []byte, at uint32) uint64 {
+	key := binary.BigEndian.Uint64(names[at:])
+	if holdsEnd(key) {
+		for shift := 56; shift >= 0; shift -= 8 {
+			if key>>shift&0xFF == '\n' {
+				return key >> shift << shift
+			}
+		}
+	}
+	return key
+}
+
+// holdsEnd reports whether one of eight bytes is LF.
+func holdsEnd(key uint64) bool {
+	const ones, lf = 0x0101010101010101, 0x0A0A0A0A0A0A0A0A
+	zeros := key ^ lf
+	return (zeros-ones)&^zeros&(ones<<7) != 0
+}

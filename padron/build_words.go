@@ -1,0 +1,84 @@
+package padron
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"runtime/debug"
+	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/relevance"
+)
+
+// sortWords writes the three lists of places, and the words.
+func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string)) error {
+	phase(PhaseWords)
+	beginnings, err := sortPlaces(ctx, names, beginningsOf(names))
+	if err != nil {
+		return err
+	}
+	others, err := sortPlaces(ctx, names, otherWordsOf(names))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(b.out.writeSorted(sectionBeginnings, beginnings), b.out.writeSorted(sectionWords, others)); err != nil {
+		return err
+	}
+	phase(PhaseInner)
+	words, err := differentWords(ctx, names, beginnings, others)
+	if err != nil {
+		return err
+	}
+	at, ranges := b.out.begin(sectionWordAt, 4*int64(len(words))), b.out.begin(sectionWordRanges, 16*int64(len(words)))
+	for _, w := range words {
+		at.number(w.at)
+		for _, n := range w.ranges {
+			ranges.number(n)
+		}
+	}
+	if err := errors.Join(at.finish(), ranges.finish()); err != nil {
+		return err
+	}
+	beginnings, others = nil, nil //nolint:ineffassign,wastedassign // so that their memory can go
+	debug.FreeOSMemory()
+	inner, err := sortPlaces(ctx, names, innerOf(names, words))
+	if err != nil {
+		return err
+	}
+	return b.out.writeSorted(sectionInner, inner)
+}
+
+// beginningsOf returns the places where names begin, but for the empty ones.
+func beginningsOf(names []byte) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for at := 0; at < len(names); at += bytes.IndexByte(names[at:], '\n') + 1 {
+			if names[at] != '\n' && !yield(number32(at)) {
+				return
+			}
+		}
+	}
+}
+
+// otherWordsOf returns the places where words begin that are not the first of their names: any character but a
+// blank that stands after one that is of no word.
+func otherWordsOf(names []byte) iter.Seq[uint32] {
+	var ofWord [utf8.RuneSelf]bool
+	for c := range ofWord {
+		ofWord[c] = relevance.OfWord(rune(c))
+	}
+	return func(yield func(uint32) bool) {
+		for at := 1; at < len(names); at++ {
+			before, c := names[at-1], names[at]
+			if before < utf8.RuneSelf && ofWord[before] || before == '\n' || c == ' ' || c == '\n' || !utf8.RuneStart(c) {
+				continue
+			}
+			if before >= utf8.RuneSelf && isInside(names, at) {
+				continue
+			}
+			if !yield(number32(at)) {
+				return
+			}
+		}
+	}
+}

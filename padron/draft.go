@@ -1,0 +1,117 @@
+package padron
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/fiscope/fiscope/internal/lockfile"
+)
+
+// draft is the file in which an index grows, beside the one that it will replace. It has a fixed name and a lock,
+// so that of two imports one fails, and the next one takes what a killed one left.
+type draft struct {
+	*os.File
+	index string
+	rows  *os.File // what is kept of the rows until all are read
+}
+
+// The names of the two files, after that of the index.
+const (
+	draftSuffix     = ".import"
+	draftRowsSuffix = ".import-rows"
+)
+
+// newDraft begins the file that will be index. Whoever has it ends it by keep or discard.
+func newDraft(index string) (*draft, error) {
+	if info, err := os.Stat(index); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is there and no file: name another one")
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	file, err := lockDraft(index + draftSuffix)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{File: file, index: index}
+	if err = file.Truncate(0); err == nil {
+		d.rows, err = os.OpenFile(index+draftRowsSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // beside the caller's own
+	}
+	if err != nil {
+		d.discard()
+		return nil, err
+	}
+	if runtime.GOOS != "windows" { // there an open file keeps its name
+		_ = os.Remove(d.rows.Name())
+	}
+	return d, nil
+}
+
+// lockDraft opens and locks the file. One that was renamed or removed before it was locked is another import's.
+func lockDraft(name string) (*os.File, error) {
+	for {
+		file, err := lockfile.Open(name)
+		if errors.Is(err, lockfile.ErrLocked) {
+			return nil, fmt.Errorf("another import makes it just now (%s)", filepath.Base(name))
+		}
+		if err != nil {
+			return nil, err
+		}
+		mine, err := file.Stat()
+		if err != nil {
+			_ = file.Close()
+			return nil, err
+		}
+		if there, err := os.Stat(name); err == nil && os.SameFile(mine, there) {
+			return file, nil
+		}
+		_ = file.Close()
+	}
+}
+
+// keep puts the file in the place of the index, when it is on the disk. An error leaves the old index, and nothing else.
+func (d *draft) keep() error {
+	mode := fs.FileMode(0o644) // a public registry
+	if info, err := os.Stat(d.index); err == nil {
+		mode = info.Mode().Perm()
+	}
+	_ = d.Chmod(mode) // some file systems have none
+	err := d.Sync()
+	if runtime.GOOS == "windows" { // where an open file cannot be renamed
+		_ = d.Close()
+	}
+	if err == nil {
+		err = os.Rename(d.Name(), d.index)
+	}
+	if err != nil {
+		d.discard()
+		return err
+	}
+	d.closeRows()
+	_ = d.Close()
+	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // so that the name is on the disk too, where that can be
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+	return nil
+}
+
+// discard removes the files, before it gives up the lock.
+func (d *draft) discard() {
+	d.closeRows()
+	if runtime.GOOS == "windows" {
+		_ = d.Close()
+	}
+	_ = os.Remove(d.Name())
+	_ = d.Close()
+}
+
+func (d *draft) closeRows() {
+	if d.rows != nil {
+		_ = d.rows.Close()
+		_ = os.Remove(d.rows.Name())
+	}
+}

@@ -1,0 +1,177 @@
+package padron_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/padron"
+)
+
+// registryText is a registry of three rows.
+const registryText = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|\n" +
+	"20000000001|ÑANDÚ S.A.|ACTIVO|HABIDO|150101|AV.|AREQUIPA|-|-|123|-|-|-|-|-|\n" +
+	"20000000002|GLORIA S.A.|ACTIVO|HABIDO|150101|-|-|-|-|-|-|-|-|-|-|\n" +
+	"20000000003|LA GLORIA|BAJA DEFINITIVA|NO HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n"
+
+// folder is one with the files that are given, each its content.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	return dir
+}
+
+// contents returns the names of the files of a folder, and what they hold.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = string(content)
+	}
+	return files
+}
+
+// TestAFailedImportLeavesNothing compares the folder with what it was.
+func TestAFailedImportLeavesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		when string // the phase in which the caller leaves
+		want string // in the error
+	}{
+		"no registry":             {"<html>", "", "web page"},
+		"more odd rows than told": {registryText + "2000|short|\n", "", "too many odd rows: 1 of 4"},
+		"cut":                     {registryText[:50], "", "header"},
+		"left while it reads":     {registryText, padron.PhaseRead, "canceled"},
+		"left while it orders":    {registryText, padron.PhaseOrder, "canceled"},
+		"left while it sorts":     {registryText, padron.PhaseWords, "canceled"},
+		"left at the end":         {registryText, padron.PhaseInner, "canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"registry.txt": c.text, "padron.index": "the old one"}
+			dir := folder(t, files)
+			temporary := t.TempDir()
+			t.Setenv("TMPDIR", temporary)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			_, err := padron.Import(ctx, filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{
+				Progress: func(p padron.Progress) {
+					if p.Phase == c.when {
+						cancel()
+					}
+				},
+			})
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, c.when != "", errors.Is(err, context.Canceled))
+			assert.Equal(t, files, contents(t, dir))
+			assert.Empty(t, contents(t, temporary))
+		})
+	}
+}
+
+func TestAnImportTakesWhatAKilledOneLeft(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"registry.txt":             registryText,
+		"padron.index":             "the old one",
+		"padron.index.import":      strings.Repeat("left ", 100_000),
+		"padron.index.import-rows": "left",
+	})
+	index := filepath.Join(dir, "padron.index")
+	require.NoError(t, os.Chmod(index, 0o640))
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{})
+	require.NoError(t, err)
+	files := contents(t, dir)
+	assert.Len(t, files, 2)
+	assert.NotContains(t, files["padron.index"], "left ")
+	info, err := os.Stat(index)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o640), info.Mode().Perm(), "who may read it stays")
+	x, err := padron.Open(index)
+	require.NoError(t, err)
+	assert.Equal(t, 3, x.Info().Contribuyentes)
+	require.NoError(t, x.Close())
+}
+
+func TestOfTwoImportsOneFails(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	file, index := filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index")
+	tried := map[string]bool{}
+	_, err := padron.Import(t.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
+		if tried[p.Phase] {
+			return
+		}
+		tried[p.Phase] = true
+		_, err := padron.Import(t.Context(), file, index, padron.ImportOptions{})
+		assert.ErrorContains(t, err, "another import")
+	}})
+	require.NoError(t, err)
+	assert.Len(t, tried, 4)
+	assert.Len(t, contents(t, dir), 2)
+	x, err := padron.Open(index)
+	require.NoError(t, err)
+	require.NoError(t, x.Close())
+}
+
+func TestWhereNoIndexIsMade(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	file := filepath.Join(dir, "registry.txt")
+	for name, c := range map[string]struct{ file, index, want string }{
+		"in the place of a folder":      {file, t.TempDir(), "no file"},
+		"in the place of the registry":  {file, file, "registry's file"},
+		"in a folder that is not there": {file, filepath.Join(dir, "none", "padron.index"), "no such file"},
+		"of a file that is not there":   {filepath.Join(dir, "none.zip"), filepath.Join(dir, "padron.index"), "no such file"},
+		"in the place of a device":      {file, os.DevNull, "no file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := padron.Import(t.Context(), c.file, c.index, padron.ImportOptions{})
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+		})
+	}
+}
+
+// TestAnIndexThatCannotTakeItsPlace leaves nothing beside it.
+func TestAnIndexThatCannotTakeItsPlace(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	index := filepath.Join(dir, "padron.index")
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{Progress: func(p padron.Progress) {
+		if p.Phase == padron.PhaseInner {
+			assert.NoError(t, os.MkdirAll(filepath.Join(index, "a folder"), 0o700))
+		}
+	}})
+	require.ErrorContains(t, err, index)
+	require.NoError(t, os.RemoveAll(index))
+	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+}
+
+// TestTheOldIndexServes while the new one takes its place, and after that.
+func TestTheOldIndexServes(t *testing.T) {
+	dir := folder(t, map[string]string{"old.txt": registryText, "new.txt": strings.ReplaceAll(registryText, "GLORIA S.A.", "LECHE S.A.")})
+	index := filepath.Join(dir, "padron.index")
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "old.txt"), index, padron.ImportOptions{})
+	require.NoError(t, err)
+	x, err := padron.Open(index)
+	require.NoError(t, err)
+	defer x.Close()
+	_, err = padron.Import(t.Context(), filepath.Join(dir, "new.txt"), index, padron.ImportOptions{Progress: func(padron.Progress) {
+		assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"20000000002", "20000000003"}, search(t, x, "gloria", 10))
+	next, err := padron.Open(index)
+	require.NoError(t, err)
+	defer next.Close()
+	assert.Equal(t, []string{"20000000003"}, search(t, next, "gloria", 10))
+}

@@ -1,0 +1,92 @@
+package padron
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"strconv"
+
+	"github.com/fiscope/fiscope"
+)
+
+// RowForTest is a row as the reader gives it.
+type RowForTest struct{ RUC, Nombre, Estado, Condicion, Ubigeo, Calle string }
+
+// ImportRows makes an index of rows, and returns the lines that were replaced; the first row is line 2.
+func ImportRows(ctx context.Context, index string, info Info, rows []RowForTest) (replaced []int, err error) {
+	d, err := newDraft(index)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(d.File, d.rows)
+	for i, r := range rows {
+		ruc, err := strconv.ParseUint(r.RUC, 10, 64)
+		if err == nil {
+			err = b.add(&row{i + 2, ruc, []byte(r.Nombre), []byte(r.Estado), []byte(r.Condicion), []byte(r.Ubigeo), []byte(r.Calle)})
+		}
+		if err != nil {
+			d.discard()
+			return nil, err
+		}
+	}
+	replaced = b.replaceRows()
+	if err := b.finish(ctx, info, func(string) {}); err != nil {
+		d.discard()
+		return nil, err
+	}
+	return replaced, d.keep()
+}
+
+// FoldedNames returns the folded names in the order of rank. They are the file's: use them before Close.
+func (x *Index) FoldedNames() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		rank := 0
+		for name := range bytes.Lines(x.names) {
+			if !yield(rank, name[:len(name)-1]) {
+				return
+			}
+			rank++
+		}
+	}
+}
+
+// RUCOfRank returns the RUC of a rank.
+func (x *Index) RUCOfRank(rank int) string {
+	return strconv.FormatUint(1e11+rucOf(x.rows[x.rowAt.at(rank):]), 10)[1:]
+}
+
+// SetCosts sets what the ways to search inside words are taken to cost, until undo.
+func SetCosts(place, word int) (undo func()) {
+	before := costs
+	costs.place, costs.word = place, word
+	return func() { costs = before }
+}
+
+// SHA256 is one that the index of a test has.
+const SHA256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
+
+// HeaderSize is how many bytes of a file are its header.
+func HeaderSize() int { return headerSize }
+
+// ReadRows returns the rows of a registry's file that are taken.
+func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
+	in, err := openSource(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var report Report
+	err = in.rows(ctx, &report, func(int) {}, func(r *row) error {
+		rows = append(rows, RowForTest{strconv.FormatUint(1e11+r.ruc, 10)[1:], string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
+		return nil
+	})
+	return rows, err
+}
+
+// Record returns what the index has to answer for a row.
+func (r RowForTest) Record() fiscope.Contribuyente {
+	c := fiscope.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: fiscope.Estado(r.Estado), Condicion: fiscope.Condicion(r.Condicion), Ubigeo: r.Ubigeo}
+	c.Departamento, c.Provincia, c.Distrito = lugares(r.Ubigeo)
+	c.Direccion = direccion(r.Calle, c.Departamento, c.Provincia, c.Distrito)
+	return c
+}

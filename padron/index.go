@@ -1,0 +1,156 @@
+package padron
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+// Index is an open index. It is safe for concurrent use.
+//
+// Its file is mapped into memory where the system can do that. [Import] puts a new file in its place and leaves
+// the open one whole. Whoever writes over the open file, or cuts it, makes the calls fail and ends no process.
+type Index struct {
+	name string
+	info Info
+
+	mu     sync.RWMutex // held while the file is read
+	file   []byte       // nil when it is closed
+	unmap  func() error
+	header []byte // a copy: the file is the one that was opened while it begins with it
+
+	names, rows       []byte
+	nameAt, rowAt     numbers
+	rucs              numbers
+	activos           int
+	beginnings, words sortedPlaces
+	inner             sortedPlaces
+	wordAt            numbers
+	wordRanges        numbers
+	texts             []string
+}
+
+// Open opens an index that [Import] made. A file that is none, that is cut or damaged, or of another version, is
+// refused.
+func Open(index string) (*Index, error) {
+	x := &Index{name: index}
+	if err := x.open(); err != nil {
+		return nil, fmt.Errorf("padron: %s: %w", index, err)
+	}
+	return x, nil
+}
+
+func (x *Index) open() error {
+	file, err := os.Open(x.name)
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err // which names the file again
+		}
+		return err
+	}
+	defer file.Close()
+	if x.file, x.unmap, err = mapFile(file); err != nil {
+		return err
+	}
+	if err := x.careful(x.readSections); err != nil {
+		return errors.Join(err, x.unmap())
+	}
+	return nil
+}
+
+func (x *Index) readSections() error {
+	h, err := readHeader(x.file)
+	if err != nil {
+		return err
+	}
+	if x.info, err = h.info(); err != nil {
+		return err
+	}
+	x.header = bytes.Clone(x.file[:headerSize])
+	at := func(number int) []byte { return h.section(x.file, number) }
+	sorted := func(number int) (p sortedPlaces) {
+		for level := range p {
+			p[level] = at(number + level)
+		}
+		return p
+	}
+	x.names, x.rows = at(sectionNames), at(sectionRows)
+	x.nameAt, x.rowAt = at(sectionNameAt), at(sectionRowAt)
+	x.rucs = at(sectionRUCs)
+	x.activos = int(h.Activos)
+	x.beginnings, x.words, x.inner = sorted(sectionBeginnings), sorted(sectionWords), sorted(sectionInner)
+	x.wordAt, x.wordRanges = at(sectionWordAt), at(sectionWordRanges)
+	x.texts = strings.Split(string(at(sectionTexts)), "\n")
+	n := x.info.Contribuyentes
+	if x.nameAt.len() != n+1 || x.rowAt.len() != n || x.activos > n || x.wordRanges.len() != 4*x.wordAt.len() {
+		return errDamaged
+	}
+	if slots := x.rucs.len(); slots <= n || slots&(slots-1) != 0 {
+		return errDamaged
+	}
+	return nil
+}
+
+// Info returns of what the index was made.
+func (x *Index) Info() Info { return x.info }
+
+// Close waits for the calls under way and closes the file. Later calls fail.
+func (x *Index) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.file == nil {
+		return nil
+	}
+	x.file = nil
+	return x.unmap()
+}
+
+// read calls do, which reads the file and keeps nothing of it.
+func (x *Index) read(do func() error) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.file == nil {
+		return fmt.Errorf("padron: %s: %w", x.name, os.ErrClosed)
+	}
+	err := x.careful(do)
+	// What was read is right only if the file is still the one that was opened.
+	if now := x.careful(x.isUnchanged); now != nil {
+		err = now
+	}
+	if errors.Is(err, errDamaged) || errors.Is(err, errWrittenOver) {
+		return fmt.Errorf("padron: %s: %w", x.name, err)
+	}
+	return err
+}
+
+func (x *Index) isUnchanged() error {
+	if !bytes.Equal(x.file[:headerSize], x.header) {
+		return errWrittenOver
+	}
+	return nil
+}
+
+// careful calls do, and turns into an error what a place outside of a list, or of a file that was cut, makes of
+// it: a panic, or the fault of a mapped page that is gone.
+func (x *Index) careful(do func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case runtime.Error:
+			err = fmt.Errorf("%w (%w)", errDamaged, cause)
+		default:
+			if cause != errDamaged { //nolint:errorlint // as it was thrown
+				panic(cause)
+			}
+			err = errDamaged
+		}
+	}()
+	return do()
+}

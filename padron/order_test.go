@@ -1,0 +1,194 @@
+package padron_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/internal/relevance"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/padron"
+)
+
+// indexOf returns an open index of rows.
+func indexOf(t testing.TB, rows []padron.RowForTest) *padron.Index {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "padron.index")
+	_, err := padron.ImportRows(t.Context(), name, padron.Info{SHA256: padron.SHA256}, rows)
+	require.NoError(t, err)
+	x, err := padron.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, x.Close()) })
+	return x
+}
+
+// inMemory returns the registry whose order is the index's.
+func inMemory(t testing.TB, rows []padron.RowForTest) *mockserver.RegistroEnMemoria {
+	t.Helper()
+	var registry mockserver.RegistroEnMemoria
+	list := make([]mockserver.Contribuyente, len(rows))
+	for i, r := range rows {
+		list[i] = mockserver.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: r.Estado}
+	}
+	require.NoError(t, registry.Put(list...))
+	return &registry
+}
+
+// scanned is a row with what a plain scan compares.
+type scanned struct {
+	padron.RowForTest
+	folded string
+}
+
+func scannable(rows []padron.RowForTest) []scanned {
+	byRUC := map[string]padron.RowForTest{}
+	for _, r := range rows {
+		byRUC[r.RUC] = r
+	}
+	var list []scanned
+	for _, r := range byRUC {
+		list = append(list, scanned{r, relevance.Fold(r.Nombre)})
+	}
+	return list
+}
+
+// scan searches by the words of the contract of Buscar.
+func scan(list []scanned, text string, limit int) []string {
+	text = relevance.Fold(text)
+	type hit struct {
+		scanned
+		class int
+	}
+	var hits []hit
+	for _, s := range list {
+		if text == "" || !strings.Contains(s.folded, text) {
+			continue
+		}
+		class := 3
+		for at := range s.folded {
+			before, _ := utf8.DecodeLastRuneInString(s.folded[:at])
+			if strings.HasPrefix(s.folded[at:], text) && !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+				class = 2
+				break
+			}
+		}
+		if strings.HasPrefix(s.folded, text) {
+			class = 1
+		}
+		if s.folded == text {
+			class = 0
+		}
+		hits = append(hits, hit{s, class})
+	}
+	inactive := func(h hit) int {
+		if h.Estado == "ACTIVO" {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(inactive(a), inactive(b)), cmp.Compare(len(a.folded), len(b.folded)), strings.Compare(a.RUC, b.RUC))
+	})
+	rucs := []string{}
+	for _, h := range hits[:min(len(hits), max(0, limit))] {
+		rucs = append(rucs, h.RUC)
+	}
+	return rucs
+}
+
+// search returns the RUCs that an index finds.
+func search(t testing.TB, x *padron.Index, text string, limit int) []string {
+	t.Helper()
+	found, err := x.Buscar(context.Background(), text, limit)
+	require.NoError(t, err)
+	rucs := []string{}
+	for _, c := range found {
+		rucs = append(rucs, c.RUC)
+	}
+	return rucs
+}
+
+// alphabets are what the names of TestOrder consist of: few different letters, so that all of them meet.
+var alphabets = map[string][]string{
+	"letters":      {"a", "b", "A", "B", " "},
+	"words":        {"ana", "na", "san", " ", "an", "a", "ananas"},
+	"punctuation":  {"a", "s.a.", ".", "&", "-", " ", "sa", "'", "\""},
+	"accents":      {"ñ", "n", "Ñ", "á", "a", "\u0301", " ", "ü", "é"},
+	"nothing left": {"\u0301", " ", "a", "b"},
+	"control":      {"a", "\x00", "\x01", "\t", "\x0b", "\x1f", "\x7f", " ", "b"},
+	"other script": {"Ω", "я", "İ", "ẞ", "字", " ", "a", "١", "\u00a0", "\u3000"},
+	"four bytes":   {"𝒜", "😀", "a", " ", "𐐀"},
+	"not UTF-8":    {"\xff", "\xc3", "\xe2\x82", "a", " ", "\ufffd"},
+	"long":         {strings.Repeat("a", 100), strings.Repeat("a", 157), strings.Repeat("a ", 80), "b", " ", strings.Repeat("s.", 130), "."},
+}
+
+// TestOrder compares searches with those of the in-memory registry and of a plain scan.
+func TestOrder(t *testing.T) {
+	for name, alphabet := range alphabets {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(6) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				text := func(most int) string {
+					var b strings.Builder
+					for range random.IntN(most + 1) {
+						b.WriteString(alphabet[random.IntN(len(alphabet))])
+					}
+					return b.String()
+				}
+				var rows []padron.RowForTest
+				for range []int{1, 3, 40, 200, 700, 700}[seed] {
+					rows = append(rows, padron.RowForTest{
+						RUC:    fmt.Sprintf("20%09d", random.IntN(600)),
+						Nombre: text(9),
+						Estado: []string{"ACTIVO", "ACTIVO", "BAJA DEFINITIVA", "ACTIVOS"}[random.IntN(4)],
+					})
+				}
+				x, registry, list := indexOf(t, rows), inMemory(t, rows), scannable(rows)
+				for i := range 150 {
+					defer padron.SetCosts([]int{100, 0, 1}[i%3], []int{2000, 1, 0}[i%3])() // each way to the same
+					text, limit := text(4), []int{-1, 0, 1, 2, 10, 50, 2000}[random.IntN(7)]
+					if r := rows[random.IntN(len(rows))].Nombre; random.IntN(3) == 0 && r != "" {
+						from := random.IntN(len(r))
+						text = r[from : from+random.IntN(len(r)-from+1)]
+					}
+					want := scan(list, text, limit)
+					inMemory, err := registry.Buscar(t.Context(), text, limit)
+					require.NoError(t, err)
+					require.Len(t, inMemory, len(want))
+					for i, c := range inMemory {
+						require.Equal(t, want[i], c.RUC, "the scan of this test is not the registry's: %q", text)
+					}
+					require.Equal(t, want, search(t, x, text, limit), "seed %d: the best %d of %q", seed, limit, text)
+				}
+			}
+		})
+	}
+}
+
+// TestLongWordsAlike finds what stands after more of a word than the index is sorted by.
+func TestLongWordsAlike(t *testing.T) {
+	var rows []padron.RowForTest
+	for i, end := range []string{"b", "b", "c", "b", "b d", "b e", "c d", "b d", "b f"} {
+		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("20%09d", i), Nombre: strings.Repeat("a", 300) + end, Estado: "ACTIVO"})
+	}
+	for i := range 20 { // the shortest of those that are not active stand after the longest that are
+		rows = append(rows, padron.RowForTest{RUC: fmt.Sprintf("10%09d", i), Estado: "BAJA DE OFICIO"})
+	}
+	x, list := indexOf(t, rows), scannable(rows)
+	for _, ways := range [][2]int{{100, 2000}, {0, 1}, {1, 0}} {
+		defer padron.SetCosts(ways[0], ways[1])()
+		for _, text := range []string{"ab", "ac", "c", "b d", "ac d", "b e", "b f", "a", strings.Repeat("a", 250) + "b d", strings.Repeat("a", 255) + "c", strings.Repeat("a", 300)} {
+			require.Equal(t, scan(list, text, 20), search(t, x, text, 20), "%q", text)
+		}
+	}
+}

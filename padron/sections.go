@@ -1,0 +1,95 @@
+package padron
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"os"
+)
+
+// sectionAlign is of what the place of a section is a multiple: a processor's cache line.
+const sectionAlign = 64
+
+// sections writes an index: its sections, and then its header.
+type sections struct {
+	file   *os.File
+	header indexHeader
+	end    int64 // of the last section
+}
+
+func newSections(file *os.File) *sections {
+	return &sections{file: file, end: int64(headerSize)}
+}
+
+// begin begins a section of at most that many bytes. Others may be begun before it is ended.
+func (s *sections) begin(number int, most int64) *sectionWriter {
+	at := (s.end + sectionAlign - 1) / sectionAlign * sectionAlign
+	s.end = at + most
+	s.header.Sections[number] = section{At: uint64(at)} //nolint:gosec // no place is negative
+	return &sectionWriter{bufio.NewWriterSize(io.NewOffsetWriter(s.file, at), 1<<18), &s.header.Sections[number].Size}
+}
+
+// write writes a whole section.
+func (s *sections) write(number int, content []byte) error {
+	w := s.begin(number, int64(len(content)))
+	w.write(content)
+	return w.finish()
+}
+
+// writeNumbers writes a whole section of numbers.
+func (s *sections) writeNumbers(number int, list []uint32) error {
+	w := s.begin(number, 4*int64(len(list)))
+	for _, n := range list {
+		w.number(n)
+	}
+	return w.finish()
+}
+
+// writeSorted writes sorted places, with their minima.
+func (s *sections) writeSorted(number int, places []uint32) error {
+	for level := range sectionLevels {
+		if level > 0 {
+			places = minimaOf(places)
+		}
+		if err := s.writeNumbers(number+level, places); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the section of texts, which is the last one, and the header.
+func (s *sections) finish(texts []byte) error {
+	if err := s.write(sectionTexts, texts); err != nil {
+		return err
+	}
+	h := &s.header
+	copy(h.Magic[:], formatMagic)
+	h.Version, h.Size = formatVersion, uint64(s.end) //nolint:gosec // no size is negative
+	encoded, err := h.encode(texts)
+	if err == nil {
+		_, err = s.file.WriteAt(encoded, 0)
+	}
+	if err == nil { // where the last sections are empty
+		err = s.file.Truncate(s.end)
+	}
+	return err
+}
+
+// sectionWriter writes a section. What goes wrong is told at its end.
+type sectionWriter struct {
+	out  *bufio.Writer
+	size *uint64
+}
+
+func (w *sectionWriter) write(p []byte) {
+	_, _ = w.out.Write(p)
+	*w.size += uint64(len(p))
+}
+
+func (w *sectionWriter) number(n uint32) {
+	_, _ = w.out.Write(binary.LittleEndian.AppendUint32(w.out.AvailableBuffer(), n))
+	*w.size += 4
+}
+
+func (w *sectionWriter) finish() error { return w.out.Flush() }
