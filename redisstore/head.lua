@@ -1,6 +1,7 @@
 -- Tells what came of an attempt.
 -- KEYS: 3 the probe, 4 all go on, 5 nobody goes on.
--- ARGV: 2-4 its header (day, remaining, reset), 5 which one it is, of those that left while no day was known, 6 "see" where it went to see, 7 what it means where
+-- ARGV: 2-4 its header (day, remaining, reset), 5 which one it is, of those that left while no day was known,
+-- 6 "see" where it went to see, 7 what it means where
 -- its header says nothing: none, open, spent, stop; from 8 the attempts that ended.
 local of, ends, verdict = ARGV[2], tonumber(ARGV[4]), ARGV[7]
 drop_foreign(OUT, 'zset')
@@ -20,7 +21,6 @@ end
 if not heard and not early and (of == '' or of == id) then
   if verdict == 'stop' or verdict == 'spent' and kind ~= 'header' then
     redis.call('SET', KEYS[5], '1', 'PX', MINUTE)
-    redis.call('DEL', KEYS[4])
   end
 end
 return reply('')

@@ -75,6 +75,20 @@ func TestTheLastOfAShareIsGivenBack(t *testing.T) {
 	})
 }
 
+// A share that was used up while Redis was away.
+func TestAShareThatRedisCouldNotBeToldOf(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := sharing(b, 1)[0]
+		b.fail.Store(true)
+		require.Equal(t, 5, b.drain(s))
+		b.fail.Store(false)
+		time.Sleep(time.Second)
+		require.NoError(t, s.Release(context.Background()))
+		assert.Equal(t, "0", b.mini.HGet("fiscope:{"+account+"}:quota:3:day", "aside"))
+		assert.Equal(t, "94", b.left(), "one was sent, and the share")
+	})
+}
+
 // What is put back while one goes to see may be under way when its header is counted.
 func TestALookThatSomethingWasPutBackDuring(t *testing.T) {
 	onBed(t, func(b *bed) {

@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -121,6 +122,29 @@ func TestAShareOfOneWhoKeepsSome(t *testing.T) {
 		b.require(b.store(redisstore.WithShare(5)), 8)
 		assert.Equal(t, "8", b.left(), "of 12: one, and 3 in the share")
 	})
+}
+
+func TestAQueryOfTheShareThatWasNotSentIsOfTheShare(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := sharing(b, 1)[0]
+		b.fail.Store(true)
+		b.settle(s, b.granted(s), fiscope.Outcome{})
+		assert.Equal(t, 5, b.drain(s))
+	})
+}
+
+// net/http repeated an attempt by itself: what left beyond its query is of the lease, and then of what is left.
+func TestWhatLeftBeyondAQueryOfALease(t *testing.T) {
+	for _, written := range []int{3, 20, 30} {
+		t.Run(fmt.Sprint(written), func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store(redisstore.WithLease(20))
+				b.open(s, 400, in(time.Hour))
+				b.settle(s, b.granted(s), fiscope.Outcome{Written: written, StatusCode: 200})
+				assert.Equal(t, 400-written, b.drain(s))
+			})
+		})
+	}
 }
 
 func TestOneOfTheSameNameReleasesNoShareOfAnother(t *testing.T) {
