@@ -35,6 +35,8 @@ type account struct {
 	ended []string // so do these: attempts of those that left while no day was known
 	seq   uint64   // of the last call
 
+	untold *telling // what came of an attempt that left while no day was known, of which Redis is told again; nil for none
+
 	questions questions
 
 	wait  time.Time // until when Redis is not asked again, since it said to wait
@@ -54,7 +56,7 @@ type share struct {
 	units int    // that are left of it
 	given int    // of how many
 	asked string // the day on which Redis was asked for it, and said
-	sent  bool   // it was asked: it may have set one aside
+	sent  bool   // it was asked: it may have set one aside, that is not used up
 }
 
 // spent is that Redis refused, a moment ago.

@@ -29,6 +29,7 @@ type bed struct {
 	fail   atomic.Bool  // every command fails
 	hang   atomic.Int64 // nanoseconds until an answer comes back; the command is carried out at once
 	lost   atomic.Int64 // so many answers are lost from now on: the command is carried out
+	repeat atomic.Int64 // so many commands are carried out twice, as the Redis client does that lost an answer
 }
 
 // onBed runs a test in a bubble: its time is virtual, for miniredis too.
@@ -77,6 +78,9 @@ func (b *bed) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			b.keys.Store(keys)
 		}
 		err := next(ctx, cmd)
+		if err == nil && b.repeat.Add(-1) >= 0 {
+			err = next(ctx, cmd)
+		}
 		if err == nil && b.lost.Add(-1) >= 0 {
 			cmd.SetErr(errInjected)
 			return errInjected
@@ -158,7 +162,7 @@ func in(d time.Duration) time.Time { return time.Now().Add(d).Truncate(time.Seco
 func (b *bed) replica() (takeOver func()) {
 	b.t.Helper()
 	copies := map[string]map[string]string{}
-	for _, key := range []string{"quota:2:day"} {
+	for _, key := range []string{"quota:3:day"} {
 		key = "fiscope:{" + account + "}:" + key
 		fields, err := b.client.HGetAll(context.Background(), key).Result()
 		require.NoError(b.t, err)

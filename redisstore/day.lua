@@ -23,7 +23,6 @@ local function says(key, longest)
 end
 
 local stored = redis.pcall('HMGET', DAY, 'id', 'kind', 'left', 'reset', 'began', 'taken')
-if stored.err then stored = {} end
 local id, kind = stored[1] or '', stored[2] or ''
 local left, reset = tonumber(stored[3] or '') or -1, tonumber(stored[4] or '') or 0
 local began, taken = tonumber(stored[5] or '') or 0, tonumber(stored[6] or '') or 0
@@ -54,7 +53,7 @@ end
 
 -- What a header says: of an attempt that was reserved on the day of, '' while none was known, and at that time.
 -- ends is 0 where it named no reset. One that went to see left after all that is known, and is believed upwards
--- too. Returns whether it said anything of the present.
+-- too, but for the shares that others hold. Returns whether it said anything of the present.
 local function head(of, remaining, ends, went_to_see, since)
   if remaining < 0 or of ~= '' and of ~= id or ends ~= 0 and (ends <= now or ends > now + 48 * HOUR) then
     return false
@@ -66,7 +65,12 @@ local function head(of, remaining, ends, went_to_see, since)
   elseif of == '' and ends == 0 or kind == 'header' and ends > 0 and ends < reset - HOUR then
     return false -- of which day is not known, or of another
   else
-    left = went_to_see and remaining or math.min(left, remaining)
+    if kind == 'assumed' and ends > 0 and remaining < left then -- some were used before: those taken since may not be counted
+      remaining = remaining - math.max(0, taken - 1) - tonumber(redis.call('HGET', DAY, 'aside') or '0')
+    end
+    local looked = went_to_see and redis.call('HMGET', DAY, 'look', 'aside') or {}
+    -- what is put back meanwhile ends the look: it may be under way, and not be counted
+    left = looked[1] and math.max(0, remaining - (tonumber(looked[2] or '') or 0)) or math.max(0, math.min(left, remaining))
     if ends > 0 then reset, kind = kind == 'header' and math.max(reset, ends) or ends, 'header' end
     if left > 0 then redis.call('HDEL', DAY, 'look') end
     keep_day()
@@ -77,7 +81,11 @@ end
 local function ended(first) -- the attempts that are over, of those that left while no day was known
   if #ARGV < first then return end
   drop_foreign(OUT, 'zset')
-  for i = first, #ARGV do redis.call('ZREM', OUT, ARGV[i]) end
+  local probe = says(KEYS[3], 24 * HOUR)
+  for i = first, #ARGV do
+    redis.call('ZREM', OUT, ARGV[i])
+    if ARGV[i] == probe then redis.call('DEL', KEYS[3]) end -- its process was not told that it goes first
+  end
 end
 
 local function reply(status, units, share, probe)

@@ -22,13 +22,16 @@
 //  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
 //     a later one begins the next day, and one that is past says nothing.
 //  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
-//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail.
+//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail. A Redis
+//     that cannot be told what came of it is told again until the lock ends.
 //  6. A Redis that forgot knows no day, nor does one that counts fewer queries taken than a process was told.
 //     Each process takes off the new day what it had under way on the old.
 //  7. Without headers all go on for a minute, uncounted. A refusal (429) without a header stops the fleet for a
 //     minute; on a day that a header opened, five in a row in one process do.
-//  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed.
-//  9. [WithDailyQuota] is a day until Lima's next midnight by the clock of Redis, until a header says more.
+//  8. While a header's day has nothing left, one of the fleet goes to see every 15 minutes, and is believed, but for
+//     the shares that are held.
+//  9. [WithDailyQuota] is a day until Lima's next midnight by the clock of Redis, until a header says more. A first
+//     one that says less does not count what was taken before it.
 //  10. A share is a lease that only [Store.Release] gives back, and of which all have a quarter at most.
 //
 // # Without Redis

@@ -53,6 +53,9 @@ type tally struct {
 	Errors                  []string
 	Began                   []time.Time // lookups that were answered
 	Refused                 time.Time   // the first that was told that the quota is spent
+	LastRefused             time.Time   // the last one
+	Known                   time.Time   // from then on it sent no more of the wrong clave, nor asked for a query for it; zero for never
+	Late                    int         // processes, of which that was when nobody asked for a query any longer
 }
 
 // early returns how many lookups were answered that began after somebody was told that the quota is spent.
@@ -116,19 +119,26 @@ func work() int {
 			lookUp(ctx, client, &sum, note)
 		})
 	}
+	var validations sync.WaitGroup
 	if j.Wrong != "" {
-		go func() {
+		validations.Go(func() {
 			_, _ = io.ReadFull(os.Stdin, make([]byte, 1))
 			for ctx.Err() == nil {
-				validate(ctx, client, j.Wrong, new(tally), func(f func()) { f() })
+				var one tally
+				validate(ctx, client, j.Wrong, &one, func(f func()) { f() })
+				if one.Blocked+one.Rejected > 0 {
+					note(func() { sum.Known = cmp.Or(sum.Known, time.Now()) })
+				}
 				time.Sleep(100 * time.Millisecond)
 			}
-		}()
+		})
 	}
 	workers.Wait()
 	cancel()
+	validations.Wait()
 	last, end := context.WithTimeout(context.Background(), 5*time.Second)
 	defer end()
+	_ = client.Close(last) // what was not sent is given back
 	_ = store.Release(last)
 	_ = json.NewEncoder(os.Stdout).Encode(sum)
 	return 0
@@ -149,6 +159,7 @@ func lookUp(ctx context.Context, client *fiscope.Client, sum *tally, note func(f
 				if sum.Spent++; sum.Spent == 1 {
 					sum.Refused = time.Now()
 				}
+				sum.LastRefused = time.Now()
 			})
 			return
 		case errors.Is(err, fiscope.ErrQuotaExceeded):
@@ -280,6 +291,7 @@ func (f *fleet) begin() {
 // end waits for all and adds up what they saw.
 func (f *fleet) end() (sum tally) {
 	f.t.Helper()
+	var known []time.Time
 	for _, p := range f.processes {
 		if p.dead {
 			continue
@@ -295,8 +307,17 @@ func (f *fleet) end() (sum tally) {
 		sum.Rejected += one.Rejected
 		sum.Errors = append(sum.Errors, one.Errors...)
 		sum.Began = append(sum.Began, one.Began...)
+		known = append(known, one.Known)
+		if one.LastRefused.After(sum.LastRefused) {
+			sum.LastRefused = one.LastRefused
+		}
 		if one.Spent > 0 && (sum.Refused.IsZero() || one.Refused.Before(sum.Refused)) {
 			sum.Refused = one.Refused
+		}
+	}
+	for _, t := range known {
+		if t.IsZero() || t.After(sum.LastRefused.Add(-time.Second)) { // so long a refusal is remembered
+			sum.Late++
 		}
 	}
 	return sum

@@ -115,7 +115,7 @@ func (s *simulation) run(t *testing.T) {
 		}
 		fleet.Go(func() {
 			<-half
-			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:2:day", "left"))
+			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:3:day", "left"))
 			s.held = s.quota - left - int(charged.Load())
 			close(dead)
 			if s.during != nil {
@@ -188,7 +188,7 @@ func TestTheLeasesOfTheDocument(t *testing.T) {
 func lag(d time.Duration) func(*bed, *simulation) {
 	return func(b *bed, s *simulation) {
 		granted := func() int {
-			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:2:day", "left"))
+			left, _ := strconv.Atoi(b.mini.HGet("fiscope:{"+account+"}:quota:3:day", "left"))
 			return s.quota - left
 		}
 		takeOver, before := b.replica(), granted()

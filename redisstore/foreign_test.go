@@ -24,11 +24,14 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 		"numbers that are none": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "nan", "reset", "1e300", "opened", "-", "aside", "-", "look", "x").Err()
 		},
+		"fewer than none": func(b *bed, key string) error {
+			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "-5", "reset", time.Now().Add(time.Hour).UnixMilli()).Err()
+		},
 		"a day for ever": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "0", "reset", "99999999999999").Err()
 		},
 	}
-	for _, key := range []string{"quota:2:day", "quota:2:out", "quota:2:probe", "quota:2:open", "quota:2:hold"} {
+	for _, key := range []string{"quota:3:day", "quota:3:out", "quota:3:probe", "quota:3:open", "quota:3:hold"} {
 		for name, put := range put {
 			t.Run(key+" is "+name, func(t *testing.T) {
 				onBed(t, func(b *bed) {
@@ -45,7 +48,7 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 					}
 					b.open(s, 5, in(time.Hour))
 					time.Sleep(2 * time.Hour)
-					assert.False(t, b.mini.Exists(prefix+"quota:2:day"), "nothing lives for ever")
+					assert.False(t, b.mini.Exists(prefix+"quota:3:day"), "nothing lives for ever")
 				})
 			})
 		}

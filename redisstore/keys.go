@@ -31,12 +31,12 @@ func (k keys) answer(key string) string { return k.of(key, "answer") }
 //	fiscope:{CREDENTIAL}:sol
 func (k keys) credential(credential string) string { return k.of(credential, "sol") }
 
-// The keys of the quota have a version in their names: what another release of this package writes is not
-// overwritten. What is found there and is not what is said here is deleted, and counts as nothing.
+// The keys of the quota have a version in their names, which is raised when what they hold gets another form: what
+// another release of this package writes is not overwritten. What is found there and is not what is said here is deleted, and counts as nothing.
 
 // day is an account's day, a hash. The scripts of the quota write it; it lives until the day ends.
 //
-//	fiscope:{ACCOUNT}:quota:2:day
+//	fiscope:{ACCOUNT}:quota:3:day
 //		id      which day it is: the TOKEN of the call that began it
 //		kind    how it is known: header; assumed, by WithDailyQuota; minute, by a header without a reset, for a minute
 //		left    queries that are left
@@ -47,7 +47,7 @@ func (k keys) credential(credential string) string { return k.of(credential, "so
 //		aside   queries that are set aside in shares
 //		look    when one goes to see whether a spent quota still is, in Unix milliseconds
 //		s:NAME  the share of the process of this name: "HOLDER UNITS"; deleted when the process gives it back
-func (k keys) day(account string) string { return k.of(account, "quota:2:day") }
+func (k keys) day(account string) string { return k.of(account, "quota:3:day") }
 
 func shareField(name string) string { return "s:" + name }
 
@@ -55,29 +55,29 @@ func shareField(name string) string { return "s:" + name }
 // scripts take away those that ended; a day that begins deletes it. It lives ten minutes (or twice
 // WithProbeTime, if that is longer) from the last one that left.
 //
-//	fiscope:{ACCOUNT}:quota:2:out
-func (k keys) out(account string) string { return k.of(account, "quota:2:out") }
+//	fiscope:{ACCOUNT}:quota:3:out
+func (k keys) out(account string) string { return k.of(account, "quota:3:out") }
 
 // probe is the attempt that goes first while no day is known, a string: its TOKEN, for WithProbeTime, or
 // "failed TOKEN", for a second after it failed. take.lua writes the first, head.lua the second, or deletes it.
 //
-//	fiscope:{ACCOUNT}:quota:2:probe
-func (k keys) probe(account string) string { return k.of(account, "quota:2:probe") }
+//	fiscope:{ACCOUNT}:quota:3:probe
+func (k keys) probe(account string) string { return k.of(account, "quota:3:probe") }
 
 // open says that all go on uncounted, since the first answer had no headers, the string "1". head.lua writes it,
 // for a minute.
 //
-//	fiscope:{ACCOUNT}:quota:2:open
-func (k keys) open(account string) string { return k.of(account, "quota:2:open") }
+//	fiscope:{ACCOUNT}:quota:3:open
+func (k keys) open(account string) string { return k.of(account, "quota:3:open") }
 
 // hold says that nobody goes on, since answers without headers refused, the string "1". head.lua writes it, for
 // a minute.
 //
-//	fiscope:{ACCOUNT}:quota:2:hold
-func (k keys) hold(account string) string { return k.of(account, "quota:2:hold") }
+//	fiscope:{ACCOUNT}:quota:3:hold
+func (k keys) hold(account string) string { return k.of(account, "quota:3:hold") }
 
 // call says that a call that puts queries back was carried out, the string "1": when the Redis client repeats
 // the call, nothing is put back twice. put.lua writes it at such a call, for a minute.
 //
-//	fiscope:{ACCOUNT}:quota:2:call:TOKEN
-func (k keys) call(account, token string) string { return k.of(account, "quota:2:call:"+token) }
+//	fiscope:{ACCOUNT}:quota:3:call:TOKEN
+func (k keys) call(account, token string) string { return k.of(account, "quota:3:call:"+token) }

@@ -3,6 +3,8 @@ package redisstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"os"
 	"regexp"
 	"strconv"
@@ -207,6 +209,21 @@ func TestEveryNameInRedisIsDocumented(t *testing.T) {
 	}
 }
 
+// The forms of the quota's keys as they were when their version was raised for the last time.
+func TestAnotherFormIsAnotherVersion(t *testing.T) {
+	text, err := os.ReadFile("keys.go")
+	require.NoError(t, err)
+	hash := fnv.New32a()
+	_, forms, _ := strings.Cut(string(text), "fiscope:{ACCOUNT}:quota:")
+	for line := range strings.Lines(forms) {
+		if form, indented := strings.CutPrefix(line, "//\t"); indented {
+			_, _ = hash.Write([]byte(form))
+		}
+	}
+	assert.Equal(t, "3 4579d2fd", fmt.Sprintf("%c %08x", forms[0], hash.Sum32()),
+		"if the form of a key or a field is another one, raise the version in all names of keys.go; then change this")
+}
+
 func TestRedisHoldsNoCredential(t *testing.T) {
 	all, apiKey := workday(t, redisstore.WithShare(3))
 	var names, values strings.Builder
@@ -221,7 +238,7 @@ func TestRedisHoldsNoCredential(t *testing.T) {
 			values.Write(append(answer.Body, '\n'))
 		}
 	}
-	for _, kind := range []string{":quota:2:day", ":quota:2:probe", ":sol", ":answer"} {
+	for _, kind := range []string{":quota:3:day", ":quota:3:probe", ":sol", ":answer"} {
 		assert.Contains(t, names.String(), kind)
 	}
 	for what, secret := range map[string]string{

@@ -174,7 +174,7 @@ func TestAFullRedisGoesOnToCount(t *testing.T) {
 	}
 	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases, share": {redisstore.WithLease(20), redisstore.WithShare(5)}} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, client.Del(ctx, "fiscope:{"+account+"}:quota:2:day").Err())
+			require.NoError(t, client.Del(ctx, "fiscope:{"+account+"}:quota:3:day").Err())
 			b := &bed{t: t}
 			s := storeOf(t, client, opts...)
 			b.open(s, 200, in(time.Hour))

@@ -3,10 +3,12 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/fiscope/fiscope"
+	"github.com/redis/go-redis/v9"
 )
 
 const leaseTime = 30 * time.Second // after which what is left of a lease goes back
@@ -44,7 +46,7 @@ func (q *quota) sweep(now time.Time) {
 			continue
 		}
 		a.expire(now)
-		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 {
+		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 && a.untold == nil {
 			delete(q.accounts, name)
 		}
 		a.mu.Unlock()
@@ -99,6 +101,33 @@ func (q *quota) tell(ctx context.Context, name string, a *account, t telling) er
 		a.failed(t.header, t.ended)
 	}
 	return err
+}
+
+// insist tells Redis what came of an attempt that left while no day was known, in the background, until Redis knows
+// or nobody waits for it any longer. It is called with the lock held.
+func (q *quota) insist(name string, a *account, t telling) {
+	began := a.untold == nil
+	a.untold = &t
+	if began {
+		q.tellAgain(name, a, time.Now().Add(q.process.probeTime))
+	}
+}
+
+func (q *quota) tellAgain(name string, a *account, until time.Time) {
+	time.AfterFunc(pauseAway(), func() {
+		a.mu.Lock()
+		untold := a.untold
+		a.mu.Unlock()
+		err := q.tell(context.Background(), name, a, *untold)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		over := err == nil && a.untold == untold || errors.Is(err, redis.ErrClosed) || !time.Now().Before(until)
+		if over {
+			a.untold = nil
+			return
+		}
+		q.tellAgain(name, a, until)
+	})
 }
 
 // change puts queries back, or takes them off.

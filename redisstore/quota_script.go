@@ -86,7 +86,7 @@ type putting struct {
 
 // reply is the answer of each script.
 type reply struct {
-	token  string // of the call
+	token  string // of the call, also where there is no answer
 	status string
 	units  int
 	share  int    // queries that were set aside
@@ -162,11 +162,11 @@ func anys(texts []string) (all []any) {
 
 func readReply(cmd *redis.Cmd, token string, start time.Time, seq uint64) (reply, error) {
 	if err := cmd.Err(); err != nil {
-		return reply{}, err
+		return reply{token: token}, err
 	}
 	values, err := cmd.Slice()
 	if err != nil || len(values) != 11 {
-		return reply{}, errForeign
+		return reply{token: token}, errForeign
 	}
 	var numbers [11]int64
 	var texts [11]string
@@ -178,7 +178,7 @@ func readReply(cmd *redis.Cmd, token string, start time.Time, seq uint64) (reply
 			texts[i] = v
 			numbers[i], _ = strconv.ParseInt(v, 10, 64)
 		default:
-			return reply{}, errForeign
+			return reply{token: token}, errForeign
 		}
 	}
 	after := func(ms int64) time.Duration {
@@ -194,18 +194,18 @@ func readReply(cmd *redis.Cmd, token string, start time.Time, seq uint64) (reply
 	switch r.status {
 	case "day", "look":
 		if r.day.id == "" || r.units < 1 {
-			return reply{}, errForeign
+			return reply{token: token}, errForeign
 		}
 	case "spent":
 		if r.day.id == "" {
-			return reply{}, errForeign
+			return reply{token: token}, errForeign
 		}
 	case "", "open", "probe", "wait", "failed", "held":
 	default:
-		return reply{}, errForeign
+		return reply{token: token}, errForeign
 	}
 	if r.units < 0 || r.share < 0 || r.day.left < 0 {
-		return reply{}, errForeign
+		return reply{token: token}, errForeign
 	}
 	return r, nil
 }

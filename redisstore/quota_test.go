@@ -200,7 +200,7 @@ func TestTheDayEndsAtItsReset(t *testing.T) {
 		b.open(one, 400, in(10*time.Second))
 		b.granted(one)
 		b.granted(one)
-		require.NoError(t, b.client.Persist(context.Background(), "fiscope:{"+account+"}:quota:2:day").Err()) // not even if Redis keeps it
+		require.NoError(t, b.client.Persist(context.Background(), "fiscope:{"+account+"}:quota:3:day").Err()) // not even if Redis keeps it
 		time.Sleep(11 * time.Second)
 		b.granted(other)
 		assert.Equal(t, fiscope.QuotaWait, b.reserve(one, 0).Grant, "neither a lease nor a share outlives the day")

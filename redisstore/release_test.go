@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func (b *bed) left() string { return b.mini.HGet("fiscope:{"+account+"}:quota:2:day", "left") }
+func (b *bed) left() string { return b.mini.HGet("fiscope:{"+account+"}:quota:3:day", "left") }
 
 // Questions that asked for the share, and are answered when it was released.
 func TestAShareIsReleasedOnce(t *testing.T) {
@@ -132,7 +132,7 @@ func TestReleaseUnderTrafficIsExact(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		require.NoError(t, s.Release(ctx))
 	}
-	left, err := strconv.Atoi(rdb.HGet(ctx, "fiscope:{"+account+"}:quota:2:day", "left").Val())
+	left, err := strconv.Atoi(rdb.HGet(ctx, "fiscope:{"+account+"}:quota:3:day", "left").Val())
 	require.NoError(t, err)
 	assert.Equal(t, quota, left+int(sent.Load()))
 }

@@ -99,8 +99,14 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 	seq := a.call()
 	a.mu.Unlock()
 	err := q.take(ctx, name, seq, r, q.hear(ctx, name, a, func(got reply, err error) {
-		if err == nil {
+		switch {
+		case err == nil:
 			q.taken(name, a, mine, r, got)
+		case r.header.day == "" && isAway(err): // it may be one that goes first, and is not told so
+			a.failed(noHeader, []string{got.token})
+			if a.untold == nil {
+				q.insist(name, a, telling{header: noHeader, attempt: got.token})
+			}
 		}
 		a.questions.replied(mine, err)
 	}))
@@ -152,7 +158,9 @@ func (q *quota) setAside(name string, a *account, r taking, got reply) {
 			}()
 		}
 	case got.day.id == a.day.id:
-		a.share.asked, a.share.sent = got.day.id, true
+		if a.share.asked != got.day.id {
+			a.share.asked, a.share.sent = got.day.id, true
+		}
 		if got.share > 0 && a.share.given == 0 {
 			a.share.units, a.share.given = got.share, got.share
 		}

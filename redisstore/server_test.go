@@ -132,6 +132,21 @@ func single(t testing.TB, args ...string) *deployment {
 	return &deployment{t: t, servers: []*server{s}, addrs: s.addr}
 }
 
+// left returns how many queries a single server has left that runs: they were given back, and nobody asked for them.
+func (d *deployment) left() (n int) {
+	if len(d.servers) > 1 {
+		return 0
+	}
+	rdb := d.servers[0].client(d.t)
+	keys, err := rdb.Keys(context.Background(), "*:quota:3:day").Result()
+	require.NoError(d.t, err)
+	for _, key := range keys {
+		left, _ := rdb.HGet(context.Background(), key, "left").Int()
+		n += left
+	}
+	return n
+}
+
 // replicated starts a server, a replica of it, and a Sentinel that lets the replica take over.
 func replicated(t testing.TB) *deployment {
 	t.Helper()

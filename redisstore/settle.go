@@ -28,8 +28,11 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 	}
 	err := q.tell(ctx, name, a, t)
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.wait = time.Time{} // who comes now does not wait for it
-	a.mu.Unlock()
+	if err != nil {
+		q.insist(name, a, t)
+	}
 	return err
 }
 
@@ -54,13 +57,33 @@ func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, 
 	if back > 0 {
 		a.spent = spent{}
 	}
-	a.mu.Unlock()
-	var err error
-	if back != 0 {
-		err = q.change(ctx, name, a, putting{day: id, delta: back})
+	p := putting{day: id, delta: back}
+	if kind == unitOfShare && a.share.sent && a.share.units == 0 { // it is used up, and held no longer
+		p.holder, p.used, a.share.sent = a.holder, a.share.given, false
 	}
+	a.mu.Unlock()
+	err := q.giveBackOf(ctx, name, a, p)
 	if urgent {
 		err = errors.Join(err, q.tell(ctx, name, a, t))
+	}
+	return err
+}
+
+// giveBackOf gives back what a reservation of the day was the last to hold. A share that Redis could not be told of is
+// given back by Release.
+func (q *quota) giveBackOf(ctx context.Context, name string, a *account, p putting) error {
+	if p.delta == 0 && p.holder == "" {
+		return nil
+	}
+	err := q.change(ctx, name, a, p)
+	if err == nil || p.holder == "" {
+		return err
+	}
+	a.mu.Lock()
+	a.share.sent = a.share.sent || p.holder == a.holder && p.day == a.day.id
+	a.mu.Unlock()
+	if p.delta == 0 {
+		return nil
 	}
 	return err
 }
@@ -78,7 +101,7 @@ func (q *quota) unit(name string, a *account, kind string, written int) (back in
 		leased := min(extra, a.lease.units)
 		a.lease.units -= leased
 		return leased - extra
-	case kind == unitOfShare && a.share.given > 0:
+	case kind == unitOfShare && a.share.sent:
 		a.share.units++
 	case q.lease > 1:
 		q.deposit(name, a, 1)

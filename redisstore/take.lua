@@ -23,7 +23,7 @@ if id == '' then
     probe = ''
   elseif probe == 'failed ' .. ARGV[11] then
     return reply('failed')
-  elseif probe ~= '' and string.sub(probe, 1, 7) ~= 'failed ' then
+  elseif probe ~= '' and probe ~= ARGV[1] and string.sub(probe, 1, 7) ~= 'failed ' then -- its own, when its call is repeated
     return reply('wait', 0, 0, probe)
   else
     probe = ARGV[1]
