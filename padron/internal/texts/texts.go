@@ -111,6 +111,6 @@ func (t *Texts) Kinds() []Kind {
 			return word[len(word)-1-t.IntN(2):] + " " + next[:1+t.IntN(3)]
 		}},
 		{"no hit of frequent letters", func() string { return t.word(6) + "xq" }},
-		{"no hit", func() string { return "zzqx" + string(rune('a'+t.IntN(26))) + string(rune('a'+t.IntN(26))) }},
+		{"no hit", func() string { return "zzqx" + string(rune('a'+t.IntN(26))) + string(rune('a'+t.IntN(26))) }}, //nolint:gosec // a letter
 	}
 }
