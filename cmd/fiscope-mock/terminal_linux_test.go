@@ -93,7 +93,7 @@ func (s screen) ends() {
 
 // On a terminal an import shows one line, which is drawn again and gone in the end.
 func TestImportHasABarOnATerminal(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "padron.txt")
+	file := filepath.Join(t.TempDir(), "padron.zip") // to make a text of as many rows is done before the bar is drawn once
 	s := onTerminal(t, `"$0" padron generate -rows 300000 `+file+`; "$0" padron import `+file+` >/dev/null; echo "status $?"`)
 	s.shows("status 0")
 	s.ends()
