@@ -11,9 +11,10 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// builder makes an index of rows: it takes them one after another, and then finishes. At 18 million of them it holds
-// a gigabyte at most, in lists that are as long as they must be: what is told of a row waits in a file until
-// its rank is known.
+// builder makes an index of rows: it takes them one after another, and then finishes. What is told of a row waits in a
+// file until its rank is known. At 18 million rows its lists take a gigabyte; they are as long as they must be, hold
+// no pointers, and between the phases what is not needed any more is given back at once: the garbage collector
+// would let twice as much come together.
 type builder struct {
 	out       *sections
 	byRank    *rowsByRank

@@ -52,7 +52,7 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		want string // in the error
 	}{
 		"no registry":             {"<html>", "", "web page"},
-		"more odd rows than told": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
+		"more odd rows than told": {registryText + "2000|short|\n", "", "too many odd rows: 1 of 4"},
 		"cut":                     {registryText[:50], "", "header"},
 		"left while it reads":     {registryText, padron.PhaseRead, "canceled"},
 		"left while it orders":    {registryText, padron.PhaseOrder, "canceled"},

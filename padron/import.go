@@ -32,8 +32,8 @@ const (
 	PhaseInner = "sorting places inside words"
 )
 
-// ErrOddRows is why [Import] refuses a file of which it has read all rows: its [Report] says what they have.
-var ErrOddRows = errors.New("too many odd rows")
+// ErrOddRows is why [Import] refuses a file of which it has read all rows: the [Report] says what they have.
+var ErrOddRows = errors.New("rows are odd")
 
 // Import makes an index of a registry's file, which is the zip in which it is published or its text. The index is
 // another file, which is there when it is whole: until then, and after an error, what was there is untouched. While
@@ -96,8 +96,8 @@ func build(ctx context.Context, in *source, d *draft, report *Report, o ImportOp
 		most = defaultMaxOdd
 	}
 	if odd := report.Odd(); float64(odd) > most*float64(report.Rows) {
-		return fmt.Errorf("padron: %s: %w: %d of %d, %.2f %%, and at most %.2f %% may be: see what they have, or allow more",
-			in.file.Name(), ErrOddRows, odd, report.Rows, 100*float64(odd)/float64(report.Rows), 100*most)
+		return fmt.Errorf("padron: %s: %d of %d %w, %.2f %%, and at most %.2f %% may be: see what they have, or allow more",
+			in.file.Name(), odd, report.Rows, ErrOddRows, 100*float64(odd)/float64(report.Rows), 100*most)
 	}
 	if err := b.finish(ctx, Info{SHA256: report.SHA256, Fecha: report.Fecha}, tell); err != nil {
 		return fmt.Errorf("padron: making the index: %w", err)

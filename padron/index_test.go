@@ -146,9 +146,11 @@ func TestGenerated(t *testing.T) {
 	assert.Equal(t, report.Rows, report.Taken+report.Duplicates+report.TooFewFields+report.TooLong+report.BadRUC)
 	for ruc, row := range last {
 		c, fecha, err := x.Contribuyente(t.Context(), ruc)
-		require.NoError(t, err)
-		require.Equal(t, row.Record(), *c)
-		require.Equal(t, report.Fecha, fecha)
+		if err != nil || *c != row.Record() || fecha != report.Fecha { // testify takes long over so many
+			require.NoError(t, err)
+			require.Equal(t, row.Record(), *c)
+			require.Equal(t, report.Fecha, fecha)
+		}
 	}
 	registry := inMemory(t, rows)
 	texts := newTexts(x)

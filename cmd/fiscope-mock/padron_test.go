@@ -150,7 +150,7 @@ date     `
 	assert.True(t, strings.HasPrefix(stdout, report), stdout)
 	assert.Equal(t, []string{"otro.idx", "padron.txt"}, filesIn(t, folder))
 
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index, "-assume", "Unknown=empty", "-assume", "Estados=sunat")
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index, "-assume", "Estados=sunat")
 	for ruc, want := range map[string]string{
 		"20131312955": `{"ruc":"20131312955","razonSocial":"SUNAT DE PRUEBA","estado":"ACTIVO","condicion":"HABIDO",` +
 			`"direccion":"CAL.SANTANDER NRO. 10 URB. LOS PINOS LIMA - LIMA - LIMA","ubigeo":"150101","departamento":"LIMA","provincia":"LIMA","distrito":"LIMA",` +
@@ -170,6 +170,10 @@ date     `
 	assert.Equal(t, `[{"ruc":"20999990011","razonSocial":"PEÑA & \"ÑUÑEZ\" S.A.C.","estado":"BAJA DE OFICIO","condicion":"NO HALLADO SE MUDO D"}]`+"\n", body)
 	_, body = ask(t, "GET", url+"/api/contribuyentes/search?razonSocial=superintendencia", "")
 	assert.Equal(t, "[]\n", body, "the row was replaced")
+
+	url, _ = serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-assume", "Unknown=dash", "-padron", index)
+	_, body = ask(t, "GET", url+"/api/contribuyentes/10999999994", "")
+	assert.Contains(t, body, `"ubigeo":"-"`, "what is assumed wins")
 }
 
 // A file that is not the registry is named in one line, and the index before it stays whole.
@@ -197,7 +201,7 @@ func TestImportRefuses(t *testing.T) {
 		"wrong header":      {strings.Replace(registryText, "UBIGEO", "DISTRITO", 1), `column 5 is "DISTRITO"`},
 		"no header":         {registryText[len(headerOfRegistry):], "the beginning of the registry, with its header, is missing"},
 		"no rows":           {headerOfRegistry, "no row"},
-		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "too many odd rows: 1 of 1"},
+		"too many odd rows": {headerOfRegistry + "20999990011|corta|\n", "1 of 1 rows are odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -228,7 +232,7 @@ func TestImportRefuses(t *testing.T) {
 		"index is a folder":   {[]string{"import", "-max-odd", "1", "-o", folder, file}, "it is there and no file"},
 		"index in no folder":  {[]string{"import", "-max-odd", "1", "-o", filepath.Join(folder, "no", "i"), file}, "no such file or directory"},
 		"index is the file":   {[]string{"import", "-o", file, file}, "it is the registry's file"},
-		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "too many odd rows: 1 of 3, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
+		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "1 of 3 rows are odd, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
 		"info of no file":     {[]string{"info", file + "x"}, "padron.txtx: no such file"},
 		"info of a registry":  {[]string{"info", file}, "not an index"},
 		"generate a folder":   {[]string{"generate", folder}, "it is there and no file"},

@@ -82,7 +82,8 @@ func (r *registro) follow() {
 func (r *registro) look() {
 	old := r.index.Load()
 	file, err := os.Stat(r.name)
-	if err == nil && same(file, old.file) && !old.failed.Load() {
+	if err == nil && same(file, old.file) && !old.failed.Load() && !old.harmed.Load() {
+		r.told = ""
 		return
 	}
 	settled := err != nil && r.seen == nil || err == nil && r.seen != nil && same(file, r.seen)

@@ -107,6 +107,31 @@ func TestAnIndexThatIsBeingCopiedIsToldOnce(t *testing.T) {
 	require.NoError(t, r.index.Load().Close())
 }
 
+// What was harmed, and is again as it was to the byte and to the second, is taken up again.
+func TestAnIndexThatIsPutBackIsTakenUp(t *testing.T) {
+	name := indexWith(t, t.TempDir(), "padron.idx", "NUMERO 0")
+	first, err := openAt(name)
+	require.NoError(t, err)
+	var log buffer
+	r := &registro{name: name, log: newLogger(logText, &log)}
+	r.index.Store(first)
+	for i := range 2 {
+		require.NoError(t, os.Truncate(name, first.file.Size()+1))
+		r.look()
+		r.look()
+		_, _, err = r.PorRUC(t.Context(), "20100000001")
+		require.ErrorIs(t, err, errHarmed)
+		assert.Equal(t, i+1, strings.Count(log.String(), "no index that can be taken up"), "each time it is told")
+		require.NoError(t, os.Truncate(name, first.file.Size()))
+		require.NoError(t, os.Chtimes(name, time.Time{}, first.file.ModTime()))
+		r.look()
+		_, ok, err := r.PorRUC(t.Context(), "20100000001")
+		require.NoError(t, err)
+		assert.True(t, ok)
+	}
+	require.NoError(t, r.index.Load().Close())
+}
+
 // The built program under load, while an import replaces its index.
 func TestReplacedIndexIsTakenUp(t *testing.T) {
 	folder := t.TempDir()

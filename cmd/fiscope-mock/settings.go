@@ -60,7 +60,7 @@ var allSettings = []setting{
 	{name: "url-file", set: text(func(s *settings) *string { return &s.urlFile })},
 	{name: "api-key", set: (*settings).addKey, list: " ", secret: true},
 	{name: "quota", set: (*settings).setQuota},
-	{name: "padron", set: text(func(s *settings) *string { return &s.padron })},
+	{name: "padron", set: (*settings).setPadron}, // before -assume, which wins
 	{name: "data", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator)},
 	{name: "now", set: (*settings).setNow},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},

@@ -67,6 +67,15 @@ func (s *settings) setQuota(value string) error {
 	return nil
 }
 
+// setPadron takes an index. Many taxpayers of the registry have no ubigeo, and none has dates: none are made up.
+func (s *settings) setPadron(index string) error {
+	if index == "" {
+		return errors.New("want the file of an index")
+	}
+	s.padron, s.assume.Unknown = index, mockserver.UnknownEmpty
+	return nil
+}
+
 func (s *settings) setAssumption(value string) error {
 	if name, _, _ := strings.Cut(value, "="); strings.EqualFold(name, "Quota") {
 		s.assumed = true
