@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/padron"
+	"github.com/fiscope/fiscope/padron/internal/texts"
 )
 
 var (
@@ -43,7 +44,7 @@ func generated(t testing.TB) (file string) {
 }
 
 // BenchmarkPadron makes an index of -padron-rows rows, and uses it: lookups, and searches of texts of several kinds,
-// each a new one every time, the best 10 and the best 50. docs/padron.md is of
+// each a new one every time, the best 10 and the best 50. Those of docs/padron.md, beside others, are of padron/compare.
 //
 //	go test ./padron -run '^$' -bench . -padron-rows 18300000 -timeout 1h
 func BenchmarkPadron(b *testing.B) {
@@ -79,13 +80,13 @@ func BenchmarkPadron(b *testing.B) {
 			}
 		})
 	})
-	texts := newTexts(x)
+	made := texts.New(x.FoldedNames(), x.Info().Contribuyentes)
 	for _, limit := range []int{10, 50} {
-		for _, kind := range texts.kinds() {
-			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(kind.name, " ", "-"), limit), func(b *testing.B) {
-				texts.Rand = rand.New(rand.NewPCG(uint64(limit), 1))
+		for _, kind := range made.Kinds() {
+			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(kind.Name, " ", "-"), limit), func(b *testing.B) {
+				made.Rand = rand.New(rand.NewPCG(uint64(limit), 1))
 				hits, n := 0, 0
-				measure(b, kind.text, func(text string) {
+				measure(b, kind.Text, func(text string) {
 					found, err := x.Buscar(context.Background(), text, limit)
 					if err != nil {
 						b.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/padron"
+	"github.com/fiscope/fiscope/padron/internal/texts"
 )
 
 // unreal are rows with what a file should not have.
@@ -153,17 +154,17 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 	registry := inMemory(t, rows)
-	texts := newTexts(x)
+	kinds := texts.New(x.FoldedNames(), x.Info().Contribuyentes).Kinds()
 	for i := range 5 {
-		for _, kind := range texts.kinds() {
-			text, limit := kind.text(), []int{10, 50, 60, 1}[i%4]
+		for _, kind := range kinds {
+			text, limit := kind.Text(), []int{10, 50, 60, 1}[i%4]
 			want, err := registry.Buscar(t.Context(), text, limit)
 			require.NoError(t, err)
 			rucs := []string{}
 			for _, c := range want {
 				rucs = append(rucs, c.RUC)
 			}
-			require.Equal(t, rucs, search(t, x, text, limit), "%s: the best %d of %q", kind.name, limit, text)
+			require.Equal(t, rucs, search(t, x, text, limit), "%s: the best %d of %q", kind.Name, limit, text)
 		}
 	}
 }

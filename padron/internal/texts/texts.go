@@ -1,27 +1,31 @@
-package padron_test
+// Package texts makes texts to search in a registry, by kinds, for those who measure or compare searches.
+package texts
 
 import (
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/fiscope/fiscope/padron"
 )
 
-// texts makes texts to search of what stands in an index.
-type texts struct {
+// Texts makes texts of what stands in names. They are the same for the same names and the same Rand.
+type Texts struct {
 	*rand.Rand
 	names          []string // folded, none empty
 	frequent, rare []string // words
 }
 
-func newTexts(x *padron.Index) *texts {
-	t := texts{Rand: rand.New(rand.NewPCG(9, 9))}
-	some := max(1, x.Info().Contribuyentes/400_000)
+// someNames is how many names are looked at, at most twice.
+const someNames = 400_000
+
+// New returns the texts of folded names, of which there are about n.
+func New(names iter.Seq2[int, []byte], n int) *Texts {
+	t := Texts{Rand: rand.New(rand.NewPCG(9, 9))}
+	oneIn := max(1, n/someNames)
 	counts := map[string]int{}
-	for _, name := range x.FoldedNames() {
-		if len(name) == 0 || t.IntN(some) > 0 {
+	for _, name := range names {
+		if len(name) == 0 || t.IntN(oneIn) > 0 {
 			continue
 		}
 		t.names = append(t.names, string(name))
@@ -43,10 +47,10 @@ func newTexts(x *padron.Index) *texts {
 
 func onlyLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" }
 
-func (t *texts) of(list []string) string { return list[t.IntN(len(list))] }
+func (t *Texts) of(list []string) string { return list[t.IntN(len(list))] }
 
 // words returns the words of a name, at least that many.
-func (t *texts) words(least int) []string {
+func (t *Texts) words(least int) []string {
 	for {
 		if words := strings.Fields(t.of(t.names)); len(words) >= least {
 			return words
@@ -55,7 +59,7 @@ func (t *texts) words(least int) []string {
 }
 
 // word returns a word of at least that many letters.
-func (t *texts) word(least int) string {
+func (t *Texts) word(least int) string {
 	for {
 		if word := t.of(t.words(1)); len(word) >= least && onlyLetters(word) {
 			return word
@@ -63,14 +67,15 @@ func (t *texts) word(least int) string {
 	}
 }
 
-type kindOfText struct {
-	name string
-	text func() string
+// Kind is a kind of texts.
+type Kind struct {
+	Name string
+	Text func() string // returns the next one
 }
 
-// kinds are those of docs/padron.md.
-func (t *texts) kinds() []kindOfText {
-	return []kindOfText{
+// Kinds are those of docs/padron.md.
+func (t *Texts) Kinds() []Kind {
+	return []Kind{
 		{"3 letters", func() string { return t.word(4)[:3] }},
 		{"frequent word", func() string { return t.of(t.frequent) }},
 		{"rare word", func() string { return t.of(t.rare) }},
