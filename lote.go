@@ -99,8 +99,8 @@ func (e *LoteDetenido) Unwrap() error {
 // and so is a duplicate of what an earlier run was answered. With a Progress they are not: see there.
 //
 // A stale answer ([CachePolicy.StaleIfError]) is delivered as one, and counts among the failures in a row, since it
-// stands in for one. A 403 without the contract's error body (a firewall's page, a text, nothing), or after the
-// service answered others, is of its input alone, and not a refused key.
+// stands in for one: a later duplicate is asked anew. A 403 without the contract's error body (a firewall's page, a
+// text, nothing), or after the service answered others, is of its input alone, and not a refused key.
 //
 // A 429 that leaves queries, or asks for a minute at most, does not stop it: all wait for what it asks
 // for, at least a second and doubling, and its input is asked again, up to 5 times in all.
@@ -245,12 +245,12 @@ func (p LotePolicy) complete() batch.Policy {
 }
 
 // judge says what the answer to one input means for the others. One of the cache says nothing of the service. One
-// that stands in for a failure, stale or of a Respaldo, leaves its input to another run.
+// that stands in for a failure, stale or of a Respaldo, leaves its input to another run, and serves no later duplicate.
 func judge(r *Response, instead, err error) batch.Verdict {
 	var e *Error
 	switch {
 	case err == nil && errors.As(instead, &e):
-		return batch.Verdict{Keep: !r.FromRespaldo, Failure: e, Slower: e.throttled(), After: e.RetryAfter}
+		return batch.Verdict{Failure: e, Slower: e.throttled(), After: e.RetryAfter}
 	case err == nil, errors.Is(err, ErrNotFound):
 		return batch.Verdict{Keep: true, Record: true, Works: !r.FromCache}
 	case !errors.As(err, &e):

@@ -503,6 +503,40 @@ func TestStaleAnswersAreFailuresInARow(t *testing.T) {
 	}
 }
 
+// A stale answer serves while the service cannot be asked, and no longer: a duplicate does not carry it further.
+func TestADuplicateOfAStaleAnswerIsAskedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPadron(t)
+		down := false
+		p.answer = func(string, int) (*http.Response, error) {
+			if down {
+				return raw(503, "")(nil)
+			}
+			return nil, nil
+		}
+		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}), fiscope.WithRetry(noRetries()))
+		all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(1), fiscope.LotePolicy{}))
+		time.Sleep(24 * time.Hour)
+		down = true
+		n := &notes{}
+		var stale []bool
+		inputs := []string{ruc(0), ruc(1), ruc(0), ruc(0)}
+		for l, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{Concurrency: 1, Progress: n}) {
+			require.NoError(t, err)
+			stale = append(stale, l.Response.Stale)
+			down = false
+			time.Sleep(40 * time.Hour)
+		}
+		assert.Equal(t, []bool{true, false, false, false}, stale)
+		assert.Equal(t, 4, p.sent(), "two before it was up again, with the one that was cached, and two after")
+		for _, input := range inputs {
+			done, err := n.Done(t.Context(), input)
+			require.NoError(t, err)
+			assert.True(t, done)
+		}
+	})
+}
+
 // What a throttling service asks for is waited for, although a stale answer is at hand.
 func TestABatchWithStaleAnswersGoesOnMoreSlowlyToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

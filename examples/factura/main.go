@@ -23,6 +23,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -77,6 +78,9 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 		return fmt.Errorf("opción que no existe o no sirve (%w): vea factura -h", err)
 	case flags.NArg() > 0:
 		return errors.New("no lleva argumentos: vea factura -h")
+	}
+	if _, err := os.Stat(*indice); *indice != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("no existe el archivo %s", *indice)
 	}
 	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
 	if baseURL == "" && *addr != "" && !*mock {

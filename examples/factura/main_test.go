@@ -165,6 +165,19 @@ func TestARegistryThatIsNone(t *testing.T) {
 	require.ErrorContains(t, err, "main.go")
 }
 
+func TestARegistryThatDoesNotExistIsNamedFirst(t *testing.T) {
+	for name, args := range map[string][]string{
+		"the sample":     {"-padron", "no-existe.index"},
+		"and no service": {"-addr", "127.0.0.1:0", "-padron", "no-existe.index"},
+		"on a mock":      {"-addr", "127.0.0.1:0", "-mock", "-padron", "no-existe.index"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := run(t.Context(), args, none, io.Discard, io.Discard)
+			require.EqualError(t, err, "no existe el archivo no-existe.index")
+		})
+	}
+}
+
 // lines finds the address in the first line that is printed.
 type lines struct {
 	once  sync.Once

@@ -466,28 +466,6 @@ func TestWhatIsDoneIsPassed(t *testing.T) {
 	}
 }
 
-// What stands in for a failure is delivered as the answer that it is.
-func TestWhatStandsInForFailuresStopsABatch(t *testing.T) {
-	b := answers(func(context.Context, int) error { return nil })
-	b.Judge = func(square int, err error) batch.Verdict {
-		if square >= 5*5 {
-			return batch.Verdict{Keep: true, Failure: errDown}
-		}
-		return judge(square, err)
-	}
-	p := policy
-	p.Concurrency = 1
-	lines := 0
-	next, err := b.Over(t.Context(), p, slices.Values(upTo(20)), func(l batch.Line[int, int]) bool {
-		lines++
-		assert.Equal(t, l.Input*l.Input, l.Answer)
-		return assert.NoError(t, l.Err)
-	})
-	assert.Equal(t, errDown, err)
-	assert.Equal(t, 5, next)
-	assert.Equal(t, 5+p.MaxFailures, lines)
-}
-
 func TestWhoWaitsForOthersIsAskedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		tries   int // in which others go first, for input 2

@@ -235,7 +235,7 @@ func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
 // place, must not be asked a million times.
 func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
 	switch {
-	case verdict.Keep && !verdict.Works && verdict.Failure == nil, verdict.Local:
+	case verdict.Keep && !verdict.Works, verdict.Local:
 	case verdict.Works && b.tooMany(): // those that stopped it are asked again
 	case verdict.Works:
 		b.failures = 0
