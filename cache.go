@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/stored"
@@ -47,40 +46,43 @@ func (k cacheKey) parts() []string {
 	return []string{string(k.op), k.text, strconv.Itoa(k.n), k.fecha.String()}
 }
 
-// entry is an answer that is kept. It is never changed once it is in the cache.
+// entry is an answer that is kept. It is never changed once it is in the cache. What every hit reads comes first.
 type entry struct {
-	value    any    // the operation's result; nil where missing is not
-	missing  *Error // NOT_FOUND
-	status   int
-	warnings []string
-	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
-	stored   time.Time
+	value    any       // the operation's result; nil where missing is not
+	missing  *Error    // NOT_FOUND
+	stored   time.Time // in the calendar, as expires and limit
 	expires  time.Time // zero for never
 	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
 	limit    time.Time // ... but not beyond this
+	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
+	status   int
+	warnings []string
 }
 
 // A clock, also that of another process, may be ahead by this much.
 const ahead = time.Minute
 
-// serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
-// the clock was set back, is of no age that is known.
-func (e *entry) serves(now time.Time) bool {
+// serves reports whether the answer serves now. One that was kept later than that, since the clock was set back,
+// is of no age that is known.
+func (e *entry) serves(c clock) bool {
 	switch {
 	case e == nil:
 		return false
-	case e.expires.IsZero(), !now.Add(ahead).Before(e.stored) && now.Before(e.expires):
+	case e.expires.IsZero():
 		return true
 	}
-	return now.Before(e.limit) && time.Now().Before(e.held)
+	if age := c.since(e.stored); -ahead <= age && age < e.expires.Sub(e.stored) {
+		return true
+	}
+	return !e.held.IsZero() && c.now().Before(e.limit) && time.Now().Before(e.held)
 }
 
-func (e *entry) response(now time.Time) Response {
+func (e *entry) response(c clock) Response {
 	return Response{
 		StatusCode: e.status,
 		Warnings:   slices.Clone(e.warnings),
 		FromCache:  true,
-		Age:        max(0, now.Sub(e.stored)),
+		Age:        max(0, c.since(e.stored)),
 		Stale:      !e.held.IsZero(),
 	}
 }
@@ -92,15 +94,9 @@ type cache struct {
 	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
 	maxBody int64         // bytes of an answer
 	clock   clock
-	entries *lru.Cache[cacheKey, *place]
-	writing sync.Mutex // held from the look at an entry to its replacement
-}
-
-// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
-// put what they hit in front; it is put there when room is made for another.
-type place struct {
-	entry *entry
-	hit   atomic.Bool
+	places  places                           // what a hit reads
+	writing sync.Mutex                       // held from the look at an entry to its replacement
+	order   *simplelru.LRU[cacheKey, *place] // the same, as they go
 }
 
 // newCache returns a cache with the policy's defaults filled in.
@@ -109,19 +105,21 @@ func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clo
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
 	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
-	entries, err := lru.New[cacheKey, *place](p.Entries)
-	if err != nil {
+	c := &cache{policy: p, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}
+	var err error
+	if c.order, err = simplelru.NewLRU(p.Entries, func(_ cacheKey, gone *place) { c.places.remove(gone) }); err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}, nil
+	c.places = newPlaces(p.Entries)
+	return c, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
 	if c == nil {
 		return nil
 	}
-	p, ok := c.entries.Peek(k)
-	if !ok {
+	p := c.places.get(k)
+	if p == nil {
 		return nil
 	}
 	if !p.hit.Load() {
@@ -134,14 +132,19 @@ func (c *cache) get(k cacheKey) *entry {
 func (c *cache) put(k cacheKey, e *entry) *entry {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	there, ok := c.entries.Peek(k)
+	there, ok := c.order.Peek(k)
 	if ok && there.entry.asked.After(e.asked) {
 		return there.entry
 	}
-	if !ok && c.entries.Len() == c.policy.Entries {
+	if !ok && c.order.Len() == c.policy.Entries {
 		c.makeRoom()
 	}
-	c.entries.Add(k, &place{entry: e})
+	p := &place{question: k, entry: e}
+	c.order.Add(k, p)
+	c.places.put(p)
+	if ok {
+		c.places.remove(there)
+	}
 	return e
 }
 
@@ -149,11 +152,11 @@ func (c *cache) put(k cacheKey, e *entry) *entry {
 // hit again and again meanwhile, the last goes anyway.
 func (c *cache) makeRoom() {
 	for range c.policy.Entries {
-		k, last, ok := c.entries.GetOldest()
+		k, last, ok := c.order.GetOldest()
 		if !ok || !last.hit.Swap(false) {
 			return
 		}
-		c.entries.Get(k)
+		c.order.Get(k)
 	}
 }
 
@@ -165,7 +168,7 @@ const tryAgainAfter = 30 * time.Second
 // that expired. It is nil where an error is better.
 func (c *cache) standIn(k cacheKey, now time.Time) *entry {
 	e := c.get(k)
-	if e == nil || e.serves(now) {
+	if e == nil || e.serves(c.clock) {
 		return e
 	}
 	limit := e.expires.Add(c.policy.StaleIfError)
@@ -223,10 +226,10 @@ type readShared func(status int, body []byte, stored time.Time) (*entry, time.Du
 // shares, for a caller with a deadline, zero for none. What is not an entry of ours is a miss.
 func (c *cache) find(ctx context.Context, deadline time.Time, k cacheKey, read readShared) *entry {
 	e := c.get(k)
-	if !e.serves(c.clock.now()) {
+	if !e.serves(c.clock) {
 		e = c.load(ctx, deadline, k, read)
 	}
-	if !e.serves(c.clock.now()) {
+	if !e.serves(c.clock) {
 		return nil
 	}
 	return e

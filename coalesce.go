@@ -51,6 +51,9 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 
 // askSet is ask with the options of its call as settings.
 func askSet[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
+	if a.hook == nil && s.response == nil { // nothing to begin or to end
+		return askWith(ctx, a, q, s)
+	}
 	return hooked(ctx, a.hook, q.key().op, s, func(ctx context.Context, s settings) (T, error) {
 		return askWith(ctx, a, q, s)
 	})
@@ -62,7 +65,7 @@ func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 		return send(ctx, a.sender, q, s)
 	}
 	if !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(a.clock.now()) {
+		if e := a.cache.get(q.key()); e.serves(a.clock) {
 			return serve(ctx, a, q, e, s)
 		}
 	}
@@ -78,9 +81,12 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 	if e.missing != nil {
 		err = e.missing.again(q.key().op, e.asked)
 	}
-	a.observer.call(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
+	a.observer.count(AvoidedCached)
+	if a.observer.watching() {
+		a.observer.event(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
+	}
 	if s.response != nil {
-		*s.response = e.response(a.clock.now())
+		*s.response = e.response(a.clock)
 	}
 	if err != nil {
 		var none T
