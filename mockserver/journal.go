@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,58 +94,6 @@ type journal struct {
 
 // straysMost is of how many keys that the server does not know the journal tells apart what it has dropped.
 const straysMost = 1000
-
-// ring holds the last entries of one key, in the order of N. The journal locks it.
-type ring struct {
-	entries []entry
-	oldest  int   // where it is, once the ring is full
-	dropped int   // how many it has not kept, or no longer; not of stray, see journal.strays
-	unsure  int   // dropped before the server knew the key: how many may have been of it, see journal.others
-	cleared int64 // the number of the last request when it was cleared: what came until then is in no ring
-	listed  bool  // the journal has it in its rings
-	gone    bool  // its key was taken away
-}
-
-// add keeps e, in place of the oldest entry once there are limit, and returns the key of the one that it
-// dropped: that of e where nothing is kept.
-func (r *ring) add(e *entry, limit int) (key string, dropped bool) {
-	switch {
-	case limit == 0:
-		return e.Key, true
-	case len(r.entries) < limit:
-		r.entries = append(r.entries, *e)
-		return "", false
-	}
-	key = r.entries[r.oldest].Key
-	r.entries[r.oldest] = *e
-	r.oldest = (r.oldest + 1) % limit
-	return key, true
-}
-
-// at returns the i-th entry from the oldest on.
-func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)] }
-
-// replace puts e in the place of the entry with its N, if that is still there.
-func (r *ring) replace(e *entry) {
-	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= e.N })
-	if i < len(r.entries) && r.at(i).N == e.N {
-		*r.at(i) = *e
-	}
-}
-
-// clear forgets the entries, those until the number last.
-func (r *ring) clear(last int64) { *r = ring{listed: r.listed, gone: r.gone, cleared: last} }
-
-// remove forgets the entries of a key.
-func (r *ring) remove(key string) {
-	var kept []entry
-	for i := range r.entries {
-		if e := r.at(i); e.Key != key {
-			kept = append(kept, *e)
-		}
-	}
-	r.entries, r.oldest = kept, 0
-}
 
 // record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number.
 // An entry that has a number already takes the place of the one that was kept under it; where that was cleared

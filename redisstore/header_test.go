@@ -259,3 +259,35 @@ func TestTheFirstAttemptIsTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// When the first attempt of the day is answered, those who waited for it and those who come then ask Redis together.
+func TestThoseWhoWaitedAndThoseWhoComeShareAQuestion(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store(redisstore.WithLease(20))
+		first := b.granted(s)
+		told := b.reserve(s, 0)
+		require.Equal(t, fiscope.QuotaWait, told.Grant)
+		b.settle(s, first, header(1000, in(time.Hour)))
+		b.hang.Store(int64(100 * time.Millisecond))
+		var callers sync.WaitGroup
+		trips := b.trips(func() {
+			for i := range 50 {
+				callers.Go(func() {
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					var r fiscope.Reservation
+					var err error
+					if i%2 == 0 {
+						r, err = s.Reserve(context.Background(), account, 0)
+					} else {
+						r, err = s.ReserveAgain(context.Background(), account, 0, told)
+					}
+					assert.NoError(t, err)
+					assert.Equal(t, fiscope.QuotaGranted, r.Grant, "%+v", r)
+				})
+			}
+			callers.Wait()
+		})
+		b.hang.Store(0)
+		assert.LessOrEqual(t, trips, 5, "one question, and another for those who came during it")
+	})
+}

@@ -18,10 +18,10 @@ type questions struct {
 	overdue int       // how many are under way for longer than anybody waited
 }
 
-// question is what Redis is asked for callers who keep the same for others, and waited for the same.
+// question is what Redis is asked for callers who keep the same for others.
 type question struct {
 	keep    int
-	waited  string // the first attempt of the day that they were told to wait for
+	waited  string // the first attempt of the day that some of them were told to wait for
 	callers int
 	again   bool // since Redis was away, slow or failing
 	done    chan struct{}
@@ -30,7 +30,7 @@ type question struct {
 	replied bool // Redis answered, or failed to
 	overdue bool // nobody waited so long
 	err     error
-	failed  bool                // what its callers waited for
+	failed  bool                // what some of its callers waited for
 	told    fiscope.Reservation // what its callers are told when they cannot wait any longer
 }
 
@@ -67,8 +67,9 @@ func (q *questions) join(keep int, waited string, again, alone bool) (mine *ques
 	case next == nil:
 		q.next = mine
 		return mine, false
-	case next.keep == keep && next.waited == waited:
+	case next.keep == keep && (waited == "" || next.waited == "" || next.waited == waited):
 		next.callers++
+		next.waited = cmp.Or(next.waited, waited)
 		next.again = next.again || again
 		return next, false
 	}
