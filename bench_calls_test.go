@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,18 +19,24 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// compare measures a baseline and ours in turn, round after round, each round some calls of both, and reports
-// the least that a call of ours cost, and its ratio to the least of the baseline: what else the machine does in
-// some of the rounds does not count.
+// compare measures a baseline and ours in turn, and reports the least that a call of ours cost, and its ratio to
+// the least of the baseline.
 func compare(b *testing.B, ratio string, calls int, baseline, ours func(calls int) time.Duration) {
-	least := [2]time.Duration{math.MaxInt64, math.MaxInt64}
+	least := leastOf(b, calls, baseline, ours)
+	b.ReportMetric(least[1], "ns/op")
+	b.ReportMetric(least[1]/least[0], ratio)
+}
+
+// leastOf measures in turn, round after round, each round some calls of each, and returns the least nanoseconds
+// that a call of each cost: what else the machine does in some of the rounds does not count.
+func leastOf(b *testing.B, calls int, costs ...func(calls int) time.Duration) []float64 {
+	least := slices.Repeat([]float64{math.Inf(1)}, len(costs))
 	for b.Loop() {
-		for i, cost := range []func(int) time.Duration{baseline, ours} {
-			least[i] = min(least[i], cost(calls))
+		for i, cost := range costs {
+			least[i] = min(least[i], float64(cost(calls))/float64(calls))
 		}
 	}
-	b.ReportMetric(float64(least[1])/float64(calls), "ns/op")
-	b.ReportMetric(float64(least[1])/float64(least[0]), ratio)
+	return least
 }
 
 // timed returns the time that calls of do take, one after the other.

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/stored"
@@ -38,57 +35,6 @@ type CachePolicy struct {
 
 const forGood = time.Duration(math.MaxInt64)
 
-// cacheKey is a question. Being a value, it is looked up without an allocation.
-type cacheKey struct {
-	op    Operation
-	text  string
-	n     int
-	fecha Fecha
-}
-
-func (k cacheKey) parts() []string {
-	return []string{string(k.op), k.text, strconv.Itoa(k.n), k.fecha.String()}
-}
-
-// entry is an answer that is kept. It is never changed once it is in the cache.
-type entry struct {
-	value    any    // the operation's result; nil where missing is not
-	missing  *Error // NOT_FOUND
-	status   int
-	warnings []string
-	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
-	stored   time.Time
-	expires  time.Time // zero for never
-	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
-	limit    time.Time // ... but not beyond this
-	instead  *Error    // ... and why it cannot be, without the answer's body; nil where it can
-}
-
-// A clock, also that of another process, may be ahead by this much.
-const ahead = time.Minute
-
-// serves reports whether the answer serves at a time of the calendar. One that was kept later than that, since
-// the clock was set back, is of no age that is known.
-func (e *entry) serves(now time.Time) bool {
-	switch {
-	case e == nil:
-		return false
-	case e.expires.IsZero(), !now.Add(ahead).Before(e.stored) && now.Before(e.expires):
-		return true
-	}
-	return now.Before(e.limit) && time.Now().Before(e.held)
-}
-
-func (e *entry) response(now time.Time) Response {
-	return Response{
-		StatusCode: e.status,
-		Warnings:   slices.Clone(e.warnings),
-		FromCache:  true,
-		Age:        max(0, now.Sub(e.stored)),
-		Stale:      !e.held.IsZero(),
-	}
-}
-
 // cache keeps answers in this process, and shares them with the fleet. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
@@ -96,15 +42,9 @@ type cache struct {
 	secrets scrub.Secrets // the API key: an answer in which it stands is not shared
 	maxBody int64         // bytes of an answer
 	clock   clock
-	entries *lru.Cache[cacheKey, *place]
-	writing sync.Mutex // held from the look at an entry to its replacement
-}
-
-// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
-// put what they hit in front; it is put there when room is made for another.
-type place struct {
-	entry *entry
-	hit   atomic.Bool
+	places  places                           // what a hit reads
+	writing sync.Mutex                       // held from the look at an entry to its replacement
+	order   *simplelru.LRU[cacheKey, *place] // the same, as they go
 }
 
 // newCache returns a cache with the policy's defaults filled in.
@@ -113,19 +53,21 @@ func newCache(p CachePolicy, f *fleet, secrets scrub.Secrets, maxBody int64, clo
 	p.Consulta = cmp.Or(p.Consulta, 12*time.Hour)
 	p.Busqueda = cmp.Or(p.Busqueda, time.Hour)
 	p.NoExiste = cmp.Or(p.NoExiste, time.Hour)
-	entries, err := lru.New[cacheKey, *place](p.Entries)
-	if err != nil {
+	c := &cache{policy: p, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}
+	var err error
+	if c.order, err = simplelru.NewLRU(p.Entries, func(_ cacheKey, gone *place) { c.places.remove(gone) }); err != nil {
 		return nil, fmt.Errorf("fiscope: WithCache: %w", err)
 	}
-	return &cache{policy: p, entries: entries, fleet: f, secrets: secrets, maxBody: maxBody, clock: clock}, nil
+	c.places = newPlaces(p.Entries)
+	return c, nil
 }
 
 func (c *cache) get(k cacheKey) *entry {
 	if c == nil {
 		return nil
 	}
-	p, ok := c.entries.Peek(k)
-	if !ok {
+	p := c.places.get(k)
+	if p == nil {
 		return nil
 	}
 	if !p.hit.Load() {
@@ -138,14 +80,19 @@ func (c *cache) get(k cacheKey) *entry {
 func (c *cache) put(k cacheKey, e *entry) *entry {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	there, ok := c.entries.Peek(k)
+	there, ok := c.order.Peek(k)
 	if ok && there.entry.asked.After(e.asked) {
 		return there.entry
 	}
-	if !ok && c.entries.Len() == c.policy.Entries {
+	if !ok && c.order.Len() == c.policy.Entries {
 		c.makeRoom()
 	}
-	c.entries.Add(k, &place{entry: e})
+	p := &place{question: k, entry: e}
+	c.order.Add(k, p)
+	c.places.put(p)
+	if ok {
+		c.places.remove(there)
+	}
 	return e
 }
 
@@ -153,11 +100,11 @@ func (c *cache) put(k cacheKey, e *entry) *entry {
 // hit again and again meanwhile, the last goes anyway.
 func (c *cache) makeRoom() {
 	for range c.policy.Entries {
-		k, last, ok := c.entries.GetOldest()
+		k, last, ok := c.order.GetOldest()
 		if !ok || !last.hit.Swap(false) {
 			return
 		}
-		c.entries.Get(k)
+		c.order.Get(k)
 	}
 }
 
@@ -169,7 +116,7 @@ const tryAgainAfter = 30 * time.Second
 // meanwhile, or one that expired. It is nil where an error is better.
 func (c *cache) standIn(k cacheKey, now time.Time, failure error) *entry {
 	e := c.get(k)
-	if e == nil || e.serves(now) {
+	if e == nil || e.serves(c.clock) {
 		return e
 	}
 	limit := e.expires.Add(c.policy.StaleIfError)
@@ -228,10 +175,10 @@ type readShared func(status int, body []byte, stored time.Time) (*entry, time.Du
 // shares, for a caller with a deadline, zero for none. What is not an entry of ours is a miss.
 func (c *cache) find(ctx context.Context, deadline time.Time, k cacheKey, read readShared) *entry {
 	e := c.get(k)
-	if !e.serves(c.clock.now()) {
+	if !e.serves(c.clock) {
 		e = c.load(ctx, deadline, k, read)
 	}
-	if !e.serves(c.clock.now()) {
+	if !e.serves(c.clock) {
 		return nil
 	}
 	return e

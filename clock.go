@@ -32,3 +32,11 @@ func (c clock) toReal(at time.Time) time.Time {
 
 // until returns how far ahead a moment of the calendar is.
 func (c clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }
+
+// since returns how long ago a moment of the calendar was.
+func (c clock) since(at time.Time) time.Duration {
+	if c == nil {
+		return time.Since(at) // which reads one clock, where Now reads two
+	}
+	return c().Sub(at)
+}

@@ -57,7 +57,7 @@ func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 		return send(ctx, a.sender, q, s)
 	}
 	if !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(a.clock.now()) {
+		if e := a.cache.get(q.key()); e.serves(a.clock) {
 			return serve(ctx, a, q, e, s)
 		}
 	}
@@ -73,9 +73,12 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 	if e.missing != nil {
 		err = e.missing.again(q.key().op, e.asked)
 	}
-	a.observer.call(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
+	a.observer.count(AvoidedCached)
+	if a.observer.watching() {
+		a.observer.event(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
+	}
 	if s.response != nil {
-		*s.response = e.response(a.clock.now())
+		*s.response = e.response(a.clock)
 	}
 	if s.instead != nil && e.instead != nil {
 		*s.instead = copyError(e.instead)

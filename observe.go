@@ -231,10 +231,17 @@ func (o *observer) attempt(number, written int) {
 
 // call counts a call, and tells of one that made no attempt: e says why.
 func (o *observer) call(ctx context.Context, e Event) {
-	switch e.Avoided {
+	o.count(e.Avoided)
+	if e.Avoided != avoidedNot && o.watching() {
+		o.event(ctx, e)
+	}
+}
+
+// count counts a call that spent no query for that reason, or that did.
+func (o *observer) count(avoided Avoided) {
+	switch avoided {
 	case avoidedNot:
 		o.notAvoided.Add(1)
-		return
 	case AvoidedInvalid:
 		o.invalid.Add(1)
 	case AvoidedQuota:
@@ -249,9 +256,6 @@ func (o *observer) call(ctx context.Context, e Event) {
 		o.cached.Add(1)
 	case AvoidedCoalesced:
 		o.coalesced.Add(1)
-	}
-	if o.watching() {
-		o.event(ctx, e)
 	}
 }
 

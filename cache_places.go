@@ -1,0 +1,58 @@
+package fiscope
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// places are those of a cache by their questions. Who looks one up takes no lock, so that hits on many cores do not
+// wait for each other; who changes them holds the cache's mutex.
+type places struct {
+	seed   maphash.Seed
+	chains []atomic.Pointer[place] // the newest of those whose questions have the same hash, modulo their number
+}
+
+// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
+// put what they hit in front; it is put there when room is made for another.
+type place struct {
+	question cacheKey
+	entry    *entry
+	hit      atomic.Bool
+	next     atomic.Pointer[place] // in its chain
+}
+
+// The most chains, of 8 bytes each: with more entries than that they are longer.
+const mostChains = 1 << 20
+
+func newPlaces(entries int) places {
+	return places{maphash.MakeSeed(), make([]atomic.Pointer[place], min(entries, mostChains))}
+}
+
+func (ps *places) chain(k cacheKey) *atomic.Pointer[place] {
+	return &ps.chains[maphash.Comparable(ps.seed, k)%uint64(len(ps.chains))]
+}
+
+// get returns the place of a question, and nil for none.
+func (ps *places) get(k cacheKey) *place {
+	p := ps.chain(k).Load()
+	for p != nil && p.question != k {
+		p = p.next.Load()
+	}
+	return p
+}
+
+// put adds a place, before an older one of its question.
+func (ps *places) put(p *place) {
+	first := ps.chain(p.question)
+	p.next.Store(first.Load())
+	first.Store(p)
+}
+
+// remove takes a place out. Who is looking at it finds from there those that follow.
+func (ps *places) remove(p *place) {
+	link := ps.chain(p.question)
+	for there := link.Load(); there != p; there = link.Load() {
+		link = &there.next
+	}
+	link.Store(p.next.Load())
+}
