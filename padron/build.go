@@ -21,7 +21,7 @@ type builder struct {
 	rucs      rucs
 	texts     texts
 	nameBytes int64 // of the folded names, with their ends
-	restBytes int64 // of the rows
+	rowBytes  int64 // of the rows
 	rows      int
 	replaced  []int // lines
 
@@ -48,8 +48,8 @@ func (b *builder) add(r *row) error {
 		return err
 	}
 	b.nameBytes += int64(len(b.folded)) + 1
-	b.restBytes += mostBeforeRest + int64(len(b.rest))
-	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.restBytes > math.MaxUint32 {
+	b.rowBytes += besideRest + int64(len(b.rest))
+	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.rowBytes > math.MaxUint32 {
 		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
 	}
 	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, number32(r.line), b.folded, b.rest})
