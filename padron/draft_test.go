@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/padron"
 )
 
@@ -57,6 +58,8 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		"no registry":             {"<html>", "", "web page"},
 		"more odd rows than told": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
 		"cut":                     {registryText[:50], "", "header"},
+		"left while it hashes":    {registryText, padron.PhaseHash, "canceled"},
+		"left while it looks":     {registryText, padron.PhaseEncoding, "canceled"},
 		"left while it reads":     {registryText, padron.PhaseRead, "canceled"},
 		"left while it orders":    {registryText, padron.PhaseOrder, "canceled"},
 		"left while it sorts":     {registryText, padron.PhaseWords, "canceled"},
@@ -165,6 +168,64 @@ func TestTheShareOfOddRows(t *testing.T) {
 	}
 }
 
+// TestARowIsOddOnce also where it has no name and is replaced.
+func TestARowIsOddOnce(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(registryHeader)
+	for i := range 99 {
+		fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+	}
+	dir := folder(t, map[string]string{
+		"registry.txt": text.String() + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
+	})
+	report, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: 1. / 101})
+	require.NoError(t, err)
+	assert.Equal(t, []padron.OddRow{{Line: 101, Why: "20…100 has no name"}, {Line: 101, Why: "a later row has the same RUC"}}, report.First)
+	report.First, report.SHA256, report.Fecha = nil, "", fiscope.Fecha{}
+	assert.Equal(t, padron.Report{Rows: 101, Taken: 100, Duplicates: 1}, report)
+	assert.Equal(t, 1, report.Odd())
+}
+
+// TestProgress tells all that is read, and each phase by itself: the text twice where all of it may be UTF-8.
+func TestProgress(t *testing.T) {
+	windows1252 := strings.NewReplacer("Ó", "\xd3", "Í", "\xcd", "Ú", "\xda").Replace(registryHeader) + strings.Repeat("20000000001|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", 50_000)
+	sorted := []string{padron.PhaseOrder, padron.PhaseWords, padron.PhaseInner}
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"Windows-1252": {windows1252, append([]string{padron.PhaseHash, padron.PhaseRead}, sorted...)},
+		"UTF-8":        {strings.TrimSuffix(registryText, "\n") + strings.Repeat("\n20000000001|PEÑA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|", 50_000), append([]string{padron.PhaseHash, padron.PhaseEncoding, padron.PhaseRead}, sorted...)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"registry.txt": c.text})
+			var phases []string
+			var last padron.Progress
+			steps := map[string]int{}
+			over := func() {
+				if last.Size > 0 {
+					assert.Equal(t, last.Size, last.Bytes, last.Phase)
+					assert.Greater(t, steps[last.Phase], 2, last.Phase)
+				}
+			}
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: 1, Progress: func(p padron.Progress) {
+				if p.Phase != last.Phase {
+					over()
+					phases = append(phases, p.Phase)
+					assert.Zero(t, p.Bytes)
+				} else {
+					assert.GreaterOrEqual(t, p.Bytes, last.Bytes)
+				}
+				last = p
+				steps[p.Phase]++
+			}})
+			require.NoError(t, err)
+			over()
+			assert.Equal(t, c.want, phases)
+		})
+	}
+}
+
 // TestTheRegistrysFileStays where its name is that of a draft.
 func TestTheRegistrysFileStays(t *testing.T) {
 	for _, name := range []string{"padron.index.import", "padron.index.import-rows"} {
@@ -190,7 +251,7 @@ func TestOfTwoImportsOneFails(t *testing.T) {
 		assert.ErrorContains(t, err, "another import")
 	}})
 	require.NoError(t, err)
-	assert.Len(t, tried, 4)
+	assert.Len(t, tried, 6)
 	assert.Len(t, contents(t, dir), 2)
 	x, err := padron.Open(index)
 	require.NoError(t, err)

@@ -57,7 +57,7 @@ func checkHeader(beginning []byte) error {
 	}
 	got := strings.Split(strings.TrimSuffix(strings.TrimSpace(string(line)), "|"), "|")
 	if scrub.Digits(strings.TrimSpace(got[0])) {
-		return errors.New("its first line is a row: the beginning of the registry, with its header, is missing")
+		return errors.New("its first line is a row: the beginning of the registry, with its header, is missing: give the file as it is downloaded")
 	}
 	for i, want := range columnTitles {
 		if i == len(got) {

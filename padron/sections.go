@@ -22,7 +22,7 @@ func newSections(file *os.File) *sections {
 	return &sections{file: file, end: int64(headerSize)}
 }
 
-// begin begins a section of at most that many bytes. Others may be begun before it is ended.
+// begin beginPhases a section of at most that many bytes. Others may be begun before it is ended.
 func (s *sections) begin(number int, most int64) *sectionWriter {
 	at := (s.end + sectionAlign - 1) / sectionAlign * sectionAlign
 	s.end = at + most

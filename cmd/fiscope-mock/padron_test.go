@@ -205,7 +205,7 @@ func TestImportRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ content, says string }{
 		"HTML":              {"<!DOCTYPE html>\n<html><body>Request Rejected</body></html>", "web page"},
 		"empty":             {"", "empty"},
-		"empty zip":         {noMember.String(), "0 files"},
+		"empty zip":         {noMember.String(), "holds no file"},
 		"zip of nothing":    {zipped(t, ""), "an empty file"},
 		"cut zip":           {registry[:len(registry)/2], "cut or damaged"},
 		"cut stream":        {registry[:directory/2] + registry[directory:], "damaged"},

@@ -14,7 +14,7 @@ type step struct {
 	from, to float64 // the part of all that it is, of 0 to 1
 	done     float64 // of it, 0 to 1; below 0 where that is unknown, which the first step never is
 	rows     int64
-	bytes    int64 // 0 where none are counted
+	bytes    int64 // of this step; 0 where none are counted
 }
 
 // How often progress is told.
@@ -111,8 +111,8 @@ func (p *progress) text(now time.Time) string {
 	if p.step.rows > 0 {
 		parts = append(parts, fmt.Sprintf("%d rows", p.step.rows))
 	}
-	if p.step.bytes > 0 && took > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(p.step.bytes)/1e6/took.Seconds()))
+	if of := now.Sub(p.since); p.step.bytes > 0 && of > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(p.step.bytes)/1e6/of.Seconds()))
 	}
 	if left := took.Seconds() * (1 - done) / done; done > 0 && took >= time.Second {
 		parts = append(parts, fmt.Sprintf("%v left", time.Duration(left*float64(time.Second)).Round(time.Second)))

@@ -67,7 +67,7 @@ func TestBarFitsTheTerminal(t *testing.T) {
 // The longest line that there can be has room for a bar on a terminal of 80 columns.
 func TestEachPhaseOfAnImportHasABar(t *testing.T) {
 	last := 0.0
-	for _, phase := range []string{padron.PhaseRead, padron.PhaseOrder, padron.PhaseWords, padron.PhaseInner} {
+	for _, phase := range []string{padron.PhaseHash, padron.PhaseEncoding, padron.PhaseRead, padron.PhaseOrder, padron.PhaseWords, padron.PhaseInner} {
 		s := importStep(padron.Progress{Phase: phase, Rows: 18_300_000, Bytes: 1_560_000_000, Size: 1_560_000_000})
 		assert.InDelta(t, last, s.from, 0, phase)
 		last = s.to
