@@ -110,6 +110,36 @@ func TestAnImportTakesWhatAKilledOneLeft(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
+// TestWhatADraftNeverWasIsLeftAlone, and above all what a link leads to.
+func TestWhatADraftNeverWasIsLeftAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		put  func(far, name string) error
+		name string
+	}{
+		"a link":                  {os.Symlink, ".import"},
+		"a link to nothing":       {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import"},
+		"a folder":                {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import"},
+		"a link, of the rows":     {os.Symlink, ".import-rows"},
+		"to nothing, of the rows": {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import-rows"},
+		"a folder, of the rows":   {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import-rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, far := folder(t, map[string]string{"registry.txt": registryText}), folder(t, map[string]string{"far": "of somebody"})
+			index := filepath.Join(dir, "padron.index")
+			if err := c.put(filepath.Join(far, "far"), index+c.name); err != nil {
+				t.Skip(err) // on Windows not everybody may make a link
+			}
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{})
+			require.ErrorContains(t, err, "padron.index"+c.name+" is there and no file: remove it")
+			assert.Equal(t, map[string]string{"far": "of somebody"}, contents(t, far))
+			_, err = os.Lstat(index + c.name)
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(index+c.name))
+			assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+		})
+	}
+}
+
 // TestARefusedImportClearsUp after one that was killed, also where it never gets to the rows.
 func TestARefusedImportClearsUp(t *testing.T) {
 	for name, text := range map[string]string{"an empty file": "", "no registry": "<html>"} {
