@@ -90,6 +90,6 @@ func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
 func (r RowForTest) Record() fiscope.Contribuyente {
 	c := fiscope.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: fiscope.Estado(r.Estado), Condicion: fiscope.Condicion(r.Condicion), Ubigeo: r.Ubigeo}
 	c.Departamento, c.Provincia, c.Distrito = lugares(r.Ubigeo)
-	c.Direccion = direccion(r.Calle, c.Departamento, c.Provincia, c.Distrito)
+	c.Direccion = direccion([]byte(r.Calle), c.Departamento, c.Provincia, c.Distrito)
 	return c
 }

@@ -101,7 +101,7 @@ func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte
 	}
 	c.Departamento, c.Provincia, c.Distrito = lugares(c.Ubigeo)
 	street := uvarint(&row)
-	c.Direccion = direccion(string(row[:street>>1]), c.Departamento, c.Provincia, c.Distrito)
+	c.Direccion = direccion(row[:street>>1], c.Departamento, c.Provincia, c.Distrito)
 	row = row[street>>1:]
 	if street&1 == 0 {
 		c.RazonSocial = capitals(folded)
