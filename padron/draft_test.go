@@ -170,6 +170,19 @@ func TestALinkToAnIndexStays(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
+// TestALinkToNothingIsRefused: the index would take its place.
+func TestALinkToNothingIsRefused(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	link := filepath.Join(dir, "padron.index")
+	if err := os.Symlink("none", link); err != nil {
+		t.Skip(err) // on Windows not everybody may
+	}
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), link, padron.ImportOptions{})
+	require.ErrorContains(t, err, link+": it is a link to nothing: remove it, or make what it leads to")
+	require.NoError(t, os.Remove(link), "it is there")
+	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+}
+
 // TestTheShareOfOddRows may be what is told: as a number, 0.29 times 100 is below 29.
 func TestTheShareOfOddRows(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -53,6 +54,8 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 	var report Report
 	if target, err := filepath.EvalSymlinks(index); err == nil { // a rename would replace the link
 		index = target
+	} else if _, notLink := os.Readlink(index); notLink == nil && errors.Is(err, fs.ErrNotExist) {
+		return report, fmt.Errorf("padron: %s: it is a link to nothing: remove it, or make what it leads to", index)
 	}
 	if err := isAnotherFile(file, index); err != nil {
 		return report, err

@@ -54,11 +54,12 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importParts are the phases of an import as parts of the whole, as the whole registry has them.
+// importParts are the phases of an import as parts of the whole, as the whole registry has them. Those before the rows are
+// read take as long as the disk does, and are each a whole.
 var importParts = map[string]struct{ from, to float64 }{
-	padron.PhaseHash:     {0, .01},
-	padron.PhaseEncoding: {.01, .05},
-	padron.PhaseRead:     {.05, .3},
+	padron.PhaseHash:     {0, 1},
+	padron.PhaseEncoding: {0, 1},
+	padron.PhaseRead:     {0, .3},
 	padron.PhaseOrder:    {.3, .38},
 	padron.PhaseWords:    {.38, .78},
 	padron.PhaseInner:    {.78, 1},

@@ -11,7 +11,7 @@ import (
 // step is how far a long command is.
 type step struct {
 	what     string  // "reading"
-	from, to float64 // the part of all that it is, of 0 to 1
+	from, to float64 // the part of all that it is, of 0 to 1; from 0, it begins to count anew
 	done     float64 // of it, 0 to 1; below 0 where that is unknown, which the first step never is
 	rows     int64
 	bytes    int64 // of this step; 0 where none are counted
@@ -31,7 +31,7 @@ type progress struct {
 
 	mu           sync.Mutex
 	step         step
-	began, since time.Time // all, and its step
+	began, since time.Time // all that is counted, and its step
 	drawn        int       // what stands on the terminal's line
 }
 
@@ -62,7 +62,7 @@ func (p *progress) tell(s step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := time.Now(); p.step.what != s.what {
-		if p.since = now; p.began.IsZero() {
+		if p.since = now; s.from == 0 {
 			p.began = now
 		}
 	}
