@@ -5,6 +5,14 @@ import (
 	"net/http"
 )
 
+// wireResumen is what a search tells of a taxpayer, and a lookup first.
+type wireResumen struct {
+	RUC         string `json:"ruc"`
+	RazonSocial string `json:"razonSocial"`
+	Estado      string `json:"estado"`
+	Condicion   string `json:"condicion"`
+}
+
 // wireContribuyente is a taxpayer whose fields are all written as texts.
 type wireContribuyente struct {
 	wireResumen
