@@ -39,16 +39,17 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 				c.quoted(query.Get("fecha")))
 		}
 	}
-	r, ok := c.data.tiposCambio.of(fecha)
-	if why := withoutRate(fecha, c.now, assume.PublicationDelay, ok); why != "" {
+	day := c.data.tiposCambio.delDia(fecha, c.now, assume.PublicationDelay)
+	if day.Why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, why)
+			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, day.Why)
 	}
-	return success(wireTipoCambio{Compra: r.compra, Venta: r.venta, Moneda: "USD", Fecha: fecha.String(), Origen: "SBS"})
+	return success(wireTipoCambio{Compra: day.Compra, Venta: day.Venta, Moneda: "USD", Fecha: day.Fecha, Origen: "SBS"})
 }
 
-// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one.
-func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, stored bool) string {
+// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one; notStored is why none
+// is stored.
+func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, notStored string) string {
 	today := fiscope.FechaEnLima(now)
 	if why := neverRate(fecha); why != "" {
 		return why
@@ -59,10 +60,8 @@ func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, stored
 		return "es una fecha futura; hoy en Lima es " + today.String()
 	case now.Before(published):
 		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
-	case !stored:
-		return "este servidor de pruebas no tiene ese día; use otro día hábil"
 	}
-	return ""
+	return notStored
 }
 
 // neverRate says why a date can never have a rate, or "".
