@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,11 @@ func fingerprint(key string) string {
 	_, id, _ := strings.Cut(mockserver.Filter{Key: key}.String(), "key=")
 	return id
 }
+
+// isFingerprint reports whether a text has the form of a key's fingerprint.
+func isFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
+
+var fingerprintForm = regexp.MustCompile(`^k_[0-9a-f]{8}$`)
 
 // quota is where a key stands.
 type quota struct {
