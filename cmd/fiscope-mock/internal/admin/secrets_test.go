@@ -98,7 +98,7 @@ func TestNoRefusalShowsASecret(t *testing.T) {
 			`{"tiposCambio": [{"fecha": "` + canaryKey + `", "compra": 1, "venta": 1}]}`, `{"BlockAfter": "` + canaryKey + `"}`,
 			`{"steps": [{"preset": "` + canaryKey + `"}]}`, `{"steps": [{"latency": "` + canaryKey + `"}]}`, `{"match": {"op": "` + canaryKey + `"}, "steps": [{}]}`,
 		}
-		if strings.HasPrefix(e.path, "/_mock/sol") || strings.HasPrefix(e.path, "/_mock/keys") {
+		if strings.HasPrefix(e.path, "/_mock/sol") || strings.HasPrefix(e.path, "/_mock/keys") || strings.HasPrefix(e.path, "/_mock/session") {
 			for i := range bodies {
 				bodies = append(bodies, strings.ReplaceAll(bodies[i], canaryKey, canaryClave))
 			}
