@@ -172,6 +172,35 @@ func TestChangesTellWhatIsForgotten(t *testing.T) {
 	assert.Equal(t, []string{"n4 200", "n6 401"}, (&follower{t: t, srv: srv}).next(), "who begins has nothing to forget")
 }
 
+// Whoever begins reads what is older than all that is known of what was forgotten, and comes to an end.
+func TestChangesFromTheBeginningOfALongJournal(t *testing.T) {
+	srv, _ := start(t, mockserver.WithJournal(3000), mockserver.WithQuota(mockserver.Unlimited))
+	for range 2500 {
+		serve(srv, srv.APIKey)
+	}
+	begun := &follower{t: t, srv: srv}
+	changes, rev, err := srv.Changes(t.Context(), 0, mockserver.Filter{})
+	require.NoError(t, err)
+	assert.Len(t, changes, 1000)
+	assert.EqualValues(t, 1000, rev)
+	for i := range 1001 {
+		key := fmt.Sprint("clave-", i)
+		require.NoError(t, srv.PutKey(key, 1))
+		require.NoError(t, srv.DeleteKey(key))
+	}
+	for name, since := range map[string]int64{"the beginning": 0, "half way": 1000, "elsewhere": 1 << 40} {
+		f := &follower{t: t, srv: srv, since: since}
+		got := f.next()
+		if since > 0 {
+			assert.Equal(t, "-", got[0], name)
+			got = got[1:]
+		}
+		assert.Len(t, got[:2500], 2500, name)
+		assert.Equal(t, "n2500 200", got[2499], name)
+	}
+	assert.Len(t, begun.next(), 2500)
+}
+
 // Requests without a known key stand elsewhere once those of one key are gone from between them.
 func TestChangesAmongStrays(t *testing.T) {
 	srv, api := start(t, mockserver.WithJournal(4))
@@ -222,6 +251,14 @@ func TestChangesOfAFullJournal(t *testing.T) {
 	require.Len(t, words, 10)
 	assert.Equal(t, "n9991 200", words[0])
 	assert.EqualValues(t, 10_000, all.since)
+
+	before := heap()
+	req := httptest.NewRequest(http.MethodGet, lookup, nil)
+	req.Header.Set("X-API-KEY", srv.APIKey)
+	for range 50_000 {
+		srv.ServeHTTP(discard{http.Header{}}, req)
+	}
+	assert.Less(t, heap(), before+512<<10)
 
 	off, _ := start(t, mockserver.WithJournal(0))
 	serve(off, off.APIKey)
