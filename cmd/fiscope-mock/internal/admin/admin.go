@@ -80,6 +80,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, p)
 		return
 	}
+	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
+		w.Header().Set("Location", Prefix)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return
+	}
 	// The mux would answer another writing of a path with a redirect, in English.
 	if clean := path.Clean(r.URL.Path); clean+"/" == Prefix && r.URL.Path != Prefix || r.URL.Path != clean && r.URL.Path != clean+"/" {
 		a.refuse(w, noRoute(r))
