@@ -38,5 +38,6 @@ func wantsPage(r *http.Request) bool {
 
 // isOfPage reports whether a request is for the page or one of its files, which hold no secret.
 func (a *api) isOfPage(r *http.Request) bool {
-	return a.Page != nil && (r.URL.Path == Prefix && wantsPage(r) || strings.HasPrefix(r.URL.Path, pagePrefix))
+	path := r.URL.Path
+	return a.Page != nil && (strings.HasPrefix(path, pagePrefix) || (path == Prefix || path+"/" == Prefix) && wantsPage(r))
 }
