@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed" // the document
 	"log/slog"
 	"net/http"
 	"strings"
@@ -8,9 +9,14 @@ import (
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 )
 
+//go:embed openapi-admin.yaml
+var openAPI []byte
+
 // handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
-	api := admin.New(admin.Config{Mock: r.mock, CA: ca, Log: log, Ending: r.ending, Door: door})
+	api := admin.New(admin.Config{
+		Mock: r.mock, CA: ca, OpenAPI: openAPI, Version: version(), Log: log, Ending: r.ending, Door: door,
+	})
 	var service http.Handler = r.mock
 	if r.log != logOff {
 		service = logged(r.mock, log, r.logAll)
