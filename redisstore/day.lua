@@ -45,7 +45,8 @@ local function keep_day()
 end
 
 local function begin(units, ends, how, since)
-  redis.call('DEL', DAY, OUT)
+  redis.call('DEL', DAY)
+  if how ~= 'minute' then redis.call('DEL', OUT) end
   id, kind, left, reset, began, taken = ARGV[1], how, math.max(0, units), ends, since or now, 0
   redis.call('HSET', DAY, 'began', text(began), 'opened', text(left), 'aside', '0')
   keep_day()
@@ -57,7 +58,7 @@ end
 local function head(of, remaining, ends, went_to_see, since)
   if remaining < 0 or of ~= '' and of ~= id or ends ~= 0 and (ends <= now or ends > now + 48 * HOUR) then
     return false
-  elseif id == '' then
+  elseif id == '' or kind == 'minute' and ends > 0 then -- whether that minute was of this day is not known
     drop_foreign(OUT, 'zset')
     begin(remaining - redis.call('ZCARD', OUT), ends > 0 and ends or now + MINUTE, ends > 0 and 'header' or 'minute', since)
   elseif kind == 'header' and ends > reset + HOUR then
