@@ -85,3 +85,53 @@ func TestTheFirstAttemptWhoseQuestionIsRepeated(t *testing.T) {
 		b.granted(b.store())
 	})
 }
+
+// What is to be taken off, and Redis could not be told, is taken off once it answers.
+func TestWhatIsTakenOffIsNotLost(t *testing.T) {
+	for outage, change := range map[string]func(b *bed) (end func()){
+		"Redis fails": func(b *bed) func() {
+			b.fail.Store(true)
+			return func() { b.fail.Store(false) }
+		},
+		"Redis is slow": func(b *bed) func() {
+			b.hang.Store(int64(2 * time.Second))
+			return func() { b.hang.Store(0) }
+		},
+	} {
+		t.Run(outage+", net/http repeated an attempt", func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				b.open(s, 10, in(time.Hour))
+				repeated := b.granted(s)
+				end := change(b)
+				_ = s.Settle(context.Background(), account, repeated, fiscope.Outcome{Written: 3, StatusCode: 200})
+				time.Sleep(5 * time.Second)
+				end()
+				assert.LessOrEqual(t, b.drain(s), 10-3)
+			})
+		})
+		t.Run(outage+", and had forgotten the day", func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s, other := b.store(), b.store()
+				reset := in(time.Hour)
+				b.open(s, 100, reset)
+				for range 10 {
+					b.granted(s) // under way
+				}
+				b.mini.FlushAll()
+				time.Sleep(time.Second)
+				first := b.granted(s)
+				time.Sleep(time.Second)
+				end := change(b)
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second) // as a Client has
+				defer cancel()
+				_ = s.Settle(ctx, account, first, header(99, reset))
+				time.Sleep(5 * time.Second)
+				end()
+				time.Sleep(time.Second)
+				b.granted(s)
+				assert.LessOrEqual(t, b.drain(other)+b.drain(s), 99-10-1)
+			})
+		})
+	}
+}
