@@ -27,6 +27,9 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 		"fewer than none": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "-5", "reset", time.Now().Add(time.Hour).UnixMilli()).Err()
 		},
+		"a day that is over": func(b *bed, key string) error {
+			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "5", "reset", time.Now().Add(-time.Hour).UnixMilli()).Err()
+		},
 		"a day for ever": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "0", "reset", "99999999999999").Err()
 		},

@@ -105,7 +105,7 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 		case r.header.day == "" && isAway(err): // it may be one that goes first, and is not told so
 			a.failed(noHeader, []string{got.token})
 			if a.untold == nil {
-				q.insist(name, a, telling{header: noHeader, attempt: got.token})
+				q.insist(name, a, telling{header: noHeader})
 			}
 		}
 		a.questions.replied(mine, err)

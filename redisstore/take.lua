@@ -29,7 +29,6 @@ if id == '' then
     probe = ARGV[1]
     redis.call('SET', KEYS[3], probe, 'PX', text(patience))
   end
-  drop_foreign(OUT, 'zset')
   redis.call('ZADD', OUT, text(now), ARGV[1])
   redis.call('PEXPIRE', OUT, text(math.max(10 * MINUTE, 2 * patience)))
   return reply(probe == '' and 'open' or 'probe', 1)
@@ -55,7 +54,7 @@ if free > 0 then -- for a lease fewer and fewer, so that nobody sits on the last
   units, status = math.min(free, math.max(callers, math.min(most, math.floor(free / 16)))), 'day'
   left, taken = left - units, taken + units
 elseif left <= 0 and kind == 'header' then -- now and then one of the fleet goes to see whether it is still so
-  local look = tonumber(redis.call('HGET', DAY, 'look') or '') or 0
+  local look = number('look')
   if look > 0 and look <= now then units, status = 1, 'look' end
   if look <= now then redis.call('HSET', DAY, 'look', text(now + 15 * MINUTE)) end
 end
