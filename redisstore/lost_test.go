@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/redisstore"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -83,6 +84,26 @@ func TestTheFirstAttemptWhoseQuestionIsRepeated(t *testing.T) {
 	onBed(t, func(b *bed) {
 		b.repeat.Store(2) // of the first two, EVALSHA misses the script
 		b.granted(b.store())
+	})
+}
+
+func TestAShareWhoseQuestionIsRepeated(t *testing.T) {
+	onBed(t, func(b *bed) {
+		b.open(b.store(), 100, in(time.Hour))
+		s := b.store(redisstore.WithShare(5))
+		b.repeat.Store(1)
+		b.granted(s)
+		b.fail.Store(true)
+		assert.Equal(t, 5, b.drain(s))
+	})
+}
+
+// Who did not wait for the attempt that failed goes first at once.
+func TestWhoComesAfterTheFirstAttemptFailed(t *testing.T) {
+	onBed(t, func(b *bed) {
+		one, other := b.store(), b.store()
+		b.settle(one, b.granted(one), fiscope.Outcome{Written: 1}) // no answer
+		b.granted(other)
 	})
 }
 

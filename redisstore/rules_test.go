@@ -83,6 +83,21 @@ func TestWhatWasUnderWayIsLeftOutOnce(t *testing.T) {
 	})
 }
 
+// An attempt of which nothing is heard is left out of a day that begins within ten minutes.
+func TestWhatIsNeverHeardOf(t *testing.T) {
+	for minutes, want := range map[time.Duration]int{9: 8, 11: 10} {
+		t.Run(fmt.Sprint(minutes, " minutes"), func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				left := allGoOn(b, s, 3)
+				time.Sleep(minutes * time.Minute)
+				b.settle(s, left[0], header(10, in(time.Hour)))
+				assert.Equal(t, want, b.drain(s))
+			})
+		})
+	}
+}
+
 // A later reset began the next day: what comes of the day before says nothing of it, though it names no reset.
 func TestWhatComesOfTheDayBefore(t *testing.T) {
 	for name, o := range map[string]fiscope.Outcome{

@@ -18,30 +18,30 @@ if id == '' and daily > 0 then -- until midnight in Lima, five hours behind UTC 
 end
 
 if id == '' then
-  local probe = says(KEYS[3], patience) or ''
-  if says(KEYS[4], MINUTE) then
-    probe = ''
-  elseif probe == 'failed ' .. ARGV[11] then
-    return reply('failed')
-  elseif probe ~= '' and probe ~= ARGV[1] and string.sub(probe, 1, 7) ~= 'failed ' then -- its own, when its call is repeated
-    return reply('wait', 0, 0, probe)
-  else
-    probe = ARGV[1]
-    redis.call('SET', KEYS[3], probe, 'PX', text(patience))
+  local status = 'open'
+  if not says(KEYS[4], MINUTE) then
+    local probe = says(KEYS[3], patience) or ''
+    if probe == 'failed ' .. ARGV[11] then
+      return reply('failed')
+    elseif probe ~= '' and probe ~= ARGV[1] and string.sub(probe, 1, 7) ~= 'failed ' then -- its own, when its call is repeated
+      return reply('wait', 0, 0, probe)
+    end
+    status = 'probe'
+    redis.call('SET', KEYS[3], ARGV[1], 'PX', text(patience))
   end
   redis.call('ZADD', OUT, text(now), ARGV[1])
-  redis.call('PEXPIRE', OUT, text(math.max(10 * MINUTE, 2 * patience)))
-  return reply(probe == '' and 'open' or 'probe', 1)
+  redis.call('PEXPIRE', OUT, text(10 * MINUTE))
+  return reply(status, 1)
 end
 
 local set_aside = 0
 if share > 0 and kind ~= 'minute' then
-  local of = redis.call('HMGET', DAY, field, 'opened', 'aside')
-  local opened, aside = tonumber(of[2] or '') or 0, tonumber(of[3] or '') or 0
-  if of[1] then -- this process's, when its call is repeated, or another's of the same name
-    set_aside = tonumber(string.match(of[1], '^' .. holder .. ' (%d+)$') or '') or 0
+  local mine = redis.call('HGET', DAY, field)
+  if mine then -- this process's, when its call is repeated, or another's of the same name
+    set_aside = tonumber(string.match(mine, '^' .. holder .. ' (%d+)$') or '') or 0
   else
-    set_aside = math.max(0, math.min(share, math.floor(opened / 4) - aside, left - keep - 1))
+    local aside = number('aside')
+    set_aside = math.max(0, math.min(share, math.floor(number('opened') / 4) - aside, left - keep - 1))
     if set_aside > 0 then
       redis.call('HSET', DAY, field, holder .. ' ' .. text(set_aside), 'aside', text(aside + set_aside))
       left = left - set_aside
