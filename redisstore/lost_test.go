@@ -53,6 +53,20 @@ func TestTheFleetHearsOfTheFirstAttemptOnceRedisIsBack(t *testing.T) {
 	}
 }
 
+// A header that Redis could not be told is not forgotten over questions that it does not answer.
+func TestWhatCameOfTheFirstAttemptIsToldThoughOthersAsk(t *testing.T) {
+	onBed(t, func(b *bed) {
+		one, other := b.store(), b.store()
+		first := b.granted(one)
+		b.fail.Store(true)
+		_ = one.Settle(context.Background(), account, first, header(10, in(time.Hour)))
+		require.Equal(t, fiscope.QuotaAway, b.reserve(one, 0).Grant)
+		b.fail.Store(false)
+		time.Sleep(time.Second)
+		assert.Equal(t, 10, b.drain(other))
+	})
+}
+
 // Who asked, and was to go first, but never heard so, holds nobody.
 func TestWhoGoesFirstAndIsNotToldHoldsNobody(t *testing.T) {
 	for name, again := range map[string]bool{"it asks again": true, "it asks nothing more": false} {
@@ -104,6 +118,7 @@ func TestWhoComesAfterTheFirstAttemptFailed(t *testing.T) {
 		one, other := b.store(), b.store()
 		b.settle(one, b.granted(one), fiscope.Outcome{Written: 1}) // no answer
 		b.granted(other)
+		assert.Equal(t, fiscope.QuotaWait, b.reserve(one, 0).Grant)
 	})
 }
 

@@ -22,35 +22,15 @@ type quota struct {
 	accounts map[string]*account
 }
 
-// How many accounts are kept without looking for those of days that are over.
-const manyAccounts = 1000
-
 func (q *quota) account(name string) *account {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	a := q.accounts[name]
 	if a == nil {
-		if len(q.accounts) >= manyAccounts {
-			q.sweep(time.Now())
-		}
 		a = &account{news: noHeader, holder: rand.Text()}
 		q.accounts[name] = a
 	}
 	return a
-}
-
-// sweep forgets the accounts that know no day. One that is in use is known anew.
-func (q *quota) sweep(now time.Time) {
-	for name, a := range q.accounts {
-		if !a.mu.TryLock() {
-			continue
-		}
-		a.expire(now)
-		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 && a.untold == nil {
-			delete(q.accounts, name)
-		}
-		a.mu.Unlock()
-	}
 }
 
 // hear returns what takes in an answer of Redis, whenever it comes: f is called with the lock held.

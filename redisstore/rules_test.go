@@ -118,11 +118,22 @@ func TestWhatComesOfTheDayBefore(t *testing.T) {
 }
 
 func TestAHeaderWithoutAResetLowersTheDay(t *testing.T) {
+	for _, remaining := range []int{3, 0} {
+		t.Run(fmt.Sprint(remaining), func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s, other := b.store(), b.store()
+				b.open(s, 100, in(5*time.Hour))
+				b.settle(s, b.granted(s), header(remaining, time.Time{}))
+				assert.Equal(t, remaining, b.drain(s)+b.drain(other))
+			})
+		})
+	}
+}
+
+func TestWhatWasNotGrantedIsNotSettled(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s := b.store()
-		b.open(s, 100, in(5*time.Hour))
-		b.settle(s, b.granted(s), header(3, time.Time{}))
-		assert.Equal(t, 3, b.drain(s))
+		assert.Zero(t, b.trips(func() { b.settle(s, fiscope.Reservation{Grant: fiscope.QuotaSpent}, silent) }))
 	})
 }
 

@@ -58,5 +58,5 @@ elseif left <= 0 and kind == 'header' then -- now and then one of the fleet goes
   if look > 0 and look <= now then units, status = 1, 'look' end
   if look <= now then redis.call('HSET', DAY, 'look', text(now + 15 * MINUTE)) end
 end
-if units > 0 or set_aside > 0 then redis.call('HSET', DAY, 'left', text(left), 'taken', text(taken)) end
+redis.call('HSET', DAY, 'left', text(left), 'taken', text(taken))
 return reply(status, units, set_aside)
