@@ -101,6 +101,21 @@ func TestTheFirstAttemptWhoseQuestionIsRepeated(t *testing.T) {
 	})
 }
 
+// A header that went along with a question that failed goes along with the next.
+func TestAHeaderThatWentAlongIsNotLost(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		b.open(s, 100, in(time.Hour))
+		b.settle(s, b.granted(s), header(5, in(time.Hour)))
+		b.fail.Store(true)
+		require.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
+		b.fail.Store(false)
+		time.Sleep(time.Second)
+		b.granted(s)
+		assert.Equal(t, 4, b.drain(other))
+	})
+}
+
 func TestAShareWhoseQuestionIsRepeated(t *testing.T) {
 	onBed(t, func(b *bed) {
 		b.open(b.store(), 100, in(time.Hour))
@@ -119,6 +134,21 @@ func TestWhoComesAfterTheFirstAttemptFailed(t *testing.T) {
 		b.settle(one, b.granted(one), fiscope.Outcome{Written: 1}) // no answer
 		b.granted(other)
 		assert.Equal(t, fiscope.QuotaWait, b.reserve(one, 0).Grant)
+	})
+}
+
+// The first attempt did not leave: who waited for it goes.
+func TestWhoWaitedForOneThatDidNotLeave(t *testing.T) {
+	onBed(t, func(b *bed) {
+		one, other := b.store(), b.store()
+		first := b.granted(one)
+		told := b.reserve(other, 0)
+		require.Equal(t, fiscope.QuotaWait, told.Grant)
+		b.settle(one, first, fiscope.Outcome{})
+		time.Sleep(time.Second / 2)
+		r, err := other.ReserveAgain(context.Background(), account, 0, told)
+		require.NoError(t, err)
+		assert.Equal(t, fiscope.QuotaGranted, r.Grant)
 	})
 }
 

@@ -130,6 +130,34 @@ func TestAHeaderWithoutAResetLowersTheDay(t *testing.T) {
 	}
 }
 
+func TestAResetAloneSaysNothingOfWhatIsLeft(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 100, in(5*time.Hour))
+		b.settle(s, b.granted(s), header(fiscope.NoHeader, in(5*time.Hour)))
+		assert.Equal(t, 99, b.drain(s))
+	})
+}
+
+func TestAFleetThatIsHeldHasNothingLeft(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 100, time.Time{})
+		b.settle(s, b.granted(s), fiscope.Outcome{Written: 1, StatusCode: 429})
+		assert.Equal(t, fiscope.Reservation{Grant: fiscope.QuotaSpent}, b.reserve(s, 5))
+	})
+}
+
+// A query of the day that was not sent is not kept for the share.
+func TestAQueryOfTheDayThatWasNotSentIsOfTheDay(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := sharing(b, 1)[0]
+		before := b.left()
+		b.settle(s, b.granted(s), fiscope.Outcome{})
+		assert.Equal(t, before, b.left())
+	})
+}
+
 func TestWhatWasNotGrantedIsNotSettled(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s := b.store()

@@ -48,7 +48,7 @@ func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, 
 	if kind != unitOfLook {
 		back = q.unit(name, a, kind, written)
 	}
-	urgent := a.note(t.header) || t.see && t.header.remaining >= 0
+	urgent := a.note(t.header) || t.see
 	if a.refuses(t) {
 		urgent, t.verdict = true, "stop"
 		back, a.lease.units = back+a.lease.units, 0
