@@ -172,7 +172,7 @@ func TestADayWithoutAResetLastsAMinute(t *testing.T) {
 		b.open(s, 100, time.Time{})
 		time.Sleep(50 * time.Second)
 		b.settle(s, b.granted(s), header(98, time.Time{}))
-		b.granted(other)
+		b.granted(s) // tells
 		time.Sleep(11 * time.Second)
 		b.granted(s)
 		assert.Equal(t, fiscope.QuotaWait, b.reserve(other, 0).Grant, "one goes first again")
@@ -221,6 +221,8 @@ func TestAShareOfOneWhoKeepsSome(t *testing.T) {
 		}
 		b.require(b.store(redisstore.WithShare(5)), 8)
 		assert.Equal(t, "8", b.left(), "of 12: one, and 3 in the share")
+		late := b.store(redisstore.WithShare(5), redisstore.WithName("late"))
+		assert.Equal(t, fiscope.QuotaSpent, b.reserve(late, 50).Grant)
 	})
 }
 
