@@ -87,7 +87,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// The mux would answer another writing of a path with a redirect, in English.
-	if clean := path.Clean(r.URL.Path); clean+"/" == Prefix && r.URL.Path != Prefix || r.URL.Path != clean && r.URL.Path != clean+"/" {
+	given := r.URL.EscapedPath() // as the mux reads it: %2F is a part of a name
+	if clean := path.Clean(given); clean+"/" == Prefix && given != Prefix || given != clean && given != clean+"/" {
 		a.refuse(w, noRoute(r))
 		return
 	}

@@ -14,6 +14,8 @@ type endpoint struct {
 	open         bool // without the token
 }
 
+const comprobantePath = "/_mock/comprobantes/{rucEmisor}/{tipo}/{serie}/{numero}"
+
 var endpoints []endpoint
 
 func init() { // the list shows itself
@@ -40,6 +42,7 @@ func init() { // the list shows itself
 		{"DELETE", "/_mock/faults/{name}", "remove one *", (*api).deleteFault, false},
 		{"POST", "/_mock/faults/{name}/release", "let go the calls that it holds *", (*api).releaseFault, false},
 		{"GET", "/_mock/presets", `the named faults, for a step {"preset": NAME}`, (*api).getPresets, false},
+		{"GET", "/_mock/sunat", `{"down": false}: whether the tax authority does not respond`, (*api).getSUNAT, false},
 		{"PUT", "/_mock/sunat", `{"down": true}: the tax authority does not respond`, (*api).putSUNAT, false},
 
 		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?path ?status ?code ?fault ?unmatched ?after ?key ?limit *", (*api).getRequests, false},
@@ -50,8 +53,28 @@ func init() { // the list shows itself
 
 		{"GET", "/_mock/quotas", "where each key stands *", (*api).getQuotas, false},
 		{"PUT", "/_mock/quotas", `{"limit": 100, "used": 99} of the key in X-API-KEY, or of the first *`, (*api).putQuota, false},
+		{"PUT", "/_mock/quotas/{fingerprint}", "the same of a key by its fingerprint", (*api).putQuotaOf, false},
+		{"GET", "/_mock/keys", "the keys by their fingerprints, with their limits", (*api).getKeys, false},
+		{"POST", "/_mock/keys", `{"key": "…", "quota": 100}`, (*api).postKey, false},
+		{"DELETE", "/_mock/keys/{fingerprint}", "refuse it from now on", (*api).deleteKey, false},
+
+		{"GET", "/_mock/contribuyentes", "taxpayers by RUC or name; ?text ?limit (20)", (*api).getContribuyentes, false},
+		{"GET", "/_mock/contribuyentes/{ruc}", "one", (*api).getContribuyente, false},
+		{"PUT", "/_mock/contribuyentes/{ruc}", `{"razonSocial": "…", "estado": "ACTIVO", …}: add it, or replace it`, (*api).putContribuyente, false},
+		{"DELETE", "/_mock/contribuyentes/{ruc}", "take it away", (*api).deleteContribuyente, false},
+
+		{"GET", "/_mock/comprobantes", "receipts; ?ruc ?limit", (*api).getComprobantes, false},
+		{"PUT", comprobantePath, `{"codigo": "0"}: add it, or replace it`, (*api).putComprobante, false},
+		{"DELETE", comprobantePath, "it does not exist from now on", (*api).deleteComprobante, false},
+
+		{"GET", "/_mock/tiposcambio", "each day of a month, and why it has no rate; ?mes=2026-11", (*api).getTiposCambio, false},
+		{"PUT", "/_mock/tiposcambio/{fecha}", `{"compra": 3.750, "venta": 3.760}`, (*api).putTipoCambio, false},
+		{"DELETE", "/_mock/tiposcambio/{fecha}", "leave the day without a rate", (*api).deleteTipoCambio, false},
+		{"POST", "/_mock/tiposcambio/{fecha}/restore", "back to the default series", (*api).restoreTipoCambio, false},
 
 		{"GET", "/_mock/sol", "the SOL users, with their attempts and blocks", (*api).getSOL, false},
+		{"PUT", "/_mock/sol/{ruc}/{usuario}", `{"clave": "…", "principal": false}: add it, or change it`, (*api).putUsuario, false},
+		{"DELETE", "/_mock/sol/{ruc}/{usuario}", "take it away", (*api).deleteUsuario, false},
 		{"DELETE", "/_mock/sol/{ruc}/{usuario}/block", "forget a user's wrong attempts", (*api).unblock, false},
 
 		{"GET", "/_mock/assumptions", "how it reads what the contract leaves open: -assume", (*api).getAssumptions, false},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -40,15 +39,9 @@ type query struct {
 
 // readQuery reads the filters of a request, and over q the parameters that it takes beside them.
 func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error) {
-	parameters := slices.Concat(filters, more)
-	values, err := url.ParseQuery(r.URL.RawQuery)
+	values, err := a.parametersOf(r, slices.Concat(filters, more)...)
 	if err != nil {
-		return q, invalid("revise los % de la dirección", "los parámetros no se pueden leer")
-	}
-	for name := range values {
-		if !slices.Contains(parameters, name) {
-			return q, invalid(fmt.Sprintf("los parámetros son %v", parameters), "no hay ningún parámetro %.40q", a.Mock.WithoutKeys(name))
-		}
+		return q, err
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
