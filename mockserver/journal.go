@@ -22,6 +22,7 @@ var ErrJournalTooSmall = errors.New("mockserver: the journal is too small")
 // and API keys, which are taken out before it is stored.
 type Request struct {
 	N       int64     `json:"n"`    // 1 for the server's first request, in the order of arrival at the journal
+	Rev     int64     `json:"rev"`  // the journal's revision in which it became what it is here; see Server.Changes
 	Time    time.Time `json:"time"` // the server's clock when it came
 	Op      Operation `json:"op,omitempty"`
 	Matched bool      `json:"matched"` // it reached the operation: path, method and key were right
@@ -33,6 +34,7 @@ type Request struct {
 	RUC     string    `json:"ruc,omitempty"`  // the taxpayer looked up, or the issuer of the receipt
 	Body    string    `json:"body,omitempty"` // of a receipt validation, redacted; else only its length and type
 	Status  int       `json:"status"`         // 0 while it waits, and where no answer was sent
+	Ms      float64   `json:"ms,omitempty"`   // milliseconds of real time from its arrival until the last of its answer was about to leave, or it was cut; 0 while it is under way
 	Code    string    `json:"code,omitempty"` // the answer's, of an error
 	Answer  string    `json:"answer,omitempty"`
 	Cost    int       `json:"cost"`            // queries that it took from the quota: 1 or 0
@@ -81,15 +83,16 @@ type journal struct {
 	turns atomic.Int64 // handed out; see span
 	known *atomic.Pointer[redact.Keys]
 
-	mu      sync.Mutex
-	last    int64          // the number of the last request
-	calls   int            // how many there were
-	spent   int            // queries that all of them cost
-	stray   ring           // requests with a missing or unknown key
-	rings   []*ring        // of the keys that have sent something
-	strays  map[string]int // requests that stray has dropped, by their Key: of straysMost keys at most ...
-	others  int            // ... and of all the other ones
-	changed chan struct{}  // closed at the next change; nil where nobody waits
+	mu        sync.Mutex
+	last      int64          // the number of the last request
+	calls     int            // how many there were
+	spent     int            // queries that all of them cost
+	stray     ring           // requests with a missing or unknown key
+	rings     []*ring        // of the keys that have sent something
+	strays    map[string]int // requests that stray has dropped, by their Key: of straysMost keys at most ...
+	others    int            // ... and of all the other ones
+	revisions revisions
+	changed   chan struct{} // closed at the next change; nil where nobody waits
 }
 
 // straysMost is of how many keys that the server does not know the journal tells apart what it has dropped.
@@ -120,17 +123,34 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 		j.list(of)
 		j.last++
 		e.N = j.last
-		if key, dropped := of.add(e, j.limit); dropped {
+		slot, key, dropped := of.add(e, j.limit)
+		if dropped {
 			j.drop(of, key)
 		}
-	} else {
-		of.replace(e)
+		if j.limit > 0 {
+			j.revisions.keep(of, slot)
+		}
+	} else if slot, kept := of.replace(e); kept {
+		j.revisions.keep(of, slot)
 	}
+	j.tell()
+	return e.N
+}
+
+// next returns what is closed at the next change. It is called with the lock held, as is tell.
+func (j *journal) next() <-chan struct{} {
+	if j.changed == nil {
+		j.changed = make(chan struct{})
+	}
+	return j.changed
+}
+
+// tell wakes whoever waits for a change.
+func (j *journal) tell() {
 	if j.changed != nil {
 		close(j.changed)
 		j.changed = nil
 	}
-	return e.N
 }
 
 // drop counts a request that a ring has dropped.
@@ -184,6 +204,9 @@ func (j *journal) forget(of *ring, key string) {
 	of.clear(j.last)
 	j.stray.remove(key)
 	delete(j.strays, key)
+	j.revisions.moved(&j.stray)
+	j.revisions.forget(key)
+	j.tell()
 }
 
 func (j *journal) clear() {
@@ -194,6 +217,8 @@ func (j *journal) clear() {
 		r.clear(j.last)
 	}
 	j.strays, j.others = nil, 0
+	j.revisions.forget("")
+	j.tell()
 }
 
 // lost returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for
@@ -273,10 +298,7 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 	for {
 		j.mu.Lock()
 		found := j.read([]filter{f})
-		if j.changed == nil {
-			j.changed = make(chan struct{})
-		}
-		changed := j.changed
+		changed := j.next()
 		j.mu.Unlock()
 		switch {
 		case len(found) >= n:
@@ -304,5 +326,8 @@ func requests(entries []entry) []Request {
 func (e *entry) shown() Request {
 	r := e.Request
 	r.Answer = string(e.answer)
+	if e.endedTurn > 0 {
+		r.Ms = float64(e.ended.Sub(e.arrived).Microseconds()) / 1000
+	}
 	return r
 }

@@ -142,11 +142,13 @@ func (p *problem) write(w http.ResponseWriter) {
 // document is an answer that is not JSON.
 type document struct{ media, text string }
 
-// write sends an endpoint's answer: JSON, a document, or 204 for nil.
-func write(w http.ResponseWriter, answer any) {
+// write sends an endpoint's answer: JSON, a document, 204 for nil, or what a handler writes itself.
+func write(w http.ResponseWriter, r *http.Request, answer any) {
 	switch answer := answer.(type) {
 	case nil:
 		w.WriteHeader(http.StatusNoContent)
+	case http.Handler:
+		answer.ServeHTTP(w, r)
 	case document:
 		w.Header().Set("Content-Type", answer.media)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer.text)))

@@ -20,9 +20,13 @@ var endpoints []endpoint
 
 func init() { // the list shows itself
 	endpoints = []endpoint{
-		{"GET", "/_mock/", "this list", (*api).list, false},
+		{"GET", "/_mock/", "this list, or a page for browsers", (*api).list, false},
+		{"GET", "/_mock/openapi.yaml", "this API as an OpenAPI document", (*api).openAPI, true},
 		{"GET", "/_mock/healthz", "200 while it serves", (*api).healthz, true},
 		{"GET", "/_mock/ca.pem", "the CA to trust, with -tls", (*api).ca, true},
+		{"GET", "/_mock/session", "whether a token has to be given", (*api).getSession, true},
+		{"POST", "/_mock/session", `{"token": "…"}: for a browser, which gets a cookie`, (*api).postSession, true},
+		{"DELETE", "/_mock/session", "take the cookie away", (*api).deleteSession, true},
 
 		{"GET", "/_mock/data", "the data that was put on it, keys and claves included: a -data file", (*api).getData, false},
 		{"PUT", "/_mock/data", "put data of that format over it, all or nothing", (*api).putData, false},
@@ -41,8 +45,10 @@ func init() { // the list shows itself
 		{"GET", "/_mock/sunat", `{"down": false}: whether the tax authority does not respond`, (*api).getSUNAT, false},
 		{"PUT", "/_mock/sunat", `{"down": true}: the tax authority does not respond`, (*api).putSUNAT, false},
 
-		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?path ?status ?code ?fault ?unmatched ?after ?limit *", (*api).getRequests, false},
+		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?path ?status ?code ?fault ?unmatched ?after ?key ?limit *", (*api).getRequests, false},
 		{"GET", "/_mock/requests/wait", "the same, once there are ?count, within ?timeout (1, 10s) *", (*api).waitRequests, false},
+		{"GET", "/_mock/requests/stream", "as they come: Server-Sent Events, after ?since or Last-Event-ID *", (*api).streamRequests, false},
+		{"GET", "/_mock/requests/poll", "those that changed after the revision ?since, within ?timeout (25s) *", (*api).pollRequests, false},
 		{"DELETE", "/_mock/requests", "forget them *", (*api).deleteRequests, false},
 
 		{"GET", "/_mock/quotas", "where each key stands *", (*api).getQuotas, false},
@@ -77,8 +83,11 @@ func init() { // the list shows itself
 	}
 }
 
-// list is the page that says what there is.
-func (a *api) list(*http.Request) (any, error) {
+// list says what there is.
+func (a *api) list(r *http.Request) (any, error) {
+	if a.isOfPage(r) {
+		return a.Page, nil
+	}
 	var b strings.Builder
 	b.WriteString("fiscope-mock, under " + Prefix + "\n\n")
 	for _, e := range endpoints {
@@ -91,6 +100,10 @@ func (a *api) list(*http.Request) (any, error) {
 
 func (a *api) healthz(*http.Request) (any, error) {
 	return map[string]string{"status": "ok"}, nil
+}
+
+func (a *api) openAPI(*http.Request) (any, error) {
+	return document{"application/yaml", string(a.OpenAPI)}, nil
 }
 
 func (a *api) ca(*http.Request) (any, error) {

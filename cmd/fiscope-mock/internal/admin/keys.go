@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,11 @@ func fingerprint(key string) string {
 	_, id, _ := strings.Cut(mockserver.Filter{Key: key}.String(), "key=")
 	return id
 }
+
+// isFingerprint reports whether a text has the form of a key's fingerprint.
+func isFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
+
+var fingerprintForm = regexp.MustCompile(`^k_[0-9a-f]{8}$`)
 
 // apiKey is a key that the server accepts, by its fingerprint.
 type apiKey struct {
