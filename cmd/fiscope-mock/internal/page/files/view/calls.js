@@ -159,7 +159,7 @@ function fill(row, call) {
     h('td', { class: 'time' }, h('time', { datetime: call.time, title: call.time }, clockText(call.time))),
     h('td', { class: 'op' }, open),
     h('td', { class: 'subject', title: subject(call) }, subject(call) || (call.op === 'tipocambio' ? t('today') : '')),
-    h('td', { class: `status s${Math.floor(call.status / 100)}` }, statusText(call)),
+    h('td', { class: `status s${Math.floor(call.status / 100)}` }, statusText({ ...call, code: '' }), call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
     h('td', { class: 'ms number' }, milliseconds(call)),
     h('td', { class: 'cost number' }, String(call.cost)),
     h('td', { class: 'marks' }, marks(call)),
@@ -172,10 +172,7 @@ const statusText = (call) => {
   return [call.status || t('noAnswer'), call.code].filter(Boolean).join(' ')
 }
 
-const milliseconds = (call) => {
-  if (call.ms === undefined) return ''
-  return call.ms < 10 ? call.ms.toFixed(1) : Math.round(call.ms).toString()
-}
+const milliseconds = (call) => call.ms?.toFixed(1) ?? ''
 
 // marks are what is odd about a call.
 function marks(call) {
