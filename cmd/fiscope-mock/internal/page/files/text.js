@@ -223,7 +223,7 @@ const texts = {
   comprobantes: ['Comprobantes', 'Receipts'],
   addReceipt: ['Agregar un comprobante', 'Add a receipt'],
   issuer: ['RUC del emisor', 'Issuer’s RUC'],
-  issuerHint: ['Vacío: todos.', 'Empty: all.'],
+  all: ['todos', 'all'],
   serieNumero: ['Serie y número', 'Series and number'],
   result: ['Resultado', 'Result'],
   mensajeHint: ['Vacío: el texto del resultado.', 'Empty: the text of the result.'],

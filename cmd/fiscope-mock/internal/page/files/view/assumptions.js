@@ -26,7 +26,7 @@ function row({ name, value, default: standard, section, reason }) {
   const isBoolean = standard === 'true' || standard === 'false'
   const input = isBoolean
     ? select({ ...properties, onchange() { this.form.requestSubmit() } }, [['true', 'true'], ['false', 'false']], value)
-    : h('input', { ...properties, value, autocomplete: 'off', spellcheck: 'false' })
+    : h('input', { ...properties, value, autocomplete: 'off', spellcheck: 'false', oninput() { this.form.classList.toggle('edited', this.value !== value) } })
   const change = async (to) => {
     await put('assumptions', { [name]: to })
     announce(`${name} = ${to}`)

@@ -161,7 +161,7 @@ function fill(row, call) {
     h('td', { class: 'subject', title: subject(call) }, subject(call) || (call.op === 'tipocambio' ? t('today') : '')),
     h('td', { class: `status s${Math.floor(call.status / 100)}` }, statusText({ ...call, code: '' }), call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
     h('td', { class: 'ms number' }, milliseconds(call)),
-    h('td', { class: 'cost number' }, String(call.cost)),
+    h('td', { class: 'cost number', 'data-label': t('cost') }, String(call.cost)),
     h('td', { class: 'marks' }, marks(call)),
     h('td', { class: 'key' }, call.key ?? ''))
   if (focused) open.focus()

@@ -12,10 +12,10 @@ const codes = ['0', '2', '4', '98', '99']
 
 const list = h('tbody', {})
 const found = h('p', { class: 'hint', role: 'status' })
-const issuer = h('input', { type: 'search', inputmode: 'numeric', autocomplete: 'off', maxlength: 11, oninput: () => refresh().catch(() => {}) })
+const issuer = h('input', { type: 'search', inputmode: 'numeric', autocomplete: 'off', maxlength: 11, placeholder: t('all'), oninput: () => refresh().catch(() => {}) })
 
 export function make() {
-  return h('div', {}, h('div', { class: 'bar' }, field(t('issuer'), issuer, t('issuerHint')),
+  return h('div', {}, h('div', { class: 'bar' }, field(t('issuer'), issuer),
     h('div', { class: 'actions' }, button(t('addReceipt'), () => edit()))), found,
   table(t('comprobantes'), [['rucEmisor'], [t('kind')], [t('serieNumero')], [t('result')], ['mensaje'], [t('actions')]], list, { class: 'rows' }))
 }
@@ -33,9 +33,9 @@ const pathOf = (receipt) => `comprobantes/${segments(receipt.rucEmisor, receipt.
 
 function row(receipt) {
   const name = nameOf(receipt)
-  return h('tr', {}, h('th', { scope: 'row' }, receipt.rucEmisor), h('td', {}, `${receipt.tipoComprobante} ${t(`kind${receipt.tipoComprobante}`)}`),
+  return h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, receipt.rucEmisor), h('td', { class: 'fixed' }, `${receipt.tipoComprobante} ${t(`kind${receipt.tipoComprobante}`)}`),
     h('td', { class: 'word' }, `${receipt.serie}-${receipt.numero}`),
-    h('td', {}, `${receipt.codigo} ${t(`codigo${receipt.codigo}`)}`), h('td', { class: 'word' }, receipt.mensaje),
+    h('td', { class: 'fixed' }, `${receipt.codigo} ${t(`codigo${receipt.codigo}`)}`), h('td', { class: 'word' }, receipt.mensaje),
     h('td', { class: 'actions' },
       button(t('edit'), () => edit(receipt), { 'aria-label': `${t('edit')}: ${name}`, 'data-focus': 'edit' }),
       button(t('delete'), async () => {

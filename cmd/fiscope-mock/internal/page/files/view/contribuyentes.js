@@ -38,7 +38,7 @@ export async function refresh() {
 
 function row(record) {
   const { ruc } = record
-  return h('tr', {}, h('th', { scope: 'row' }, ruc), h('td', { class: 'word' }, record.razonSocial), h('td', {}, record.estado), h('td', {}, record.condicion),
+  return h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, ruc), h('td', { class: 'word' }, record.razonSocial), h('td', {}, record.estado), h('td', {}, record.condicion),
     h('td', { class: 'actions' },
       button(t('edit'), () => edit(record), { 'aria-label': `${t('edit')}: ${ruc}`, 'data-focus': 'edit' }),
       button(t('delete'), async () => {

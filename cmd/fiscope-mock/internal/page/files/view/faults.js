@@ -34,7 +34,7 @@ export function make() {
       h('span', { id: `preset-${preset.name}` }, presetText(preset.name), preset.op && h('small', {}, ` · ${preset.op}`)))))
   }, () => {})
   return h('div', {},
-    h('div', { class: 'card wide sunat' }, down, h('p', { class: 'hint' }, t('sunatDownMeans'))),
+    h('div', { class: 'card wide sunat' }, down, h('span', { class: 'hint' }, t('sunatDownMeans'))),
     h('h3', {}, t('activeFaults')), active, none,
     h('div', { class: 'actions' }, button(t('deleteFaults'), async () => {
       await remove('faults')
@@ -77,6 +77,6 @@ function row(fault) {
 const stepText = (step) => step.preset ? presetText(step.preset) || step.preset : JSON.stringify(step)
 
 function matchText(match = {}) {
-  const told = Object.entries(match).map(([name, value]) => name === 'op' ? value : `${name} ${value}`)
-  return told.join(', ') || t('everyCall')
+  const written = { op: (op) => op, times: (n) => n === 1 ? t('once').toLowerCase() : t('times', { n }) }
+  return Object.entries(match).map(([name, value]) => written[name]?.(value) ?? `${name} ${value}`).join(', ') || t('everyCall')
 }

@@ -36,7 +36,7 @@ function card(quota) {
   }
   const free = limit === unlimited
   const name = (what) => ({ 'aria-label': `${t(what)}: ${key}`, 'data-focus': what })
-  return h('article', { class: 'card', 'aria-label': `${t('key')} ${key}` },
+  return h('article', { class: 'card quiet', 'aria-label': `${t('key')} ${key}` },
     h('header', {}, h('h3', {}, key), quota.own && h('span', { class: 'mark' }, t('ownKeyMark'))),
     h('p', { class: 'figure' }, h('b', {}, number(used)), ` / ${free ? t('unlimited') : number(limit)}`,
       h('span', { class: 'hint' }, free ? '' : t('remain', { n: number(quota.remaining) }))),

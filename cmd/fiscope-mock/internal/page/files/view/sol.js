@@ -34,7 +34,7 @@ function row(user) {
   const state = user.blocked
     ? [h('span', { class: 'mark sol' }, t('blockedUntil', { until: momentText(user.blockedUntil) })), ' ', h('small', { 'data-until': user.blockedUntil }, remaining(user.blockedUntil))]
     : user.principal ? t('alwaysRefused') : t('free')
-  return h('tr', {}, h('th', { scope: 'row' }, ruc), h('td', { class: 'word' }, usuario), h('td', {}, t(user.principal ? 'principal' : 'secondary')),
+  return h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, ruc), h('td', { class: 'word' }, usuario), h('td', {}, t(user.principal ? 'principal' : 'secondary')),
     h('td', { class: 'number' }, number(user.attempts)), h('td', { class: 'number' }, number(user.fails)), h('td', {}, state),
     h('td', { class: 'actions' },
       button(t('unblock'), async () => {
