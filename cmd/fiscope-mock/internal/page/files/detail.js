@@ -11,7 +11,7 @@ export function callDetail(call, close) {
   const name = `${t('call')} #${call.n}`
   return [
     h('header', {}, h('h2', {}, `${name} · ${call.op ?? t('unmatched')}`),
-      h('button', { type: 'button', onclick: close, 'data-focus': 'close', 'aria-keyshortcuts': 'Escape' }, t('close'))),
+      h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
     h('div', { class: 'why' }, why(call, state.faults, state.assumptions).map(([text, view]) =>
       h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(viewTitles[view]) }))]))),
     facts(call),

@@ -17,9 +17,8 @@ const failure = h('p', { class: 'announcement failure', role: 'alert' })
 export const announcements = h('div', { class: 'announcements' }, announcement, failure)
 let ends
 
-// announce says what was done; fail says why it was not.
-export function announce(text) { say(announcement, text, 4000) }
-export function fail(error) { say(failure, error.message, 12000) }
+// announce says what was done.
+export const announce = (text) => say(announcement, text, 4000)
 
 function say(where, text, lasts) {
   clearTimeout(ends)
@@ -28,84 +27,95 @@ function say(where, text, lasts) {
   ends = setTimeout(() => { where.textContent = '' }, lasts)
 }
 
-// button does something with the server, and shows what it refuses.
+const changed = () => window.dispatchEvent(new Event('changed'))
+
+// button does something with the server, shows what it refuses, and has the view read again.
 export function button(label, act, properties) {
   return h('button', { type: 'button', ...properties, async onclick() {
-    try { await act(this) } catch (error) { fail(error) }
+    try {
+      await act(this)
+      changed()
+    } catch (error) {
+      say(failure, error.message, 12000)
+    }
   } }, label)
 }
 
-// field is an input with its label.
-export function field(label, input, hint) {
-  return h('label', { class: 'field' }, h('span', {}, label), input, hint && h('small', {}, hint))
-}
+// buttons are those of one thing of a list, and named after it: [key of the text, what to do, properties].
+export const buttons = (name, ...list) => list.filter(Boolean).map(([key, act, properties]) =>
+  button(t(key), act, { 'aria-label': `${t(key)}: ${name}`, class: /^(delete|reset)/.test(key) && 'destroys', ...properties }))
 
-// secret is a field that is written, and never read.
-export function secret(name, properties) {
-  return h('input', { type: 'password', name, autocomplete: 'new-password', spellcheck: 'false', ...properties })
-}
+// field is an input with its label.
+export const field = (label, input, hint) => h('label', { class: 'field' }, h('span', {}, label), input, hint && h('small', {}, hint))
+
+// input is a text to fill in; secret is one that is written, and never read.
+export const input = (name, properties) => h('input', { name, autocomplete: 'off', spellcheck: 'false', ...properties })
+export const secret = (name, properties) => input(name, { type: 'password', autocomplete: 'new-password', ...properties })
+export const rucInput = (name, properties) => input(name, { required: true, pattern: '[0-9]{11}', inputmode: 'numeric', title: t('elevenDigits'), ...properties })
+
+export const checkbox = (name, label, checked) => h('label', { class: 'check' }, h('input', { type: 'checkbox', name, checked }), label)
 
 // select has options of [value, label].
-export function select(properties, options, chosen) {
-  return h('select', properties, options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)))
-}
+export const select = (properties, options, chosen) =>
+  h('select', properties, options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)))
 
 // form gives what was filled in to save, as an object by the names of the fields.
 export function form(label, save, submit, ...fields) {
   const refusal = h('p', { class: 'refusal', role: 'alert' })
+  const send = h('button', { class: 'primary' }, submit)
   const made = h('form', { 'aria-label': label, async onsubmit(event) {
     event.preventDefault()
     refusal.textContent = ''
-    const send = made.querySelector('[type=submit]')
     send.disabled = true
     try {
-      await save(Object.fromEntries(new FormData(made)), made)
+      await save(Object.fromEntries(new FormData(made)))
+      for (const secret of made.querySelectorAll('[type=password]')) secret.value = ''
+      announce(t('done'))
+      changed()
     } catch (error) {
       refusal.textContent = error.message
     }
     send.disabled = false
-  } }, fields, h('button', { type: 'submit', class: 'primary' }, submit), refusal)
+  } }, fields, send, refusal)
   return made
 }
 
 // dialog opens a form over the page; Esc and the button close it.
-export function dialog(title, save, submit, ...content) {
-  const cancel = h('button', { type: 'button', onclick: () => box.close() }, t('cancel'))
-  const heading = h('h2', { id: 'dialog-title' }, title)
-  const inside = form(title, async (values) => { await save(values); box.close() }, submit, h('div', { class: 'fields' }, content))
-  inside.querySelector('[type=submit]').after(cancel)
-  const box = h('dialog', { 'aria-labelledby': 'dialog-title', onclose: () => box.remove() }, heading, inside)
+export function dialog(title, save, ...fields) {
+  const inside = form(title, async (values) => {
+    await save(values)
+    box.close()
+  }, t('save'), h('div', { class: 'fields' }, fields))
+  inside.querySelector('.primary').after(h('button', { type: 'button', onclick: () => box.close() }, t('cancel')))
+  const box = h('dialog', { 'aria-label': title, onclose: () => box.remove() }, h('h2', {}, title), inside)
   document.body.append(box)
   box.showModal()
 }
 
 // items shows a list in a container, one element each: what has not changed keeps its element, and what is
-// being filled in is not taken away. The focus stays on the control of the same name.
+// being filled in is not taken away. The focus stays on the control that had it.
 export function items(container, list, keyOf, make) {
   const old = container.items ?? new Map()
-  const now = new Map()
-  for (const item of list) {
-    const key = keyOf(item)
+  container.items = new Map(list.map((item) => {
     const text = JSON.stringify(item)
-    let shown = old.get(key)
-    if (!shown || (shown.text !== text && !isFilledIn(shown.element))) {
-      const element = make(item)
-      if (shown?.element.contains(document.activeElement)) {
-        const name = document.activeElement.dataset.focus
-        shown.element.replaceWith(element)
-        element.querySelector(`[data-focus="${name}"]`)?.focus()
-      }
-      shown = { text, element }
+    const shown = old.get(keyOf(item))
+    if (shown && (shown.text === text || isFilledIn(shown.element))) return [keyOf(item), shown]
+    const element = make(item)
+    const at = shown ? controls(shown.element).indexOf(document.activeElement) : -1
+    if (at >= 0) {
+      shown.element.replaceWith(element)
+      controls(element)[at]?.focus()
     }
-    now.set(key, shown)
-  }
-  container.items = now
-  arrange(container, [...now.values()].map((shown) => shown.element))
+    return [keyOf(item), { text, element }]
+  }))
+  arrange(container, [...container.items.values()].map(({ element }) => element))
 }
+
+const controls = (element) => [...element.querySelectorAll('button, input, select')]
 
 function isFilledIn(element) {
   const active = document.activeElement
-  return element.contains(active) && active.matches('input, select') && active.value !== active.defaultValue
+  return element.contains(active) && active.matches('input') && active.value !== active.defaultValue
 }
 
 // arrange makes elements the children of a container, moving no more than it must.
@@ -120,10 +130,9 @@ export function arrange(container, elements) {
 }
 
 // table has a caption for those who cannot see it, and its columns: [name, class].
-export function table(caption, columns, body, properties) {
-  return h('table', properties, h('caption', { class: 'unseen' }, caption),
-    h('thead', {}, h('tr', {}, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))), body)
-}
+export const table = (caption, columns, body, properties) => h('table', { class: 'rows', ...properties },
+  h('caption', { class: 'unseen' }, caption),
+  h('thead', {}, h('tr', {}, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))), body)
 
 // code is text to copy.
 export function code(text, name) {
@@ -131,14 +140,14 @@ export function code(text, name) {
     button(t('copy'), async (pressed) => {
       await copy(text)
       pressed.textContent = t('copied')
-      announce(t('copiedWhat', { what: name }))
+      announce(`${t('copied')}: ${name}`)
       setTimeout(() => { pressed.textContent = t('copy') }, 2000)
-    }, { 'aria-label': t('copyWhat', { what: name }), class: 'copy' }))
+    }, { 'aria-label': `${t('copy')}: ${name}` }))
 }
 
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  const area = h('textarea', { 'aria-hidden': 'true' }) // without https or loopback there is no clipboard
+  const area = h('textarea') // without https or loopback there is no clipboard
   area.value = text
   document.body.append(area)
   area.select()

@@ -20,32 +20,48 @@ const readEvery = 3000 // milliseconds
 
 const live = h('p', { class: 'live', role: 'status' })
 const time = h('a', { href: '#reloj', class: 'time' })
-const notices = h('p', { class: 'notices' })
-const main = h('main', { id: 'contenido', tabindex: -1 })
+const notices = h('p')
+const main = h('main', { tabindex: -1 })
 const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.title))))))
 const sections = new Map()
 let shown
-let settings
+let soonTimer
 let reading = false
+let again = false
 
 document.documentElement.lang = language
 window.addEventListener('token', askToken)
+document.body.replaceChildren(
+  h('a', { href: '#', class: 'skip', onclick(event) { event.preventDefault(); main.focus() } }, t('skip')),
+  h('header', { class: 'top' }, h('h1', {}, 'fiscope-mock'), time, notices, live), nav, main, announcements)
+start()
 
 async function start() {
-  document.body.replaceChildren(
-    h('a', { href: '#contenido', class: 'skip', onclick(event) { event.preventDefault(); main.focus() } }, t('skip')),
-    h('header', { class: 'top' }, h('h1', {}, 'fiscope-mock'), time, notices, live), nav, main, announcements)
+  let session
   try {
-    settings = await get('session')
+    session = await get('session')
   } catch {
     setLive(false)
     setTimeout(start, 1000)
     return
   }
-  if (settings.closed) return explain('closed')
-  if (settings.token) return askToken()
-  await begin()
+  if (session.closed) return explain('closed')
+  if (session.token) return askToken()
+  await readClock().catch(() => {})
+  onTick(() => time.replaceChildren(`${dayText(now())} `, h('b', {}, secondsText(now())), ' ', frozen() ? h('span', { class: 'mark' }, t('frozen')) : ''))
+  for (const view of views) {
+    const heading = h('h2', { id: `title-${view.id}` }, t(view.title))
+    sections.set(view, h('section', { class: 'view', 'aria-labelledby': heading.id, hidden: true }, heading))
+  }
+  main.append(...sections.values())
+  fill(calls, session, { live: setLive, came: () => { soonTimer ??= setTimeout(read, 500) } }) // they are followed, seen or not
+  window.addEventListener('hashchange', go)
+  window.addEventListener('changed', read)
+  setInterval(() => { if (!document.hidden) read() }, readEvery)
+  go()
 }
+
+const fill = (view, ...told) => sections.get(view).append(h('div', {}, view.make(...told)))
 
 // explain shows why there is nothing to see.
 function explain(key, ...more) {
@@ -55,31 +71,10 @@ function explain(key, ...more) {
 
 function askToken() {
   if (document.querySelector('.gate')) return
-  explain('token', form(t('tokenTitle'), async ({ token }) => {
-    await post('session', { token })
+  explain('token', form(t('tokenTitle'), async (values) => {
+    await post('session', values)
     location.reload()
-  }, t('enter'), field(t('adminToken'), secret('token', { required: true, autocomplete: 'off' }))))
-  main.querySelector('input').focus()
-}
-
-async function begin() {
-  await readClock().catch(() => {})
-  onTick(() => {
-    time.replaceChildren(h('span', {}, dayText(now())), ' ', h('b', {}, secondsText(now())), frozen() ? h('span', { class: 'mark' }, t('frozen')) : '')
-    time.setAttribute('aria-label', `${t('serverTime')}: ${dayText(now())}, ${secondsText(now())}${frozen() ? `, ${t('frozen')}` : ''}`)
-  })
-  settings.live = setLive
-  for (const view of views) {
-    const heading = h('h2', { id: `title-${view.id}` }, t(view.title))
-    const section = h('section', { class: 'view', 'aria-labelledby': heading.id, hidden: true }, heading)
-    sections.set(view, section)
-    main.append(section)
-  }
-  sections.get(calls).append(calls.make(settings)) // it follows the calls, seen or not
-  calls.onCalls.add(soon)
-  window.addEventListener('hashchange', go)
-  setInterval(() => { if (!document.hidden) read() }, readEvery)
-  go()
+  }, t('enter'), field('Token', secret('token', { required: true, autocomplete: 'off' }))))
 }
 
 // go shows the view that the address names.
@@ -90,35 +85,28 @@ function go() {
     if (link.hash === `#${shown.id}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
-  const section = sections.get(shown)
-  if (section.children.length === 1) section.append(shown.make(settings))
+  if (sections.get(shown).children.length === 1) fill(shown)
   document.title = `${t(shown.title)} · fiscope-mock`
   window.scrollTo(0, 0)
   read()
 }
 
-let soonTimer
-function soon() {
-  soonTimer ??= setTimeout(() => {
-    soonTimer = undefined
-    read()
-  }, 500)
-}
-
 // read brings the header and the view to what the server says now.
 async function read() {
+  soonTimer = undefined
+  again = reading
   if (reading) return
   reading = true
   try {
-    await Promise.all([readClock(), readState(), shown.refresh?.()])
+    await Promise.all([readClock(), readState()])
+    await shown.refresh?.()
     const active = state.faults.filter((fault) => fault.active).length
-    notices.replaceChildren(
-      state.down ? h('a', { href: '#fallas', class: 'mark fault' }, t('sunatDown')) : '',
-      active ? h('a', { href: '#fallas', class: 'mark fault' }, t(active === 1 ? 'activeFault1' : 'activeFaultsN', { n: active })) : '')
-  } catch { // it is gone: the stream says so, and tries again
-  } finally {
-    reading = false
+    const notice = (text) => h('a', { href: '#fallas', class: 'mark fault' }, text)
+    notices.replaceChildren(state.down ? notice(t('sunatDown')) : '', active ? notice(t(active === 1 ? 'activeFault1' : 'activeFaultsN', { n: active })) : '')
+  } catch { // the server is gone: the stream says so, and tries again
   }
+  reading = false
+  if (again) read()
 }
 
 function setLive(connected) {
@@ -127,5 +115,3 @@ function setLive(connected) {
   live.classList.toggle('offline', !connected)
   if (connected) read()
 }
-
-start()

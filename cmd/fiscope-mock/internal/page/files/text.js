@@ -2,300 +2,266 @@
 
 export const language = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag === 'es' || tag === 'en') ?? 'es'
 
-const texts = {
-  // the page
-  views: ['Vistas', 'Views'],
-  skip: ['Saltar al contenido', 'Skip to the content'],
-  live: ['en vivo', 'live'],
-  offline: ['sin conexión, reintentando', 'no connection, trying again'],
-  serverTime: ['Hora del servidor', 'Server time'],
-  frozen: ['congelado', 'frozen'],
-  activeFault1: ['1 falla activa', '1 active fault'],
-  activeFaultsN: ['{n} fallas activas', '{n} active faults'],
-  tokenTitle: ['Token de administración', 'Admin token'],
-  token: ['Este servidor se inició con -admin-token. Escriba ese token para ver la página.', 'This server was started with -admin-token. Enter that token to see the page.'],
-  adminToken: ['Token', 'Token'],
-  enter: ['Entrar', 'Enter'],
-  closedTitle: ['La administración está cerrada', 'The admin page is closed'],
-  closed: ['El servidor escucha en una dirección que otros alcanzan, y no tiene token. Inícielo con -admin-token, o con -addr en una dirección de loopback como 127.0.0.1:8080.',
-    'The server listens on an address that others reach, and has no token. Start it with -admin-token, or with -addr on a loopback address such as 127.0.0.1:8080.'],
-  copy: ['Copiar', 'Copy'],
-  copied: ['Copiado', 'Copied'],
-  copyWhat: ['Copiar: {what}', 'Copy: {what}'],
-  copiedWhat: ['Copiado: {what}', 'Copied: {what}'],
-  cancel: ['Cancelar', 'Cancel'],
-  close: ['Cerrar', 'Close'],
-  save: ['Guardar', 'Save'],
-  saved: ['Guardado', 'Saved'],
-  add: ['Agregar', 'Add'],
-  edit: ['Editar', 'Edit'],
-  delete: ['Borrar', 'Delete'],
-  deleted: ['Borrado: {name}', 'Deleted: {name}'],
-  actions: ['Acciones', 'Actions'],
-  state: ['Estado', 'State'],
-  days: ['{n} días', '{n} days'],
-  elevenDigits: ['11 dígitos', '11 digits'],
-  writtenOnly: ['Se escribe aquí y no se vuelve a mostrar.', 'Written here, and not shown again.'],
-  found1: ['1 resultado', '1 result'],
-  found: ['{n} resultados', '{n} results'],
-  firstFound: ['Los {n} primeros: busque por RUC o nombre para ver otros.', 'The first {n}: search by RUC or name to see others.'],
+// readTexts reads lines: a key, and its texts with | between.
+export const readTexts = (lines) => new Map(lines.trim().split('\n').map((line) => {
+  const [key, ...texts] = line.split('|')
+  return [key, texts]
+}))
 
-  // the calls
-  calls: ['Llamadas', 'Calls'],
-  call: ['Llamada', 'Call'],
-  time: ['Hora', 'Time'],
-  operation: ['Operación', 'Operation'],
-  subject: ['Consulta', 'Asked for'],
-  status: ['Estado', 'Status'],
-  cost: ['Costo', 'Cost'],
-  marks: ['Marcas', 'Marks'],
-  key: ['Clave', 'Key'],
-  filter: ['Filtrar', 'Filter'],
-  filterHint: ['RUC, texto, código, falla…', 'RUC, text, code, fault…'],
-  allOperations: ['Todas', 'All'],
-  answered_: ['Todos', 'All'],
-  answered_ok: ['Correctas (2xx)', 'Successes (2xx)'],
-  answered_error: ['Con error', 'Errors'],
-  answered_4xx: ['4xx', '4xx'],
-  answered_5xx: ['5xx', '5xx'],
-  answered_none: ['Sin respuesta', 'No answer'],
-  unmatched: ['sin ruta', 'no route'],
-  noKey: ['clave rechazada', 'key refused'],
-  noAnswer: ['cortada', 'cut'],
-  underWay: ['en curso', 'under way'],
-  today: ['hoy', 'today'],
-  replayOf: ['repite #{n}', 'repeats #{n}'],
-  sol_accepted: ['credenciales aceptadas', 'credentials accepted'],
-  sol_wrong: ['clave SOL errada', 'wrong SOL clave'],
-  sol_unknown: ['usuario desconocido', 'unknown user'],
-  sol_principal: ['usuario principal', 'principal user'],
-  sol_blocked: ['usuario bloqueado', 'user blocked'],
-  pause: ['Pausar', 'Pause'],
-  resume: ['Continuar', 'Resume'],
-  countFromHere: ['Contar desde aquí', 'Count from here'],
-  countAll: ['Contar todo', 'Count all'],
-  clearJournal: ['Vaciar el diario', 'Clear the journal'],
-  journalCleared: ['El diario está vacío', 'The journal is empty'],
-  sum_calls: ['llamadas', 'calls'],
-  sum_calls1: ['llamada', 'call'],
-  sum_spent: ['consultas gastadas', 'queries spent'],
-  sum_spent1: ['consulta gastada', 'query spent'],
-  sum_errors: ['errores', 'errors'],
-  sum_errors1: ['error', 'error'],
-  since: ['después de la llamada #{n}', 'after call #{n}'],
-  newestOnly: ['de las 10 000 llamadas más recientes', 'of the newest 10,000 calls'],
-  newer: ['{n} nuevas', '{n} new'],
-  newer1: ['1 nueva', '1 new'],
-  showMore: ['Mostrar {n} más (quedan {all})', 'Show {n} more ({all} left)'],
-  tooMany: ['Hay {n} más antiguas: filtre para verlas.', 'There are {n} older ones: filter to see them.'],
-  noCalls: ['Todavía no llegó ninguna llamada', 'No call has come yet'],
-  firstCall: ['Haga la primera desde una terminal; aparece aquí al instante:', 'Make the first one from a terminal; it appears here at once:'],
-  firstCallName: ['la primera llamada, como curl', 'the first call, as curl'],
-  ownKey: ['FISCOPE_API_KEY es una clave de las que se dieron con -api-key o con los datos.', 'FISCOPE_API_KEY is one of the keys given with -api-key or by the data.'],
-  noCallsGo: ['En un programa: la dirección base es la de esta página, sin /_mock/.', 'In a program: the base URL is that of this page, without /_mock/.'],
-
-  // one call
-  request: ['Petición', 'Request'],
-  answer: ['Respuesta', 'Answer'],
-  asCurl: ['Como curl', 'As curl'],
-  asGo: ['Como Go', 'As Go'],
-  noGo: ['El SDK no hace esta llamada: no es ninguna de las cuatro operaciones.', 'The SDK does not make this call: it is none of the four operations.'],
-  goTo: ['Ver {view}', 'See {view}'],
-  lasted: ['Duración', 'Took'],
-  costs: ['Costó', 'It cost'],
-  left: ['Quedan', 'Left'],
-  query1: ['1 consulta', '1 query'],
-  queries: ['{n} consultas', '{n} queries'],
-  replay: ['Repite', 'Repeats'],
-  connection: ['Conexión', 'Connection'],
-  reused: ['reutilizada', 'reused'],
-  fresh: ['nueva', 'new'],
-  whyFine: ['Respondió bien.', 'It was answered well.'],
-  whyNothingFound: ['Respondió bien: ningún nombre contiene ese texto.', 'It was answered well: no name holds that text.'],
-  whyValid: ['Las credenciales son correctas y el comprobante es válido: {estado}.', 'The credentials are right and the receipt is valid: {estado}.'],
-  whyNotValid: ['Las credenciales son correctas, pero el comprobante no es válido: {estado}. {mensaje}', 'The credentials are right, but the receipt is not valid: {estado}. {mensaje}'],
-  whyUnderWay: ['Todavía espera su respuesta.', 'It still waits for its answer.'],
-  whyNoAnswer: ['No recibió ninguna respuesta: la conexión terminó antes.', 'It got no answer: the connection ended before.'],
-  whyNoRoute: ['El servicio no tiene esa ruta o ese método: revise la dirección.', 'The service has no such path or method: look at the URL.'],
-  whyNoKey: ['No llegó a la operación: falta el encabezado X-API-KEY.', 'It did not reach the operation: the header X-API-KEY is missing.'],
-  whyUnknownKey: ['No llegó a la operación: este servidor no conoce esa clave de API, o la ruta no admite ese método.', 'It did not reach the operation: this server does not know that API key, or the path does not take that method.'],
-  whyQuota: ['La cuota del día está agotada: ninguna llamada con esta clave se atiende hasta que se reponga.', 'The day’s quota is spent: no call with this key is served until it begins anew.'],
-  whyNoTaxpayer: ['Ningún contribuyente de este servidor tiene ese RUC.', 'No taxpayer of this server has that RUC.'],
-  whyNoRate: ['Ese día no tiene tipo de cambio.', 'That day has no rate.'],
-  whySUNATDown: ['SUNAT no respondió. No se contó como intento del usuario SOL.', 'SUNAT did not respond. It was not counted as an attempt of the SOL user.'],
-  whyInvalid: ['La petición no cumple una regla del servicio.', 'The request breaks a rule of the service.'],
-  whyFailed: ['El servicio falló.', 'The service failed.'],
-  whyFault: ['La falla {name} intervino en esta llamada.', 'The fault {name} met this call.'],
-  whyFaultWhat: ['La falla {name} intervino en esta llamada: {what}.', 'The fault {name} met this call: {what}.'],
-  whyServerSaid: ['El servidor dijo: “{text}”', 'The server said: “{text}”'],
-  whySOLWrong: ['La clave SOL no es correcta.', 'The SOL clave is not right.'],
-  whySOLWrongCount: ['La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º intento errado seguido, SUNAT bloquea al usuario por {lasts}.', 'The SOL clave is not right: {fails} of {allowed} attempts. At wrong attempt {allowed} in a row, SUNAT blocks the user for {lasts}.'],
-  whySOLNowBlocked: ['La clave SOL no es correcta, y con este intento el usuario quedó bloqueado hasta el {until} (hora del servidor). Hasta entonces se rechaza también la clave correcta.', 'The SOL clave is not right, and with this attempt the user is blocked until {until} (server time). Until then the right clave is refused too.'],
-  whySOLBlocked: ['El usuario SOL está bloqueado por intentos errados: se rechaza también la clave correcta.', 'The SOL user is blocked for wrong attempts: the right clave is refused too.'],
-  whySOLBlockedUntil: ['El usuario SOL está bloqueado por intentos errados hasta el {until} (hora del servidor): se rechaza también la clave correcta.', 'The SOL user is blocked for wrong attempts until {until} (server time): the right clave is refused too.'],
-  whySOLUnknown: ['El RUC solicitante no tiene ese usuario SOL.', 'The caller’s RUC has no such SOL user.'],
-  whySOLPrincipal: ['El usuario SOL es el principal: las validaciones piden un usuario secundario. También cuenta como intento errado.', 'The SOL user is the principal one: validations want a secondary user. It counts as a wrong attempt too.'],
-  whyReplay: ['Repite la llamada #{n}, cuya respuesta nunca llegó completa: el cliente, o su transporte HTTP, la envió otra vez.', 'It repeats call #{n}, whose answer never came whole: the client, or its HTTP transport, sent it again.'],
-  costOne: ['Costó 1 consulta.', 'It cost 1 query.'],
-  costOneLeft: ['Costó 1 consulta; quedaron {left}.', 'It cost 1 query; {left} were left.'],
-  costNothing: ['No costó ninguna consulta.', 'It cost no query.'],
-
-  // quotas and keys
-  quotas: ['Cuotas', 'Quotas'],
-  unlimited: ['sin límite', 'unlimited'],
-  remain: ['quedan {n}', '{n} left'],
-  usedOf: ['usadas {used} de {limit}', '{used} of {limit} used'],
-  neverRefused: ['Nunca se rechaza por cuota.', 'Never refused for its quota.'],
-  resetsIn: ['Se repone en', 'Begins anew in'],
-  ownKeyMark: ['la del servidor', 'the server’s own'],
-  leave1: ['Dejar 1', 'Leave 1'],
-  refill: ['Rellenar', 'Refill'],
-  deleteKey: ['Borrar la clave', 'Delete the key'],
-  setLimit: ['Cambiar', 'Change'],
-  dailyQuota: ['Consultas por día', 'Queries a day'],
-  quotaHint: ['−1 es sin límite; vacío, la cuota del servidor.', '−1 is unlimited; empty, the server’s quota.'],
-  addKey: ['Agregar una clave', 'Add a key'],
-  apiKey: ['Clave de API', 'API key'],
-  keyAdded: ['Clave agregada', 'Key added'],
-
-  // the clock
-  clock: ['Reloj', 'Clock'],
-  set1659: ['Poner las 16:59', 'Set 16:59'],
-  plus1h: ['+1 h', '+1 h'],
-  plus1d: ['+1 día', '+1 day'],
-  freeze: ['Congelar', 'Freeze'],
-  unfreeze: ['Reanudar', 'Resume'],
-  resetClock: ['Restablecer el reloj', 'Reset the clock'],
-  setTime: ['Poner esta hora', 'Set this time'],
-  timeInLima: ['Fecha y hora en Lima', 'Date and time in Lima'],
-  clockRuns: ['El reloj avanza.', 'The clock runs.'],
-  clockFrozen: ['El reloj está congelado.', 'The clock is frozen.'],
-  clockMeans: ['De este reloj dependen el día de la cuota, el tipo de cambio de hoy (desde las 17:00), el fin de un bloqueo SOL y la hora de cada llamada.', 'The day of the quota, today’s rate (from 17:00), the end of a SOL block and the time of each call go by this clock.'],
-
-  // faults
-  faults: ['Fallas', 'Faults'],
-  fault: ['Falla', 'Fault'],
-  activeFaults: ['Fallas puestas', 'Faults that are set'],
-  noFaults: ['No hay ninguna: todas las llamadas se atienden bien.', 'There is none: all calls are served well.'],
-  meets: ['Afecta a', 'Meets'],
-  everyCall: ['toda llamada', 'every call'],
-  seen: ['Vistas', 'Seen'],
-  hits: ['Afectadas', 'Hits'],
-  faultActive: ['activa', 'active'],
-  faultOver: ['terminada', 'over'],
-  release: ['Soltar', 'Release'],
-  deleteFault: ['Borrar la falla {name}', 'Delete the fault {name}'],
-  deleteFaults: ['Borrar todas las fallas', 'Delete all faults'],
-  faultAdded: ['Falla puesta: {name}', 'Fault set: {name}'],
-  presets: ['Fallas preparadas', 'Presets'],
-  presetsMean: ['Un clic pone la falla, con la operación y la frecuencia elegidas.', 'One click sets the fault, with the chosen operation and frequency.'],
-  opOfPreset: ['La de cada falla', 'That of each preset'],
-  howOften: ['Frecuencia', 'How often'],
-  always: ['Siempre', 'Always'],
-  once: ['Una vez', 'Once'],
-  times: ['{n} veces', '{n} times'],
-  sunatDown: ['SUNAT caída', 'SUNAT down'],
-  sunatDownMeans: ['Las validaciones responden 500, y no cuentan como intento SOL.', 'Validations are answered with 500, and are no SOL attempts.'],
-
-  // SOL users
-  sol: ['Usuarios SOL', 'SOL users'],
-  solMeans: ['Tras varios intentos errados seguidos, SUNAT bloquea al usuario por un tiempo. Vea BlockAfter y BlockFor en Supuestos.', 'After several wrong attempts in a row, SUNAT blocks the user for a while. See BlockAfter and BlockFor under Assumptions.'],
-  user: ['Usuario', 'User'],
-  kind: ['Tipo', 'Kind'],
-  principal: ['principal', 'principal'],
-  secondary: ['secundario', 'secondary'],
-  principalUser: ['Usuario principal', 'Principal user'],
-  attempts: ['Intentos', 'Attempts'],
-  wrongInARow: ['Errados seguidos', 'Wrong in a row'],
-  blockedUntil: ['bloqueado hasta {until}', 'blocked until {until}'],
-  alwaysRefused: ['siempre rechazado', 'always refused'],
-  free: ['libre', 'free'],
-  unblock: ['Desbloquear', 'Unblock'],
-  unblocked: ['Desbloqueado: {usuario}', 'Unblocked: {usuario}'],
-  newClave: ['Clave SOL nueva', 'New clave SOL'],
-  keepClave: ['Vacía: queda la que tiene.', 'Empty: it keeps the one it has.'],
-  addUser: ['Agregar un usuario SOL', 'Add a SOL user'],
-
-  // taxpayers and receipts
-  contribuyentes: ['Contribuyentes', 'Taxpayers'],
-  searchTaxpayer: ['Buscar por RUC o nombre', 'Search by RUC or name'],
-  addTaxpayer: ['Agregar un contribuyente', 'Add a taxpayer'],
-  comprobantes: ['Comprobantes', 'Receipts'],
-  addReceipt: ['Agregar un comprobante', 'Add a receipt'],
-  issuer: ['RUC del emisor', 'Issuer’s RUC'],
-  all: ['todos', 'all'],
-  serieNumero: ['Serie y número', 'Series and number'],
-  result: ['Resultado', 'Result'],
-  mensajeHint: ['Vacío: el texto del resultado.', 'Empty: the text of the result.'],
-  kind01: ['Factura', 'Invoice'],
-  kind03: ['Boleta', 'Sales receipt'],
-  kind07: ['Nota de crédito', 'Credit note'],
-  kind08: ['Nota de débito', 'Debit note'],
-  codigo0: ['Aceptado', 'Aceptado (accepted)'],
-  codigo2: ['Anulado', 'Anulado (cancelled)'],
-  codigo4: ['En Proceso', 'En Proceso (pending)'],
-  codigo98: ['No Existe', 'No Existe (not found)'],
-  codigo99: ['Error', 'Error'],
-
-  // rates
-  tipocambio: ['Tipo de cambio', 'Exchange rate'],
-  month: ['Mes', 'Month'],
-  monthOf: ['Tipo de cambio de {month}', 'Exchange rate of {month}'],
-  monthBefore: ['Mes anterior', 'Month before'],
-  monthAfter: ['Mes siguiente', 'Month after'],
-  chartRange: ['Venta de {low} a {high} soles por dólar, en {n} días.', 'Selling rate of {low} to {high} soles a dollar, on {n} days.'],
-  noRates: ['Ningún día de este mes tiene tipo de cambio todavía.', 'No day of this month has a rate yet.'],
-  rateOf: ['Compra {compra}, venta {venta}.', 'Buying {compra}, selling {venta}.'],
-  noRateWhy: ['Sin tipo de cambio: {why}.', 'No rate: {why}.'],
-  byHand: ['puesto a mano', 'set by hand'],
-  setRate: ['Poner el tipo de cambio', 'Set the rate'],
-  deleteRate: ['Borrar el de este día', 'Delete this day’s rate'],
-  restoreRate: ['Volver al de la serie', 'Back to the series'],
-  decimal: ['Un decimal, como 3.750', 'A decimal, such as 3.750'],
-  saturday: ['sábado', 'Saturday'],
-  sunday: ['domingo', 'Sunday'],
-  future: ['futuro', 'future'],
-  notYet: ['aún no', 'not yet'],
-  noneOfIt: ['sin dato', 'no data'],
-
-  // assumptions
-  assumptions: ['Supuestos', 'Assumptions'],
-  assumption: ['Supuesto', 'Assumption'],
-  assumptionsMean: ['Lo que el contrato deja abierto, y cómo lo lee este servidor. Un cambio rige desde la llamada siguiente.', 'What the contract leaves open, and how this server reads it. A change holds from the next call on.'],
-  value: ['Valor', 'Value'],
-  default: ['Por defecto', 'Default'],
-  toDefault: ['Volver', 'Back to it'],
-  section: ['Sección', 'Section'],
-  reason: ['Razón', 'Reason'],
-
-  // data
-  data: ['Datos', 'Data'],
-  download: ['Descargar datos', 'Download data'],
-  downloadMeans: ['Lo que se puso en este servidor, como archivo para -data. Lleva las claves de API y las claves SOL: guárdelo como un secreto.', 'What was put on this server, as a file for -data. It holds the API keys and the SOL claves: keep it as a secret.'],
-  downloaded: ['Datos descargados', 'Data downloaded'],
-  upload: ['Cargar datos', 'Load data'],
-  uploadMeans: ['Un archivo de -data: se pone sobre lo que hay, todo o nada.', 'A -data file: it is put over what there is, all or nothing.'],
-  uploaded: ['Datos cargados: {name}', 'Data loaded: {name}'],
-  file: ['Archivo', 'File'],
-  reset: ['Restablecer', 'Reset'],
-  resetMeans: ['Devuelve las partes elegidas a como estaban al iniciar el servidor. Lo que se puso después se pierde.', 'Puts the chosen parts back to how they were when the server started. What was put since is lost.'],
-  resetChosen: ['Restablecer lo elegido', 'Reset what is chosen'],
-  chooseParts: ['Elija al menos una parte.', 'Choose a part at least.'],
-  wasReset: ['Restablecido', 'Reset'],
-  parts: ['Partes', 'Parts'],
-  part_journal: ['El diario de llamadas', 'The journal of calls'],
-  part_faults: ['Las fallas', 'The faults'],
-  part_quotas: ['Las cuotas usadas', 'The quotas used'],
-  part_locks: ['Los intentos y bloqueos SOL', 'The SOL attempts and blocks'],
-  part_clock: ['El reloj', 'The clock'],
-  part_data: ['Los datos y los supuestos', 'The data and the assumptions'],
-}
+const texts = readTexts(`
+views|Vistas|Views
+skip|Saltar al contenido|Skip to the content
+live|en vivo|live
+offline|sin conexión, reintentando|no connection, trying again
+frozen|congelado|frozen
+activeFault1|1 falla activa|1 active fault
+activeFaultsN|{n} fallas activas|{n} active faults
+tokenTitle|Token de administración|Admin token
+token|Este servidor se inició con -admin-token: escriba ese token.|This server was started with -admin-token: enter that token.
+enter|Entrar|Enter
+closedTitle|La administración está cerrada|The admin page is closed
+closed|El servidor es alcanzable por otros y no tiene token. Inícielo con -admin-token, o con -addr 127.0.0.1:8080.|Others reach the server, and it has no token. Start it with -admin-token, or with -addr 127.0.0.1:8080.
+copy|Copiar|Copy
+copied|Copiado|Copied
+cancel|Cancelar|Cancel
+close|Cerrar|Close
+save|Guardar|Save
+add|Agregar|Add
+edit|Editar|Edit
+delete|Borrar|Delete
+actions|Acciones|Actions
+state|Estado|State
+days|{n} días|{n} days
+elevenDigits|11 dígitos|11 digits
+writtenOnly|No se vuelve a mostrar.|It is not shown again.
+found|Resultados: {n}|Results: {n}
+firstFound|Los {n} primeros: busque para ver otros.|The first {n}: search to see others.
+calls|Llamadas|Calls
+call|Llamada|Call
+time|Hora|Time
+operation|Operación|Operation
+subject|Consulta|Asked for
+status|Estado|Status
+cost|Costo|Cost
+marks|Marcas|Marks
+key|Clave|Key
+filter|Filtrar|Filter
+filterHint|RUC, texto, código, falla…|RUC, text, code, fault…
+allOperations|Todas|All
+answered_|Todos|All
+answered_ok|Correctas (2xx)|Successes (2xx)
+answered_error|Con error|Errors
+answered_4xx|4xx
+answered_5xx|5xx
+answered_none|Sin respuesta|No answer
+unmatched|sin ruta|no route
+noKey|clave rechazada|key refused
+noAnswer|cortada|cut
+underWay|en curso|under way
+today|hoy|today
+replayOf|repite #{n}|repeats #{n}
+sol_accepted|credenciales aceptadas|credentials accepted
+sol_wrong|clave SOL errada|wrong SOL clave
+sol_unknown|usuario desconocido|unknown user
+sol_principal|usuario principal|principal user
+sol_blocked|usuario bloqueado|user blocked
+pause|Pausar|Pause
+resume|Continuar|Resume
+countFromHere|Contar desde aquí|Count from here
+countAll|Contar todo|Count all
+clearJournal|Vaciar el diario|Clear the journal
+sum_calls|llamadas|calls
+sum_calls1|llamada|call
+sum_spent|consultas gastadas|queries spent
+sum_spent1|consulta gastada|query spent
+sum_errors|errores|errors
+sum_errors1|error
+since|después de la llamada #{n}|after call #{n}
+newestOnly|de las 10 000 llamadas más recientes|of the newest 10,000 calls
+newer|{n} nuevas|{n} new
+newer1|1 nueva|1 new
+showMore|Mostrar {n} más (quedan {all})|Show {n} more ({all} left)
+tooMany|Hay {n} más antiguas: filtre para verlas.|There are {n} older ones: filter to see them.
+noCalls|Todavía no llegó ninguna llamada|No call has come yet
+firstCall|Haga la primera desde una terminal; aparece aquí al instante:|Make the first one in a terminal; it appears here at once:
+ownKey|FISCOPE_API_KEY es una de las claves dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
+request|Petición|Request
+answer|Respuesta|Answer
+asCurl|Como curl|As curl
+asGo|Como Go|As Go
+noGo|No es ninguna de las cuatro operaciones del SDK.|It is none of the SDK’s four operations.
+goTo|Ver {view}|See {view}
+lasted|Duración|Took
+costs|Costó|It cost
+left|Quedan|Left
+query1|1 consulta|1 query
+queries|{n} consultas|{n} queries
+replay|Repite|Repeats
+connection|Conexión|Connection
+reused|reutilizada|reused
+fresh|nueva|new
+whyFine|Respondió bien.|Answered well.
+whyNothingFound|Respondió bien: ningún nombre contiene ese texto.|Answered well: no name holds that text.
+whyValid|Credenciales correctas; el comprobante es válido: {estado}.|The credentials are right; the receipt is valid: {estado}.
+whyNotValid|Credenciales correctas, pero el comprobante no es válido: {estado}. {mensaje}|The credentials are right, but the receipt is not valid: {estado}. {mensaje}
+whyUnderWay|Todavía espera su respuesta.|It still waits for its answer.
+whyNoAnswer|No recibió una respuesta: la conexión terminó antes.|It got no answer: the connection ended before.
+whyNoRoute|El servicio no tiene esa ruta o ese método.|The service has no such path or method.
+whyNoKey|Falta el encabezado X-API-KEY.|The header X-API-KEY is missing.
+whyUnknownKey|Este servidor no conoce esa clave de API, o la ruta no admite ese método.|This server does not know that API key, or the path does not take that method.
+whyQuota|La cuota del día está agotada.|The day’s quota is spent.
+whyNoTaxpayer|Ningún contribuyente de este servidor tiene ese RUC.|No taxpayer of this server has that RUC.
+whyNoRate|Ese día no tiene tipo de cambio.|That day has no rate.
+whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It is no attempt of the SOL user.
+whyInvalid|La petición no cumple una regla del servicio.|The request breaks a rule of the service.
+whyFailed|El servicio falló.|The service failed.
+whyFault|La falla {name} intervino.|The fault {name} met it.
+whyFaultWhat|La falla {name} intervino: {what}.|The fault {name} met it: {what}.
+whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
+whySOLWrong|La clave SOL no es correcta.|The SOL clave is not right.
+whySOLWrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
+whySOLNowBlocked|La clave SOL no es correcta, y con este intento el usuario quedó bloqueado hasta el {until}. Hasta entonces se rechaza también la clave correcta.|The SOL clave is not right, and this attempt has blocked the user until {until}. Until then the right clave is refused too.
+whySOLBlocked|El usuario SOL está bloqueado: se rechaza también la clave correcta.|The SOL user is blocked: the right clave is refused too.
+whySOLBlockedUntil|El usuario SOL está bloqueado hasta el {until}: se rechaza también la clave correcta.|The SOL user is blocked until {until}: the right clave is refused too.
+whySOLUnknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
+whySOLPrincipal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
+whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa: el cliente la envió otra vez.|It repeats call #{n}, whose answer never came whole: the client sent it again.
+costOne|Costó 1 consulta.|It cost 1 query.
+costOneLeft|Costó 1 consulta; quedaron {left}.|It cost 1 query; {left} were left.
+costNothing|No costó ninguna consulta.|It cost no query.
+quotas|Cuotas|Quotas
+unlimited|sin límite|unlimited
+remain|quedan {n}|{n} left
+usedOf|usadas {used} de {limit}|{used} of {limit} used
+neverRefused|Nunca se rechaza por cuota.|Never refused for its quota.
+resetsIn|Se repone en|Begins anew in
+ownKeyMark|la del servidor|the server’s own
+leave1|Dejar 1|Leave 1
+refill|Rellenar|Refill
+deleteKey|Borrar la clave|Delete the key
+dailyQuota|Consultas por día|Queries a day
+quotaHint|−1 es sin límite.|−1 is unlimited.
+addKey|Agregar una clave|Add a key
+apiKey|Clave de API|API key
+clock|Reloj|Clock
+plus1h|+1 h
+plus1d|+1 día|+1 day
+freeze|Congelar|Freeze
+unfreeze|Reanudar|Resume
+resetClock|Restablecer el reloj|Reset the clock
+setTime|Poner esta hora|Set this time
+timeInLima|Fecha y hora en Lima|Date and time in Lima
+clockRuns|El reloj avanza.|The clock runs.
+clockFrozen|El reloj está congelado.|The clock is frozen.
+clockMeans|Por este reloj van el día de la cuota, el tipo de cambio de hoy (desde las 17:00), los bloqueos SOL y la hora de cada llamada.|The day of the quota, today’s rate (from 17:00), SOL blocks and the time of each call go by this clock.
+faults|Fallas|Faults
+fault|Falla|Fault
+activeFaults|Fallas puestas|Faults that are set
+noFaults|No hay ninguna.|There is none.
+meets|Afecta a|Meets
+everyCall|toda llamada|every call
+seen|Vistas|Seen
+hits|Afectadas|Hits
+faultActive|activa|active
+faultOver|terminada|over
+release|Soltar|Release
+deleteFaults|Borrar todas las fallas|Delete all faults
+presets|Fallas preparadas|Presets
+presetsMean|Un clic pone la falla, con esta operación y frecuencia.|One click sets the fault, with this operation and frequency.
+opOfPreset|La de cada falla|That of each preset
+howOften|Frecuencia|How often
+always|Siempre|Always
+once|Una vez|Once
+times|{n} veces|{n} times
+sunatDown|SUNAT caída|SUNAT down
+sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations are answered with 500, and are no SOL attempts.
+sol|Usuarios SOL|SOL users
+solMeans|Varios intentos errados seguidos bloquean al usuario por un tiempo: BlockAfter y BlockFor, en Supuestos.|Several wrong attempts in a row block the user for a while: BlockAfter and BlockFor, under Assumptions.
+user|Usuario|User
+kind|Tipo|Kind
+principal|principal
+secondary|secundario|secondary
+principalUser|Usuario principal|Principal user
+attempts|Intentos|Attempts
+wrongInARow|Errados seguidos|Wrong in a row
+blockedUntil|bloqueado hasta {until}|blocked until {until}
+alwaysRefused|siempre rechazado|always refused
+free|libre|free
+unblock|Desbloquear|Unblock
+newClave|Clave SOL nueva|New clave SOL
+keepClave|Vacía: queda la que tiene.|Empty: it keeps the one it has.
+addUser|Agregar un usuario SOL|Add a SOL user
+contribuyentes|Contribuyentes|Taxpayers
+searchTaxpayer|Buscar por RUC o nombre|Search by RUC or name
+addTaxpayer|Agregar un contribuyente|Add a taxpayer
+comprobantes|Comprobantes|Receipts
+addReceipt|Agregar un comprobante|Add a receipt
+issuer|RUC del emisor|Issuer’s RUC
+all|todos|all
+serieNumero|Serie y número|Series and number
+result|Resultado|Result
+mensajeHint|Vacío: el texto del resultado.|Empty: the text of the result.
+kind01|Factura|Invoice
+kind03|Boleta|Sales receipt
+kind07|Nota de crédito|Credit note
+kind08|Nota de débito|Debit note
+codigo0|Aceptado|Aceptado (accepted)
+codigo2|Anulado|Anulado (cancelled)
+codigo4|En Proceso|En Proceso (pending)
+codigo98|No Existe|No Existe (not found)
+codigo99|Error
+tipocambio|Tipo de cambio|Exchange rate
+month|Mes|Month
+monthBefore|Mes anterior|Month before
+monthAfter|Mes siguiente|Month after
+chartRange|Venta de {low} a {high} soles por dólar, en {n} días.|Selling rate of {low} to {high} soles a dollar, on {n} days.
+noRates|Ningún día de este mes tiene tipo de cambio.|No day of this month has a rate.
+rateOf|Compra {compra}, venta {venta}.|Buying {compra}, selling {venta}.
+noRateWhy|Sin tipo de cambio: {why}.|No rate: {why}.
+byHand|puesto a mano|set by hand
+setRate|Poner el tipo de cambio|Set the rate
+deleteRate|Borrar el de este día|Delete this day’s rate
+restoreRate|Volver al de la serie|Back to the series
+decimal|Un decimal, como 3.750|A decimal, such as 3.750
+saturday|sábado|Saturday
+sunday|domingo|Sunday
+future|futuro|future
+notYet|aún no|not yet
+assumptions|Supuestos|Assumptions
+assumption|Supuesto|Assumption
+assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto. Un cambio rige desde la llamada siguiente.|How this server reads what the contract leaves open. A change holds from the next call on.
+value|Valor|Value
+default|Por defecto|Default
+toDefault|Volver|Back to it
+section|Sección|Section
+reason|Razón|Reason
+data|Datos|Data
+download|Descargar datos|Download data
+downloadMeans|Lo que se puso en este servidor, como archivo para -data. Lleva claves de API y claves SOL: es un secreto.|What was put on this server, as a file for -data. It holds API keys and SOL claves: it is a secret.
+upload|Cargar datos|Load data
+uploadMeans|Un archivo de -data, sobre lo que hay: todo o nada.|A -data file, over what there is: all or nothing.
+file|Archivo|File
+reset|Restablecer|Reset
+resetMeans|Las partes elegidas vuelven a como estaban al inicio. Lo puesto después se pierde.|The chosen parts go back to how they were at the start. What was put since is lost.
+resetChosen|Restablecer lo elegido|Reset what is chosen
+chooseParts|Elija al menos una parte.|Choose a part at least.
+parts|Partes|Parts
+part_journal|El diario de llamadas|The journal of calls
+part_faults|Las fallas|The faults
+part_quotas|Las cuotas usadas|The quotas used
+part_locks|Los intentos y bloqueos SOL|The SOL attempts and blocks
+part_clock|El reloj|The clock
+part_data|Los datos y los supuestos|The data and the assumptions
+done|Hecho|Done
+change|Cambiar|Change
+baseURL|En un programa, la dirección base es la de esta página sin /_mock/.|In a program, the base URL is this page’s without /_mock/.
+noData|sin dato|no data
+`)
 
 // t returns a text, with values in the place of {names}.
 export function t(key, values = {}) {
-  const pair = texts[key]
-  if (!pair) return ''
-  return pair[language === 'es' ? 0 : 1].replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
+  const [spanish, english = spanish] = texts.get(key) ?? ['']
+  return (language === 'es' ? spanish : english).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
 }
 
 const numbers = new Intl.NumberFormat(language === 'es' ? 'es-PE' : 'en')

@@ -71,5 +71,3 @@ export function clockText(text) {
 // limaDate is the date in Lima: "2026-11-20"; limaTime has the time too: "2026-11-20T16:59:00".
 export const limaTime = (ms) => new Date(ms - 5 * hour).toISOString().slice(0, 19)
 export const limaDate = (ms) => limaTime(ms).slice(0, 10)
-// atLima is what the server takes of "2026-11-20T16:59" or with seconds.
-export const atLima = (text) => `${text.length === 16 ? `${text}:00` : text}-05:00`

@@ -1,18 +1,18 @@
 // The calls as they come: the newest at the top, filtered, and one of them opened.
-import { arrange, button, field, h, select, table, announce } from '../element.js'
+import { arrange, button, code, field, h, input, select, table } from '../element.js'
 import { Calls, failed, subject, underWay } from '../calls.js'
-import { follow, remove } from '../server.js'
-import { number, t } from '../text.js'
 import { callDetail } from '../detail.js'
-import { emptyState } from '../empty.js'
+import { follow, remove } from '../server.js'
+import { operations } from '../state.js'
+import { number, t } from '../text.js'
 import { clockText } from '../time.js'
+
+export const id = 'llamadas'
+export const title = 'calls'
 
 const step = 300 // rows
 const most = 900 // rows in the document
 const batch = 100 // milliseconds between changes of the list
-
-export const id = 'llamadas'
-export const title = 'calls'
 
 const calls = new Calls()
 const rows = new Map() // by the call's number
@@ -21,60 +21,58 @@ let limit = step
 let after = 0 // calls up to this one are not counted
 let paused = false
 let opened = null // the call that is opened
-let top = 0 // the newest call of the list
+let top = 0 // the newest call when the list was drawn
 let waiting // for the next change of the list
-const changed = new Set() // calls that came or changed since the last one
+const changed = new Map() // calls that came or changed since the last one
 
 const body = h('tbody', { onkeydown: moveFocus })
 const summary = h('p', { class: 'summary' })
-const pill = button('', showNewest, { class: 'pill', hidden: true })
-const more = button('', () => { limit += step; draw() }, { class: 'more', hidden: true })
-const tooMany = h('p', { class: 'hint', hidden: true })
-const detail = h('section', { class: 'detail', id: 'detail', hidden: true, tabindex: -1, onkeydown: closeByKey })
-let search, pause, from, list, empty
+const pill = button('', showNewest, { class: 'pill' })
+const more = button('', showMore, { class: 'more' })
+const tooMany = h('p', { class: 'hint more' })
+const detail = h('section', { class: 'detail', id: 'detail', 'aria-label': t('call'), hidden: true })
+const search = input('text', { type: 'search', placeholder: t('filterHint'), oninput: refilter, 'aria-keyshortcuts': '/' })
+const pause = button(t('pause'), togglePause, { 'aria-pressed': 'false' })
+const from = button(t('countFromHere'), () => countAfter(after ? 0 : calls.last))
+const columns = [[t('time'), 'time'], [t('operation'), 'op'], [t('subject'), 'subject'], [t('status'), 'status'], ['ms', 'ms number'],
+  [t('cost'), 'cost number'], [t('marks'), 'marks'], [t('key'), 'key']]
+const list = h('div', { class: 'list' }, table(t('calls'), columns, body, { class: 'calls' }), more, tooMany)
+let empty
 
-export function make({ defaultKey, live }) {
-  search = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: t('filterHint'), oninput: refilter, 'aria-keyshortcuts': '/' })
-  pause = button(t('pause'), togglePause, { 'aria-pressed': 'false' })
-  from = button(t('countFromHere'), () => countAfter(after ? 0 : calls.last))
+// make begins to follow the calls; told.live and told.came say that it does, and that some came.
+export function make({ defaultKey }, told) {
   const kinds = ['', 'ok', 'error', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`)])
-  const operations = [['', t('allOperations')], ...['consultar', 'buscar', 'validar', 'tipocambio'].map((op) => [op, op]), ['unmatched', t('unmatched')]]
-  const columns = [[t('time'), 'time'], [t('operation'), 'op'], [t('subject'), 'subject'], [t('status'), 'status'], ['ms', 'ms number'],
-    [t('cost'), 'cost number'], [t('marks'), 'marks'], [t('key'), 'key']]
-  list = h('div', { class: 'list' }, table(t('calls'), columns, body, { class: 'calls' }), more, tooMany)
-  empty = emptyState(defaultKey)
-  document.addEventListener('keydown', focusFilter)
-  window.addEventListener('scroll', () => { if (!held()) draw() }, { passive: true })
+  empty = h('div', { class: 'empty' }, h('h2', {}, t('noCalls')), h('p', {}, t('firstCall')),
+    code(`curl -H "X-API-KEY: ${defaultKey ? 'clave-de-prueba' : '$FISCOPE_API_KEY'}" ${location.origin}/api/contribuyentes/20131312955`, t('asCurl')),
+    h('p', { class: 'hint' }, t(defaultKey ? 'baseURL' : 'ownKey')))
+  document.addEventListener('keydown', shortcut)
+  window.addEventListener('scroll', () => { if (top < calls.last && !held()) draw() }, { passive: true })
   follow({
-    live,
+    live: told.live,
     cleared,
     call(call) {
       calls.put(call)
-      changed.add(call)
-      waiting ??= setTimeout(update, batch)
+      changed.set(call.n, call)
+      waiting ??= setTimeout(() => {
+        update()
+        told.came()
+      }, batch)
     },
   })
-  const view = h('div', { class: 'calls-view' },
-    h('div', { class: 'bar', role: 'search' },
-      field(t('filter'), search),
-      field(t('operation'), select({ oninput: refilter, 'data-filter': 'op' }, operations)),
-      field(t('status'), select({ oninput: refilter, 'data-filter': 'kind' }, kinds)),
-      h('div', { class: 'actions' }, pause, from, button(t('clearJournal'), async () => {
-        await remove('requests')
-        announce(t('journalCleared'))
-      }, { class: 'destroys' }))),
-    h('div', { class: 'above' }, summary, pill),
-    h('div', { class: 'split' }, h('div', {}, list, empty), detail))
   draw()
-  return view
+  return [
+    h('div', { class: 'bar', role: 'search' }, field(t('filter'), search),
+      field(t('operation'), select({ name: 'op', oninput: refilter }, [['', t('allOperations')], ...operations, ['unmatched', t('unmatched')]])),
+      field(t('status'), select({ name: 'kind', oninput: refilter }, kinds)),
+      h('div', { class: 'actions' }, pause, from, button(t('clearJournal'), () => remove('requests'), { class: 'destroys' }))),
+    h('div', { class: 'above' }, summary, pill),
+    h('div', { class: 'split' }, h('div', {}, list, empty), detail)]
 }
-
-export const onCalls = new Set() // told when calls came
 
 function cleared(key) {
   calls.clear(key)
   changed.clear()
-  if (calls.size === 0) countAfter(0)
+  if (calls.size === 0) after = 0
   if (opened && !calls.of(opened.n)) close()
   draw()
 }
@@ -85,61 +83,52 @@ const held = () => paused || opened !== null || window.scrollY > 40
 // update brings what came since the last time to the document, at once.
 function update() {
   waiting = undefined
-  for (const call of changed) {
-    const row = rows.get(call.n)
-    if (row && row.call !== call) fill(row, call)
-    if (opened?.n === call.n) show(call)
+  for (const [n, call] of changed) {
+    if (rows.has(n)) fill(rows.get(n), call)
+    if (opened?.n === n) show(call)
   }
   changed.clear()
-  if (held() && top > 0) sumUp()
+  if (held() && top > 0) sumUp(calls.newest(filter, 0, after).sum)
   else draw()
-  for (const listener of onCalls) listener()
-}
-
-// sumUp says what the calls are together, and how many newer ones there are than the list has.
-function sumUp(known) {
-  const { sum } = known ?? calls.newest(filter, 0, after)
-  const numbers = ['calls', 'spent', 'errors'].map((what) => h('span', { class: what === 'errors' && sum.errors ? 'bad' : null },
-    h('b', {}, number(sum[what])), ' ', t(`sum_${what}${sum[what] === 1 ? '1' : ''}`)))
-  summary.replaceChildren(...numbers, ...(after ? [h('span', { class: 'hint' }, t('since', { n: after }))] : []),
-    ...(calls.dropped ? [h('span', { class: 'hint' }, t('newestOnly'))] : []))
-  const newer = held() ? calls.newest(filter, 0, top).sum.calls : 0
-  pill.hidden = newer === 0
-  pill.textContent = t(newer === 1 ? 'newer1' : 'newer', { n: number(newer) })
-  return sum
 }
 
 // draw shows the newest calls that the filter takes.
 function draw() {
-  const found = calls.newest(filter, limit, after)
+  const { shown, sum } = calls.newest(filter, limit, after)
   top = calls.last
-  const sum = sumUp(found)
-  const shown = found.shown.map((call) => {
-    let row = rows.get(call.n)
-    if (!row) {
-      row = newRow(call)
-      rows.set(call.n, row)
-    }
-    row.element.classList.toggle('before', call.n === after)
-    return row.element
-  })
-  const wanted = new Set(found.shown.map((call) => call.n))
+  const wanted = new Set(shown.map(({ n }) => n))
   for (const n of rows.keys()) if (!wanted.has(n)) rows.delete(n)
-  arrange(body, shown)
-  const first = body.querySelector('button[tabindex="0"]')
-  if (!first) body.querySelector('button')?.setAttribute('tabindex', '0')
+  arrange(body, shown.map((call) => {
+    if (!rows.has(call.n)) rows.set(call.n, newRow(call))
+    const { element } = rows.get(call.n)
+    element.classList.toggle('before', call.n === after)
+    return element
+  }))
+  if (!body.querySelector('[tabindex="0"]')) body.querySelector('button')?.setAttribute('tabindex', '0')
   const left = sum.all - shown.length
   more.hidden = left === 0 || limit >= most
   more.textContent = t('showMore', { n: number(Math.min(step, left)), all: number(left) })
   tooMany.hidden = left === 0 || limit < most
   tooMany.textContent = t('tooMany', { n: number(left) })
-  empty.hidden = calls.size > 0
   list.hidden = calls.size === 0
+  empty.hidden = calls.size > 0
+  sumUp(sum)
+}
+
+// sumUp says what the calls are together, and how many newer ones there are than the list has.
+function sumUp(sum) {
+  const hint = (text) => h('span', { class: 'hint' }, text)
+  summary.replaceChildren(...['calls', 'spent', 'errors'].map((what) => h('span', { class: what === 'errors' && sum.errors > 0 && 'bad' },
+    h('b', {}, number(sum[what])), ' ', t(`sum_${what}${sum[what] === 1 ? '1' : ''}`))),
+  after ? hint(t('since', { n: after })) : '', calls.dropped ? hint(t('newestOnly')) : '')
+  from.textContent = t(after ? 'countAll' : 'countFromHere')
+  const newer = held() ? calls.newest(filter, 0, top).sum.calls : 0
+  pill.hidden = newer === 0
+  pill.textContent = t(newer === 1 ? 'newer1' : 'newer', { n: number(newer) })
 }
 
 function newRow(call) {
-  const element = h('tr', { onclick: () => toggle(rows.get(call.n).call) })
-  const row = { element, call }
+  const row = { element: h('tr', { onclick: () => toggle(row.call) }) }
   fill(row, call)
   return row
 }
@@ -148,62 +137,52 @@ function newRow(call) {
 function fill(row, call) {
   row.call = call
   const old = row.element.querySelector('button')
+  const isOpen = opened?.n === call.n
   const name = call.op ?? t('unmatched')
+  const asked = subject(call) || (call.op === 'tipocambio' ? t('today') : '')
+  const answered = call.status || t(underWay(call) ? 'underWay' : 'noAnswer')
   const open = h('button', {
-    type: 'button', class: 'open', tabindex: old?.getAttribute('tabindex') ?? -1,
-    'aria-expanded': String(opened?.n === call.n), 'aria-controls': 'detail', 'aria-label': `${name} ${subject(call)}, ${statusText(call)}`,
+    type: 'button', tabindex: old?.getAttribute('tabindex') ?? -1, 'aria-expanded': String(isOpen), 'aria-controls': 'detail',
+    'aria-label': `${name} ${asked}, ${answered} ${call.code ?? ''}`,
   }, name)
   const focused = old !== null && old === document.activeElement
-  row.element.className = `${failed(call) ? 'failed' : ''} ${opened?.n === call.n ? 'opened' : ''}`
+  row.element.className = `${failed(call) ? 'failed' : ''} ${isOpen ? 'opened' : ''}`
   row.element.replaceChildren(
-    h('td', { class: 'time' }, h('time', { datetime: call.time, title: call.time }, clockText(call.time))),
+    h('td', { class: 'time' }, clockText(call.time)),
     h('td', { class: 'op' }, open),
-    h('td', { class: 'subject', title: subject(call) }, subject(call) || (call.op === 'tipocambio' ? t('today') : '')),
-    h('td', { class: `status s${Math.floor(call.status / 100)}` }, statusText({ ...call, code: '' }), call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
-    h('td', { class: 'ms number' }, milliseconds(call)),
-    h('td', { class: 'cost number', 'data-label': t('cost') }, String(call.cost)),
+    h('td', { class: 'subject', title: asked }, asked),
+    h('td', { class: `status s${Math.floor(call.status / 100)}` }, answered, call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
+    h('td', { class: 'ms number' }, call.ms?.toFixed(1)),
+    h('td', { class: 'cost number', 'data-label': t('cost') }, call.cost),
     h('td', { class: 'marks' }, marks(call)),
-    h('td', { class: 'key' }, call.key ?? ''))
+    h('td', { class: 'key' }, call.key))
   if (focused) open.focus()
 }
 
-const statusText = (call) => {
-  if (underWay(call)) return t('underWay')
-  return [call.status || t('noAnswer'), call.code].filter(Boolean).join(' ')
-}
-
-const milliseconds = (call) => call.ms?.toFixed(1) ?? ''
-
 // marks are what is odd about a call.
-function marks(call) {
-  const found = []
-  if (call.fault) found.push(['fault', call.fault])
-  if (call.replay) found.push(['replay', t('replayOf', { n: call.replay })])
-  if (call.sol && call.sol !== 'accepted') found.push(['sol', t(`sol_${call.sol}`)])
-  if (!call.matched) found.push(['stray', call.op ? t('noKey') : t('unmatched')])
-  return found.map(([kind, text]) => h('span', { class: `mark ${kind}` }, text))
-}
+const marks = (call) => [
+  call.fault && ['fault', call.fault],
+  call.replay && ['replay', t('replayOf', { n: call.replay })],
+  call.sol && call.sol !== 'accepted' && ['sol', t(`sol_${call.sol}`)],
+  !call.matched && ['stray', t(call.op ? 'noKey' : 'unmatched')],
+].filter(Boolean).map(([kind, text]) => h('span', { class: `mark ${kind}` }, text))
 
-function refilter(event) {
-  const name = event.target.dataset.filter ?? 'text'
-  filter[name] = event.target.value.trim().toLowerCase()
-  if (name !== 'text') filter[name] = event.target.value
+function refilter({ target }) {
+  filter[target.name] = target.name === 'text' ? target.value.trim().toLowerCase() : target.value
   limit = step
   draw()
 }
 
 function togglePause() {
   paused = !paused
-  pause.setAttribute('aria-pressed', String(paused))
+  pause.setAttribute('aria-pressed', paused)
   pause.textContent = t(paused ? 'resume' : 'pause')
-  if (!held()) draw()
-  else sumUp()
+  update()
 }
 
 // countAfter counts the calls after one, or all for 0.
 function countAfter(n) {
   after = n
-  from.textContent = t(after ? 'countAll' : 'countFromHere')
   draw()
 }
 
@@ -213,36 +192,37 @@ function showNewest() {
   draw()
 }
 
+function showMore() {
+  limit += step
+  draw()
+}
+
 function toggle(call) {
-  if (opened?.n === call.n) return close(true)
   const before = opened
-  opened = call
-  for (const n of [before?.n, call.n]) if (rows.has(n)) fill(rows.get(n), rows.get(n).call)
+  if (before?.n === call.n) return close()
   show(call)
+  for (const { n } of [before ?? call, call]) if (rows.has(n)) fill(rows.get(n), calls.of(n))
 }
 
 function show(call) {
   opened = call
-  const inside = detail.contains(document.activeElement) && document.activeElement.dataset.focus
-  detail.replaceChildren(...callDetail(call, () => close(true)))
-  if (inside) detail.querySelector(`[data-focus="${inside}"]`)?.focus()
-  if (!detail.hidden) return
+  const at = [...detail.querySelectorAll('button')].indexOf(document.activeElement)
+  detail.replaceChildren(...callDetail(call, close))
+  if (at >= 0) detail.querySelectorAll('button')[at]?.focus()
   detail.hidden = false
   detail.parentElement.classList.add('divided')
 }
 
-function close(back) {
-  if (!opened) return
+function close() {
   const row = rows.get(opened.n)
   opened = null
   detail.hidden = true
   detail.parentElement.classList.remove('divided')
-  detail.replaceChildren()
   if (row) {
     fill(row, row.call)
-    if (back) row.element.querySelector('button').focus()
+    row.element.querySelector('button').focus()
   }
-  if (!held()) draw()
+  update()
 }
 
 // moveFocus goes through the rows by arrows: only one of them is reached by Tab.
@@ -251,22 +231,18 @@ function moveFocus(event) {
   const to = {
     ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling,
     Home: body.firstElementChild, End: body.lastElementChild,
-  }[event.key]
+  }[event.key]?.querySelector('button')
   if (!to) return
   event.preventDefault()
-  body.querySelector('button[tabindex="0"]')?.setAttribute('tabindex', '-1')
-  const next = to.querySelector('button')
-  next.setAttribute('tabindex', '0')
-  next.focus()
+  body.querySelector('[tabindex="0"]')?.setAttribute('tabindex', '-1')
+  to.setAttribute('tabindex', '0')
+  to.focus()
 }
 
-function closeByKey(event) {
-  if (event.key === 'Escape') close(true)
-}
-
-function focusFilter(event) {
-  if (event.key === 'Escape' && opened && !document.querySelector('dialog[open]')) close(true)
-  if (event.key !== '/' || event.target.closest('input, select, textarea, dialog') || search.closest('[hidden]')) return
+function shortcut(event) {
+  if (document.querySelector('dialog') || search.closest('[hidden]')) return
+  if (event.key === 'Escape' && opened) close()
+  if (event.key !== '/' || event.target.matches('input, select')) return
   event.preventDefault()
   search.focus()
 }

@@ -1,5 +1,5 @@
 // The taxpayers: searched, changed, added.
-import { announce, button, dialog, field, h, items, table } from '../element.js'
+import { button, buttons, dialog, field, h, input, items, rucInput, table } from '../element.js'
 import { get, put, remove, segments } from '../server.js'
 import { t } from '../text.js'
 
@@ -11,17 +11,15 @@ const fields = ['razonSocial', 'nombreComercial', 'estado', 'condicion', 'direcc
   'tipo', 'actividadEconomica', 'fechaInscripcion', 'fechaInicioActividades']
 const known = { estado: ['ACTIVO', 'BAJA PROVISIONAL', 'BAJA DEFINITIVA', 'SUSPENSIÓN TEMPORAL'], condicion: ['HABIDO', 'NO HABIDO', 'NO HALLADO', 'PENDIENTE'] }
 
-const list = h('tbody', {})
+const list = h('tbody')
 const found = h('p', { class: 'hint', role: 'status' })
-const search = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', oninput: later })
+const search = input('text', { type: 'search', oninput: later })
 let waiting
 
-export function make() {
-  return h('div', {}, h('div', { class: 'bar' }, field(t('searchTaxpayer'), search),
-    h('div', { class: 'actions' }, button(t('addTaxpayer'), () => edit()))), found,
-  table(t('contribuyentes'), [['RUC'], ['razonSocial'], ['estado'], ['condicion'], [t('actions')]], list, { class: 'rows' }),
-  Object.entries(known).map(([name, values]) => h('datalist', { id: `known-${name}` }, values.map((value) => h('option', { value })))))
-}
+export const make = () => [
+  h('div', { class: 'bar' }, field(t('searchTaxpayer'), search), h('div', { class: 'actions' }, button(t('addTaxpayer'), () => edit()))), found,
+  table(t('contribuyentes'), [['RUC'], ['razonSocial'], ['estado'], ['condicion'], [t('actions')]], list),
+  Object.entries(known).map(([name, values]) => h('datalist', { id: name }, values.map((value) => h('option', { value }))))]
 
 function later() {
   clearTimeout(waiting)
@@ -33,28 +31,17 @@ export async function refresh() {
   const records = await get(`contribuyentes?text=${encodeURIComponent(text)}&limit=${most}`)
   if (text !== search.value.trim()) return // a later search is under way
   items(list, records, (record) => record.ruc, row)
-  found.textContent = records.length === most ? t('firstFound', { n: most }) : t(records.length === 1 ? 'found1' : 'found', { n: records.length })
+  found.textContent = t(records.length === most ? 'firstFound' : 'found', { n: records.length })
 }
 
-function row(record) {
-  const { ruc } = record
-  return h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, ruc), h('td', { class: 'word' }, record.razonSocial), h('td', {}, record.estado), h('td', {}, record.condicion),
-    h('td', { class: 'actions' },
-      button(t('edit'), () => edit(record), { 'aria-label': `${t('edit')}: ${ruc}`, 'data-focus': 'edit' }),
-      button(t('delete'), async () => {
-        await remove(`contribuyentes/${segments(ruc)}`)
-        announce(t('deleted', { name: ruc }))
-        await refresh()
-      }, { 'aria-label': `${t('delete')}: ${ruc}`, 'data-focus': 'delete', class: 'destroys' })))
-}
+const pathOf = ({ ruc }) => `contribuyentes/${segments(ruc)}`
 
-function edit(record) {
-  const inputs = fields.map((name) => field(name, h('input', { name, value: record?.[name], autocomplete: 'off', list: known[name] && `known-${name}`, required: name === 'razonSocial' })))
-  const ruc = h('input', { name: 'ruc', value: record?.ruc, readonly: Boolean(record), required: true, pattern: '[0-9]{11}', inputmode: 'numeric', title: t('elevenDigits'), autocomplete: 'off' })
-  dialog(record ? `${t('edit')}: ${record.ruc}` : t('addTaxpayer'), async (values) => {
-    await put(`contribuyentes/${segments(values.ruc)}`, values)
-    if (!record) search.value = values.ruc
-    announce(t('saved'))
-    await refresh()
-  }, t('save'), field('RUC', ruc), inputs)
-}
+const row = (record) => h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, record.ruc), h('td', { class: 'word' }, record.razonSocial),
+  h('td', {}, record.estado), h('td', {}, record.condicion),
+  h('td', { class: 'actions' }, buttons(record.ruc, ['edit', () => edit(record)], ['delete', () => remove(pathOf(record))])))
+
+const edit = (record) => dialog(record ? `${t('edit')}: ${record.ruc}` : t('addTaxpayer'), async (values) => {
+  await put(pathOf(values), values)
+  search.value = values.ruc
+}, field('RUC', rucInput('ruc', { value: record?.ruc, readonly: Boolean(record) })),
+fields.map((name) => field(name, input(name, { value: record?.[name], list: known[name] && name, required: name === 'razonSocial' }))))
