@@ -13,7 +13,7 @@ export function callDetail(call, close) {
     h('header', {}, h('h2', {}, `${name} · ${call.op ?? t('unmatched')}`),
       h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
     h('div', { class: 'why' }, why(call, state.faults, state.assumptions).map(([text, view]) =>
-      h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(viewTitles[view]) }))]))),
+      h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))]))),
     facts(call),
     h('h3', {}, t('request')),
     code(`${call.method} ${call.path}${call.query ? `?${call.query}` : ''}${call.body ? `\n\n${pretty(call.body)}` : ''}`, t('request')),
@@ -25,8 +25,6 @@ export function callDetail(call, close) {
   ]
 }
 
-const viewTitles = { cuotas: 'quotas', fallas: 'faults', sol: 'sol', contribuyentes: 'contribuyentes', comprobantes: 'comprobantes', tipocambio: 'tipocambio' }
-
 function program(call) {
   const text = goProgram(call, location.origin)
   return [h('h3', {}, t('asGo')), text ? code(text, t('asGo')) : h('p', { class: 'hint' }, t('noGo'))]
@@ -35,24 +33,12 @@ function program(call) {
 // pretty indents what is JSON, and leaves its numbers as they are written: 3.750 stays 3.750.
 export function pretty(text) {
   if (parse(text) === null) return text
-  let depth = 0
-  const line = () => `\n${'  '.repeat(depth)}`
-  return text.trim().replace(/"(?:[^"\\]|\\.)*"|[[\]{},:]|\s+|[^\s[\]{},:"]+/g, (part, at, all) => {
-    switch (part[0]) {
-      case '{': case '[':
-        if (/^[{[]\s*[}\]]/.test(all.slice(at, at + 40))) return part
-        depth++
-        return part + line()
-      case '}': case ']':
-        if (/[{[]\s*$/.test(all.slice(Math.max(0, at - 40), at))) return part
-        depth--
-        return line() + part
-      case ',':
-        return part + line()
-      case ':':
-        return ': '
-    }
-    return part.trim()
+  let line = '\n'
+  return text.replace(/("(?:[^"\\]|\\.)*")|\s+|[{[](?!\s*[}\]])|(?<![{[]\s*)[}\]]|[,:]/g, (part, string) => {
+    if (string) return string
+    if ('{['.includes(part)) return part + (line += '  ')
+    if ('}]'.includes(part)) return (line = line.slice(0, -2)) + part
+    return { ',': `,${line}`, ':': ': ' }[part] ?? ''
   })
 }
 
@@ -60,7 +46,7 @@ function facts(call) {
   const list = [
     [t('time'), `${dayText(Date.parse(call.time))}, ${clockText(call.time)}`],
     [t('lasted'), call.ms === undefined ? '' : `${call.ms.toFixed(call.ms < 10 ? 2 : 0)} ms`],
-    [t('costs'), t(call.cost === 1 ? 'query1' : 'queries', { n: call.cost })],
+    [t('cost'), number(call.cost)],
     [t('left'), call.matched && call.left >= 0 ? number(call.left) : ''],
     [t('key'), call.key],
     [t('fault'), call.fault],

@@ -12,6 +12,9 @@ export function h(tag, properties, ...children) {
   return element
 }
 
+// named is the text of a key, or what is none as it is.
+const named = (key) => (typeof key === 'string' && t(key)) || key
+
 const announcement = h('p', { class: 'announcement', role: 'status' })
 const failure = h('p', { class: 'announcement failure', role: 'alert' })
 export const announcements = h('div', { class: 'announcements' }, announcement, failure)
@@ -38,15 +41,15 @@ export function button(label, act, properties) {
     } catch (error) {
       say(failure, error.message, 12000)
     }
-  } }, label)
+  } }, named(label))
 }
 
 // buttons are those of one thing of a list, and named after it: [key of the text, what to do, properties].
 export const buttons = (name, ...list) => list.filter(Boolean).map(([key, act, properties]) =>
-  button(t(key), act, { 'aria-label': `${t(key)}: ${name}`, class: /^(delete|reset)/.test(key) && 'destroys', ...properties }))
+  button(key, act, { 'aria-label': `${t(key)}: ${name}`, class: /^(delete|reset)/.test(key) && 'destroys', ...properties }))
 
 // field is an input with its label.
-export const field = (label, input, hint) => h('label', { class: 'field' }, h('span', {}, label), input, hint && h('small', {}, hint))
+export const field = (label, input, hint) => h('label', { class: 'field' }, h('span', {}, named(label)), input, hint && h('small', {}, named(hint)))
 
 // input is a text to fill in; secret is one that is written, and never read.
 export const input = (name, properties) => h('input', { name, autocomplete: 'off', spellcheck: 'false', ...properties })
@@ -62,8 +65,8 @@ export const select = (properties, options, chosen) =>
 // form gives what was filled in to save, as an object by the names of the fields.
 export function form(label, save, submit, ...fields) {
   const refusal = h('p', { class: 'refusal', role: 'alert' })
-  const send = h('button', { class: 'primary' }, submit)
-  const made = h('form', { 'aria-label': label, async onsubmit(event) {
+  const send = h('button', { class: 'primary' }, named(submit))
+  const made = h('form', { 'aria-label': named(label), async onsubmit(event) {
     event.preventDefault()
     refusal.textContent = ''
     send.disabled = true
@@ -85,7 +88,7 @@ export function dialog(title, save, ...fields) {
   const inside = form(title, async (values) => {
     await save(values)
     box.close()
-  }, t('save'), h('div', { class: 'fields' }, fields))
+  }, 'save', h('div', { class: 'fields' }, fields))
   inside.querySelector('.primary').after(h('button', { type: 'button', onclick: () => box.close() }, t('cancel')))
   const box = h('dialog', { 'aria-label': title, onclose: () => box.remove() }, h('h2', {}, title), inside)
   document.body.append(box)
@@ -129,28 +132,20 @@ export function arrange(container, elements) {
   }
 }
 
-// table has a caption for those who cannot see it, and its columns: [name, class].
-export const table = (caption, columns, body, properties) => h('table', { class: 'rows', ...properties },
-  h('caption', { class: 'unseen' }, caption),
-  h('thead', {}, h('tr', {}, columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name)))), body)
+// table has a caption for those who cannot see it, and columns: the name of each, which is its class too.
+export const table = (caption, columns, body, kind = 'rows') => h('table', { class: kind },
+  h('caption', { class: 'unseen' }, named(caption)),
+  h('thead', {}, h('tr', {}, columns.map((name) => h('th', { scope: 'col', class: name }, named(name.split(' ')[0]))))), body)
+
+export const head = (kind, ...content) => h('th', { scope: 'row', class: kind }, content)
+export const cell = (kind, ...content) => h('td', { class: kind }, content)
 
 // code is text to copy.
 export function code(text, name) {
-  return h('div', { class: 'code' }, h('pre', { tabindex: 0, role: 'region', 'aria-label': name }, h('code', {}, text)),
-    button(t('copy'), async (pressed) => {
-      await copy(text)
-      pressed.textContent = t('copied')
-      announce(`${t('copied')}: ${name}`)
-      setTimeout(() => { pressed.textContent = t('copy') }, 2000)
-    }, { 'aria-label': `${t('copy')}: ${name}` }))
-}
-
-async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  const area = h('textarea') // without https or loopback there is no clipboard
-  area.value = text
-  document.body.append(area)
-  area.select()
-  document.execCommand('copy')
-  area.remove()
+  const shown = h('pre', { tabindex: 0, role: 'region', 'aria-label': name }, h('code', {}, text))
+  return h('div', { class: 'code' }, shown, button('copy', async () => {
+    getSelection().selectAllChildren(shown) // without https or loopback a page cannot copy: Ctrl+C does
+    await navigator.clipboard?.writeText(text)
+    announce(`${t('copied')}: ${name}`)
+  }, { 'aria-label': `${t('copy')}: ${name}` }))
 }

@@ -1,6 +1,7 @@
 // The page: who may see it, its header, and its views by the part of the address after #.
 import { announcements, field, form, h, secret } from './element.js'
 import { get, post } from './server.js'
+import { readPresets } from './preset.js'
 import { readState, state } from './state.js'
 import { language, t } from './text.js'
 import { dayText, frozen, now, onTick, readClock, secondsText } from './time.js'
@@ -22,7 +23,7 @@ const live = h('p', { class: 'live', role: 'status' })
 const time = h('a', { href: '#reloj', class: 'time' })
 const notices = h('p')
 const main = h('main', { tabindex: -1 })
-const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.title))))))
+const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.id))))))
 const sections = new Map()
 let shown
 let soonTimer
@@ -47,10 +48,10 @@ async function start() {
   }
   if (session.closed) return explain('closed')
   if (session.token) return askToken()
-  await readClock().catch(() => {})
+  await Promise.all([readClock(), readPresets()]).catch(() => {})
   onTick(() => time.replaceChildren(`${dayText(now())} `, h('b', {}, secondsText(now())), ' ', frozen() ? h('span', { class: 'mark' }, t('frozen')) : ''))
   for (const view of views) {
-    const heading = h('h2', { id: `title-${view.id}` }, t(view.title))
+    const heading = h('h2', { id: `title-${view.id}` }, t(view.id))
     sections.set(view, h('section', { class: 'view', 'aria-labelledby': heading.id, hidden: true }, heading))
   }
   main.append(...sections.values())
@@ -71,10 +72,10 @@ function explain(key, ...more) {
 
 function askToken() {
   if (document.querySelector('.gate')) return
-  explain('token', form(t('tokenTitle'), async (values) => {
+  explain('token', form('tokenTitle', async (values) => {
     await post('session', values)
     location.reload()
-  }, t('enter'), field('Token', secret('token', { required: true, autocomplete: 'off' }))))
+  }, 'enter', field('Token', secret('token', { required: true, autocomplete: 'off' }))))
 }
 
 // go shows the view that the address names.
@@ -86,7 +87,7 @@ function go() {
     else link.removeAttribute('aria-current')
   }
   if (sections.get(shown).children.length === 1) fill(shown)
-  document.title = `${t(shown.title)} · fiscope-mock`
+  document.title = `${t(shown.id)} · fiscope-mock`
   window.scrollTo(0, 0)
   read()
 }

@@ -1,4 +1,5 @@
 // What the named faults do, in the page's language.
+import { get } from './server.js'
 import { language, readTexts } from './text.js'
 
 // The Spanish of what GET presets says in English.
@@ -38,10 +39,9 @@ close-inside|la conexión cerrada (FIN) dentro de la respuesta
 hang-inside|media respuesta, y después nada
 `)
 
-let presets = []
-
-// setPresets takes the server's list.
-export function setPresets(list) { presets = list }
+// presets are the server's list, once it was read.
+export let presets = []
+export const readPresets = async () => { presets = await get('presets') }
 
 // presetText is what a preset does, or "" for a name that is none.
 export const presetText = (name) => {

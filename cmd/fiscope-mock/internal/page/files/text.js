@@ -1,4 +1,4 @@
-// All texts of the page, in Spanish and in English: the first of the two that the browser asks for.
+// All texts of the page, in Spanish and English: the first of the two that the browser asks for.
 
 export const language = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag === 'es' || tag === 'en') ?? 'es'
 
@@ -29,17 +29,17 @@ save|Guardar|Save
 add|Agregar|Add
 edit|Editar|Edit
 delete|Borrar|Delete
-actions|Acciones|Actions
+action|Acciones|Actions
 state|Estado|State
 days|{n} días|{n} days
 elevenDigits|11 dígitos|11 digits
 writtenOnly|No se vuelve a mostrar.|It is not shown again.
 found|Resultados: {n}|Results: {n}
 firstFound|Los {n} primeros: busque para ver otros.|The first {n}: search to see others.
-calls|Llamadas|Calls
+llamadas|Llamadas|Calls
 call|Llamada|Call
 time|Hora|Time
-operation|Operación|Operation
+op|Operación|Operation
 subject|Consulta|Asked for
 status|Estado|Status
 cost|Costo|Cost
@@ -92,10 +92,7 @@ asGo|Como Go|As Go
 noGo|No es ninguna de las cuatro operaciones del SDK.|It is none of the SDK’s four operations.
 goTo|Ver {view}|See {view}
 lasted|Duración|Took
-costs|Costó|It cost
 left|Quedan|Left
-query1|1 consulta|1 query
-queries|{n} consultas|{n} queries
 replay|Repite|Repeats
 connection|Conexión|Connection
 reused|reutilizada|reused
@@ -121,15 +118,14 @@ whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
 whySOLWrong|La clave SOL no es correcta.|The SOL clave is not right.
 whySOLWrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
 whySOLNowBlocked|La clave SOL no es correcta, y con este intento el usuario quedó bloqueado hasta el {until}. Hasta entonces se rechaza también la clave correcta.|The SOL clave is not right, and this attempt has blocked the user until {until}. Until then the right clave is refused too.
-whySOLBlocked|El usuario SOL está bloqueado: se rechaza también la clave correcta.|The SOL user is blocked: the right clave is refused too.
-whySOLBlockedUntil|El usuario SOL está bloqueado hasta el {until}: se rechaza también la clave correcta.|The SOL user is blocked until {until}: the right clave is refused too.
+whySOLBlocked|El usuario SOL está bloqueado hasta el {until}: se rechaza también la clave correcta.|The SOL user is blocked until {until}: the right clave is refused too.
 whySOLUnknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
 whySOLPrincipal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
 whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa: el cliente la envió otra vez.|It repeats call #{n}, whose answer never came whole: the client sent it again.
 costOne|Costó 1 consulta.|It cost 1 query.
 costOneLeft|Costó 1 consulta; quedaron {left}.|It cost 1 query; {left} were left.
 costNothing|No costó ninguna consulta.|It cost no query.
-quotas|Cuotas|Quotas
+cuotas|Cuotas|Quotas
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
 usedOf|usadas {used} de {limit}|{used} of {limit} used
@@ -143,7 +139,7 @@ dailyQuota|Consultas por día|Queries a day
 quotaHint|−1 es sin límite.|−1 is unlimited.
 addKey|Agregar una clave|Add a key
 apiKey|Clave de API|API key
-clock|Reloj|Clock
+reloj|Reloj|Clock
 plus1h|+1 h
 plus1d|+1 día|+1 day
 freeze|Congelar|Freeze
@@ -154,7 +150,7 @@ timeInLima|Fecha y hora en Lima|Date and time in Lima
 clockRuns|El reloj avanza.|The clock runs.
 clockFrozen|El reloj está congelado.|The clock is frozen.
 clockMeans|Por este reloj van el día de la cuota, el tipo de cambio de hoy (desde las 17:00), los bloqueos SOL y la hora de cada llamada.|The day of the quota, today’s rate (from 17:00), SOL blocks and the time of each call go by this clock.
-faults|Fallas|Faults
+fallas|Fallas|Faults
 fault|Falla|Fault
 activeFaults|Fallas puestas|Faults that are set
 noFaults|No hay ninguna.|There is none.
@@ -227,7 +223,7 @@ saturday|sábado|Saturday
 sunday|domingo|Sunday
 future|futuro|future
 notYet|aún no|not yet
-assumptions|Supuestos|Assumptions
+supuestos|Supuestos|Assumptions
 assumption|Supuesto|Assumption
 assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto. Un cambio rige desde la llamada siguiente.|How this server reads what the contract leaves open. A change holds from the next call on.
 value|Valor|Value
@@ -235,7 +231,7 @@ default|Por defecto|Default
 toDefault|Volver|Back to it
 section|Sección|Section
 reason|Razón|Reason
-data|Datos|Data
+datos|Datos|Data
 download|Descargar datos|Download data
 downloadMeans|Lo que se puso en este servidor, como archivo para -data. Lleva claves de API y claves SOL: es un secreto.|What was put on this server, as a file for -data. It holds API keys and SOL claves: it is a secret.
 upload|Cargar datos|Load data

@@ -2,10 +2,10 @@
 import { get } from './server.js'
 import { language, t } from './text.js'
 
-export const second = 1000
-export const minute = 60 * second
-export const hour = 60 * minute
-export const day = 24 * hour
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
 
 let told = { now: Date.now(), frozen: false, at: performance.now() }
 const listeners = []
@@ -38,28 +38,26 @@ setInterval(tick, second)
 export function remaining(then) {
   const left = Math.max(0, Date.parse(then) - now())
   if (left < minute) return `${Math.ceil(left / second)} s`
-  const minutes = Math.floor(left / minute)
-  if (minutes < 60) return `${minutes} min`
-  if (left < 2 * day) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
+  const whole = Math.floor(left / minute)
+  if (whole < 60) return `${whole} min`
+  if (left < 2 * day) return `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`
   return t('days', { n: Math.floor(left / day) })
 }
 
-const format = (options) => new Intl.DateTimeFormat(language === 'es' ? 'es-PE' : 'en-GB', { timeZone: 'America/Lima', hourCycle: 'h23', ...options })
-const formats = {
-  day: format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
-  time: format({ hour: '2-digit', minute: '2-digit' }),
-  seconds: format({ hour: '2-digit', minute: '2-digit', second: '2-digit' }),
-  moment: format({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
-  long: format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
+const format = (options) => {
+  const written = new Intl.DateTimeFormat(language === 'es' ? 'es-PE' : 'en-GB', { timeZone: 'America/Lima', hourCycle: 'h23', ...options })
+  return (ms) => written.format(ms)
 }
-export const dayText = (ms) => formats.day.format(ms)
-export const longDayText = (ms) => formats.long.format(ms)
-export const timeText = (ms) => formats.time.format(ms)
-export const secondsText = (ms) => formats.seconds.format(ms)
+const minutes = { hour: '2-digit', minute: '2-digit' }
+const timeText = format(minutes)
+const laterText = format({ day: 'numeric', month: 'short', ...minutes })
+export const dayText = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+export const longDayText = format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+export const secondsText = format({ ...minutes, second: '2-digit' })
 // momentText is a time, with its day where that is not today.
 export const momentText = (then) => {
   const ms = Date.parse(then)
-  return limaDate(ms) === limaDate(now()) ? timeText(ms) : formats.moment.format(ms)
+  return limaDate(ms) === limaDate(now()) ? timeText(ms) : laterText(ms)
 }
 
 // clockText is the time of the day in a text of the server, to the millisecond.

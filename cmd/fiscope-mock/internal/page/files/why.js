@@ -40,7 +40,7 @@ function sol(call, assumptions) {
       if (fails) return t('whySOLWrongCount', { fails, allowed, lasts: durationText(limits.BlockFor ?? '') })
       return t('whySOLWrong')
     },
-    blocked: () => t(until ? 'whySOLBlockedUntil' : 'whySOLBlocked', { until }),
+    blocked: () => t('whySOLBlocked', { until: until ?? '…' }),
     unknown: () => t('whySOLUnknown'),
     principal: () => t('whySOLPrincipal'),
   }[call.sol]

@@ -1,5 +1,5 @@
 // The calls as they come: the newest at the top, filtered, and one of them opened.
-import { arrange, button, code, field, h, input, select, table } from '../element.js'
+import { arrange, button, cell, code, field, h, input, select, table } from '../element.js'
 import { Calls, failed, subject, underWay } from '../calls.js'
 import { callDetail } from '../detail.js'
 import { follow, remove } from '../server.js'
@@ -8,7 +8,6 @@ import { number, t } from '../text.js'
 import { clockText } from '../time.js'
 
 export const id = 'llamadas'
-export const title = 'calls'
 
 const step = 300 // rows
 const most = 900 // rows in the document
@@ -32,11 +31,10 @@ const more = button('', showMore, { class: 'more' })
 const tooMany = h('p', { class: 'hint more' })
 const detail = h('section', { class: 'detail', id: 'detail', 'aria-label': t('call'), hidden: true })
 const search = input('text', { type: 'search', placeholder: t('filterHint'), oninput: refilter, 'aria-keyshortcuts': '/' })
-const pause = button(t('pause'), togglePause, { 'aria-pressed': 'false' })
-const from = button(t('countFromHere'), () => countAfter(after ? 0 : calls.last))
-const columns = [[t('time'), 'time'], [t('operation'), 'op'], [t('subject'), 'subject'], [t('status'), 'status'], ['ms', 'ms number'],
-  [t('cost'), 'cost number'], [t('marks'), 'marks'], [t('key'), 'key']]
-const list = h('div', { class: 'list' }, table(t('calls'), columns, body, { class: 'calls' }), more, tooMany)
+const pause = button('pause', togglePause, { 'aria-pressed': 'false' })
+const from = button('countFromHere', () => countAfter(after ? 0 : calls.last))
+const columns = ['time', 'op', 'subject', 'status', 'ms number', 'cost number', 'marks', 'key']
+const list = h('div', { class: 'list' }, table('llamadas', columns, body, 'calls'), more, tooMany)
 let empty
 
 // make begins to follow the calls; told.live and told.came say that it does, and that some came.
@@ -61,10 +59,10 @@ export function make({ defaultKey }, told) {
   })
   draw()
   return [
-    h('div', { class: 'bar', role: 'search' }, field(t('filter'), search),
-      field(t('operation'), select({ name: 'op', oninput: refilter }, [['', t('allOperations')], ...operations, ['unmatched', t('unmatched')]])),
-      field(t('status'), select({ name: 'kind', oninput: refilter }, kinds)),
-      h('div', { class: 'actions' }, pause, from, button(t('clearJournal'), () => remove('requests'), { class: 'destroys' }))),
+    h('div', { class: 'bar', role: 'search' }, field('filter', search),
+      field('op', select({ name: 'op', oninput: refilter }, [['', t('allOperations')], ...operations, ['unmatched', t('unmatched')]])),
+      field('status', select({ name: 'kind', oninput: refilter }, kinds)),
+      h('div', { class: 'actions' }, pause, from, button('clearJournal', () => remove('requests'), { class: 'destroys' }))),
     h('div', { class: 'above' }, summary, pill),
     h('div', { class: 'split' }, h('div', {}, list, empty), detail)]
 }
@@ -148,14 +146,14 @@ function fill(row, call) {
   const focused = old !== null && old === document.activeElement
   row.element.className = `${failed(call) ? 'failed' : ''} ${isOpen ? 'opened' : ''}`
   row.element.replaceChildren(
-    h('td', { class: 'time' }, clockText(call.time)),
-    h('td', { class: 'op' }, open),
+    cell('time', clockText(call.time)),
+    cell('op', open),
     h('td', { class: 'subject', title: asked }, asked),
-    h('td', { class: `status s${Math.floor(call.status / 100)}` }, answered, call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
-    h('td', { class: 'ms number' }, call.ms?.toFixed(1)),
+    cell(`status s${Math.floor(call.status / 100)}`, answered, call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
+    cell('ms number', call.ms?.toFixed(1)),
     h('td', { class: 'cost number', 'data-label': t('cost') }, call.cost),
-    h('td', { class: 'marks' }, marks(call)),
-    h('td', { class: 'key' }, call.key))
+    cell('marks', marks(call)),
+    cell('key', call.key))
   if (focused) open.focus()
 }
 

@@ -1,10 +1,9 @@
 // The receipts that SUNAT knows, and what it says of each.
-import { button, buttons, dialog, field, h, input, items, rucInput, select, table } from '../element.js'
+import { button, buttons, cell, dialog, field, h, head, input, items, rucInput, select, table } from '../element.js'
 import { get, put, remove, segments } from '../server.js'
 import { t } from '../text.js'
 
 export const id = 'comprobantes'
-export const title = 'comprobantes'
 
 const most = 200
 const options = (name, values) => values.map((value) => [value, `${value} ${t(name + value)}`])
@@ -17,8 +16,8 @@ const found = h('p', { class: 'hint', role: 'status' })
 const issuer = input('ruc', { type: 'search', inputmode: 'numeric', maxlength: 11, placeholder: t('all'), oninput: () => refresh().catch(() => {}) })
 
 export const make = () => [
-  h('div', { class: 'bar' }, field(t('issuer'), issuer), h('div', { class: 'actions' }, button(t('addReceipt'), () => edit()))), found,
-  table(t('comprobantes'), [['rucEmisor'], [t('kind')], [t('serieNumero')], [t('result')], ['mensaje'], [t('actions')]], list)]
+  h('div', { class: 'bar' }, field('issuer', issuer), h('div', { class: 'actions' }, button('addReceipt', () => edit()))), found,
+  table('comprobantes', ['rucEmisor', 'kind', 'serieNumero', 'result', 'mensaje', 'action'], list)]
 
 export async function refresh() {
   const ruc = issuer.value.trim()
@@ -31,9 +30,9 @@ export async function refresh() {
 const partsOf = (receipt) => ['rucEmisor', 'tipoComprobante', 'serie', 'numero'].map((name) => String(receipt[name]).trim())
 const pathOf = (receipt) => `comprobantes/${segments(...partsOf(receipt))}`
 
-const row = (receipt) => h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, receipt.rucEmisor), h('td', { class: 'fixed' }, textOf(kinds, receipt.tipoComprobante)),
-  h('td', { class: 'word' }, `${receipt.serie}-${receipt.numero}`), h('td', { class: 'fixed' }, textOf(results, receipt.codigo)), h('td', { class: 'word' }, receipt.mensaje),
-  h('td', { class: 'actions' }, buttons(partsOf(receipt).join('-'), ['edit', () => edit(receipt)], ['delete', () => remove(pathOf(receipt))])))
+const row = (receipt) => h('tr', {}, head('fixed', receipt.rucEmisor), cell('fixed', textOf(kinds, receipt.tipoComprobante)),
+  cell('word', `${receipt.serie}-${receipt.numero}`), cell('fixed', textOf(results, receipt.codigo)), cell('word', receipt.mensaje),
+  cell('actions', buttons(partsOf(receipt).join('-'), ['edit', () => edit(receipt)], ['delete', () => remove(pathOf(receipt))])))
 
 function edit(receipt) {
   const fixed = { readonly: Boolean(receipt), required: true }
@@ -44,5 +43,5 @@ function edit(receipt) {
     field('serie', input('serie', { value: receipt?.serie, placeholder: 'F001', ...fixed })),
     field('numero', input('numero', { type: 'number', min: 1, value: receipt?.numero, ...fixed })),
     field('codigo', select({ name: 'codigo' }, results, receipt?.codigo)),
-    field('mensaje', input('mensaje', { value: receipt?.mensaje }), t('mensajeHint')))
+    field('mensaje', input('mensaje', { value: receipt?.mensaje }), 'mensajeHint'))
 }

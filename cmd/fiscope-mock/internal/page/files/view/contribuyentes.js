@@ -1,10 +1,9 @@
 // The taxpayers: searched, changed, added.
-import { button, buttons, dialog, field, h, input, items, rucInput, table } from '../element.js'
+import { button, buttons, cell, dialog, field, h, head, input, items, rucInput, table } from '../element.js'
 import { get, put, remove, segments } from '../server.js'
 import { t } from '../text.js'
 
 export const id = 'contribuyentes'
-export const title = 'contribuyentes'
 
 const most = 50
 const fields = ['razonSocial', 'nombreComercial', 'estado', 'condicion', 'direccion', 'ubigeo', 'departamento', 'provincia', 'distrito',
@@ -17,8 +16,8 @@ const search = input('text', { type: 'search', oninput: later })
 let waiting
 
 export const make = () => [
-  h('div', { class: 'bar' }, field(t('searchTaxpayer'), search), h('div', { class: 'actions' }, button(t('addTaxpayer'), () => edit()))), found,
-  table(t('contribuyentes'), [['RUC'], ['razonSocial'], ['estado'], ['condicion'], [t('actions')]], list),
+  h('div', { class: 'bar' }, field('searchTaxpayer', search), h('div', { class: 'actions' }, button('addTaxpayer', () => edit()))), found,
+  table('contribuyentes', ['RUC', 'razonSocial', 'estado', 'condicion', 'action'], list),
   Object.entries(known).map(([name, values]) => h('datalist', { id: name }, values.map((value) => h('option', { value }))))]
 
 function later() {
@@ -36,9 +35,9 @@ export async function refresh() {
 
 const pathOf = ({ ruc }) => `contribuyentes/${segments(ruc)}`
 
-const row = (record) => h('tr', {}, h('th', { scope: 'row', class: 'fixed' }, record.ruc), h('td', { class: 'word' }, record.razonSocial),
-  h('td', {}, record.estado), h('td', {}, record.condicion),
-  h('td', { class: 'actions' }, buttons(record.ruc, ['edit', () => edit(record)], ['delete', () => remove(pathOf(record))])))
+const row = (record) => h('tr', {}, head('fixed', record.ruc), cell('word', record.razonSocial),
+  cell('', record.estado), cell('', record.condicion),
+  cell('actions', buttons(record.ruc, ['edit', () => edit(record)], ['delete', () => remove(pathOf(record))])))
 
 const edit = (record) => dialog(record ? `${t('edit')}: ${record.ruc}` : t('addTaxpayer'), async (values) => {
   await put(pathOf(values), values)

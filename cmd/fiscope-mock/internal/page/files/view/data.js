@@ -4,19 +4,18 @@ import { post, put } from '../server.js'
 import { t } from '../text.js'
 
 export const id = 'datos'
-export const title = 'data'
 
 const parts = ['journal', 'faults', 'quotas', 'locks', 'clock', 'data']
 const file = input('file', { type: 'file', accept: '.json,application/json', required: true })
 
 export const make = () => [h('div', { class: 'cards' },
-  card('download', h('div', { class: 'actions' }, button(t('download'), download))),
-  card('upload', form(t('upload'), async () => put('data', await file.files[0].text()), t('upload'), field(t('file'), file))),
-  card('reset', form(t('reset'), async (values) => {
+  card('download', h('div', { class: 'actions' }, button('download', download))),
+  card('upload', form('upload', async () => put('data', await file.files[0].text()), 'upload', field('file', file))),
+  card('reset', form('reset', async (values) => {
     const chosen = parts.filter((part) => values[part])
     if (chosen.length === 0) throw new Error(t('chooseParts'))
     await post('reset', { parts: chosen })
-  }, t('resetChosen'), h('fieldset', {}, h('legend', {}, t('parts')), parts.map((part) => checkbox(part, t(`part_${part}`)))))))]
+  }, 'resetChosen', h('fieldset', {}, h('legend', {}, t('parts')), parts.map((part) => checkbox(part, t(`part_${part}`)))))))]
 
 const card = (name, content) => h('article', { class: 'card' }, h('h3', {}, t(name)), h('p', { class: 'hint' }, t(`${name}Means`)), content)
 

@@ -5,16 +5,15 @@ import { number, t } from '../text.js'
 import { momentText, remaining } from '../time.js'
 
 export const id = 'cuotas'
-export const title = 'quotas'
 
 const unlimited = -1
 const cards = h('div', { class: 'cards' })
 const limitInput = (name, properties) => input(name, { type: 'number', min: unlimited, ...properties })
 
-export const make = () => [cards, h('h3', {}, t('addKey')), form(t('addKey'),
-  ({ key, quota }) => post('keys', quota === '' ? { key } : { key, quota: Number(quota) }), t('add'), h('div', { class: 'fields' },
-    field(t('apiKey'), secret('key', { required: true }), t('writtenOnly')),
-    field(t('dailyQuota'), limitInput('quota'), t('quotaHint'))))]
+export const make = () => [cards, h('h3', {}, t('addKey')), form('addKey',
+  ({ key, quota }) => post('keys', quota === '' ? { key } : { key, quota: Number(quota) }), 'add', h('div', { class: 'fields' },
+    field('apiKey', secret('key', { required: true }), 'writtenOnly'),
+    field('dailyQuota', limitInput('quota'), 'quotaHint')))]
 
 export async function refresh() {
   const [quotas, keys] = await Promise.all([get('quotas'), get('keys')])
@@ -36,5 +35,5 @@ function card({ key, limit, used, remaining: left, reset, own }) {
       ['refill', () => set({ used: 0 })],
       ['deleteKey', () => remove(`keys/${segments(key)}`)])),
     form(`${t('dailyQuota')}: ${key}`, ({ limit }) => set({ limit: Number(limit) }), t('change'),
-      field(t('dailyQuota'), limitInput('limit', { value: limit, required: true }))))
+      field('dailyQuota', limitInput('limit', { value: limit, required: true }))))
 }

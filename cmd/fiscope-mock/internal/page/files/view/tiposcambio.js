@@ -6,7 +6,6 @@ import { language, t } from '../text.js'
 import { limaDate, longDayText, now } from '../time.js'
 
 export const id = 'tipocambio'
-export const title = 'tipocambio'
 
 let month, chosen, days, shown
 const picker = h('input', { type: 'month', required: true, oninput: () => { if (picker.validity.valid) go(picker.value) } })
@@ -17,7 +16,7 @@ const detail = h('section', { class: 'card wide' })
 export function make() {
   chosen = limaDate(now())
   month = chosen.slice(0, 7)
-  return [h('div', { class: 'bar' }, button('‹', () => go(shift(-1)), { 'aria-label': t('monthBefore') }), field(t('month'), picker),
+  return [h('div', { class: 'bar' }, button('‹', () => go(shift(-1)), { 'aria-label': t('monthBefore') }), field('month', picker),
     button('›', () => go(shift(1)), { 'aria-label': t('monthAfter') })), drawing, h('div', { class: 'month' }, calendar, detail)]
 }
 
@@ -60,7 +59,7 @@ function draw() {
   const range = sold.length ? t('chartRange', { low: digits(Math.min(...sold)), high: digits(Math.max(...sold)), n: sold.length }) : t('noRates')
   drawing.replaceChildren(chart(days, `${name}. ${range}`), h('figcaption', { class: 'hint' }, range))
   const before = (new Date(days[0].fecha).getUTCDay() + 6) % 7 // days of the week, which begins on Monday
-  const cells = [...Array(before).fill(null), ...days]
+  const cells = [...Array(before).fill(null), ...days, ...Array((14 - (before + days.length) % 7) % 7).fill(null)]
   const weeks = Array.from({ length: Math.ceil(cells.length / 7) }, (_, i) => cells.slice(i * 7, i * 7 + 7))
   const focused = calendar.contains(document.activeElement)
   calendar.replaceChildren(h('table', { class: 'calendar' }, h('caption', { class: 'unseen' }, name),
@@ -89,7 +88,7 @@ function drawDay() {
   const never = /feriado|sábado|domingo/.test(why)
   detail.replaceChildren(h('h3', {}, longText(fecha)),
     h('p', {}, venta ? t('rateOf', { compra: digits(compra), venta: digits(venta) }) : t('noRateWhy', { why }), byHand ? h('small', {}, t('byHand')) : ''),
-    ...never ? [] : [form(t('setRate'), (values) => put(`tiposcambio/${fecha}`, values), t('setRate'), h('div', { class: 'fields' }, rate('compra', compra), rate('venta', venta))),
-      h('div', { class: 'actions' }, byHand && button(t('restoreRate'), () => post(`tiposcambio/${fecha}/restore`)),
-        venta && button(t('deleteRate'), () => remove(`tiposcambio/${fecha}`), { class: 'destroys' }))])
+    ...never ? [] : [form('setRate', (values) => put(`tiposcambio/${fecha}`, values), 'setRate', h('div', { class: 'fields' }, rate('compra', compra), rate('venta', venta))),
+      h('div', { class: 'actions' }, byHand && button('restoreRate', () => post(`tiposcambio/${fecha}/restore`)),
+        venta && button('deleteRate', () => remove(`tiposcambio/${fecha}`), { class: 'destroys' }))])
 }
