@@ -48,6 +48,7 @@ type call struct {
 	left      int    // of the quota, after it
 	redacted  string // its body, once it was read
 	fault     string // the name of the one that met it
+	replay    int64  // the number of the call that it repeats; see Request.Replay
 	solResult SOLResult
 	solUser   uint64 // who tried, hashed; 0 for nobody
 
@@ -57,6 +58,7 @@ type call struct {
 	charge    charge
 	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
+	broken    bool // its answer does not come whole
 }
 
 // readClock takes the time of the server's clock as the call's, and as that of its answer.
@@ -167,6 +169,7 @@ func (c *call) finish(a answer) {
 func (c *call) end() {
 	if c.span.endedTurn == 0 {
 		c.finish(c.recorded)
+		c.wasCut()
 	}
 }
 
@@ -175,6 +178,7 @@ func (c *call) end() {
 // in the journal.
 func (c *call) record(a answer) {
 	c.recorded = a
+	c.findRepeated()
 	var e entry
 	if c.journal.limit > 0 {
 		kept := a.body
@@ -230,6 +234,7 @@ func (c *call) request(a answer) Request {
 		Left:    c.left,
 		Fault:   c.keys.Out(c.fault),
 		SOL:     c.solResult,
+		Replay:  c.replay,
 	}
 	if c.charged {
 		r.Cost = 1

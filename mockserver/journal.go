@@ -43,6 +43,12 @@ type Request struct {
 	Reused  bool      `json:"reused"`          // not the first request of its connection
 	Fault   string    `json:"fault,omitempty"` // the fault that met it
 	SOL     SOLResult `json:"sol,omitempty"`   // what the tax authority made of the credentials
+
+	// Replay is the N of an earlier request whose answer never came whole, and which this one repeats within a minute:
+	// of the same key, method, path, query and body. It is what net/http's transport sends by itself when a reused
+	// connection dies, and what a client's retry sends: the server cannot tell these apart, nor from somebody else
+	// who asks the same. A request that was repeated once is not so again.
+	Replay int64 `json:"replay,omitempty"`
 }
 
 // entry is a request as it is stored. What costs something is done when somebody reads it.
@@ -79,9 +85,10 @@ type span struct {
 
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
 type journal struct {
-	limit int          // of each ring; 0 keeps nothing
-	turns atomic.Int64 // handed out; see span
-	known *atomic.Pointer[redact.Keys]
+	limit  int          // of each ring; 0 keeps nothing
+	turns  atomic.Int64 // handed out; see span
+	known  *atomic.Pointer[redact.Keys]
+	broken brokenCalls
 
 	mu        sync.Mutex
 	last      int64          // the number of the last request
@@ -206,6 +213,7 @@ func (j *journal) forget(of *ring, key string) {
 	delete(j.strays, key)
 	j.revisions.moved(&j.stray)
 	j.revisions.forget(key)
+	j.broken.forget(key)
 	j.tell()
 }
 
@@ -218,6 +226,7 @@ func (j *journal) clear() {
 	}
 	j.strays, j.others = nil, 0
 	j.revisions.forget("")
+	j.broken.forget("")
 	j.tell()
 }
 

@@ -24,20 +24,19 @@ type Change struct {
 // When ctx ends first, its cause is the error, and the revision is good to go on from. A caller that keeps a pause
 // between its calls costs the server less: what happens meanwhile comes in one piece.
 func (s *Server) Changes(ctx context.Context, since int64, f Filter) (changes []Change, rev int64, err error) {
-	rev = since
+	r := s.journal.readFrom(since)
 	for {
-		var changed <-chan struct{}
-		changes, rev, changed = s.journal.after(rev, s.filter(f)) // again each time: the key may be known by now
-		if len(changes) > 0 {
-			return changes, rev, nil
-		}
-		if changed == nil { // there is more to look at
+		changed := s.journal.readOn(&r, s.filter(f)) // again each time: a key may have become known
+		switch {
+		case changed == nil && (r.begins || len(r.changes) < changesMost):
 			continue
+		case len(r.changes) > 0:
+			return r.changes, r.rev, nil
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, rev, context.Cause(ctx)
+			return nil, r.rev, context.Cause(ctx)
 		}
 	}
 }
@@ -73,7 +72,8 @@ type forgotten struct {
 
 const (
 	marksMost    = 1000 // marks that are kept
-	revisionsPer = 500  // revisions that are read at a time
+	changesMost  = 1000 // changes after which a reader is given what there is
+	revisionsPer = 100  // revisions that are read while no call can be recorded
 )
 
 // entry returns the entry of which this is the last revision, or nil.
@@ -114,29 +114,43 @@ func (r *revisions) moved(of *ring) {
 	}
 }
 
-// after returns the changes after a revision that f takes, as far as it has looked, and the revision up to which
-// that is. Where there is nothing, and nothing more to look at, it returns what is closed at the next change too.
-func (j *journal) after(since int64, f filter) (changes []Change, rev int64, changed <-chan struct{}) {
+// reading is how far somebody has read.
+type reading struct {
+	changes []Change
+	rev     int64 // up to which all was looked at
+	newest  int64 // of what was forgotten until then the reader has nothing
+	begins  bool  // it has not come to where it could go on another time; see revisions.unknown
+}
+
+// readFrom returns where somebody goes on who has seen what there was up to a revision.
+func (j *journal) readFrom(since int64) reading {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch r := &j.revisions; {
+	case since == 0:
+		return reading{newest: r.last}
+	case since > r.last || since < r.unknown: // what they have is of another start, or nobody knows what of it is gone
+		return reading{newest: r.last, changes: []Change{{}}}
+	}
+	return reading{rev: since}
+}
+
+// readOn reads some more, of what f takes. Once there is no more it returns what is closed at the next change.
+func (j *journal) readOn(to *reading, f filter) (changed <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := &j.revisions
-	if since > r.last || since > 0 && since < r.unknown { // nobody knows any more what that caller is to forget: all
-		since, changes = 0, []Change{{}}
-	}
-	log := r.log[sort.Search(len(r.log), func(i int) bool { return r.log[i].rev > since }):]
-	rev = r.last
+	log := r.log[sort.Search(len(r.log), func(i int) bool { return r.log[i].rev > to.rev }):]
+	marks := r.marks[sort.Search(len(r.marks), func(i int) bool { return r.marks[i].rev > max(to.rev, to.newest) }):]
+	to.rev = r.last
 	if len(log) > revisionsPer {
 		log = log[:revisionsPer]
-		rev = log[revisionsPer-1].rev
-	}
-	marks := r.marks[sort.Search(len(r.marks), func(i int) bool { return r.marks[i].rev > since }):]
-	if since == 0 { // who begins has nothing to forget
-		marks = nil
+		to.rev = log[revisionsPer-1].rev
 	}
 	tell := func(until int64) {
 		for ; len(marks) > 0 && marks[0].rev <= until; marks = marks[1:] {
 			if m := marks[0]; f.Key == "" || m.key == "" || m.key == f.Key {
-				changes = append(changes, Change{Rev: m.rev, Key: m.key})
+				to.changes = append(to.changes, Change{Rev: m.rev, Key: m.key})
 			}
 		}
 	}
@@ -149,12 +163,12 @@ func (j *journal) after(since int64, f filter) (changes []Change, rev int64, cha
 		}
 		if e.hide(known); f.differs(e) == "" {
 			shown := e.shown()
-			changes = append(changes, Change{Rev: e.Rev, Request: &shown})
+			to.changes = append(to.changes, Change{Rev: e.Rev, Request: &shown})
 		}
 	}
-	tell(rev)
-	if len(changes) == 0 && rev == r.last {
-		changed = j.next()
+	tell(to.rev)
+	if to.begins = to.rev < r.unknown; to.rev < r.last {
+		return nil
 	}
-	return changes, rev, changed
+	return j.next()
 }

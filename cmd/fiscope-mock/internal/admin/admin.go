@@ -73,6 +73,9 @@ func New(c Config) http.Handler {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.URL.Path == Prefix {
+		w.Header().Set("Vary", "Accept")
+	}
 	if p := a.Door.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
 		a.refuse(w, p)
 		return

@@ -21,6 +21,9 @@ const (
 	streamEnd       = 100 * time.Millisecond // how long the end of the server waits for one that takes nothing
 )
 
+// streamRetry has a browser come back a second after the stream has ended.
+const streamRetry = "retry: 1000\n"
+
 // streamRequests answers with Server-Sent Events, as the HTML standard has them: what happens to the journal, until
 // the viewer leaves, takes nothing any more, or the server ends.
 func (a *api) streamRequests(r *http.Request) (any, error) {
@@ -42,6 +45,7 @@ func (a *api) streamRequests(r *http.Request) (any, error) {
 		s := stream{w: w, conn: http.NewResponseController(w), ending: a.Ending}
 		ctx, stop := s.open(r.Context())
 		defer stop()
+		s.b.WriteString(streamRetry)
 		s.event("hello", "", hello{a.instance, a.Mock.Revision()})
 		a.follow(ctx, &s, q)
 	}), nil

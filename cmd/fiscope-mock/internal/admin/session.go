@@ -23,10 +23,10 @@ func (d *Door) cookieValue() string {
 }
 
 // cookie is what a browser is given, or what takes that away from it.
-func (d *Door) cookie(r *http.Request, value string) *http.Cookie {
+func (d *Door) cookie(secure bool, value string) *http.Cookie {
 	c := &http.Cookie{
 		Name: cookieName, Value: value, Path: strings.TrimSuffix(Prefix, "/"),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	}
 	if value == "" {
 		c.MaxAge = -1
@@ -82,7 +82,7 @@ func (a *api) deleteSession(*http.Request) (any, error) { return a.cookieAnswer(
 // cookieAnswer is the answer with a cookie and nothing else.
 func (a *api) cookieAnswer(value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, a.Door.cookie(r, value))
+		http.SetCookie(w, a.Door.cookie(r.TLS != nil, value))
 		w.WriteHeader(http.StatusNoContent)
 	})
 }
