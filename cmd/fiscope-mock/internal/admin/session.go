@@ -63,7 +63,7 @@ func (a *api) postSession(r *http.Request) (any, error) {
 	var with struct {
 		Token string `json:"token"`
 	}
-	if err := read(r, &with, `{"token": "…"}, con el valor de -admin-token`); err != nil {
+	if err := readSecret(r, &with, `{"token": "…"}, con el valor de -admin-token`); err != nil {
 		return nil, err
 	}
 	switch {

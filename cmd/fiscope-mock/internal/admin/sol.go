@@ -62,6 +62,8 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	switch {
 	case !known && to.Clave == nil:
 		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave")
+	case to.Clave != nil && *to.Clave == "":
+		return nil, invalid("envíe "+shape, "la clave está vacía") // of the user no word: its name may be a misplaced clave
 	case to.Clave == nil && to.Principal == nil:
 		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
 	}
