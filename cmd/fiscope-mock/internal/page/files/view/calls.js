@@ -9,9 +9,9 @@ import { clockText } from '../time.js'
 
 export const id = 'llamadas'
 
-const step = 300 // rows
-const most = 900 // rows in the document
-const batch = 100 // milliseconds between changes of the list
+const step = 200 // rows
+const most = 800 // rows in the document
+const batch = 100 // milliseconds between changes of the list, or more where the browser is slow
 
 const calls = new Calls()
 const rows = new Map() // by the call's number
@@ -19,9 +19,11 @@ const filter = { op: '', kind: '', text: '' }
 let limit = step
 let after = 0 // calls up to this one are not counted
 let paused = false
+let scrolled = false
 let opened = null // the call that is opened
 let top = 0 // the newest call when the list was drawn
 let waiting // for the next change of the list
+let took = 0 // milliseconds of the last one
 const changed = new Map() // calls that came or changed since the last one
 
 const body = h('tbody', { onkeydown: moveFocus })
@@ -44,7 +46,10 @@ export function make({ defaultKey }, told) {
     code(`curl -H "X-API-KEY: ${defaultKey ? 'clave-de-prueba' : '$FISCOPE_API_KEY'}" ${location.origin}/api/contribuyentes/20131312955`, t('asCurl')),
     h('p', { class: 'hint' }, t(defaultKey ? 'baseURL' : 'ownKey')))
   document.addEventListener('keydown', shortcut)
-  window.addEventListener('scroll', () => { if (top < calls.last && !held()) draw() }, { passive: true })
+  window.addEventListener('scroll', () => {
+    scrolled = window.scrollY > 40
+    if (top < calls.last && !held()) draw()
+  }, { passive: true })
   follow({
     live: told.live,
     cleared,
@@ -54,7 +59,7 @@ export function make({ defaultKey }, told) {
       waiting ??= setTimeout(() => {
         update()
         told.came()
-      }, batch)
+      }, Math.max(batch, 2 * took))
     },
   })
   draw()
@@ -76,11 +81,12 @@ function cleared(key) {
 }
 
 // held reports whether the list stands still: whoever looks at something keeps it before the eyes.
-const held = () => paused || opened !== null || window.scrollY > 40
+const held = () => paused || opened !== null || scrolled
 
 // update brings what came since the last time to the document, at once.
 function update() {
   waiting = undefined
+  const began = performance.now()
   for (const [n, call] of changed) {
     if (rows.has(n)) fill(rows.get(n), call)
     if (opened?.n === n) show(call)
@@ -88,6 +94,7 @@ function update() {
   changed.clear()
   if (held() && top > 0) sumUp(calls.newest(filter, 0, after).sum)
   else draw()
+  took = performance.now() - began
 }
 
 // draw shows the newest calls that the filter takes.
@@ -187,6 +194,7 @@ function countAfter(n) {
 function showNewest() {
   limit = step
   window.scrollTo(0, 0)
+  scrolled = false
   draw()
 }
 
