@@ -104,6 +104,7 @@ export function items(container, list, keyOf, make) {
     const shown = old.get(keyOf(item))
     if (shown && (shown.text === text || isFilledIn(shown.element))) return [keyOf(item), shown]
     const element = make(item)
+    for (const [i, part] of [...element.cells ?? []].entries()) part.dataset.label = container.parentElement.tHead.rows[0].cells[i].textContent
     const at = shown ? controls(shown.element).indexOf(document.activeElement) : -1
     if (at >= 0) {
       shown.element.replaceWith(element)
