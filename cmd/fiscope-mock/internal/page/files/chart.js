@@ -42,7 +42,6 @@ export function chart(days, label, width) {
   return drawn
 }
 
-// niceStep is a distance between the lines of the grid, of which there are 3 to 6.
 function niceStep(range) {
   const wanted = Math.max(range, 0.004) / 4
   const power = 10 ** Math.floor(Math.log10(wanted))

@@ -64,7 +64,6 @@ async function start() {
 
 const fill = (view, ...told) => sections.get(view).append(h('div', {}, view.make(...told)))
 
-// explain shows why there is nothing to see.
 function explain(key, ...more) {
   nav.hidden = true
   main.replaceChildren(h('section', { class: 'card wide gate' }, h('h2', {}, t(`${key}Title`)), h('p', {}, t(key)), more))
@@ -78,7 +77,6 @@ function askToken() {
   }, 'enter', field('Token', secret('token', { required: true, autocomplete: 'off' }))))
 }
 
-// go shows the view that the address names.
 function go() {
   shown = views.find((view) => `#${view.id}` === location.hash) ?? calls
   for (const [view, section] of sections) section.hidden = view !== shown
@@ -92,7 +90,6 @@ function go() {
   read()
 }
 
-// read brings the header and the view to what the server says now.
 async function read() {
   soonTimer = undefined
   again = reading

@@ -73,9 +73,9 @@ const weekday = (length, i) => new Intl.DateTimeFormat(language, { weekday: leng
 
 function cell(day) {
   if (!day) return h('td')
-  const { fecha, compra, venta, why, put: byHand } = day
+  const { fecha, compra, venta, why } = day
   return h('td', {}, h('button', {
-    type: 'button', class: `${venta ? 'rate' : 'none'} ${byHand ? 'put' : ''} ${fecha === limaDate(now()) ? 'today' : ''}`,
+    type: 'button', class: `${venta ? 'rate' : 'none'} ${fecha === limaDate(now()) ? 'today' : ''}`,
     'aria-pressed': String(fecha === chosen), title: why,
     onclick: () => { chosen = fecha; draw() },
   }, h('b', {}, Number(fecha.slice(8))), h('span', {}, venta ? digits(venta) : short(why)),
