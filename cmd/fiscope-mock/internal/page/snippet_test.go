@@ -106,7 +106,7 @@ func call(t *testing.T, srv *mockserver.Server, method, path, body string) {
 // run runs a program that has the secrets in its environment, and returns what it says.
 func run(t *testing.T, srv *mockserver.Server, name string, args ...string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), name, args...) //nolint:gosec // the page's own text
+	c := exec.CommandContext(t.Context(), name, args...)
 	c.Env = append(os.Environ(), "FISCOPE_API_KEY="+srv.APIKey, "CLAVE_SOL="+mockserver.ClaveSOL, "USUARIO_SOL="+mockserver.UsuarioSOL)
 	var said strings.Builder
 	c.Stderr = &said
