@@ -80,6 +80,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, p)
 		return
 	}
+	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
+		w.Header().Set("Location", Prefix)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return
+	}
 	// The mux would answer another writing of a path with a redirect, in English.
 	given := r.URL.EscapedPath() // as the mux reads it: %2F is a part of a name
 	if clean := path.Clean(given); clean+"/" == Prefix && given != Prefix || given != clean && given != clean+"/" {
