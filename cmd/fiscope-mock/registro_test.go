@@ -263,3 +263,30 @@ func TestADamagedIndexEndsNothing(t *testing.T) {
 		})
 	}
 }
+
+// The admin API finds taxpayers of an index, edits over it, and lists none of what may be millions.
+func TestTheAdminAPIWithAnIndex(t *testing.T) {
+	index := indexWith(t, t.TempDir(), "padron.idx", "NUMERO 0")
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index)
+	api := url + "/_mock/contribuyentes"
+	rucs := func(query string) (list []string) {
+		status, body := ask(t, "GET", api+query, "")
+		require.Equal(t, 200, status, body)
+		for _, part := range strings.Split(body, `"ruc": "`)[1:] {
+			list = append(list, part[:11])
+		}
+		return list
+	}
+	assert.Empty(t, rucs(""))
+	assert.Equal(t, []string{"20999990011"}, rucs("?text=nunez"))
+	assert.Equal(t, []string{"20100000001"}, rucs("?text=20100000001"))
+	status, body := ask(t, "PUT", api+"/20100000001", `{"razonSocial": "NUMERO 1"}`)
+	require.Equal(t, 204, status, body)
+	assert.Equal(t, []string{"20100000001"}, rucs("?text=numero"))
+	assert.Equal(t, []string{"20100000001"}, rucs(""), "what was put is listed")
+	status, body = ask(t, "DELETE", api+"/20999990011", "")
+	require.Equal(t, 204, status, body)
+	assert.Empty(t, rucs("?text=nunez"))
+	status, _ = ask(t, "GET", url+"/api/contribuyentes/20999990011", "")
+	assert.Equal(t, 404, status)
+}
