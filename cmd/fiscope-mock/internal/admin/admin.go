@@ -43,6 +43,7 @@ type api struct {
 	Config
 	mux      *http.ServeMux
 	instance string // another one in each process
+	encoded  encoded
 }
 
 // New returns the handler of everything under Prefix.
