@@ -235,6 +235,7 @@ func TestTheCopiedLinesMakeTheCallAgain(t *testing.T) {
 		assert.Equal(t, requests[3*i], requests[3*i+1], "as curl")
 		assert.Equal(t, requests[3*i].Path, requests[3*i+2].Path, "as Go")
 		assert.Equal(t, requests[3*i].Query, requests[3*i+2].Query, "as Go")
+		page.click("button", exactly("Cerrar"))
 	}
 	assert.NotContains(t, page.markup(), key)
 }

@@ -75,7 +75,7 @@ func (p *tab) all(role string) ([]control, error) {
 		if node.Ignored || node.BackendDOMNodeID == 0 {
 			continue
 		}
-		c := control{id: node.BackendDOMNodeID, role: role, name: textOf(node.Name), value: textOf(node.Value), states: map[string]string{}}
+		c := control{id: node.BackendDOMNodeID, role: textOf(node.Role), name: textOf(node.Name), value: textOf(node.Value), states: map[string]string{}}
 		for _, property := range node.Properties {
 			c.states[string(property.Name)] = textOf(property.Value)
 		}

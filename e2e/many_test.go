@@ -1,0 +1,37 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Ten thousand calls at once: the document stays small, the newest are there, and the page answers all the while.
+func TestTenThousandCalls(t *testing.T) {
+	const n = 10_000
+	srv := start(t, "-quota", "-1", "-journal", "10000")
+	page := open(t, srv.page(""))
+	page.sees("en vivo")
+	js[bool](page, `(window.longest = 0, new PerformanceObserver((list) => {
+		for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration)
+	}).observe({ type: 'longtask' }), true)`)
+	assert.Equal(t, n, burst(t, srv, n, 8))
+	page.sees("10,000 llamadas")
+	page.row(fmt.Sprint(burstRUC + n - 1))
+	assert.LessOrEqual(t, js[int](page, "document.getElementsByTagName('*').length"), 20_000)
+	page.click("button", like("^Mostrar"))
+	page.click("button", like("^Mostrar"))
+	page.sees("filtre para verlas")
+	assert.LessOrEqual(t, js[int](page, "document.getElementsByTagName('*').length"), 20_000)
+
+	page.fill("searchbox", exactly("Filtrar"), fmt.Sprint(burstRUC+5))
+	page.row(fmt.Sprint(burstRUC + 5)) // one of the oldest
+	page.sees("1 llamada ")
+	longest := js[float64](page, "window.longest")
+	t.Logf("the longest task took %.0f ms", longest)
+	assert.Less(t, longest, 2000.0, "milliseconds: it stalled")
+	srv.lookup("20131312955")
+	page.fill("searchbox", exactly("Filtrar"), "20131312955")
+	page.row("20131312955")
+}
