@@ -25,3 +25,20 @@ func TestAssumptions(t *testing.T) {
 	page.find("button", exactly("Volver: ImpossibleDateNotFound"))
 	assert.Equal(t, http.StatusNotFound, srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-02-30", "").status)
 }
+
+// What the server refuses is said where it was written, and nothing of it is lost.
+func TestARefusedAssumption(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page("supuestos"))
+	page.expect(`answer 400.*assumptions|status of 400`) // it is what is asked for
+	page.fill("textbox", exactly("BlockAfter"), "muchos")
+	page.press("\r")
+	page.sees("BlockAfter: ")
+	page.is("textbox", exactly("BlockAfter"), "value", "muchos")
+	for _, assumption := range read[[]struct{ Name, Value string }](srv, "assumptions") {
+		if assumption.Name == "BlockAfter" {
+			assert.Equal(t, "3", assumption.Value)
+		}
+	}
+}

