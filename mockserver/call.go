@@ -3,6 +3,7 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"net/url"
@@ -202,6 +203,37 @@ func (c *call) record(a answer) {
 	c.n = c.journal.record(of, &e, spent, wiped)
 	if wiped && before != c.n {
 		c.charged = false
+	}
+}
+
+// question is what a call asks, and with which key, hashed.
+func (c *call) question() uint64 {
+	var h maphash.Hash
+	h.SetSeed(headerSeed)
+	for _, part := range [...]string{c.key, c.r.Method, c.r.URL.Path, c.r.URL.RawQuery} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	if c.op == OpValidar { // another one's body is not read, unless a fault does
+		_, _ = h.Write(c.body)
+	}
+	return h.Sum64()
+}
+
+// wasCut notes that the call's answer does not come whole.
+func (c *call) wasCut() {
+	if c.broken || c.journal.limit == 0 {
+		return
+	}
+	c.broken = true
+	c.journal.broken.add(brokenCall{c.question(), c.fingerprint(), c.n, time.Now()})
+}
+
+// findRepeated notes which call this one repeats, if it does.
+func (c *call) findRepeated() {
+	unread := c.op == OpValidar && !c.wasRead // what it asks is not known yet
+	if c.replay == 0 && !c.broken && !unread && c.journal.broken.any.Load() {
+		c.replay = c.journal.broken.repeated(c.question(), time.Now())
 	}
 }
 

@@ -289,7 +289,7 @@ func TestContribuyentesFoundByRUCOrName(t *testing.T) {
 		Put(cs ...mockserver.Contribuyente) error
 	}{&known, &foreign.RegistroEnMemoria} {
 		require.NoError(t, registro.Put(
-			mockserver.Contribuyente{RUC: "20000000003", RazonSocial: "TIENDA 20 DE MUESTRA"},
+			mockserver.Contribuyente{RUC: "20000000003", RazonSocial: "TIENDA 10 DE MUESTRA 20"},
 			mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "GLORIA PRIMERA"},
 			mockserver.Contribuyente{RUC: "10000000002", RazonSocial: "DEBAJO", NombreComercial: "GLORIA DEBAJO"},
 			mockserver.Contribuyente{RUC: "10000000009", RazonSocial: "QUITADA"},
@@ -310,6 +310,7 @@ func TestContribuyentesFoundByRUCOrName(t *testing.T) {
 		"a prefix and a name":     {"20", 9, "5 1 3", "5 3", "Buscar 20 12"},
 		"a prefix, enough":        {"20", 1, "5", "5", ""},
 		"a longer prefix":         {"2000000000", 9, "5 1 3", "5", "Buscar 2000000000 12"},
+		"no more than wanted":     {"10", 2, "2 5", "2 5", "Buscar 10 4"},
 		"no such prefix":          {"99", 9, none, none, "Buscar 99 12"},
 		"a RUC":                   {"20000000001", 9, "1", "1", "PorRUC 20000000001, Buscar 20000000001 12"},
 		"only the RUC":            {"20000000001", 1, "1", "1", "PorRUC 20000000001"},
@@ -328,7 +329,7 @@ func TestContribuyentesFoundByRUCOrName(t *testing.T) {
 				foreign.asked = nil
 				srv, _ := start(t, mockserver.WithRegistro(with.registro))
 				require.NoError(t, srv.PutContribuyente(
-					mockserver.Contribuyente{RUC: "20000000005", RazonSocial: "PUESTA"},
+					mockserver.Contribuyente{RUC: "20000000005", RazonSocial: "PUESTA 10"},
 					mockserver.Contribuyente{RUC: "10000000002", RazonSocial: "ENCIMA"},
 				))
 				require.NoError(t, srv.DeleteContribuyente("10000000009"))

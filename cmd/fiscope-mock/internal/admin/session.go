@@ -24,7 +24,7 @@ func (d *Door) cookieValue() string {
 
 // cookie is what a browser is given, or what takes that away from it.
 func (d *Door) cookie(secure bool, value string) *http.Cookie {
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // Secure only where there is TLS: without it a browser would not send the cookie back
 		Name: cookieName, Value: value, Path: strings.TrimSuffix(Prefix, "/"),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	}

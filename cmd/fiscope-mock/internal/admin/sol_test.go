@@ -73,7 +73,7 @@ func TestSOLUsersThatCannotBe(t *testing.T) {
 		"no clave":          {"sol/20131312955/NUEVO", `{"principal": true}`, "un usuario nuevo necesita una clave"},
 		"nothing":           {"sol/20131312955/MIUSER01", ``, "no dice qué cambia"},
 		"null":              {"sol/20131312955/MIUSER01", `null`, "no dice qué cambia"},
-		"an empty clave":    {"sol/20131312955/MIUSER01", `{"clave": "", "principal": true}`, "la clave está vacía"},
+		"an empty clave":    {"sol/20131312955/mi-clave-secreta", `{"clave": "", "principal": true}`, "la clave está vacía"},
 		"a short RUC":       {"sol/2013131295/NUEVO", `{"clave": "x"}`, "ruc no tiene 11 dígitos"},
 		"no text":           {"sol/20131312955/MIUSER01", `{"clave": 12345678}`, `"clave" es de otro tipo: se espera un texto`},
 		"another member":    {"sol/20131312955/MIUSER01", `{"mi-clave-secreta": ""}`, "tiene un miembro que no existe"},

@@ -3,7 +3,6 @@
 // most is how many calls are kept.
 const most = 10000
 
-// Calls are kept in the order of their numbers.
 export class Calls {
   #list = []
   #at = new Map() // the call of a number
@@ -51,7 +50,6 @@ export class Calls {
   }
 }
 
-// underWay reports whether a call still waits for its answer; failed, whether it got none, or an error.
 export const underWay = (call) => call.status === 0 && !call.ms
 export const failed = (call) => call.status >= 400 || (call.status === 0 && !underWay(call))
 
@@ -79,7 +77,6 @@ function wordsOf(call) {
   return words.get(call)
 }
 
-// parse reads JSON, or returns null.
 export function parse(text) {
   try {
     return JSON.parse(text)
@@ -94,7 +91,6 @@ export function parameters(call) {
   return { razonSocial, limit, fecha }
 }
 
-// subject is what a call asks about: a RUC, the searched text, a receipt, a date.
 export function subject(call) {
   switch (call.op) {
     case 'consultar':

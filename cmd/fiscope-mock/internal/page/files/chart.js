@@ -1,7 +1,6 @@
 // The rates of a month as two lines.
 import { t } from './text.js'
 
-const width = 720
 const height = 220
 const edge = { left: 52, right: 56, top: 16, bottom: 28 }
 
@@ -13,7 +12,7 @@ function svg(tag, properties, text) {
 }
 
 // chart draws days: {fecha, compra, venta}, of which some have no rate.
-export function chart(days, label) {
+export function chart(days, label, width) {
   const drawn = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label, class: 'chart' })
   const rates = days.flatMap(({ compra, venta }) => compra === undefined ? [] : [compra, venta])
   if (rates.length === 0) {
@@ -43,7 +42,6 @@ export function chart(days, label) {
   return drawn
 }
 
-// niceStep is a distance between the lines of the grid, of which there are 3 to 6.
 function niceStep(range) {
   const wanted = Math.max(range, 0.004) / 4
   const power = 10 ** Math.floor(Math.log10(wanted))

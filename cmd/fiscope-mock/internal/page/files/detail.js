@@ -49,9 +49,6 @@ function facts(call) {
     [t('cost'), number(call.cost)],
     [t('left'), call.matched && call.left >= 0 ? number(call.left) : ''],
     [t('key'), call.key],
-    [t('fault'), call.fault],
-    ['SOL', call.sol && t(`sol_${call.sol}`)],
-    [t('replay'), call.replay && `#${call.replay}`],
     [t('connection'), call.conn && `${call.conn}, ${t(call.reused ? 'reused' : 'fresh')}`],
     ['User-Agent', call.userAgent],
   ]

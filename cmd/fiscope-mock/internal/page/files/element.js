@@ -20,7 +20,6 @@ const failure = h('p', { class: 'announcement failure', role: 'alert' })
 export const announcements = h('div', { class: 'announcements' }, announcement, failure)
 let ends
 
-// announce says what was done.
 export const announce = (text) => say(announcement, text, 4000)
 
 function say(where, text, lasts) {
@@ -44,11 +43,9 @@ export function button(label, act, properties) {
   } }, named(label))
 }
 
-// buttons are those of one thing of a list, and named after it: [key of the text, what to do, properties].
 export const buttons = (name, ...list) => list.filter(Boolean).map(([key, act, properties]) =>
   button(key, act, { 'aria-label': `${t(key)}: ${name}`, class: /^(delete|reset)/.test(key) && 'destroys', ...properties }))
 
-// field is an input with its label.
 export const field = (label, input, hint) => h('label', { class: 'field' }, h('span', {}, named(label)), input, hint && h('small', {}, named(hint)))
 
 // input is a text to fill in; secret is one that is written, and never read.
@@ -58,7 +55,6 @@ export const rucInput = (name, properties) => input(name, { required: true, patt
 
 export const checkbox = (name, label, checked) => h('label', { class: 'check' }, h('input', { type: 'checkbox', name, checked }), label)
 
-// select has options of [value, label].
 export const select = (properties, options, chosen) =>
   h('select', properties, options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)))
 
@@ -104,6 +100,7 @@ export function items(container, list, keyOf, make) {
     const shown = old.get(keyOf(item))
     if (shown && (shown.text === text || isFilledIn(shown.element))) return [keyOf(item), shown]
     const element = make(item)
+    for (const [i, part] of [...element.cells ?? []].entries()) part.dataset.label = container.parentElement.tHead.rows[0].cells[i].textContent
     const at = shown ? controls(shown.element).indexOf(document.activeElement) : -1
     if (at >= 0) {
       shown.element.replaceWith(element)
@@ -140,7 +137,6 @@ export const table = (caption, columns, body, kind = 'rows') => h('table', { cla
 export const head = (kind, ...content) => h('th', { scope: 'row', class: kind }, content)
 export const cell = (kind, ...content) => h('td', { class: kind }, content)
 
-// code is text to copy.
 export function code(text, name) {
   const shown = h('pre', { tabindex: 0, role: 'region', 'aria-label': name }, h('code', {}, text))
   return h('div', { class: 'code' }, shown, button('copy', async () => {

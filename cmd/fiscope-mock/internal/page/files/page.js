@@ -22,19 +22,19 @@ const readEvery = 3000 // milliseconds
 const live = h('p', { class: 'live', role: 'status' })
 const time = h('a', { href: '#reloj', class: 'time' })
 const notices = h('p')
-const main = h('main', { tabindex: -1 })
+const main = h('main', { id: 'contenido', tabindex: -1 })
 const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.id))))))
 const sections = new Map()
 let shown
 let soonTimer
+let connected = true
 let reading = false
 let again = false
 
 document.documentElement.lang = language
 window.addEventListener('token', askToken)
 document.body.replaceChildren(
-  h('a', { href: '#', class: 'skip', onclick(event) { event.preventDefault(); main.focus() } }, t('skip')),
-  h('header', { class: 'top' }, h('h1', {}, 'fiscope-mock'), time, notices, live), nav, main, announcements)
+  h('header', { class: 'top' }, h('a', { href: '#contenido', class: 'skip', onclick(event) { event.preventDefault(); main.focus() } }, t('skip')), h('h1', {}, 'fiscope-mock'), time, notices, live), nav, main, announcements)
 start()
 
 async function start() {
@@ -58,13 +58,12 @@ async function start() {
   fill(calls, session, { live: setLive, came: () => { soonTimer ??= setTimeout(read, 500) } }) // they are followed, seen or not
   window.addEventListener('hashchange', go)
   window.addEventListener('changed', read)
-  setInterval(() => { if (!document.hidden) read() }, readEvery)
+  setInterval(() => { if (connected && !document.hidden) read() }, readEvery)
   go()
 }
 
 const fill = (view, ...told) => sections.get(view).append(h('div', {}, view.make(...told)))
 
-// explain shows why there is nothing to see.
 function explain(key, ...more) {
   nav.hidden = true
   main.replaceChildren(h('section', { class: 'card wide gate' }, h('h2', {}, t(`${key}Title`)), h('p', {}, t(key)), more))
@@ -78,7 +77,6 @@ function askToken() {
   }, 'enter', field('Token', secret('token', { required: true, autocomplete: 'off' }))))
 }
 
-// go shows the view that the address names.
 function go() {
   shown = views.find((view) => `#${view.id}` === location.hash) ?? calls
   for (const [view, section] of sections) section.hidden = view !== shown
@@ -92,7 +90,6 @@ function go() {
   read()
 }
 
-// read brings the header and the view to what the server says now.
 async function read() {
   soonTimer = undefined
   again = reading
@@ -110,7 +107,8 @@ async function read() {
   if (again) read()
 }
 
-function setLive(connected) {
+function setLive(is) {
+  connected = is
   const text = t(connected ? 'live' : 'offline')
   if (live.textContent !== text) live.textContent = text
   live.classList.toggle('offline', !connected)

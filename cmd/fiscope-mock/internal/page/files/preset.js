@@ -39,7 +39,6 @@ close-inside|la conexión cerrada (FIN) dentro de la respuesta
 hang-inside|media respuesta, y después nada
 `)
 
-// presets are the server's list, once it was read.
 export let presets = []
 export const readPresets = async () => { presets = await get('presets') }
 

@@ -28,7 +28,6 @@ export const put = (path, body) => ask('PUT', path, body)
 export const post = (path, body) => ask('POST', path, body)
 export const remove = (path) => ask('DELETE', path)
 
-// segments makes a path of texts that may hold any character.
 export const segments = (...texts) => texts.map(encodeURIComponent).join('/')
 
 const retryAfter = 1000 // milliseconds
@@ -68,7 +67,6 @@ export function follow(listener) {
     })
   }
 
-  // again reads the journal from its start.
   function again() {
     stream.close()
     last = 0

@@ -3,13 +3,10 @@
 import { parameters, parse } from './calls.js'
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`
-// A Go string is written like one of JSON.
 const quoted = (text) => JSON.stringify(String(text ?? ''))
 
 const secrets = { usuarioSol: 'USUARIO_SOL', claveSol: 'CLAVE_SOL' }
-const receiptFields = ['rucEmisor', 'tipoComprobante', 'serie', 'numero', 'rucSolicitante', 'usuarioSol', 'claveSol']
 
-// curl returns the call as a command.
 export function curl(call, origin) {
   const lines = [`curl -sS ${shell(origin + encodeURI(call.path).replaceAll('?', '%3F').replaceAll('#', '%23') + query(call))}`]
   if (call.method !== 'GET' && !(call.method === 'POST' && call.op === 'validar')) lines[0] += ` -X ${shell(call.method)}`
@@ -25,12 +22,11 @@ function query(call) {
   return given.length ? `?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}` : ''
 }
 
-// receipt is the body of a validation as a word of the shell.
 function receipt(call) {
   const body = parse(call.body)
   if (!body) return '@cuerpo.json'
-  const members = receiptFields.filter((name) => name in body).map((name) =>
-    secrets[name] ? `${quoted(name)}: "'"$${secrets[name]}"'"` : `${quoted(name)}: ${JSON.stringify(body[name]).replaceAll("'", `'\\''`)}`)
+  const members = Object.entries(body).map(([name, value]) =>
+    `${quoted(name)}: ${secrets[name] ? `"'"$${secrets[name]}"'"` : JSON.stringify(value).replaceAll("'", `'\\''`)}`)
   return `'{${members.join(', ')}}'`
 }
 

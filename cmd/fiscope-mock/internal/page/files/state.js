@@ -1,12 +1,10 @@
 // What several views show of the server, beside the clock.
 import { get } from './server.js'
 
-// operations are those of the contract, as options of a list.
 export const operations = ['consultar', 'buscar', 'validar', 'tipocambio'].map((op) => [op, op])
 
 export const state = { faults: [], assumptions: [], down: false }
 
-// readState asks for it anew.
 export async function readState() {
   const [faults, sunat, assumptions] = await Promise.all([get('faults'), get('sunat'), get('assumptions')])
   Object.assign(state, { faults, down: sunat.down, assumptions })

@@ -60,7 +60,6 @@ noAnswer|cortada|cut
 underWay|en curso|under way
 today|hoy|today
 replayOf|repite #{n}|repeats #{n}
-sol_accepted|credenciales aceptadas|credentials accepted
 sol_wrong|clave SOL errada|wrong SOL clave
 sol_unknown|usuario desconocido|unknown user
 sol_principal|usuario principal|principal user
@@ -81,9 +80,9 @@ newestOnly|de las 10 000 llamadas más recientes|of the newest 10,000 calls
 newer|{n} nuevas|{n} new
 newer1|1 nueva|1 new
 showMore|Mostrar {n} más (quedan {all})|Show {n} more ({all} left)
-tooMany|Hay {n} más antiguas: filtre para verlas.|There are {n} older ones: filter to see them.
+tooMany|{n} más antiguas: filtre para verlas.|{n} older ones: filter to see them.
 noCalls|Todavía no llegó ninguna llamada|No call has come yet
-firstCall|Haga la primera desde una terminal; aparece aquí al instante:|Make the first one in a terminal; it appears here at once:
+firstCall|Haga la primera desde una terminal:|Make the first one in a terminal:
 ownKey|FISCOPE_API_KEY es una de las claves dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
 request|Petición|Request
 answer|Respuesta|Answer
@@ -93,7 +92,6 @@ noGo|No es ninguna de las cuatro operaciones del SDK.|It is none of the SDK’s 
 goTo|Ver {view}|See {view}
 lasted|Duración|Took
 left|Quedan|Left
-replay|Repite|Repeats
 connection|Conexión|Connection
 reused|reutilizada|reused
 fresh|nueva|new
@@ -102,7 +100,7 @@ whyNothingFound|Respondió bien: ningún nombre contiene ese texto.|Answered wel
 whyValid|Credenciales correctas; el comprobante es válido: {estado}.|The credentials are right; the receipt is valid: {estado}.
 whyNotValid|Credenciales correctas, pero el comprobante no es válido: {estado}. {mensaje}|The credentials are right, but the receipt is not valid: {estado}. {mensaje}
 whyUnderWay|Todavía espera su respuesta.|It still waits for its answer.
-whyNoAnswer|No recibió una respuesta: la conexión terminó antes.|It got no answer: the connection ended before.
+whyNoAnswer|La conexión terminó sin una respuesta.|The connection ended without an answer.
 whyNoRoute|El servicio no tiene esa ruta o ese método.|The service has no such path or method.
 whyNoKey|Falta el encabezado X-API-KEY.|The header X-API-KEY is missing.
 whyUnknownKey|Este servidor no conoce esa clave de API, o la ruta no admite ese método.|This server does not know that API key, or the path does not take that method.
@@ -110,15 +108,15 @@ whyQuota|La cuota del día está agotada.|The day’s quota is spent.
 whyNoTaxpayer|Ningún contribuyente de este servidor tiene ese RUC.|No taxpayer of this server has that RUC.
 whyNoRate|Ese día no tiene tipo de cambio.|That day has no rate.
 whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It is no attempt of the SOL user.
-whyInvalid|La petición no cumple una regla del servicio.|The request breaks a rule of the service.
+whyInvalid|No cumple una regla del servicio.|It breaks a rule of the service.
 whyFailed|El servicio falló.|The service failed.
 whyFault|La falla {name} intervino.|The fault {name} met it.
 whyFaultWhat|La falla {name} intervino: {what}.|The fault {name} met it: {what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
 whySOLWrong|La clave SOL no es correcta.|The SOL clave is not right.
 whySOLWrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
-whySOLNowBlocked|La clave SOL no es correcta, y con este intento el usuario quedó bloqueado hasta el {until}. Hasta entonces se rechaza también la clave correcta.|The SOL clave is not right, and this attempt has blocked the user until {until}. Until then the right clave is refused too.
-whySOLBlocked|El usuario SOL está bloqueado hasta el {until}: se rechaza también la clave correcta.|The SOL user is blocked until {until}: the right clave is refused too.
+whySOLNowBlocked|La clave SOL no es correcta: con este intento el usuario quedó bloqueado hasta el {until}.|The SOL clave is not right: this attempt has blocked the user until {until}.
+whySOLBlocked|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
 whySOLUnknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
 whySOLPrincipal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
 whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa: el cliente la envió otra vez.|It repeats call #{n}, whose answer never came whole: the client sent it again.
@@ -128,7 +126,7 @@ costNothing|No costó ninguna consulta.|It cost no query.
 cuotas|Cuotas|Quotas
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
-usedOf|usadas {used} de {limit}|{used} of {limit} used
+usedOf|usadas {used} de {of}|{used} of {of} used
 neverRefused|Nunca se rechaza por cuota.|Never refused for its quota.
 resetsIn|Se repone en|Begins anew in
 ownKeyMark|la del servidor|the server’s own
@@ -149,7 +147,7 @@ setTime|Poner esta hora|Set this time
 timeInLima|Fecha y hora en Lima|Date and time in Lima
 clockRuns|El reloj avanza.|The clock runs.
 clockFrozen|El reloj está congelado.|The clock is frozen.
-clockMeans|Por este reloj van el día de la cuota, el tipo de cambio de hoy (desde las 17:00), los bloqueos SOL y la hora de cada llamada.|The day of the quota, today’s rate (from 17:00), SOL blocks and the time of each call go by this clock.
+clockMeans|De él dependen la cuota del día, el tipo de cambio de hoy (desde las 17:00) y los bloqueos SOL.|The day’s quota, today’s rate (from 17:00) and SOL blocks go by it.
 fallas|Fallas|Faults
 fault|Falla|Fault
 activeFaults|Fallas puestas|Faults that are set
@@ -172,7 +170,7 @@ times|{n} veces|{n} times
 sunatDown|SUNAT caída|SUNAT down
 sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations are answered with 500, and are no SOL attempts.
 sol|Usuarios SOL|SOL users
-solMeans|Varios intentos errados seguidos bloquean al usuario por un tiempo: BlockAfter y BlockFor, en Supuestos.|Several wrong attempts in a row block the user for a while: BlockAfter and BlockFor, under Assumptions.
+solMeans|BlockAfter intentos errados seguidos bloquean al usuario: vea Supuestos.|BlockAfter wrong attempts in a row block the user: see Assumptions.
 user|Usuario|User
 kind|Tipo|Kind
 principal|principal
@@ -225,7 +223,7 @@ future|futuro|future
 notYet|aún no|not yet
 supuestos|Supuestos|Assumptions
 assumption|Supuesto|Assumption
-assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto. Un cambio rige desde la llamada siguiente.|How this server reads what the contract leaves open. A change holds from the next call on.
+assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto.|How this server reads what the contract leaves open.
 value|Valor|Value
 default|Por defecto|Default
 toDefault|Volver|Back to it
@@ -254,7 +252,6 @@ baseURL|En un programa, la dirección base es la de esta página sin /_mock/.|In
 noData|sin dato|no data
 `)
 
-// t returns a text, with values in the place of {names}.
 export function t(key, values = {}) {
   const [spanish, english = spanish] = texts.get(key) ?? ['']
   return (language === 'es' ? spanish : english).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')

@@ -10,11 +10,9 @@ const day = 24 * hour
 let told = { now: Date.now(), frozen: false, at: performance.now() }
 const listeners = []
 
-// now is the server's time in milliseconds, as far as the page knows it.
 export const now = () => told.now + (told.frozen ? 0 : performance.now() - told.at)
 export const frozen = () => told.frozen
 
-// setClock takes the server's answer to GET or PUT clock.
 export function setClock(clock) {
   told = { now: Date.parse(clock.now), frozen: clock.frozen, at: performance.now() }
   tick()
@@ -34,7 +32,6 @@ function tick() {
 }
 setInterval(tick, second)
 
-// remaining is the time until then, by the server's clock: "7 h 01 min".
 export function remaining(then) {
   const left = Math.max(0, Date.parse(then) - now())
   if (left < minute) return `${Math.ceil(left / second)} s`
@@ -60,7 +57,6 @@ export const momentText = (then) => {
   return limaDate(ms) === limaDate(now()) ? timeText(ms) : laterText(ms)
 }
 
-// clockText is the time of the day in a text of the server, to the millisecond.
 export function clockText(text) {
   const [, time, fraction = ''] = /T([\d:]{8})(?:\.(\d+))?/.exec(text)
   return `${time}.${fraction.slice(0, 3).padEnd(3, '0')}`

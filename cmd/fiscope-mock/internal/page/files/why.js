@@ -3,7 +3,6 @@ import { parse, underWay } from './calls.js'
 import { t } from './text.js'
 import { presetText } from './preset.js'
 
-// why returns sentences: [text, the view to go to, or undefined].
 export function why(call, faults, assumptions) {
   return [...outcome(call, faults, assumptions), ...repeated(call), [cost(call)]].filter(([text]) => text)
 }
@@ -31,13 +30,13 @@ function reason({ op, status, cost, left }) {
 }
 
 function sol(call, assumptions) {
-  const [, fails, allowed] = /(\d+) de (\d+)/.exec(parse(call.answer)?.error ?? '') ?? []
-  const until = /bloqueado (?:.*?)hasta el (\S+ \S+)/.exec(parse(call.answer)?.error ?? '')?.[1]
-  const limits = Object.fromEntries(assumptions.map(({ name, value }) => [name, value]))
+  const [, fails, allowed] = /fallido (\d+) de (\d+)/.exec(call.answer) ?? []
+  const [, until] = /bloqueado .*?hasta el (\S+ \S+)/.exec(call.answer) ?? []
+  const lasts = durationText(assumptions.find(({ name }) => name === 'BlockFor')?.value ?? '')
   const sentence = {
     wrong: () => {
       if (until) return t('whySOLNowBlocked', { until })
-      if (fails) return t('whySOLWrongCount', { fails, allowed, lasts: durationText(limits.BlockFor ?? '') })
+      if (fails) return t('whySOLWrongCount', { fails, allowed, lasts })
       return t('whySOLWrong')
     },
     blocked: () => t('whySOLBlocked', { until: until ?? '…' }),
@@ -47,22 +46,17 @@ function sol(call, assumptions) {
   return [[sentence?.() ?? call.sol, 'sol']]
 }
 
-// durationText writes a duration of Go: "30m0s" is 30 min.
-export const durationText = (text) => text.replace(/(?<=\D)0s$/, '').replace(/(?<=\D)0m$/, '').replace(/h/, ' h ').replace(/m(?!s)/, ' min ').replace(/s$/, ' s').trim()
+const durationText = (text) => text.replace(/(?<!\d)0[ms]/g, '').replace('h', ' h ').replace('m', ' min ').trim()
 
-function success(call, said) {
-  if (call.op === 'validar' && said.estado) {
-    return [t(said.esValido ? 'whyValid' : 'whyNotValid', { estado: said.estado, mensaje: said.mensaje ?? '' }), said.esValido ? undefined : 'comprobantes']
-  }
-  if (call.op === 'buscar') return [t(call.answer.trim() === '[]' ? 'whyNothingFound' : 'whyFine')]
-  return [t('whyFine')]
+function success({ op, answer = '' }, { estado, esValido, mensaje }) {
+  if (op === 'validar' && estado) return [t(esValido ? 'whyValid' : 'whyNotValid', { estado, mensaje }), !esValido && 'comprobantes']
+  return [t(op === 'buscar' && answer.trim() === '[]' ? 'whyNothingFound' : 'whyFine')]
 }
 
-function faultText(call, faults) {
-  const presets = faults.find((fault) => fault.name === call.fault)?.steps.map((step) => step.preset).filter(Boolean) ?? []
-  const name = presets[0] ?? call.fault.replace(/-\d+$/, '')
-  const what = presetText(name)
-  return t(what ? 'whyFaultWhat' : 'whyFault', { name: call.fault, what })
+function faultText({ fault }, faults) {
+  const preset = faults.find(({ name }) => name === fault)?.steps[0].preset ?? fault.replace(/-\d+$/, '')
+  const what = presetText(preset)
+  return t(what ? 'whyFaultWhat' : 'whyFault', { name: fault, what })
 }
 
 function repeated(call) {

@@ -97,7 +97,6 @@ function update() {
   took = performance.now() - began
 }
 
-// draw shows the newest calls that the filter takes.
 function draw() {
   const { shown, sum } = calls.newest(filter, limit, after)
   top = calls.last
@@ -120,7 +119,6 @@ function draw() {
   sumUp(sum)
 }
 
-// sumUp says what the calls are together, and how many newer ones there are than the list has.
 function sumUp(sum) {
   const hint = (text) => h('span', { class: 'hint' }, text)
   summary.replaceChildren(...['calls', 'spent', 'errors'].map((what) => h('span', { class: what === 'errors' && sum.errors > 0 && 'bad' },
@@ -138,7 +136,6 @@ function newRow(call) {
   return row
 }
 
-// fill writes a call into its row.
 function fill(row, call) {
   row.call = call
   const old = row.element.querySelector('button')
@@ -164,7 +161,6 @@ function fill(row, call) {
   if (focused) open.focus()
 }
 
-// marks are what is odd about a call.
 const marks = (call) => [
   call.fault && ['fault', call.fault],
   call.replay && ['replay', t('replayOf', { n: call.replay })],
@@ -185,7 +181,6 @@ function togglePause() {
   update()
 }
 
-// countAfter counts the calls after one, or all for 0.
 function countAfter(n) {
   after = n
   draw()

@@ -19,7 +19,7 @@ export function make() {
     match: { op: (op.value === 'preset' ? shownIn : op.value) || undefined, times: Number(times.value) },
     steps: [{ preset: name }],
   })
-  return [h('div', { class: 'card wide sunat' }, down, h('span', { class: 'hint' }, t('sunatDownMeans'))),
+  return [h('div', { class: 'card wide' }, down, h('small', {}, t('sunatDownMeans'))),
     h('h3', {}, t('activeFaults')), active, none,
     h('div', { class: 'actions' }, button('deleteFaults', () => remove('faults'), { class: 'destroys' })),
     h('h3', {}, t('presets')), h('p', { class: 'hint' }, t('presetsMean')),

@@ -57,7 +57,7 @@ function draw() {
   const name = `${t('tipocambio')}, ${month}`
   const sold = days.flatMap(({ venta }) => venta ?? [])
   const range = sold.length ? t('chartRange', { low: digits(Math.min(...sold)), high: digits(Math.max(...sold)), n: sold.length }) : t('noRates')
-  drawing.replaceChildren(chart(days, `${name}. ${range}`), h('figcaption', { class: 'hint' }, range))
+  drawing.replaceChildren(chart(days, `${name}. ${range}`, Math.min(drawing.clientWidth, 720)), h('figcaption', { class: 'hint' }, range))
   const before = (new Date(days[0].fecha).getUTCDay() + 6) % 7 // days of the week, which begins on Monday
   const cells = [...Array(before).fill(null), ...days, ...Array((14 - (before + days.length) % 7) % 7).fill(null)]
   const weeks = Array.from({ length: Math.ceil(cells.length / 7) }, (_, i) => cells.slice(i * 7, i * 7 + 7))
@@ -73,13 +73,13 @@ const weekday = (length, i) => new Intl.DateTimeFormat(language, { weekday: leng
 
 function cell(day) {
   if (!day) return h('td')
-  const { fecha, compra, venta, why, put: byHand } = day
+  const { fecha, compra, venta, why } = day
   return h('td', {}, h('button', {
-    type: 'button', class: `${venta ? 'rate' : 'none'} ${byHand ? 'put' : ''} ${fecha === limaDate(now()) ? 'today' : ''}`,
+    type: 'button', class: `${venta ? 'rate' : 'none'} ${fecha === limaDate(now()) ? 'today' : ''}`,
     'aria-pressed': String(fecha === chosen), title: why,
-    'aria-label': `${longText(fecha)}: ${why ?? `compra ${digits(compra)}, venta ${digits(venta)}`}`,
     onclick: () => { chosen = fecha; draw() },
-  }, h('b', {}, Number(fecha.slice(8))), h('span', {}, venta ? digits(venta) : short(why))))
+  }, h('b', {}, Number(fecha.slice(8))), h('span', {}, venta ? digits(venta) : short(why)),
+  h('span', { class: 'unseen' }, ` ${longText(fecha)}: ${why ?? `compra ${digits(compra)}, venta ${digits(venta)}`}`)))
 }
 
 function drawDay() {
