@@ -34,7 +34,8 @@ func startBrowser(profile string) (stop func(), err error) {
 		}
 		return func() {}, nil
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile),
+		chromedp.Flag("disable-lcd-text", true)) // letters in grey: pictures of them are smaller
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // which it does not start with
 	}

@@ -63,7 +63,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 					page.press(kb.Tab)
 				}
 				left = js[[]string](page, `[...document.querySelectorAll('a[href], button, input, select, [tabindex]')].filter((element) =>
-					element.checkVisibility() && !element.disabled && element.tabIndex >= 0 && !window.reached.has(element)).map((element) => element.outerHTML.slice(0, 200))`)
+					element.checkVisibility({ checkVisibilityCSS: true }) && !element.disabled && element.tabIndex >= 0 && !window.reached.has(element)).map((element) => element.outerHTML.slice(0, 200))`)
 				if len(left) == 0 {
 					break
 				}

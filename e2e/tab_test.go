@@ -47,9 +47,10 @@ type tab struct {
 
 	mu       sync.Mutex
 	origin   string
-	sent     []string         // requests: method and path
-	faults   []string         // what no use of the page should bring about
-	expected []*regexp.Regexp // faults that are none in this test
+	sent     []string                   // requests: method and path
+	underWay map[network.RequestID]bool // but for the streams
+	faults   []string                   // what no use of the page should bring about
+	expected []*regexp.Regexp           // faults that are none in this test
 }
 
 // open opens an address of the page as a viewer who reads Spanish, in a window of 1280 x 900. At the end of the
@@ -61,7 +62,7 @@ func open(t *testing.T, address string, options ...option) *tab {
 	for _, o := range options {
 		o(&v)
 	}
-	p := &tab{t: t}
+	p := &tab{t: t, underWay: map[network.RequestID]bool{}}
 	ctx, cancel := chromedp.NewContext(browserContext, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
 	ctx, expire := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() {
@@ -129,6 +130,9 @@ func (p *tab) hear(event any) {
 		address, own := strings.CutPrefix(e.Request.URL, p.origin)
 		if own {
 			p.sent = append(p.sent, e.Request.Method+" "+address)
+			if e.Type != network.ResourceTypeEventSource {
+				p.underWay[e.RequestID] = true
+			}
 		} else if !strings.HasPrefix(address, "data:") && !strings.HasPrefix(address, "blob:"+p.origin) {
 			p.fault("from elsewhere: %s", e.Request.URL)
 		}
@@ -136,6 +140,10 @@ func (p *tab) hear(event any) {
 		if e.Response.Status >= 400 {
 			p.fault("answer %d: %s", e.Response.Status, e.Response.URL)
 		}
+	case *network.EventLoadingFinished:
+		delete(p.underWay, e.RequestID)
+	case *network.EventLoadingFailed:
+		delete(p.underWay, e.RequestID)
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning || e.Type == runtime.ConsoleAPICalledTypeAssert {
 			p.fault("console.%s: %s", e.Type, e.Args[0].Value)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,15 +34,16 @@ func (p *tab) show(title string) {
 // settled waits until what the page asked for was answered, but for the stream of calls.
 func (p *tab) settled() {
 	p.t.Helper()
-	js[bool](p, `new Promise((done) => {
-		let seen = -1
-		const look = () => {
-			const now = performance.getEntriesByType('resource').length
-			if (now === seen) done(true)
-			else { seen = now; setTimeout(look, 60) }
+	p.within(patience, func() error {
+		js[bool](p, `new Promise((done) => setTimeout(() => done(true)))`) // what the click has begun is under way
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.underWay) > 0 {
+			return fmt.Errorf("%d requests are under way", len(p.underWay))
 		}
-		look()
-	})`)
+		return nil
+	})
+	js[bool](p, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))`)
 }
 
 // The page speaks the first of its two languages that the browser asks for, and Spanish where it asks for neither.
