@@ -77,7 +77,7 @@ func files(t *testing.T) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := os.ReadFile(name) //nolint:gosec // a file of the package
+		text, err := os.ReadFile(name)
 		found[filepath.ToSlash(name)] = string(text)
 		return err
 	}))

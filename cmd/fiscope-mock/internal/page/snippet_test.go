@@ -1,10 +1,7 @@
 package page_test
 
 import (
-	"encoding/json"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,11 +13,8 @@ import (
 
 // What the page shows of a call as curl and as Go makes the same call again.
 func TestSnippetsMakeTheCallAgain(t *testing.T) {
-	for tool, install := range map[string]string{"node": "Node.js 18 or later", "curl": "curl", "go": "Go"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("install %s to run this test: %v", install, err)
-		}
-	}
+	needs(t, "curl")
+	needs(t, "go")
 	srv := mockserver.New(t)
 	for _, path := range []string{
 		"contribuyentes/20131312955", "contribuyentes/99999999999",
@@ -34,17 +28,9 @@ func TestSnippetsMakeTheCallAgain(t *testing.T) {
 	asked := srv.Requests()
 	require.Len(t, asked, 7)
 
-	journal, err := json.Marshal(asked)
-	require.NoError(t, err)
-	modules := t.TempDir()
-	require.NoError(t, os.CopyFS(modules, os.DirFS("files")))
-	require.NoError(t, os.WriteFile(filepath.Join(modules, "package.json"), []byte(`{"type": "module"}`), 0o600))
-	script := `const { curl, goProgram } = await import(process.argv[3])
-		const calls = JSON.parse(process.argv[1])
-		console.log(JSON.stringify(calls.map((call) => [curl(call, process.argv[2]), goProgram(call, process.argv[2])])))`
 	var snippets [][2]string
-	written := run(t, srv, "node", "--input-type=module", "-e", script, string(journal), srv.URL, "file://"+filepath.ToSlash(filepath.Join(modules, "snippet.js")))
-	require.NoError(t, json.Unmarshal([]byte(written), &snippets))
+	modules(t, srv, `const { curl, goProgram } = await import(files + 'snippet.js')
+		say(calls.map((call) => [curl(call, origin), goProgram(call, origin)]))`, &snippets)
 	require.Len(t, snippets, len(asked))
 
 	commands, bodies, header := "", "", ""
@@ -87,30 +73,4 @@ func withLimit(want, got string) string {
 		got, _, _ = strings.Cut(got, "&limit=")
 	}
 	return got
-}
-
-// call makes a call of the service.
-func call(t *testing.T, srv *mockserver.Server, method, path, body string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/api/"+path, strings.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("X-API-KEY", srv.APIKey)
-	r.Header.Set("Content-Type", "application/json")
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	answer, err := transport.RoundTrip(r)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-}
-
-// run runs a program that has the secrets in its environment, and returns what it says.
-func run(t *testing.T, srv *mockserver.Server, name string, args ...string) string {
-	t.Helper()
-	c := exec.CommandContext(t.Context(), name, args...) //nolint:gosec // the page's own text
-	c.Env = append(os.Environ(), "FISCOPE_API_KEY="+srv.APIKey, "CLAVE_SOL="+mockserver.ClaveSOL, "USUARIO_SOL="+mockserver.UsuarioSOL)
-	var said strings.Builder
-	c.Stderr = &said
-	out, err := c.Output()
-	require.NoError(t, err, said.String())
-	return string(out)
 }

@@ -1,6 +1,5 @@
-// The calls that the page knows: the newest of them, by their number, and what is asked of them.
+// The calls that the page knows: the newest of them, in the order of their numbers.
 
-// most is how many calls are kept.
 const most = 10000
 
 export class Calls {

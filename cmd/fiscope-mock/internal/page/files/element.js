@@ -1,4 +1,4 @@
-// Elements, made without HTML text: whatever came in a call can only be text.
+// Elements, made without HTML: whatever came in a call can only be text.
 import { t } from './text.js'
 
 // h makes an element. A property that begins with "on" is a listener; false, null and undefined leave it out.

@@ -100,7 +100,8 @@ async function read() {
     await shown.refresh?.()
     const active = state.faults.filter((fault) => fault.active).length
     const notice = (text) => h('a', { href: '#fallas', class: 'mark fault' }, text)
-    notices.replaceChildren(state.down ? notice(t('sunatDown')) : '', active ? notice(t(active === 1 ? 'activeFault1' : 'activeFaultsN', { n: active })) : '')
+    const texts = [state.down && t('sunatDown'), active && t(active === 1 ? 'activeFault1' : 'activeFaultsN', { n: active })].filter(Boolean)
+    if (notices.textContent !== texts.join('')) notices.replaceChildren(...texts.map(notice)) // or it would lose the focus
   } catch { // the server is gone: the stream says so, and tries again
   }
   reading = false

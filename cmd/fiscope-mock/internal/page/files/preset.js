@@ -10,7 +10,7 @@ empty-200|estado 200 sin cuerpo
 null-200|estado 200 con null
 error-200|estado 200 con el cuerpo de un error
 success-false-200|estado 200 con success false
-numbers-as-strings|los números y booleanos de la respuesta, como texto
+numbers-as-strings|números y booleanos como texto
 latin-1|la respuesta en ISO-8859-1 en vez de UTF-8
 garbage|estado 200 con bytes sin formato
 truncated|media respuesta, con la longitud de esa mitad
@@ -23,19 +23,19 @@ contradictory-cpe|un comprobante Aceptado que no es válido
 no-rate-limit|sin los encabezados X-RateLimit
 epoch-reset|X-RateLimit-Reset en segundos desde 1970
 strange-quota|encabezados X-RateLimit que no son números
-throttle-as-500|un límite de velocidad como 500, sin Retry-After
-throttle-429|un límite de velocidad como 429, con Retry-After: 1
+throttle-as-500|límite de velocidad: 500 sin Retry-After
+throttle-429|límite de velocidad: 429 con Retry-After: 1
 outage-503|el 503 en HTML de una pasarela, con Retry-After: 120
-ambiguous-401|un 401 sin code: puede ser la clave, la cuota o el usuario SOL
+ambiguous-401|un 401 sin code: clave, cuota o usuario SOL
 redirect|un 307 hacia otro servidor
 sunat-down|un 500, porque SUNAT no responde; no cuenta como intento SOL
 sunat-slow|latencia log-normal con mediana de 4 s
 hang|sin respuesta, hasta que el cliente se va
 slow|el cuerpo en partes de 16 bytes, una cada 200 ms
-reset|la conexión cortada (RST) antes de la respuesta
-reset-inside|la conexión cortada (RST) dentro de la respuesta
-close|la conexión cerrada (FIN) antes de la respuesta
-close-inside|la conexión cerrada (FIN) dentro de la respuesta
+reset|conexión cortada (RST) antes de responder
+reset-inside|conexión cortada (RST) a media respuesta
+close|conexión cerrada (FIN) antes de responder
+close-inside|conexión cerrada (FIN) a media respuesta
 hang-inside|media respuesta, y después nada
 `)
 

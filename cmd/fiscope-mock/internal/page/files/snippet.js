@@ -1,5 +1,5 @@
-// A call as a program would make it, with variables in the place of what is secret: $FISCOPE_API_KEY,
-// $CLAVE_SOL, and $USUARIO_SOL, of whose name the journal keeps the end alone.
+// A call as a program would make it, with variables in the place of keys, claves and users, of whose names the
+// journal keeps the end alone.
 import { parameters, parse } from './calls.js'
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -1,4 +1,4 @@
-// The server's clock, and how times are written: in Lima, which has no other offset than UTC-5.
+// The server's clock, and how times are written: in Lima, always UTC-5.
 import { get } from './server.js'
 import { language, t } from './text.js'
 

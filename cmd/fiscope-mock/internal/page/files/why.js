@@ -1,4 +1,4 @@
-// Why a call ended as it did and what it cost, in plain words, for whoever has not read the contract.
+// Why a call ended as it did and what it cost, in plain words.
 import { parse, underWay } from './calls.js'
 import { t } from './text.js'
 import { presetText } from './preset.js'

@@ -22,7 +22,7 @@ function row({ name, value, default: standard, section, reason }) {
     ? select({ name: 'value', 'aria-label': name, oninput: edited }, [['true', 'true'], ['false', 'false']], value)
     : input('value', { 'aria-label': name, value, oninput: edited })
   return h('tr', { class: value !== standard && 'changed' }, head('', name, h('small', {}, what)),
-    cell('', form(name, async (values) => {
+    cell('', form(null, async (values) => {
       await change(values.value)
       control.blur()
     }, 'save', control)),
