@@ -377,7 +377,7 @@ func TestAdminDocumentSaysWhatIsOpen(t *testing.T) {
 	closed, named := program(t, "-admin-token", token, "-tls"), program(t)
 	paths := strings.NewReplacer("{fingerprint}", "k_00000000", "{name}", "x", "{ruc}", "20131312955", "{usuario}", "x", "{fecha}", "2026-11-20",
 		"{rucEmisor}", "20131312955", "{tipo}", "01", "{serie}", "F001", "{numero}", "1")
-	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // the certificate is another test's
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	send := func(req *http.Request) reply {
 		resp, err := transport.RoundTrip(req)
 		require.NoError(t, err)

@@ -2,10 +2,8 @@ package mockserver
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
-	"time"
 
 	"github.com/fiscope/fiscope"
 )
@@ -45,36 +43,4 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, day.Why)
 	}
 	return success(wireTipoCambio{Compra: day.Compra, Venta: day.Venta, Moneda: "USD", Fecha: day.Fecha, Origen: "SBS"})
-}
-
-// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one; notStored is why none
-// is stored.
-func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, notStored string) string {
-	today := fiscope.FechaEnLima(now)
-	if why := neverRate(fecha); why != "" {
-		return why
-	}
-	published := fecha.Publicacion().Add(delay)
-	switch {
-	case fecha.Compare(today) > 0:
-		return "es una fecha futura; hoy en Lima es " + today.String()
-	case now.Before(published):
-		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
-	}
-	return notStored
-}
-
-// neverRate says why a date can never have a rate, or "".
-func neverRate(fecha fiscope.Fecha) string {
-	if fecha.DiaHabil() {
-		return ""
-	}
-	const advice = "; use el último día hábil anterior"
-	if feriado, ok := fecha.Feriado(); ok {
-		return "es feriado nacional, " + feriado.Nombre + advice
-	}
-	if fecha.Weekday() == time.Saturday {
-		return "es sábado" + advice
-	}
-	return "es domingo" + advice
 }

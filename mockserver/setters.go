@@ -140,7 +140,7 @@ func (s *Server) ChangeUsuarioSOL(ruc, usuario string, change func(*SOL) error) 
 // UsuariosSOL returns the users of the portal with how they stand and without their claves: those of
 // [RUCSolicitante] first, then by RUC and name.
 func (s *Server) UsuariosSOL() []SOLStatus {
-	return s.data.Load().sol.list(s.clock.Now())
+	return s.data.Load().sol.list(s.clock.Now(), RUCSolicitante)
 }
 
 // DeleteUsuarioSOL takes a user of the portal away, with its attempts and its block.

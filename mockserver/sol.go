@@ -129,8 +129,8 @@ type SOLStatus struct {
 	SOLState
 }
 
-// list returns the users with how they stand: those of RUCSolicitante first, then by RUC and name.
-func (s *sol) list(now time.Time) []SOLStatus {
+// list returns the users with how they stand: those of one RUC first, then by RUC and name.
+func (s *sol) list(now time.Time, first string) []SOLStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	us := make([]SOLStatus, 0, len(s.users))
@@ -138,13 +138,15 @@ func (s *sol) list(now time.Time) []SOLStatus {
 		us = append(us, SOLStatus{id, u.principal, u.state(now)})
 	}
 	slices.SortFunc(us, func(a, b SOLStatus) int {
-		switch own := a.RUC == RUCSolicitante; {
-		case own == (b.RUC == RUCSolicitante):
-			return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario))
-		case own:
+		switch {
+		case a.RUC == b.RUC:
+			return cmp.Compare(a.Usuario, b.Usuario)
+		case a.RUC == first:
 			return -1
+		case b.RUC == first:
+			return 1
 		}
-		return 1
+		return cmp.Compare(a.RUC, b.RUC)
 	})
 	return us
 }

@@ -100,22 +100,6 @@ func (s *tiposCambio) restore(fecha fiscope.Fecha) {
 	delete(s.over, fecha)
 }
 
-// TipoCambioDelDia is how a server answers for a day now.
-type TipoCambioDelDia struct {
-	TipoCambio        // Compra and Venta are "" where it has no rate
-	Why        string // in Spanish, why it has none, as the 404 says it (docs/contrato.md, 4.4); "" where it has one
-	Put        bool   // the day's rate was put over the default series, or taken out of it
-}
-
-// delDia returns how a day is answered for at an instant.
-func (s *tiposCambio) delDia(fecha fiscope.Fecha, now time.Time, delay time.Duration) TipoCambioDelDia {
-	r, put, why := s.of(fecha)
-	if why = withoutRate(fecha, now, delay, why); why != "" {
-		r = rate{}
-	}
-	return TipoCambioDelDia{TipoCambio{fecha.String(), r.compra, r.venta}, why, put}
-}
-
 // change leaves days without a rate and then puts rates, both checked, in one step.
 func (s *tiposCambio) change(without []string, put []TipoCambio) {
 	s.mu.Lock()

@@ -43,6 +43,7 @@ type api struct {
 	Config
 	mux      *http.ServeMux
 	instance string // another one in each process
+	encoded  encoded
 }
 
 // New returns the handler of everything under Prefix.
@@ -78,6 +79,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if p := a.Door.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
 		a.refuse(w, p)
+		return
+	}
+	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
+		w.Header().Set("Location", Prefix)
+		w.WriteHeader(http.StatusTemporaryRedirect)
 		return
 	}
 	// The mux would answer another writing of a path with a redirect, in English.

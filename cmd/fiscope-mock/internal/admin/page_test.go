@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +25,14 @@ func TestWhoGetsThePage(t *testing.T) {
 		got := r.do("GET", "", "", "Accept", accept)
 		assert.Equal(t, page, got.body == "page", accept)
 		assert.Equal(t, "Accept", got.header.Get("Vary"), "a cache knows both")
+	}
+	for accept, status := range map[string]int{"text/html": 307, "*/*": 404} { // without its slash, as people type it
+		req := httptest.NewRequest(http.MethodGet, "/_mock", nil)
+		req.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		r.api.ServeHTTP(w, req)
+		assert.Equal(t, status, w.Code)
+		assert.Equal(t, status == 307, w.Header().Get("Location") == "/_mock/")
 	}
 	assert.NotEqual(t, "page", r.do("GET", "clock", "", "Accept", "text/html").body)
 	assert.Equal(t, 405, r.do("POST", "", "{}", "Accept", "text/html").status)

@@ -92,8 +92,10 @@ func TestPollEndsWithTheServer(t *testing.T) {
 		got := make(chan reply)
 		go func() { got <- r.do("GET", "requests/poll?timeout=5m", "") }()
 		synctest.Wait()
+		began := time.Now()
 		r.end()
 		(<-got).isProblem(t, 503, codeEnding, "cerrando")
+		assert.Zero(t, time.Since(began))
 	})
 }
 

@@ -3,9 +3,7 @@ package admin
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -46,7 +44,7 @@ func (a *api) streamRequests(r *http.Request) (any, error) {
 		ctx, stop := s.open(r.Context())
 		defer stop()
 		s.b.WriteString(streamRetry)
-		s.event("hello", "", hello{a.instance, a.Mock.Revision()})
+		s.event("hello", "", asLine(hello{a.instance, a.Mock.Revision()}))
 		a.follow(ctx, &s, q)
 	}), nil
 }
@@ -80,11 +78,11 @@ func (a *api) follow(ctx context.Context, s *stream, q query) {
 			switch {
 			case c.Request != nil:
 				c.Request.Time = c.Request.Time.In(fiscope.Lima)
-				s.event("request", id, c.Request)
+				s.event("request", id, a.encoded.of(c.Request))
 			case q.filter.Key != "": // whose own part it was
-				s.event("cleared", id, cleared{})
+				s.event("cleared", id, asLine(cleared{}))
 			default:
-				s.event("cleared", id, cleared{c.Key})
+				s.event("cleared", id, asLine(cleared{c.Key}))
 			}
 		}
 		if len(changes) > 0 && (!s.flush() || !pause(ctx, streamPause)) {
@@ -129,14 +127,13 @@ func (s *stream) open(ctx context.Context) (context.Context, context.CancelFunc)
 	}
 }
 
-func (s *stream) event(name, id string, data any) {
+// event writes an event, whose data are a line.
+func (s *stream) event(name, id string, data []byte) {
 	if id != "" {
-		fmt.Fprintf(&s.b, "id: %s\n", id)
+		s.b.WriteString("id: " + id + "\n")
 	}
-	fmt.Fprintf(&s.b, "event: %s\ndata: ", name)
-	e := json.NewEncoder(&s.b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(data) // plain members on one line: cannot fail
+	s.b.WriteString("event: " + name + "\ndata: ")
+	s.b.Write(data)
 	s.b.WriteByte('\n')
 }
 

@@ -167,6 +167,9 @@ func TestAStreamShowsWhatTheJournalShows(t *testing.T) {
 		r := start(t, mockserver.WithClock(func() time.Time { return time.Date(2026, 11, 21, 3, 30, 0, 0, time.UTC) }))
 		r.validate("s3creta", mockserver.ClaveSOL)
 		r.call("/api/contribuyentes/llave-de-otro", "s3creta")
+		early := r.watch("")
+		early.hello()
+		early.words(2) // which nobody knew to hold a key
 		require.NoError(t, r.mock.PutKey("llave-de-otro", 5))
 		var j struct{ Requests []json.RawMessage }
 		r.ok(&j, "GET", "requests", "")
