@@ -103,7 +103,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 		page.find("heading", exactly("Todavía no llegó ninguna llamada"))
 		page.photograph("vacía")
 		assert.Empty(t, page.violations(script))
-		gate := open(t, start(t, "-admin-token", "un-token-largo-de-prueba").page(""))
+		gate := open(t, start(t, "-admin-token", "un-token-largo-de-prueba").page(""), apart)
 		gate.find("button", exactly("Entrar"))
 		gate.photograph("token")
 		assert.Empty(t, gate.violations(script))

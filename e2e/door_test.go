@@ -14,7 +14,7 @@ func TestAToken(t *testing.T) {
 	t.Parallel()
 	const token = "un-token-largo-de-prueba"
 	srv := start(t, "-admin-token", token)
-	page := open(t, srv.page("sol"))
+	page := open(t, srv.page("sol"), apart)
 	page.expect(`\b401\b.*session`)
 	page.find("heading", exactly("Token de administración"))
 	page.gone("link", exactly("Llamadas"))

@@ -27,7 +27,7 @@ type viewer struct {
 	dark          bool
 	width, height int64   // in CSS pixels
 	scale         float64 // device pixels in one of them
-	script        string  // run before the page's own
+	apart         bool    // with cookies of its own
 }
 
 // option changes a viewer.
@@ -37,10 +37,13 @@ func dark(v *viewer)    { v.dark = true }
 func narrow(v *viewer)  { v.width, v.height = 390, 844 }
 func english(v *viewer) { v.languages = "en-GB,en" }
 
+// apart has cookies of its own, which takes a while to begin: those of a host are sent to all of its ports.
+func apart(v *viewer) { v.apart = true }
+
 // zoomed is a window of 1280 pixels at 200 %.
 func zoomed(v *viewer) { v.width, v.height, v.scale = 640, 450, 2 }
 
-// tab is the page in a window of its own, with cookies of its own.
+// tab is the page as one viewer sees it.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -63,7 +66,11 @@ func open(t *testing.T, address string, options ...option) *tab {
 		o(&v)
 	}
 	p := &tab{t: t, underWay: map[network.RequestID]bool{}}
-	ctx, cancel := chromedp.NewContext(browserContext, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.hear))
+	contexts := []chromedp.ContextOption{chromedp.WithListener(p.hear)}
+	if v.apart {
+		contexts = append(contexts, chromedp.WithNewBrowserContext())
+	}
+	ctx, cancel := chromedp.NewContext(browserContext, contexts...)
 	ctx, expire := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() {
 		p.mu.Lock()
