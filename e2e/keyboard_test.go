@@ -92,9 +92,7 @@ func TestTheCallsByKeys(t *testing.T) {
 			return nil
 		})
 	}
-	page.press("/")
-	has("searchbox", exactly("Filtrar"))
-	for range 20 {
+	for range 40 {
 		if _, name := page.focused(); like("^consultar 20131312957")(name) {
 			break
 		}

@@ -73,7 +73,9 @@ func (c *call) readBody() ([]byte, error) {
 	if !c.wasRead {
 		c.wasRead = true
 		c.body, c.bodyErr = io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, bodyMost))
-		c.redacted = redact.Body(c.r.Header.Get("Content-Type"), len(c.body))
+		if len(c.body) > 0 {
+			c.redacted = redact.Body(c.r.Header.Get("Content-Type"), len(c.body))
+		}
 	}
 	return c.body, c.bodyErr
 }

@@ -13,7 +13,8 @@ import (
 //go:embed openapi-admin.yaml
 var openAPI []byte
 
-// handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else.
+// handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else. A browser at
+// the base URL, which is what the program says first, is led to the page.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{
 		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(), Log: log, Ending: r.ending, Door: door,
@@ -25,6 +26,10 @@ func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Han
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == strings.TrimSuffix(admin.Prefix, "/") || strings.HasPrefix(q.URL.Path, admin.Prefix) {
 			api.ServeHTTP(w, q)
+			return
+		}
+		if q.URL.Path == "/" && q.Method == http.MethodGet && admin.WantsPage(q) {
+			http.Redirect(w, q, admin.Prefix, http.StatusTemporaryRedirect)
 			return
 		}
 		service.ServeHTTP(w, q)

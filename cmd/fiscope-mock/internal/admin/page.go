@@ -10,9 +10,9 @@ import (
 // pagePrefix is where the files of the page lie.
 const pagePrefix = Prefix + "page/"
 
-// wantsPage reports whether a request for the list is answered with the page: it names text/html in its Accept, and
-// wants it no less than plain text. "*/*", as curl sends it, names nothing.
-func wantsPage(r *http.Request) bool {
+// WantsPage reports whether a request is a browser's, who is answered with the page in the place of the list: it names
+// text/html in its Accept, and wants it no less than plain text. "*/*", as curl sends it, names nothing.
+func WantsPage(r *http.Request) bool {
 	html, plain, exactness := 0.0, 0.0, 0 // of the range that plain is of: the most exact one counts
 	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		media, parameters, err := mime.ParseMediaType(element)
@@ -38,5 +38,5 @@ func wantsPage(r *http.Request) bool {
 // isOfPage reports whether a request is for the page or one of its files, which hold no secret.
 func (a *api) isOfPage(r *http.Request) bool {
 	path := r.URL.Path
-	return a.Page != nil && (strings.HasPrefix(path, pagePrefix) || (path == Prefix || path+"/" == Prefix) && wantsPage(r))
+	return a.Page != nil && (strings.HasPrefix(path, pagePrefix) || (path == Prefix || path+"/" == Prefix) && WantsPage(r))
 }

@@ -25,3 +25,16 @@ func TestCallsAreBounded(t *testing.T) {
 	assert.Equal(t, got.Kept, got.Spent)
 	assert.Equal(t, 10, got.After)
 }
+
+// A list that stands still shows no newer call whatever is filtered, and what they are together grows.
+func TestCallsUpToOne(t *testing.T) {
+	var got struct{ Shown, All, Calls int }
+	modules(t, mockserver.New(t), `const { Calls } = await import(files + 'calls.js')
+		const kept = new Calls()
+		for (let n = 1; n <= 9; n++) kept.put({ n, op: 'consultar', path: '', matched: true, status: 200, cost: 1 })
+		const { shown, sum } = kept.newest({ text: '', op: '', kind: '' }, 2, 1, 6)
+		say({ Shown: shown[0].n, All: sum.all, Calls: sum.calls })`, &got)
+	assert.Equal(t, 6, got.Shown)
+	assert.Equal(t, 6, got.All)
+	assert.Equal(t, 8, got.Calls)
+}

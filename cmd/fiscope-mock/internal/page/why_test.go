@@ -43,6 +43,9 @@ func TestWhy(t *testing.T) {
 		{"a fault", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.Outage503)
 		}, "GET", "contribuyentes/20131312955", "", []string{"La falla outage-503-1 intervino: el 503 en HTML", "Costó 1"}, "fallas"},
+		{"a fault in an answer of 200", func() {
+			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.EpochReset)
+		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 intervino", "Costó 1"}, "fallas"},
 		{"the quota spent", func() { require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 1000)) }, "GET", "contribuyentes/20131312955", "", []string{"La cuota del día está agotada", "El servidor dijo", "No costó"}, "cuotas"},
 	}
 	for _, c := range cases {

@@ -30,16 +30,18 @@ export class Calls {
     this.dropped = true
   }
 
-  // newest returns the calls that a filter takes, the newest first: at most so many, and what all of them
-  // are together.
-  newest(filter, limit, after) {
+  // newest returns the calls up to one that a filter takes, the newest first: at most so many; how many there
+  // are; and what all after another one are together.
+  newest(filter, limit, after, upTo = Infinity) {
     const shown = []
     const sum = { calls: 0, spent: 0, errors: 0, all: 0 }
     for (let i = this.#list.length - 1; i >= 0; i--) {
       const call = this.#list[i]
       if (!takes(filter, call)) continue
-      sum.all++
-      if (shown.length < limit) shown.push(call)
+      if (call.n <= upTo) {
+        sum.all++
+        if (shown.length < limit) shown.push(call)
+      }
       if (call.n <= after) continue
       sum.calls++
       sum.spent += call.cost

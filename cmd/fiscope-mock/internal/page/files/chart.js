@@ -1,5 +1,4 @@
 // The rates of a month as two lines.
-import { t } from './text.js'
 
 const height = 220
 const edge = { left: 52, right: 56, top: 16, bottom: 28 }
@@ -11,14 +10,10 @@ function svg(tag, properties, text) {
   return element
 }
 
-// chart draws days: {fecha, compra, venta}, of which some have no rate.
+// chart draws days: {fecha, compra, venta}, of which some, but not all, have no rate.
 export function chart(days, label, width) {
   const drawn = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label, class: 'chart' })
   const rates = days.flatMap(({ compra, venta }) => compra === undefined ? [] : [compra, venta])
-  if (rates.length === 0) {
-    drawn.append(svg('text', { x: width / 2, y: height / 2, 'text-anchor': 'middle' }, t('noRates')))
-    return drawn
-  }
   const step = niceStep(Math.max(...rates) - Math.min(...rates))
   const low = Math.floor(Math.min(...rates) / step) * step
   const high = Math.max(Math.ceil(Math.max(...rates) / step) * step, low + step)
@@ -34,7 +29,7 @@ export function chart(days, label, width) {
   })
   for (const name of ['compra', 'venta']) {
     const points = days.flatMap((day, i) => day[name] === undefined ? [] : [[x(i), y(day[name])]])
-    drawn.append(svg('polyline', { points: points.map((point) => point.join(',')).join(' '), class: `line ${name}` }),
+    drawn.append(svg('polyline', { points: points.map((point) => point.join(',')).join(' '), class: name }),
       ...points.map(([cx, cy]) => svg('circle', { cx, cy, r: 2.5, class: name })))
     const [endX, endY] = points.at(-1)
     drawn.append(svg('text', { x: endX + 8, y: endY + 4, class: name }, name))

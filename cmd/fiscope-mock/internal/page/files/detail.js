@@ -27,7 +27,7 @@ export function callDetail(call, close) {
 
 function program(call) {
   const text = goProgram(call, location.origin)
-  return [h('h3', {}, t('asGo')), text ? code(text, t('asGo')) : h('p', { class: 'hint' }, t('noGo'))]
+  return text ? [h('h3', {}, t('asGo')), code(text, t('asGo'))] : []
 }
 
 // pretty indents what is JSON, and leaves its numbers as they are written: 3.750 stays 3.750.

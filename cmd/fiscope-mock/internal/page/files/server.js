@@ -50,7 +50,10 @@ export function follow(listener) {
       listener.live(true)
       if (!restarted) return
       listener.cleared()
-      if (last > 0) again() // it began there, in another journal
+      if (last === 0) return
+      stream.close() // it began there, in another journal
+      last = 0
+      open()
     })
     stream.addEventListener('request', (event) => {
       last = Number(event.lastEventId)
@@ -67,19 +70,13 @@ export function follow(listener) {
     })
   }
 
-  function again() {
-    stream.close()
-    last = 0
-    open()
-  }
-
   // retry asks for the session first, which is always answered: with no connection, or without the token,
   // a stream would only fail.
   async function retry() {
     try {
       const session = await get('session')
       if (session.token) return window.dispatchEvent(new Event('token'))
-      open()
+      if (!asleep) open()
     } catch {
       timer = setTimeout(retry, retryAfter)
     }

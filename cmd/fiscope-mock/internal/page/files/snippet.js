@@ -1,15 +1,18 @@
 // A call as a program would make it, with variables in the place of keys, claves and users, of whose names the
 // journal keeps the end alone.
-import { parameters, parse } from './calls.js'
+import { parameters, parse, subject } from './calls.js'
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 const quoted = (text) => JSON.stringify(String(text ?? ''))
 
 const secrets = { usuarioSol: 'USUARIO_SOL', claveSol: 'CLAVE_SOL' }
 
+// curlOf is curl for a server, whose certificate nobody knows where it has one: it was made at its start.
+export const curlOf = (origin) => origin.startsWith('https:') ? 'curl -k' : 'curl'
+
 export function curl(call, origin) {
-  const lines = [`curl -sS ${shell(origin + encodeURI(call.path).replaceAll('?', '%3F').replaceAll('#', '%23') + query(call))}`]
-  if (call.method !== 'GET' && !(call.method === 'POST' && call.op === 'validar')) lines[0] += ` -X ${shell(call.method)}`
+  const lines = [`${curlOf(origin)} -sS ${shell(origin + encodeURI(call.path).replaceAll('?', '%3F').replaceAll('#', '%23') + query(call))}`]
+  if (call.method !== 'GET' && !(call.method === 'POST' && call.op === 'validar')) lines[0] += call.method === 'HEAD' ? ' -I' : ` -X ${shell(call.method)}`
   lines.push('-H "X-API-KEY: $FISCOPE_API_KEY"')
   if (call.op === 'validar' && call.method === 'POST') {
     lines.push("-H 'Content-Type: application/json'", `-d ${receipt(call)}`)
@@ -30,11 +33,9 @@ function receipt(call) {
   return `'{${members.join(', ')}}'`
 }
 
-const kinds = { '01': 'fiscope.TipoFactura', '03': 'fiscope.TipoBoleta', '07': 'fiscope.TipoNotaCredito', '08': 'fiscope.TipoNotaDebito' }
-
 // What the SDK is asked, by operation: the lines before the question, and the question.
 const questions = {
-  consultar: (call) => [[], `client.Contribuyentes.Consultar(ctx, ${quoted(call.ruc || call.path.slice(call.path.lastIndexOf('/') + 1))})`],
+  consultar: (call) => [[], `client.Contribuyentes.Consultar(ctx, ${quoted(subject(call))})`],
   buscar(call) {
     const { razonSocial, limit } = parameters(call)
     const limite = /^\d+$/.test(limit) ? `, Limite: ${Number(limit)}` : ''
@@ -45,7 +46,7 @@ const questions = {
     return [[
       'comprobante := fiscope.Comprobante{',
       `\tRUCEmisor: ${quoted(body.rucEmisor)},`,
-      `\tTipo:      ${kinds[body.tipoComprobante] ?? quoted(body.tipoComprobante)},`,
+      `\tTipo:      ${quoted(body.tipoComprobante)},`,
       `\tSerie:     ${quoted(body.serie)},`,
       `\tNumero:    ${Number.isInteger(body.numero) ? body.numero : 0},`,
       '}',
@@ -68,7 +69,8 @@ const questions = {
 export function goProgram(call, origin) {
   if (!questions[call.op]) return ''
   const [before, question] = questions[call.op](call)
-  return `package main
+  return `${origin.startsWith('https:') ? `// SSL_CERT_FILE=ca.pem, from ${origin}/_mock/ca.pem
+` : ''}package main
 
 import (
 	"context"

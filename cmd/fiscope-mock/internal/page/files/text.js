@@ -31,7 +31,6 @@ edit|Editar|Edit
 delete|Borrar|Delete
 action|Acciones|Actions
 state|Estado|State
-days|{n} días|{n} days
 elevenDigits|11 dígitos|11 digits
 writtenOnly|No se vuelve a mostrar.|It is not shown again.
 found|Resultados: {n}|Results: {n}
@@ -82,13 +81,13 @@ newer1|1 nueva|1 new
 showMore|Mostrar {n} más (quedan {all})|Show {n} more ({all} left)
 tooMany|{n} más antiguas: filtre para verlas.|{n} older ones: filter to see them.
 noCalls|Todavía no llegó ninguna llamada|No call has come yet
+notKept|El diario no guarda llamadas: inicie el servidor sin -journal 0|The journal keeps no calls: start the server without -journal 0
 firstCall|Haga la primera desde una terminal:|Make the first one in a terminal:
 ownKey|FISCOPE_API_KEY es una de las claves dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
 request|Petición|Request
 answer|Respuesta|Answer
 asCurl|Como curl|As curl
 asGo|Como Go|As Go
-noGo|No es ninguna de las cuatro operaciones del SDK.|It is none of the SDK’s four operations.
 goTo|Ver {view}|See {view}
 lasted|Duración|Took
 left|Quedan|Left
@@ -110,15 +109,14 @@ whyNoRate|Ese día no tiene tipo de cambio.|That day has no rate.
 whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It is no attempt of the SOL user.
 whyInvalid|No cumple una regla del servicio.|It breaks a rule of the service.
 whyFailed|El servicio falló.|The service failed.
-whyFault|La falla {name} intervino.|The fault {name} met it.
-whyFaultWhat|La falla {name} intervino: {what}.|The fault {name} met it: {what}.
+whyFault|La falla {name} intervino{what}.|The fault {name} met it{what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
-whySOLWrong|La clave SOL no es correcta.|The SOL clave is not right.
-whySOLWrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
-whySOLNowBlocked|La clave SOL no es correcta: con este intento el usuario quedó bloqueado hasta el {until}.|The SOL clave is not right: this attempt has blocked the user until {until}.
-whySOLBlocked|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
-whySOLUnknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
-whySOLPrincipal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
+whySOL_wrong|La clave SOL no es correcta.|The SOL clave is not right.
+whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
+whySOL_wrongLast|La clave SOL no es correcta: con este intento el usuario quedó bloqueado hasta el {until}.|The SOL clave is not right: this attempt has blocked the user until {until}.
+whySOL_blocked|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
+whySOL_unknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
+whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
 whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa: el cliente la envió otra vez.|It repeats call #{n}, whose answer never came whole: the client sent it again.
 costOne|Costó 1 consulta.|It cost 1 query.
 costOneLeft|Costó 1 consulta; quedaron {left}.|It cost 1 query; {left} were left.
@@ -127,7 +125,6 @@ cuotas|Cuotas|Quotas
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
 usedOf|usadas {used} de {of}|{used} of {of} used
-neverRefused|Nunca se rechaza por cuota.|Never refused for its quota.
 resetsIn|Se repone en|Begins anew in
 ownKeyMark|la del servidor|the server’s own
 leave1|Dejar 1|Leave 1
@@ -162,7 +159,7 @@ release|Soltar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
 presetsMean|Un clic pone la falla, con esta operación y frecuencia.|One click sets the fault, with this operation and frequency.
-opOfPreset|La de cada falla|That of each preset
+opOfPreset|La de cada una|Each its own
 howOften|Frecuencia|How often
 always|Siempre|Always
 once|Una vez|Once

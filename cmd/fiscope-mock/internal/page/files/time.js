@@ -1,11 +1,10 @@
 // The server's clock, and how times are written: in Lima, always UTC-5.
 import { get } from './server.js'
-import { language, t } from './text.js'
+import { language } from './text.js'
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
-const day = 24 * hour
 
 let told = { now: Date.now(), frozen: false, at: performance.now() }
 const listeners = []
@@ -37,8 +36,7 @@ export function remaining(then) {
   if (left < minute) return `${Math.ceil(left / second)} s`
   const whole = Math.floor(left / minute)
   if (whole < 60) return `${whole} min`
-  if (left < 2 * day) return `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`
-  return t('days', { n: Math.floor(left / day) })
+  return `${Math.floor(whole / 60)} h ${String(whole % 60).padStart(2, '0')} min`
 }
 
 const format = (options) => {

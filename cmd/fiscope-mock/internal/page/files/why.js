@@ -16,7 +16,7 @@ function outcome(call, faults, assumptions) {
   if (!call.matched && call.status !== 401 && !call.op) return [[t('whyNoRoute')], ...told]
   if (!call.matched) return [[t(call.key ? 'whyUnknownKey' : 'whyNoKey'), 'cuotas'], ...told]
   if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...told]
-  if (call.status < 300) return [success(call, said), ...fault]
+  if (call.status < 300) return [...fault, fault.length && call.op !== 'validar' ? [''] : success(call, said)]
   if (fault.length) return [...fault, ...told]
   return [reason(call), ...told]
 }
@@ -33,17 +33,8 @@ function sol(call, assumptions) {
   const [, fails, allowed] = /fallido (\d+) de (\d+)/.exec(call.answer) ?? []
   const [, until] = /bloqueado .*?hasta el (\S+ \S+)/.exec(call.answer) ?? []
   const lasts = durationText(assumptions.find(({ name }) => name === 'BlockFor')?.value ?? '')
-  const sentence = {
-    wrong: () => {
-      if (until) return t('whySOLNowBlocked', { until })
-      if (fails) return t('whySOLWrongCount', { fails, allowed, lasts })
-      return t('whySOLWrong')
-    },
-    blocked: () => t('whySOLBlocked', { until: until ?? '…' }),
-    unknown: () => t('whySOLUnknown'),
-    principal: () => t('whySOLPrincipal'),
-  }[call.sol]
-  return [[sentence?.() ?? call.sol, 'sol']]
+  const more = call.sol === 'wrong' ? (until && 'Last') || (fails && 'Count') || '' : ''
+  return [[t(`whySOL_${call.sol}${more}`, { fails, allowed, lasts, until }) || call.sol, 'sol']]
 }
 
 const durationText = (text) => text.replace(/(?<!\d)0[ms]/g, '').replace('h', ' h ').replace('m', ' min ').trim()
@@ -56,7 +47,7 @@ function success({ op, answer = '' }, { estado, esValido, mensaje }) {
 function faultText({ fault }, faults) {
   const preset = faults.find(({ name }) => name === fault)?.steps[0].preset ?? fault.replace(/-\d+$/, '')
   const what = presetText(preset)
-  return t(what ? 'whyFaultWhat' : 'whyFault', { name: fault, what })
+  return t('whyFault', { name: fault, what: what && `: ${what}` })
 }
 
 function repeated(call) {

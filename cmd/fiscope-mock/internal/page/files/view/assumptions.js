@@ -27,5 +27,5 @@ function row({ name, value, default: standard, section, reason }) {
       control.blur()
     }, 'save', control)),
     cell('', h('code', {}, standard), value !== standard && buttons(name, ['toDefault', () => change(standard)])),
-    cell('', section), cell('', why))
+    cell('fixed', section), cell('', why))
 }

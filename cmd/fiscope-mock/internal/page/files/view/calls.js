@@ -2,7 +2,8 @@
 import { arrange, button, cell, code, field, h, input, select, table } from '../element.js'
 import { Calls, failed, subject, underWay } from '../calls.js'
 import { callDetail } from '../detail.js'
-import { follow, remove } from '../server.js'
+import { follow, get, remove } from '../server.js'
+import { curlOf } from '../snippet.js'
 import { operations } from '../state.js'
 import { number, t } from '../text.js'
 import { clockText } from '../time.js'
@@ -32,20 +33,21 @@ const pill = button('', showNewest, { class: 'pill' })
 const more = button('', showMore, { class: 'more' })
 const tooMany = h('p', { class: 'hint more' })
 const detail = h('section', { class: 'detail', id: 'detail', 'aria-label': t('call'), hidden: true })
-const search = input('text', { type: 'search', placeholder: t('filterHint'), oninput: refilter, 'aria-keyshortcuts': '/' })
+const search = input('text', { type: 'search', placeholder: t('filterHint'), oninput: refilter })
 const pause = button('pause', togglePause, { 'aria-pressed': 'false' })
 const from = button('countFromHere', () => countAfter(after ? 0 : calls.last))
 const columns = ['time', 'op', 'subject', 'status', 'ms number', 'cost number', 'marks', 'key']
 const list = h('div', { class: 'list' }, table('llamadas', columns, body, 'calls'), more, tooMany)
+const nothing = h('h2', {}, t('noCalls'))
 let empty
 
 // make begins to follow the calls; told.live and told.came say that it does, and that some came.
 export function make({ defaultKey }, told) {
   const kinds = ['', 'ok', 'error', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`)])
-  empty = h('div', { class: 'empty' }, h('h2', {}, t('noCalls')), h('p', {}, t('firstCall')),
-    code(`curl -H "X-API-KEY: ${defaultKey ? 'clave-de-prueba' : '$FISCOPE_API_KEY'}" ${location.origin}/api/contribuyentes/20131312955`, t('asCurl')),
+  empty = h('div', { class: 'empty' }, nothing, h('p', {}, t('firstCall')),
+    code(`${curlOf(location.origin)} -H "X-API-KEY: ${defaultKey ? 'clave-de-prueba' : '$FISCOPE_API_KEY'}" ${location.origin}/api/contribuyentes/20131312955`, t('asCurl')),
     h('p', { class: 'hint' }, t(defaultKey ? 'baseURL' : 'ownKey')))
-  document.addEventListener('keydown', shortcut)
+  document.addEventListener('keydown', ({ key }) => { if (key === 'Escape' && opened && !detail.closest('[hidden]')) close() })
   window.addEventListener('scroll', () => {
     scrolled = window.scrollY > 40
     if (top < calls.last && !held()) draw()
@@ -72,16 +74,23 @@ export function make({ defaultKey }, told) {
     h('div', { class: 'split' }, h('div', {}, list, empty), detail)]
 }
 
+// refresh says why there are no calls where the journal has room for none.
+export async function refresh() {
+  if (calls.size > 0) return
+  const { requests, dropped } = await get('requests?limit=1')
+  nothing.textContent = t(requests.length === 0 && dropped > 0 ? 'notKept' : 'noCalls')
+}
+
 function cleared(key) {
   calls.clear(key)
   changed.clear()
-  if (calls.size === 0) after = 0
+  if (calls.size === 0) after = top = 0
   if (opened && !calls.of(opened.n)) close()
   draw()
 }
 
 // held reports whether the list stands still: whoever looks at something keeps it before the eyes.
-const held = () => paused || opened !== null || scrolled
+const held = () => paused || (scrolled && top > 0)
 
 // update brings what came since the last time to the document, at once.
 function update() {
@@ -92,14 +101,14 @@ function update() {
     if (opened?.n === n) show(call)
   }
   changed.clear()
-  if (held() && top > 0) sumUp(calls.newest(filter, 0, after).sum)
+  if (held()) sumUp(calls.newest(filter, 0, after).sum)
   else draw()
   took = performance.now() - began
 }
 
 function draw() {
-  const { shown, sum } = calls.newest(filter, limit, after)
-  top = calls.last
+  if (!paused) top = calls.last
+  const { shown, sum } = calls.newest(filter, limit, after, top)
   const wanted = new Set(shown.map(({ n }) => n))
   for (const n of rows.keys()) if (!wanted.has(n)) rows.delete(n)
   arrange(body, shown.map((call) => {
@@ -114,12 +123,12 @@ function draw() {
   more.textContent = t('showMore', { n: number(Math.min(step, left)), all: number(left) })
   tooMany.hidden = left === 0 || limit < most
   tooMany.textContent = t('tooMany', { n: number(left) })
-  list.hidden = calls.size === 0
-  empty.hidden = calls.size > 0
   sumUp(sum)
 }
 
 function sumUp(sum) {
+  list.hidden = calls.size === 0
+  empty.hidden = calls.size > 0
   const hint = (text) => h('span', { class: 'hint' }, text)
   summary.replaceChildren(...['calls', 'spent', 'errors'].map((what) => h('span', { class: what === 'errors' && sum.errors > 0 && 'bad' },
     h('b', {}, number(sum[what])), ' ', t(`sum_${what}${sum[what] === 1 ? '1' : ''}`))),
@@ -188,6 +197,7 @@ function countAfter(n) {
 
 function showNewest() {
   limit = step
+  top = calls.last
   window.scrollTo(0, 0)
   scrolled = false
   draw()
@@ -238,12 +248,4 @@ function moveFocus(event) {
   body.querySelector('[tabindex="0"]')?.setAttribute('tabindex', '-1')
   to.setAttribute('tabindex', '0')
   to.focus()
-}
-
-function shortcut(event) {
-  if (document.querySelector('dialog') || search.closest('[hidden]')) return
-  if (event.key === 'Escape' && opened) close()
-  if (event.key !== '/' || event.target.matches('input, select')) return
-  event.preventDefault()
-  search.focus()
 }

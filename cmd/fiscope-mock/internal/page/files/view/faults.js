@@ -37,7 +37,7 @@ export function refresh() {
 
 const row = ({ name, match, steps, seen, hits, active }) => h('tr', {}, head('', name, h('small', {}, steps.map(stepText).join('; '))),
   cell('', matchText(match)), cell('number', number(seen)), cell('number', number(hits)),
-  cell('', t(active ? 'faultActive' : 'faultOver')), cell('actions', buttons(name,
+  cell('fixed', t(active ? 'faultActive' : 'faultOver')), cell('actions', buttons(name,
     steps.some(waits) && ['release', () => post(`faults/${segments(name)}/release`)],
     ['delete', () => remove(`faults/${segments(name)}`)])))
 

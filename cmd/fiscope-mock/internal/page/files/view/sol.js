@@ -23,7 +23,7 @@ function row(user) {
   const state = blocked
     ? [h('span', { class: 'mark sol' }, t('blockedUntil', { until: momentText(blockedUntil) })), ' ', h('small', { 'data-until': blockedUntil }, remaining(blockedUntil))]
     : t(principal ? 'alwaysRefused' : 'free')
-  return h('tr', {}, head('fixed', ruc), cell('word', usuario), cell('', t(principal ? 'principal' : 'secondary')),
+  return h('tr', {}, head('fixed', ruc), cell('word', usuario), cell('fixed', t(principal ? 'principal' : 'secondary')),
     cell('number', number(attempts)), cell('number', number(fails)), cell('', state),
     cell('actions', buttons(usuario,
       ['unblock', () => remove(`${pathOf(user)}/block`), { disabled: !blocked && fails === 0 }],

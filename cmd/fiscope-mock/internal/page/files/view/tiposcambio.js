@@ -57,7 +57,7 @@ function draw() {
   const name = `${t('tipocambio')}, ${month}`
   const sold = days.flatMap(({ venta }) => venta ?? [])
   const range = sold.length ? t('chartRange', { low: digits(Math.min(...sold)), high: digits(Math.max(...sold)), n: sold.length }) : t('noRates')
-  drawing.replaceChildren(chart(days, `${name}. ${range}`, Math.min(drawing.clientWidth, 720)), h('figcaption', { class: 'hint' }, range))
+  drawing.replaceChildren(sold.length ? chart(days, `${name}. ${range}`, Math.min(drawing.clientWidth, 720)) : '', h('figcaption', { class: 'hint' }, range))
   const before = (new Date(days[0].fecha).getUTCDay() + 6) % 7 // days of the week, which begins on Monday
   const cells = [...Array(before).fill(null), ...days, ...Array((14 - (before + days.length) % 7) % 7).fill(null)]
   const weeks = Array.from({ length: Math.ceil(cells.length / 7) }, (_, i) => cells.slice(i * 7, i * 7 + 7))
