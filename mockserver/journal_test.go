@@ -620,6 +620,7 @@ func TestTheStatusOfAnAnswerInPieces(t *testing.T) {
 			require.Len(t, srv.Requests(), 1)
 			assert.Equal(t, 200, srv.Requests()[0].Status)
 			assert.Equal(t, 1, srv.Requests()[0].Cost)
+			assert.Empty(t, srv.Requests()[0].Body, "it had none")
 		})
 	}
 }

@@ -159,7 +159,7 @@ release|Soltar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
 presetsMean|Un clic pone la falla, con esta operación y frecuencia.|One click sets the fault, with this operation and frequency.
-opOfPreset|La de cada una|Each its own
+opOfPreset|La de cada falla|Each its own
 howOften|Frecuencia|How often
 always|Siempre|Always
 once|Una vez|Once
