@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// secrets finds the key and the clave in text that is to be shown, also where a server repeats them escaped.
+type secrets []*regexp.Regexp
+
+const hidden = "***"
+
+func newSecrets(texts ...string) (all secrets) {
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, regexp.MustCompile(`(?i)`+anyForm(text)))
+		}
+	}
+	return all
+}
+
+// entities are the names that HTML has for characters which it escapes.
+var entities = map[rune]string{'&': "amp", '<': "lt", '>': "gt", '"': "quot", '\'': "apos"}
+
+// anyForm is a pattern of a text in which each character stands as itself or as the escape of it that a URL, JSON,
+// Go or HTML has, and escaped again: %2541 is an A too.
+func anyForm(text string) string {
+	var pattern strings.Builder
+	for _, r := range text {
+		forms := []string{
+			`\\*` + regexp.QuoteMeta(string(r)),
+			fmt.Sprintf(`\\+u(?:00)?%04x`, r), fmt.Sprintf(`\\+u\{0*%x\}`, r), fmt.Sprintf(`\\+x%02x`, r),
+			fmt.Sprintf(`&(?:amp;)*#0*%d;?`, r), fmt.Sprintf(`&(?:amp;)*#x0*%x;?`, r),
+		}
+		encoded := ""
+		for _, b := range []byte(string(r)) {
+			encoded += fmt.Sprintf(`%%(?:25)*%02x`, b)
+		}
+		if forms = append(forms, encoded); r == ' ' {
+			forms = append(forms, `\+`)
+		}
+		if name := entities[r]; name != "" {
+			forms = append(forms, `&(?:amp;)*`+name+`;?`)
+		}
+		pattern.WriteString("(?:" + strings.Join(forms, "|") + ")")
+	}
+	return pattern.String()
+}
+
+// hide takes the secrets out of a text.
+func (s secrets) hide(text string) string {
+	for _, secret := range s {
+		text = secret.ReplaceAllLiteralString(text, hidden)
+	}
+	return text
+}
+
+// mostShown is how many characters of what a server sent a text shows.
+const mostShown = 200
+
+// abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it.
+func (s secrets) abridged(came string) string {
+	came = s.hide(came) // first: of a secret that is cut, the rest would not be found
+	shown := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, came))
+	if len(shown) > mostShown {
+		return string(shown[:mostShown]) + "…"
+	}
+	return string(shown)
+}
