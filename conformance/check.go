@@ -42,6 +42,9 @@ func judge(r *record) (results []result) {
 		if len(v.failures) > 0 {
 			v.skipped = ""
 		}
+		if v.more > 0 {
+			v.failures = append(v.failures, fmt.Sprintf("and %d more", v.more))
+		}
 		results = append(results, result{c, v.failures, v.skipped})
 	}
 	return results
@@ -52,17 +55,25 @@ type verdict struct {
 	*record
 	check    check
 	failures []string
+	more     int // failures that are not shown
 	skipped  string
 }
 
+// mostFailures is how many failures of a check are shown.
+const mostFailures = 3
+
 // wrong notes a failure: the sentence, what was sent, what came, and what is wrong with it.
 func (v *verdict) wrong(x *exchange, format string, args ...any) {
+	if len(v.failures) == mostFailures {
+		v.more++
+		return
+	}
 	came := "no answer"
 	if x.failed == nil {
-		came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), v.secrets.abridged(string(x.answer.body)))
+		came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), x.answer.body)
 	}
-	v.failures = append(v.failures, v.secrets.hide(fmt.Sprintf("docs/contrato.md, %s: %s\nsent:  %s\ncame:  %s\nwrong: %s",
-		v.check.section, v.check.says, x.request, v.secrets.abridged(came), v.secrets.abridged(fmt.Sprintf(format, args...)))))
+	v.failures = append(v.failures, fmt.Sprintf("docs/contrato.md, %s: %s\nsent:  %s\ncame:  %s\nwrong: %s", v.check.section, v.check.says,
+		v.secrets.hide(x.request.String()), v.secrets.abridged(came), v.secrets.abridged(fmt.Sprintf(format, args...))))
 }
 
 // skip notes why the check says nothing.
@@ -89,12 +100,11 @@ func (v *verdict) answered(name string) (*exchange, bool) {
 
 // value reads an answer as JSON.
 func (v *verdict) value(x *exchange) (any, bool) {
-	value, err := x.answer.json()
-	if err != nil {
-		v.wrong(x, "%v", err)
+	if x.noJSON != nil {
+		v.wrong(x, "%v", x.noJSON)
 		return nil, false
 	}
-	return value, true
+	return x.value, true
 }
 
 // success reads the answer to a question as a 200 with JSON.

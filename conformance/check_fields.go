@@ -136,15 +136,10 @@ func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
 				v.wrong(x, "a result is %s: want an object", kind(one))
 				break
 			}
-			if len(v.failures) < mostResults {
-				judge(x, object)
-			}
+			judge(x, object)
 		}
 	}
 }
-
-// mostResults is how many wrong results of a search are shown.
-const mostResults = 3
 
 // eachReceipt judges what the validations returned; codigo is the one that was to come.
 func (v *verdict) eachReceipt(judge func(x *exchange, receipt map[string]any, codigo string)) {

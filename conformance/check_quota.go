@@ -58,7 +58,7 @@ func quotaChecks() []check {
 		costs("a search consumes 1 query", search, askSearchOne),
 		costs("a search consumes 1 query, however many it finds", search, askSearchFifty),
 		costs("a rate consumes 1 query", rate, askRate),
-		costs("a receipt validation consumes 1 query", validation, fmt.Sprint(askReceipt, 1)),
+		costs("a validation consumes 1 query", validation, fmt.Sprint(askReceipt, 1)),
 	}
 }
 

@@ -92,49 +92,45 @@ func value(text string) *string { return &text }
 
 func truth(is bool) *string { return value(fmt.Sprint(is)) }
 
-// answerTo is the answer to a question, nil for none.
-func (r *record) answerTo(name string) *answer {
+// answerTo is the exchange of a question that has an answer, nil for none.
+func (r *record) answerTo(name string) *exchange {
 	x := r.named[name]
 	if x == nil || x.unsent != nil || x.failed != nil {
 		return nil
 	}
-	return &x.answer
+	return x
 }
 
-// errorOf is the body of an error as an object, nil where it is none.
-func (a *answer) errorOf() map[string]any {
-	body, err := a.json()
-	if err != nil {
-		return nil
-	}
-	object, _ := body.(map[string]any)
+// object is the body, nil where it is no JSON object.
+func (x *exchange) object() map[string]any {
+	object, _ := x.value.(map[string]any)
 	return object
 }
 
 // keyRefusal is how a lookup's key was refused. The mock refuses with an error and nothing else.
 func (r *record) keyRefusal(ask string) *string {
-	a := r.answerTo(ask + string(lookup))
-	if a == nil || a.status < http.StatusBadRequest || a.status > 599 {
+	x := r.answerTo(ask + string(lookup))
+	if x == nil || x.answer.status < http.StatusBadRequest || x.answer.status > 599 {
 		return nil
 	}
-	code, _ := a.errorOf()["code"].(string)
-	return value(fmt.Sprintf("%d:%s", a.status, code))
+	code, _ := x.object()["code"].(string)
+	return value(fmt.Sprintf("%d:%s", x.answer.status, code))
 }
 
 // keyBody is the form of the body that refuses a key, where the mock has it.
 func (r *record) keyBody() *string {
-	a := r.answerTo(askBadKey + string(lookup))
-	if a == nil || a.status < http.StatusBadRequest {
+	x := r.answerTo(askBadKey + string(lookup))
+	if x == nil || x.answer.status < http.StatusBadRequest {
 		return nil
 	}
-	body := a.errorOf()
+	body := x.object()
 	_, says := body["error"].(string)
 	_, codes := body["code"].(string)
 	_, tells := body["message"].(string)
 	switch {
-	case a.cut != nil:
+	case x.answer.cut != nil:
 		return nil
-	case len(a.body) == 0:
+	case len(x.answer.body) == 0:
 		return value("empty")
 	case says && codes:
 		return value("contract")
@@ -142,7 +138,7 @@ func (r *record) keyBody() *string {
 		return value("no-code")
 	case tells:
 		return value("message")
-	case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
+	case strings.HasPrefix(x.answer.header.Get("Content-Type"), "text/html"):
 		return value("page")
 	}
 	return nil
@@ -330,8 +326,8 @@ func (r *record) headersOnErrors() *string {
 func codeOf(status int, names ...string) func(*record) *string {
 	return func(r *record) *string {
 		for _, name := range names {
-			if a := r.answerTo(name); a != nil && a.status == status {
-				if code, _ := a.errorOf()["code"].(string); strings.TrimSpace(code) != "" {
+			if x := r.answerTo(name); x != nil && x.answer.status == status {
+				if code, _ := x.object()["code"].(string); strings.TrimSpace(code) != "" {
 					return &code
 				}
 			}
@@ -369,13 +365,13 @@ func (r *record) unknown() *string {
 }
 
 func (r *record) countBlanks() *string {
-	a := r.answerTo(askBlanks)
+	x := r.answerTo(askBlanks)
 	switch {
-	case a == nil:
+	case x == nil:
 		return nil
-	case a.status == http.StatusOK:
+	case x.answer.status == http.StatusOK:
 		return truth(true)
-	case a.errorOf()["code"] == "SEARCH_TOO_SHORT":
+	case x.object()["code"] == "SEARCH_TOO_SHORT":
 		return truth(false)
 	}
 	return nil
@@ -413,12 +409,12 @@ func (r *record) estados() *string {
 }
 
 func (r *record) impossibleDateNotFound() *string {
-	switch a := r.answerTo(askImpossible); {
-	case a == nil:
+	switch x := r.answerTo(askImpossible); {
+	case x == nil:
 		return nil
-	case a.status == http.StatusNotFound:
+	case x.answer.status == http.StatusNotFound:
 		return truth(true)
-	case a.status == http.StatusBadRequest:
+	case x.answer.status == http.StatusBadRequest:
 		return truth(false)
 	}
 	return nil

@@ -14,6 +14,8 @@ type exchange struct {
 	unsent *reason
 	answer answer
 	failed error
+	value  any   // the JSON of the answer ...
+	noJSON error // ... or why there is none
 }
 
 // succeeded reports whether it was answered with 2xx.
@@ -70,7 +72,7 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 		}
 		same := sentFor{x.request.target, x.request.body, x.request.key}
 		if first := before[same]; first != nil && !q.again {
-			x.answer, x.failed = first.answer, first.failed
+			x.answer, x.failed, x.value, x.noJSON = first.answer, first.failed, first.value, first.noJSON
 			continue
 		}
 		before[same] = x
@@ -85,9 +87,10 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 		r.sent = append(r.sent, x)
 		if x.answer, x.failed = to.send(ctx, x.request); x.failed != nil {
 			silent++
-		} else {
-			silent = 0
+			continue
 		}
+		silent = 0
+		x.value, x.noJSON = x.answer.json()
 	}
 	return r
 }
@@ -98,11 +101,7 @@ func (r *record) valueOf(name string) any {
 	if x == nil || !x.succeeded() || x.answer.status != http.StatusOK {
 		return nil
 	}
-	value, err := x.answer.json()
-	if err != nil {
-		return nil
-	}
-	return value
+	return x.value
 }
 
 // of are the exchanges of an operation and an outcome.

@@ -57,12 +57,16 @@ func (s secrets) hide(text string) string {
 	return text
 }
 
-// mostShown is how many characters of what a server sent a text shows.
-const mostShown = 200
+// mostShown is how many characters of what a server sent a text shows, and mostSearched in how many bytes of it
+// secrets are looked for.
+const mostShown, mostSearched = 200, 2048
 
 // abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it.
 func (s secrets) abridged(came string) string {
-	came = s.hide(came) // first: of a secret that is cut, the rest would not be found
+	whole := len(came) <= mostSearched
+	if !whole {
+		came = came[:mostSearched]
+	}
 	shown := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '
@@ -71,9 +75,12 @@ func (s secrets) abridged(came string) string {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, came))
-	if len(shown) > mostShown {
+	}, s.hide(came)))
+	switch {
+	case len(shown) > mostShown: // cut after the secrets are out: a part of one would not be found
 		return string(shown[:mostShown]) + "…"
+	case !whole: // almost all of it was secrets, and the last may be cut
+		return hidden + "…"
 	}
 	return string(shown)
 }
