@@ -144,13 +144,20 @@ func (r *record) keyBody() *string {
 	return nil
 }
 
+// quota is the limit of the first lookup; a service whose lookups have none of the headers is as the mock is
+// without a limit.
 func (r *record) quota() *string {
+	var quota *string
 	for _, x := range r.lookups() {
-		if limit, ok := count(x.answer.header.Get(headerLimit)); ok {
+		header := x.answer.header
+		if limit, ok := count(header.Get(headerLimit)); ok {
 			return value(fmt.Sprint(limit))
 		}
+		if header.Get(headerLimit)+header.Get(headerRemaining)+header.Get(headerReset) == "" {
+			quota = value("-1")
+		}
 	}
-	return nil
+	return quota
 }
 
 // reset is when the first lookup says that the quota begins anew, and the server's time then.

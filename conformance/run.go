@@ -43,6 +43,7 @@ type examination struct {
 	target Target
 	plan   []question
 	most   int // requests
+	wait   patience
 }
 
 func newExamination(target Target) (*examination, error) {
@@ -55,7 +56,7 @@ func newExamination(target Target) (*examination, error) {
 			return nil, fmt.Errorf("-cpe: %w", err)
 		}
 	}
-	e := &examination{target: target, plan: target.plan()}
+	e := &examination{target: target, plan: target.plan(), wait: target.patience()}
 	for _, q := range e.plan {
 		if q.never == nil {
 			e.most++
@@ -78,15 +79,14 @@ func (e *examination) affordable() error {
 
 // run asks and judges; transport is nil for the network.
 func (e *examination) run(ctx context.Context, transport http.RoundTripper) ([]result, []Observation) {
-	wait := e.target.patience()
 	if transport == nil {
-		network := newTransport(wait.request)
+		network := newTransport(e.wait.request)
 		defer network.CloseIdleConnections()
 		transport = network
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait.all)
+	ctx, cancel := context.WithTimeout(ctx, e.wait.all)
 	defer cancel()
-	to := &sender{e.target.BaseURL, e.target.APIKey, transport, wait.request}
+	to := &sender{e.target.BaseURL, e.target.APIKey, transport, e.wait.request}
 	r := send(ctx, e.plan, to, newSecrets(e.target.secrets()...))
 	return judge(r), observe(r)
 }

@@ -20,8 +20,8 @@ type answer struct {
 	came   time.Time // when it had come
 }
 
-// mostRead is how much of a body is read: fifty taxpayers need some ten kilobytes.
-const mostRead = 1 << 20
+// mostRead is how much of a body is read, in bytes: fifty taxpayers need some ten thousand.
+const mostRead = 128 << 10
 
 // sender sends each request once, over a connection of its own.
 type sender struct {
