@@ -68,12 +68,15 @@ func (v *verdict) wrong(x *exchange, format string, args ...any) {
 		v.more++
 		return
 	}
-	came := "no answer"
-	if x.failed == nil {
-		came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), x.answer.body)
+	if x.told == "" {
+		came := "no answer"
+		if x.failed == nil {
+			came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), x.answer.body)
+		}
+		x.told = "sent:  " + v.secrets.hide(x.request.String()) + "\ncame:  " + v.secrets.abridged(came)
 	}
-	v.failures = append(v.failures, fmt.Sprintf("docs/contrato.md, %s: %s\nsent:  %s\ncame:  %s\nwrong: %s", v.check.section, v.check.says,
-		v.secrets.hide(x.request.String()), v.secrets.abridged(came), v.secrets.abridged(fmt.Sprintf(format, args...))))
+	v.failures = append(v.failures, fmt.Sprintf("docs/contrato.md, %s: %s\n%s\nwrong: %s",
+		v.check.section, v.check.says, x.told, v.secrets.abridged(fmt.Sprintf(format, args...))))
 }
 
 // skip notes why the check says nothing.

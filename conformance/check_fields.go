@@ -132,11 +132,14 @@ func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
 		}
 		for _, one := range list {
 			object, ok := one.(map[string]any)
-			if !ok {
+			switch {
+			case len(v.failures) == mostFailures:
+				return
+			case !ok:
 				v.wrong(x, "a result is %s: want an object", kind(one))
-				break
+			default:
+				judge(x, object)
 			}
-			judge(x, object)
 		}
 	}
 }

@@ -14,8 +14,9 @@ type exchange struct {
 	unsent *reason
 	answer answer
 	failed error
-	value  any   // the JSON of the answer ...
-	noJSON error // ... or why there is none
+	value  any    // the JSON of the answer ...
+	noJSON error  // ... or why there is none
+	told   string // in a failure; "" before the first
 }
 
 // succeeded reports whether it was answered with 2xx.

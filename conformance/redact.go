@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // secrets finds the key and the clave in text that is to be shown, also where a server repeats them escaped.
@@ -39,7 +40,10 @@ func anyForm(text string) string {
 			encoded += fmt.Sprintf(`%%(?:25)*%02x`, b)
 		}
 		if forms = append(forms, encoded); r == ' ' {
-			forms = append(forms, `\+`)
+			forms = append(forms, `\+`, `%(?:25)*2b`)
+		}
+		if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
+			forms = append(forms, fmt.Sprintf(`\\+u%04x\\+u%04x`, high, low), fmt.Sprintf(`\\+u%08x`, r))
 		}
 		if name := entities[r]; name != "" {
 			forms = append(forms, `&(?:amp;)*`+name+`;?`)
@@ -59,7 +63,7 @@ func (s secrets) hide(text string) string {
 
 // mostShown is how many characters of what a server sent a text shows, and mostSearched in how many bytes of it
 // secrets are looked for.
-const mostShown, mostSearched = 200, 2048
+const mostShown, mostSearched = 200, 1024
 
 // abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it.
 func (s secrets) abridged(came string) string {

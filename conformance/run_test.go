@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,7 @@ func examine(t *testing.T, handler http.Handler, target Target) ([]result, []Obs
 	t.Helper()
 	e, err := newExamination(target)
 	require.NoError(t, err)
+	e.wait = patience{time.Minute, time.Minute} // for a machine that is busy
 	return e.run(context.Background(), direct{handler})
 }
 
