@@ -46,27 +46,37 @@ func TestConformance(t *testing.T) {
 		require.NoError(t, err, "-cpe: nothing was sent")
 	}
 	if target.BaseURL == "" && target.APIKey == "" {
-		mock := mockserver.New(t)
-		target.BaseURL, target.APIKey = mock.URL, mock.APIKey
-		if target.CPE == nil { // in the mock's own data there is a clave that is right
-			target.CPE = &conformance.CPE{
-				Comprobantes: []conformance.Comprobante{
-					{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"},
-					{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"},
-					{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 125, Codigo: "4"},
-					{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 126, Codigo: "98"},
-					{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 127, Codigo: "99"},
-					{RUCEmisor: "20100070970", Tipo: "03", Serie: "B001", Numero: 4567, Codigo: "0"},
-					{RUCEmisor: "20100070970", Tipo: "07", Serie: "F001", Numero: 15, Codigo: "0"},
-					{RUCEmisor: "20331898008", Tipo: "08", Serie: "FND1", Numero: 8, Codigo: "0"},
-				},
-				Usuario: conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
-			}
-		}
+		target.BaseURL, target.APIKey, target.CPE = ownMock(t, target.CPE)
 	}
 	seen := conformance.Run(t, target)
 	if *report != "" {
 		assert.NoError(t, writeReport(*report, seen))
+	}
+}
+
+// ownMock starts a mock with the receipts of -cpe, or with those of its own data, whose clave is known.
+func ownMock(t *testing.T, given *conformance.CPE) (url, key string, receipts *conformance.CPE) {
+	t.Helper()
+	if given != nil {
+		data, err := mockserver.LoadData(*cpe)
+		require.NoError(t, err)
+		mock := mockserver.New(t, mockserver.WithData(data))
+		return mock.URL, mock.APIKey, given
+	}
+	const emisor, otherEmisor = "20100070970", "20331898008"
+	mock := mockserver.New(t)
+	return mock.URL, mock.APIKey, &conformance.CPE{
+		Comprobantes: []conformance.Comprobante{
+			{RUCEmisor: emisor, Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"},
+			{RUCEmisor: emisor, Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"},
+			{RUCEmisor: emisor, Tipo: "01", Serie: "F001", Numero: 125, Codigo: "4"},
+			{RUCEmisor: emisor, Tipo: "01", Serie: "F001", Numero: 126, Codigo: "98"},
+			{RUCEmisor: emisor, Tipo: "01", Serie: "F001", Numero: 127, Codigo: "99"},
+			{RUCEmisor: emisor, Tipo: "03", Serie: "B001", Numero: 4567, Codigo: "0"},
+			{RUCEmisor: emisor, Tipo: "07", Serie: "F001", Numero: 15, Codigo: "0"},
+			{RUCEmisor: otherEmisor, Tipo: "08", Serie: "FND1", Numero: 8, Codigo: "0"},
+		},
+		Usuario: conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
 	}
 }
 
