@@ -25,18 +25,9 @@ func rateChecks() []check {
 		refusal("DD-MM-YYYY with slashes is a 400", form, askDayFirst, http.StatusBadRequest, ""),
 		refusal("YYYY-M-D is a 400", form, askUnpadded, http.StatusBadRequest, ""),
 		refusal("YYYYMMDD is a 400", form, askNoDashes, http.StatusBadRequest, ""),
-		{"4.4", "a day that no calendar has, has no rate", "a date without a rate is a 404, and what is no date a 400",
-			func(v *verdict) {
-				if x, ok := v.answered(askImpossible); ok && x.answer.status == http.StatusNotFound {
-					v.refusal(askImpossible, http.StatusNotFound, "NOT_FOUND")
-				} else if ok {
-					v.refusal(askImpossible, http.StatusBadRequest, "")
-				}
-			}},
 		refusal("a Saturday has no rate", none, askSaturday, http.StatusNotFound, "NOT_FOUND"),
 		refusal("a Sunday has no rate", none, askSunday, http.StatusNotFound, "NOT_FOUND"),
 		refusal("a national holiday has no rate", none, askHoliday, http.StatusNotFound, "NOT_FOUND"),
-		refusal("a day to come has no rate", none, askFuture, http.StatusNotFound, "NOT_FOUND"),
 	}
 }
 
@@ -67,12 +58,4 @@ func judgeToday(v *verdict) {
 		}
 	}
 	v.wrong(x, "fecha is %s: want today in Lima, %s", member(rate, "fecha"), x.clock().In(lima).Format(time.DateOnly))
-}
-
-// clock is the time of the server's clock, by its Date, or else of this machine's.
-func (x *exchange) clock() time.Time {
-	if date, err := http.ParseTime(x.answer.header.Get("Date")); err == nil {
-		return date
-	}
-	return x.answer.came
 }

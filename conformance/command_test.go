@@ -23,11 +23,18 @@ const (
 	commandClave = "s3creta-de-la-orden"
 )
 
-// suite runs TestConformance as a command, with variables and flags, and returns what it says and its status.
+// withinItself is set for the suite that a test of it runs, which is not to go on so.
+const withinItself = "CONFORMANCE_WITHIN_ITSELF"
+
+// suite runs the suite as a command, with variables and flags, and returns what it says and its status.
 func suite(t *testing.T, env []string, flags ...string) (said string, passed bool) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"-test.run=^TestConformance$", "-test.v"}, flags...)...)
-	cmd.Env = append(os.Environ(), "FISCOPE_BASE_URL=", "FISCOPE_API_KEY=")
+	require.Empty(t, os.Getenv(withinItself), "a server is told, and the tests of the suite run")
+	if len(env)+len(flags) == 0 {
+		flags = []string{"-test.run=^TestConformance$"}
+	}
+	cmd := exec.Command(os.Args[0], append([]string{"-test.v"}, flags...)...)
+	cmd.Env = append(os.Environ(), "FISCOPE_BASE_URL=", "FISCOPE_API_KEY=", withinItself+"=1")
 	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil {
@@ -37,6 +44,7 @@ func suite(t *testing.T, env []string, flags ...string) (said string, passed boo
 	assert.NotContains(t, string(out), commandKey)
 	assert.NotContains(t, string(out), commandClave)
 	assert.NotContains(t, string(out), "panic")
+	assert.NotContains(t, string(out), "=== RUN   TestEvery")
 	return string(out), err == nil
 }
 

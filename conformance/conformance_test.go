@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope/conformance"
 	"github.com/fiscope/fiscope/mockserver"
@@ -28,6 +31,18 @@ var (
 	budget     = flag.Int("budget", 0, "send nothing where the plan needs more queries than this")
 	report     = flag.String("report", "", "write what the contract leaves open and was seen to this file, as JSON")
 )
+
+// TestMain runs TestConformance alone where a server is to be told: the tests of the suite itself say nothing of it.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	asCommand := os.Getenv("FISCOPE_BASE_URL")+os.Getenv("FISCOPE_API_KEY") != ""
+	flag.Visit(func(f *flag.Flag) { asCommand = asCommand || !strings.HasPrefix(f.Name, "test.") })
+	if only := flag.Lookup("test.run"); asCommand && only.Value.String() == "" {
+		fmt.Println("conformance: a server is told, and the tests of the suite itself are left out")
+		_ = only.Value.Set("^TestConformance$")
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestConformance is the suite as a command:
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 )
 
@@ -118,6 +119,9 @@ func (c *CPE) sample() (some []Comprobante) {
 	}
 	return some
 }
+
+// formOfRUC is that of docs/contrato.md, 2.1.
+var formOfRUC = regexp.MustCompile(`^[0-9]{11}$`)
 
 // tipos are the types of receipt (docs/contrato.md, 2.3).
 var tipos = []string{"01", "03", "07", "08"}

@@ -543,12 +543,7 @@ func mutants() (all []mutant) {
 		}))
 		add(owner, "a 404", answering(rate, withQuery("fecha", fecha), failureA(404, "NOT_FOUND")))
 	}
-	add("4.4/a day that no calendar has, has no rate", "that of the 1st of March", asking(rate, func(r *http.Request, _ *fieldsOfBody) {
-		if r.URL.Query().Get("fecha") == "2024-02-30" {
-			setQuery(r, func(q url.Values) { q.Set("fecha", "2024-03-01") })
-		}
-	}))
-	for owner, fecha := range map[string]string{"a Saturday": "2024-01-13", "a Sunday": "2024-01-14", "a national holiday": "2024-01-01", "a day to come": dayToCome} {
+	for owner, fecha := range map[string]string{"a Saturday": "2024-01-13", "a Sunday": "2024-01-14", "a national holiday": "2024-01-01"} {
 		owner = "4.4/" + owner + " has no rate"
 		add(owner, "it has", answering(rate, withQuery("fecha", fecha), func(a *reply) {
 			a.status, a.body = 200, []byte(`{"compra":3.75,"venta":3.76,"moneda":"USD","fecha":"`+fecha+`","origen":"SBS"}`)

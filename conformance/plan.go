@@ -8,33 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// outcome is what the contract says becomes of a question.
-type outcome string
-
-const (
-	succeeds outcome = "succeeds"
-	refused  outcome = "is refused"
-	keyless  outcome = "is refused for its key"
-	open     outcome = "is open"
-)
-
-// question is one request of the plan: one that is known, one that comes from earlier answers, or none.
-type question struct {
-	name    string
-	ends    outcome
-	request request
-	from    func(*record) (request, *reason)
-	never   *reason // it is not sent to this target
-	again   bool    // it is sent also when the same was sent before
-
-	tipo, codigo string // of a receipt: its type, and what is to come
-}
-
-// reason is why a question is not sent.
-type reason struct{ text string }
-
-func because(text string) *reason { return &reason{text} }
-
 // The questions that checks name. Those of a list have a number or a name after it.
 const (
 	askLookup       = "lookup"
@@ -54,7 +27,6 @@ const (
 	askSaturday     = "exchange rate of a Saturday"
 	askSunday       = "exchange rate of a Sunday"
 	askHoliday      = "exchange rate of 1 January"
-	askFuture       = "exchange rate of a day to come"
 	askTenDigits    = "lookup of 10 digits"
 	askTwelveDigits = "lookup of 12 digits"
 	askLetter       = "lookup with a letter"
@@ -145,7 +117,6 @@ func (p *planner) refusals() {
 	p.ask(askSaturday, refused, rateOf("fecha", saturday.Format(time.DateOnly)))
 	p.ask(askSunday, refused, rateOf("fecha", saturday.AddDate(0, 0, 1).Format(time.DateOnly)))
 	p.ask(askHoliday, refused, rateOf("fecha", newYear(t.day()).Format(time.DateOnly)))
-	p.ask(askFuture, refused, rateOf("fecha", dayToCome))
 	p.between(askBetween + "404s and 400s")
 
 	p.ask(askTenDigits, refused, lookupOf(t.RUC[:10]))
@@ -239,9 +210,6 @@ func (t Target) wrongClave() fields {
 
 // noSuchName is in no name.
 const noSuchName = "ZZQXJWKVZZ"
-
-// dayToCome is a business day of which no rate can be known.
-const dayToCome = "2099-06-17"
 
 // firstThree are the first three characters of a text that has them.
 func firstThree(text string) string {

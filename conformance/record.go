@@ -6,7 +6,35 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 )
+
+// outcome is what the contract says becomes of a question.
+type outcome string
+
+const (
+	succeeds outcome = "succeeds"
+	refused  outcome = "is refused"
+	keyless  outcome = "is refused for its key"
+	open     outcome = "is open"
+)
+
+// question is one request of the plan: one that is known, one that comes from earlier answers, or none.
+type question struct {
+	name    string
+	ends    outcome
+	request request
+	from    func(*record) (request, *reason)
+	never   *reason // it is not sent to this target
+	again   bool    // it is sent also when the same was sent before
+
+	tipo, codigo string // of a receipt: its type, and what is to come
+}
+
+// reason is why a question is not sent.
+type reason struct{ text string }
+
+func because(text string) *reason { return &reason{text} }
 
 // exchange is a question with what came of it: a reason why it was not sent, an error, or an answer.
 type exchange struct {
@@ -31,6 +59,14 @@ func (x *exchange) ruc() string { return path.Base(x.request.target) }
 func (x *exchange) fecha() string {
 	_, fecha, _ := strings.Cut(x.request.target, "fecha=")
 	return fecha
+}
+
+// clock is the time of the server's clock, by its Date, or else of this machine's.
+func (x *exchange) clock() time.Time {
+	if date, err := http.ParseTime(x.answer.header.Get("Date")); err == nil {
+		return date
+	}
+	return x.answer.came
 }
 
 // record is all that was asked and came.

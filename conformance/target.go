@@ -46,7 +46,6 @@ func (t Target) Format(f fmt.State, _ rune) {
 }
 
 var (
-	formOfRUC   = regexp.MustCompile(`^[0-9]{11}$`)
 	formOfKey   = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 	formOfFecha = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
 )

@@ -49,17 +49,17 @@ func TestBudget(t *testing.T) {
 	e, err := newExamination(whole)
 	require.NoError(t, err)
 	assert.Equal(t, "http://127.0.0.1:8080/base", e.target.BaseURL)
-	assert.Equal(t, "budget: at most 67 queries", e.budget())
+	assert.Equal(t, "budget: at most 66 queries", e.budget())
 	require.NoError(t, e.affordable())
 	e.target.Budget = e.most
 	require.NoError(t, e.affordable())
 	e.target.Budget--
-	assert.EqualError(t, e.affordable(), "-budget allows 66 queries and the plan needs 67: give -budget 67, or none")
+	assert.EqualError(t, e.affordable(), "-budget allows 65 queries and the plan needs 66: give -budget 66, or none")
 
 	whole.CPE, whole.WrongClave = nil, false
 	e, err = newExamination(whole)
 	require.NoError(t, err)
-	assert.Equal(t, "budget: at most 45 queries", e.budget())
+	assert.Equal(t, "budget: at most 44 queries", e.budget())
 }
 
 func TestTheDaysAreThoseOfTheCalendar(t *testing.T) {
