@@ -4,8 +4,8 @@ import "net/http"
 
 // lookupChecks are those of docs/contrato.md, 4.1.
 func lookupChecks() []check {
-	refusal := func(section, name, says, question string, status int, code string) check {
-		return check{section, name, says, func(v *verdict) { v.refusal(question, status, code) }}
+	refusal := func(name, says, question string, status int, code string) check {
+		return check{"4.1", name, says, func(v *verdict) { v.refusal(question, status, code) }}
 	}
 	const digits = "a ruc that is not 11 numeric digits is a 400"
 	return []check{
@@ -15,10 +15,10 @@ func lookupChecks() []check {
 					v.wrong(x, "ruc is %s: want the one that was asked for", member(taxpayer, "ruc"))
 				}
 			}},
-		refusal("4.1", "10 digits are a 400", digits, askTenDigits, http.StatusBadRequest, ""),
-		refusal("4.1", "12 digits are a 400", digits, askTwelveDigits, http.StatusBadRequest, ""),
-		refusal("4.1", "a letter is a 400", digits, askLetter, http.StatusBadRequest, ""),
-		refusal("4.1", "a RUC that nobody has is a 404 NOT_FOUND", "a RUC that no taxpayer has is a 404 with code NOT_FOUND",
+		refusal("10 digits are a 400", digits, askTenDigits, http.StatusBadRequest, ""),
+		refusal("12 digits are a 400", digits, askTwelveDigits, http.StatusBadRequest, ""),
+		refusal("a letter is a 400", digits, askLetter, http.StatusBadRequest, ""),
+		refusal("a RUC that nobody has is a 404 NOT_FOUND", "a RUC that no taxpayer has is a 404 with code NOT_FOUND",
 			askNobody, http.StatusNotFound, "NOT_FOUND"),
 	}
 }

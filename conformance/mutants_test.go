@@ -118,7 +118,6 @@ func operationOf(r *http.Request) operation {
 func ok(_ *http.Request, a *reply) bool        { return a.status == 200 }
 func notFoundA(_ *http.Request, a *reply) bool { return a.status == 404 }
 func badA(_ *http.Request, a *reply) bool      { return a.status == 400 }
-func errorA(_ *http.Request, a *reply) bool    { return a.status >= 400 && a.status != 401 }
 func wrongSOL(_ *http.Request, a *reply) bool  { return bytes.Contains(a.body, []byte("INVALID_SOL")) }
 
 func withQuery(name, value string) func(*http.Request, *reply) bool {

@@ -89,7 +89,7 @@ func (s *settings) setAssumption(value string) error {
 }
 
 func (s *settings) setAssumptions(file string) error {
-	report, err := os.Open(file)
+	report, err := os.Open(file) //nolint:gosec // the files of who runs the program
 	if err != nil {
 		return err
 	}
