@@ -52,6 +52,11 @@ func listen(t *testing.T, answer func(f *foreign, r *http.Request) string) *fore
 				f.mu.Unlock()
 				text, hung := strings.CutSuffix(text, hangs)
 				io.WriteString(conn, text)
+				for text == endless {
+					if _, err := io.WriteString(conn, strings.Repeat("9", 1<<16)); err != nil {
+						return
+					}
+				}
 				if hung { // until the client has left
 					io.Copy(io.Discard, conn)
 				}
@@ -67,6 +72,9 @@ func listen(t *testing.T, answer func(f *foreign, r *http.Request) string) *fore
 
 // hangs ends an answer after which the server says no more, and keeps the connection.
 const hangs = "\x00"
+
+// endless is an answer without an end.
+const endless = "HTTP/1.1 200 OK\r\n\r\n"
 
 // raw is an answer of HTTP, with headers as "Name: value" lines.
 func raw(status int, body string, headers ...string) string {
@@ -422,7 +430,8 @@ func TestAServerThatHangs(t *testing.T) {
 		most       int
 	}{
 		"silent":        {hangs, "nothing more came within 200ms", mostSilent},
-		"in the middle": {"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{" + hangs, "the body ends too early: nothing more came within 200ms", 20},
+		"in the middle": {"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{" + hangs, "nothing more came within 200ms", 20},
+		"after a 101":   {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n{" + hangs, "", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := listen(t, func(*foreign, *http.Request) string { return c.text })

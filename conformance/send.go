@@ -27,14 +27,15 @@ const mostRead = 128 << 10
 type sender struct {
 	base, key string
 	transport http.RoundTripper
-	timeout   time.Duration // of one request and its answer
+	timeout   time.Duration // of one request and its answer, which the transport keeps
 }
 
 // unknownKey is the key of a request that carries somebody else's.
 const unknownKey = "conformance-no-such-key"
 
 // newTransport returns a transport that sends nothing twice: net/http sends a request again where a connection
-// that it has kept, or one of HTTP/2, turns out to be closed. It follows no redirect either, as a client would.
+// that it has kept, or one of HTTP/2, turns out to be closed. It follows no redirect either, as a client would. A
+// request and its answer take no longer than timeout.
 func newTransport(timeout time.Duration) *http.Transport {
 	http1 := new(http.Protocols)
 	http1.SetHTTP1(true)
@@ -50,15 +51,13 @@ func newTransport(timeout time.Duration) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return conn, conn.SetDeadline(time.Now().Add(timeout)) // also for what no context ends, as after a 101
+			return conn, conn.SetDeadline(time.Now().Add(timeout)) // it ends also what a context does not, as after a 101
 		},
 	}
 }
 
-// send returns the answer, or why there is none. It reads no more of it than mostRead and timeout allow.
+// send returns the answer, or why there is none. It reads no more of it than mostRead and the transport allow.
 func (s *sender) send(ctx context.Context, r request) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, r.method(), s.base+r.target, strings.NewReader(r.body))
 	if err != nil {
 		return answer{}, errors.New("the request cannot be written")

@@ -63,7 +63,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 }
 
 func TestWhatIsReadIsBounded(t *testing.T) {
-	f := listen(t, func(*foreign, *http.Request) string { return raw(200, `{"ruc":"`+strings.Repeat("9", 1<<20)+`"}`) })
+	f := listen(t, func(*foreign, *http.Request) string { return endless })
 	results, _ := examineAt(t, f)
 	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "the body has more than 131072 bytes")
 }
@@ -77,6 +77,8 @@ func TestWhatARequestCarries(t *testing.T) {
 		return raw(200, "{}")
 	})
 	examineAt(t, f)
+	searches := countOf(carried, func(line string) bool { return strings.Contains(line, "search?razonSocial=S.A ["+theKey) })
+	assert.Equal(t, 1, searches, "the same is asked once")
 	assert.Contains(t, carried, "GET /api/contribuyentes/20131312955 ["+theKey+"][][fiscope-conformance] 0 ")
 	assert.Contains(t, carried, "GET /api/contribuyentes/20131312955 [][][fiscope-conformance] 0 ")
 	assert.Contains(t, carried, "GET /api/contribuyentes/20131312955 ["+unknownKey+"][][fiscope-conformance] 0 ")
