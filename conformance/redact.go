@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // secrets finds the key and the clave in text that is to be shown, also where a server repeats them escaped.
@@ -13,10 +14,18 @@ type secrets []*regexp.Regexp
 
 const hidden = "***"
 
+// shortest is how many characters a secret has that is found by more than chance. Of a shorter one the words around
+// it would tell what it is.
+const shortest = 6
+
 func newSecrets(texts ...string) (all secrets) {
 	for _, text := range texts {
-		if text != "" {
-			all = append(all, regexp.MustCompile(`(?i)`+anyForm(text)))
+		switch form := anyForm(text); {
+		case text == "":
+		case utf8.RuneCountInString(text) < shortest:
+			all = append(all, regexp.MustCompile(`(?is).*`+form+`.*`))
+		default:
+			all = append(all, regexp.MustCompile(`(?i)`+form))
 		}
 	}
 	return all

@@ -53,6 +53,8 @@ func TestSecretsAreHiddenInEveryForm(t *testing.T) {
 			})
 		}
 	}
+	assert.Equal(t, hidden, newSecrets("ab").hide("la cl\u00e1usula a\nbAByc"), "a short one withholds all")
+	assert.Equal(t, "la cláusula", newSecrets("ab").hide("la cláusula"))
 	assert.Equal(t, "nada", newSecrets(theKey, "").hide("nada"), "the empty text is no secret")
 }
 

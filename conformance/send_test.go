@@ -64,7 +64,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 
 func TestWhatIsReadIsBounded(t *testing.T) {
 	f := listen(t, func(*foreign, *http.Request) string { return endless })
-	results, _ := examineAt(t, f)
+	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{2 * time.Second, 2 * time.Second} })
 	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "the body has more than 131072 bytes")
 }
 
