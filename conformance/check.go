@@ -85,16 +85,18 @@ func (v *verdict) success(name string) (*exchange, any, bool) {
 		return nil, nil, false
 	}
 	if x.answer.status != http.StatusOK {
-		v.wrong(x, "the status is %d: want 200%s", x.answer.status, hintOf(x.answer.status))
+		v.wrong(x, "the status is %d: want 200%s", x.answer.status, v.hint(x))
 		return nil, nil, false
 	}
 	value, ok := v.value(x)
 	return x, value, ok
 }
 
-// hintOf says what else a status may come from than a mistake of the service.
-func hintOf(status int) string {
-	switch {
+// hint says what else a status may come from than a mistake of the service.
+func (v *verdict) hint(x *exchange) string {
+	switch status := x.answer.status; {
+	case v.spentBefore(x):
+		return " (by the last lookup the quota of the key may be spent)"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return " (is the API key right, and the clave?)"
 	case status == http.StatusTooManyRequests:
@@ -138,7 +140,7 @@ func (v *verdict) refusal(name string, status int, code string) {
 		return
 	}
 	if x.answer.status != status {
-		v.wrong(x, "the status is %d: want %d%s", x.answer.status, status, hintOf(x.answer.status))
+		v.wrong(x, "the status is %d: want %d%s", x.answer.status, status, v.hint(x))
 		return
 	}
 	value, ok := v.value(x)

@@ -130,6 +130,15 @@ func TestWithoutReceiptsNoClaveIsSent(t *testing.T) {
 	assert.Zero(t, countOf(srv.Requests(), func(r mockserver.Request) bool { return r.SOL != "" }), "none reached the tax authority")
 }
 
+// Where the quota ends, the failures say so.
+func TestAQuotaThatEnds(t *testing.T) {
+	results, _ := examine(t, newMock(t, mockserver.WithQuota(20)), fullTarget("http://mock.invalid"))
+	failed := failing(results)
+	require.Contains(t, failed, "4.2/limit 0 is a 400")
+	assert.Contains(t, failed["4.2/limit 0 is a 400"][0], "the status is 429: want 400 (by the last lookup the quota of the key may be spent)")
+	assert.NotContains(t, failed, "4.1/a taxpayer is an object")
+}
+
 func countOf[T any](list []T, is func(T) bool) (n int) {
 	for _, one := range list {
 		if is(one) {
