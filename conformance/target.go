@@ -106,7 +106,7 @@ type patience struct{ request, all time.Duration }
 func (t Target) patience() patience {
 	base, _ := url.Parse(t.BaseURL)
 	if ip := net.ParseIP(base.Hostname()); base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		return patience{2 * time.Second, 4 * time.Second}
+		return patience{1500 * time.Millisecond, 3500 * time.Millisecond}
 	}
 	return patience{30 * time.Second, 5 * time.Minute}
 }
