@@ -72,6 +72,14 @@ func TestAbridged(t *testing.T) {
 	}
 }
 
+// Where a text is made of a long secret, the last one of what is searched is cut, and is not found.
+func TestAbridgedOfALongSecret(t *testing.T) {
+	long := strings.Repeat("larga-", 20)
+	shown := newSecrets(long).abridged(strings.Repeat(long, 50))
+	assert.NotContains(t, shown, "larga")
+	assert.Contains(t, shown, hidden)
+}
+
 // A server that repeats all that it gets, in every place and form, gets no secret into what is said.
 func TestAServerThatRepeatsSecrets(t *testing.T) {
 	for name := range formsOf(theKey) {

@@ -77,6 +77,8 @@ func TestWhatARequestCarries(t *testing.T) {
 		return raw(200, "{}")
 	})
 	examineAt(t, f)
+	assert.Zero(t, countOf(carried, func(line string) bool { return strings.Contains(line, solUser) && !strings.Contains(line, "claveSol") }),
+		"without its clave no user that there is is tried: some service may count it")
 	searches := countOf(carried, func(line string) bool { return strings.Contains(line, "search?razonSocial=S.A ["+theKey) })
 	assert.Equal(t, 1, searches, "the same is asked once")
 	assert.Contains(t, carried, "GET /api/contribuyentes/20131312955 ["+theKey+"][][fiscope-conformance] 0 ")
