@@ -5,5 +5,8 @@
 // validator which is not ours can read, so the other three are held against it: the answers in
 // testdata/, the answers of the mock server, and the requests of the SDK.
 //
+// The admin API of the mock's program has a document of its own, openapi-admin.yaml, which is held against the
+// built program in the same way.
+//
 // It is a module of its own, so that nobody who imports the SDK inherits an OpenAPI validator.
 package contracttest

@@ -1,16 +1,12 @@
 package contracttest
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
-	"io"
 	"net"
 	"net/http"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,12 +26,10 @@ func TestPrismFindsNoViolation(t *testing.T) {
 	}
 	folder := t.TempDir()
 	command(t, "npm", "install", "--prefix", folder, "--no-audit", "--no-fund", prism)
-	program := filepath.Join(folder, "fiscope-mock")
-	command(t, "go", "build", "-o", program, "github.com/fiscope/fiscope/cmd/fiscope-mock")
 	data := filepath.Join(folder, "data.json")
 	require.NoError(t, receiptData().Save(data))
 
-	mock := start(t, "http://", program, "-addr", "127.0.0.1:0", "-data", data, "-now", fridayEvening.Format(time.RFC3339), "-frozen",
+	mock := start(t, "http://", binary(t), "-addr", "127.0.0.1:0", "-data", data, "-now", fridayEvening.Format(time.RFC3339), "-frozen",
 		"-api-key", "clave", "-api-key", "gastada=0")
 	proxy := start(t, "listening on ", filepath.Join(folder, "node_modules", ".bin", "prism"), "proxy", document, mock, "--port", freePort(t))
 
@@ -78,41 +72,6 @@ func TestPrismFindsNoViolation(t *testing.T) {
 			}
 		})
 	}
-}
-
-// command runs a command to its end.
-func command(t *testing.T, name string, args ...string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-}
-
-// start runs a server until the test ends, and returns the URL in the first line that has the word.
-func start(t *testing.T, word, name string, args ...string) (url string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stdout)
-	for lines.Scan() {
-		if !strings.Contains(lines.Text(), word) {
-			continue
-		}
-		url = lines.Text()[strings.Index(lines.Text(), "http://"):]
-		read := make(chan struct{})
-		go func() { // or it would wait for a reader
-			defer close(read)
-			_, _ = io.Copy(io.Discard, stdout)
-		}()
-		t.Cleanup(func() { // the context of the test has ended it
-			<-read
-			_ = cmd.Wait()
-		})
-		return url
-	}
-	require.Fail(t, name+" ended")
-	return ""
 }
 
 // freePort is a port that nobody listened on a moment ago.

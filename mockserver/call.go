@@ -3,6 +3,7 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"io"
 	"net/http"
 	"net/url"
@@ -48,6 +49,7 @@ type call struct {
 	left      int    // of the quota, after it
 	redacted  string // its body, once it was read
 	fault     string // the name of the one that met it
+	replay    int64  // the number of the call that it repeats; see Request.Replay
 	solResult SOLResult
 	solUser   uint64 // who tried, hashed; 0 for nobody
 
@@ -57,6 +59,7 @@ type call struct {
 	charge    charge
 	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
+	broken    bool // its answer does not come whole
 }
 
 // readClock takes the time of the server's clock as the call's, and as that of its answer.
@@ -167,6 +170,7 @@ func (c *call) finish(a answer) {
 func (c *call) end() {
 	if c.span.endedTurn == 0 {
 		c.finish(c.recorded)
+		c.wasCut()
 	}
 }
 
@@ -175,6 +179,7 @@ func (c *call) end() {
 // in the journal.
 func (c *call) record(a answer) {
 	c.recorded = a
+	c.findRepeated()
 	var e entry
 	if c.journal.limit > 0 {
 		kept := a.body
@@ -198,6 +203,37 @@ func (c *call) record(a answer) {
 	c.n = c.journal.record(of, &e, spent, wiped)
 	if wiped && before != c.n {
 		c.charged = false
+	}
+}
+
+// question is what a call asks, and with which key, hashed.
+func (c *call) question() uint64 {
+	var h maphash.Hash
+	h.SetSeed(headerSeed)
+	for _, part := range [...]string{c.key, c.r.Method, c.r.URL.Path, c.r.URL.RawQuery} {
+		_, _ = h.WriteString(part)
+		_ = h.WriteByte(0)
+	}
+	if c.op == OpValidar { // another one's body is not read, unless a fault does
+		_, _ = h.Write(c.body)
+	}
+	return h.Sum64()
+}
+
+// wasCut notes that the call's answer does not come whole.
+func (c *call) wasCut() {
+	if c.broken || c.journal.limit == 0 {
+		return
+	}
+	c.broken = true
+	c.journal.broken.add(brokenCall{c.question(), c.fingerprint(), c.n, time.Now()})
+}
+
+// findRepeated notes which call this one repeats, if it does.
+func (c *call) findRepeated() {
+	unread := c.op == OpValidar && !c.wasRead // what it asks is not known yet
+	if c.replay == 0 && !c.broken && !unread && c.journal.broken.any.Load() {
+		c.replay = c.journal.broken.repeated(c.question(), time.Now())
 	}
 }
 
@@ -230,6 +266,7 @@ func (c *call) request(a answer) Request {
 		Left:    c.left,
 		Fault:   c.keys.Out(c.fault),
 		SOL:     c.solResult,
+		Replay:  c.replay,
 	}
 	if c.charged {
 		r.Cost = 1

@@ -99,10 +99,33 @@ func (s *comprobantes) remove(id comprobanteID) {
 func (s *comprobantes) all() []Comprobante {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(s.over), func(a, b Comprobante) int {
-		return cmp.Or(cmp.Compare(a.RUCEmisor, b.RUCEmisor), cmp.Compare(a.Tipo, b.Tipo),
-			cmp.Compare(a.Serie, b.Serie), cmp.Compare(a.Numero, b.Numero))
-	})
+	return slices.SortedFunc(maps.Values(s.over), byIdentity)
+}
+
+func byIdentity(a, b Comprobante) int {
+	return cmp.Or(cmp.Compare(a.RUCEmisor, b.RUCEmisor), cmp.Compare(a.Tipo, b.Tipo),
+		cmp.Compare(a.Serie, b.Serie), cmp.Compare(a.Numero, b.Numero))
+}
+
+// list returns the receipts of an issuer, or all for "", those of the default data too, in the order of their
+// identity. A default one that was deleted is not in it.
+func (s *comprobantes) list(rucEmisor string) []Comprobante {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	cs := make([]Comprobante, 0, len(s.over)+len(s.base))
+	for id, c := range s.base {
+		if _, over := s.over[id]; !over {
+			cs = append(cs, c)
+		}
+	}
+	for id, c := range s.over {
+		if _, base := s.base[id]; !base || c.Codigo != CodigoNoExiste || c.Mensaje != "" { // see remove
+			cs = append(cs, c)
+		}
+	}
+	cs = slices.DeleteFunc(cs, func(c Comprobante) bool { return rucEmisor != "" && c.RUCEmisor != rucEmisor })
+	slices.SortFunc(cs, byIdentity)
+	return cs
 }
 
 // find returns a receipt as the tax authority knows it, its message included; one that it does not know is

@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -29,4 +30,37 @@ func TestValidationFindsByTheWholeIdentity(t *testing.T) {
 	for _, tipo := range []string{"01", "03", "07", "08"} {
 		assert.Equal(t, 200, api.validar(cpe(t, "tipoComprobante", `"`+tipo+`"`)).status)
 	}
+}
+
+func TestComprobantesAreListed(t *testing.T) {
+	const issuer, other = "20100070970", "20331898008" // those of the default receipts
+	ids := func(cs []mockserver.Comprobante) (list []string) {
+		for _, c := range cs {
+			list = append(list, fmt.Sprintf("%s-%s-%s-%d %s", c.RUCEmisor[9:], c.Tipo, c.Serie, c.Numero, c.Codigo))
+		}
+		return list
+	}
+	receipt := func(issuer, serie string, numero int, codigo string) mockserver.Comprobante {
+		return mockserver.Comprobante{RUCEmisor: issuer, Tipo: "01", Serie: serie, Numero: numero, Codigo: codigo}
+	}
+	srv, api := start(t)
+	assert.Equal(t, []string{"08-01-E001-42 0", "08-08-FND1-8 0"}, ids(srv.Comprobantes(other)))
+	assert.Contains(t, ids(srv.Comprobantes(issuer)), "70-01-F001-126 98", "a default one that does not exist")
+
+	require.NoError(t, srv.PutComprobante(receipt(other, "E001", 42, "2"), receipt(other, "A001", 10, "98"), receipt(other, "A001", 9, "4")))
+	assert.Equal(t, []string{"08-01-A001-9 4", "08-01-A001-10 98", "08-01-E001-42 2", "08-08-FND1-8 0"}, ids(srv.Comprobantes(other)))
+	require.NoError(t, srv.DeleteComprobante(other, "08", "FND1", 8))
+	require.NoError(t, srv.DeleteComprobante(other, "01", "A001", 9))
+	assert.Equal(t, []string{"08-01-A001-10 98", "08-01-E001-42 2"}, ids(srv.Comprobantes(other)))
+	assert.Len(t, srv.Comprobantes(""), 10, "of all issuers")
+	assert.Empty(t, srv.Comprobantes("20999999999"))
+
+	own := receipt(other, "FND1", 8, "98")
+	own.Tipo, own.Mensaje = "08", "No figura."
+	require.NoError(t, srv.PutComprobante(own))
+	assert.Contains(t, ids(srv.Comprobantes(other)), "08-08-FND1-8 98", "one with its own message was put, not deleted")
+	assert.Contains(t, api.validar(cpe(t, "rucEmisor", `"`+other+`"`, "tipoComprobante", `"08"`, "serie", `"FND1"`, "numero", "8")).body, "No figura.")
+
+	srv, _ = start(t, mockserver.WithoutDefaultData())
+	assert.Empty(t, srv.Comprobantes(""))
 }

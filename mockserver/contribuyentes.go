@@ -135,6 +135,48 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
+// list returns at most limite taxpayers: those whose RUC begins with texto, and after them those whose name holds it.
+func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	var found []Contribuyente
+	switch {
+	case isRUC(texto):
+		c, ok, err := s.porRUC(ctx, texto)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, c)
+		}
+	case texto == "" || digits(texto):
+		found = s.first(texto, limite)
+	}
+	if texto == "" || len(found) >= limite {
+		return found, nil
+	}
+	named, err := s.buscar(ctx, texto, false, limite)
+	for _, c := range named {
+		if len(found) < limite && !slices.ContainsFunc(found, func(f Contribuyente) bool { return f.RUC == c.RUC }) {
+			found = append(found, c)
+		}
+	}
+	return found, err
+}
+
+// first returns the first taxpayers whose RUC begins with prefijo, by RUC: those that were put, and then those of a
+// Registro that is in memory. No other Registro can be asked for them.
+func (s *contribuyentes) first(prefijo string, limite int) []Contribuyente {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	found := s.over.first(prefijo, limite, func(string) bool { return false })
+	if base, ok := s.base.(*RegistroEnMemoria); ok {
+		found = append(found, base.first(prefijo, limite-len(found), func(ruc string) bool {
+			_, over := s.over.byRUC[ruc]
+			return over || s.gone[ruc]
+		})...)
+	}
+	return found
+}
+
 func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool, limite int) ([]Contribuyente, error) {
 	query := relevance.NewQuery(texto, byWords)
 	if s.base == nil {

@@ -95,6 +95,7 @@
 //	srv.AssertPauses(t, mockserver.Filter{Status: 503}, time.Second, 10*time.Second)
 //	srv.AssertHeader(t, mockserver.Filter{}, "User-Agent", "facturador/2.1")
 //	reqs, err := srv.WaitRequests(ctx, mockserver.Filter{Op: mockserver.OpValidar}, 1) // does not poll
+//	changes, rev, err := srv.Changes(ctx, rev, mockserver.Filter{}) // what happened since
 //
 // # Tenants
 //

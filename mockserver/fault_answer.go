@@ -132,7 +132,7 @@ func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
 		}
 		n := min(e.Chunk, len(body))
 		if last := n == len(body) && e.Break == ""; last {
-			c.end()
+			c.finish(c.recorded)
 		}
 		if _, err := c.w.Write(body[:n]); err != nil {
 			return false
@@ -145,8 +145,10 @@ func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
 
 // breakOff ends the connection of a call.
 func (f *ActiveFault) breakOff(c *call, how Break) {
+	_, _ = c.readBody() // by which one knows the same call when it comes again
 	switch how {
 	case BreakHang, BreakHangInside:
+		c.wasCut() // from now on: whoever gives up may ask again sooner than the server sees that they left
 		f.wait(c, nil)
 		cut()
 	case BreakReset, BreakResetInside:

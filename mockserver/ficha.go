@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fiscope/fiscope/internal/relevance"
 )
@@ -67,6 +68,23 @@ func (fs *fichas) find(ruc string) (Contribuyente, bool) {
 		return Contribuyente{}, false
 	}
 	return fs.stored[i], true
+}
+
+// first returns the limite taxpayers with the lowest RUCs of those whose RUC begins with prefijo, without those
+// that are hidden.
+func (fs *fichas) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
+	var rucs []string
+	for ruc := range fs.byRUC {
+		if strings.HasPrefix(ruc, prefijo) && !hidden(ruc) {
+			rucs = append(rucs, ruc)
+		}
+	}
+	slices.Sort(rucs)
+	cs := make([]Contribuyente, min(len(rucs), limite))
+	for i := range cs {
+		cs[i] = fs.stored[fs.byRUC[rucs[i]]]
+	}
+	return cs
 }
 
 // search adds to best what a query finds.

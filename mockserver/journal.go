@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
@@ -18,78 +17,23 @@ const journalDefault = 1000
 // ErrJournalTooSmall is the error of a wait for more requests than the journal can hold; see [WithJournal].
 var ErrJournalTooSmall = errors.New("mockserver: the journal is too small")
 
-// Request is one request that the server got, with its answer, as the journal keeps it: without claveSol
-// and API keys, which are taken out before it is stored.
-type Request struct {
-	N       int64     `json:"n"`    // 1 for the server's first request, in the order of arrival at the journal
-	Time    time.Time `json:"time"` // the server's clock when it came
-	Op      Operation `json:"op,omitempty"`
-	Matched bool      `json:"matched"` // it reached the operation: path, method and key were right
-	Method  string    `json:"method"`
-	Path    string    `json:"path"`
-	Query   string    `json:"query,omitempty"` // the contract's parameters, decoded
-	Key     string    `json:"key,omitempty"`   // a fingerprint: k_ and 8 hex digits, other ones in each process
-	Agent   string    `json:"userAgent,omitempty"`
-	RUC     string    `json:"ruc,omitempty"`  // the taxpayer looked up, or the issuer of the receipt
-	Body    string    `json:"body,omitempty"` // of a receipt validation, redacted; else only its length and type
-	Status  int       `json:"status"`         // 0 while it waits, and where no answer was sent
-	Code    string    `json:"code,omitempty"` // the answer's, of an error
-	Answer  string    `json:"answer,omitempty"`
-	Cost    int       `json:"cost"`            // queries that it took from the quota: 1 or 0
-	Left    int       `json:"left"`            // queries left after it; Unlimited where none is counted
-	Conn    int64     `json:"conn,omitempty"`  // the number of its connection; 0 where it had none
-	Reused  bool      `json:"reused"`          // not the first request of its connection
-	Fault   string    `json:"fault,omitempty"` // the fault that met it
-	SOL     SOLResult `json:"sol,omitempty"`   // what the tax authority made of the credentials
-}
-
-// entry is a request as it is stored. What costs something is done when somebody reads it.
-type entry struct {
-	Request
-	answer []byte
-	header header
-	sol    uint64 // the hash of the SOL user that it tried; 0 for none
-	span
-	words string       // of the route, with which the path begins
-	known *redact.Keys // that are not in it
-}
-
-// hide takes keys out of an entry that the server did not know when it was kept.
-func (e *entry) hide(keys *redact.Keys) {
-	if e.known == keys {
-		return
-	}
-	e.known = keys
-	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
-		*text = keys.Out(*text)
-	}
-	e.Path = redact.Path(e.Path, e.words, *keys)
-	e.answer = redact.Answer(e.answer, *keys)
-}
-
-// span is when a request was under way: from its arrival until the last of its answer was about to leave. The
-// times are real ones (virtual in a testing/synctest bubble). The turns tell which came first where times do
-// not: no two are the same.
-type span struct {
-	arrived, ended         time.Time
-	arrivedTurn, endedTurn int64 // ended* are zero while it is under way
-}
-
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
 type journal struct {
-	limit int          // of each ring; 0 keeps nothing
-	turns atomic.Int64 // handed out; see span
-	known *atomic.Pointer[redact.Keys]
+	limit  int          // of each ring; 0 keeps nothing
+	turns  atomic.Int64 // handed out; see span
+	known  *atomic.Pointer[redact.Keys]
+	broken brokenCalls
 
-	mu      sync.Mutex
-	last    int64          // the number of the last request
-	calls   int            // how many there were
-	spent   int            // queries that all of them cost
-	stray   ring           // requests with a missing or unknown key
-	rings   []*ring        // of the keys that have sent something
-	strays  map[string]int // requests that stray has dropped, by their Key: of straysMost keys at most ...
-	others  int            // ... and of all the other ones
-	changed chan struct{}  // closed at the next change; nil where nobody waits
+	mu        sync.Mutex
+	last      int64          // the number of the last request
+	calls     int            // how many there were
+	spent     int            // queries that all of them cost
+	stray     ring           // requests with a missing or unknown key
+	rings     []*ring        // of the keys that have sent something
+	strays    map[string]int // requests that stray has dropped, by their Key: of straysMost keys at most ...
+	others    int            // ... and of all the other ones
+	revisions revisions
+	changed   chan struct{} // closed at the next change; nil where nobody waits
 }
 
 // straysMost is of how many keys that the server does not know the journal tells apart what it has dropped.
@@ -120,17 +64,34 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 		j.list(of)
 		j.last++
 		e.N = j.last
-		if key, dropped := of.add(e, j.limit); dropped {
+		slot, key, dropped := of.add(e, j.limit)
+		if dropped {
 			j.drop(of, key)
 		}
-	} else {
-		of.replace(e)
+		if j.limit > 0 {
+			j.revisions.keep(of, slot)
+		}
+	} else if slot, kept := of.replace(e); kept {
+		j.revisions.keep(of, slot)
 	}
+	j.tell()
+	return e.N
+}
+
+// next returns what is closed at the next change. It is called with the lock held, as is tell.
+func (j *journal) next() <-chan struct{} {
+	if j.changed == nil {
+		j.changed = make(chan struct{})
+	}
+	return j.changed
+}
+
+// tell wakes whoever waits for a change.
+func (j *journal) tell() {
 	if j.changed != nil {
 		close(j.changed)
 		j.changed = nil
 	}
-	return e.N
 }
 
 // drop counts a request that a ring has dropped.
@@ -184,6 +145,10 @@ func (j *journal) forget(of *ring, key string) {
 	of.clear(j.last)
 	j.stray.remove(key)
 	delete(j.strays, key)
+	j.revisions.moved(&j.stray)
+	j.revisions.forget(key)
+	j.broken.forget(key)
+	j.tell()
 }
 
 func (j *journal) clear() {
@@ -194,6 +159,9 @@ func (j *journal) clear() {
 		r.clear(j.last)
 	}
 	j.strays, j.others = nil, 0
+	j.revisions.forget("")
+	j.broken.forget("")
+	j.tell()
 }
 
 // lost returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for
@@ -273,10 +241,7 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 	for {
 		j.mu.Lock()
 		found := j.read([]filter{f})
-		if j.changed == nil {
-			j.changed = make(chan struct{})
-		}
-		changed := j.changed
+		changed := j.next()
 		j.mu.Unlock()
 		switch {
 		case len(found) >= n:
@@ -290,19 +255,4 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 			return found, fmt.Errorf("mockserver: %d of %d %s: %w", len(found), n, j.known.Load().Out(f.String()), context.Cause(ctx))
 		}
 	}
-}
-
-// requests are entries as they are shown.
-func requests(entries []entry) []Request {
-	list := make([]Request, len(entries))
-	for i, e := range entries {
-		list[i] = e.shown()
-	}
-	return list
-}
-
-func (e *entry) shown() Request {
-	r := e.Request
-	r.Answer = string(e.answer)
-	return r
 }

@@ -13,31 +13,35 @@ type ring struct {
 	gone    bool  // its key was taken away
 }
 
-// add keeps e, in place of the oldest entry once there are limit, and returns the key of the one that it
+// add keeps e in a slot, in place of the oldest entry once there are limit, and returns the key of the one that it
 // dropped: that of e where nothing is kept.
-func (r *ring) add(e *entry, limit int) (key string, dropped bool) {
+func (r *ring) add(e *entry, limit int) (slot int, key string, dropped bool) {
 	switch {
 	case limit == 0:
-		return e.Key, true
+		return 0, e.Key, true
 	case len(r.entries) < limit:
 		r.entries = append(r.entries, *e)
-		return "", false
+		return len(r.entries) - 1, "", false
 	}
-	key = r.entries[r.oldest].Key
-	r.entries[r.oldest] = *e
-	r.oldest = (r.oldest + 1) % limit
-	return key, true
+	slot = r.oldest
+	key = r.entries[slot].Key
+	r.entries[slot] = *e
+	r.oldest = (slot + 1) % limit
+	return slot, key, true
 }
 
 // at returns the i-th entry from the oldest on.
 func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)] }
 
-// replace puts e in the place of the entry with its N, if that is still there.
-func (r *ring) replace(e *entry) {
+// replace puts e in the slot of the entry with its N, if that is still there.
+func (r *ring) replace(e *entry) (slot int, kept bool) {
 	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= e.N })
-	if i < len(r.entries) && r.at(i).N == e.N {
-		*r.at(i) = *e
+	if i == len(r.entries) || r.at(i).N != e.N {
+		return 0, false
 	}
+	slot = (r.oldest + i) % len(r.entries)
+	r.entries[slot] = *e
+	return slot, true
 }
 
 // clear forgets the entries, those until the number last.

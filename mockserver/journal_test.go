@@ -28,13 +28,17 @@ func TestJournalEntry(t *testing.T) {
 	require.Len(t, got, 2)
 	key := got[0].Key
 	assert.Regexp(t, `^k_[0-9a-f]{8}$`, key)
+	for i := range got {
+		assert.Positive(t, got[i].Ms)
+		got[i].Ms = 0 // no two are the same
+	}
 	want := []mockserver.Request{
 		{
-			N: 1, Time: at(t, "2026-11-21T12:00:00-05:00"), Op: mockserver.OpBuscar, Matched: true, Method: "GET", Path: "/api/contribuyentes/search",
+			N: 1, Rev: 1, Time: at(t, "2026-11-21T12:00:00-05:00"), Op: mockserver.OpBuscar, Matched: true, Method: "GET", Path: "/api/contribuyentes/search",
 			Query: "razonSocial=no hay&limit=5&(1 more)", Key: key, Agent: "Go-http-client/1.1", Status: 200, Answer: "[]\n", Cost: 1, Left: 9, Conn: 1,
 		},
 		{
-			N: 2, Time: at(t, "2026-11-21T12:00:00-05:00"), Op: mockserver.OpValidar, Matched: true, Method: "POST", Path: "/api/cpe/validar",
+			N: 2, Rev: 2, Time: at(t, "2026-11-21T12:00:00-05:00"), Op: mockserver.OpValidar, Matched: true, Method: "POST", Path: "/api/cpe/validar",
 			Key: key, Agent: "Go-http-client/1.1", RUC: "20100070970",
 			Body:   `{"rucEmisor":"20100070970","tipoComprobante":"01","serie":"F001","numero":123,"rucSolicitante":"20131312955","usuarioSol":"***01","claveSol":"***"}`,
 			Status: 200, Answer: `{"codigo":"0","mensaje":"El comprobante existe y está aceptado.","estado":"Aceptado","esValido":true}` + "\n",

@@ -15,13 +15,6 @@ const (
 	limitMost      = 50
 )
 
-type wireResumen struct {
-	RUC         string `json:"ruc"`
-	RazonSocial string `json:"razonSocial"`
-	Estado      string `json:"estado"`
-	Condicion   string `json:"condicion"`
-}
-
 // buscar is the search of docs/contrato.md, 4.2.
 func buscar(c *call, assume *Assumptions) answer {
 	query, refused := c.query("razonSocial", "limit")

@@ -5,21 +5,40 @@ import (
 	"net/http"
 )
 
-// wireContribuyente has strings, and in the fields that may have no value what [Unknown] makes of that.
+// wireResumen is what a search tells of a taxpayer, and a lookup first.
+type wireResumen struct {
+	RUC         string `json:"ruc"`
+	RazonSocial string `json:"razonSocial"`
+	Estado      string `json:"estado"`
+	Condicion   string `json:"condicion"`
+}
+
+// wireContribuyente is a taxpayer whose fields are all written as texts.
 type wireContribuyente struct {
-	RUC                    string `json:"ruc"`
-	RazonSocial            string `json:"razonSocial"`
-	Estado                 string `json:"estado"`
-	Condicion              string `json:"condicion"`
-	Direccion              any    `json:"direccion,omitempty"`
-	Ubigeo                 any    `json:"ubigeo,omitempty"`
-	Departamento           any    `json:"departamento,omitempty"`
-	Provincia              any    `json:"provincia,omitempty"`
-	Distrito               any    `json:"distrito,omitempty"`
-	Tipo                   any    `json:"tipo,omitempty"`
-	ActividadEconomica     any    `json:"actividadEconomica,omitempty"`
-	FechaInscripcion       any    `json:"fechaInscripcion,omitempty"`
-	FechaInicioActividades any    `json:"fechaInicioActividades,omitempty"`
+	wireResumen
+	Direccion              string `json:"direccion"`
+	Ubigeo                 string `json:"ubigeo"`
+	Departamento           string `json:"departamento"`
+	Provincia              string `json:"provincia"`
+	Distrito               string `json:"distrito"`
+	Tipo                   string `json:"tipo"`
+	ActividadEconomica     string `json:"actividadEconomica"`
+	FechaInscripcion       string `json:"fechaInscripcion"`
+	FechaInicioActividades string `json:"fechaInicioActividades"`
+}
+
+// wireWithoutValues is a taxpayer whose fields without a value are null or absent. To encode one takes longer.
+type wireWithoutValues struct {
+	wireResumen
+	Direccion              any `json:"direccion,omitempty"`
+	Ubigeo                 any `json:"ubigeo,omitempty"`
+	Departamento           any `json:"departamento,omitempty"`
+	Provincia              any `json:"provincia,omitempty"`
+	Distrito               any `json:"distrito,omitempty"`
+	Tipo                   any `json:"tipo,omitempty"`
+	ActividadEconomica     any `json:"actividadEconomica,omitempty"`
+	FechaInscripcion       any `json:"fechaInscripcion,omitempty"`
+	FechaInicioActividades any `json:"fechaInicioActividades,omitempty"`
 }
 
 // consultar is the lookup of docs/contrato.md, 4.1.
@@ -37,29 +56,28 @@ func consultar(c *call, assume *Assumptions) answer {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", c.keys.Out(ruc))
 	}
-	body := c.data.lookups.body(found, assume, func() []byte {
-		conforming := found.conforming()
-		r := conforming
-		if assume.Unknown != UnknownAsPut { // which says how a field without a value is written
-			r = found
-		}
-		return encode(wireContribuyente{
-			RUC:                    r.RUC,
-			RazonSocial:            r.RazonSocial,
-			Estado:                 assume.Estados.estado(conforming.Estado),
-			Condicion:              conforming.Condicion,
-			Direccion:              assume.Unknown.write(&r.Direccion),
-			Ubigeo:                 assume.Unknown.write(&r.Ubigeo),
-			Departamento:           assume.Unknown.write(&r.Departamento),
-			Provincia:              assume.Unknown.write(&r.Provincia),
-			Distrito:               assume.Unknown.write(&r.Distrito),
-			Tipo:                   assume.Unknown.write(&r.Tipo),
-			ActividadEconomica:     assume.Unknown.write(&r.ActividadEconomica),
-			FechaInscripcion:       assume.Unknown.write(&r.FechaInscripcion),
-			FechaInicioActividades: assume.Unknown.write(&r.FechaInicioActividades),
-		})
-	})
+	body := c.data.lookups.body(found, assume, func() []byte { return encodeContribuyente(&found, assume) })
 	return answer{status: http.StatusOK, body: body}
+}
+
+// encodeContribuyente is the body of a lookup's answer.
+func encodeContribuyente(found *Contribuyente, assume *Assumptions) []byte {
+	r := found.conforming()
+	resumen := wireResumen{r.RUC, r.RazonSocial, assume.Estados.estado(r.Estado), r.Condicion}
+	u := assume.Unknown
+	if u != UnknownAsPut { // which says how a field without a value is written
+		r = *found
+	}
+	if u == UnknownNull || u == UnknownAbsent {
+		return encode(&wireWithoutValues{
+			resumen, u.value(r.Direccion), u.value(r.Ubigeo), u.value(r.Departamento), u.value(r.Provincia), u.value(r.Distrito),
+			u.value(r.Tipo), u.value(r.ActividadEconomica), u.value(r.FechaInscripcion), u.value(r.FechaInicioActividades),
+		})
+	}
+	return encode(&wireContribuyente{
+		resumen, u.text(r.Direccion), u.text(r.Ubigeo), u.text(r.Departamento), u.text(r.Provincia), u.text(r.Distrito),
+		u.text(r.Tipo), u.text(r.ActividadEconomica), u.text(r.FechaInscripcion), u.text(r.FechaInicioActividades),
+	})
 }
 
 // registroFailed is the answer where a [Registro] fails.

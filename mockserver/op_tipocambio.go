@@ -2,10 +2,8 @@ package mockserver
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
-	"time"
 
 	"github.com/fiscope/fiscope"
 )
@@ -39,43 +37,10 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 				c.quoted(query.Get("fecha")))
 		}
 	}
-	r, ok := c.data.tiposCambio.of(fecha)
-	if why := withoutRate(fecha, c.now, assume.PublicationDelay, ok); why != "" {
+	day := c.data.tiposCambio.delDia(fecha, c.now, assume.PublicationDelay)
+	if day.Why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, why)
+			"no hay tipo de cambio del %s: %s (docs/contrato.md, 4.4)", fecha, day.Why)
 	}
-	return success(wireTipoCambio{Compra: r.compra, Venta: r.venta, Moneda: "USD", Fecha: fecha.String(), Origen: "SBS"})
-}
-
-// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one.
-func withoutRate(fecha fiscope.Fecha, now time.Time, delay time.Duration, stored bool) string {
-	today := fiscope.FechaEnLima(now)
-	if why := neverRate(fecha); why != "" {
-		return why
-	}
-	published := fecha.Publicacion().Add(delay)
-	switch {
-	case fecha.Compare(today) > 0:
-		return "es una fecha futura; hoy en Lima es " + today.String()
-	case now.Before(published):
-		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
-	case !stored:
-		return "este servidor de pruebas no tiene ese día; use otro día hábil"
-	}
-	return ""
-}
-
-// neverRate says why a date can never have a rate, or "".
-func neverRate(fecha fiscope.Fecha) string {
-	if fecha.DiaHabil() {
-		return ""
-	}
-	const advice = "; use el último día hábil anterior"
-	if feriado, ok := fecha.Feriado(); ok {
-		return "es feriado nacional, " + feriado.Nombre + advice
-	}
-	if fecha.Weekday() == time.Saturday {
-		return "es sábado" + advice
-	}
-	return "es domingo" + advice
+	return success(wireTipoCambio{Compra: day.Compra, Venta: day.Venta, Moneda: "USD", Fecha: day.Fecha, Origen: "SBS"})
 }

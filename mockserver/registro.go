@@ -15,7 +15,7 @@ type Registro interface {
 	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)
 	// Buscar returns at most limite (1 to 50, or a few more) taxpayers whose business name or trade name
 	// holds texto (at least 3 characters, trimmed; 1 under Assumptions.CountBlanks), without regard to case and accents, best first: see
-	// RegistroEnMemoria.
+	// RegistroEnMemoria. Server.Contribuyentes asks for as many as it is asked for, also of 1 character.
 	Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error)
 }
 
@@ -63,6 +63,12 @@ func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente
 // taxpayers first, then shorter names, then by RUC. A limite below 1 finds nothing.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
 	return m.search(relevance.NewQuery(texto, false), limite), nil
+}
+
+func (m *RegistroEnMemoria) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.fichas.first(prefijo, limite, hidden)
 }
 
 func (m *RegistroEnMemoria) search(query relevance.Query, limite int) []Contribuyente {

@@ -1,9 +1,14 @@
 package mockserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/fiscope/fiscope"
 )
 
 // PutContribuyente adds taxpayers, or replaces those of the same RUC. The RUC must be 11 ASCII digits;
@@ -21,6 +26,20 @@ func (s *Server) PutContribuyente(cs ...Contribuyente) error {
 func (s *Server) DeleteContribuyente(rucs ...string) error {
 	s.t.Helper()
 	return s.put("DeleteContribuyente", Data{Deleted: Deleted{Contribuyentes: rucs}})
+}
+
+// Contribuyente returns a taxpayer by its RUC as it is stored, and whether the server has it. An error is the
+// [Registro]'s.
+func (s *Server) Contribuyente(ctx context.Context, ruc string) (Contribuyente, bool, error) {
+	return s.data.Load().contribuyentes.porRUC(ctx, ruc)
+}
+
+// Contribuyentes returns at most limite taxpayers as they are stored: those whose RUC begins with texto, the ones
+// that were put before the default ones, and then those whose name holds it, best first. For "" it returns the
+// first of all. Of the taxpayers of a [Registro] other than [RegistroEnMemoria] it finds those with the whole RUC
+// and those with the name: there may be millions, and it does not list them. An error is the Registro's.
+func (s *Server) Contribuyentes(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	return s.data.Load().contribuyentes.list(ctx, strings.TrimSpace(texto), max(0, limite))
 }
 
 // PutComprobante adds receipts, or replaces those of the same issuer, type, series and number. RUCEmisor
@@ -44,6 +63,12 @@ func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) er
 	return nil
 }
 
+// Comprobantes returns the receipts of an issuer, or all for "", those of the default data too, in the order of
+// issuer, type, series and number.
+func (s *Server) Comprobantes(rucEmisor string) []Comprobante {
+	return s.data.Load().comprobantes.list(rucEmisor)
+}
+
 // PutTipoCambio sets the rate of one day, over the default series: fecha is YYYY-MM-DD, compra and venta
 // are positive decimals such as "3.750", served as JSON numbers with exactly these digits. It is an
 // error for a day that has no rate by the contract (weekend, national holiday), and today's rate still
@@ -59,11 +84,63 @@ func (s *Server) DeleteTipoCambio(fecha string) error {
 	return s.put("DeleteTipoCambio", Data{Deleted: Deleted{TiposCambio: []string{fecha}}})
 }
 
+// RestoreTipoCambio forgets what was put for one day, YYYY-MM-DD, or that it was left without a rate: the default
+// series is in force again.
+func (s *Server) RestoreTipoCambio(fecha string) error {
+	s.t.Helper()
+	day, err := diaDeTipoCambio(fecha)
+	if err != nil {
+		return s.checked("RestoreTipoCambio", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.data.Load().tiposCambio.restore(day)
+	return nil
+}
+
+// TiposCambio returns how the server answers for each day of a month now, by its clock. It is empty for a month
+// outside of the years 1 to 9999.
+func (s *Server) TiposCambio(year int, month time.Month) []TipoCambioDelDia {
+	var days []TipoCambioDelDia
+	rates, now, delay := &s.data.Load().tiposCambio, s.clock.Now(), s.assume.Load().PublicationDelay
+	for day := fiscope.NewFecha(year, month, 1); day.Valid() && day.Month() == month; day = day.AddDays(1) {
+		days = append(days, rates.delDia(day, now, delay))
+	}
+	return days
+}
+
 // PutUsuarioSOL adds users of the tax authority's portal, or replaces those of the same RUC and user
 // name, and forgets their wrong attempts and their block.
 func (s *Server) PutUsuarioSOL(us ...SOL) error {
 	s.t.Helper()
 	return s.put("PutUsuarioSOL", Data{Usuarios: us})
+}
+
+// ChangeUsuarioSOL changes a user of the portal, or adds one: change gets it as it is, or with an empty clave where
+// there is none, and what it leaves is put as by [Server.PutUsuarioSOL]. It must call no method of the server; where
+// it returns an error, nothing is changed.
+func (s *Server) ChangeUsuarioSOL(ruc, usuario string, change func(*SOL) error) error {
+	s.t.Helper()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	users := &s.data.Load().sol
+	u := users.user(UsuarioID{ruc, usuario})
+	err := change(&u)
+	if err == nil {
+		u.RUC, u.Usuario = ruc, usuario
+		err = u.check()
+	}
+	if err != nil {
+		return s.checked("ChangeUsuarioSOL", err)
+	}
+	users.change(nil, []SOL{u})
+	return nil
+}
+
+// UsuariosSOL returns the users of the portal with how they stand and without their claves: those of
+// [RUCSolicitante] first, then by RUC and name.
+func (s *Server) UsuariosSOL() []SOLStatus {
+	return s.data.Load().sol.list(s.clock.Now(), RUCSolicitante)
 }
 
 // DeleteUsuarioSOL takes a user of the portal away, with its attempts and its block.
@@ -105,6 +182,9 @@ func (s *Server) PutKey(key string, quota int) error {
 	s.t.Helper()
 	return s.put("PutKey", Data{Keys: []Key{{key, quota}}})
 }
+
+// Keys returns the API keys with their quotas, the server's own first and the others in order.
+func (s *Server) Keys() []Key { return s.keys.all() }
 
 // DeleteKey makes the server refuse a key from the next request on, and forgets its quota, its faults and
 // its part of the journal. It is an error for a key that the server does not know.

@@ -122,6 +122,46 @@ func (s *sol) all() []SOL {
 	return us
 }
 
+// SOLStatus is a SOL user as a server lists it: without its clave.
+type SOLStatus struct {
+	UsuarioID
+	Principal bool
+	SOLState
+}
+
+// list returns the users with how they stand: those of one RUC first, then by RUC and name.
+func (s *sol) list(now time.Time, first string) []SOLStatus {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	us := make([]SOLStatus, 0, len(s.users))
+	for id, u := range s.users {
+		us = append(us, SOLStatus{id, u.principal, u.state(now)})
+	}
+	slices.SortFunc(us, func(a, b SOLStatus) int {
+		switch {
+		case a.RUC == b.RUC:
+			return cmp.Compare(a.Usuario, b.Usuario)
+		case a.RUC == first:
+			return -1
+		case b.RUC == first:
+			return 1
+		}
+		return cmp.Compare(a.RUC, b.RUC)
+	})
+	return us
+}
+
+// user returns a user, its clave included; one that there is not has none.
+func (s *sol) user(id UsuarioID) SOL {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[id]
+	if u == nil {
+		u = &solUser{}
+	}
+	return SOL{id.RUC, id.Usuario, u.text, u.principal}
+}
+
 // endBlock forgets the attempts of a block that is over.
 func (u *solUser) endBlock(now time.Time) {
 	if !u.blockedUntil.IsZero() && !now.Before(u.blockedUntil) {
@@ -174,8 +214,12 @@ func (s *sol) state(id UsuarioID, now time.Time) (SOLState, bool) {
 	if u == nil {
 		return SOLState{}, false
 	}
+	return u.state(now), true
+}
+
+func (u *solUser) state(now time.Time) SOLState {
 	u.endBlock(now)
-	return SOLState{u.attempts, u.fails, !u.blockedUntil.IsZero(), u.blockedUntil}, true
+	return SOLState{u.attempts, u.fails, !u.blockedUntil.IsZero(), u.blockedUntil}
 }
 
 // unblock forgets a user's wrong attempts and ends its block, and reports whether there is such a user.

@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -189,4 +190,68 @@ func TestSOLState(t *testing.T) {
 	_, ok := srv.SOLState("20100070970", "NADIE")
 	assert.False(t, ok)
 	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 9)
+}
+
+func TestUsuariosSOLAreListedWithoutTheirClaves(t *testing.T) {
+	srv, api := start(t, frozen(t, "2026-11-20T10:00:00-05:00"))
+	require.NoError(t, srv.PutUsuarioSOL(
+		mockserver.SOL{RUC: "20600000005", Usuario: "UNO", Clave: "clave-de-uno", Principal: true},
+		mockserver.SOL{RUC: "10000000006", Usuario: "DOS", Clave: "clave-de-dos"},
+	))
+	for range 3 {
+		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 401, wrongSOL)
+	}
+	until := srv.Now().Add(30 * time.Minute)
+	listed := srv.UsuariosSOL()
+	assert.Equal(t, []mockserver.SOLStatus{
+		{UsuarioID: mockserver.UsuarioID{RUC: "20131312955", Usuario: "MIUSER01"}, SOLState: mockserver.SOLState{Attempts: 3, Fails: 3, Blocked: true, BlockedUntil: until}},
+		{UsuarioID: mockserver.UsuarioID{RUC: "20131312955", Usuario: "PRINCIP1"}, Principal: true},
+		{UsuarioID: mockserver.UsuarioID{RUC: "10000000006", Usuario: "DOS"}},
+		{UsuarioID: mockserver.UsuarioID{RUC: "20600000005", Usuario: "UNO"}, Principal: true},
+	}, listed)
+	text, err := json.Marshal(listed)
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprintf("%+v %#v %s", listed, listed, text), "clave-de")
+	require.NoError(t, srv.Advance(30*time.Minute))
+	assert.Equal(t, mockserver.SOLState{Attempts: 3}, srv.UsuariosSOL()[0].SOLState, "the block is over")
+}
+
+func TestChangeUsuarioSOL(t *testing.T) {
+	srv, err := mockserver.Start(mockserver.WithoutSocket()) // not New, which fails the test for what is not taken
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, srv.Close()) })
+	api := plain(t, srv)
+	leave := func(*mockserver.SOL) error { return nil }
+
+	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+		assert.Equal(t, "clave-mock-1", u.Clave)
+		u.Principal, u.RUC, u.Usuario = true, "20600000005", "OTRO"
+		return nil
+	}))
+	api.validar(cpe(t)).isError(t, 401, wrongSOL)
+	_, known := srv.SOLState("20600000005", "OTRO")
+	assert.False(t, known, "whose user it is stays")
+	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+		assert.True(t, u.Principal)
+		u.Principal, u.Clave = false, "nueva"
+		return nil
+	}))
+	state, _ := srv.SOLState("20131312955", "MIUSER01")
+	assert.Zero(t, state, "its attempts are forgotten")
+	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
+
+	refused := errors.New("no")
+	require.ErrorIs(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+		u.Clave = "de nadie"
+		return refused
+	}), refused)
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+		u.Clave = ""
+		return nil
+	}), "the clave is empty")
+	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status, "nothing was changed")
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "NUEVO", leave), "the clave is empty")
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("2013131295", "NUEVO", leave), "not 11 digits")
+	_, known = srv.SOLState("20131312955", "NUEVO")
+	assert.False(t, known)
 }

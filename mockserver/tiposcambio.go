@@ -73,18 +73,31 @@ func synthetic(fecha fiscope.Fecha) rate {
 	return rate{decimal(thousandths), decimal(thousandths + 10)}
 }
 
-// of returns the rate stored for a business day, published or not.
-func (s *tiposCambio) of(fecha fiscope.Fecha) (rate, bool) {
+// of returns the rate stored for a business day, published or not, and whether it was set; or says in Spanish why
+// there is none.
+func (s *tiposCambio) of(fecha fiscope.Fecha) (r rate, put bool, why string) {
 	s.mu.RLock()
-	r, put := s.over[fecha]
+	r, put = s.over[fecha]
 	s.mu.RUnlock()
-	if put {
-		return r, r != rate{}
+	const none, advice = "este servidor de pruebas no tiene ese día", "; use otro día hábil"
+	switch {
+	case put && r == rate{}:
+		return r, put, none + ": se le quitó" + advice
+	case put:
+		return r, put, ""
+	case !s.series:
+		return r, put, none + advice
+	case fecha.Compare(firstRate) < 0:
+		return r, put, none + ": los suyos empiezan el " + firstRate.String() + advice
 	}
-	if !s.series || fecha.Compare(firstRate) < 0 {
-		return rate{}, false
-	}
-	return synthetic(fecha), true
+	return synthetic(fecha), put, ""
+}
+
+// restore forgets what was set for a day.
+func (s *tiposCambio) restore(fecha fiscope.Fecha) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.over, fecha)
 }
 
 // change leaves days without a rate and then puts rates, both checked, in one step.

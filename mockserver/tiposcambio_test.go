@@ -40,3 +40,26 @@ func TestADeletedRateWithoutTheSeries(t *testing.T) {
 		})
 	}
 }
+
+func TestRestoreTipoCambio(t *testing.T) {
+	srv, api := start(t, frozen(t, "2026-11-20T18:00:00-05:00"))
+	was := api.get("/api/tipocambio").body
+	for name, change := range map[string]func() error{
+		"put":     func() error { return srv.PutTipoCambio("2026-11-20", "3.750", "3.760") },
+		"deleted": func() error { return srv.DeleteTipoCambio("2026-11-20") },
+		"as was":  func() error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, change())
+			require.NoError(t, srv.RestoreTipoCambio("2026-11-20"))
+			assert.Equal(t, was, api.get("/api/tipocambio").body)
+			assert.Empty(t, srv.Data().TiposCambio)
+			assert.Empty(t, srv.Data().Deleted.TiposCambio)
+		})
+	}
+	outside, err := mockserver.Start(mockserver.WithoutSocket())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, outside.Close()) }()
+	require.ErrorContains(t, outside.RestoreTipoCambio("2026-11-21"), "weekend")
+	require.ErrorContains(t, outside.RestoreTipoCambio("ayer"), "YYYY-MM-DD")
+}

@@ -16,21 +16,27 @@ const (
 
 var unknowns = []Unknown{UnknownAsPut, UnknownEmpty, UnknownDash, UnknownNull, UnknownAbsent}
 
-// write returns what a field is written as: nil for nothing, where its tag has omitempty. Of a value it is the
-// pointer, which costs nothing.
-func (u Unknown) write(value *string) any {
-	if *value != "" && *value != "-" {
-		return value
-	}
-	switch u {
-	case UnknownEmpty:
-		return ""
-	case UnknownDash:
-		return "-"
-	case UnknownNull:
-		return json.RawMessage("null")
-	case UnknownAbsent:
-		return nil
+// text returns what a field is written as where that is a text, as it is but for null and absent.
+func (u Unknown) text(value string) string {
+	if value == "" || value == "-" {
+		switch u {
+		case UnknownEmpty:
+			return ""
+		case UnknownDash:
+			return "-"
+		case UnknownAsPut, UnknownNull, UnknownAbsent:
+		}
 	}
 	return value
+}
+
+// value returns what a field is written as for null and absent: nil for nothing, where its tag has omitempty.
+func (u Unknown) value(value string) any {
+	switch {
+	case value != "" && value != "-":
+		return value
+	case u == UnknownNull:
+		return json.RawMessage("null")
+	}
+	return nil
 }

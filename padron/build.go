@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/fiscope/fiscope/internal/relevance"
 )
@@ -21,9 +22,10 @@ type builder struct {
 	rucs      rucs
 	texts     texts
 	nameBytes int64 // of the folded names, with their ends
-	restBytes int64 // of the rows
+	rowBytes  int64 // of the rows
 	rows      int
-	replaced  []int // lines
+	nameless  []uint32 // lines, in order
+	replaced  []int    // lines, in order
 
 	folded, rest []byte
 }
@@ -47,20 +49,28 @@ func (b *builder) add(r *row) error {
 	if err := b.rucs.add(r.ruc, r.line); err != nil {
 		return err
 	}
+	if len(r.nombre) == 0 {
+		b.nameless = append(b.nameless, number32(r.line))
+	}
 	b.nameBytes += int64(len(b.folded)) + 1
-	b.restBytes += mostBeforeRest + int64(len(b.rest))
-	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.restBytes > math.MaxUint32 {
+	b.rowBytes += besideRest + int64(len(b.rest))
+	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.rowBytes > math.MaxUint32 {
 		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
 	}
 	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, number32(r.line), b.folded, b.rest})
 }
 
-// replaceRows returns the lines of the rows that a later one of the same RUC replaces.
-func (b *builder) replaceRows() []int {
+// replaceRows returns the lines of the rows that a later one of the same RUC replaces, and how many of them have no name.
+func (b *builder) replaceRows() (lines []int, nameless int) {
 	b.rows = len(b.rucs.keys)
 	b.replaced = b.rucs.replaced()
-	b.rucs = rucs{}
-	return b.replaced
+	for _, line := range b.replaced {
+		if _, is := slices.BinarySearch(b.nameless, number32(line)); is {
+			nameless++
+		}
+	}
+	b.rucs, b.nameless = rucs{}, nil
+	return b.replaced, nameless
 }
 
 // taken returns how many taxpayers there are, once it is known which rows are replaced.

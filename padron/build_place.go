@@ -15,7 +15,7 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a half to three quarters stay empty
 	nameAt := b.out.begin(sectionNameAt, 4*int64(taxpayers+1))
 	rowAt := b.out.begin(sectionRowAt, 4*int64(taxpayers))
-	rows := b.out.begin(sectionRows, b.restBytes)
+	rows := b.out.begin(sectionRows, b.rowBytes)
 	var row, text []byte
 	var order []placed
 	used := uint32(0) // of rows
@@ -35,7 +35,7 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 			p, _ := readPending(text[o.at:])
 			nameAt.number(number32(len(names)))
 			rowAt.number(used)
-			row = appendRow(row[:0], p.ruc, number32(len(names)), len(p.folded), p.rest)
+			row = rowIn(row, p.ruc, number32(len(names)), p.folded, p.rest)
 			rows.write(row)
 			slot := slotOf(p.ruc, len(rucs))
 			for rucs[slot] != 0 {

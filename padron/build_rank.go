@@ -15,9 +15,6 @@ type pending struct {
 	rest   []byte // of appendRest
 }
 
-// mostBeforeRest is the most that a row of the index has before what appendRest wrote.
-const mostBeforeRest = rucSize + 4 + binary.MaxVarintLen32
-
 // appendTo writes a pending row.
 func (p *pending) appendTo(dst []byte) []byte {
 	dst = appendRUC(dst, p.ruc)

@@ -27,7 +27,10 @@ func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope
 		}
 		found = make([]fiscope.Contribuyente, len(s.ranks))
 		for i, rank := range s.ranks {
-			found[i] = x.contribuyente(x.rowAt.at(int(rank)))
+			var folded []byte
+			if found[i], folded = x.contribuyente(x.rowAt.at(int(rank))); !bytes.Contains(folded, s.text) {
+				return errDamaged
+			}
 		}
 		return nil
 	})

@@ -39,7 +39,7 @@ func TestDireccion(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, rows, 1)
 			departamento, provincia, distrito := lugares(rows[0].Ubigeo)
-			assert.Equal(t, test.want, direccion(rows[0].Calle, departamento, provincia, distrito))
+			assert.Equal(t, test.want, direccion([]byte(rows[0].Calle), departamento, provincia, distrito))
 		})
 	}
 }
@@ -61,7 +61,7 @@ func TestDireccionesOfTheMock(t *testing.T) {
 			before, ok := strings.CutSuffix(c.Direccion, " "+departamento+" - "+provincia+" - "+distrito)
 			assert.True(t, ok, c.Direccion)
 			assert.Regexp(t, calle, before)
-			assert.Equal(t, c.Direccion, direccion(before, departamento, provincia, distrito))
+			assert.Equal(t, c.Direccion, direccion([]byte(before), departamento, provincia, distrito))
 		}
 	}
 }

@@ -1,3 +1,8 @@
 // Package padron makes SUNAT's reduced registry of taxpayers, a public file of 18 million rows, an index in one file:
 // a taxpayer by RUC in microseconds, and a search by name in the order of relevance.
+//
+//	report, err := padron.Import(ctx, "padron_reducido_ruc.zip", "padron.idx", padron.ImportOptions{}) // a minute, once a day
+//	index, err := padron.Open("padron.idx")
+//	found, err := index.Buscar(ctx, "panaderia", 10)
+//	client, err := fiscope.NewClient(url, key, fiscope.WithRespaldo(index)) // it answers while the service cannot
 package padron

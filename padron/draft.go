@@ -38,7 +38,7 @@ func newDraft(index string) (*draft, error) {
 	}
 	d := &draft{File: file, index: index}
 	if err = file.Truncate(0); err == nil {
-		d.rows, err = os.OpenFile(index+draftRowsSuffix, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // beside the caller's own
+		d.rows, err = newRows(index + draftRowsSuffix)
 	}
 	if err != nil {
 		d.discard()
@@ -50,9 +50,31 @@ func newDraft(index string) (*draft, error) {
 	return d, nil
 }
 
+// newRows makes the file for the rows, in the place of one that a killed import left.
+func newRows(name string) (*os.File, error) {
+	if err := refuseOthers(name); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // beside the caller's own
+}
+
+// refuseOthers refuses a name under which is what no import leaves: a link, above all, may lead to somebody's file.
+func refuseOthers(name string) error {
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is there and no file: remove it", filepath.Base(name))
+	}
+	return nil
+}
+
 // lockDraft opens and locks the file. One that was renamed or removed before it was locked is another import's.
 func lockDraft(name string) (*os.File, error) {
 	for {
+		if err := refuseOthers(name); err != nil {
+			return nil, err
+		}
 		file, err := lockfile.Open(name)
 		if errors.Is(err, lockfile.ErrLocked) {
 			return nil, fmt.Errorf("another import makes it just now (%s)", filepath.Base(name))
@@ -65,7 +87,7 @@ func lockDraft(name string) (*os.File, error) {
 			_ = file.Close()
 			return nil, err
 		}
-		if there, err := os.Stat(name); err == nil && os.SameFile(mine, there) {
+		if there, err := os.Lstat(name); err == nil && os.SameFile(mine, there) {
 			return file, nil
 		}
 		_ = file.Close()

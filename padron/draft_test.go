@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/padron"
 )
 
@@ -57,6 +58,8 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		"no registry":             {"<html>", "", "web page"},
 		"more odd rows than told": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
 		"cut":                     {registryText[:50], "", "header"},
+		"left while it hashes":    {registryText, padron.PhaseHash, "canceled"},
+		"left while it looks":     {registryText, padron.PhaseEncoding, "canceled"},
 		"left while it reads":     {registryText, padron.PhaseRead, "canceled"},
 		"left while it orders":    {registryText, padron.PhaseOrder, "canceled"},
 		"left while it sorts":     {registryText, padron.PhaseWords, "canceled"},
@@ -107,6 +110,36 @@ func TestAnImportTakesWhatAKilledOneLeft(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
+// TestWhatADraftNeverWasIsLeftAlone, and above all what a link leads to.
+func TestWhatADraftNeverWasIsLeftAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		put  func(far, name string) error
+		name string
+	}{
+		"a link":                  {os.Symlink, ".import"},
+		"a link to nothing":       {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import"},
+		"a folder":                {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import"},
+		"a link, of the rows":     {os.Symlink, ".import-rows"},
+		"to nothing, of the rows": {func(far, name string) error { return os.Symlink(far+"-none", name) }, ".import-rows"},
+		"a folder, of the rows":   {func(_, name string) error { return os.Mkdir(name, 0o700) }, ".import-rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, far := folder(t, map[string]string{"registry.txt": registryText}), folder(t, map[string]string{"far": "of somebody"})
+			index := filepath.Join(dir, "padron.index")
+			if err := c.put(filepath.Join(far, "far"), index+c.name); err != nil {
+				t.Skip(err) // on Windows not everybody may make a link
+			}
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), index, padron.ImportOptions{})
+			require.ErrorContains(t, err, "padron.index"+c.name+" is there and no file: remove it")
+			assert.Equal(t, map[string]string{"far": "of somebody"}, contents(t, far))
+			_, err = os.Lstat(index + c.name)
+			require.NoError(t, err)
+			require.NoError(t, os.Remove(index+c.name))
+			assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+		})
+	}
+}
+
 // TestARefusedImportClearsUp after one that was killed, also where it never gets to the rows.
 func TestARefusedImportClearsUp(t *testing.T) {
 	for name, text := range map[string]string{"an empty file": "", "no registry": "<html>"} {
@@ -137,6 +170,19 @@ func TestALinkToAnIndexStays(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
+// TestALinkToNothingIsRefused: the index would take its place.
+func TestALinkToNothingIsRefused(t *testing.T) {
+	dir := folder(t, map[string]string{"registry.txt": registryText})
+	link := filepath.Join(dir, "padron.index")
+	if err := os.Symlink("none", link); err != nil {
+		t.Skip(err) // on Windows not everybody may
+	}
+	_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), link, padron.ImportOptions{})
+	require.ErrorContains(t, err, link+": it is a link to nothing: remove it, or make what it leads to")
+	require.NoError(t, os.Remove(link), "it is there")
+	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
+}
+
 // TestTheShareOfOddRows may be what is told: as a number, 0.29 times 100 is below 29.
 func TestTheShareOfOddRows(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -165,6 +211,24 @@ func TestTheShareOfOddRows(t *testing.T) {
 	}
 }
 
+// TestARowIsOddOnce also where it has no name and is replaced.
+func TestARowIsOddOnce(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(registryHeader)
+	for i := range 99 {
+		fmt.Fprintf(&text, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+	}
+	dir := folder(t, map[string]string{
+		"registry.txt": text.String() + "20000000100|-|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n20000000100|LECHE|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n",
+	})
+	report, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: 1. / 101})
+	require.NoError(t, err)
+	assert.Equal(t, []padron.OddRow{{Line: 101, Why: "20…100 has no name"}, {Line: 101, Why: "a later row has the same RUC"}}, report.First)
+	report.First, report.SHA256, report.Fecha = nil, "", fiscope.Fecha{}
+	assert.Equal(t, padron.Report{Rows: 101, Taken: 100, Duplicates: 1}, report)
+	assert.Equal(t, 1, report.Odd())
+}
+
 // TestTheRegistrysFileStays where its name is that of a draft.
 func TestTheRegistrysFileStays(t *testing.T) {
 	for _, name := range []string{"padron.index.import", "padron.index.import-rows"} {
@@ -190,7 +254,7 @@ func TestOfTwoImportsOneFails(t *testing.T) {
 		assert.ErrorContains(t, err, "another import")
 	}})
 	require.NoError(t, err)
-	assert.Len(t, tried, 4)
+	assert.Len(t, tried, 6)
 	assert.Len(t, contents(t, dir), 2)
 	x, err := padron.Open(index)
 	require.NoError(t, err)

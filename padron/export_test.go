@@ -29,7 +29,7 @@ func ImportRows(ctx context.Context, index string, info Info, rows []RowForTest)
 			return nil, err
 		}
 	}
-	replaced = b.replaceRows()
+	replaced, _ = b.replaceRows()
 	if err := b.finish(ctx, info, func(string) {}); err != nil {
 		d.discard()
 		return nil, err
@@ -68,15 +68,18 @@ const SHA256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
 // HeaderSize is how many bytes of a file are its header.
 func HeaderSize() int { return headerSize }
 
+// unheard is told of phases, and tells nobody.
+func unheard(string, int64) func(int) { return func(int) {} }
+
 // ReadRows returns the rows of a registry's file that are taken.
 func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
-	in, err := openSource(ctx, file)
+	in, err := openSource(ctx, file, unheard)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	var report Report
-	err = in.rows(ctx, &report, func(int) {}, func(r *row) error {
+	err = in.rows(ctx, &report, unheard, func(r *row) error {
 		rows = append(rows, RowForTest{strconv.FormatUint(1e11+r.ruc, 10)[1:], string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
 		return nil
 	})
@@ -87,6 +90,6 @@ func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
 func (r RowForTest) Record() fiscope.Contribuyente {
 	c := fiscope.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: fiscope.Estado(r.Estado), Condicion: fiscope.Condicion(r.Condicion), Ubigeo: r.Ubigeo}
 	c.Departamento, c.Provincia, c.Distrito = lugares(r.Ubigeo)
-	c.Direccion = direccion(r.Calle, c.Departamento, c.Provincia, c.Distrito)
+	c.Direccion = direccion([]byte(r.Calle), c.Departamento, c.Provincia, c.Distrito)
 	return c
 }

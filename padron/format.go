@@ -56,13 +56,15 @@ const sortedBytes = 256
 const formatMagic = "fiscope padron\r\n"
 
 // formatVersion changes with the layout, and with the folding of names or their order.
-const formatVersion = 1
+const formatVersion = 2
 
-// indexHeader is the beginning of the file. Its checksum covers it and the section of texts.
+// indexHeader is the beginning of the file. Its own checksum covers it and the section of texts, so that a file is soon
+// opened; that of the content is for who has the time to read all of it.
 type indexHeader struct {
 	Magic          [len(formatMagic)]byte
 	Version        uint32
 	Checksum       uint32 // CRC-32C, with 0 here
+	Content        uint32 // CRC-32C of all that follows the header
 	Size           uint64 // of the file
 	Contribuyentes uint32
 	Activos        uint32 // those of estado ACTIVO: the first ranks

@@ -52,27 +52,32 @@ func checkHeader(beginning []byte) error {
 		return errors.New("it is in UTF-16: give it as it is downloaded, in Windows-1252, or in UTF-8")
 	}
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(beginning, []byte("\uFEFF")), []byte("\n"))
+	if bytes.Contains(bytes.TrimSpace(line), []byte("\r")) {
+		return errors.New("its lines end by CR alone: give it as it is downloaded")
+	}
 	if !utf8.Valid(line) {
 		line = appendWindows1252(nil, line)
 	}
 	got := strings.Split(strings.TrimSuffix(strings.TrimSpace(string(line)), "|"), "|")
 	if scrub.Digits(strings.TrimSpace(got[0])) {
-		return errors.New("its first line is a row: the beginning of the registry, with its header, is missing")
+		return errors.New("its first line is a row: the beginning of the registry, with its header, is missing: give the file as it is downloaded")
 	}
 	for i, want := range columnTitles {
 		if i == len(got) {
-			return fmt.Errorf("its first line is not the header of the registry: column %d, %s, is missing", i+1, want)
+			return fmt.Errorf("its first line is not the header of the registry: column %d, %s, is missing: %s", i+1, want, giveTheRegistry)
 		}
 		if title := strings.TrimSpace(got[i]); withoutAccents.Replace(title) != withoutAccents.Replace(want) {
-			return fmt.Errorf("its first line is not the header of the registry: column %d is %q, and not %q",
-				i+1, scrub.Cut(scrub.AbridgeRUCs(title), 40), want)
+			return fmt.Errorf("its first line is not the header of the registry: column %d is %q, and not %q: %s",
+				i+1, scrub.Cut(scrub.AbridgeRUCs(title), 40), want, giveTheRegistry)
 		}
 	}
 	if len(got) > len(columnTitles) {
-		return fmt.Errorf("its first line is not the header of the registry: it has %d columns, and not %d", len(got), len(columnTitles))
+		return fmt.Errorf("its first line is not the header of the registry: it has %d columns, and not %d: %s", len(got), len(columnTitles), giveTheRegistry)
 	}
 	return nil
 }
+
+const giveTheRegistry = "give SUNAT's padron_reducido_ruc.zip, or its text"
 
 var columnTitles = strings.Split(strings.TrimSuffix(header, "|"), "|")
 

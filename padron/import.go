@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -16,22 +17,6 @@ type ImportOptions struct {
 
 // defaultMaxOdd is far above what the registry has, and far below what another file in its form has.
 const defaultMaxOdd = 0.01
-
-// Progress is how far an import is.
-type Progress struct {
-	Phase string // one of PhaseRead, ...
-	Rows  int64  // read
-	Bytes int64  // of the text, read
-	Size  int64  // of the text
-}
-
-// The phases of an import, in their order: the first one reads the rows, and takes a third of the time.
-const (
-	PhaseRead  = "reading"
-	PhaseOrder = "ordering names"
-	PhaseWords = "sorting words"
-	PhaseInner = "sorting places inside words"
-)
 
 // ErrOddRows is why [Import] refuses a file of which it has read all rows: the [Report] says what they have.
 var ErrOddRows = errors.New("rows are odd")
@@ -48,6 +33,8 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 	var report Report
 	if target, err := filepath.EvalSymlinks(index); err == nil { // a rename would replace the link
 		index = target
+	} else if _, notLink := os.Readlink(index); notLink == nil && errors.Is(err, fs.ErrNotExist) {
+		return report, fmt.Errorf("padron: %s: it is a link to nothing: remove it, or make what it leads to", index)
 	}
 	if err := isAnotherFile(file, index); err != nil {
 		return report, err
@@ -68,32 +55,34 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 
 // build makes the index of a registry's file in a draft.
 func build(ctx context.Context, file string, d *draft, report *Report, o ImportOptions) error {
-	in, err := openSource(ctx, file)
+	begin := func(phase string, size int64) (read func(bytes int)) {
+		at := Progress{Phase: phase, Size: size}
+		read = func(bytes int) {
+			at.Bytes += int64(bytes)
+			at.Rows = int64(report.Rows)
+			if o.Progress != nil {
+				o.Progress(at)
+			}
+		}
+		read(0)
+		return read
+	}
+	in, err := openSource(ctx, file, begin)
 	if err != nil {
 		return fmt.Errorf("padron: %w", err)
 	}
 	defer func() { _ = in.Close() }()
 	report.SHA256, report.Fecha = in.sha256, in.fecha
-	at := Progress{Size: in.size}
-	tell := func(phase string) {
-		at.Phase, at.Rows = phase, int64(report.Rows)
-		if o.Progress != nil {
-			o.Progress(at)
-		}
-	}
 	b := newBuilder(d.File, d.rows)
-	tell(PhaseRead)
-	err = in.rows(ctx, report, func(bytes int) {
-		at.Bytes += int64(bytes)
-		tell(PhaseRead)
-	}, b.add)
-	if err != nil {
+	if err := in.rows(ctx, report, begin, b.add); err != nil {
 		return fmt.Errorf("padron: %w", err)
 	}
-	tell(PhaseOrder)
-	for _, line := range b.replaceRows() {
+	begin(PhaseOrder, 0)
+	replaced, nameless := b.replaceRows()
+	for _, line := range replaced {
 		report.odd(&report.Duplicates, line, "a later row has the same RUC")
 	}
+	report.WithoutName -= nameless
 	report.Taken = b.taken()
 	most := o.MaxOdd
 	if most <= 0 {
@@ -103,7 +92,7 @@ func build(ctx context.Context, file string, d *draft, report *Report, o ImportO
 		return fmt.Errorf("padron: %s: %d of %d %w, %.2f %%, and at most %.2f %% may be: see what they have, or allow more",
 			in.file.Name(), odd, report.Rows, ErrOddRows, 100*float64(odd)/float64(report.Rows), 100*most)
 	}
-	if err := b.finish(ctx, Info{SHA256: report.SHA256, Fecha: report.Fecha}, tell); err != nil {
+	if err := b.finish(ctx, Info{SHA256: report.SHA256, Fecha: report.Fecha}, func(phase string) { begin(phase, 0) }); err != nil {
 		return fmt.Errorf("padron: making the index: %w", err)
 	}
 	return nil

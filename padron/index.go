@@ -14,8 +14,8 @@ import (
 // Index is an open index. It is safe for concurrent use.
 //
 // Its file is mapped into memory where the system can do that. [Import] puts a new file in its place and leaves
-// the open one whole. Whoever cuts the open file, or copies another one over it, makes the calls fail and ends no
-// process. What is changed in its middle alone, with its header as it was, is not seen: there is no checksum of 2 GB.
+// the open one whole. Whoever cuts the open file, or writes over it, makes the calls fail and ends no process. Where
+// bytes in its middle are changed alone, no wrong taxpayer is told, but one may be missing: [Index.Verify] finds that.
 type Index struct {
 	name string
 	info Info
@@ -24,6 +24,8 @@ type Index struct {
 	file   []byte       // nil when it is closed
 	unmap  func() error
 	header []byte // a copy: the file is the one that was opened while it begins with it
+
+	content uint32 // the checksum of what follows
 
 	names, rows       []byte
 	nameAt, rowAt     numbers
@@ -37,7 +39,7 @@ type Index struct {
 }
 
 // Open opens an index that [Import] made. A file that is none, that is cut or damaged, or of another version, is
-// refused.
+// refused; bytes changed in its middle are [Index.Verify]'s to find.
 func Open(index string) (*Index, error) {
 	x := &Index{name: index}
 	if err := x.open(); err != nil {
@@ -76,7 +78,7 @@ func (x *Index) readSections() error {
 	if x.info, err = h.info(); err != nil {
 		return err
 	}
-	x.header = bytes.Clone(x.file[:headerSize])
+	x.header, x.content = bytes.Clone(x.file[:headerSize]), h.Content
 	at := func(number int) []byte { return h.section(x.file, number) }
 	sorted := func(number int) (p sortedPlaces) {
 		for level := range p {

@@ -27,7 +27,7 @@ func (x *Index) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuy
 				break
 			}
 			if rucOf(x.rows[at-1:]) == number {
-				c := x.contribuyente(at - 1)
+				c, _ := x.contribuyente(at - 1)
 				found = &c
 				return nil
 			}

@@ -2,6 +2,7 @@ package padron
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"strconv"
 	"unsafe"
 
@@ -11,7 +12,8 @@ import (
 // A row of the index is what is told of a taxpayer: the RUC (5 bytes), the place of its folded name in the
 // names (4), that name's length, the numbers of its estado, condición and ubigeo among the texts (2 each), its
 // street with its length, which is doubled, and 1 is added where the name itself follows, with its length:
-// that is where it is not the folded name in capitals. Lengths are varints.
+// that is where it is not the folded name in capitals. Lengths are varints. At the end stands the CRC-32C (4) of all
+// that and of the folded name: no taxpayer is told of whom a byte has changed.
 
 // rucSize is how many bytes a RUC takes: its 11 digits are below 2^40.
 const rucSize = 5
@@ -26,17 +28,26 @@ func rucOf(row []byte) uint64 {
 	return uint64(row[0])<<32 | uint64(binary.BigEndian.Uint32(row[1:rucSize]))
 }
 
-// appendRow appends the row of a taxpayer whose folded name has that place and length, with the rest, which is
-// of appendRest.
-func appendRow(dst []byte, ruc uint64, name uint32, length int, rest []byte) []byte {
-	dst = appendRUC(dst, ruc)
-	dst = binary.LittleEndian.AppendUint32(dst, name)
-	dst = binary.AppendUvarint(dst, uint64(length)) //nolint:gosec // no length is negative
-	return append(dst, rest...)
+// besideRest is how many bytes a row has beside those of appendRest.
+const besideRest = rucSize + 4 + crc32.Size
+
+// rowIn returns, in a buffer, the row of a taxpayer whose folded name stands at that place, with the rest, which is of
+// appendRest.
+func rowIn(buffer []byte, ruc uint64, name uint32, folded, rest []byte) []byte {
+	row := appendRUC(buffer[:0], ruc)
+	row = binary.LittleEndian.AppendUint32(row, name)
+	row = append(row, rest...)
+	return binary.LittleEndian.AppendUint32(row, rowChecksum(row, folded))
+}
+
+// rowChecksum returns what the end of a row has to be.
+func rowChecksum(row, folded []byte) uint32 {
+	return crc32.Update(crc32.Checksum(row, castagnoli), castagnoli, folded)
 }
 
 // appendRest appends what does not depend on where the folded name is.
 func appendRest(dst []byte, texts [3]uint16, calle, nombre, folded []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(folded)))
 	for _, t := range texts {
 		dst = binary.LittleEndian.AppendUint16(dst, t)
 	}
@@ -68,19 +79,21 @@ func capital(c byte) byte {
 	return c
 }
 
-// contribuyente reads the row at a place of the rows. What it returns is a copy.
-func (x *Index) contribuyente(at uint32) fiscope.Contribuyente {
-	row := x.rows[at:]
-	ruc := rucOf(row)
-	name := binary.LittleEndian.Uint32(row[rucSize:])
-	row = row[rucSize+4:]
+// contribuyente reads the row at a place of the rows, as it was written. The taxpayer is a copy, the folded name the
+// file's.
+func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte) {
+	whole := x.rows[at:]
+	ruc := rucOf(whole)
+	name := binary.LittleEndian.Uint32(whole[rucSize:])
+	row := whole[rucSize+4:]
 	length := uvarint(&row)
+	folded = x.names[name:][:length]
 	text := func() string {
 		n := binary.LittleEndian.Uint16(row)
 		row = row[2:]
 		return x.texts[n]
 	}
-	c := fiscope.Contribuyente{
+	c = fiscope.Contribuyente{
 		RUC:       strconv.FormatUint(1e11+ruc, 10)[1:],
 		Estado:    fiscope.Estado(text()),
 		Condicion: fiscope.Condicion(text()),
@@ -88,15 +101,19 @@ func (x *Index) contribuyente(at uint32) fiscope.Contribuyente {
 	}
 	c.Departamento, c.Provincia, c.Distrito = lugares(c.Ubigeo)
 	street := uvarint(&row)
-	c.Direccion = direccion(string(row[:street>>1]), c.Departamento, c.Provincia, c.Distrito)
-	if street&1 == 0 {
-		c.RazonSocial = capitals(x.names[name:][:length])
-		return c
-	}
+	c.Direccion = direccion(row[:street>>1], c.Departamento, c.Provincia, c.Distrito)
 	row = row[street>>1:]
-	length = uvarint(&row)
-	c.RazonSocial = string(row[:length])
-	return c
+	if street&1 == 0 {
+		c.RazonSocial = capitals(folded)
+	} else {
+		length = uvarint(&row)
+		c.RazonSocial = string(row[:length])
+		row = row[length:]
+	}
+	if rowChecksum(whole[:len(whole)-len(row)], folded) != binary.LittleEndian.Uint32(row) {
+		panic(errDamaged)
+	}
+	return c, folded
 }
 
 // capitals returns a text in capitals, those of ASCII.

@@ -9,7 +9,7 @@ import (
 // firstShown is how many odd rows of each kind a Report names.
 const firstShown = 5
 
-// Report is what was seen in a registry's file. Each kind of odd row has its count.
+// Report is what was seen in a registry's file. Each odd row is in one count.
 type Report struct {
 	Rows  int // lines below the header, but for blank ones
 	Taken int // taxpayers
@@ -17,8 +17,8 @@ type Report struct {
 	TooFewFields int // rows that end before their last column; not taken
 	TooLong      int // rows with more fields than columns, or of more than 8 KiB; not taken
 	BadRUC       int // rows whose RUC is not 11 digits; not taken
-	WithoutName  int // taken, and found by their RUC only
-	Duplicates   int // rows that a later one of the same RUC replaces
+	WithoutName  int // rows without a name; taken, and found by their RUC only
+	Duplicates   int // rows that a later one of the same RUC replaces, with a name or without
 
 	First  []OddRow      // the first ones of each kind
 	SHA256 string        // of the file as it is, zipped or not; 64 hexadecimal digits

@@ -3,6 +3,7 @@ package padron
 import (
 	"bufio"
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"os"
 )
@@ -21,7 +22,7 @@ func newSections(file *os.File) *sections {
 	return &sections{file: file, end: int64(headerSize)}
 }
 
-// begin begins a section of at most that many bytes. Others may be begun before it is ended.
+// begin beginPhases a section of at most that many bytes. Others may be begun before it is ended.
 func (s *sections) begin(number int, most int64) *sectionWriter {
 	at := (s.end + sectionAlign - 1) / sectionAlign * sectionAlign
 	s.end = at + most
@@ -63,15 +64,19 @@ func (s *sections) finish(texts []byte) error {
 	if err := s.write(sectionTexts, texts); err != nil {
 		return err
 	}
+	if err := s.file.Truncate(s.end); err != nil { // where the last sections are empty
+		return err
+	}
+	content := crc32.New(castagnoli)
+	if _, err := io.Copy(content, io.NewSectionReader(s.file, int64(headerSize), s.end-int64(headerSize))); err != nil {
+		return err
+	}
 	h := &s.header
 	copy(h.Magic[:], formatMagic)
-	h.Version, h.Size = formatVersion, uint64(s.end) //nolint:gosec // no size is negative
+	h.Version, h.Size, h.Content = formatVersion, uint64(s.end), content.Sum32() //nolint:gosec // no size is negative
 	encoded, err := h.encode(texts)
 	if err == nil {
 		_, err = s.file.WriteAt(encoded, 0)
-	}
-	if err == nil { // where the last sections are empty
-		err = s.file.Truncate(s.end)
 	}
 	return err
 }

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // source is a file that holds a registry: the zip in which it is published, or its text.
@@ -28,7 +30,7 @@ type source struct {
 
 // openSource opens the file, which is told by its content to be a zip or a text. It reads all of it once, for
 // its SHA-256. The errors of a source name the file.
-func openSource(ctx context.Context, name string) (*source, error) {
+func openSource(ctx context.Context, name string, begin beginPhase) (*source, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
 		return nil, fmt.Errorf("%s: it is not a file: give the registry's zip, or its text", name)
 	}
@@ -37,7 +39,7 @@ func openSource(ctx context.Context, name string) (*source, error) {
 		return nil, err // it names the file
 	}
 	s := &source{file: file}
-	if err := s.inspect(ctx); err != nil {
+	if err := s.inspect(ctx, begin); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -48,7 +50,7 @@ func openSource(ctx context.Context, name string) (*source, error) {
 func (s *source) Close() error { return s.file.Close() }
 
 // inspect finds the text in the file, its size, its date and the file's SHA-256.
-func (s *source) inspect(ctx context.Context) error {
+func (s *source) inspect(ctx context.Context, begin beginPhase) error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
@@ -60,7 +62,7 @@ func (s *source) inspect(ctx context.Context) error {
 	if err := s.findMember(); err != nil {
 		return err
 	}
-	hash := sha256.New()
+	hash, read := sha256.New(), begin(PhaseHash, info.Size())
 	buffer := make([]byte, chunkSize)
 	for at := int64(0); ; {
 		if ctx.Err() != nil {
@@ -69,6 +71,9 @@ func (s *source) inspect(ctx context.Context) error {
 		n, err := s.file.ReadAt(buffer, at)
 		_, _ = hash.Write(buffer[:n]) // a hash never fails
 		at += int64(n)
+		if n > 0 {
+			read(n)
+		}
 		if errors.Is(err, io.EOF) {
 			s.sha256 = hex.EncodeToString(hash.Sum(nil))
 			return nil
@@ -89,15 +94,18 @@ func (s *source) findMember() error {
 	if err != nil {
 		return fmt.Errorf("its zip is cut or damaged, the download went wrong: try again: %w", err)
 	}
-	if len(archive.File) != 1 {
-		return fmt.Errorf("its zip holds %d files, and not the registry alone", len(archive.File))
+	files := slices.DeleteFunc(archive.File, func(f *zip.File) bool { return f.FileInfo().IsDir() })
+	if len(files) == 0 {
+		return errors.New("its zip holds no file: the download went wrong, try again")
 	}
-	m := archive.File[0]
+	m := files[0]
 	switch {
+	case len(files) > 1:
+		return fmt.Errorf("its zip holds %d files, and not the registry alone: unpack it, and give the registry's text", len(files))
 	case m.Flags&1 != 0:
 		return errors.New("its zip is encrypted: unpack it before")
 	case m.UncompressedSize64 == 0:
-		return fmt.Errorf("its zip holds an empty file, %q", m.Name)
+		return fmt.Errorf("its zip holds an empty file, %q: the download went wrong, try again", scrub.Cut(m.Name, 40))
 	case m.Method != zip.Deflate && m.Method != zip.Store:
 		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
 	case m.UncompressedSize64 > 1<<40:
@@ -115,10 +123,9 @@ func (s *source) findMember() error {
 }
 
 // rows calls each for the rows that are taken, as readRows does, once the header is the registry's and what the text
-// is written in is known: the text is read twice where the header may be UTF-8. read is told how many bytes of
-// the text were done.
-func (s *source) rows(ctx context.Context, report *Report, read func(bytes int), each func(*row) error) error {
-	isUTF8, err := s.isUTF8(ctx)
+// is written in is known: the text is read twice where the header may be UTF-8.
+func (s *source) rows(ctx context.Context, report *Report, begin beginPhase, each func(*row) error) error {
+	isUTF8, err := s.isUTF8(ctx, begin)
 	if err != nil {
 		return err
 	}
@@ -127,21 +134,21 @@ func (s *source) rows(ctx context.Context, report *Report, read func(bytes int),
 		return err
 	}
 	defer in.Close()
-	if err := readRows(ctx, in, isUTF8, report, read, each); err != nil {
+	if err := readRows(ctx, in, isUTF8, report, begin(PhaseRead, s.size), each); err != nil {
 		return err
 	}
 	if info, err := s.file.Stat(); err != nil || info.Size() != s.info.Size() || !info.ModTime().Equal(s.info.ModTime()) {
 		return fmt.Errorf("%s: it was written while it was read: try again when that is over", s.file.Name())
 	}
 	if report.Rows == 0 {
-		return fmt.Errorf("%s: it has a header, and no row", s.file.Name())
+		return fmt.Errorf("%s: it has a header, and no row: the download went wrong, try again", s.file.Name())
 	}
 	return nil
 }
 
 // isUTF8 reports whether all of the text is UTF-8; else it is Windows-1252, also where only one byte is. A text in
 // Windows-1252 is known by its header, unless that has lost its accents.
-func (s *source) isUTF8(ctx context.Context) (bool, error) {
+func (s *source) isUTF8(ctx context.Context, begin beginPhase) (bool, error) {
 	in, err := s.text()
 	if err != nil {
 		return false, err
@@ -158,7 +165,7 @@ func (s *source) isUTF8(ctx context.Context) (bool, error) {
 	if line, _, _ := bytes.Cut(beginning, []byte("\n")); !utf8.Valid(line) {
 		return false, nil
 	}
-	return isUTF8(ctx, text)
+	return isUTF8(ctx, text, begin(PhaseEncoding, s.size))
 }
 
 // text opens the text at its beginning.

@@ -40,6 +40,11 @@ func zipped(t *testing.T, text string, headers ...zip.FileHeader) string {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, h := range headers {
+		if strings.HasSuffix(h.Name, "/") {
+			_, err := z.Create(h.Name)
+			require.NoError(t, err)
+			continue
+		}
 		data := deflated.Bytes()
 		if h.CompressedSize64 > 0 { // so many bytes of it
 			data = data[:h.CompressedSize64]
@@ -66,13 +71,13 @@ func zipped(t *testing.T, text string, headers ...zip.FileHeader) string {
 // readFile reads a file to its end.
 func readFile(name string) (rows []taken, s source, err error) {
 	ctx := context.Background()
-	opened, err := openSource(ctx, name)
+	opened, err := openSource(ctx, name, unheard)
 	if err != nil {
 		return nil, source{}, err
 	}
 	defer opened.Close()
 	var report Report
-	err = opened.rows(ctx, &report, func(int) {}, func(r *row) error {
+	err = opened.rows(ctx, &report, unheard, func(r *row) error {
 		rows = append(rows, taken{Line: r.line, RUC: r.ruc, Nombre: string(r.nombre)})
 		return nil
 	})
@@ -93,6 +98,7 @@ func TestSource(t *testing.T) {
 		"the header alone is UTF-8":   header + "\n" + windows1252(oneRow),
 		"no end of the last line":     strings.TrimSuffix(text, "\n"),
 		"a zip's member has any name": zipped(t, text, zip.FileHeader{Name: "otro.TXT"}),
+		"a folder in a zip":           zipped(t, text, zip.FileHeader{Name: "padron/"}, zip.FileHeader{Name: "padron/padron_reducido_ruc.txt"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, s, err := readFile(write(t, content))
@@ -129,11 +135,11 @@ func TestBrokenSources(t *testing.T) {
 		"a web page":          {"<html>", "it is a web page"},
 		"a web page in a zip": {zipped(t, "<html>", member), "it is a web page"},
 		"a wrong header":      {"RUC|NOMBRE|\n", "is not the header of the registry"},
-		"a header alone":      {windows1252(header) + "\n\n", "no row"},
+		"a header alone":      {windows1252(header) + "\n\n", "no row: the download went wrong, try again"},
 
-		"an empty zip":           {zipped(t, text), "its zip holds 0 files"},
-		"two members":            {zipped(t, text, member, zip.FileHeader{Name: "leame.txt"}), "its zip holds 2 files"},
-		"an empty member":        {zipped(t, "", member), "an empty file"},
+		"an empty zip":           {zipped(t, text), "its zip holds no file: the download went wrong, try again"},
+		"two members":            {zipped(t, text, member, zip.FileHeader{Name: "leame.txt"}), "its zip holds 2 files, and not the registry alone: unpack it, and give the registry's text"},
+		"an empty member":        {zipped(t, "", member), `an empty file, "padron_reducido_ruc.txt": the download went wrong, try again`},
 		"another member":         {zipped(t, "hola", zip.FileHeader{Name: "leame.txt"}), "is not the header of the registry"},
 		"a zip without its end":  {whole[:len(whole)-1], "its zip is cut or damaged"},
 		"a zip of its beginning": {whole[:len(whole)/2], "its zip is cut or damaged"},
@@ -158,22 +164,22 @@ func TestBrokenSources(t *testing.T) {
 		})
 	}
 	t.Run("no file", func(t *testing.T) {
-		_, err := openSource(t.Context(), filepath.Join(t.TempDir(), "falta.zip"))
+		_, err := openSource(t.Context(), filepath.Join(t.TempDir(), "falta.zip"), unheard)
 		assert.ErrorIs(t, err, os.ErrNotExist)
 		assert.ErrorContains(t, err, "falta.zip")
 	})
 	t.Run("a folder", func(t *testing.T) {
-		_, err := openSource(t.Context(), t.TempDir())
+		_, err := openSource(t.Context(), t.TempDir(), unheard)
 		assert.ErrorContains(t, err, "it is not a file")
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		s, err := openSource(ctx, write(t, header+"\n"+oneRow))
+		s, err := openSource(ctx, write(t, header+"\n"+oneRow), unheard)
 		require.NoError(t, err)
 		defer s.Close()
 		cancel()
-		assert.ErrorIs(t, s.rows(ctx, &Report{}, func(int) {}, nil), context.Canceled)
-		_, err = openSource(ctx, write(t, text))
+		assert.ErrorIs(t, s.rows(ctx, &Report{}, unheard, nil), context.Canceled)
+		_, err = openSource(ctx, write(t, text), unheard)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 	t.Run("written while it is read", func(t *testing.T) {
@@ -188,10 +194,10 @@ func TestBrokenSources(t *testing.T) {
 			"as long as it": func(name string) error { return os.Chtimes(name, time.Time{}, time.Now().Add(time.Second)) },
 		} {
 			name := write(t, text)
-			s, err := openSource(t.Context(), name)
+			s, err := openSource(t.Context(), name, unheard)
 			require.NoError(t, err)
 			require.NoError(t, change(name))
-			err = s.rows(t.Context(), &Report{}, func(int) {}, func(*row) error { return nil })
+			err = s.rows(t.Context(), &Report{}, unheard, func(*row) error { return nil })
 			assert.ErrorContains(t, err, "written while it was read", what)
 			s.Close()
 		}

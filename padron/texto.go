@@ -38,13 +38,15 @@ func appendWindows1252(dst, text []byte) []byte {
 	return dst
 }
 
-// isUTF8 reports whether all of in is UTF-8, which it reads to its end, or to what is not.
-func isUTF8(ctx context.Context, in io.Reader) (bool, error) {
+// isUTF8 reports whether all of in is UTF-8, which it reads to its end, or to what is not. read is told how many bytes
+// were done.
+func isUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, error) {
 	var cut []byte // the beginning of a character that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		defer read(len(chunk))
 		for len(cut) > 0 && !utf8.FullRune(cut) && len(chunk) > 0 {
 			cut, chunk = append(cut, chunk[0]), chunk[1:]
 		}

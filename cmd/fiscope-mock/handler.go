@@ -1,16 +1,23 @@
 package main
 
 import (
+	_ "embed" // the document
 	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/page"
 )
+
+//go:embed openapi-admin.yaml
+var openAPI []byte
 
 // handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
-	api := admin.New(admin.Config{Mock: r.mock, CA: ca, Log: log, Ending: r.ending, Door: door})
+	api := admin.New(admin.Config{
+		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(), Log: log, Ending: r.ending, Door: door,
+	})
 	var service http.Handler = r.mock
 	if r.log != logOff {
 		service = logged(r.mock, log, r.logAll)

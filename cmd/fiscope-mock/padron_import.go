@@ -54,19 +54,22 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importParts are the phases of an import as parts of the whole, as the whole registry has them.
+// importParts are the phases of an import as parts of the whole, as the whole registry has them. Those before the rows are
+// read take as long as the disk does, and are each a whole.
 var importParts = map[string]struct{ from, to float64 }{
-	padron.PhaseRead:  {0, .3},
-	padron.PhaseOrder: {.3, .38},
-	padron.PhaseWords: {.38, .78},
-	padron.PhaseInner: {.78, 1},
+	padron.PhaseHash:     {0, 1},
+	padron.PhaseEncoding: {0, 1},
+	padron.PhaseRead:     {0, .3},
+	padron.PhaseOrder:    {.3, .38},
+	padron.PhaseWords:    {.38, .78},
+	padron.PhaseInner:    {.78, 1},
 }
 
-// importStep says what an import tells of its phase. Only the first one knows how far it is.
+// importStep says what an import tells of its phase. Only those that read know how far they are.
 func importStep(at padron.Progress) step {
 	part := importParts[at.Phase]
 	s := step{what: at.Phase, from: part.from, to: part.to, done: -1, rows: at.Rows}
-	if at.Phase == padron.PhaseRead && at.Size > 0 {
+	if at.Size > 0 {
 		s.done, s.bytes = float64(at.Bytes)/float64(at.Size), at.Bytes
 	}
 	return s

@@ -89,7 +89,7 @@ func TestFromAGeneratedFileToASearch(t *testing.T) {
 	assert.Equal(t, []string{"padron.idx", "padron.zip"}, filesIn(t, folder))
 	stdout, stderr, status = runProgram(t, nil, "padron", "info", index)
 	require.Equal(t, 0, status, stderr)
-	assert.Regexp(t, `^taxpayers  19\d{3}\ndate       20\d\d-\d\d-\d\d\nSHA-256    [0-9a-f]{64}\n$`, stdout)
+	assert.Regexp(t, `^taxpayers  19\d{3}\ndate       20\d\d-\d\d-\d\d\nSHA-256    [0-9a-f]{64}\nindex      whole, as import wrote it\n$`, stdout)
 
 	over := writeFile(t, folder, "encima.json", `{"contribuyentes": [{"ruc": "20600000005", "razonSocial": "INVERSIONES"}]}`)
 	p := startProgram(t, []string{"FISCOPE_MOCK_PADRON=" + index}, "-addr", "127.0.0.1:0", "-data", over, "-assume", "CountBlanks=true")
@@ -205,7 +205,7 @@ func TestImportRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ content, says string }{
 		"HTML":              {"<!DOCTYPE html>\n<html><body>Request Rejected</body></html>", "web page"},
 		"empty":             {"", "empty"},
-		"empty zip":         {noMember.String(), "0 files"},
+		"empty zip":         {noMember.String(), "holds no file"},
 		"zip of nothing":    {zipped(t, ""), "an empty file"},
 		"cut zip":           {registry[:len(registry)/2], "cut or damaged"},
 		"cut stream":        {registry[:directory/2] + registry[directory:], "damaged"},
@@ -237,21 +237,24 @@ func TestImportRefuses(t *testing.T) {
 		})
 	}
 	file := writeFile(t, folder, "padron.txt", registryText)
+	changed := indexWith(t, t.TempDir(), "cambiado.idx", "NUMERO 0")
+	change(t, changed, "superintendencia")
 	for name, c := range map[string]struct {
 		args []string
 		says string
 	}{
-		"no file":             {[]string{"import", file + "x"}, "padron.txtx: no such file"},
-		"a folder":            {[]string{"import", folder}, "it is not a file"},
-		"index is a folder":   {[]string{"import", "-max-odd", "1", "-o", folder, file}, "it is there and no file"},
-		"index in no folder":  {[]string{"import", "-max-odd", "1", "-o", filepath.Join(folder, "no", "i"), file}, "no such file or directory"},
-		"index is the file":   {[]string{"import", "-o", file, file}, "it is the registry's file"},
-		"no odd row at all":   {[]string{"import", "-max-odd", "0", file}, "1 of 3 rows are odd, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
-		"info of no file":     {[]string{"info", file + "x"}, "padron.txtx: no such file"},
-		"info of a registry":  {[]string{"info", file}, "not an index"},
-		"generate a folder":   {[]string{"generate", folder}, "it is there and no file"},
-		"generate a device":   {[]string{"generate", os.DevNull}, "it is there and no file"},
-		"generate, no folder": {[]string{"generate", filepath.Join(folder, "no", "i")}, "no such file or directory"},
+		"no file":              {[]string{"import", file + "x"}, "padron.txtx: no such file"},
+		"a folder":             {[]string{"import", folder}, "it is not a file"},
+		"index is a folder":    {[]string{"import", "-max-odd", "1", "-o", folder, file}, "it is there and no file"},
+		"index in no folder":   {[]string{"import", "-max-odd", "1", "-o", filepath.Join(folder, "no", "i"), file}, "no such file or directory"},
+		"index is the file":    {[]string{"import", "-o", file, file}, "it is the registry's file"},
+		"no odd row at all":    {[]string{"import", "-max-odd", "0", file}, "1 of 3 rows are odd, 33.33 %, and at most 0.00 % may be: see what they have, or allow more with -max-odd\n"},
+		"info of no file":      {[]string{"info", file + "x"}, "padron.txtx: no such file"},
+		"info, a byte changed": {[]string{"info", changed}, "cambiado.idx: damaged: import the registry again\n"},
+		"info of a registry":   {[]string{"info", file}, "not an index"},
+		"generate a folder":    {[]string{"generate", folder}, "it is there and no file"},
+		"generate a device":    {[]string{"generate", os.DevNull}, "it is there and no file"},
+		"generate, no folder":  {[]string{"generate", filepath.Join(folder, "no", "i")}, "no such file or directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer

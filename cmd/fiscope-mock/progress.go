@@ -11,10 +11,10 @@ import (
 // step is how far a long command is.
 type step struct {
 	what     string  // "reading"
-	from, to float64 // the part of all that it is, of 0 to 1
+	from, to float64 // the part of all that it is, of 0 to 1; from 0, it begins to count anew
 	done     float64 // of it, 0 to 1; below 0 where that is unknown, which the first step never is
 	rows     int64
-	bytes    int64 // 0 where none are counted
+	bytes    int64 // of this step; 0 where none are counted
 }
 
 // How often progress is told.
@@ -31,7 +31,7 @@ type progress struct {
 
 	mu           sync.Mutex
 	step         step
-	began, since time.Time // all, and its step
+	began, since time.Time // all that is counted, and its step
 	drawn        int       // what stands on the terminal's line
 }
 
@@ -62,7 +62,7 @@ func (p *progress) tell(s step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := time.Now(); p.step.what != s.what {
-		if p.since = now; p.began.IsZero() {
+		if p.since = now; s.from == 0 {
 			p.began = now
 		}
 	}
@@ -111,8 +111,8 @@ func (p *progress) text(now time.Time) string {
 	if p.step.rows > 0 {
 		parts = append(parts, fmt.Sprintf("%d rows", p.step.rows))
 	}
-	if p.step.bytes > 0 && took > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(p.step.bytes)/1e6/took.Seconds()))
+	if of := now.Sub(p.since); p.step.bytes > 0 && of > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f MB/s", float64(p.step.bytes)/1e6/of.Seconds()))
 	}
 	if left := took.Seconds() * (1 - done) / done; done > 0 && took >= time.Second {
 		parts = append(parts, fmt.Sprintf("%v left", time.Duration(left*float64(time.Second)).Round(time.Second)))

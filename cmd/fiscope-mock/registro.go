@@ -21,16 +21,18 @@ import (
 // lookForNew is how often the file of -padron is looked at.
 const lookForNew = 500 * time.Millisecond
 
-// registro answers from the index of -padron. An index that replaces it is taken up while it serves; what is no index
-// leaves the one that is open in its place.
+// registro answers from the index of -padron. An index that replaces it is read through and taken up while it serves;
+// what is no index, or was changed, leaves the one that is open in its place. The first one answers at once, and is read
+// through meanwhile. Where the open file itself was written over, nothing is answered of it.
 type registro struct {
-	name  string
-	log   *slog.Logger
-	index atomic.Pointer[openIndex]
-	seen  fs.FileInfo // the file, as the last look found it; nil for none
-	told  string      // why it is not taken up, as the log has it
-	end   chan struct{}
-	gone  sync.WaitGroup
+	name    string
+	log     *slog.Logger
+	index   atomic.Pointer[openIndex]
+	seen    fs.FileInfo // the file, as the last look found it; nil for none
+	changed error       // what Verify said of it, when two looks had found it the same
+	told    string      // why it is not taken up, as the log has it
+	end     context.CancelFunc
+	gone    sync.WaitGroup
 }
 
 // openIndex is an index with what its file was when it was opened.
@@ -47,9 +49,10 @@ func openRegistro(name string, log *slog.Logger) (*registro, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &registro{name: name, log: log, end: make(chan struct{})}
+	ctx, end := context.WithCancel(context.Background())
+	r := &registro{name: name, log: log, end: end}
 	r.index.Store(index)
-	r.gone.Go(r.follow)
+	r.gone.Go(func() { r.follow(ctx) })
 	return r, nil
 }
 
@@ -65,32 +68,41 @@ func openAt(name string) (*openIndex, error) {
 	return &openIndex{Index: index, file: file}, nil
 }
 
-// follow takes up each index that comes in the place of the one that is open.
-func (r *registro) follow() {
+// follow looks whether the open index is as it was made, and then takes up each one that comes in its place.
+func (r *registro) follow(ctx context.Context) {
+	if first := r.index.Load(); first.Verify(ctx) != nil {
+		first.harmed.Store(true) // a look says why
+	}
 	ticker := time.NewTicker(lookForNew)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			r.look()
-		case <-r.end:
+			r.look(ctx)
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// look opens the file if it is another one than that which is open, or was written over, or fails.
-func (r *registro) look() {
+// look takes up the file if it is another one than that which is open, or was written over, or fails.
+func (r *registro) look(ctx context.Context) {
 	old := r.index.Load()
 	file, err := os.Stat(r.name)
 	if err == nil && same(file, old.file) && !old.failed.Load() && !old.harmed.Load() {
 		r.told = ""
 		return
 	}
+	if err == nil && os.SameFile(file, old.file) && !same(file, old.file) {
+		old.harmed.Store(true)
+	}
 	settled := err != nil && r.seen == nil || err == nil && r.seen != nil && same(file, r.seen)
 	r.seen = file
-	next, err := openAt(r.name)
+	next, err := r.openNext(ctx, settled)
 	if err != nil {
+		if ctx.Err() != nil {
+			return
+		}
 		if file != nil && os.SameFile(file, old.file) {
 			old.harmed.Store(true)
 		}
@@ -107,6 +119,26 @@ func (r *registro) look() {
 	r.log.Info("another index at -padron is taken up", "taxpayers", info.Contribuyentes, "date", day(info.Fecha))
 }
 
+// openNext opens the file and reads it through, which takes time: what is settled is read once.
+func (r *registro) openNext(ctx context.Context, settled bool) (*openIndex, error) {
+	if settled && r.changed != nil {
+		return nil, r.changed
+	}
+	r.changed = nil
+	next, err := openAt(r.name)
+	if err != nil {
+		return nil, err
+	}
+	if err := next.Verify(ctx); err != nil {
+		if settled {
+			r.changed = err
+		}
+		_ = next.Close() // it was only read
+		return nil, err
+	}
+	return next, nil
+}
+
 // same reports whether a file is the other one, and as it was.
 func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
@@ -117,7 +149,7 @@ func (r *registro) close() error {
 	if r == nil {
 		return nil
 	}
-	close(r.end)
+	r.end()
 	r.gone.Wait()
 	return r.index.Load().Close()
 }

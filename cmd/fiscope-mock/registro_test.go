@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -63,7 +64,7 @@ func TestReplacingAnIndexFailsNoCall(t *testing.T) {
 	for range times {
 		require.NoError(t, os.Rename(writeFile(t, folder, "siguiente.idx", content), name))
 		before := r.index.Load()
-		r.look()
+		r.look(t.Context())
 		require.NotSame(t, before, r.index.Load(), "it is taken up at once")
 		_, err := before.Buscar(t.Context(), "numero", 5)
 		require.ErrorIs(t, err, os.ErrClosed)
@@ -86,21 +87,21 @@ func TestAnIndexThatIsBeingCopiedIsToldOnce(t *testing.T) {
 	var log buffer
 	r := &registro{name: name, log: newLogger(logText, &log)}
 	r.index.Store(first)
-	r.look()
+	r.look(t.Context())
 	assert.Same(t, first, r.index.Load(), "nothing has changed")
 	for size := range 5 {
 		writeFile(t, folder, "padron.idx", content[:1000+100*size])
-		r.look()
+		r.look(t.Context())
 		_, _, err := r.PorRUC(t.Context(), "20100000001")
 		assert.ErrorIs(t, err, errHarmed)
 	}
 	assert.NotContains(t, log.String(), "no index that can be taken up")
 	for range 3 {
-		r.look()
+		r.look(t.Context())
 	}
 	assert.Equal(t, 1, strings.Count(log.String(), "no index that can be taken up"))
 	writeFile(t, folder, "padron.idx", content)
-	r.look()
+	r.look(t.Context())
 	c, _, err := r.PorRUC(t.Context(), "20100000001")
 	require.NoError(t, err)
 	assert.Equal(t, "NUMERO 1", c.RazonSocial)
@@ -117,14 +118,14 @@ func TestAnIndexThatIsPutBackIsTakenUp(t *testing.T) {
 	r.index.Store(first)
 	for i := range 2 {
 		require.NoError(t, os.Truncate(name, first.file.Size()+1))
-		r.look()
-		r.look()
+		r.look(t.Context())
+		r.look(t.Context())
 		_, _, err = r.PorRUC(t.Context(), "20100000001")
 		require.ErrorIs(t, err, errHarmed)
 		assert.Equal(t, i+1, strings.Count(log.String(), "no index that can be taken up"), "each time it is told")
 		require.NoError(t, os.Truncate(name, first.file.Size()))
 		require.NoError(t, os.Chtimes(name, time.Time{}, first.file.ModTime()))
-		r.look()
+		r.look(t.Context())
 		_, ok, err := r.PorRUC(t.Context(), "20100000001")
 		require.NoError(t, err)
 		assert.True(t, ok)
@@ -186,6 +187,73 @@ func TestReplacedIndexIsTakenUp(t *testing.T) {
 	assert.NotContains(t, p.stderr.String(), "ERROR")
 }
 
+// change changes a letter of what stands in a file.
+func change(t *testing.T, name, word string) {
+	t.Helper()
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	require.NoError(t, err)
+	at := bytes.Index(readFile(t, name), []byte(word))
+	require.Positive(t, at)
+	_, err = file.WriteAt([]byte{word[0] + 1}, int64(at))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+}
+
+// An index is served at once, also one in which a byte has changed before. When it was read through, nothing is
+// answered of it.
+func TestAnIndexThatWasChangedBeforeTheStart(t *testing.T) {
+	folder := t.TempDir()
+	index := indexWith(t, folder, "padron.idx", "NUMERO 0")
+	next := indexWith(t, folder, "siguiente.idx", "NUMERO 1")
+	change(t, index, "superintendencia")
+	p := startProgram(t, []string{"FISCOPE_MOCK_ADDR=127.0.0.1:0"}, "-padron", index)
+	asked := func() string {
+		_, body := ask(t, "GET", p.url+"/api/contribuyentes/20100000001", "")
+		return body
+	}
+	require.Eventually(t, func() bool {
+		return strings.Contains(asked(), "MOCK_REGISTRY_FAILURE") && strings.Contains(p.stderr.String(), "no index that can be taken up")
+	}, 20*time.Second, 10*time.Millisecond)
+	_, body := ask(t, "GET", p.url+"/api/contribuyentes/20999999999", "")
+	assert.Contains(t, body, "fue sobrescrito, cortado o dañado", "nobody is said not to be there")
+	require.NoError(t, os.Rename(next, index))
+	require.Eventually(t, func() bool { return strings.Contains(asked(), "NUMERO 1") }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.cmd.Wait())
+	assert.Regexp(t, `no index that can be taken up" error=.*padron.idx: damaged`, p.stderr.String())
+	assert.Equal(t, 1, strings.Count(p.stderr.String(), "no index that can be taken up"))
+}
+
+// A file that was changed is read through once, when it stays as it is, and not at each look.
+func TestAChangedIndexIsReadOnce(t *testing.T) {
+	name := indexWith(t, t.TempDir(), "padron.idx", "NUMERO 0")
+	whole := string(readFile(t, name))
+	first, err := openAt(name)
+	require.NoError(t, err)
+	r := &registro{name: name, log: newLogger(logOff, nil)}
+	r.index.Store(first)
+	change(t, name, "superintendencia")
+	leaving, leave := context.WithCancel(t.Context())
+	leave()
+	r.look(leaving)
+	_, _, err = r.PorRUC(t.Context(), "20100000001")
+	require.ErrorIs(t, err, errHarmed, "before it is read")
+	later := first.file.ModTime().Add(time.Second)
+	answer := func() error {
+		require.NoError(t, os.Chtimes(name, time.Time{}, later))
+		r.look(t.Context())
+		_, _, err := r.PorRUC(t.Context(), "20100000001")
+		return err
+	}
+	require.ErrorIs(t, answer(), errHarmed)
+	require.ErrorIs(t, answer(), errHarmed, "settled")
+	writeFile(t, filepath.Dir(name), "padron.idx", whole)
+	require.ErrorIs(t, answer(), errHarmed, "as old and as long as what was read")
+	later = later.Add(time.Second)
+	require.NoError(t, answer())
+	require.NoError(t, r.index.Load().Close())
+}
+
 // Whatever becomes of the file, the process goes on, and says what is wrong.
 func TestADamagedIndexEndsNothing(t *testing.T) {
 	write := func(content string) func(*testing.T, string) {
@@ -206,10 +274,16 @@ func TestADamagedIndexEndsNothing(t *testing.T) {
 		}, 500, true, "cut"},
 		"written over":    {write("hola\n"), 500, false, "not an index"},
 		"written, longer": {write(strings.Repeat("hola\n", 1<<20)), 500, false, "not an index"},
+		"changed":         {func(t *testing.T, index string) { change(t, index, "superintendencia") }, 500, true, "damaged"},
 		"removed":         {func(t *testing.T, index string) { require.NoError(t, os.Remove(index)) }, 200, false, "no such file"},
 		"replaced": {func(t *testing.T, index string) {
 			require.NoError(t, os.Rename(writeFile(t, filepath.Dir(index), "otro", "hola\n"), index))
 		}, 200, false, "not an index"},
+		"replaced by a changed one": {func(t *testing.T, index string) {
+			other := writeFile(t, filepath.Dir(index), "otro", string(readFile(t, index)))
+			change(t, other, "superintendencia")
+			require.NoError(t, os.Rename(other, index))
+		}, 200, false, "damaged"},
 		"a folder": {func(t *testing.T, index string) {
 			require.NoError(t, os.Remove(index))
 			require.NoError(t, os.Mkdir(index, 0o700))
@@ -262,4 +336,31 @@ func TestADamagedIndexEndsNothing(t *testing.T) {
 			assert.Equal(t, c.answer == 500 && !c.later, failures == 1, log)
 		})
 	}
+}
+
+// The admin API finds taxpayers of an index, edits over it, and lists none of what may be millions.
+func TestTheAdminAPIWithAnIndex(t *testing.T) {
+	index := indexWith(t, t.TempDir(), "padron.idx", "NUMERO 0")
+	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-padron", index)
+	api := url + "/_mock/contribuyentes"
+	rucs := func(query string) (list []string) {
+		status, body := ask(t, "GET", api+query, "")
+		require.Equal(t, 200, status, body)
+		for _, part := range strings.Split(body, `"ruc": "`)[1:] {
+			list = append(list, part[:11])
+		}
+		return list
+	}
+	assert.Empty(t, rucs(""))
+	assert.Equal(t, []string{"20999990011"}, rucs("?text=nunez"))
+	assert.Equal(t, []string{"20100000001"}, rucs("?text=20100000001"))
+	status, body := ask(t, "PUT", api+"/20100000001", `{"razonSocial": "NUMERO 1"}`)
+	require.Equal(t, 204, status, body)
+	assert.Equal(t, []string{"20100000001"}, rucs("?text=numero"))
+	assert.Equal(t, []string{"20100000001"}, rucs(""), "what was put is listed")
+	status, body = ask(t, "DELETE", api+"/20999990011", "")
+	require.Equal(t, 204, status, body)
+	assert.Empty(t, rucs("?text=nunez"))
+	status, _ = ask(t, "GET", url+"/api/contribuyentes/20999990011", "")
+	assert.Equal(t, 404, status)
 }

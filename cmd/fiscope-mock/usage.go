@@ -79,10 +79,10 @@ says what is in one, or generates a registry to try it with: see padron -h.
                     (FISCOPE_MOCK_TLS_CERT)
   -tls-key FILE     and this PEM key (FISCOPE_MOCK_TLS_KEY)
 
-  -admin-token T    ask for "Authorization: Bearer T" under /_mock/, healthz and
-                    ca.pem aside. Without it /_mock/ is closed where others
-                    reach it: on any -addr but loopback
-                    (FISCOPE_MOCK_ADMIN_TOKEN)
+  -admin-token T    ask for "Authorization: Bearer T" under /_mock/, or once for
+                    T in a browser; not for healthz, ca.pem and openapi.yaml.
+                    Without it /_mock/ is closed where others reach it: on any
+                    -addr but loopback (FISCOPE_MOCK_ADMIN_TOKEN)
   -log FORMAT       log on stderr as text or json, or off (FISCOPE_MOCK_LOG;
                     default text, exec: off): what the admin API changed, and
                     each call that was not answered with 2xx

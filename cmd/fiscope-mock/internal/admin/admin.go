@@ -12,6 +12,7 @@ package admin
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -27,22 +28,27 @@ const Prefix = "/_mock/"
 
 // Config is what the API controls.
 type Config struct {
-	Mock   *mockserver.Server
-	CA     []byte          // PEM, for ca.pem; nil for none
-	Log    *slog.Logger    // told of each change
-	Ending context.Context // ends when the server begins to close: whoever waits gives up
-	Door   Door
+	Mock    *mockserver.Server
+	CA      []byte          // PEM, for ca.pem; nil for none
+	OpenAPI []byte          // YAML, for openapi.yaml: what this API is
+	Page    http.Handler    // answers GET /_mock/ to browsers, and what lies under /_mock/page/; nil for none
+	Version string          // the program's
+	Log     *slog.Logger    // told of each change
+	Ending  context.Context // ends when the server begins to close: whoever waits gives up
+	Door    Door
 }
 
 // api answers what lies under Prefix.
 type api struct {
 	Config
-	mux *http.ServeMux
+	mux      *http.ServeMux
+	instance string // another one in each process
+	encoded  encoded
 }
 
 // New returns the handler of everything under Prefix.
 func New(c Config) http.Handler {
-	a := &api{Config: c, mux: http.NewServeMux()}
+	a := &api{Config: c, mux: http.NewServeMux(), instance: rand.Text()}
 	methods := map[string]map[string]endpoint{}
 	for _, e := range endpoints {
 		if methods[e.path] == nil {
@@ -57,6 +63,9 @@ func New(c Config) http.Handler {
 		}
 		a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { a.serve(by, w, r) })
 	}
+	if a.Page != nil {
+		a.mux.Handle(pagePrefix, a.Page)
+	}
 	a.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.refuse(w, noRoute(r)) })
 	return a
 }
@@ -65,12 +74,21 @@ func New(c Config) http.Handler {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if p := a.Door.refuses(r); p != nil {
+	if r.URL.Path == Prefix {
+		w.Header().Set("Vary", "Accept")
+	}
+	if p := a.Door.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
 		a.refuse(w, p)
 		return
 	}
+	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
+		w.Header().Set("Location", Prefix)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return
+	}
 	// The mux would answer another writing of a path with a redirect, in English.
-	if clean := path.Clean(r.URL.Path); clean+"/" == Prefix && r.URL.Path != Prefix || r.URL.Path != clean && r.URL.Path != clean+"/" {
+	given := r.URL.EscapedPath() // as the mux reads it: %2F is a part of a name
+	if clean := path.Clean(given); clean+"/" == Prefix && given != Prefix || given != clean && given != clean+"/" {
 		a.refuse(w, noRoute(r))
 		return
 	}
@@ -100,7 +118,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	if method != http.MethodGet {
 		a.Log.Info("admin", "method", method, "path", a.Mock.WithoutKeys(r.URL.Path))
 	}
-	write(w, answer)
+	write(w, r, answer)
 }
 
 // refuse sends an error answer, without a key that may have stood where something else was expected.

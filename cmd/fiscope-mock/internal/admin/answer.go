@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -30,6 +31,7 @@ const (
 	codeNotFound   = "MOCK_ADMIN_NOT_FOUND"   // 404: no such key, fault or user
 	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: what was waited for did not come
 	codeEnding     = "MOCK_ADMIN_CLOSING"     // 503
+	codeRegistry   = "MOCK_ADMIN_REGISTRY"    // 500: the registry in the place of the default taxpayers fails
 )
 
 // bodyMost bounds what a request may send: a data set can be large.
@@ -76,13 +78,21 @@ func inSpanish(err error) string {
 		return fmt.Sprintf("hay una coma, una comilla o una llave que no corresponde, en el byte %d", syntax.Offset)
 	}
 	if member, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return "no existe el miembro " + member
+		return unknownMember + member
+	}
+	if strings.HasPrefix(err.Error(), "json: invalid number literal") { // it does not say which
+		return "se espera un número como 3.750"
 	}
 	return "no se puede leer"
 }
 
+const unknownMember = "no existe el miembro "
+
 // wanted is what a member takes.
 func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[json.Number]() {
+		return "un número como 3.750"
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "un texto, entre comillas"
@@ -132,11 +142,13 @@ func (p *problem) write(w http.ResponseWriter) {
 // document is an answer that is not JSON.
 type document struct{ media, text string }
 
-// write sends an endpoint's answer: JSON, a document, or 204 for nil.
-func write(w http.ResponseWriter, answer any) {
+// write sends an endpoint's answer: JSON, a document, 204 for nil, or what a handler writes itself.
+func write(w http.ResponseWriter, r *http.Request, answer any) {
 	switch answer := answer.(type) {
 	case nil:
 		w.WriteHeader(http.StatusNoContent)
+	case http.Handler:
+		answer.ServeHTTP(w, r)
 	case document:
 		w.Header().Set("Content-Type", answer.media)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer.text)))
@@ -183,4 +195,31 @@ func read(r *http.Request, into any, shape string) error {
 		return invalid(hint, "hay más texto después del objeto JSON")
 	}
 	return nil
+}
+
+// readSecret is read for a body with a secret, which may stand where a member's name is expected: no error quotes it.
+func readSecret(r *http.Request, into any, shape string) error {
+	err := read(r, into, shape)
+	if err == nil {
+		return nil
+	}
+	p := asProblem(err)
+	if before, _, unknown := strings.Cut(p.text, unknownMember); unknown {
+		p.text = before + "tiene un miembro que no existe"
+	}
+	return p
+}
+
+// parametersOf are those of a request's address, which may be the named ones only.
+func (a *api) parametersOf(r *http.Request, names ...string) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, invalid("revise los % de la dirección", "los parámetros no se pueden leer")
+	}
+	for name := range values {
+		if !slices.Contains(names, name) {
+			return nil, invalid(fmt.Sprintf("los parámetros son %v", names), "no hay ningún parámetro %.40q", a.Mock.WithoutKeys(name))
+		}
+	}
+	return values, nil
 }

@@ -12,7 +12,11 @@ import (
 )
 
 func (a *api) getAssumptions(*http.Request) (any, error) {
-	return assumption.List(a.Mock.Assumptions()), nil
+	list := assumption.List(a.Mock.Assumptions())
+	for i := range list {
+		list[i].Value = a.Mock.WithoutKeys(list[i].Value) // a code may be any text
+	}
+	return list, nil
 }
 
 // putAssumptions changes those that the body names, all or none, and answers with all of them.

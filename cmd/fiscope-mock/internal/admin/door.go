@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Door says who may use the API. What is open to probes, healthz and ca.pem, is so behind every door that
-// the request's Host passes.
+// Door says who may use the API. What is open, such as healthz to probes and the page to browsers, is so behind
+// every door that the request's Host passes.
 type Door struct {
-	Token  string // asked for as a bearer token; "" for none
+	Token  string // asked for as a bearer token, or as the cookie of a session; "" for none
 	Closed bool   // to everybody: without a token, where others reach it
 	// Hosts are the names in a request's Host header that it answers; nil for any. A page of another site
 	// can make its own name point to this machine (DNS rebinding), and the browser sends that name.
@@ -21,31 +21,41 @@ type Door struct {
 // crossOrigin tells what a web page of another origin has a browser send: by Sec-Fetch-Site and Origin.
 var crossOrigin = http.NewCrossOriginProtection()
 
-// refuses returns why a request may not come in, whatever it asks for, or nil.
-func (d *Door) refuses(r *http.Request) *problem {
+var (
+	errClosed = &problem{http.StatusForbidden, codeNeedsToken, "la administración está cerrada: el servidor escucha en una dirección que otros alcanzan, y no tiene token", "inícielo con -admin-token, o con -addr en una dirección de loopback como 127.0.0.1:8080"}
+	errToken  = &problem{http.StatusUnauthorized, codeToken, "falta el token de administración, o no es el de este servidor", "envíe Authorization: Bearer y el valor de -admin-token"}
+)
+
+// refuses returns why a request may not come in, or nil; open is what anybody may ask for.
+func (d *Door) refuses(r *http.Request, open bool) *problem {
 	switch {
 	case d.Hosts != nil && !d.Hosts(hostName(r.Host)):
 		return &problem{http.StatusMisdirectedRequest, codeHost, "la administración no responde con ese nombre de servidor en el encabezado Host", "llámela como localhost o por su IP de loopback, o dele un token con -admin-token"}
 	case crossOrigin.Check(r) != nil:
 		return &problem{http.StatusForbidden, codeOrigin, "la petición viene de una página web de otro origen", "llámela desde un programa, o sin el encabezado Origin"}
-	case isOpen(r.URL.Path):
+	case open:
 		return nil
 	case d.Closed:
-		return &problem{http.StatusForbidden, codeNeedsToken, "la administración está cerrada: el servidor escucha en una dirección que otros alcanzan, y no tiene token", "inícielo con -admin-token, o con -addr en una dirección de loopback como 127.0.0.1:8080"}
+		return errClosed
 	case !d.admits(r):
-		return &problem{http.StatusUnauthorized, codeToken, "falta el token de administración, o no es el de este servidor", "envíe Authorization: Bearer y el valor de -admin-token"}
+		return errToken
 	}
 	return nil
 }
 
-// admits compares digests: the time it takes tells nothing of the token.
+// admits reports whether a request has the token, where one is asked for.
 func (d *Door) admits(r *http.Request) bool {
 	if d.Token == "" {
 		return true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(d.Token))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	return strings.EqualFold(scheme, "Bearer") && d.isToken(token) || d.hasCookie(r)
+}
+
+// isToken compares digests: the time it takes tells nothing of the token.
+func (d *Door) isToken(text string) bool {
+	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(d.Token))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
 func isOpen(path string) bool {

@@ -61,7 +61,7 @@ func (a *api) postFault(r *http.Request) (any, error) {
 	case f.Match.Key != "":
 		key, ok := a.keyNamed(f.Match.Key)
 		if !ok {
-			return nil, invalid("agréguela con PUT /_mock/data, o quite match.key", "este servidor no conoce la clave de match.key")
+			return nil, invalid("agréguela con POST /_mock/keys, o quite match.key", "este servidor no conoce la clave de match.key")
 		}
 		f.Match.Key = key
 	}

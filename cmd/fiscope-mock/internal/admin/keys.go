@@ -2,9 +2,9 @@ package admin
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -16,7 +16,7 @@ func (a *api) tenant(r *http.Request) (*mockserver.Tenant, error) {
 		return nil, nil
 	}
 	if _, ok := a.Mock.Quota(key); !ok {
-		return nil, notFound("agréguela con PUT /_mock/data, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de X-API-KEY")
+		return nil, notFound("agréguela con POST /_mock/keys, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de X-API-KEY")
 	}
 	return a.Mock.Tenant(key), nil
 }
@@ -27,78 +27,67 @@ func fingerprint(key string) string {
 	return id
 }
 
-// quota is where a key stands.
-type quota struct {
-	Key       string    `json:"key"` // its fingerprint
-	Limit     int       `json:"limit"`
-	Used      int       `json:"used"`
-	Remaining int       `json:"remaining"`
-	Reset     time.Time `json:"reset"`
-	Spent     int       `json:"spent"`
+// isFingerprint reports whether a text has the form of a key's fingerprint.
+func isFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
+
+var fingerprintForm = regexp.MustCompile(`^k_[0-9a-f]{8}$`)
+
+// apiKey is a key that the server accepts, by its fingerprint.
+type apiKey struct {
+	Key   string `json:"key"`
+	Limit int    `json:"limit"` // -1 for none
+	Own   bool   `json:"own"`   // the server's own
 }
 
-func (a *api) quotaOf(key string) quota {
-	q, _ := a.Mock.Quota(key)
-	return quota{fingerprint(key), q.Limit, q.Used, q.Remaining, q.Reset, q.Spent}
-}
-
-func (a *api) getQuotas(r *http.Request) (any, error) {
-	tenant, err := a.tenant(r)
-	if err != nil {
-		return nil, err
-	}
-	list := []quota{}
-	for _, k := range a.Mock.Data().Keys {
-		if tenant == nil || tenant.APIKey == k.Key {
-			list = append(list, a.quotaOf(k.Key))
-		}
+func (a *api) getKeys(*http.Request) (any, error) {
+	list := []apiKey{}
+	for _, k := range a.Mock.Keys() {
+		list = append(list, apiKey{fingerprint(k.Key), k.Quota, k.Key == a.Mock.OwnKey()})
 	}
 	return list, nil
 }
 
-func (a *api) putQuota(r *http.Request) (any, error) {
-	const shape = `{"limit": 100, "used": 99}, uno o ambos; -1 es sin límite`
+// postKey adds a key, or changes the quota of one that there is.
+func (a *api) postKey(r *http.Request) (any, error) {
+	const shape = `{"key": "…", "quota": 100}; sin quota, una clave nueva recibe la del servidor, y -1 es sin límite`
 	var to struct {
-		Limit *int `json:"limit"`
-		Used  *int `json:"used"`
+		Key   string `json:"key"`
+		Quota *int   `json:"quota"`
 	}
-	if err := read(r, &to, shape); err != nil {
+	if err := readSecret(r, &to, shape); err != nil {
 		return nil, err
 	}
-	switch {
-	case to.Limit == nil && to.Used == nil:
-		return nil, invalid("envíe "+shape, "no dice ninguna cuota")
-	case to.Limit != nil && *to.Limit < mockserver.Unlimited:
-		return nil, invalid("envíe "+shape, "limit es menor que -1, que es sin límite")
-	case to.Used != nil && *to.Used < 0:
-		return nil, invalid("envíe "+shape, "used es menor que 0")
+	if to.Quota == nil {
+		limit := a.Mock.Assumptions().Quota
+		if q, known := a.Mock.Quota(to.Key); known {
+			limit = q.Limit
+		}
+		to.Quota = &limit
 	}
-	tenant, err := a.tenant(r)
+	return nil, a.Mock.PutKey(to.Key, *to.Quota)
+}
+
+func (a *api) deleteKey(r *http.Request) (any, error) {
+	key, err := a.keyOfPath(r)
 	if err != nil {
 		return nil, err
 	}
-	key := a.Mock.OwnKey()
-	if tenant != nil {
-		key = tenant.APIKey
+	return nil, a.Mock.DeleteKey(key)
+}
+
+// keyOfPath is the key whose fingerprint stands in a path. A key has no place in a URL.
+func (a *api) keyOfPath(r *http.Request) (string, error) {
+	for _, k := range a.Mock.Keys() {
+		if fingerprint(k.Key) == r.PathValue("fingerprint") {
+			return k.Key, nil
+		}
 	}
-	if _, ok := a.Mock.Quota(key); !ok {
-		return nil, notFound("envíe X-API-KEY con una clave de este servidor, o agréguela con PUT /_mock/data", "la clave propia del servidor fue retirada")
-	}
-	if to.Limit != nil {
-		err = a.Mock.PutKey(key, *to.Limit)
-	}
-	if err == nil && to.Used != nil {
-		err = a.Mock.SetQuotaUsed(key, *to.Used)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.quotaOf(key), nil
+	return "", notFound("vea las que hay en GET /_mock/keys", "ninguna clave de este servidor tiene esa huella")
 }
 
 // keyNamed returns a key of the server by itself or, if there is none, by its fingerprint.
 func (a *api) keyNamed(text string) (string, bool) {
-	keys := a.Mock.Data().Keys
+	keys := a.Mock.Keys()
 	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text })
 	if i < 0 {
 		i = slices.IndexFunc(keys, func(k mockserver.Key) bool { return fingerprint(k.Key) == text })

@@ -31,13 +31,20 @@ func TestReadmeHasTheShapeOfEveryAnswer(t *testing.T) {
 		examples[example[1]] = value
 	}
 	for name, shape := range map[string]reflect.Type{
-		"clock":       reflect.TypeFor[clock](),
-		"faults":      reflect.TypeFor[mockserver.FaultStatus](),
-		"presets":     reflect.TypeFor[mockserver.PresetInfo](),
-		"requests":    reflect.TypeFor[journal](),
-		"quotas":      reflect.TypeFor[quota](),
-		"sol":         reflect.TypeFor[solUser](),
-		"assumptions": reflect.TypeFor[assumption.Item](),
+		"clock":          reflect.TypeFor[clock](),
+		"faults":         reflect.TypeFor[mockserver.FaultStatus](),
+		"presets":        reflect.TypeFor[mockserver.PresetInfo](),
+		"session":        reflect.TypeFor[session](),
+		"requests":       reflect.TypeFor[journal](),
+		"poll":           reflect.TypeFor[journalAfter](),
+		"quotas":         reflect.TypeFor[quota](),
+		"keys":           reflect.TypeFor[apiKey](),
+		"sunat":          reflect.TypeFor[sunat](),
+		"contribuyentes": reflect.TypeFor[mockserver.Contribuyente](),
+		"comprobantes":   reflect.TypeFor[mockserver.Comprobante](),
+		"tiposcambio":    reflect.TypeFor[tipoCambio](),
+		"sol":            reflect.TypeFor[solUser](),
+		"assumptions":    reflect.TypeFor[assumption.Item](),
 	} {
 		assert.ElementsMatch(t, members(shape), keys(t, examples[name]), name)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -23,34 +22,33 @@ type journal struct {
 // The bounds of a wait.
 const (
 	waitDefault = 10 * time.Second
+	pollDefault = 25 * time.Second
 	waitMost    = 5 * time.Minute
 )
 
-var parameters = []string{"op", "ruc", "path", "status", "code", "fault", "unmatched", "after", "limit", "count", "timeout"}
+// filters are the parameters that choose requests.
+var filters = []string{"op", "ruc", "path", "status", "code", "fault", "unmatched", "after", "key"}
 
 // query is what a request asks of the journal.
 type query struct {
 	filter       mockserver.Filter
 	limit, count int
+	since        int64
 	timeout      time.Duration
 }
 
-func (a *api) readQuery(r *http.Request) (q query, err error) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
+// readQuery reads the filters of a request, and over q the parameters that it takes beside them.
+func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error) {
+	values, err := a.parametersOf(r, slices.Concat(filters, more)...)
 	if err != nil {
-		return q, invalid("revise los % de la dirección", "los parámetros no se pueden leer")
-	}
-	for name := range values {
-		if !slices.Contains(parameters, name) {
-			return q, invalid(fmt.Sprintf("los parámetros son %v", parameters), "no hay ningún parámetro %.40q", a.Mock.WithoutKeys(name))
-		}
+		return q, err
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
 		return q, err
 	}
-	if tenant != nil {
-		q.filter.Key = tenant.APIKey
+	if q.filter.Key, err = keyOf(tenant, values.Get("key")); err != nil {
+		return q, err
 	}
 	q.filter.Op = mockserver.Operation(values.Get("op"))
 	if q.filter.Op != "" && !slices.Contains(mockserver.Operations(), q.filter.Op) {
@@ -59,7 +57,6 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	q.filter.RUC, q.filter.Path = values.Get("ruc"), values.Get("path")
 	q.filter.Code, q.filter.Fault = values.Get("code"), values.Get("fault")
 	after := 0
-	q.count, q.timeout = 1, waitDefault
 	for name, into := range map[string]*int{"status": &q.filter.Status, "after": &after, "limit": &q.limit, "count": &q.count} {
 		if text := values.Get(name); text != "" {
 			if *into, err = strconv.Atoi(text); err != nil || *into < 0 {
@@ -73,6 +70,11 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 			return q, invalid("envíe true o false", "unmatched no es true ni false")
 		}
 	}
+	if text := values.Get("since"); text != "" {
+		if q.since, err = revision("since", text); err != nil {
+			return q, err
+		}
+	}
 	if text := values.Get("timeout"); text != "" {
 		if q.timeout, err = time.ParseDuration(text); err != nil || q.timeout < 0 || q.timeout > waitMost {
 			return q, invalid("envíe una como 10s, hasta 5m", "timeout no es una duración que se admita")
@@ -81,10 +83,32 @@ func (a *api) readQuery(r *http.Request) (q query, err error) {
 	return q, nil
 }
 
-// newest keeps the last limit requests, or all for 0, with their times in Lima.
-func (a *api) newest(r *http.Request, found []mockserver.Request, limit int) journal {
-	if limit > 0 && len(found) > limit {
-		found = found[len(found)-limit:]
+// keyOf returns whose requests are asked for: a tenant's, or those of a fingerprint, "" for all.
+func keyOf(tenant *mockserver.Tenant, id string) (string, error) {
+	switch {
+	case id != "" && !isFingerprint(id): // perhaps a key, which has no place in an address
+		return "", invalid("envíe la huella que muestran requests y quotas (k_ y 8 dígitos hexadecimales), o la clave en X-API-KEY", "key no es la huella de una clave")
+	case tenant == nil:
+		return id, nil
+	case id != "" && id != fingerprint(tenant.APIKey):
+		return "", invalid("quite uno de los dos", "key y X-API-KEY son de claves distintas")
+	}
+	return tenant.APIKey, nil
+}
+
+// revision reads the number of a revision. One that is too large for a number is above the newest.
+func revision(name, text string) (int64, error) {
+	rev, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || rev < 0 {
+		return 0, invalid("quítelo, o envíe el rev de la última llamada recibida", "%s no es un número entero desde 0", name)
+	}
+	return rev, nil
+}
+
+// newest keeps the last requests, as many as q says, with their times in Lima.
+func (a *api) newest(q query, found []mockserver.Request) journal {
+	if q.limit > 0 && len(found) > q.limit {
+		found = found[len(found)-q.limit:]
 	}
 	if found == nil {
 		found = []mockserver.Request{}
@@ -92,20 +116,20 @@ func (a *api) newest(r *http.Request, found []mockserver.Request, limit int) jou
 	for i := range found {
 		found[i].Time = found[i].Time.In(fiscope.Lima)
 	}
-	return journal{found, a.Mock.Dropped(r.Header.Get("X-API-KEY"))}
+	return journal{found, a.Mock.Dropped(q.filter.Key)}
 }
 
 func (a *api) getRequests(r *http.Request) (any, error) {
-	q, err := a.readQuery(r)
+	q, err := a.readQuery(r, query{count: 1, timeout: waitDefault}, "limit", "count", "timeout")
 	if err != nil {
 		return nil, err
 	}
-	return a.newest(r, a.Mock.Requests(q.filter), q.limit), nil
+	return a.newest(q, a.Mock.Requests(q.filter)), nil
 }
 
 // waitRequests is a long poll: it answers when there are enough, and else says how many there were.
 func (a *api) waitRequests(r *http.Request) (any, error) {
-	q, err := a.readQuery(r)
+	q, err := a.readQuery(r, query{count: 1, timeout: waitDefault}, "limit", "count", "timeout")
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +151,7 @@ func (a *api) waitRequests(r *http.Request) (any, error) {
 			"vea las que llegaron en GET /_mock/requests",
 		}
 	}
-	return a.newest(r, found, q.limit), nil
+	return a.newest(q, found), nil
 }
 
 var errEnding = &problem{http.StatusServiceUnavailable, codeEnding, "el servidor se está cerrando", "vuelva a iniciarlo"}

@@ -56,40 +56,6 @@ func TestClock(t *testing.T) {
 	}
 }
 
-func TestSOL(t *testing.T) {
-	r := start(t)
-	r.ok(nil, "PUT", "data", `{"usuarios": [{"ruc": "20600000005", "usuario": "OTROUSER", "clave": "otra-clave"}]}`)
-	var users []solUser
-	r.ok(&users, "GET", "sol", "")
-	require.Len(t, users, 3)
-	assert.Equal(t, solUser{RUC: "20131312955", Usuario: "PRINCIP1", Principal: true}, users[1])
-	assert.Equal(t, solUser{RUC: "20600000005", Usuario: "OTROUSER"}, users[2])
-
-	r.ok(nil, "PUT", "data", `{"usuarios": [{"ruc": "20131312955", "usuario": "PRINCIP1", "clave": "otra-clave", "principal": false}]}`)
-	r.ok(&users, "GET", "sol", "")
-	require.Len(t, users, 3, "put again, not twice")
-	assert.False(t, users[1].Principal)
-
-	for range 3 {
-		assert.Equal(t, 401, r.validate("s3creta", "no es la clave"))
-	}
-	r.ok(&users, "GET", "sol", "")
-	assert.Equal(t, 3, users[0].Attempts)
-	assert.True(t, users[0].Blocked)
-	require.NotNil(t, users[0].BlockedUntil)
-	assert.Contains(t, r.do("GET", "sol", "").body, `-05:00"`, "in Lima")
-	assert.Equal(t, 401, r.validate("s3creta", mockserver.ClaveSOL), "blocked: the right one is refused, too")
-	r.ok(nil, "DELETE", "sol/20131312955/MIUSER01/block", "")
-	assert.Equal(t, 200, r.validate("s3creta", mockserver.ClaveSOL))
-	r.do("DELETE", "sol/20131312955/NADIE/block", "").isProblem(t, 404, codeNotFound, "GET /_mock/sol")
-
-	r.ok(nil, "PUT", "sunat", `{"down": true}`)
-	assert.True(t, r.mock.SUNATDown())
-	r.ok(nil, "PUT", "sunat", `{"down": false}`)
-	assert.False(t, r.mock.SUNATDown())
-	r.do("PUT", "sunat", "").isProblem(t, 400, codeInvalid, "down")
-}
-
 func TestReset(t *testing.T) {
 	r := start(t)
 	dirty := func() {
@@ -117,53 +83,6 @@ func TestReset(t *testing.T) {
 	r.ok(nil, "POST", "reset", "")
 	assert.Zero(t, used(r.mock.APIKey))
 	assert.Empty(t, r.mock.Faults())
-}
-
-func TestATenantWhoseKeyLooksLikeAFingerprint(t *testing.T) {
-	const key = "k_produccion"
-	r := start(t, mockserver.WithKey(key, 5))
-	assert.Equal(t, 200, r.call(lookup, key))
-	var j journal
-	r.ok(&j, "GET", "requests", "", "X-API-KEY", key)
-	require.Len(t, j.Requests, 1)
-	assert.Equal(t, fingerprint(key), j.Requests[0].Key)
-	var f mockserver.FaultStatus
-	r.ok(&f, "POST", "faults", `{"match": {"key": "`+key+`"}, "steps": [{"status": 503}]}`)
-	assert.Equal(t, fingerprint(key), f.Match.Key)
-	for _, path := range []string{"requests", "quotas", "faults"} {
-		assert.NotContains(t, r.do("GET", path, "").body, key)
-	}
-	// A key may even be another one's fingerprint: it is a key all the same.
-	odd := fingerprint("s3creta")
-	require.NoError(t, r.mock.PutKey(odd, 5))
-	r.ok(&f, "POST", "faults", `{"match": {"key": "`+odd+`"}, "steps": [{"status": 503}]}`)
-	assert.Equal(t, 503, r.call(lookup, odd))
-	assert.Equal(t, 200, r.call(lookup, "s3creta"))
-}
-
-func TestQuotas(t *testing.T) {
-	r := start(t)
-	assert.Equal(t, 200, r.call(lookup, "s3creta"))
-	var all, own []quota
-	r.ok(&all, "GET", "quotas", "")
-	require.Len(t, all, 2)
-	r.ok(&own, "GET", "quotas", "", "X-API-KEY", "s3creta")
-	require.Len(t, own, 1)
-	assert.Equal(t, 4, own[0].Remaining)
-	assert.Equal(t, r.mock.Requests()[0].Key, own[0].Key, "the journal's fingerprint")
-
-	var q quota
-	r.ok(&q, "PUT", "quotas", `{"limit": 10, "used": 10}`, "X-API-KEY", "s3creta")
-	assert.Equal(t, 0, q.Remaining)
-	assert.Equal(t, 429, r.call(lookup, "s3creta"))
-	r.ok(&q, "PUT", "quotas", `{"used": 0}`, "X-API-KEY", "s3creta")
-	assert.Equal(t, 200, r.call(lookup, "s3creta"))
-	r.ok(&q, "PUT", "quotas", `{"limit": -1}`)
-	assert.Equal(t, mockserver.Unlimited, q.Remaining, "without the header: the server's own key")
-	for _, body := range []string{``, `{"limit": -2}`, `{"used": -1}`, `{"limit": "10"}`} {
-		r.do("PUT", "quotas", body).isProblem(t, 400, codeInvalid, "limit")
-	}
-	r.do("PUT", "quotas", `{"used": 0}`, "X-API-KEY", "otra").isProblem(t, 404, codeNotFound, "X-API-KEY")
 }
 
 // What the clock does not take moves nothing, and whatever it takes it shows.
@@ -212,34 +131,18 @@ func TestClockTakesOrRefuses(t *testing.T) {
 
 // A key that data took away stays away: without X-API-KEY a quota is that of the own key, which is the first of
 // those data, or of nobody.
-func TestTheOwnKeyThatDataTookAway(t *testing.T) {
-	for name, c := range map[string]struct {
-		data string
-		own  string // "" for none
-	}{
-		"another one": {`{"deleted": {"defaultKey": true}, "keys": [{"key": "zeta-clave", "quota": 9}, {"key": "alfa-clave", "quota": 9}]}`, "zeta-clave"},
-		"none":        {`{"deleted": {"defaultKey": true}}`, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := start(t)
-			r.ok(nil, "PUT", "data", c.data)
-			for _, body := range []string{`{"limit": 3}`, `{"used": 1}`, `{"limit": 3, "used": 1}`} {
-				if c.own == "" {
-					r.do("PUT", "quotas", body).isProblem(t, 404, codeNotFound, "X-API-KEY")
-				} else {
-					var q quota
-					r.ok(&q, "PUT", "quotas", body)
-					assert.Equal(t, fingerprint(c.own), q.Key)
-				}
-				assert.Equal(t, 401, r.call(lookup, mockserver.DefaultAPIKey))
-			}
-			if c.own != "" {
-				q, _ := r.mock.Quota(c.own)
-				assert.Equal(t, mockserver.Quota{Limit: 3, Used: 1, Remaining: 2, Reset: q.Reset}, q)
-				r.ok(new(any), "PUT", "assumptions", `{"Quota": 6}`)
-				q, _ = r.mock.Quota(c.own)
-				assert.Equal(t, 6, q.Limit)
-			}
-		})
+
+func TestSUNAT(t *testing.T) {
+	r := start(t)
+	down := func() (s sunat) {
+		r.ok(&s, "GET", "sunat", "")
+		assert.Equal(t, r.mock.SUNATDown(), s.Down)
+		return s
 	}
+	assert.False(t, down().Down)
+	r.ok(nil, "PUT", "sunat", `{"down": true}`)
+	assert.True(t, down().Down)
+	r.ok(nil, "PUT", "sunat", `{"down": false}`)
+	assert.False(t, down().Down)
+	r.do("PUT", "sunat", "").isProblem(t, 400, codeInvalid, "down")
 }

@@ -1,0 +1,85 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+const comprobanteShape = `{"codigo": "0", "mensaje": ""}; codigo es 0 aceptado, 2 anulado, 4 en proceso, 98 no existe o 99 error`
+
+// shownComprobante is a receipt as the API shows it: with fingerprints in the place of keys.
+func (a *api) shownComprobante(c mockserver.Comprobante) mockserver.Comprobante {
+	for _, text := range []*string{&c.RUCEmisor, &c.Serie, &c.Mensaje} {
+		*text = a.Mock.WithoutKeys(*text)
+	}
+	return c
+}
+
+func (a *api) getComprobantes(r *http.Request) (any, error) {
+	values, err := a.parametersOf(r, "ruc", "limit")
+	if err != nil {
+		return nil, err
+	}
+	found := a.Mock.Comprobantes(values.Get("ruc"))
+	if text := values.Get("limit"); text != "" {
+		limit, err := strconv.Atoi(text)
+		if err != nil || limit < 1 {
+			return nil, invalid("quítelo para recibirlos todos, o envíe un entero desde 1", "limit no es un número entero desde 1")
+		}
+		found = found[:min(limit, len(found))]
+	}
+	list := make([]mockserver.Comprobante, len(found))
+	for i, c := range found {
+		list[i] = a.shownComprobante(c)
+	}
+	return list, nil
+}
+
+// comprobante is the identity of the receipt of a path.
+func comprobante(r *http.Request) (mockserver.Comprobante, error) {
+	numero, err := strconv.Atoi(r.PathValue("numero"))
+	if err != nil || numero < 1 {
+		return mockserver.Comprobante{}, invalid("termine la dirección en rucEmisor/tipo/serie/numero, como 20100070970/01/F001/123", "el numero de la dirección no es un entero desde 1")
+	}
+	return mockserver.Comprobante{RUCEmisor: r.PathValue("rucEmisor"), Tipo: r.PathValue("tipo"), Serie: r.PathValue("serie"), Numero: numero}, nil
+}
+
+// isSame reports whether a receipt is another one, as far as other says which it is.
+func isSame(c, other mockserver.Comprobante) bool {
+	return (other.RUCEmisor == "" || other.RUCEmisor == c.RUCEmisor) && (other.Tipo == "" || other.Tipo == c.Tipo) &&
+		(other.Serie == "" || other.Serie == c.Serie) && (other.Numero == 0 || other.Numero == c.Numero)
+}
+
+// putComprobante adds a receipt, or replaces it.
+func (a *api) putComprobante(r *http.Request) (any, error) {
+	id, err := comprobante(r)
+	if err != nil {
+		return nil, err
+	}
+	var c *mockserver.Comprobante
+	if err := read(r, &c, comprobanteShape); err != nil {
+		return nil, err
+	}
+	switch {
+	case c == nil:
+		return nil, invalid("envíe "+comprobanteShape, "no dice el codigo del comprobante")
+	case !isSame(id, *c):
+		return nil, invalid("quítelo del cuerpo, o corrija uno de los dos", "el comprobante del cuerpo no es el de la dirección")
+	}
+	id.Codigo, id.Mensaje = c.Codigo, c.Mensaje
+	return nil, a.Mock.PutComprobante(id)
+}
+
+func (a *api) deleteComprobante(r *http.Request) (any, error) {
+	id, err := comprobante(r)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(a.Mock.Comprobantes(id.RUCEmisor), func(c mockserver.Comprobante) bool { return isSame(c, id) }) {
+		return nil, notFound("vea los que hay en GET /_mock/comprobantes", "no hay tal comprobante")
+	}
+	return nil, a.Mock.DeleteComprobante(id.RUCEmisor, id.Tipo, id.Serie, id.Numero)
+}

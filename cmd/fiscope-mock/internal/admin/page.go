@@ -1,0 +1,42 @@
+package admin
+
+import (
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// pagePrefix is where the files of the page lie.
+const pagePrefix = Prefix + "page/"
+
+// wantsPage reports whether a request for the list is answered with the page: it names text/html in its Accept, and
+// wants it no less than plain text. "*/*", as curl sends it, names nothing.
+func wantsPage(r *http.Request) bool {
+	html, plain, exactness := 0.0, 0.0, 0 // of the range that plain is of: the most exact one counts
+	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		media, parameters, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue
+		}
+		quality := 1.0
+		if q, ok := parameters["q"]; ok {
+			if quality, err = strconv.ParseFloat(q, 64); err != nil {
+				continue
+			}
+		}
+		if media == "text/html" {
+			html = quality
+		}
+		if exact := map[string]int{"*/*": 1, "text/*": 2, "text/plain": 3}[media]; exact > exactness {
+			plain, exactness = quality, exact
+		}
+	}
+	return html > 0 && html >= plain
+}
+
+// isOfPage reports whether a request is for the page or one of its files, which hold no secret.
+func (a *api) isOfPage(r *http.Request) bool {
+	path := r.URL.Path
+	return a.Page != nil && (strings.HasPrefix(path, pagePrefix) || (path == Prefix || path+"/" == Prefix) && wantsPage(r))
+}

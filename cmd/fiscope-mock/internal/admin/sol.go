@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// solUser is a SOL user with its state. A clave is no part of it.
+type solUser struct {
+	RUC          string     `json:"ruc"`
+	Usuario      string     `json:"usuario"`
+	Principal    bool       `json:"principal"`
+	Attempts     int        `json:"attempts"`
+	Fails        int        `json:"fails"`
+	Blocked      bool       `json:"blocked"`
+	BlockedUntil *time.Time `json:"blockedUntil,omitempty"`
+}
+
+func (a *api) getSOL(*http.Request) (any, error) {
+	list := []solUser{}
+	for _, u := range a.Mock.UsuariosSOL() {
+		user := solUser{a.Mock.WithoutKeys(u.RUC), a.Mock.WithoutKeys(u.Usuario), u.Principal, u.Attempts, u.Fails, u.Blocked, nil}
+		if u.Blocked {
+			until := u.BlockedUntil.In(fiscope.Lima)
+			user.BlockedUntil = &until
+		}
+		list = append(list, user)
+	}
+	return list, nil
+}
+
+// usuario is the SOL user of a path, by its name or by the one that it is shown with, and whether there is one.
+func (a *api) usuario(r *http.Request) (mockserver.UsuarioID, bool) {
+	id := mockserver.UsuarioID{RUC: r.PathValue("ruc"), Usuario: r.PathValue("usuario")}
+	if _, ok := a.Mock.SOLState(id.RUC, id.Usuario); ok {
+		return id, true
+	}
+	for _, u := range a.Mock.UsuariosSOL() {
+		if a.Mock.WithoutKeys(u.RUC) == id.RUC && a.Mock.WithoutKeys(u.Usuario) == id.Usuario {
+			return u.UsuarioID, true
+		}
+	}
+	return id, false
+}
+
+var errNoUser = notFound("vea los que hay en GET /_mock/sol", "no hay tal usuario SOL")
+
+// putUsuario adds a user, or changes what the body says of one that there is; its attempts are forgotten.
+func (a *api) putUsuario(r *http.Request) (any, error) {
+	const shape = `{"clave": "…", "principal": false}; sin clave, un usuario que ya existe se queda con la suya`
+	var to struct {
+		Clave     *string `json:"clave"`
+		Principal *bool   `json:"principal"`
+	}
+	if err := readSecret(r, &to, shape); err != nil {
+		return nil, err
+	}
+	id, known := a.usuario(r)
+	switch {
+	case !known && to.Clave == nil:
+		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave")
+	case to.Clave != nil && *to.Clave == "":
+		return nil, invalid("envíe "+shape, "la clave está vacía") // of the user no word: its name may be a misplaced clave
+	case to.Clave == nil && to.Principal == nil:
+		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
+	}
+	return nil, a.Mock.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) error {
+		if to.Clave != nil {
+			u.Clave = *to.Clave
+		}
+		if to.Principal != nil {
+			u.Principal = *to.Principal
+		}
+		return nil
+	})
+}
+
+func (a *api) deleteUsuario(r *http.Request) (any, error) {
+	id, known := a.usuario(r)
+	if !known {
+		return nil, errNoUser
+	}
+	return nil, a.Mock.DeleteUsuarioSOL(id.RUC, id.Usuario)
+}
+
+func (a *api) unblock(r *http.Request) (any, error) {
+	id, _ := a.usuario(r)
+	if err := a.Mock.UnblockSOL(id.RUC, id.Usuario); err != nil {
+		return nil, errNoUser
+	}
+	return nil, nil
+}

@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope"
+)
+
+// tipoCambio is how the server answers for one day now.
+type tipoCambio struct {
+	Fecha  string      `json:"fecha"`
+	Compra json.Number `json:"compra,omitempty"`
+	Venta  json.Number `json:"venta,omitempty"`
+	Why    string      `json:"why,omitempty"` // in Spanish, why it has no rate
+	Put    bool        `json:"put,omitempty"` // its rate was set, or taken away
+}
+
+// getTiposCambio is the calendar of a month, that of the server's clock without mes.
+func (a *api) getTiposCambio(r *http.Request) (any, error) {
+	values, err := a.parametersOf(r, "mes")
+	if err != nil {
+		return nil, err
+	}
+	mes := a.Mock.Now().In(fiscope.Lima)
+	if text := values.Get("mes"); text != "" {
+		if mes, err = time.Parse("2006-01", text); err != nil || mes.Year() < 1 {
+			return nil, invalid("envíe un mes como 2026-11, o quítelo para el de hoy en Lima", "mes no es un mes como 2026-11")
+		}
+	}
+	list := []tipoCambio{}
+	for _, d := range a.Mock.TiposCambio(mes.Year(), mes.Month()) {
+		list = append(list, tipoCambio{d.Fecha, d.Compra, d.Venta, d.Why, d.Put})
+	}
+	return list, nil
+}
+
+func (a *api) putTipoCambio(r *http.Request) (any, error) {
+	const shape = `{"compra": 3.750, "venta": 3.760}`
+	var to struct {
+		Compra json.Number `json:"compra"`
+		Venta  json.Number `json:"venta"`
+	}
+	if err := read(r, &to, shape); err != nil {
+		return nil, err
+	}
+	if to.Compra == "" || to.Venta == "" {
+		return nil, invalid("envíe "+shape, "no dice la compra y la venta")
+	}
+	return nil, a.Mock.PutTipoCambio(r.PathValue("fecha"), to.Compra.String(), to.Venta.String())
+}
+
+func (a *api) deleteTipoCambio(r *http.Request) (any, error) {
+	return nil, a.Mock.DeleteTipoCambio(r.PathValue("fecha"))
+}
+
+func (a *api) restoreTipoCambio(r *http.Request) (any, error) {
+	return nil, a.Mock.RestoreTipoCambio(r.PathValue("fecha"))
+}

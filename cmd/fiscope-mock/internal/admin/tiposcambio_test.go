@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTiposCambio(t *testing.T) {
+	r := start(t)
+	r.ok(new(any), "PUT", "clock", `{"now": "2026-11-30T23:30:00-05:00", "frozen": true}`) // it is December in UTC
+	month := func(query string) (days []map[string]any) {
+		r.ok(&days, "GET", "tiposcambio"+query, "")
+		return days
+	}
+	days := month("")
+	require.Len(t, days, 30)
+	assert.Equal(t, map[string]any{"fecha": "2026-11-20", "compra": 3.924, "venta": 3.934}, days[19])
+	assert.Equal(t, map[string]any{"fecha": "2026-11-22", "why": "es domingo; use el último día hábil anterior"}, days[21])
+	assert.Equal(t, "es una fecha futura; hoy en Lima es 2026-11-30", month("?mes=2026-12")[0]["why"])
+	assert.Len(t, month("?mes=2024-02"), 29)
+	assert.Len(t, month("?mes=0001-01"), 31)
+	assert.Len(t, month("?mes=9999-12"), 31)
+
+	r.ok(nil, "PUT", "tiposcambio/2026-11-20", `{"compra": 3.750, "venta": "4.0"}`)
+	body := r.do("GET", "tiposcambio?mes=2026-11", "").body
+	assert.Contains(t, strings.Join(strings.Fields(body), ""), `{"fecha":"2026-11-20","compra":3.750,"venta":4.0,"put":true}`, "with its digits")
+	assert.Equal(t, 200, r.call("/api/tipocambio?fecha=2026-11-20", "s3creta"))
+	r.ok(nil, "DELETE", "tiposcambio/2026-11-20", "")
+	assert.Equal(t, map[string]any{
+		"fecha": "2026-11-20", "why": "este servidor de pruebas no tiene ese día: se le quitó; use otro día hábil", "put": true,
+	}, month("")[19])
+	assert.Equal(t, 404, r.call("/api/tipocambio?fecha=2026-11-20", "s3creta"))
+	r.ok(nil, "POST", "tiposcambio/2026-11-20/restore", "")
+	assert.Equal(t, days, month(""))
+}
+
+func TestTiposCambioThatCannotBe(t *testing.T) {
+	r := start(t)
+	before := r.do("GET", "data", "").body
+	for name, c := range map[string]struct{ method, path, body, says string }{
+		"a Saturday":        {"PUT", "tiposcambio/2026-11-21", `{"compra": 1, "venta": 1}`, "es fin de semana o feriado nacional"},
+		"30 February":       {"PUT", "tiposcambio/2026-02-30", `{"compra": 1, "venta": 1}`, "no es un día que exista"},
+		"zero":              {"PUT", "tiposcambio/2026-11-20", `{"compra": 0.000, "venta": 1}`, `"0.000" no es un decimal positivo como 3.750, en compra`},
+		"below zero":        {"PUT", "tiposcambio/2026-11-20", `{"compra": 1, "venta": -1}`, "en venta"},
+		"an exponent":       {"PUT", "tiposcambio/2026-11-20", `{"compra": 1e2, "venta": 1}`, "en compra"},
+		"text":              {"PUT", "tiposcambio/2026-11-20", `{"compra": "x", "venta": 1}`, "se espera un número como 3.750"},
+		"no number":         {"PUT", "tiposcambio/2026-11-20", `{"compra": true, "venta": 1}`, `"compra" es de otro tipo: se espera un número como 3.750`},
+		"one only":          {"PUT", "tiposcambio/2026-11-20", `{"compra": 1}`, "no dice la compra y la venta"},
+		"nothing":           {"PUT", "tiposcambio/2026-11-20", ``, `{"compra": 3.750, "venta": 3.760}`},
+		"an unknown member": {"PUT", "tiposcambio/2026-11-20", `{"compra": 1, "venta": 1, "moneda": "USD"}`, `no existe el miembro "moneda"`},
+		"deleted on Sunday": {"DELETE", "tiposcambio/2026-11-22", ``, "es fin de semana"},
+		"deleted never":     {"DELETE", "tiposcambio/hoy", ``, `la fecha "hoy" no es un día`},
+		"restored never":    {"POST", "tiposcambio/hoy/restore", ``, `la fecha "hoy" no es un día`},
+		"month 13":          {"GET", "tiposcambio?mes=2026-13", ``, "como 2026-11"},
+		"a day":             {"GET", "tiposcambio?mes=2026-11-20", ``, "como 2026-11"},
+		"year 0":            {"GET", "tiposcambio?mes=0000-01", ``, "como 2026-11"},
+		"another name":      {"GET", "tiposcambio?fecha=2026-11", ``, "los parámetros son [mes]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.do(c.method, c.path, c.body).isProblem(t, 400, codeInvalid, c.says)
+			assert.Equal(t, before, r.do("GET", "data", "").body)
+		})
+	}
+}

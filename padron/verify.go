@@ -1,0 +1,30 @@
+package padron
+
+import (
+	"context"
+	"hash/crc32"
+)
+
+// Verify reads the whole file, and reports whether it is as [Import] wrote it. No call alone can tell that: each
+// taxpayer found is as written, but one may be missing where a byte was changed. At 18 million rows it takes half a
+// second of one processor when the file is in the page cache; calls go on meanwhile.
+//
+// Errors: those of ctx; an index that is closed, or whose file was damaged.
+func (x *Index) Verify(ctx context.Context) error {
+	sum := uint32(0)
+	for at, whole := headerSize, false; !whole; {
+		err := x.read(func() error {
+			end := min(at+chunkSize, len(x.file))
+			sum = crc32.Update(sum, castagnoli, x.file[at:end])
+			at, whole = end, end == len(x.file)
+			if whole && sum != x.content {
+				return errDamaged
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
