@@ -174,3 +174,14 @@ func TestASecretIsNotObserved(t *testing.T) {
 	require.Contains(t, seen, "CodeInvalidDate")
 	assert.NotContains(t, seen, "CodeInvalidRUC")
 }
+
+// Where failures of two kinds came between two lookups, which of them has cost what cannot be told.
+func TestMixedFailuresAreNotObserved(t *testing.T) {
+	a := mockserver.DefaultAssumptions()
+	a.ChargeInvalid = false
+	breaks := answering(lookup, withPath("/2013131295"), failureA(404, "NOT_FOUND"))
+	_, observations := examine(t, breaks(newMock(t, mockserver.WithAssumptions(a))), fullTarget("http://mock.invalid"))
+	seen := seenBy(observations)
+	assert.Equal(t, "true", seen["ChargeNotFound"], "of the stretch that has these alone")
+	assert.NotContains(t, seen, "ChargeInvalid")
+}
