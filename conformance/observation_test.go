@@ -136,7 +136,7 @@ func TestResetIsSeenAsZoneOrRolling(t *testing.T) {
 		"rolling, from this hour": {"2026-11-21T21:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", "true"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			breaks := answering(lookup, ok, func(a *reply) {
+			breaks := answering(lookup, answered200, func(a *reply) {
 				a.header[http.CanonicalHeaderKey(headerReset)] = []string{c.reset}
 				a.header["Date"] = []string{c.date}
 			})
@@ -151,7 +151,7 @@ func TestResetIsSeenAsZoneOrRolling(t *testing.T) {
 // A quota that begins anew while the suite runs is no fault of the service.
 func TestANewDayMeanwhile(t *testing.T) {
 	n := 0
-	breaks := answering(lookup, ok, func(a *reply) {
+	breaks := answering(lookup, answered200, func(a *reply) {
 		if n++; n > 3 {
 			a.header[http.CanonicalHeaderKey(headerReset)] = []string{"2099-11-22T05:00:00Z"}
 			a.header[http.CanonicalHeaderKey(headerRemaining)] = []string{fmt.Sprint(1000 - n)}
@@ -168,7 +168,7 @@ func TestANewDayMeanwhile(t *testing.T) {
 // What a server repeats of a secret is in no observation.
 func TestASecretIsNotObserved(t *testing.T) {
 	text := strings.ReplaceAll(strings.ReplaceAll(theKey, "&", `\u0026`), "<", `\u003c`)
-	breaks := answering(lookup, withPath("/2013131295"), member_("code", `"NO_`+text+`"`))
+	breaks := answering(lookup, withPath("/2013131295"), setMember("code", `"NO_`+text+`"`))
 	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
 	seen := seenBy(observations)
 	require.Contains(t, seen, "CodeInvalidDate")
@@ -179,7 +179,7 @@ func TestASecretIsNotObserved(t *testing.T) {
 func TestMixedFailuresAreNotObserved(t *testing.T) {
 	a := mockserver.DefaultAssumptions()
 	a.ChargeInvalid = false
-	breaks := answering(lookup, withPath("/2013131295"), failureA(404, "NOT_FOUND"))
+	breaks := answering(lookup, withPath("/2013131295"), failWith(404, "NOT_FOUND"))
 	_, observations := examine(t, breaks(newMock(t, mockserver.WithAssumptions(a))), fullTarget("http://mock.invalid"))
 	seen := seenBy(observations)
 	assert.Equal(t, "true", seen["ChargeNotFound"], "of the stretch that has these alone")

@@ -92,7 +92,7 @@ func TestWhatARequestCarries(t *testing.T) {
 
 // Where a request between two lookups fails, nothing is said of what the others have cost.
 func TestAfterAFailedRequestNothingIsSaidOfCosts(t *testing.T) {
-	breaks := answering(search, withQuery("razonSocial", noSuchName), failureA(503, "X"))
+	breaks := answering(search, withQuery("razonSocial", noSuchName), failWith(503, "X"))
 	a := mockserver.DefaultAssumptions()
 	a.ChargeFailures = false
 	free := free(search)
