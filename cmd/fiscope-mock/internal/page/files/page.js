@@ -20,7 +20,7 @@ const views = [calls, quotas, clock, faults, assumptions, sol, contribuyentes, c
 const readEvery = 3000 // milliseconds
 
 const live = h('p', { class: 'live', role: 'status' })
-const time = h('a', { href: '#reloj', class: 'time' })
+const time = h('a', { href: '#reloj', class: 'time', hidden: true })
 const notices = h('p')
 const main = h('main', { id: 'contenido', tabindex: -1 })
 const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.id))))))
@@ -49,6 +49,7 @@ async function start() {
   if (session.closed) return explain('closed')
   if (session.token) return askToken()
   await Promise.all([readClock(), readPresets()]).catch(() => {})
+  time.hidden = false
   onTick(() => time.replaceChildren(`${dayText(now())} `, h('b', {}, secondsText(now())), ' ', frozen() ? h('span', { class: 'mark' }, t('frozen')) : ''))
   for (const view of views) {
     const heading = h('h2', { id: `title-${view.id}` }, t(view.id))
