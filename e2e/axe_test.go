@@ -75,6 +75,7 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			page := open(t, srv.page(""), options...)
+			page.sees("20 llamadas")
 			check := func(what string) {
 				t.Helper()
 				page.settled()

@@ -27,6 +27,7 @@ func TestNothingScrollsSideways(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			page := open(t, srv.page(""), size)
+			page.sees("GET /api/" + word)
 			fits := func(what string) {
 				t.Helper()
 				page.settled()

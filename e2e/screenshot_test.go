@@ -65,7 +65,7 @@ func TestThePictureOfTheREADME(t *testing.T) {
 	text := fewColours(t, shown)
 	assert.LessOrEqual(t, len(text), 150<<10, "bytes: it stands in the repository")
 	if *picture != "" {
-		require.NoError(t, os.WriteFile(*picture, text, 0o600))
+		require.NoError(t, os.WriteFile(*picture, text, 0o644))
 	}
 }
 

@@ -134,6 +134,9 @@ func (p *tab) hear(event any) {
 	defer p.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
+		if e.Type == network.ResourceTypeDocument {
+			clear(p.underWay) // what the document before it has asked for is nobody's
+		}
 		address, own := strings.CutPrefix(e.Request.URL, p.origin)
 		if own {
 			p.sent = append(p.sent, e.Request.Method+" "+address)

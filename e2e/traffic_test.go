@@ -46,5 +46,5 @@ func (p *program) traffic() {
 	receipt("F001", "125", "otra-clave")
 	later("760ms")
 	receipt("F001", "125", "otra-clave")
-	p.admin(http.MethodPost, "faults", `{"match": {"op": "buscar"}, "steps": [{"preset": "sunat-slow"}]}`)
+	p.admin(http.MethodPost, "faults", `{"match": {"op": "validar"}, "steps": [{"preset": "sunat-slow"}]}`)
 }
