@@ -30,7 +30,7 @@ export async function refresh() {
   const records = await get(`contribuyentes?text=${encodeURIComponent(text)}&limit=${most}`)
   if (text !== search.value.trim()) return // a later search is under way
   items(list, records, (record) => record.ruc, row)
-  found.textContent = t(records.length === most ? 'firstFound' : 'found', { n: records.length })
+  found.textContent = t(records.length === most ? 'firstFound' : text || records.length ? 'found' : 'searchTaxpayer', { n: records.length })
 }
 
 const pathOf = ({ ruc }) => `contribuyentes/${segments(ruc)}`
