@@ -98,8 +98,17 @@ func TestCallsAreFilteredAndPaused(t *testing.T) {
 	srv.lookup("20100070970")
 	page.find("button", exactly("1 nueva"))
 	page.noRow("20100070970")
+	page.fill("searchbox", exactly("Filtrar"), "2010007")
+	page.noRow("tipocambio")
+	page.noRow("20100070970")
+	page.fill("searchbox", exactly("Filtrar"), "")
 	page.click("button", exactly("Continuar"))
 	page.row("20100070970")
+
+	page.click("button", like("^consultar 20100070970"))
+	page.find("region", exactly("Como curl"))
+	srv.lookup("20100053455")
+	page.row("20100053455") // beside the opened one
 }
 
 // How many queries a test costs is seen by counting from where it begins.

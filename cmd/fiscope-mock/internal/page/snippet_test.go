@@ -74,3 +74,18 @@ func withLimit(want, got string) string {
 	}
 	return got
 }
+
+// The certificate of -tls is known to nobody: the lines say so, or how to trust it. A HEAD has no body to wait for.
+func TestSnippetsOfHTTPS(t *testing.T) {
+	srv := mockserver.New(t)
+	call(t, srv, "GET", "contribuyentes/20131312955", "")
+	var got struct{ Line, Program, Head string }
+	modules(t, srv, `const { curl, goProgram } = await import(files + 'snippet.js')
+		const [call] = calls
+		say({ Line: curl(call, 'https://localhost'), Program: goProgram(call, 'https://localhost'), Head: curl({ ...call, method: 'HEAD' }, origin) })`, &got)
+	assert.Contains(t, got.Line, "curl -k ")
+	assert.Contains(t, got.Program, "SSL_CERT_FILE=ca.pem, from https://localhost/_mock/ca.pem")
+	assert.Contains(t, got.Head, " -I ")
+	assert.NotContains(t, got.Head, "-k")
+	assert.NotContains(t, got.Head, "-X")
+}
