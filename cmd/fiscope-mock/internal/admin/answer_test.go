@@ -41,6 +41,8 @@ func TestErrorsAreInSpanish(t *testing.T) {
 		{"PUT", "tiposcambio/2026-11-19", `{"compra": 3.7, "Compra": 3.8, "venta": 3.9}`, `"Compra" está dos veces`},
 		{"POST", "faults", `{"steps": [{"status": 503}, {"status": 500, "status": 502}]}`, `"status" está dos veces`},
 		{"PUT", "assumptions", `{"BlockAfter": 3, "BlockAfter": 4}`, `"BlockAfter" está dos veces`},
+		{"PUT", "sol/20100070970/%FFU", `{"clave": "x"}`, "la dirección no es UTF-8"},
+		{"PUT", "comprobantes/20100070970/01/F%FF1/1", `{"codigo": "0"}`, "la dirección no es UTF-8"},
 		{"GET", "requests?limit=x", "", "limit no es un número"},
 		{"DELETE", "sol/1/2/block", "", "no hay tal usuario SOL"},
 		{"DELETE", "faults/nada", "", "no hay ninguna falla"},
