@@ -27,7 +27,7 @@ type account struct {
 	granted   []fiscope.Reservation // attempts that may leave beside the day's queries: to look, or while no day is known
 	underWay  int                   // queries of the day that were handed out and not settled
 	since     []time.Time           // when queries of the day were settled, since Redis last spoke of it
-	loose     int                   // queries to be taken off the day, since Redis forgot that they were taken
+	loose     int                   // queries to be taken off the day, since Redis forgot that they were taken, or could not be told
 	releasing int                   // calls under way that give back
 	refusals  int                   // answers in a row that refused, and had no header
 
@@ -94,7 +94,7 @@ func (a *account) change(to day) {
 }
 
 // see takes in what Redis says of the day; answers may come in another order than they were asked for. Of a
-// day that Redis forgot, and learned of anew, those queries are to be taken off of which is not known whether its
+// day that Redis forgot, or knew without its reset, and learned of anew, those queries are to be taken off of which is not known whether its
 // header counts them.
 func (a *account) see(got reply) {
 	known := a.day
@@ -107,7 +107,7 @@ func (a *account) see(got reply) {
 		a.day.taken = max(known.taken, got.day.taken)
 	default:
 		loose := 0
-		if known.id != "" && known.kind != "minute" && (known.kind == "assumed" || got.day.kind == "assumed" || sameDay(known.reset, got.day.reset)) {
+		if known.id != "" && (known.kind != "header" || got.day.kind == "assumed" || sameDay(known.reset, got.day.reset)) {
 			loose = a.underWay
 			for _, t := range a.since {
 				if !t.Before(got.day.began) {

@@ -22,7 +22,8 @@
 //  4. head: a header lowers what is left, never raises it. A reset within an hour of the day's is the day's,
 //     a later one begins the next day, and one that is past says nothing.
 //  5. While no day is known one attempt goes first, behind a lock with an end, and the others wait. Its header
-//     opens the day, less the attempts that left meanwhile. Where it fails, those who waited for it fail. A Redis
+//     opens the day, less the attempts that left meanwhile: for a minute where it names no reset, and a header that
+//     does begins it anew. Where it fails, those who waited for it fail. A Redis
 //     that cannot be told what came of it is told again until the lock ends.
 //  6. A Redis that forgot knows no day, nor does one that counts fewer queries taken than a process was told.
 //     Each process takes off the new day what it had under way on the old.

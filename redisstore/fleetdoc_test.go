@@ -202,7 +202,7 @@ func TestTheFailoversOfTheDocument(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("1000 simulated workers, some ten seconds")
 	}
-	rows(t, "| Redis forgot | reservations | 429s when early | 429s when late |", 15, func(t *testing.T, lost string) []float64 {
+	rows(t, "| Redis forgot | reservations | 429s when early | 429s when late | unused when early | unused when late |", 15, func(t *testing.T, lost string) []float64 {
 		s := simulation{workers: 1000, quota: 3000, lease: 1}
 		if lost == "everything" {
 			s.during = func(b *bed, _ *simulation) { b.mini.FlushAll() }
@@ -221,8 +221,7 @@ func TestTheFailoversOfTheDocument(t *testing.T) {
 			with.run(t)
 			assert.Zero(t, with.refused, "with %d in reserve", with.keep)
 		}
-		t.Logf("left unused: early %d, late %d", early.stranded, late.stranded)
-		return []float64{float64(late.forgot), float64(early.refused), float64(late.refused)}
+		return []float64{float64(late.forgot), float64(early.refused), float64(late.refused), float64(early.stranded), float64(late.stranded)}
 	})
 }
 

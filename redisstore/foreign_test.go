@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,10 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 	prefix := "fiscope:{" + otherAccount + "}:"
 	ctx := context.Background()
 	put := map[string]func(b *bed, key string) error{
-		"a list":   func(b *bed, key string) error { return b.client.LPush(ctx, key, "x").Err() },
+		"a list": func(b *bed, key string) error { return b.client.LPush(ctx, key, "x").Err() },
+		"a list for a while": func(b *bed, key string) error {
+			return errors.Join(b.client.LPush(ctx, key, "x").Err(), b.client.Expire(ctx, key, 30*time.Second).Err())
+		},
 		"a hash":   func(b *bed, key string) error { return b.client.HSet(ctx, key, "x", "y").Err() },
 		"a string": func(b *bed, key string) error { return b.client.Set(ctx, key, "x", 0).Err() },
 		"numbers that are none": func(b *bed, key string) error {
@@ -26,6 +30,9 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 		},
 		"fewer than none": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "-5", "reset", time.Now().Add(time.Hour).UnixMilli()).Err()
+		},
+		"a day that is over": func(b *bed, key string) error {
+			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "5", "reset", time.Now().Add(-time.Hour).UnixMilli()).Err()
 		},
 		"a day for ever": func(b *bed, key string) error {
 			return b.client.HSet(ctx, key, "id", "x", "kind", "header", "left", "0", "reset", "99999999999999").Err()
@@ -40,6 +47,9 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 					r, err := s.Reserve(ctx, otherAccount, 0)
 					require.NoError(t, err)
 					assert.Equal(t, fiscope.QuotaGranted, r.Grant, "what is not ours is nothing")
+					waits, err := b.store().Reserve(ctx, otherAccount, 0)
+					require.NoError(t, err)
+					assert.Equal(t, fiscope.QuotaWait, waits.Grant, "one goes first")
 					require.NoError(t, s.Settle(ctx, otherAccount, r, header(10, in(time.Hour))))
 					for range 10 {
 						r, err = s.Reserve(ctx, otherAccount, 0)
@@ -48,7 +58,7 @@ func TestAForeignKeyConcernsItselfAlone(t *testing.T) {
 					}
 					b.open(s, 5, in(time.Hour))
 					time.Sleep(2 * time.Hour)
-					assert.False(t, b.mini.Exists(prefix+"quota:3:day"), "nothing lives for ever")
+					assert.False(t, b.mini.Exists(prefix+"quota:3:day") || b.mini.Exists(prefix+key), "nothing lives for ever")
 				})
 			})
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fiscope/fiscope"
@@ -33,38 +34,40 @@ func FuzzReply(f *testing.F) {
 		if announcesMuch.Match(reply) {
 			return // go-redis makes room for as many bytes or values as are announced
 		}
-		client := redis.NewClient(&redis.Options{
-			Dialer:     func(context.Context, string, string) (net.Conn, error) { return answering(reply), nil },
-			MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
-			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		})
-		defer func() { require.NoError(t, client.Close()) }()
-		ctx := t.Context()
-		// Each on a Store of its own: one that knows Redis to be away does not ask.
-		fresh := func() *redisstore.Store {
-			s, err := redisstore.New(client, redisstore.WithLease(3), redisstore.WithShare(2))
+		synctest.Test(t, func(t *testing.T) { // it asks again for a second
+			client := redis.NewClient(&redis.Options{
+				Dialer:     func(context.Context, string, string) (net.Conn, error) { return answering(reply), nil },
+				MaxRetries: -1, DialerRetries: 1, Protocol: 2, DisableIdentity: true,
+				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+			})
+			defer func() { require.NoError(t, client.Close()) }()
+			ctx := t.Context()
+			// Each on a Store of its own: one that knows Redis to be away does not ask.
+			fresh := func() *redisstore.Store {
+				s, err := redisstore.New(client, redisstore.WithLease(3), redisstore.WithShare(2))
+				require.NoError(t, err)
+				return s
+			}
+			_, _ = fresh().Load(ctx, "0123")
+			_ = fresh().Save(ctx, "0123", []byte("x"), time.Minute)
+			_ = fresh().Forget(ctx, "4567")
+			s := fresh()
+			moment, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // or it asks again for a second
+			claim, err := s.Claim(moment, "4567", time.Second)
+			cancel()
+			require.True(t, claim.State >= fiscope.ClaimGranted && claim.State <= fiscope.ClaimBusy)
+			if err == nil && claim.State == fiscope.ClaimGranted {
+				require.NotEmpty(t, claim.Token)
+			}
+			_ = fresh().Conclude(ctx, "4567", claim, fiscope.VerdictRefused, time.Minute)
+			s = fresh()
+			r, err := s.Reserve(ctx, account, 0)
 			require.NoError(t, err)
-			return s
-		}
-		_, _ = fresh().Load(ctx, "0123")
-		_ = fresh().Save(ctx, "0123", []byte("x"), time.Minute)
-		_ = fresh().Forget(ctx, "4567")
-		s := fresh()
-		moment, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // or it asks again for a second
-		claim, err := s.Claim(moment, "4567", time.Second)
-		cancel()
-		require.True(t, claim.State >= fiscope.ClaimGranted && claim.State <= fiscope.ClaimBusy)
-		if err == nil && claim.State == fiscope.ClaimGranted {
-			require.NotEmpty(t, claim.Token)
-		}
-		_ = fresh().Conclude(ctx, "4567", claim, fiscope.VerdictRefused, time.Minute)
-		s = fresh()
-		r, err := s.Reserve(ctx, account, 0)
-		require.NoError(t, err)
-		require.True(t, r.Grant >= fiscope.QuotaGranted, r.Grant)
-		require.Equal(t, r.Grant == fiscope.QuotaGranted, r.Token != "")
-		_ = s.Settle(ctx, account, r, fiscope.Outcome{Written: 1, StatusCode: 200})
-		_ = s.Release(ctx)
+			require.True(t, r.Grant >= fiscope.QuotaGranted, r.Grant)
+			require.Equal(t, r.Grant == fiscope.QuotaGranted, r.Token != "")
+			_ = s.Settle(ctx, account, r, fiscope.Outcome{Written: 1, StatusCode: 200})
+			_ = s.Release(ctx)
+		})
 	})
 }
 

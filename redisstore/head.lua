@@ -4,7 +4,6 @@
 -- 6 "see" where it went to see, 7 what it means where
 -- its header says nothing: none, open, spent, stop; from 8 the attempts that ended.
 local of, ends, verdict = ARGV[2], tonumber(ARGV[4]), ARGV[7]
-drop_foreign(OUT, 'zset')
 local since = tonumber(redis.call('ZSCORE', OUT, ARGV[5]) or '') or now
 local goes_first = ARGV[5] ~= '' and says(KEYS[3], 24 * HOUR) == ARGV[5]
 ended(8)

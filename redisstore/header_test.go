@@ -46,6 +46,30 @@ func TestALateHeaderIsOfItsOwnDay(t *testing.T) {
 	}
 }
 
+// A header without a reset, that came just before the reset, says nothing of the day that a reset names then.
+func TestAResetBeginsTheDayAnewThatHadNone(t *testing.T) {
+	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				one, other := b.store(opts...), b.store(opts...)
+				early := allGoOn(b, one, 3)
+				b.settle(one, early[0], header(80, time.Time{}))
+				slow := b.granted(other)
+				for range 5 {
+					b.settle(other, b.granted(other), silent)
+				}
+				time.Sleep(time.Second)
+				b.settle(one, b.granted(one), header(995, in(24*time.Hour)))
+				time.Sleep(time.Second)
+				b.settle(other, slow, silent)
+				b.settle(one, early[1], silent)
+				b.granted(other)
+				assert.Equal(t, 995-2-1-1-1, b.drain(other)+b.drain(one), "less what was under way, and what ended in the same moment")
+			})
+		})
+	}
+}
+
 func TestAHeaderThatIsPastSaysNothing(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s, other := b.store(), b.store()

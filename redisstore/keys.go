@@ -52,8 +52,8 @@ func (k keys) day(account string) string { return k.of(account, "quota:3:day") }
 func shareField(name string) string { return "s:" + name }
 
 // out is the attempts that left while no day was known, a sorted set of their TOKENs by their time. take.lua adds to it, and all
-// scripts take away those that ended; a day that begins deletes it. It lives ten minutes (or twice
-// WithProbeTime, if that is longer) from the last one that left.
+// scripts take away those that ended; a day whose reset is known deletes it. It lives ten
+// minutes from the last one that left.
 //
 //	fiscope:{ACCOUNT}:quota:3:out
 func (k keys) out(account string) string { return k.of(account, "quota:3:out") }

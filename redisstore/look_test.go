@@ -107,3 +107,50 @@ func TestALookThatSomethingWasPutBackDuring(t *testing.T) {
 		assert.Zero(t, b.drain(s)+b.drain(other))
 	})
 }
+
+// An attempt that left before ends while one goes to see: that nothing is left is known.
+func TestALookThatOthersEndDuring(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		reset := in(time.Hour)
+		b.open(s, 10, reset)
+		kept := b.granted(s)
+		require.Equal(t, 9, b.drain(other))
+		time.Sleep(16 * time.Minute)
+		look := b.granted(other)
+		b.settle(s, kept, header(0, reset))
+		b.settle(other, look, header(100, reset)) // raised
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, 100, b.drain(other))
+	})
+}
+
+// The next one goes to see 15 minutes after it was spent again.
+func TestALookEndsWhenSomeAreLeft(t *testing.T) {
+	for name, raise := range map[string]func(b *bed, s *redisstore.Store, look, kept fiscope.Reservation){
+		"it was raised": func(b *bed, s *redisstore.Store, look, _ fiscope.Reservation) {
+			b.settle(s, look, header(1, in(time.Hour)))
+		},
+		"one was put back": func(b *bed, s *redisstore.Store, look, kept fiscope.Reservation) {
+			b.settle(s, look, header(0, in(time.Hour)))
+			b.settle(s, kept, fiscope.Outcome{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				b.open(s, 10, in(time.Hour))
+				kept := b.granted(s)
+				require.Equal(t, 9, b.drain(s))
+				time.Sleep(16 * time.Minute)
+				raise(b, s, b.granted(s), kept)
+				time.Sleep(16 * time.Minute)
+				assert.Equal(t, 1, b.drain(s))
+				time.Sleep(14 * time.Minute)
+				assert.Zero(t, b.drain(s))
+				time.Sleep(2 * time.Minute)
+				b.granted(s)
+			})
+		})
+	}
+}

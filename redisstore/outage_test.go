@@ -286,6 +286,47 @@ func TestWhatNobodyWaitsForGoesBack(t *testing.T) {
 	}
 }
 
+// Once the callers have gone, Redis is not asked for them.
+func TestNobodyAsksForThoseWhoLeft(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 50, in(time.Hour))
+		b.granted(s)
+		b.fail.Store(true)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		asked := func() int {
+			return b.trips(func() {
+				_, err := s.Reserve(ctx, account, 0)
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				time.Sleep(time.Second)
+			})
+		}
+		assert.Equal(t, 1, asked(), "he leaves")
+		b.fail.Store(false)
+		assert.Zero(t, asked(), "he has left")
+	})
+}
+
+// An answer of a day that is over by now brings nothing.
+func TestALateAnswerOfTheDayBefore(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store(redisstore.WithTimeout(3 * time.Second))
+		b.open(s, 200, in(2*time.Hour))
+		held := b.granted(s)
+		b.hang.Store(int64(time.Second))
+		var late fiscope.Reservation
+		var caller sync.WaitGroup
+		caller.Go(func() { late = b.reserve(s, 0) })
+		time.Sleep(10 * time.Millisecond)
+		b.hang.Store(0)
+		b.settle(s, held, header(50, in(26*time.Hour)))
+		caller.Wait()
+		require.Equal(t, fiscope.QuotaGranted, late.Grant)
+		assert.Equal(t, 49, b.drain(s), "it is of the next day")
+	})
+}
+
 func TestManyCallersShareAQuestion(t *testing.T) {
 	onBed(t, func(b *bed) {
 		s := b.store()

@@ -22,47 +22,28 @@ type quota struct {
 	accounts map[string]*account
 }
 
-// How many accounts are kept without looking for those of days that are over.
-const manyAccounts = 1000
-
 func (q *quota) account(name string) *account {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	a := q.accounts[name]
 	if a == nil {
-		if len(q.accounts) >= manyAccounts {
-			q.sweep(time.Now())
-		}
 		a = &account{news: noHeader, holder: rand.Text()}
 		q.accounts[name] = a
 	}
 	return a
 }
 
-// sweep forgets the accounts that know no day. One that is in use is known anew.
-func (q *quota) sweep(now time.Time) {
-	for name, a := range q.accounts {
-		if !a.mu.TryLock() {
-			continue
-		}
-		a.expire(now)
-		if a.day.id == "" && a.questions.waiting == 0 && a.questions.asked == nil && len(a.ended) == 0 && a.untold == nil {
-			delete(q.accounts, name)
-		}
-		a.mu.Unlock()
-	}
-}
-
 // hear returns what takes in an answer of Redis, whenever it comes: f is called with the lock held.
 func (q *quota) hear(ctx context.Context, name string, a *account, f func(reply, error)) func(reply, error) {
 	return func(got reply, err error) {
 		a.mu.Lock()
+		var off putting
 		if err == nil {
 			a.see(got)
+			off = putting{day: a.day.id, delta: -a.loose}
+			a.loose = 0
 		}
 		f(got, err)
-		off := putting{day: a.day.id, delta: -a.loose}
-		a.loose = 0
 		u := a.unclaim(q.lease)
 		a.mu.Unlock()
 		if off.delta < 0 {
@@ -130,12 +111,31 @@ func (q *quota) tellAgain(name string, a *account, until time.Time) {
 	})
 }
 
-// change puts queries back, or takes them off.
+// change puts queries back, or takes them off: those that were not are to be, once Redis answers.
 func (q *quota) change(ctx context.Context, name string, a *account, p putting) error {
+	if p.delta < 0 {
+		ctx = context.WithoutCancel(ctx)
+	}
+	asked := false
+	failed := func() {
+		if p.delta < 0 && p.day == a.day.id {
+			a.loose -= p.delta
+		}
+	}
 	a.mu.Lock()
 	seq := a.call()
 	a.mu.Unlock()
-	return q.put(ctx, name, seq, p, q.hear(ctx, name, a, func(reply, error) {}))
+	err := q.put(ctx, name, seq, p, q.hear(ctx, name, a, func(_ reply, err error) {
+		if asked = true; err != nil {
+			failed()
+		}
+	}))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil && !asked && !errors.Is(err, errSlow) { // a slow one is asked still
+		failed()
+	}
+	return err
 }
 
 // deposit keeps queries of the day for this process. It is called with the lock held.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"maps"
-	"time"
 )
 
 // release gives back all that this process holds.
@@ -23,7 +22,6 @@ func (q *quota) release(ctx context.Context) error {
 // giveBack gives back the lease, and all with the share.
 func (q *quota) giveBack(ctx context.Context, name string, a *account, all bool) error {
 	a.mu.Lock()
-	a.expire(time.Now())
 	p := putting{day: a.day.id, delta: a.lease.units}
 	a.lease.units = 0
 	if all {

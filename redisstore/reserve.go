@@ -43,7 +43,7 @@ func (q *quota) wait(ctx context.Context, name string, a *account, keep int, wai
 		case !now.Before(until):
 			return told, nil
 		}
-		mine, atOnce := a.questions.join(keep, waited, again, a.open && !again) // where all go uncounted, each has a name of its own
+		mine, atOnce := a.questions.join(keep, waited, again, a.open) // where all go uncounted, each has a name of its own
 		a.mu.Unlock()
 		if atOnce {
 			q.begin(context.WithoutCancel(ctx), name, a, mine)
@@ -102,10 +102,10 @@ func (q *quota) takeFor(ctx context.Context, name string, a *account, mine *ques
 		switch {
 		case err == nil:
 			q.taken(name, a, mine, r, got)
-		case r.header.day == "" && isAway(err): // it may be one that goes first, and is not told so
+		case r.header.day == "": // it may be one that goes first, and is not told so
 			a.failed(noHeader, []string{got.token})
 			if a.untold == nil {
-				q.insist(name, a, telling{header: noHeader, attempt: got.token})
+				q.insist(name, a, telling{header: noHeader})
 			}
 		}
 		a.questions.replied(mine, err)
@@ -138,7 +138,7 @@ func (q *quota) taken(name string, a *account, mine *question, r taking, got rep
 	case "failed":
 		mine.failed = true
 	case "spent", "held":
-		if got.status == "spent" && q.conn.wasStopped() {
+		if q.conn.wasStopped() {
 			mine.err = errSlow // it is asked again
 		} else {
 			a.refused(mine, got)

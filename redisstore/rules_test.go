@@ -83,6 +83,21 @@ func TestWhatWasUnderWayIsLeftOutOnce(t *testing.T) {
 	})
 }
 
+// An attempt of which nothing is heard is left out of a day that begins within ten minutes.
+func TestWhatIsNeverHeardOf(t *testing.T) {
+	for minutes, want := range map[time.Duration]int{9: 8, 11: 10} {
+		t.Run(fmt.Sprint(minutes, " minutes"), func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				left := allGoOn(b, s, 3)
+				time.Sleep(minutes * time.Minute)
+				b.settle(s, left[0], header(10, in(time.Hour)))
+				assert.Equal(t, want, b.drain(s))
+			})
+		})
+	}
+}
+
 // A later reset began the next day: what comes of the day before says nothing of it, though it names no reset.
 func TestWhatComesOfTheDayBefore(t *testing.T) {
 	for name, o := range map[string]fiscope.Outcome{
@@ -100,6 +115,91 @@ func TestWhatComesOfTheDayBefore(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAHeaderWithoutAResetLowersTheDay(t *testing.T) {
+	for _, remaining := range []int{3, 0} {
+		t.Run(fmt.Sprint(remaining), func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s, other := b.store(), b.store()
+				b.open(s, 100, in(5*time.Hour))
+				b.settle(s, b.granted(s), header(remaining, time.Time{}))
+				assert.Equal(t, remaining, b.drain(s)+b.drain(other))
+			})
+		})
+	}
+}
+
+func TestAResetAloneSaysNothingOfWhatIsLeft(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 100, in(5*time.Hour))
+		b.settle(s, b.granted(s), header(fiscope.NoHeader, in(5*time.Hour)))
+		assert.Equal(t, 99, b.drain(s))
+	})
+}
+
+func TestAFleetThatIsHeldHasNothingLeft(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		b.open(s, 100, time.Time{})
+		b.settle(s, b.granted(s), fiscope.Outcome{Written: 1, StatusCode: 429})
+		assert.Equal(t, fiscope.Reservation{Grant: fiscope.QuotaSpent}, b.reserve(s, 5))
+	})
+}
+
+// A query of the day that was not sent is not kept for the share.
+func TestAQueryOfTheDayThatWasNotSentIsOfTheDay(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := sharing(b, 1)[0]
+		before := b.left()
+		b.settle(s, b.granted(s), fiscope.Outcome{})
+		assert.Equal(t, before, b.left())
+	})
+}
+
+func TestWhatWasNotGrantedIsNotSettled(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := b.store()
+		assert.Zero(t, b.trips(func() { b.settle(s, fiscope.Reservation{Grant: fiscope.QuotaSpent}, silent) }))
+	})
+}
+
+// However many headers without a reset come, they open a day for a minute.
+func TestADayWithoutAResetLastsAMinute(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, other := b.store(), b.store()
+		b.open(s, 100, time.Time{})
+		time.Sleep(50 * time.Second)
+		b.settle(s, b.granted(s), header(98, time.Time{}))
+		b.granted(s) // tells
+		time.Sleep(11 * time.Second)
+		b.granted(s)
+		assert.Equal(t, fiscope.QuotaWait, b.reserve(other, 0).Grant, "one goes first again")
+	})
+}
+
+// A later reset began the next day: nobody has a share of it yet.
+func TestTheNextDayHasSharesOfItsOwn(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s := sharing(b, 1)[0]
+		b.settle(s, b.granted(s), header(50, in(26*time.Hour)))
+		b.granted(s)
+		assert.Equal(t, "44", b.left(), "of 50: one, and 5 in the share")
+	})
+}
+
+// The reset is in milliseconds.
+func TestALeaseEndsWithItsDay(t *testing.T) {
+	onBed(t, func(b *bed) {
+		time.Sleep(600 * time.Millisecond)
+		s, other := b.store(redisstore.WithLease(20)), b.store()
+		b.open(s, 1000, time.Now().Add(400*time.Millisecond))
+		b.granted(s)
+		time.Sleep(500 * time.Millisecond)
+		b.granted(s)
+		assert.Equal(t, fiscope.QuotaWait, b.reserve(other, 0).Grant, "one goes first")
+	})
 }
 
 func TestAHeaderWithoutAResetSetsNoShareAside(t *testing.T) {
@@ -121,6 +221,8 @@ func TestAShareOfOneWhoKeepsSome(t *testing.T) {
 		}
 		b.require(b.store(redisstore.WithShare(5)), 8)
 		assert.Equal(t, "8", b.left(), "of 12: one, and 3 in the share")
+		late := b.store(redisstore.WithShare(5), redisstore.WithName("late"))
+		assert.Equal(t, fiscope.QuotaSpent, b.reserve(late, 50).Grant)
 	})
 }
 
@@ -227,6 +329,7 @@ func TestTheFirstHeadersOfAConfiguredDay(t *testing.T) {
 		"it counts what was taken, and no more":      {95, 20 * time.Hour, 0, 90},
 		"it counts more":                             {80, 20 * time.Hour, 0, 80 - 9},
 		"it counts more, and names no reset":         {80, 0, 0, 80},
+		"it counts more than is left of it":          {5, 20 * time.Hour, 0, 0},
 		"it counts more, and some are in shares":     {70, 20 * time.Hour, 5, 70 - 9 - 5 + 5},
 		"its day ends before midnight":               {80, 2 * time.Hour, 0, 80 - 9},
 		"its day ends after midnight, and is longer": {95, 30 * time.Hour, 0, 90},
@@ -252,6 +355,35 @@ func TestTheFirstHeadersOfAConfiguredDay(t *testing.T) {
 				}
 				assert.Equal(t, first.want, b.drain(s))
 				assert.Equal(t, until.UTC(), b.reserve(s, 0).Until)
+			})
+		})
+	}
+}
+
+// A header of an attempt that left before a process said what is granted, and could take nothing.
+func TestAHeaderOfAConfiguredDayOfWhichNothingWasTaken(t *testing.T) {
+	onBed(t, func(b *bed) {
+		s, configured := b.store(), b.store(redisstore.WithDailyQuota(10))
+		left := allGoOn(b, s, 1)
+		time.Sleep(time.Minute)
+		require.Equal(t, fiscope.QuotaSpent, b.reserve(configured, 10).Grant)
+		b.settle(s, left[0], header(5, in(20*time.Hour)))
+		time.Sleep(time.Second)
+		assert.Equal(t, 5, b.drain(configured))
+	})
+}
+
+// A reset within an hour of the day's is the day's: the later of them.
+func TestAResetThatTrembles(t *testing.T) {
+	for name, tremble := range map[string]time.Duration{"later": 30 * time.Minute, "earlier": -30 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				reset := in(5 * time.Hour)
+				b.open(s, 10, reset)
+				b.settle(s, b.granted(s), header(5, reset.Add(tremble)))
+				assert.Equal(t, 5, b.drain(s))
+				assert.Equal(t, reset.Add(max(0, tremble)).UTC(), b.reserve(s, 0).Until)
 			})
 		})
 	}

@@ -40,7 +40,6 @@ func (q *quota) settle(ctx context.Context, name string, reservation fiscope.Res
 func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, id string, t telling, written int) error {
 	t.header.day = id
 	a.mu.Lock()
-	a.expire(time.Now())
 	if id != a.day.id {
 		a.mu.Unlock()
 		return nil // of another day
@@ -49,7 +48,7 @@ func (q *quota) settleOfDay(ctx context.Context, name string, a *account, kind, 
 	if kind != unitOfLook {
 		back = q.unit(name, a, kind, written)
 	}
-	urgent := a.note(t.header) || t.see && t.header.remaining >= 0
+	urgent := a.note(t.header) || t.see
 	if a.refuses(t) {
 		urgent, t.verdict = true, "stop"
 		back, a.lease.units = back+a.lease.units, 0
@@ -94,9 +93,7 @@ func (q *quota) unit(name string, a *account, kind string, written int) (back in
 	a.underWay--
 	switch {
 	case written > 0:
-		if len(a.since) < manyEnded {
-			a.since = append(a.since, time.Now())
-		}
+		a.since = append(a.since, time.Now())
 		extra := written - 1 // net/http repeated it by itself
 		leased := min(extra, a.lease.units)
 		a.lease.units -= leased

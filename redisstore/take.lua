@@ -18,31 +18,30 @@ if id == '' and daily > 0 then -- until midnight in Lima, five hours behind UTC 
 end
 
 if id == '' then
-  local probe = says(KEYS[3], patience) or ''
-  if says(KEYS[4], MINUTE) then
-    probe = ''
-  elseif probe == 'failed ' .. ARGV[11] then
-    return reply('failed')
-  elseif probe ~= '' and probe ~= ARGV[1] and string.sub(probe, 1, 7) ~= 'failed ' then -- its own, when its call is repeated
-    return reply('wait', 0, 0, probe)
-  else
-    probe = ARGV[1]
-    redis.call('SET', KEYS[3], probe, 'PX', text(patience))
+  local status = 'open'
+  if not says(KEYS[4], MINUTE) then
+    local probe = says(KEYS[3], patience) or ''
+    if probe == 'failed ' .. ARGV[11] then
+      return reply('failed')
+    elseif probe ~= '' and probe ~= ARGV[1] and string.sub(probe, 1, 7) ~= 'failed ' then -- its own, when its call is repeated
+      return reply('wait', 0, 0, probe)
+    end
+    status = 'probe'
+    redis.call('SET', KEYS[3], ARGV[1], 'PX', text(patience))
   end
-  drop_foreign(OUT, 'zset')
   redis.call('ZADD', OUT, text(now), ARGV[1])
-  redis.call('PEXPIRE', OUT, text(math.max(10 * MINUTE, 2 * patience)))
-  return reply(probe == '' and 'open' or 'probe', 1)
+  redis.call('PEXPIRE', OUT, text(10 * MINUTE))
+  return reply(status, 1)
 end
 
 local set_aside = 0
 if share > 0 and kind ~= 'minute' then
-  local of = redis.call('HMGET', DAY, field, 'opened', 'aside')
-  local opened, aside = tonumber(of[2] or '') or 0, tonumber(of[3] or '') or 0
-  if of[1] then -- this process's, when its call is repeated, or another's of the same name
-    set_aside = tonumber(string.match(of[1], '^' .. holder .. ' (%d+)$') or '') or 0
+  local mine = redis.call('HGET', DAY, field)
+  if mine then -- this process's, when its call is repeated, or another's of the same name
+    set_aside = tonumber(string.match(mine, '^' .. holder .. ' (%d+)$') or '') or 0
   else
-    set_aside = math.max(0, math.min(share, math.floor(opened / 4) - aside, left - keep - 1))
+    local aside = number('aside')
+    set_aside = math.max(0, math.min(share, math.floor(number('opened') / 4) - aside, left - keep - 1))
     if set_aside > 0 then
       redis.call('HSET', DAY, field, holder .. ' ' .. text(set_aside), 'aside', text(aside + set_aside))
       left = left - set_aside
@@ -55,9 +54,9 @@ if free > 0 then -- for a lease fewer and fewer, so that nobody sits on the last
   units, status = math.min(free, math.max(callers, math.min(most, math.floor(free / 16)))), 'day'
   left, taken = left - units, taken + units
 elseif left <= 0 and kind == 'header' then -- now and then one of the fleet goes to see whether it is still so
-  local look = tonumber(redis.call('HGET', DAY, 'look') or '') or 0
+  local look = number('look')
   if look > 0 and look <= now then units, status = 1, 'look' end
   if look <= now then redis.call('HSET', DAY, 'look', text(now + 15 * MINUTE)) end
 end
-if units > 0 or set_aside > 0 then redis.call('HSET', DAY, 'left', text(left), 'taken', text(taken)) end
+redis.call('HSET', DAY, 'left', text(left), 'taken', text(taken))
 return reply(status, units, set_aside)

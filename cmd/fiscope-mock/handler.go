@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/page"
 )
 
 //go:embed openapi-admin.yaml
@@ -15,7 +16,7 @@ var openAPI []byte
 // handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{
-		Mock: r.mock, CA: ca, OpenAPI: openAPI, Version: version(), Log: log, Ending: r.ending, Door: door,
+		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(), Log: log, Ending: r.ending, Door: door,
 	})
 	var service http.Handler = r.mock
 	if r.log != logOff {

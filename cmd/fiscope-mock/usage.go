@@ -60,8 +60,10 @@ says what is in one, or generates a registry to try it with: see padron -h.
   -assume NAME=VAL  another reading of what the contract leaves open, such as
                     BlockAfter=5 or QuotaExceeded=403:FORBIDDEN (403: is an
                     empty code); repeat for more (FISCOPE_MOCK_ASSUME, several
-                    with spaces between). The names, values, sections of the
-                    contract and reasons: GET /_mock/assumptions
+                    with spaces between). @FILE takes all of a JSON file: what
+                    the conformance suite has seen of a server, or an answer of
+                    GET /_mock/assumptions, where the names, values, sections
+                    of the contract and reasons are
   -journal N        how many calls of each key it remembers
                     (FISCOPE_MOCK_JOURNAL; default 1000)
   -hold-limit D     release a fault that has held a call for so long; 0 is never

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -76,11 +77,33 @@ func (s *settings) setPadron(index string) error {
 	return nil
 }
 
+// setAssumption takes NAME=VALUE, or @ and the name of a file with many of them.
 func (s *settings) setAssumption(value string) error {
+	if name, ok := strings.CutPrefix(value, "@"); ok {
+		return s.setAssumptions(name)
+	}
 	if name, _, _ := strings.Cut(value, "="); strings.EqualFold(name, "Quota") {
 		s.assumed = true
 	}
 	return assumption.Set(&s.assume, value)
+}
+
+func (s *settings) setAssumptions(file string) error {
+	report, err := os.Open(file) //nolint:gosec // the files of who runs the program
+	if err != nil {
+		return err
+	}
+	defer report.Close()
+	texts, err := assumption.ReadReport(report)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, text := range texts {
+		if err := s.setAssumption(text); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return nil
 }
 
 func (s *settings) setJournal(value string) error {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/conformance"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// What the conformance suite has seen of a server makes the program answer as that server.
+func TestAReportMakesTheMockAnswerAsTheServerThatWasSeen(t *testing.T) {
+	a := mockserver.DefaultAssumptions()
+	a.MissingKey, a.InvalidKey = mockserver.Refusal{Status: 400, Code: "SIN CLAVE: falta"}, mockserver.Refusal{Status: 403, Code: "FORBIDDEN"}
+	a.Quota, a.ResetZone, a.ResetForm = 345, time.UTC, mockserver.ResetFractionOffset
+	a.ChargeInvalid, a.HeadersEverywhere, a.HeadersOnErrors = false, true, false
+	a.CodeInvalidRUC, a.CodeInvalidLimit, a.CodeMissingFields, a.CodeInvalidCPERUC = "R=1", "L", "F", "C"
+	a.CodeInvalidField, a.CodeInvalidDate = "T", "D"
+	a.CountBlanks, a.SearchByWords, a.Estados, a.ImpossibleDateNotFound = true, true, mockserver.EstadosLista, true
+	options := []mockserver.Option{mockserver.WithAssumptions(a), mockserver.WithNow(time.Date(2026, time.November, 20, 18, 0, 0, 0, time.UTC))}
+	server := mockserver.New(t, options...)
+	cpe := &conformance.CPE{
+		Comprobantes: []conformance.Comprobante{{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"}},
+		Usuario:      conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
+	}
+	seen := conformance.Run(t, conformance.Target{BaseURL: server.URL, APIKey: server.APIKey, CPE: cpe, WrongClave: true})
+	report := filepath.Join(t.TempDir(), "report.json")
+	text, err := json.Marshal(seen)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(report, text, 0o600))
+
+	s, err := readSettings(defaultSettings(), []string{"-addr", "127.0.0.1:0", "-assume", "@" + report, "-log", "off", "-now", "2026-11-20T18:00:00Z"}, vars())
+	require.NoError(t, err)
+	assert.Equal(t, a, s.assume, "all that was changed can be seen")
+	r, err := start(s, newLogger(s.log, os.Stderr))
+	require.NoError(t, err)
+	defer r.close()
+	assert.Equal(t, seen, conformance.Run(t, conformance.Target{BaseURL: r.url, APIKey: r.mock.APIKey, CPE: cpe, WrongClave: true}))
+}
+
+func TestAReportThatCannotBeTaken(t *testing.T) {
+	for name, c := range map[string]struct{ text, says string }{
+		"no list":           {`{}`, "want a JSON array"},
+		"an unknown name":   {`[{"name": "Nada", "value": "1"}]`, "the names are MissingKey"},
+		"an unknown value":  {`[{"name": "Estados", "value": "otros"}]`, "one of tabla, lista, sunat"},
+		"another -quota":    {`[{"name": "Quota", "value": "9"}]`, "-quota 8 and -assume Quota=9 contradict each other"},
+		"there is no file":  {"", "report.json"},
+		"null takes no one": {`[{"name": "BlockAfter", "value": null}]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "report.json")
+			if c.text != "" {
+				require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
+			}
+			s, err := readSettings(defaultSettings(), strings.Fields("-quota 8 -assume @"+file), vars())
+			if c.says != "" {
+				assert.ErrorContains(t, err, c.says)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 3, s.assume.BlockAfter)
+		})
+	}
+}
+
+// The suite is told by exec which server to ask, as any command is.
+func TestTheSuiteUnderExec(t *testing.T) {
+	cmd := exec.Command(binary(t), "exec", "--", "go", "test", "-count=1", "-run=^TestConformance$", "../../conformance")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	calls := regexp.MustCompile(`fiscope-mock: (\d+) calls`).FindSubmatch(out)
+	require.NotNil(t, calls, "%s", out)
+	assert.Greater(t, string(calls[1]), "40")
+	assert.Regexp(t, `\d+ x +buscar +400 +SEARCH_TOO_SHORT`, string(out))
+}

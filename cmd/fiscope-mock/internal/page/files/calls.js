@@ -1,0 +1,108 @@
+// The calls that the page knows: the newest of them, in the order of their numbers.
+
+const most = 10000
+
+export class Calls {
+  #list = []
+  #at = new Map() // the call of a number
+  dropped = false // older ones were let go
+
+  get size() { return this.#list.length }
+  get last() { return this.#list.at(-1)?.n ?? 0 }
+  of(n) { return this.#at.get(n) }
+
+  // clear forgets the calls of a key, or all without one.
+  clear(key) {
+    this.#list = key ? this.#list.filter((call) => call.key !== key) : []
+    this.#at = new Map(this.#list.map((call) => [call.n, call]))
+    this.dropped &&= this.#list.length > 0
+  }
+
+  // put takes a call, in the place of the one with its number.
+  put(call) {
+    const old = this.#at.get(call.n)
+    this.#at.set(call.n, call)
+    let i = this.#list.length
+    while (i > 0 && this.#list[i - 1].n >= call.n) i--
+    this.#list.splice(i, old ? 1 : 0, call)
+    if (this.#list.length < most * 1.1) return
+    for (const gone of this.#list.splice(0, this.#list.length - most)) this.#at.delete(gone.n)
+    this.dropped = true
+  }
+
+  // newest returns the calls that a filter takes, the newest first: at most so many, and what all of them
+  // are together.
+  newest(filter, limit, after) {
+    const shown = []
+    const sum = { calls: 0, spent: 0, errors: 0, all: 0 }
+    for (let i = this.#list.length - 1; i >= 0; i--) {
+      const call = this.#list[i]
+      if (!takes(filter, call)) continue
+      sum.all++
+      if (shown.length < limit) shown.push(call)
+      if (call.n <= after) continue
+      sum.calls++
+      sum.spent += call.cost
+      if (failed(call)) sum.errors++
+    }
+    return { shown, sum }
+  }
+}
+
+export const underWay = (call) => call.status === 0 && !call.ms
+export const failed = (call) => call.status >= 400 || (call.status === 0 && !underWay(call))
+
+const classes = {
+  ok: (call) => call.status >= 200 && call.status < 300,
+  error: failed,
+  '4xx': (call) => call.status >= 400 && call.status < 500,
+  '5xx': (call) => call.status >= 500,
+  none: (call) => call.status === 0,
+}
+
+function takes(filter, call) {
+  return (!filter.op || (filter.op === 'unmatched' ? !call.matched : call.op === filter.op)) &&
+    (!filter.kind || classes[filter.kind](call)) &&
+    (!filter.text || wordsOf(call).includes(filter.text))
+}
+
+const words = new WeakMap()
+
+function wordsOf(call) {
+  if (!words.has(call)) {
+    words.set(call, [`#${call.n}`, call.op, call.method, call.path, call.query, call.ruc, subject(call), call.status, call.code,
+      call.fault, call.sol, call.key, call.userAgent, call.body, call.answer].join(' ').toLowerCase())
+  }
+  return words.get(call)
+}
+
+export function parse(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+// parameters are those of a query as the journal writes it: decoded, in the order of the contract.
+export function parameters(call) {
+  const [, razonSocial, limit, fecha] = /^(?:razonSocial=(.*?))?(?:(?:^|&)limit=([^&]*))?(?:(?:^|&)fecha=([^&]*))?(?:&?\(\d+ more\))?$/s.exec(call.query ?? '') ?? []
+  return { razonSocial, limit, fecha }
+}
+
+export function subject(call) {
+  switch (call.op) {
+    case 'consultar':
+      return call.ruc || call.path.slice(call.path.lastIndexOf('/') + 1)
+    case 'buscar':
+      return parameters(call).razonSocial ?? call.query ?? ''
+    case 'validar': {
+      const body = parse(call.body)
+      if (!body) return call.body ?? ''
+      return [body.rucEmisor, body.tipoComprobante, `${body.serie ?? ''}-${body.numero ?? ''}`].filter(Boolean).join(' ')
+    }
+    case 'tipocambio':
+      return parameters(call).fecha ?? ''
+  }
+  return `${call.method} ${call.path}${call.query ? `?${call.query}` : ''}`
+}

@@ -1,0 +1,428 @@
+package conformance
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Observation is what was seen of something that the contract leaves open. The name is that of a field of
+// mockserver.Assumptions, and the value is in the notation of fiscope-mock -assume; nil where it was not seen.
+type Observation struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value"`
+}
+
+// point is something that the contract leaves open.
+type point struct {
+	name    string
+	section string // of docs/contrato.md; several with ", " between
+	kind    valueKind
+	ours    string                // what the mock does by default
+	see     func(*record) *string // nil for a point that cannot be seen from outside
+}
+
+// valueKind is how Go writes the value of a point.
+type valueKind int
+
+const (
+	ofRefusal  valueKind = iota // 401:UNAUTHORIZED
+	ofText                      // a code, or a form
+	ofValue                     // a number, true or false
+	ofZone                      // America/Lima
+	ofDuration                  // 30m0s
+)
+
+// points are those of mockserver.Assumptions, in their order.
+var points = []point{
+	{"MissingKey", "5.4", ofRefusal, "401:UNAUTHORIZED", func(r *record) *string { return r.keyRefusal(askNoKey) }},
+	{"InvalidKey", "5.4", ofRefusal, "401:UNAUTHORIZED", func(r *record) *string { return r.keyRefusal(askBadKey) }},
+	{"QuotaExceeded", "7, 8", ofRefusal, "429:QUOTA_EXCEEDED", nil},
+	{"KeyBody", "5.4, 7", ofText, "contract", (*record).keyBody},
+	{"QuotaBody", "7, 8", ofText, "contract", nil},
+	{"Quota", "8", ofValue, "1000", (*record).quota},
+	{"ResetZone", "8", ofZone, "America/Lima", (*record).resetZone},
+	{"ResetRolling", "8", ofValue, "false", (*record).resetRolling},
+	{"ResetForm", "8", ofText, "seconds", (*record).resetForm},
+	{"QuotaRetryAfter", "7, 8", ofText, "none", nil},
+	{"ChargeFailures", "8", ofValue, "true", (*record).chargeFailures},
+	{"ChargeInvalid", "8", ofValue, "true", func(r *record) *string { return r.chargeOf(invalid) }},
+	{"ChargeSOLRefused", "8", ofValue, "true", func(r *record) *string { return r.chargeOf(solRefused) }},
+	{"ChargeNotFound", "8", ofValue, "true", func(r *record) *string { return r.chargeOf(notFound) }},
+	{"ChargeUnavailable", "8", ofValue, "true", func(r *record) *string { return r.chargeOf(unavailable) }},
+	{"HeadersEverywhere", "8", ofValue, "false", (*record).headersEverywhere},
+	{"HeadersOnErrors", "4.1, 8", ofValue, "true", (*record).headersOnErrors},
+	{"CodeInvalidRUC", "7", ofText, "INVALID_RUC", codeOf(http.StatusBadRequest, askTenDigits, askTwelveDigits, askLetter)},
+	{"CodeInvalidLimit", "7", ofText, "INVALID_LIMIT", codeOf(http.StatusBadRequest, askLimitZero, askLimitOver, askLimitBelow)},
+	{"CodeMissingFields", "7", ofText, "MISSING_FIELDS", codeOf(http.StatusBadRequest, askWithout+"claveSol", askWithout+"serie")},
+	{"CodeInvalidCPERUC", "7", ofText, "INVALID_RUC", codeOf(http.StatusBadRequest, askMalformed+"rucEmisor", askMalformed+"rucSolicitante")},
+	{"CodeInvalidField", "2.3, 7", ofText, "INVALID_FIELD", codeOf(http.StatusBadRequest, askOtherTipo)},
+	{"CodeInvalidDate", "7", ofText, "INVALID_DATE", codeOf(http.StatusBadRequest, askDayFirst, askUnpadded, askNoDashes)},
+	{"CodeSUNATUnavailable", "7", ofText, "SUNAT_UNAVAILABLE", codeOf(http.StatusInternalServerError, askReceipt+"1")},
+	{"Unknown", "2.1", ofText, "as-put", (*record).unknown},
+	{"CountBlanks", "4.2", ofValue, "false", (*record).countBlanks},
+	{"SearchByWords", "4.2", ofValue, "false", (*record).searchByWords},
+	{"Estados", "3.1", ofText, "tabla", (*record).estados},
+	{"PrincipalSOL", "4.3", ofRefusal, "401:INVALID_SOL_CREDENTIALS", nil},
+	{"BlockedSOL", "4.3", ofRefusal, "401:INVALID_SOL_CREDENTIALS", nil},
+	{"UnknownSOL", "4.3, 7", ofRefusal, "401:INVALID_SOL_CREDENTIALS", nil},
+	{"BlockAfter", "4.3", ofValue, "3", nil},
+	{"BlockFor", "4.3", ofDuration, "30m0s", nil},
+	{"PublicationDelay", "4.4", ofDuration, "0s", nil},
+	{"ImpossibleDateNotFound", "4.4", ofValue, "false", (*record).impossibleDateNotFound},
+}
+
+// observe returns what was seen of each point, without secrets.
+func observe(r *record) (seen []Observation) {
+	for _, p := range points {
+		o := Observation{Name: p.name}
+		if p.see != nil {
+			if value := p.see(r); value != nil && r.secrets.hide(*value) == *value {
+				o.Value = value
+			}
+		}
+		seen = append(seen, o)
+	}
+	return seen
+}
+
+func value(text string) *string { return &text }
+
+func truth(is bool) *string { return value(fmt.Sprint(is)) }
+
+// answerTo is the exchange of a question that has an answer, nil for none.
+func (r *record) answerTo(name string) *exchange {
+	x := r.named[name]
+	if x == nil || x.unsent != nil || x.failed != nil {
+		return nil
+	}
+	return x
+}
+
+// object is the body, nil where it is no JSON object.
+func (x *exchange) object() map[string]any {
+	object, _ := x.value.(map[string]any)
+	return object
+}
+
+// keyRefusal is how a lookup's key was refused. The mock refuses with an error and nothing else.
+func (r *record) keyRefusal(ask string) *string {
+	x := r.answerTo(ask + string(lookup))
+	if x == nil || x.answer.status < http.StatusBadRequest || x.answer.status > 599 {
+		return nil
+	}
+	code, _ := x.object()["code"].(string)
+	return value(fmt.Sprintf("%d:%s", x.answer.status, code))
+}
+
+// keyBody is the form of the body that refuses a key, where the mock has it.
+func (r *record) keyBody() *string {
+	x := r.answerTo(askBadKey + string(lookup))
+	if x == nil || x.answer.status < http.StatusBadRequest {
+		return nil
+	}
+	body := x.object()
+	_, says := body["error"].(string)
+	_, codes := body["code"].(string)
+	_, tells := body["message"].(string)
+	switch {
+	case x.answer.cut != nil:
+		return nil
+	case len(x.answer.body) == 0:
+		return value("empty")
+	case says && codes:
+		return value("contract")
+	case says:
+		return value("no-code")
+	case tells:
+		return value("message")
+	case strings.HasPrefix(x.answer.header.Get("Content-Type"), "text/html"):
+		return value("page")
+	}
+	return nil
+}
+
+// quota is the limit of the first lookup; a service whose lookups have none of the headers is as the mock is
+// without a limit.
+func (r *record) quota() *string {
+	var quota *string
+	for _, x := range r.lookups() {
+		header := x.answer.header
+		if limit, ok := count(header.Get(headerLimit)); ok {
+			return value(fmt.Sprint(limit))
+		}
+		if header.Get(headerLimit)+header.Get(headerRemaining)+header.Get(headerReset) == "" {
+			quota = value("-1")
+		}
+	}
+	return quota
+}
+
+// reset is when the first lookup says that the quota begins anew, and the server's time then.
+func (r *record) reset() (reset, now time.Time, ok bool) {
+	for _, x := range r.lookups() {
+		if reset, err := readReset(x.answer.header.Get(headerReset)); err == nil {
+			return reset, x.clock(), true
+		}
+	}
+	return time.Time{}, time.Time{}, false
+}
+
+// rolls reports whether a quota begins anew 24 hours after its first use: at no midnight of a zone of whole hours,
+// or just so long after the first lookup.
+func rolls(reset, now time.Time) bool {
+	left := reset.Sub(now)
+	return reset.Minute() != 0 || reset.Second() != 0 || left > 24*time.Hour-5*time.Second && left < 24*time.Hour+5*time.Second
+}
+
+func (r *record) resetRolling() *string {
+	if reset, now, ok := r.reset(); ok {
+		return truth(rolls(reset, now))
+	}
+	return nil
+}
+
+func (r *record) resetZone() *string {
+	reset, now, ok := r.reset()
+	if !ok || rolls(reset, now) {
+		return nil
+	}
+	switch hour := reset.Hour(); {
+	case hour == 0:
+		return value("UTC")
+	case hour == 5:
+		return value("America/Lima")
+	case hour <= 12:
+		return value(fmt.Sprintf("Etc/GMT+%d", hour)) // west of Greenwich, as POSIX signs it
+	default:
+		return value(fmt.Sprintf("Etc/GMT-%d", 24-hour))
+	}
+}
+
+func (r *record) resetForm() *string {
+	for _, x := range r.lookups() {
+		text := x.answer.header.Get(headerReset)
+		if _, err := readReset(text); err != nil {
+			continue
+		}
+		fraction, offset := strings.ContainsAny(text, ".,"), !strings.HasSuffix(text, "Z")
+		switch {
+		case fraction && offset:
+			return value("fraction-offset")
+		case fraction:
+			return value("fraction")
+		case offset:
+			return value("offset")
+		}
+		return value("seconds")
+	}
+	return nil
+}
+
+// failure is a class of errors that may cost a query or not.
+type failure string
+
+const (
+	invalid     failure = "invalid"
+	solRefused  failure = "SOL refused"
+	notFound    failure = "not found"
+	unavailable failure = "unavailable"
+)
+
+func failureOf(status int) failure {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return solRefused
+	case status == http.StatusNotFound:
+		return notFound
+	case status >= http.StatusInternalServerError:
+		return unavailable
+	}
+	return invalid
+}
+
+// charges is which classes cost a query and which do not: those that came alone between two lookups.
+func (r *record) charges() map[failure]bool {
+	seen := map[failure]bool{}
+	for _, s := range r.stretches() {
+		failed := map[failure]int64{}
+		succeeded, silent := int64(1), false
+		for _, x := range s.between {
+			switch {
+			case x.failed != nil:
+				silent = true
+			case x.succeeded():
+				succeeded++
+			default:
+				failed[failureOf(x.answer.status)]++
+			}
+		}
+		if silent || s.newDay || len(failed) != 1 {
+			continue
+		}
+		for class, times := range failed {
+			switch cost := s.fell - succeeded; cost {
+			case 0:
+				seen[class] = false
+			case times:
+				seen[class] = true
+			}
+		}
+	}
+	return seen
+}
+
+// chargeFailures is false where none of several classes costs anything.
+func (r *record) chargeFailures() *string {
+	seen := r.charges()
+	if len(seen) == 0 {
+		return nil
+	}
+	for _, charged := range seen {
+		if charged {
+			return truth(true)
+		}
+	}
+	if len(seen) == 1 {
+		return nil
+	}
+	return truth(false)
+}
+
+// chargeOf is not seen where no failure costs anything: it is said of those that do.
+func (r *record) chargeOf(class failure) *string {
+	charged, ok := r.charges()[class]
+	if all := r.chargeFailures(); !ok || all != nil && *all == "false" {
+		return nil
+	}
+	return truth(charged)
+}
+
+// hasLimits reports whether an answer has the headers of the quota.
+func (x *exchange) hasLimits() bool { return x.answer.header.Get(headerRemaining) != "" }
+
+// allOrNone is whether all of them have the headers; nil where some have, or there are none.
+func allOrNone(some []*exchange) *string {
+	have := 0
+	for _, x := range some {
+		if x.hasLimits() {
+			have++
+		}
+	}
+	if len(some) == 0 || have > 0 && have < len(some) {
+		return nil
+	}
+	return truth(have > 0)
+}
+
+func (r *record) headersEverywhere() *string {
+	return allOrNone(slices.DeleteFunc(slices.Clone(r.sent), func(x *exchange) bool {
+		return x.request.op == lookup || x.request.key != ownKey || !x.succeeded()
+	}))
+}
+
+func (r *record) headersOnErrors() *string {
+	return allOrNone(slices.DeleteFunc(slices.Clone(r.sent), func(x *exchange) bool {
+		return x.request.op != lookup || x.request.key != ownKey || x.failed != nil || x.answer.status < http.StatusBadRequest
+	}))
+}
+
+// codeOf is the code of the first of some questions that was answered with a status and a code.
+func codeOf(status int, names ...string) func(*record) *string {
+	return func(r *record) *string {
+		for _, name := range names {
+			if x := r.answerTo(name); x != nil && x.answer.status == status {
+				if code, _ := x.object()["code"].(string); strings.TrimSpace(code) != "" {
+					return &code
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// unknown is how a lookup writes a field that has no value, where one was seen, and all in one way.
+func (r *record) unknown() *string {
+	var seen []string
+	for _, name := range []string{askLookup, askFound} {
+		taxpayer, ok := r.valueOf(name).(map[string]any)
+		if !ok {
+			continue
+		}
+		for _, field := range []string{"direccion", "ubigeo", "departamento", "provincia", "distrito", "tipo", "actividadEconomica",
+			"fechaInscripcion", "fechaInicioActividades"} {
+			switch text, there := taxpayer[field]; {
+			case !there:
+				seen = append(seen, "absent")
+			case text == nil:
+				seen = append(seen, "null")
+			case text == "":
+				seen = append(seen, "empty")
+			case text == "-":
+				seen = append(seen, "dash")
+			}
+		}
+	}
+	if seen = slices.Compact(seen); len(seen) == 1 {
+		return &seen[0]
+	}
+	return nil
+}
+
+func (r *record) countBlanks() *string {
+	x := r.answerTo(askBlanks)
+	switch {
+	case x == nil:
+		return nil
+	case x.answer.status == http.StatusOK:
+		return truth(true)
+	case x.object()["code"] == "SEARCH_TOO_SHORT":
+		return truth(false)
+	}
+	return nil
+}
+
+func (r *record) searchByWords() *string {
+	found, ok := r.valueOf(askWords).([]any)
+	if !ok {
+		return nil
+	}
+	return truth(slices.Contains(rucs(found), r.named[askLookup].ruc()))
+}
+
+// estados is the spelling of the states: that of the table, unless one was seen that it does not have.
+func (r *record) estados() *string {
+	var spelling *string
+	for _, x := range r.exchanges {
+		taxpayers, _ := r.valueOf(x.name).([]any)
+		if x.request.op == lookup {
+			taxpayers = []any{r.valueOf(x.name)}
+		}
+		for _, one := range taxpayers {
+			taxpayer, _ := one.(map[string]any)
+			switch taxpayer["estado"] {
+			case "BAJA", "SUSPENSIÓN":
+				return value("lista")
+			case "SUSPENSION TEMPORAL": // of the registry's file, in neither list of the contract
+				return value("sunat")
+			case "BAJA PROVISIONAL", "BAJA DEFINITIVA", "SUSPENSIÓN TEMPORAL":
+				spelling = value("tabla")
+			}
+		}
+	}
+	return spelling
+}
+
+func (r *record) impossibleDateNotFound() *string {
+	switch x := r.answerTo(askImpossible); {
+	case x == nil:
+		return nil
+	case x.answer.status == http.StatusNotFound:
+		return truth(true)
+	case x.answer.status == http.StatusBadRequest:
+		return truth(false)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// formsOf are a secret as it is, and as URLs, JSON, HTML and Go escape it.
+func formsOf(secret string) map[string]string {
+	asJSON, _ := json.Marshal(secret)
+	plain := new(strings.Builder)
+	e := json.NewEncoder(plain)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(secret)
+	forms := map[string]string{
+		"as it is": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret), "twice": url.QueryEscape(url.QueryEscape(secret)),
+		"JSON": string(asJSON[1 : len(asJSON)-1]), "JSON without HTML": strings.Trim(plain.String(), "\"\n"), "HTML": html.EscapeString(secret),
+		"Go": fmt.Sprintf("%+q", secret), "capitals": strings.ToUpper(secret), "HTML of a query": html.EscapeString(url.QueryEscape(secret)),
+		"JSON of JSON": strings.Trim(string(must(json.Marshal(string(asJSON)))), `"`),
+	}
+	for name, form := range map[string]string{"URL, all": "%%%02x", "JSON, all": `\u%04x`, "HTML, all": "&#%d;", "HTML, hex": "&#x%X;"} {
+		text := ""
+		for _, r := range secret {
+			if strings.HasPrefix(form, "%") {
+				for _, b := range []byte(string(r)) {
+					text += fmt.Sprintf(form, b)
+				}
+			} else {
+				text += fmt.Sprintf(form, r)
+			}
+		}
+		forms[name] = text
+	}
+	return forms
+}
+
+func must[T any](value T, _ error) T { return value }
+
+func TestSecretsAreHiddenInEveryForm(t *testing.T) {
+	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú🔑"} {
+		for name, form := range formsOf(secret) {
+			t.Run(secret+" "+name, func(t *testing.T) {
+				shown := newSecrets(secret).hide("antes " + form + " después")
+				assert.Regexp(t, `^antes .{0,6}\*\*\*.{0,6} después$`, shown)
+			})
+		}
+	}
+	assert.Equal(t, hidden, newSecrets("ab").hide("la cl\u00e1usula a\nbAByc"), "a short one withholds all")
+	assert.Equal(t, "la cláusula", newSecrets("ab").hide("la cláusula"))
+	assert.Equal(t, "nada", newSecrets(theKey, "").hide("nada"), "the empty text is no secret")
+}
+
+func TestAbridged(t *testing.T) {
+	s := newSecrets("secreto")
+	assert.Equal(t, "uno dos\ufffd ***", s.abridged("uno\ndos\x1b\tsecreto"))
+	assert.Equal(t, strings.Repeat("ñ", mostShown)+"…", s.abridged(strings.Repeat("ñ", mostShown+1)))
+	for n := range 40 { // wherever the text is cut
+		for _, filler := range []string{"x", "secreto"} {
+			shown := s.abridged(strings.Repeat(filler, mostSearched/len(filler)-n) + "ysecreto" + strings.Repeat("secreto", 500))
+			assert.NotContains(t, shown, "secr")
+		}
+		shown := s.abridged(strings.Repeat("x", mostShown-n) + "secreto")
+		assert.NotContains(t, shown, "secr")
+	}
+}
+
+// Where a text is made of a long secret, the last one of what is searched is cut, and is not found.
+func TestAbridgedOfALongSecret(t *testing.T) {
+	long := strings.Repeat("larga-", 20)
+	shown := newSecrets(long).abridged(strings.Repeat(long, 50))
+	assert.NotContains(t, shown, "larga")
+	assert.Contains(t, shown, hidden)
+}
+
+// A server that repeats all that it gets, in every place and form, gets no secret into what is said.
+func TestAServerThatRepeatsSecrets(t *testing.T) {
+	for name := range formsOf(theKey) {
+		t.Run(name, func(t *testing.T) {
+			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent, _ := io.ReadAll(r.Body)
+				clave := ""
+				if strings.Contains(string(sent), "claveSol") {
+					clave = formsOf(theClave)[name]
+				}
+				key := formsOf(r.Header.Get("X-API-KEY"))[name]
+				text, _ := json.Marshal(key + " " + clave)
+				for _, header := range []string{"Content-Type", headerLimit, headerRemaining, headerReset, "Date"} {
+					w.Header().Set(header, "application/"+strings.Map(printableASCII, key))
+				}
+				w.WriteHeader(200 + len(sent)%2*200)
+				fmt.Fprintf(w, `{"error": %s, "code": %[1]s, %[1]s: 1, "ruc": %[1]s, "estado": %[1]s, "fecha": %[1]s, "codigo": %[1]s, "ubigeo": %[1]s, "clave": %s}`, text, sent)
+			})
+			results, seen := examine(t, handler, fullTarget("http://mock.invalid"))
+			texts := table(seen) + literal(seen) + string(must(json.Marshal(seen)))
+			for _, r := range results {
+				texts += r.subtest() + strings.Join(r.failures, "\n") + r.skipped
+			}
+			assert.True(t, strings.Contains(texts, hidden))
+			for _, secret := range []string{theKey, theClave} {
+				for form, text := range formsOf(secret) {
+					assert.False(t, strings.Contains(texts, text), "%s: %s", form, text)
+				}
+			}
+		})
+	}
+}
+
+func printableASCII(r rune) rune {
+	if r < ' ' || r > '~' {
+		return -1
+	}
+	return r
+}
+
+func TestTargetsPrintWithoutSecrets(t *testing.T) {
+	target := fullTarget("http://127.0.0.1:8080/clave")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+		for _, text := range []string{fmt.Sprintf(verb, target), fmt.Sprintf(verb, *target.CPE), fmt.Sprintf(verb, target.CPE.Usuario)} {
+			assert.NotContains(t, text, theKey)
+			assert.NotContains(t, text, theClave)
+			assert.NotContains(t, text, "ñ%'7")
+		}
+	}
+}

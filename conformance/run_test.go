@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// theKey and theClave are those of the mock in these tests: no text may show them.
+const (
+	theKey   = "clave/API-de_la+prueba&<1>"
+	theClave = `cl"av\e SOL ñ%'7`
+)
+
+// receipts are of the mock's own data, one of each codigo and type.
+var receipts = []Comprobante{
+	{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"},
+	{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"},
+	{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 125, Codigo: "4"},
+	{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 126, Codigo: "98"},
+	{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 127, Codigo: "99"},
+	{RUCEmisor: "20100070970", Tipo: "03", Serie: "B001", Numero: 4567, Codigo: "0"},
+	{RUCEmisor: "20100070970", Tipo: "07", Serie: "F001", Numero: 15, Codigo: "0"},
+	{RUCEmisor: "20331898008", Tipo: "08", Serie: "FND1", Numero: 8, Codigo: "0"},
+}
+
+const solUser, solRUC = "CONFORME", "20131312955"
+
+// fullTarget is a target that all subtests run against.
+func fullTarget(url string) Target {
+	return Target{
+		BaseURL: url, APIKey: theKey, WrongClave: true,
+		CPE: &CPE{receipts, UsuarioSOL{RUC: solRUC, Usuario: solUser, Clave: theClave}},
+	}
+}
+
+// newMock returns a mock that a fullTarget is right for.
+func newMock(t *testing.T, options ...mockserver.Option) *mockserver.Server {
+	t.Helper()
+	return mockserver.New(t, append([]mockserver.Option{
+		mockserver.WithoutSocket(), mockserver.WithAPIKey(theKey),
+		mockserver.WithUsuariosSOL(mockserver.SOL{RUC: solRUC, Usuario: solUser, Clave: theClave}),
+	}, options...)...)
+}
+
+// direct is a transport that calls a handler.
+type direct struct{ handler http.Handler }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	header := http.Header{}
+	for name, values := range r.Header { // as they come from a connection
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	r.Header = header
+	d.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// examine tells a handler without a socket.
+func examine(t *testing.T, handler http.Handler, target Target) ([]result, []Observation) {
+	t.Helper()
+	e, err := newExamination(target)
+	require.NoError(t, err)
+	e.wait = patience{time.Minute, time.Minute} // for a machine that is busy
+	return e.run(context.Background(), direct{handler})
+}
+
+// failing are the subtests that fail, with what they say.
+func failing(results []result) map[string][]string {
+	failed := map[string][]string{}
+	for _, r := range results {
+		if len(r.failures) > 0 {
+			failed[r.subtest()] = r.failures
+		}
+	}
+	return failed
+}
+
+// skipping are the subtests that say nothing, with the reason.
+func skipping(results []result) map[string]string {
+	skipped := map[string]string{}
+	for _, r := range results {
+		if r.skipped != "" {
+			skipped[r.subtest()] = r.skipped
+		}
+	}
+	return skipped
+}
+
+func TestTheMockConforms(t *testing.T) {
+	results, _ := examine(t, newMock(t), fullTarget("http://mock.invalid"))
+	assert.Empty(t, failing(results))
+	assert.Empty(t, skipping(results), "with receipts and -wrong-clave nothing is left out")
+}
+
+func TestSubtestsHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range checks() {
+		assert.False(t, seen[c.subtest()], c.subtest())
+		seen[c.subtest()] = true
+		assert.Regexp(t, `^[1-9](\.[1-9])?$`, c.section)
+		assert.NotEmpty(t, c.says)
+	}
+}
+
+// A target that is given has no clave of ours: what needs one is skipped, and says so.
+func TestWithoutReceiptsNoClaveIsSent(t *testing.T) {
+	srv := newMock(t)
+	target := fullTarget("http://mock.invalid")
+	target.CPE, target.WrongClave = nil, false
+	results, _ := examine(t, srv, target)
+	assert.Empty(t, failing(results))
+	skipped := skipping(results)
+	for _, name := range []string{"2.3/serie is required", "2.4/codigo 0 is Aceptado", "4.3/a malformed rucEmisor is a 400", "5.1/a validation with a bad key is refused"} {
+		assert.Contains(t, skipped[name], "-cpe", name)
+	}
+	assert.NotContains(t, skipped, "2.3/claveSol is required")
+	assert.Equal(t, 1, countOf(srv.Requests(), func(r mockserver.Request) bool { return r.Op == mockserver.OpValidar }))
+	assert.Zero(t, countOf(srv.Requests(), func(r mockserver.Request) bool { return r.SOL != "" }), "none reached the tax authority")
+}
+
+// Where the quota ends, the failures say so.
+func TestAQuotaThatEnds(t *testing.T) {
+	results, _ := examine(t, newMock(t, mockserver.WithQuota(20)), fullTarget("http://mock.invalid"))
+	failed := failing(results)
+	require.Contains(t, failed, "4.2/limit 0 is a 400")
+	assert.Contains(t, failed["4.2/limit 0 is a 400"][0], "the status is 429: want 400 (by the last lookup the quota of the key may be spent)")
+	assert.NotContains(t, failed, "4.1/a taxpayer is an object")
+}
+
+func countOf[T any](list []T, is func(T) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAWrongClaveIsSentOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Target)
+		wrong  int
+	}{
+		"asked for":                   {func(*Target) {}, 1},
+		"asked for, without receipts": {func(t *Target) { t.CPE = nil }, 1},
+		"not asked for":               {func(t *Target) { t.WrongClave = false }, 0},
+		"neither":                     {func(t *Target) { t.WrongClave, t.CPE = false, nil }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := newMock(t)
+			target := fullTarget("http://mock.invalid")
+			c.change(&target)
+			results, _ := examine(t, srv, target)
+			assert.Empty(t, failing(results))
+			assert.Equal(t, c.wrong, countOf(srv.Requests(), func(r mockserver.Request) bool {
+				return r.SOL != "" && r.SOL != mockserver.SOLAccepted
+			}))
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What the suite assumes of a target's data, where a [Target] does not say it: the mock server has it.
+const (
+	DefaultRUC        = "20131312955" // a taxpayer that exists
+	DefaultRUCMissing = "20999999999" // 11 digits that no taxpayer has
+	DefaultSearch     = "S.A"         // a text with more than ten matches
+	DefaultFecha      = "2024-01-17"  // a business day with a rate
+)
+
+// Target is the server to be told, and what the suite may assume of it. It prints without its secrets.
+type Target struct {
+	BaseURL string // http or https, with the path before /api if there is one
+	APIKey  string // that nobody else uses while the suite runs
+
+	RUC        string // of a taxpayer that exists; "" for DefaultRUC
+	RUCMissing string // 11 digits that no taxpayer has; "" for DefaultRUCMissing
+	Search     string // a text of 3 characters or more, with more than ten matches; "" for DefaultSearch
+	Fecha      string // a business day with a rate, YYYY-MM-DD; "" for DefaultFecha
+
+	// CPE are receipts and a secondary SOL user, from LoadCPE; nil skips what needs a clave.
+	CPE *CPE
+	// WrongClave sends exactly one complete validation with a wrong clave: for the user of CPE, or for one that is
+	// made up. The tax authority may count it.
+	WrongClave bool
+
+	// Budget is the most requests that may be sent; 0 sets no limit. A larger plan fails, and nothing is sent.
+	Budget int
+}
+
+// Format implements [fmt.Formatter]: whatever the verb, the key and the clave are left out.
+func (t Target) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "Target{ruc %s, search %q, fecha %s}", t.RUC, t.Search, t.Fecha)
+}
+
+var (
+	formOfKey   = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
+	formOfFecha = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
+)
+
+// ready returns the target with its defaults, or what nothing can be sent with. No error shows the URL or the key.
+func (t Target) ready() (Target, error) {
+	t.BaseURL = strings.TrimRight(t.BaseURL, "/")
+	t.RUC, t.RUCMissing = cmp.Or(t.RUC, DefaultRUC), cmp.Or(t.RUCMissing, DefaultRUCMissing)
+	t.Search, t.Fecha = cmp.Or(t.Search, DefaultSearch), cmp.Or(t.Fecha, DefaultFecha)
+	base, err := url.Parse(t.BaseURL)
+	day, noDay := time.Parse(time.DateOnly, t.Fecha)
+	switch {
+	case t.BaseURL == "":
+		return t, errors.New("the base URL is missing: give -base-url, or FISCOPE_BASE_URL")
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return t, errors.New("-base-url is no URL of http or https, such as http://127.0.0.1:8080")
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return t, errors.New("-base-url has a user, a query or a fragment: give scheme, host and path alone")
+	case t.APIKey == "":
+		return t, errors.New("the API key is missing: give -api-key, or FISCOPE_API_KEY")
+	case !formOfKey.MatchString(t.APIKey):
+		return t, errors.New("-api-key is nothing that a header can carry: want printable ASCII without blanks around it")
+	case !formOfRUC.MatchString(t.RUC) || !formOfRUC.MatchString(t.RUCMissing):
+		return t, errors.New("-ruc and -ruc-missing take 11 digits each")
+	case t.RUC == t.RUCMissing:
+		return t, errors.New("-ruc and -ruc-missing are the same: one exists and the other does not")
+	case utf8.RuneCountInString(strings.TrimSpace(t.Search)) < 3 || !utf8.ValidString(t.Search):
+		return t, errors.New("-search takes 3 characters or more, in UTF-8")
+	case noDay != nil:
+		return t, fmt.Errorf("-fecha is %q: want a day such as %s", t.Fecha, DefaultFecha)
+	case day.Weekday() == time.Saturday || day.Weekday() == time.Sunday:
+		return t, fmt.Errorf("-fecha %s is a %s: want a business day", t.Fecha, day.Weekday())
+	case t.Budget < 0:
+		return t, fmt.Errorf("-budget is %d: want 1 or more", t.Budget)
+	}
+	return t, nil
+}
+
+// day is Fecha, which ready has checked.
+func (t Target) day() time.Time {
+	day, _ := time.Parse(time.DateOnly, t.Fecha)
+	return day
+}
+
+// secrets are what no text may show.
+func (t Target) secrets() []string {
+	if t.CPE == nil {
+		return []string{t.APIKey}
+	}
+	return []string{t.APIKey, t.CPE.Usuario.Clave}
+}
+
+// patience is how long a target is waited for.
+type patience struct{ request, all time.Duration }
+
+// patience is short on loopback, where nobody is far; elsewhere a validation may take several seconds
+// (docs/contrato.md, 4.3).
+func (t Target) patience() patience {
+	base, _ := url.Parse(t.BaseURL)
+	if ip := net.ParseIP(base.Hostname()); base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return patience{1500 * time.Millisecond, 3500 * time.Millisecond}
+	}
+	return patience{30 * time.Second, 5 * time.Minute}
+}

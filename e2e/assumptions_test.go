@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestAssumptions(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page("supuestos"))
+	page.row("BlockAfter", "intentos errados seguidos que bloquean", "3", "4.3", "estricto, para pruebas")
+	page.fill("textbox", exactly("BlockAfter"), "1")
+	page.click("button", exactly("Guardar"))
+	page.find("button", exactly("Volver: BlockAfter"))
+	srv.validate("MIUSER01", "errada")
+	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status, "blocked by the first one")
+	page.click("button", exactly("Volver: BlockAfter"))
+	page.gone("button", exactly("Volver: BlockAfter"))
+
+	page.choose(exactly("ImpossibleDateNotFound"), "true")
+	page.click("button", exactly("Guardar"))
+	page.find("button", exactly("Volver: ImpossibleDateNotFound"))
+	assert.Equal(t, http.StatusNotFound, srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-02-30", "").status)
+}
+
+// What the server refuses is said where it was written, and nothing of it is lost.
+func TestARefusedAssumption(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page("supuestos"))
+	page.expect(`answer 400.*assumptions|status of 400`) // it is what is asked for
+	page.fill("textbox", exactly("BlockAfter"), "muchos")
+	page.press("\r")
+	page.sees("BlockAfter: ")
+	page.is("textbox", exactly("BlockAfter"), "value", "muchos")
+	for _, assumption := range read[[]struct{ Name, Value string }](srv, "assumptions") {
+		if assumption.Name == "BlockAfter" {
+			assert.Equal(t, "3", assumption.Value)
+		}
+	}
+}

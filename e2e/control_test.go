@@ -1,0 +1,358 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// patience is how long something may take to be seen: far more than it does, on a machine with other work.
+const patience = 20 * time.Second
+
+// within tries until there is no error, or for so long.
+func (p *tab) within(limit time.Duration, try func() error) {
+	p.t.Helper()
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	again := time.NewTicker(25 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-deadline.C:
+			require.FailNow(p.t, fmt.Sprintf("after %s: %v", limit, err), "the page shows:\n%s", p.text())
+		}
+	}
+}
+
+// control is a thing on the page as a screen reader knows it.
+type control struct {
+	id         cdp.BackendNodeID
+	role, name string
+	value      string
+	states     map[string]string // checked, disabled, expanded, focused, pressed ...
+}
+
+// named says which name a control must have: exactly this one, or one that fits a pattern.
+type named func(string) bool
+
+func exactly(name string) named { return func(s string) bool { return s == name } }
+
+func like(pattern string) named { return regexp.MustCompile(pattern).MatchString }
+
+// all returns what the page now has of a role, in its order: what is hidden from all readers is not there.
+func (p *tab) all(role string) ([]control, error) {
+	found, err := chromedp.Run(p.ctx, chromedp.Action[[]*accessibility.Node](func(ctx context.Context, t *chromedp.Target) ([]*accessibility.Node, error) {
+		document, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{Expression: "document"})
+		if err != nil {
+			return nil, err
+		}
+		result, err := cdp.Call(ctx, t, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{ObjectID: document.Result.ObjectID, Role: role})
+		return result.Nodes, err
+	}))
+	if err != nil {
+		return nil, err
+	}
+	var controls []control
+	for _, node := range found {
+		if node.Ignored || node.BackendDOMNodeID == 0 {
+			continue
+		}
+		c := control{id: node.BackendDOMNodeID, role: textOf(node.Role), name: textOf(node.Name), value: textOf(node.Value), states: map[string]string{}}
+		for _, property := range node.Properties {
+			c.states[string(property.Name)] = textOf(property.Value)
+		}
+		controls = append(controls, c)
+	}
+	return controls, nil
+}
+
+// textOf writes a value of the accessibility tree as text.
+func textOf(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	var text string
+	if json.Unmarshal(v.Value, &text) == nil {
+		return text
+	}
+	return string(v.Value)
+}
+
+// one returns the only control of a role and a name.
+func (p *tab) one(role string, name named) (control, error) {
+	all, err := p.all(role)
+	if err != nil {
+		return control{}, err
+	}
+	var names []string
+	var found []control
+	for _, c := range all {
+		names = append(names, c.name)
+		if name(c.name) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return control{}, fmt.Errorf("%d of role %s with that name, of %q", len(found), role, names)
+	}
+	return found[0], nil
+}
+
+// find waits for the only control of a role and a name.
+func (p *tab) find(role string, name named) (c control) {
+	p.t.Helper()
+	p.within(patience, func() (err error) {
+		c, err = p.one(role, name)
+		return err
+	})
+	return c
+}
+
+// gone waits until there is no control of a role and a name.
+func (p *tab) gone(role string, name named) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		all, err := p.all(role)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			if name(c.name) {
+				return fmt.Errorf("there is still %s %q", role, c.name)
+			}
+		}
+		return nil
+	})
+}
+
+// on calls a function of JavaScript, whose this is the control's element, and returns its result.
+func on[T any](p *tab, c control, function string, args ...any) (T, error) {
+	return chromedp.Run(p.ctx, chromedp.Action[T](func(ctx context.Context, t *chromedp.Target) (T, error) {
+		resolved, err := cdp.Call(ctx, t, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: c.id})
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return chromedp.CallFunctionOn[T](function, func(call *runtime.CallFunctionOnParams) { call.ObjectID = resolved.Object.ObjectID }, args...)(ctx, t)
+	}))
+}
+
+// js evaluates an expression of JavaScript, and waits for what it promises.
+func js[T any](p *tab, expression string) T {
+	p.t.Helper()
+	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(p.t, err, expression)
+	return result
+}
+
+// point scrolls to an element and returns where a mouse meets it, and not something that lies over it.
+const point = `function () {
+	const element = this.nodeType === Node.TEXT_NODE ? this.parentElement : this
+	element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
+	const box = element.getClientRects()[0]
+	if (!box) return []
+	const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+	const met = document.elementFromPoint(x, y)
+	return met && (element.contains(met) || met.contains(element) && element.labels) ? [x, y] : []
+}`
+
+// click presses a control with the mouse, once it is there and enabled.
+func (p *tab) click(role string, name named) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		c, err := p.one(role, name)
+		if err != nil {
+			return err
+		}
+		if c.states["disabled"] == "true" {
+			return fmt.Errorf("%s %q is disabled", role, c.name)
+		}
+		at, err := on[[]float64](p, c, point)
+		if err != nil {
+			return err
+		}
+		if len(at) == 0 {
+			return fmt.Errorf("%s %q cannot be reached by a mouse", role, c.name)
+		}
+		return chromedp.Do(p.ctx, chromedp.MouseClickXY(at[0], at[1]))
+	})
+}
+
+// fill writes into a field, in the place of what it holds. A day or a month is written as its value has it.
+func (p *tab) fill(role string, name named, text string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		c, err := p.one(role, name)
+		if err != nil {
+			return err
+		}
+		written, err := on[bool](p, c, `function (text) {
+			this.focus()
+			if (/date|month|time/.test(this.type)) {
+				this.value = text
+				this.dispatchEvent(new Event('input', { bubbles: true }))
+				this.dispatchEvent(new Event('change', { bubbles: true }))
+				return true
+			}
+			this.select()
+			return false
+		}`, text)
+		if err != nil {
+			return err
+		}
+		if !written {
+			write := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+				_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+				return err
+			})
+			if text == "" {
+				write = chromedp.KeyEvent(kb.Delete)
+			}
+			if err := chromedp.Do(p.ctx, write); err != nil {
+				return err
+			}
+		}
+		holds, err := on[string](p, c, `function () { return this.isConnected ? this.value : 'it was taken away' }`)
+		if err == nil && holds != text {
+			err = fmt.Errorf("%s %q holds %q", role, c.name, holds)
+		}
+		return err
+	})
+}
+
+// choose takes an option of a list by its text.
+func (p *tab) choose(name named, option string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		c, err := p.one("combobox", name)
+		if err != nil {
+			return err
+		}
+		chosen, err := on[bool](p, c, `function (text) {
+			const option = [...this.options].find((option) => option.text === text)
+			if (!option) return false
+			this.focus()
+			this.value = option.value
+			this.dispatchEvent(new Event('input', { bubbles: true }))
+			this.dispatchEvent(new Event('change', { bubbles: true }))
+			return true
+		}`, option)
+		if err == nil && !chosen {
+			err = fmt.Errorf("%q has no option %q", c.name, option)
+		}
+		return err
+	})
+}
+
+// press sends keys to what has the focus.
+func (p *tab) press(keys string) {
+	p.t.Helper()
+	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
+}
+
+// text is what the page shows, as a person would copy it.
+func (p *tab) text() string {
+	p.t.Helper()
+	return js[string](p, "document.body.innerText")
+}
+
+// sees waits until the page shows each of the texts, whatever the blanks and lines between words.
+func (p *tab) sees(texts ...string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		shown := strings.Join(strings.Fields(p.text()), " ")
+		for _, text := range texts {
+			if !strings.Contains(shown, text) {
+				return fmt.Errorf("it does not show %q", text)
+			}
+		}
+		return nil
+	})
+}
+
+// rows are the texts of the rows of the tables that are shown.
+func (p *tab) rows() []string {
+	p.t.Helper()
+	return js[[]string](p, `[...document.querySelectorAll('tr')].filter((row) => row.checkVisibility()).map((row) => row.innerText)`)
+}
+
+// row waits for the only row of a table that holds all of the texts, and returns its text.
+func (p *tab) row(texts ...string) (found string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		n := 0
+		for _, row := range p.rows() {
+			if holding(texts...)(row) {
+				found = row
+				n++
+			}
+		}
+		if n != 1 {
+			return fmt.Errorf("%d rows hold %q", n, texts)
+		}
+		return nil
+	})
+	return found
+}
+
+// noRow waits until no row of a table holds all of the texts.
+func (p *tab) noRow(texts ...string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		for _, row := range p.rows() {
+			if holding(texts...)(row) {
+				return fmt.Errorf("there is still the row %q", row)
+			}
+		}
+		return nil
+	})
+}
+
+// holding fits a name that holds each of the texts.
+func holding(texts ...string) named {
+	return func(name string) bool {
+		for _, text := range texts {
+			if !strings.Contains(name, text) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// is waits until a control has a value, as a field shows it or the accessibility tree says it.
+func (p *tab) is(role string, name named, state, want string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		c, err := p.one(role, name)
+		if err != nil {
+			return err
+		}
+		got := c.states[state]
+		if state == "value" {
+			got = c.value
+		}
+		if got != want {
+			return errors.New(role + " " + c.name + ": " + state + " is " + got)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// After a restart of the program the page goes on by itself, with the new program's calls alone: each of them once.
+func TestThePageReconnects(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page(""))
+	page.expect(`ERR_|Failed to load resource`)
+	srv.lookup("20131312955")
+	srv.lookup("20131312955")
+	page.sees("en vivo", "2 llamadas")
+
+	srv.stop()
+	page.sees("sin conexión, reintentando")
+	again := start(t, "-addr", strings.TrimPrefix(srv.url, "http://"))
+	again.lookup("20100070970")
+	page.within(10*time.Second, func() error {
+		if !strings.Contains(page.text(), "en vivo") {
+			return errors.New("it is not connected")
+		}
+		return nil
+	})
+	again.lookup("20131312955")
+	page.row("20131312955")
+	page.row("20100070970")
+	page.sees("2 llamadas 2 consultas gastadas")
+	assert.Len(t, page.rows(), 3, "with the head")
+
+	srv, before := again, len(page.requests("GET /_mock/requests/stream"))
+	srv.stop() // and a second time, into an empty journal
+	page.sees("sin conexión, reintentando")
+	start(t, "-addr", strings.TrimPrefix(srv.url, "http://"))
+	page.sees("en vivo", "Todavía no llegó ninguna llamada")
+	assert.LessOrEqual(t, len(page.requests("GET /_mock/requests/stream")), before+3, "it does not hammer")
+}

@@ -1,0 +1,59 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestASOLUserIsBlockedAndUnblocked(t *testing.T) {
+	t.Parallel()
+	srv := start(t, "-now", "2026-11-20T16:59:00-05:00", "-frozen")
+	page := open(t, srv.page("sol"))
+	assert.Regexp(t, `secundario\t0\t0\tlibre`, page.row("MIUSER01"))
+	page.row("PRINCIP1", "principal", "siempre rechazado")
+	for range 3 {
+		srv.validate("MIUSER01", "errada")
+	}
+	assert.Regexp(t, `secundario\t3\t3\t`, page.row("MIUSER01", "bloqueado hasta 17:29", "30 min"))
+	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status)
+	page.click("button", exactly("Desbloquear: MIUSER01"))
+	page.row("MIUSER01", "libre")
+	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "clave-mock-1").status)
+}
+
+// A clave is written, and is nowhere in the document afterwards.
+func TestAClaveIsWrittenAndNeverShown(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page("sol"))
+	page.click("button", exactly("Editar: MIUSER01"))
+	page.find("dialog", exactly("Editar: MIUSER01"))
+	page.is("textbox", like("^Clave SOL nueva"), "value", "")
+	page.fill("textbox", like("^Clave SOL nueva"), "nueva-clave-77")
+	page.click("button", exactly("Guardar"))
+	page.gone("dialog", like(""))
+	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status)
+	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "nueva-clave-77").status)
+
+	page.click("button", exactly("Editar: MIUSER01")) // and nothing written: it keeps the clave
+	page.click("button", exactly("Guardar"))
+	page.gone("dialog", like(""))
+	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "nueva-clave-77").status)
+
+	page.fill("textbox", exactly("RUC"), "20131312955")
+	page.fill("textbox", exactly("Usuario"), "OTRO0002")
+	page.fill("textbox", exactly("Clave SOL No se vuelve a mostrar."), "secreta-del-otro")
+	page.click("button", exactly("Agregar"))
+	page.row("OTRO0002", "secundario", "libre")
+	assert.Equal(t, http.StatusOK, srv.validate("OTRO0002", "secreta-del-otro").status)
+	for _, clave := range []string{"clave-mock-1", "nueva-clave-77", "secreta-del-otro"} {
+		assert.NotContains(t, page.markup(), clave)
+	}
+	assert.Empty(t, page.requests("GET /_mock/data"))
+
+	page.click("button", exactly("Borrar: OTRO0002"))
+	page.noRow("OTRO0002")
+	assert.Equal(t, http.StatusUnauthorized, srv.validate("OTRO0002", "secreta-del-otro").status)
+}
