@@ -338,7 +338,7 @@ func TestChangesOfAKeyThatIsTakenAwayWhileItCalls(t *testing.T) {
 	srv := mockserver.New(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	for range 3000 {
+	for range 1000 {
 		require.NoError(t, srv.PutKey(key, mockserver.Unlimited))
 		serve(srv, key)
 		var calls sync.WaitGroup
