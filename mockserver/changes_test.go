@@ -331,3 +331,31 @@ func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 	stop()
 	followers.Wait()
 }
+
+// What a follower has of a key that is taken away while its calls are under way is what the journal has of it.
+func TestChangesOfAKeyThatIsTakenAwayWhileItCalls(t *testing.T) {
+	const key = "otra-clave"
+	srv := mockserver.New(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 1000 {
+		require.NoError(t, srv.PutKey(key, mockserver.Unlimited))
+		serve(srv, key)
+		var calls sync.WaitGroup
+		for range 2 {
+			calls.Go(func() { serve(srv, key) })
+		}
+		require.NoError(t, srv.DeleteKey(key))
+		calls.Wait()
+		var kept, seen []int64
+		for _, r := range srv.Requests() {
+			kept = append(kept, r.N)
+		}
+		changes, _, _ := srv.Changes(ended, 0, mockserver.Filter{})
+		for _, c := range changes {
+			seen = append(seen, c.Request.N)
+		}
+		require.ElementsMatch(t, kept, seen)
+		require.NoError(t, srv.Reset(mockserver.PartJournal))
+	}
+}

@@ -129,19 +129,25 @@ func (j *journal) begin(of *ring) {
 }
 
 // takeAway ends the ring of a key that the server no longer knows: what its calls under way still are to be
-// recorded as is among the requests without a known key.
-func (j *journal) takeAway(of *ring) {
+// recorded as is among the requests without a known key, and what there was is forgotten.
+func (j *journal) takeAway(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.forget(of, key) // with the lock held on: what a call recorded in between would be gone without a mark
 	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
 	of.gone = true
 }
 
-// forget drops what the journal has of a key, also from before the server knew it, and that it has dropped
+// forgetKey drops what the journal has of a key, also from before the server knew it, and that it has dropped
 // anything.
-func (j *journal) forget(of *ring, key string) {
+func (j *journal) forgetKey(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.forget(of, key)
+}
+
+// forget is forgetKey with the lock held.
+func (j *journal) forget(of *ring, key string) {
 	of.clear(j.last)
 	j.stray.remove(key)
 	delete(j.strays, key)

@@ -201,8 +201,7 @@ func (s *Server) DeleteKey(key string) error {
 func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
-	s.journal.forget(&a.seen, a.id)
-	s.journal.takeAway(&a.seen)
+	s.journal.takeAway(&a.seen, a.id)
 }
 
 // Quota returns where a key stands, and whether the server knows the key.

@@ -111,7 +111,7 @@ func (t *Tenant) Reset(parts ...Part) error {
 		case PartQuotas:
 			a.usage.reset()
 		default:
-			t.server.journal.forget(&a.seen, a.id)
+			t.server.journal.forgetKey(&a.seen, a.id)
 		}
 	}
 	return nil

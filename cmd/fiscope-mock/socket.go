@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"sync/atomic"
 
 	"github.com/fiscope/fiscope/internal/serve"
 )
@@ -20,5 +21,34 @@ func listen(addr string, https *tls.Config) (ln net.Listener, url string, err er
 	if https == nil {
 		return ln, "http://" + serve.Host(ln), nil
 	}
-	return tls.NewListener(ln, https), "https://" + serve.Host(ln), nil
+	return tls.NewListener(underTLS{ln}, https), "https://" + serve.Host(ln), nil
+}
+
+// underTLS accepts the connections that TLS is spoken on.
+type underTLS struct{ net.Listener }
+
+func (l underTLS) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &connUnderTLS{TCPConn: conn.(*net.TCPConn)}, nil
+}
+
+// connUnderTLS sends nothing more once a write has failed: closing a TLS connection sends an alert, which would wait
+// five seconds for a client that reads nothing, and the end of the server with it.
+type connUnderTLS struct {
+	*net.TCPConn
+	failed atomic.Pointer[error]
+}
+
+func (c *connUnderTLS) Write(b []byte) (int, error) {
+	if err := c.failed.Load(); err != nil {
+		return 0, *err
+	}
+	n, err := c.TCPConn.Write(b)
+	if err != nil {
+		c.failed.Store(&err)
+	}
+	return n, err
 }

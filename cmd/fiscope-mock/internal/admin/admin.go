@@ -19,6 +19,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -84,6 +85,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path+"/" == Prefix && a.isOfPage(r) { // as people type it
 		w.Header().Set("Location", Prefix)
 		w.WriteHeader(http.StatusTemporaryRedirect)
+		return
+	}
+	if !utf8.ValidString(r.URL.Path) { // a name in it could be stored, and not be exported again
+		a.refuse(w, invalid("escriba los nombres en UTF-8, y escapados como en toda URL", "la dirección no es UTF-8"))
 		return
 	}
 	// The mux would answer another writing of a path with a redirect, in English.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/nearest"
 )
@@ -185,14 +186,20 @@ func read(r *http.Request, into any, shape string) error {
 		return &problem{http.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("el cuerpo supera %d bytes", bodyMost), "repártalo en varias peticiones"}
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil
+	case !utf8.Valid(body): // encoding/json would put another character in the place of what it cannot read
+		return invalid("envíelo en UTF-8", "el cuerpo no es UTF-8, como debe ser JSON")
 	}
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))) // the BOM of some editors
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the BOM of some editors
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		return invalid(hint, "el cuerpo no es el JSON esperado: %s", inSpanish(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return invalid(hint, "hay más texto después del objeto JSON")
+	}
+	if name := repeatedMember(json.NewDecoder(bytes.NewReader(body))); name != "" {
+		return invalid("envíe cada miembro una sola vez", "%.40q está dos veces en el cuerpo", name)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -34,6 +35,9 @@ func (a *api) reset(r *http.Request) (any, error) {
 	}
 	if err := read(r, &what, `{"parts": ["journal"]}, o nada para todo`); err != nil {
 		return nil, err
+	}
+	if what.Parts != nil && len(what.Parts) == 0 { // of a caller that chose nothing: it did not choose all
+		return nil, invalid(fmt.Sprintf("las partes son %v; sin parts vuelve todo al inicio", mockserver.Parts()), "parts no nombra ninguna parte")
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
