@@ -29,8 +29,17 @@ func TestAReportMakesTheMockAnswerAsTheServerThatWasSeen(t *testing.T) {
 	options := []mockserver.Option{mockserver.WithAssumptions(a), mockserver.WithNow(time.Date(2026, time.November, 20, 18, 0, 0, 0, time.UTC))}
 	server := mockserver.New(t, options...)
 	cpe := &conformance.CPE{
-		Comprobantes: []conformance.Comprobante{{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"}},
-		Usuario:      conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
+		Comprobantes: []conformance.Comprobante{ // of each type and code: no subtest is left out
+			{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"},
+			{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"},
+			{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 125, Codigo: "4"},
+			{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 126, Codigo: "98"},
+			{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 127, Codigo: "99"},
+			{RUCEmisor: "20100070970", Tipo: "03", Serie: "B001", Numero: 4567, Codigo: "0"},
+			{RUCEmisor: "20100070970", Tipo: "07", Serie: "F001", Numero: 15, Codigo: "0"},
+			{RUCEmisor: "20331898008", Tipo: "08", Serie: "FND1", Numero: 8, Codigo: "0"},
+		},
+		Usuario: conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
 	}
 	seen := conformance.Run(t, conformance.Target{BaseURL: server.URL, APIKey: server.APIKey, CPE: cpe, WrongClave: true})
 	report := filepath.Join(t.TempDir(), "report.json")
