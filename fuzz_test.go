@@ -154,7 +154,7 @@ func FuzzAnswer(f *testing.F) {
 				if !errors.As(err, &e) {
 					t.Fatalf("not an *Error: %T", err)
 				}
-				shown := err.Error() + e.Code + e.Message + string(e.Body()) + strings.Join(resp.Warnings, "")
+				shown := strings.Join(append(resp.Warnings, err.Error(), e.Code, e.Message, string(e.Body())), "\n")
 				if strings.Contains(shown, apiKey) || e.Op == fiscope.OpValidarCPE && strings.Contains(shown, clave) {
 					t.Fatal("a secret is shown")
 				}
