@@ -186,10 +186,10 @@ func (r *registro) Buscar(ctx context.Context, texto string, limite int) (found 
 func (r *registro) ask(ctx context.Context, do func(*padron.Index) error) error {
 	for {
 		index := r.index.Load()
-		if index.harmed.Load() {
-			return unreadable{errHarmed, r.name}
+		err := errHarmed
+		if !index.harmed.Load() {
+			err = do(index.Index)
 		}
-		err := do(index.Index)
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return err
