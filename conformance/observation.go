@@ -88,10 +88,6 @@ func observe(r *record) (seen []Observation) {
 	return seen
 }
 
-func value(text string) *string { return &text }
-
-func truth(is bool) *string { return value(fmt.Sprint(is)) }
-
 // answerTo is the exchange of a question that has an answer, nil for none.
 func (r *record) answerTo(name string) *exchange {
 	x := r.named[name]
