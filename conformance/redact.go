@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,8 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// secrets finds the key and the clave in text that is to be shown, also where a server repeats them escaped.
-type secrets []*regexp.Regexp
+// secrets finds the key and the clave in text that is to be shown, also where a server repeats them in another form.
+// The zero value finds nothing.
+type secrets struct {
+	forms *regexp.Regexp
+	reach int // bytes that a form of the longest one may take
+}
 
 const hidden = "***"
 
@@ -18,26 +23,38 @@ const hidden = "***"
 // it would tell what it is.
 const shortest = 6
 
-func newSecrets(texts ...string) (all secrets) {
+// mostOfAByte is how many bytes a form may have for a byte of a secret, as &amp;#x000041; has them.
+const mostOfAByte = 16
+
+func newSecrets(texts ...string) (s secrets) {
+	var forms []string
 	for _, text := range texts {
-		switch form := anyForm(text); {
+		switch {
 		case text == "":
+			continue
 		case utf8.RuneCountInString(text) < shortest:
-			all = append(all, regexp.MustCompile(`(?is).*`+form+`.*`))
+			forms = append(forms, `(?is:.*`+escapedForms(text)+`.*)`)
 		default:
-			all = append(all, regexp.MustCompile(`(?i)`+form))
+			forms = append(forms, `(?i:`+escapedForms(text)+`|`+hexForms(text)+`|`+base64Forms(text)+`)`)
 		}
+		s.reach = max(s.reach, mostOfAByte*len(text))
 	}
-	return all
+	if len(forms) > 0 {
+		s.forms = regexp.MustCompile(strings.Join(forms, "|"))
+	}
+	return s
 }
 
 // entities are the names that HTML has for characters which it escapes.
 var entities = map[rune]string{'&': "amp", '<': "lt", '>': "gt", '"': "quot", '\'': "apos"}
 
-// anyForm is a pattern of a text in which each character stands as itself or as the escape of it that a URL, JSON,
-// Go or HTML has, and escaped again: %2541 is an A too.
-func anyForm(text string) string {
-	var pattern strings.Builder
+// apart is what may stand between the characters of a secret that is spelt out: ["c","l","a"] or c-l-a.
+const apart = `[^\pL\pN]*`
+
+// escapedForms is a pattern of a text in which each character stands as itself or as the escape of it that a URL,
+// JSON, Go or HTML has, and escaped again: %2541 is an A too.
+func escapedForms(text string) string {
+	var characters []string
 	for _, r := range text {
 		forms := []string{
 			`\\*` + regexp.QuoteMeta(string(r)),
@@ -57,43 +74,79 @@ func anyForm(text string) string {
 		if name := entities[r]; name != "" {
 			forms = append(forms, `&(?:amp;)*`+name+`;?`)
 		}
-		pattern.WriteString("(?:" + strings.Join(forms, "|") + ")")
+		characters = append(characters, "(?:"+strings.Join(forms, "|")+")")
 	}
-	return pattern.String()
+	return strings.Join(characters, apart)
+}
+
+// hexForms is a pattern of the bytes of a text in hexadecimal digits: 636c61, 63:6c:61 or 0x63, 0x6c, 0x61.
+func hexForms(text string) string {
+	var bytes []string
+	for _, b := range []byte(text) {
+		bytes = append(bytes, fmt.Sprintf("%02x", b))
+	}
+	return strings.Join(bytes, apart+`(?:0x)?`)
+}
+
+// base64Forms is a pattern of a text in base64, within other text too: there are three ways to come upon it, by how
+// many bytes stand before. The characters that it shares with its neighbours are left out.
+func base64Forms(text string) string {
+	var forms []string
+	for before := range 3 {
+		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + text))
+		first, end := (before*8+5)/6, (before+len(text))*8/6
+		forms = append(forms, strings.NewReplacer("+", `[+-]`, "/", `(?:\\*/|_)`).Replace(encoded[first:end]))
+	}
+	return strings.Join(forms, "|")
 }
 
 // hide takes the secrets out of a text.
 func (s secrets) hide(text string) string {
-	for _, secret := range s {
-		text = secret.ReplaceAllLiteralString(text, hidden)
+	if s.forms == nil {
+		return text
 	}
-	return text
+	return s.forms.ReplaceAllLiteralString(text, hidden)
 }
 
-// mostShown is how many characters of what a server sent a text shows, and mostSearched in how many bytes of it
-// secrets are looked for.
-const mostShown, mostSearched = 200, 1024
+// mostShown is how many characters of what a server sent a text shows.
+const mostShown = 200
 
-// abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it.
+// abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it. What
+// is shown ends by what came and not by what is left of it, so that secrets are looked for as far as one can reach.
 func (s secrets) abridged(came string) string {
-	whole := len(came) <= mostSearched
-	if !whole {
-		came = came[:mostSearched]
+	end, left := 0, mostShown
+	for ; end < len(came) && left > 0; left-- {
+		_, size := utf8.DecodeRuneInString(came[end:])
+		end += size
 	}
-	shown := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
+	var text strings.Builder
+	shown := 0
+	if s.forms != nil {
+		for _, at := range s.forms.FindAllStringIndex(came[:min(len(came), end+s.reach)], -1) {
+			if at[0] >= end {
+				break
+			}
+			text.WriteString(came[shown:at[0]] + hidden)
+			shown = at[1]
 		}
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s.hide(came)))
+	}
+	if shown < end {
+		text.WriteString(came[shown:end])
+		shown = end
+	}
+	if shown < len(came) {
+		text.WriteString("…")
+	}
+	return strings.Map(inOneLine, text.String())
+}
+
+// inOneLine keeps what a server sent from writing lines and control characters on a terminal.
+func inOneLine(r rune) rune {
 	switch {
-	case len(shown) > mostShown: // cut after the secrets are out: a part of one would not be found
-		return string(shown[:mostShown]) + "…"
-	case !whole: // almost all of it was secrets, and the last may be cut
-		return hidden + "…"
+	case unicode.IsSpace(r):
+		return ' '
+	case !unicode.IsPrint(r):
+		return unicode.ReplacementChar
 	}
-	return string(shown)
+	return r
 }

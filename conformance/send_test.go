@@ -55,7 +55,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	network := newTransport(time.Minute)
 	defer network.CloseIdleConnections()
 	to := &sender{e.target.BaseURL, e.target.APIKey, network, time.Minute}
-	r := send(context.Background(), e.plan, to, nil)
+	r := send(context.Background(), e.plan, to, secrets{})
 	assert.EqualValues(t, len(r.sent), seen.Load())
 	for _, x := range r.sent {
 		assert.NoError(t, x.failed)
