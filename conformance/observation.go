@@ -303,7 +303,8 @@ func (r *record) countBlanks() *string {
 
 func (r *record) searchByWords() *string {
 	found, ok := r.valueOf(askWords).([]any)
-	if !ok {
+	finds := slices.Contains(rucs(found), r.named[askLookup].ruc())
+	if !ok || !finds && len(found) >= mostResults {
 		return nil
 	}
 	return truth(slices.Contains(rucs(found), r.named[askLookup].ruc()))

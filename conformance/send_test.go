@@ -90,6 +90,19 @@ func TestWhatARequestCarries(t *testing.T) {
 	assert.Contains(t, carried, "GET /api/contribuyentes/search?razonSocial=%C3%91%C3%81 ["+theKey+"][][fiscope-conformance] 0 ")
 }
 
+// Lookups stand around all other operations, which are not blamed for what lookups cost.
+func TestALookupThatCostsMoreIsNoOtherThatDoes(t *testing.T) {
+	for name, breaks := range map[string]func(http.Handler) http.Handler{
+		"two":  times(lookup, func(*reply) int { return 2 }),
+		"none": free(lookup),
+	} {
+		results, _ := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+		failed := failing(results)
+		assert.Contains(t, failed, "8/a lookup consumes 1 query", name)
+		assert.Len(t, failed, 1, name)
+	}
+}
+
 // Where a request between two lookups fails, nothing is said of what the others have cost.
 func TestAfterAFailedRequestNothingIsSaidOfCosts(t *testing.T) {
 	breaks := answering(search, withQuery("razonSocial", noSuchName), failWith(503, "X"))

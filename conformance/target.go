@@ -105,7 +105,7 @@ type patience struct{ request, all time.Duration }
 // (docs/contrato.md, 4.3).
 func (t Target) patience() patience {
 	base, _ := url.Parse(t.BaseURL)
-	if ip := net.ParseIP(base.Hostname()); base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+	if ip := net.ParseIP(base.Hostname()); strings.EqualFold(base.Hostname(), "localhost") || ip.IsLoopback() || ip.IsUnspecified() {
 		return patience{1500 * time.Millisecond, 3500 * time.Millisecond}
 	}
 	return patience{30 * time.Second, 5 * time.Minute}
