@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -584,6 +585,13 @@ func mutants() (all []mutant) {
 	}
 	add("8/a lookup consumes 1 query", "two", times(lookup, two))
 	add("8/a lookup consumes 1 query", "none", answering(lookup, answered200, header(http.CanonicalHeaderKey(headerRemaining), "900")))
+	day := 0
+	add("8/a rate consumes 1 query", "two, and each lookup has another reset", func(next http.Handler) http.Handler {
+		return answering(lookup, answered200, func(a *reply) {
+			day++
+			a.header[http.CanonicalHeaderKey(headerReset)] = []string{time.Date(2031, 1, day, 5, 0, 0, 0, time.UTC).Format(time.RFC3339)}
+		})(times(rate, two)(next))
+	})
 	lookups := 0
 	add("8/a lookup consumes 1 query", "two from the fifth on", answering(lookup, answered200, func(a *reply) {
 		if lookups++; lookups >= 5 {

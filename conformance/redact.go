@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 	"unicode"
@@ -33,9 +35,9 @@ func newSecrets(texts ...string) (s secrets) {
 		case text == "":
 			continue
 		case utf8.RuneCountInString(text) < shortest:
-			forms = append(forms, `(?is:.*`+escapedForms(text)+`.*)`)
+			forms = append(forms, `(?is:.*`+spelt(text)+`.*)`)
 		default:
-			forms = append(forms, `(?i:`+escapedForms(text)+`|`+hexForms(text)+`|`+base64Forms(text)+`)`)
+			forms = append(forms, `(?i:`+spelt(text)+`|`+hexForms(text)+`|`+base64Forms(text)+`)`)
 		}
 		s.reach = max(s.reach, mostOfAByte*len(text))
 	}
@@ -45,36 +47,19 @@ func newSecrets(texts ...string) (s secrets) {
 	return s
 }
 
-// entities are the names that HTML has for characters which it escapes.
-var entities = map[rune]string{'&': "amp", '<': "lt", '>': "gt", '"': "quot", '\'': "apos"}
-
-// apart is what may stand between the characters of a secret that is spelt out: ["c","l","a"] or c-l-a.
+// apart is what may stand between the characters of a secret that is spelt out, ["c","l","a"] or c-l-a, and before
+// one that JSON or Go quotes.
 const apart = `[^\pL\pN]*`
 
-// escapedForms is a pattern of a text in which each character stands as itself or as the escape of it that a URL,
-// JSON, Go or HTML has, and escaped again: %2541 is an A too.
-func escapedForms(text string) string {
+// spelt is a pattern of a text as it is, or spelt out. A blank may be a plus sign, as in a query.
+func spelt(text string) string {
 	var characters []string
 	for _, r := range text {
-		forms := []string{
-			`\\*` + regexp.QuoteMeta(string(r)),
-			fmt.Sprintf(`\\+u(?:00)?%04x`, r), fmt.Sprintf(`\\+u\{0*%x\}`, r), fmt.Sprintf(`\\+x%02x`, r),
-			fmt.Sprintf(`&(?:amp;)*#0*%d;?`, r), fmt.Sprintf(`&(?:amp;)*#x0*%x;?`, r),
+		if r == ' ' {
+			characters = append(characters, `[ +]`)
+		} else {
+			characters = append(characters, regexp.QuoteMeta(string(r)))
 		}
-		encoded := ""
-		for _, b := range []byte(string(r)) {
-			encoded += fmt.Sprintf(`%%(?:25)*%02x`, b)
-		}
-		if forms = append(forms, encoded); r == ' ' {
-			forms = append(forms, `\+`, `%(?:25)*2b`)
-		}
-		if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
-			forms = append(forms, fmt.Sprintf(`\\+u%04x\\+u%04x`, high, low), fmt.Sprintf(`\\+u%08x`, r))
-		}
-		if name := entities[r]; name != "" {
-			forms = append(forms, `&(?:amp;)*`+name+`;?`)
-		}
-		characters = append(characters, "(?:"+strings.Join(forms, "|")+")")
 	}
 	return strings.Join(characters, apart)
 }
@@ -100,10 +85,49 @@ func base64Forms(text string) string {
 	return strings.Join(forms, "|")
 }
 
-// hide takes the secrets out of a text.
-func (s secrets) hide(text string) string {
+// escapes are those of URLs, JSON and Go.
+var escapes = regexp.MustCompile(`(?i)(?:%[0-9a-f]{2})+|(?:\\+x[0-9a-f]{2})+|(?:\\+u[0-9a-f]{4})+`)
+
+// decoded is a text without one layer of escapes, of HTML too. It is no longer than the text.
+func decoded(text string) string {
+	return escapes.ReplaceAllStringFunc(html.UnescapeString(text), func(escape string) string {
+		digits, _ := hex.DecodeString(strings.NewReplacer(`%`, "", `\`, "", "x", "", "X", "", "u", "", "U", "").Replace(escape))
+		if !strings.ContainsAny(escape, "uU") {
+			return string(digits)
+		}
+		var units []uint16
+		for i := 0; i+1 < len(digits); i += 2 {
+			units = append(units, uint16(digits[i])<<8|uint16(digits[i+1]))
+		}
+		return string(utf16.Decode(units))
+	})
+}
+
+// escaped reports whether a secret stands in a text behind escapes, of however many layers.
+func (s secrets) escaped(text string) bool {
 	if s.forms == nil {
+		return false
+	}
+	text = s.forms.ReplaceAllLiteralString(text, hidden)
+	for {
+		plain := decoded(text)
+		if plain == text {
+			return false
+		}
+		if s.forms.MatchString(plain) {
+			return true
+		}
+		text = plain
+	}
+}
+
+// hide takes the secrets out of a text; where one is escaped, nothing is left of it.
+func (s secrets) hide(text string) string {
+	switch {
+	case s.forms == nil:
 		return text
+	case s.escaped(text):
+		return hidden
 	}
 	return s.forms.ReplaceAllLiteralString(text, hidden)
 }
@@ -119,10 +143,14 @@ func (s secrets) abridged(came string) string {
 		_, size := utf8.DecodeRuneInString(came[end:])
 		end += size
 	}
+	searched := came[:min(len(came), end+s.reach)]
+	if s.escaped(searched) {
+		return hidden
+	}
 	var text strings.Builder
 	shown := 0
 	if s.forms != nil {
-		for _, at := range s.forms.FindAllStringIndex(came[:min(len(came), end+s.reach)], -1) {
+		for _, at := range s.forms.FindAllStringIndex(searched, -1) {
 			if at[0] >= end {
 				break
 			}

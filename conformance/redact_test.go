@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -30,33 +31,36 @@ func formsOf(secret string) map[string]string {
 		"hexadecimal":  hex.EncodeToString([]byte(secret)), "in octets": fmt.Sprintf("% X", secret), "as bytes of Go": fmt.Sprintf("%#v", []byte(secret)),
 		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "base64 of URLs": base64.RawURLEncoding.EncodeToString([]byte(secret)),
 		"base64, one byte on": base64.StdEncoding.EncodeToString([]byte("a" + secret + ":")), "base64, two on": base64.StdEncoding.EncodeToString([]byte("ab" + secret + "cd")),
-		"spelt with blanks": strings.Join(strings.Split(secret, ""), " "), "spelt in two lines": secret[:len(secret)/2] + "\n" + secret[len(secret)/2:],
+		"spelt with blanks": strings.Join(strings.Split(secret, ""), " "), "spelt in lines": strings.Join(strings.Split(secret, ""), "\n"),
 		"a list of letters": strings.Join(strings.Split(secret, ""), `","`),
 	}
-	for name, form := range map[string]string{"URL, all": "%%%02x", "JSON, all": `\u%04x`, "HTML, all": "&#%d;", "HTML, hex": "&#x%X;"} {
-		text := ""
-		for _, r := range secret {
-			if strings.HasPrefix(form, "%") {
-				for _, b := range []byte(string(r)) {
-					text += fmt.Sprintf(form, b)
-				}
-			} else {
-				text += fmt.Sprintf(form, r)
-			}
+	for name, form := range map[string]string{"URL, all": "%%%02x", "Go, all": `\x%02x`} {
+		for _, b := range []byte(secret) {
+			forms[name] += fmt.Sprintf(form, b)
 		}
-		forms[name] = text
 	}
+	for _, unit := range utf16.Encode([]rune(secret)) {
+		forms["JSON, all"] += fmt.Sprintf(`\u%04x`, unit)
+	}
+	for name, form := range map[string]string{"HTML, all": "&#%d;", "HTML, hex": "&#x%X;"} {
+		for _, r := range secret {
+			forms[name] += fmt.Sprintf(form, r)
+		}
+	}
+	forms["JSON of HTML"] = strings.Trim(string(must(json.Marshal(html.EscapeString(secret)))), `"`)
+	forms["URL of HTML, all"] = url.QueryEscape(forms["HTML, all"])
+	forms["HTML of JSON, all"] = html.EscapeString(strings.ReplaceAll(forms["JSON, all"], `\`, "&#92;"))
 	return forms
 }
 
 func must[T any](value T, _ error) T { return value }
 
 func TestSecretsAreHiddenInEveryForm(t *testing.T) {
-	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú🔑"} {
+	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú€uro"} {
 		for name, form := range formsOf(secret) {
 			t.Run(secret+" "+name, func(t *testing.T) {
 				shown := newSecrets(secret).hide("antes " + form + " después")
-				assert.Regexp(t, `^antes .{0,9}\*\*\*.{0,6} después$`, shown)
+				assert.Regexp(t, `^(antes .{0,9}\*\*\*.{0,6} después|\*\*\*)$`, shown)
 			})
 		}
 	}
@@ -88,7 +92,7 @@ func TestAbridgedShowsNoPartOfASecret(t *testing.T) {
 			for _, n := range []int{0, 101, mostShown - 1} {
 				for _, times := range []int{1, 100} {
 					shown := s.abridged(strings.Repeat(".", n) + strings.Repeat(form, times))
-					assert.Regexp(t, `^\.*(\*\*\*\w?=*)*…?$`, shown, "%s of %d characters, after %d", name, len(secret), n)
+					assert.Regexp(t, `^\.*(%?\*\*\*\w?=*)*%?…?$`, shown, "%s of %d characters, after %d", name, len(secret), n)
 				}
 			}
 		}
@@ -102,8 +106,9 @@ func TestAServerThatRepeatsSecrets(t *testing.T) {
 			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				sent, _ := io.ReadAll(r.Body)
 				clave := ""
-				if strings.Contains(string(sent), "claveSol") {
-					clave = formsOf(theClave)[name]
+				if fields := (fieldsOfBody{}); json.Unmarshal(sent, &fields) == nil && fields["claveSol"] != nil {
+					_ = json.Unmarshal(fields["claveSol"], &clave)
+					clave = formsOf(clave)[name]
 				}
 				key := formsOf(r.Header.Get("X-API-KEY"))[name]
 				text, _ := json.Marshal(key + " " + clave)
@@ -119,7 +124,7 @@ func TestAServerThatRepeatsSecrets(t *testing.T) {
 				texts += r.subtest() + strings.Join(r.failures, "\n") + r.skipped
 			}
 			assert.True(t, strings.Contains(texts, hidden))
-			for _, secret := range []string{theKey, theClave} {
+			for _, secret := range []string{theKey, theClave, fullTarget("").wrongClave().clave} {
 				for form, text := range formsOf(secret) {
 					assert.False(t, strings.Contains(texts, text), "%s: %s", form, text)
 				}

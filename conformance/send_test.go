@@ -66,6 +66,10 @@ func TestWhatIsReadIsBounded(t *testing.T) {
 	f := listen(t, func(*foreign, *http.Request) string { return endless })
 	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{2 * time.Second, 2 * time.Second} })
 	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "the body has more than 131072 bytes")
+
+	f = listen(t, func(*foreign, *http.Request) string { return raw(200, "{}", "X-Long: "+strings.Repeat("x", 1<<17)) })
+	results, _ = examineAt(t, f)
+	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "headers exceeded 65536 bytes")
 }
 
 // A request carries the key as the contract writes its header, and says who asks.

@@ -92,10 +92,14 @@ func (t Target) day() time.Time {
 
 // secrets are what no text may show.
 func (t Target) secrets() []string {
-	if t.CPE == nil {
-		return []string{t.APIKey}
+	texts := []string{t.APIKey}
+	if t.CPE != nil {
+		texts = append(texts, t.CPE.Usuario.Clave)
 	}
-	return []string{t.APIKey, t.CPE.Usuario.Clave}
+	if t.WrongClave { // nobody has it, but it stands where a clave does
+		texts = append(texts, t.wrongClave().clave)
+	}
+	return texts
 }
 
 // patience is how long a target is waited for.
