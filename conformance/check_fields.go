@@ -125,7 +125,7 @@ func (v *verdict) taxpayer(judge func(*exchange, map[string]any)) {
 
 // eachResult judges what the searches returned.
 func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
-	for _, x := range v.of(search, succeeds) {
+	for _, x := range v.succeeding(search) {
 		x, list, ok := v.list(x.name)
 		if !ok {
 			continue
@@ -147,7 +147,7 @@ func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
 // eachReceipt judges what the validations returned.
 func (v *verdict) eachReceipt(judge func(*exchange, map[string]any)) {
 	asked := false
-	for _, x := range v.of(validation, succeeds) {
+	for _, x := range v.succeeding(validation) {
 		asked = true
 		if x, receipt, ok := v.object(x.name); ok {
 			judge(x, receipt)

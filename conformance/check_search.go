@@ -17,7 +17,7 @@ func searchChecks() []check {
 	)
 	return []check{
 		{"4.2", "results are an array", "success is a JSON array of summaries", func(v *verdict) {
-			for _, x := range v.of(search, succeeds) {
+			for _, x := range v.succeeding(search) {
 				v.list(x.name)
 			}
 		}},

@@ -12,7 +12,7 @@ func validationChecks() (all []check) {
 	for _, tipo := range tipos {
 		all = append(all, check{"2.3", "tipoComprobante " + tipo + " is allowed", "tipoComprobante may be 01, 03, 07 or 08", func(v *verdict) {
 			seen := false
-			for _, x := range v.of(validation, succeeds) {
+			for _, x := range v.succeeding(validation) {
 				if x.tipo == tipo {
 					seen = true
 					v.object(x.name)
@@ -75,7 +75,7 @@ func validationChecks() (all []check) {
 // receiptsOf judges the results of the receipts that have a codigo by -cpe.
 func (v *verdict) receiptsOf(codigo string, judge func(*exchange, map[string]any)) {
 	asked := false
-	for _, x := range v.of(validation, succeeds) {
+	for _, x := range v.succeeding(validation) {
 		if x.codigo != codigo {
 			continue
 		}

@@ -98,12 +98,6 @@ func (r *record) answerTo(name string) *exchange {
 	return x
 }
 
-// object is the body, nil where it is no JSON object.
-func (x *exchange) object() map[string]any {
-	object, _ := x.value.(map[string]any)
-	return object
-}
-
 // keyRefusal is how a lookup's key was refused. The mock refuses with an error and nothing else.
 func (r *record) keyRefusal(ask string) *string {
 	x := r.answerTo(ask + string(lookup))

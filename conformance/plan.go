@@ -150,7 +150,7 @@ func (p *planner) refusals() {
 		p.add(question{name: askWrongClave, never: because("a wrong clave may be counted: ask for it with -wrong-clave")})
 		return
 	}
-	p.ask(askWrongClave, refused, validationOf(t.wrongClave(), ""))
+	p.add(question{name: askWrongClave, ends: refused, request: validationOf(t.wrongClave(), ""), wrong: true})
 	p.between(askBetween + "a wrong clave and the rest")
 }
 

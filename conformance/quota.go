@@ -29,7 +29,7 @@ func (r *record) lookups() (some []*exchange) {
 // count reads a number of queries.
 func count(text string) (int64, bool) {
 	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
-	return int64(n), err == nil               //nolint:gosec // of 63 bits
+	return int64(n), err == nil
 }
 
 // formOfReset are the forms of ISO 8601 with a calendar date and a time, extended and basic.

@@ -27,6 +27,7 @@ type question struct {
 	from    func(*record) (request, *reason)
 	never   *reason // it is not sent to this target
 	again   bool    // it is sent also when the same was sent before
+	wrong   bool    // its clave is to be refused
 
 	tipo, codigo string // of a receipt: its type, and what is to come
 }
@@ -50,6 +51,12 @@ type exchange struct {
 // succeeded reports whether it was answered with 2xx.
 func (x *exchange) succeeded() bool {
 	return x.unsent == nil && x.failed == nil && x.answer.status >= 200 && x.answer.status <= 299
+}
+
+// object is the body, nil where it is no JSON object.
+func (x *exchange) object() map[string]any {
+	object, _ := x.value.(map[string]any)
+	return object
 }
 
 // ruc is the one that was looked up.
@@ -94,7 +101,7 @@ const claveRefused = "the clave of -cpe was refused: it is not sent again, since
 // refusesClave reports whether the clave of -cpe is wrong, as far as an answer says. It may also be the key that is
 // refused, which is no reason to go on either.
 func (x *exchange) refusesClave() bool {
-	if !x.request.clave || x.request.key != ownKey || x.name == askWrongClave {
+	if !x.request.clave || x.request.key != ownKey || x.wrong {
 		return false
 	}
 	status := x.answer.status
@@ -161,10 +168,10 @@ func (r *record) valueOf(name string) any {
 	return x.value
 }
 
-// of are the exchanges of an operation and an outcome.
-func (r *record) of(op operation, ends outcome) (some []*exchange) {
+// succeeding are the exchanges of an operation that must succeed.
+func (r *record) succeeding(op operation) (some []*exchange) {
 	for _, x := range r.exchanges {
-		if x.request.op == op && x.ends == ends {
+		if x.request.op == op && x.ends == succeeds {
 			some = append(some, x)
 		}
 	}

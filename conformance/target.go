@@ -90,18 +90,6 @@ func (t Target) day() time.Time {
 	return day
 }
 
-// secrets are what no text may show.
-func (t Target) secrets() []string {
-	texts := []string{t.APIKey}
-	if t.CPE != nil {
-		texts = append(texts, t.CPE.Usuario.Clave)
-	}
-	if t.WrongClave { // nobody has it, but it stands where a clave does
-		texts = append(texts, t.wrongClave().clave)
-	}
-	return texts
-}
-
 // patience is how long a target is waited for.
 type patience struct{ request, all time.Duration }
 
