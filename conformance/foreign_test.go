@@ -146,7 +146,7 @@ func foreignSearch(text, limit string, limited bool) string {
 	}
 	var found []string
 	for i := range 30 {
-		name, ruc := fmt.Sprintf("EMPRESA NUMERO %d S.A.", i), fmt.Sprint(20600000018+i)
+		name, ruc := fmt.Sprintf("EMPRESA NUMERO %d S.A.", i), fmt.Sprint(20600000018+int64(i))
 		if i == 29 {
 			name, ruc = "Ministerio de la Ñandú Común S.A.", "20131312955"
 		}
@@ -505,7 +505,7 @@ func TestANameThatManyHave(t *testing.T) {
 		}
 		var all []string
 		for i := range 50 {
-			all = append(all, fmt.Sprintf(`{"ruc":"%d","razonSocial":"EMPRESA NUMERO %d S.A.","estado":"ACTIVO","condicion":"HABIDO"}`, 20600000018+i, i))
+			all = append(all, fmt.Sprintf(`{"ruc":"%d","razonSocial":"EMPRESA NUMERO %d S.A.","estado":"ACTIVO","condicion":"HABIDO"}`, 20600000018+int64(i), i))
 		}
 		return raw(200, "["+strings.Join(all, ",")+"]")
 	}
