@@ -49,7 +49,7 @@ func newSecrets(texts ...string) (s secrets) {
 
 // apart is what may stand between the characters of a secret that is spelt out, ["c","l","a"] or c-l-a, and before
 // one that JSON or Go quotes.
-const apart = `[^\pL\pN]*`
+const apart = `[^0-9A-Za-z]*`
 
 // spelt is a pattern of a text as it is, or spelt out. A blank may be a plus sign, as in a query.
 func spelt(text string) string {
