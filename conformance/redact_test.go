@@ -56,7 +56,7 @@ func formsOf(secret string) map[string]string {
 func must[T any](value T, _ error) T { return value }
 
 func TestSecretsAreHiddenInEveryForm(t *testing.T) {
-	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú€uro"} {
+	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú€uro", "~~?>>>abc"} {
 		for name, form := range formsOf(secret) {
 			t.Run(secret+" "+name, func(t *testing.T) {
 				shown := newSecrets(secret).hide("antes " + form + " después")
