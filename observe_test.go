@@ -412,8 +412,9 @@ func TestAnObserverHasTheContextOfTheCall(t *testing.T) {
 					fiscope.WithContextObserver(func(ctx context.Context, e fiscope.Event) {
 						mu.Lock()
 						defer mu.Unlock()
-						op := ctx.Value(keyOfSpan{}).(*span).op
-						seen = append(seen, fmt.Sprintf("%v %s %d %s", ctx.Value(keyOfCaller{}), op, e.Attempt, e.Avoided))
+						if within, ok := ctx.Value(keyOfSpan{}).(*span); assert.True(t, ok) {
+							seen = append(seen, fmt.Sprintf("%v %s %d %s", ctx.Value(keyOfCaller{}), within.op, e.Attempt, e.Avoided))
+						}
 					}))...)
 				var wg sync.WaitGroup
 				for caller := range 2 {

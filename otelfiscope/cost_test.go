@@ -67,9 +67,9 @@ func TestWhatTelemetryAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkConsultar compares a lookup without telemetry with the same lookup, told to nobody, measured, and traced
+// BenchmarkTelemetry compares a lookup without telemetry with the same lookup, told to nobody, measured, and traced
 // too: the least of many rounds of each, in turn.
-func BenchmarkConsultar(b *testing.B) {
+func BenchmarkTelemetry(b *testing.B) {
 	const calls = 100
 	names, clients := costs(b)
 	least := make([]float64, len(clients))

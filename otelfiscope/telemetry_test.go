@@ -36,9 +36,13 @@ func TestTheMetrics(t *testing.T) {
 	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
 	got := map[string]string{}
 	bounds := map[string][]float64{}
-	for _, scope := range r.collect(t).ScopeMetrics {
-		assert.Equal(t, instrumentation.Scope{Name: "github.com/fiscope/fiscope/otelfiscope", SchemaURL: "https://opentelemetry.io/schemas/1.43.0"}, scope.Scope)
-		for _, m := range scope.Metrics {
+	scope := instrumentation.Scope{Name: "github.com/fiscope/fiscope/otelfiscope", SchemaURL: "https://opentelemetry.io/schemas/1.43.0"}
+	for _, s := range r.spans.GetSpans() {
+		assert.Equal(t, scope, s.InstrumentationScope)
+	}
+	for _, of := range r.collect(t).ScopeMetrics {
+		assert.Equal(t, scope, of.Scope)
+		for _, m := range of.Metrics {
 			got[m.Name] = m.Unit + ": " + m.Description
 			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
 				bounds[m.Name] = data.DataPoints[0].Bounds
@@ -174,6 +178,9 @@ func TestAHookOfOnesOwnMayReturnNothing(t *testing.T) {
 			_, err := connect(t, tel, contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(t.Context(), ruc)
 			require.NoError(t, err)
 			assert.Equal(t, 1, called)
+			if name == "recorded" {
+				assert.Contains(t, r.traced()[0], "GET client in Contribuyentes.Consultar", "the context has the span all the same")
+			}
 		})
 	}
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -77,6 +79,9 @@ var (
 
 // The table of docs/observability.md has what Prometheus reads, neither more nor less: names, types and labels.
 func TestTheDocumentHasWhatPrometheusReads(t *testing.T) {
+	if _, err := os.Stat(filepath.Join("..", "..", "go.work")); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this example was copied out of fiscope: the document is not here")
+	}
 	texto := leida(t)
 	sinNadaAjeno(t, texto)
 	leidas := map[string]string{}
