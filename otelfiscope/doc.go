@@ -54,7 +54,7 @@
 // Names, units, kinds and buckets are those of OpenTelemetry's conventions for HTTP clients. These ask for url.full,
 // server.address and server.port too. The first holds the RUC or the name that is searched, and is never shown; a
 // template of it says no more than the operation. The others are a part of it that may name a tenant: give them with
-// [WithAttributes] if yours may be seen.
+// [WithAttributes] if yours may be seen. And error.type is the class of an error: the status stands beside it.
 //
 // The service is somebody else's: it is sent neither trace ids nor baggage, whichever propagator is set.
 package otelfiscope

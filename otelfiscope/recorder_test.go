@@ -29,11 +29,12 @@ type recorder struct {
 	meters  *metric.MeterProvider
 }
 
-func newRecorder(t testing.TB) *recorder {
+// newRecorder returns one whose metrics are set by opts besides.
+func newRecorder(t testing.TB, opts ...metric.Option) *recorder {
 	t.Helper()
 	r := &recorder{start: time.Now(), spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
 	r.tracers = trace.NewTracerProvider(trace.WithSyncer(r.spans))
-	r.meters = metric.NewMeterProvider(metric.WithReader(r.reader))
+	r.meters = metric.NewMeterProvider(append(opts, metric.WithReader(r.reader))...)
 	t.Cleanup(func() {
 		assert.NoError(t, r.tracers.Shutdown(context.Background()))
 		assert.NoError(t, r.meters.Shutdown(context.Background()))

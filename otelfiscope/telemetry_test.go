@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,9 @@ import (
 	mnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	tnoop "go.opentelemetry.io/otel/trace/noop"
 
@@ -220,6 +223,54 @@ func TestNothingIsSentToTheService(t *testing.T) {
 	require.Len(t, sent, 2)
 	assert.Contains(t, sent[0], "POST /consultas/api/cpe/validar HTTP/1.1")
 	assert.Equal(t, sent[1], sent[0])
+}
+
+// Spans and metrics do without each other: a trace that is not sampled is measured all the same.
+func TestSpansAndMetricsDoWithoutEachOther(t *testing.T) {
+	unsampled := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
+	onlyActive := sdkmetric.NewView(sdkmetric.Instrument{Name: "*duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
+	const three = "fiscope.active_operations fiscope.operation.duration http.client.request.duration"
+	for name, test := range map[string]struct {
+		r       *recorder
+		opts    []otelfiscope.Option
+		spans   int
+		metrics string
+	}{
+		"both":               {newRecorder(t), nil, 2, three},
+		"spans alone":        {newRecorder(t), []otelfiscope.Option{otelfiscope.WithMeterProvider(mnoop.NewMeterProvider())}, 2, ""},
+		"metrics alone":      {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(tnoop.NewTracerProvider())}, 0, three},
+		"a trace not taken":  {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, three},
+		"a metric of a view": {newRecorder(t, sdkmetric.WithView(onlyActive)), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, "fiscope.active_operations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := connect(t, test.r.telemetry(t, test.opts...), contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(t.Context(), ruc)
+			require.NoError(t, err)
+			assert.Len(t, test.r.traced(), test.spans)
+			var names []string
+			for _, s := range test.r.measured(t) {
+				names = append(names, s.name)
+			}
+			assert.Equal(t, test.metrics, strings.Join(names, " "))
+		})
+	}
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	const calls = 200
+	r := newRecorder(t)
+	client := connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json"))
+	var all sync.WaitGroup
+	for range calls {
+		all.Go(func() { consult(t.Context(), client) })
+	}
+	all.Wait()
+	assert.Len(t, r.traced(), 2*calls)
+	for _, s := range r.measured(t) {
+		if s.kind == "histogram" {
+			assert.EqualValues(t, calls, s.value, s.name)
+		}
+	}
+	_ = lines(t, r.measured(t)) // nothing is under way
 }
 
 // An exemplar leads from a metric to the span in which it was measured.
