@@ -8,7 +8,7 @@
 //	_, err = telemetry.ObserveQuota(client)
 //
 // Spans and metrics go to other people, and are kept for other times, than the data. So none holds a RUC, a name, a
-// user, a clave, a key, a text of an error or a URL: every attribute is a number, or one of a few words that this
+// user, a clave, a key, a text of an error, a host or a URL: every attribute is a number, or one of a few words that this
 // package and [fiscope.ErrorClass] know.
 //
 // # Spans
@@ -56,5 +56,6 @@
 // template of it says no more than the operation. The others are a part of it that may name a tenant: give them with
 // [WithAttributes] if yours may be seen. And error.type is the class of an error: the status stands beside it.
 //
-// The service is somebody else's: it is sent neither trace ids nor baggage, whichever propagator is set.
+// The service is somebody else's: nothing here sends it trace ids or baggage, whichever propagator is set. Package
+// otelhttp around your transport would, and shows url.full: an attempt has its span without it.
 package otelfiscope

@@ -68,9 +68,6 @@ func (o *operation) end(resp fiscope.Response, err error) {
 		o.span.SetStatus(codes.Error, "")
 	}
 	o.metrics.duration.Record(o.ctx, time.Since(o.start).Seconds(), metric.WithAttributes(attributes...))
-	if !o.span.IsRecording() {
-		return
-	}
 	o.span.SetAttributes(append(attributes, attemptsKey.Int(resp.Attempts))...)
 	if n := len(resp.Warnings); n > 0 {
 		o.span.SetAttributes(warningsKey.Int(n))
