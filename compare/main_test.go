@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -36,8 +37,10 @@ func comparison(t *testing.T) string {
 
 // A run gives each contender a cell in each row, and the document has the same rows and columns.
 func TestTheTableIsWholeAndThatOfTheDocument(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it takes a second or two
+	defer cancel()
 	var out bytes.Buffer
-	require.NoError(t, compare(t.Context(), &out, small, true))
+	require.NoError(t, compare(ctx, &out, small, true))
 	_, table, found := strings.Cut(out.String(), "\n\n")
 	require.True(t, found)
 	documented := namesOf(comparison(t))
