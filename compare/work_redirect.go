@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/fiscope/fiscope/compare/peers"
 )
 
 // compareRedirects sends each contender to another host, which looks for the key and the clave.
@@ -23,32 +25,29 @@ func compareRedirects(ctx context.Context, _ size) ([]row, error) {
 type redirected struct{ keys, claves int }
 
 func measureRedirects(ctx context.Context, c contender) (redirected, error) {
+	lookup := func(client peers.Client) { _, _ = client.Lookup(ctx, c.api.id) } // an error is as good as an answer here
+	post := func(client peers.Client) { _ = client.Send(ctx, clave) }
 	var seen redirected
-	for _, post := range []bool{false, true} {
-		for _, status := range []int{301, 302, 307, 308} {
-			if post && status < 307 {
-				continue // net/http makes a GET of it
-			}
-			there := &otherHost{status: status, found: c.api.found}
-			if post {
-				there.found = c.api.sent
-			}
-			client, err := c.open(service(there.answer), briefly)
-			if err != nil {
-				return seen, err
-			}
-			if post {
-				_ = client.Send(ctx, clave) // an error is as good as an answer here
-			} else {
-				_, _ = client.Lookup(ctx, c.api.id)
-			}
-			client.Close()
-			if there.key {
-				seen.keys++
-			}
-			if there.clave {
-				seen.claves++
-			}
+	for _, redirect := range []struct {
+		status int
+		found  string
+		call   func(peers.Client)
+	}{
+		{301, c.api.found, lookup}, {302, c.api.found, lookup}, {307, c.api.found, lookup}, {308, c.api.found, lookup},
+		{307, c.api.sent, post}, {308, c.api.sent, post}, // of the others net/http makes a GET
+	} {
+		there := &otherHost{status: redirect.status, found: redirect.found}
+		client, err := c.open(service(there.answer), briefly)
+		if err != nil {
+			return seen, err
+		}
+		redirect.call(client)
+		client.Close()
+		if there.key {
+			seen.keys++
+		}
+		if there.clave {
+			seen.claves++
 		}
 	}
 	return seen, ctx.Err()

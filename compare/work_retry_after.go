@@ -40,7 +40,7 @@ type patience struct {
 	told     bool // its error is the service's, not the context's
 }
 
-// measureRetryAfter makes a lookup with the waits that the libraries have by default.
+// measureRetryAfter makes a lookup with waits as long as programs have them.
 func measureRetryAfter(ctx context.Context, c contender, most time.Duration) (patience, error) {
 	var requests atomic.Int64
 	client, err := c.open(service(func(*http.Request) (answer, error) {
