@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,6 +109,9 @@ func TestATableForATerminal(t *testing.T) {
 	require.NoError(t, table(rows).text(&out))
 	for _, c := range contenders {
 		assert.Equal(t, 2, strings.Count(out.String(), " "+c.name+" ")+strings.Count(out.String(), " "+c.name+"\n"), "%s in the head and in a row:\n%s", c.name, &out)
+	}
+	for line := range strings.Lines(out.String()) {
+		assert.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
 	}
 }
 

@@ -21,15 +21,21 @@ type table []row
 // none stands where a contender has nothing of the kind.
 const none = "—"
 
-// text writes the table for a terminal, under what is compared.
+// text writes the table for a terminal of 80 columns, under what is compared: each work above its cells.
 func (t table) text(out io.Writer) error {
-	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	lines := append(described(), "")
-	for _, cells := range t.lines() {
-		lines = append(lines, strings.Join(cells, "\t"))
+	var cells strings.Builder
+	aligned := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
+	lines := t.lines()
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(aligned, strings.Join(line[1:], "\t")) // a Builder takes everything
 	}
-	_, err := io.WriteString(aligned, strings.Join(lines, "\n")+"\n")
-	return errors.Join(err, aligned.Flush())
+	_ = aligned.Flush()
+	written := append(described(), "")
+	for i, line := range strings.Split(strings.TrimSuffix(cells.String(), "\n"), "\n") {
+		written = append(written, lines[i][0], "  "+line)
+	}
+	_, err := io.WriteString(out, strings.Join(written, "\n")+"\n")
+	return err
 }
 
 // markdown writes the table for docs/comparison.md.
