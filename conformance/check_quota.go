@@ -76,7 +76,7 @@ func (v *verdict) costs(op operation, question string) {
 	if op != lookup {
 		ofLookup = v.costOfLookup()
 	}
-	judged, open := false, "no two lookups around it have told "+headerRemaining
+	judged, why := false, "no two lookups around it have told "+headerRemaining
 	for _, s := range v.stretches() {
 		its := op == lookup && len(s.between) == 0
 		for _, x := range s.between {
@@ -85,8 +85,8 @@ func (v *verdict) costs(op operation, question string) {
 		if !its {
 			continue
 		}
-		if why := s.open(); why != "" {
-			open = why
+		if open := s.open(); open != "" {
+			why = open
 			continue
 		}
 		judged = true
@@ -96,6 +96,6 @@ func (v *verdict) costs(op operation, question string) {
 		}
 	}
 	if !judged {
-		v.skip("%s", open)
+		v.skip("%s", why)
 	}
 }
