@@ -160,6 +160,19 @@ func TestReceiptsAreJudgedByThemselves(t *testing.T) {
 	}
 }
 
+// A failure has the sentence with its section, what was sent and what came.
+func TestAFailureSaysWhatCame(t *testing.T) {
+	breaks := answering(validation, ofCodigo("2"), setMember("codigo", "2"))
+	results, _ := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+	said := failing(results)["2.4/codigo"][0]
+	assert.Contains(t, said, "docs/contrato.md, 2.4: codigo is a text\nsent:  POST /api/cpe/validar {")
+	assert.Contains(t, said, "\ncame:  200 application/json {\"codigo\":2,")
+	assert.Contains(t, said, "\nwrong: codigo is a number, 2: want a text")
+
+	results, _ = examine(t, answering(lookup, answered404, failWith(422, "X"))(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.Regexp(t, `wrong: the status is 422: want 404$`, failing(results)["4.1/a RUC that nobody has is a 404 NOT_FOUND"][0], "no hint")
+}
+
 // What may be the target's data and no mistake is said.
 func TestHintsOfTheData(t *testing.T) {
 	target := fullTarget("http://mock.invalid")
