@@ -122,6 +122,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody, c.clock); err != nil {
 			return nil, err
 		}
+		s.observer.cache = a.cache
 	}
 	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: s.lostCall}
 	return a, nil

@@ -203,7 +203,9 @@ type observer struct {
 
 	// Each call counts in one of these alone: the fewer counters it touches, the less do calls on many cores
 	// wait for each other.
-	notAvoided, invalid, quota, sol, unpublished, outOfTime, cached, coalesced atomic.Int64
+	notAvoided, invalid, quota, sol, unpublished, outOfTime, coalesced atomic.Int64
+
+	cache *cache // counts the calls that it answered
 }
 
 // watching reports whether anybody is told of events.
@@ -252,8 +254,7 @@ func (o *observer) count(avoided Avoided) {
 		o.unpublished.Add(1)
 	case AvoidedOutOfTime:
 		o.outOfTime.Add(1)
-	case AvoidedCached:
-		o.cached.Add(1)
+	case AvoidedCached: // the cache counts it
 	case AvoidedCoalesced:
 		o.coalesced.Add(1)
 	}
@@ -281,7 +282,7 @@ func (o *observer) stats() Stats {
 			AvoidedSOL:         o.sol.Load(),
 			AvoidedUnpublished: o.unpublished.Load(),
 			AvoidedOutOfTime:   o.outOfTime.Load(),
-			AvoidedCached:      o.cached.Load(),
+			AvoidedCached:      o.cache.answered(),
 			AvoidedCoalesced:   o.coalesced.Load(),
 		},
 	}

@@ -1,9 +1,6 @@
 package fiscope
 
-import (
-	varint "encoding/binary"
-	"time"
-)
+import varint "encoding/binary"
 
 // packing is a value in little memory: its numbers and texts, one after the other.
 type packing []byte
@@ -73,5 +70,5 @@ func (u *unpacking) flag() bool {
 }
 
 func (u *unpacking) fecha() Fecha {
-	return Fecha{year: int(u.number()), month: time.Month(u.number()), day: int(u.number())}
+	return Fecha{year: int32(u.number()), month: int16(u.number()), day: int16(u.number())}
 }

@@ -27,10 +27,11 @@ func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope
 		}
 		found = make([]fiscope.Contribuyente, len(s.ranks))
 		for i, rank := range s.ranks {
-			var folded []byte
-			if found[i], folded = x.contribuyente(x.rowAt.at(int(rank))); !bytes.Contains(folded, s.text) {
+			at, folded := x.rowAt.at(int(rank)), []byte(nil)
+			if found[i], folded = x.contribuyente(at); !bytes.Contains(folded, s.text) {
 				return errDamaged
 			}
+			found[i].RUC = formatRUC(rucOf(x.rows[at:]))
 		}
 		return nil
 	})
