@@ -25,7 +25,9 @@ func TestUserAgentOfAProgram(t *testing.T) {
 	}
 	root, err := os.Getwd()
 	require.NoError(t, err)
-	modules, answer := moduleCache(t), []byte(contract(t, "consultar_200.json"))
+	answer := []byte(contract(t, "consultar_200.json"))
+	// What the SDK needs is there already; a proxy has what is not.
+	modules := goEnv(t, "GOMODCACHE") + "/cache/download," + goEnv(t, "GOPROXY")
 	for name, test := range map[string]struct {
 		require string // what go.mod says of the SDK
 		env     []string
@@ -33,12 +35,12 @@ func TestUserAgentOfAProgram(t *testing.T) {
 	}{
 		"a version": {
 			"require github.com/fiscope/fiscope v0.1.7\n",
-			[]string{"GOPROXY=file://" + published(t, root, "v0.1.7") + ",file://" + modules + "/cache/download", "GOMODCACHE=" + t.TempDir()},
+			[]string{"GOPROXY=file://" + published(t, root, "v0.1.7") + ",file://" + modules, "GOMODCACHE=" + t.TempDir()},
 			"fiscope-go/0.1.7",
 		},
 		"a folder": {
 			"require github.com/fiscope/fiscope v0.1.7\nreplace github.com/fiscope/fiscope => " + root + "\n",
-			[]string{"GOPROXY=file://" + modules + "/cache/download"},
+			[]string{"GOPROXY=file://" + modules},
 			"fiscope-go/devel",
 		},
 	} {
@@ -88,10 +90,9 @@ func main() {
 }
 `
 
-// moduleCache is where the Go command keeps the modules that this one needs.
-func moduleCache(t *testing.T) string {
+func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out))
 }
