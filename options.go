@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -53,7 +54,7 @@ type timeouts struct{ get, cpe time.Duration }
 func defaultConfig() config {
 	return config{
 		timeouts:  timeouts{get: 10 * time.Second, cpe: 30 * time.Second},
-		userAgent: defaultUserAgent(build.Read()),
+		userAgent: defaultUserAgent(),
 		maxBody:   1 << 20,
 		retry:     DefaultRetryPolicy(),
 		solMemory: 24 * time.Hour,
@@ -84,9 +85,9 @@ func WithHTTPClient(hc *http.Client) Option {
 
 // defaultUserAgent names the SDK and its version. There are no parentheses in the version of a product (RFC 9110,
 // 10.1.5): what was built of no version is "devel".
-func defaultUserAgent(b build.Info) string {
-	return "fiscope-go/" + strings.TrimPrefix(strings.Trim(b.Version, "()"), "v")
-}
+var defaultUserAgent = sync.OnceValue(func() string {
+	return "fiscope-go/" + strings.TrimPrefix(strings.Trim(build.Read().Version, "()"), "v")
+})
 
 // WithUserAgent sends ua as the User-Agent instead of "fiscope-go/VERSION", where VERSION is that of this module
 // in the program's build information (runtime/debug): "0.1.0", or "devel" where go.mod or go.work names a

@@ -58,56 +58,62 @@ var packages = map[string]string{
 
 func TestSnippetsCompile(t *testing.T) {
 	files := repository(t)
+	dir, goWork := workspace(t)
 	for _, readme := range readmes {
-		t.Run(readme, func(t *testing.T) {
-			dir, goWork := workspace(t)
-			snippets := blocksOf(files[readme], "go")
-			require.Greater(t, len(snippets), 5)
-			write(t, filepath.Join(dir, "snippets", "given.go"), given)
-			for _, b := range snippets {
-				name, source, err := compilable(readme, b)
-				require.NoError(t, err)
-				write(t, filepath.Join(dir, filepath.FromSlash(name)), source)
-			}
-			for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} { // a snippet that is a test passes, too
-				cmd := exec.CommandContext(t.Context(), "go", args...)
-				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK="+goWork)
-				out, err := cmd.CombinedOutput()
-				assert.NoError(t, err, "go %s: %s", strings.Join(args, " "), out)
-			}
-		})
+		snippets := blocksOf(files[readme], "go")
+		require.Greater(t, len(snippets), 5)
+		for _, b := range snippets {
+			require.NoError(t, writeSnippet(t, filepath.Join(dir, readme), readme, b))
+		}
+	}
+	for _, command := range []string{"vet", "test"} { // a snippet that is a test passes, too
+		out, err := goCommand(t, dir, goWork, command)
+		assert.NoError(t, err, "go %s: %s", command, out)
 	}
 }
 
 func TestWrongSnippetsAreFound(t *testing.T) {
-	for name, test := range map[string]struct{ text, says string }{
-		"a name that is not there":  {"c, err := client.Contribuyentes.Consulta(ctx, ruc)\n", "Consulta undefined"},
-		"two declarations in a row": {"a := 1\na := 2\n", "no new variables"},
-		"what is not given":         {"client.CPE.Validar(ctx, nada, cred)\n", "undefined: nada"},
-		"a package that is not":     {"nada.Nada()\n", "undefined: nada"},
-		"something left out":        {"if true {\n\t...\n}\n", "expected"},
-		"a whole file":              {"package main\n\nfunc main() { nada() }\n", "undefined: nada"},
-		"a test that fails":         {"package p\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Error(\"falla\") }\n", "falla"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir, goWork := workspace(t)
-			write(t, filepath.Join(dir, "snippets", "given.go"), given)
-			file, source, err := compilable("README.md", block{"go", 100, test.text})
-			if err != nil {
-				assert.ErrorContains(t, err, test.says)
-				assert.ErrorContains(t, err, "README.md:10")
-				return
-			}
-			write(t, filepath.Join(dir, filepath.FromSlash(file)), source)
-			cmd := exec.CommandContext(t.Context(), "go", "test", "./...")
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK="+goWork)
-			out, err := cmd.CombinedOutput()
-			assert.Error(t, err)
-			assert.Contains(t, string(out), test.says)
-			assert.Contains(t, string(out), "README.md:10", "where it is said")
-		})
+	dir, goWork := workspace(t)
+	cases := []struct{ name, text, says string }{
+		{"a name that is not there", "c, err := client.Contribuyentes.Consulta(ctx, ruc)\n", "Consulta undefined"},
+		{"two declarations in a row", "a := 1\na := 2\n", "no new variables"},
+		{"what is not given", "client.CPE.Validar(ctx, nada, cred)\n", "undefined: nada"},
+		{"a package that is not", "nada.Nada()\n", "undefined: nada"},
+		{"a whole file", "package main\n\nfunc main() { nada() }\n", "undefined: nada"},
+		{"a test that fails", "package p\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Error(\"falla\") }\n", "falla"},
 	}
+	for i, c := range cases {
+		require.NoError(t, writeSnippet(t, filepath.Join(dir, fmt.Sprint("snippet", i)), "README.md", block{"go", 100 * (i + 1), c.text}))
+	}
+	said := ""
+	for _, command := range []string{"vet", "test"} {
+		out, err := goCommand(t, dir, goWork, command)
+		assert.Error(t, err)
+		said += out
+	}
+	for i, c := range cases {
+		assert.Regexp(t, fmt.Sprintf(`README\.md:%d0\d:.*%s`, i+1, c.says), said, c.name)
+	}
+	assert.ErrorContains(t, writeSnippet(t, dir, "README.md", block{"go", 100, "if true {\n\t...\n}\n"}), "README.md:101", "something left out")
+}
+
+func goCommand(t *testing.T, dir, goWork, command string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", command, "./...")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK="+goWork)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// writeSnippet writes a snippet into a folder, beside what is given.
+func writeSnippet(t *testing.T, dir, readme string, b block) error {
+	t.Helper()
+	name, source, err := compilable(readme, b)
+	if err == nil {
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), source)
+		write(t, filepath.Join(dir, "snippets", "given.go"), given)
+	}
+	return err
 }
 
 var packageClause = regexp.MustCompile(`(?m)^package (\w+)$`)
