@@ -35,7 +35,8 @@ func newPlaces(entries int) places {
 }
 
 func (ps *places) chain(k cacheKey) *chain {
-	h := maphash.String(ps.seed, k.text) + uint64(k.n) + uint64(k.fecha.year)<<9 + uint64(k.fecha.month)<<5 + uint64(k.fecha.day)
+	n := k.n + k.fecha.Year()<<9 + int(k.fecha.Month())<<5 + k.fecha.Day()
+	h := maphash.String(ps.seed, k.text) + uint64(n) //nolint:gosec // any number will do
 	return &ps.chains[h%uint64(len(ps.chains))]
 }
 

@@ -91,7 +91,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		observer:  observer{tell: c.observer, logger: c.logger},
+		observer:  observer{tell: c.observers, logger: c.logger},
 		hook:      c.hook,
 	}
 	if c.timeout > 0 {

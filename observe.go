@@ -194,9 +194,9 @@ type Stats struct {
 	Respaldo int64             // calls that a Respaldo answered, see WithRespaldo
 }
 
-// observer counts what a client does, and tells the caller's function and logger.
+// observer counts what a client does, and tells the caller's functions and logger.
 type observer struct {
-	tell   func(Event)  // nil for none
+	tell   []func(context.Context, Event)
 	logger *slog.Logger // nil for none
 
 	attempts, retries, sent, respaldo atomic.Int64
@@ -209,12 +209,12 @@ type observer struct {
 }
 
 // watching reports whether anybody is told of events.
-func (o *observer) watching() bool { return o.tell != nil || o.logger != nil }
+func (o *observer) watching() bool { return len(o.tell) > 0 || o.logger != nil }
 
 // event tells of an attempt, or of a call that made none.
 func (o *observer) event(ctx context.Context, e Event) {
-	if o.tell != nil {
-		o.tell(e.own())
+	for _, tell := range o.tell {
+		tell(ctx, e.own())
 	}
 	if o.logger != nil {
 		e = e.own()

@@ -1,6 +1,9 @@
 package fiscope
 
-import varint "encoding/binary"
+import (
+	varint "encoding/binary"
+	"time"
+)
 
 // packing is a value in little memory: its numbers and texts, one after the other.
 type packing []byte
@@ -70,5 +73,5 @@ func (u *unpacking) flag() bool {
 }
 
 func (u *unpacking) fecha() Fecha {
-	return Fecha{year: int32(u.number()), month: int16(u.number()), day: int16(u.number())}
+	return NewFecha(int(u.number()), time.Month(u.number()), int(u.number()))
 }

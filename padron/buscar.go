@@ -27,11 +27,13 @@ func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope
 		}
 		found = make([]fiscope.Contribuyente, len(s.ranks))
 		for i, rank := range s.ranks {
-			at, folded := x.rowAt.at(int(rank)), []byte(nil)
-			if found[i], folded = x.contribuyente(at); !bytes.Contains(folded, s.text) {
+			at := x.rowAt.at(int(rank))
+			c, folded := x.contribuyente(at)
+			if !bytes.Contains(folded, s.text) {
 				return errDamaged
 			}
-			found[i].RUC = formatRUC(rucOf(x.rows[at:]))
+			c.RUC = formatRUC(rucOf(x.rows[at:]))
+			found[i] = c
 		}
 		return nil
 	})
