@@ -34,6 +34,7 @@ func (r *report) run(ctx context.Context, p *program, j *judge, taken func(*muta
 	r.errs = unknown(all, r.equivalents)
 	sample := slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool { return !taken(m) })
 	compiled := slices.DeleteFunc(slices.Clone(sample), func(m *mutant) bool { return !p.compiles(m) })
+	fmt.Fprintf(r.out, "%d mutants in %d files; %d taken, of which %d do not compile\n", len(all), len(p.files), len(sample), len(sample)-len(compiled))
 	next := make(chan *mutant)
 	var working sync.WaitGroup
 	for range workers {
@@ -49,7 +50,6 @@ func (r *report) run(ctx context.Context, p *program, j *judge, taken func(*muta
 	}
 	close(next)
 	working.Wait()
-	fmt.Fprintf(r.out, "%d mutants in %d files; %d taken, of which %d do not compile\n", len(all), len(p.files), len(sample), len(sample)-len(compiled))
 	for _, v := range []verdict{killed, timedOut, equivalent, survived} {
 		fmt.Fprintf(r.out, "%6d %s\n", r.count[v], v)
 	}
