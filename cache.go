@@ -76,6 +76,17 @@ func (c *cache) get(k cacheKey) *entry {
 	return p.entry
 }
 
+// answered returns how many calls entries have answered.
+func (c *cache) answered() (calls int64) {
+	if c == nil {
+		return 0
+	}
+	for i := range c.places.chains {
+		calls += c.places.chains[i].answered.Load()
+	}
+	return calls
+}
+
 // put keeps an entry, unless there is a newer one, and returns the one that is kept.
 func (c *cache) put(k cacheKey, e *entry) *entry {
 	c.writing.Lock()
@@ -87,6 +98,7 @@ func (c *cache) put(k cacheKey, e *entry) *entry {
 	if !ok && c.order.Len() == c.policy.Entries {
 		c.makeRoom()
 	}
+	e.answered = &c.places.chain(k).answered
 	p := &place{question: k, entry: e}
 	c.order.Add(k, p)
 	c.places.put(p)

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,14 +21,15 @@ func (k cacheKey) parts() []string {
 
 // entry is an answer that is kept. It is never changed once it is in the cache. What every hit reads comes first.
 type entry struct {
-	value    any       // the operation's result; nil where missing is not
-	missing  *Error    // NOT_FOUND
-	stored   time.Time // in the calendar, as expires and limit
-	expires  time.Time // zero for never
-	held     time.Time // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
-	limit    time.Time // ... but not beyond this
-	instead  *Error    // ... and why it cannot be, without the answer's body; nil where it can
-	asked    time.Time // when its request left, in real time: of two answers, the one that was asked for later is the newer
+	value    any           // the operation's result; nil where missing is not
+	answered *atomic.Int64 // counts the calls that it, or what has its place in the cache, answered; nil until it is there
+	missing  *Error        // NOT_FOUND
+	stored   time.Time     // in the calendar, as expires and limit
+	expires  time.Time     // zero for never
+	held     time.Time     // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
+	limit    time.Time     // ... but not beyond this
+	instead  *Error        // ... and why it cannot be, without the answer's body; nil where it can
+	asked    time.Time     // when its request left, in real time: of two answers, the one that was asked for later is the newer
 	status   int
 	warnings []string
 }

@@ -9,7 +9,13 @@ import (
 // wait for each other; who changes them holds the cache's mutex.
 type places struct {
 	seed   maphash.Seed
-	chains []atomic.Pointer[place] // the newest of those whose questions have the same hash, modulo their number
+	chains []chain
+}
+
+// chain has the places whose questions have the same hash, modulo the number of chains.
+type chain struct {
+	newest   atomic.Pointer[place]
+	answered atomic.Int64 // calls by its places so far, of which one counter would make all wait
 }
 
 // place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
@@ -21,20 +27,22 @@ type place struct {
 	next     atomic.Pointer[place] // in its chain
 }
 
-// The most chains, of 8 bytes each: with more entries than that they are longer.
+// The most chains, of 16 bytes each: with more entries than that they are longer.
 const mostChains = 1 << 20
 
 func newPlaces(entries int) places {
-	return places{maphash.MakeSeed(), make([]atomic.Pointer[place], min(entries, mostChains))}
+	return places{maphash.MakeSeed(), make([]chain, min(entries, mostChains))}
 }
 
-func (ps *places) chain(k cacheKey) *atomic.Pointer[place] {
-	return &ps.chains[maphash.Comparable(ps.seed, k)%uint64(len(ps.chains))]
+func (ps *places) chain(k cacheKey) *chain {
+	n := k.n + k.fecha.Year()<<9 + int(k.fecha.Month())<<5 + k.fecha.Day()
+	h := maphash.String(ps.seed, k.text) + uint64(n) //nolint:gosec // any number will do
+	return &ps.chains[h%uint64(len(ps.chains))]
 }
 
 // get returns the place of a question, and nil for none.
 func (ps *places) get(k cacheKey) *place {
-	p := ps.chain(k).Load()
+	p := ps.chain(k).newest.Load()
 	for p != nil && p.question != k {
 		p = p.next.Load()
 	}
@@ -43,14 +51,14 @@ func (ps *places) get(k cacheKey) *place {
 
 // put adds a place, before an older one of its question.
 func (ps *places) put(p *place) {
-	first := ps.chain(p.question)
+	first := &ps.chain(p.question).newest
 	p.next.Store(first.Load())
 	first.Store(p)
 }
 
 // remove takes a place out. Who is looking at it finds from there those that follow.
 func (ps *places) remove(p *place) {
-	link := ps.chain(p.question)
+	link := &ps.chain(p.question).newest
 	for there := link.Load(); there != p; there = link.Load() {
 		link = &there.next
 	}

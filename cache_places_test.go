@@ -35,6 +35,7 @@ func TestEveryPlaceOfAFullCacheIsFound(t *testing.T) {
 			ask(n)
 		}
 		assert.Len(t, s.seen(), paid+entries, "and no other")
+		assert.EqualValues(t, entries, client.Stats().Avoided[fiscope.AvoidedCached], "what left the cache stays counted")
 	}
 }
 

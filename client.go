@@ -91,7 +91,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		retry:     exchange.Policy(c.retry),
 		reserve:   c.reserve,
 		limiter:   c.limiter,
-		observer:  observer{tell: c.observer, logger: c.logger},
+		observer:  observer{tell: c.observers, logger: c.logger},
 		hook:      c.hook,
 	}
 	if c.timeout > 0 {
@@ -122,6 +122,7 @@ func newAsker(s *sender, c config) (*asker, error) {
 		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody, c.clock); err != nil {
 			return nil, err
 		}
+		s.observer.cache = a.cache
 	}
 	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: s.lostCall}
 	return a, nil

@@ -168,6 +168,7 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 		"no time for a GET":    fiscope.WithTimeout(0, time.Second),
 		"no time for a CPE":    fiscope.WithTimeout(time.Second, -1),
 		"no observer":          fiscope.WithObserver(nil),
+		"no context observer":  fiscope.WithContextObserver(nil),
 		"no logger":            fiscope.WithLogger(nil),
 		"no hook":              fiscope.WithHook(nil),
 		"an option that's nil": nil,

@@ -73,7 +73,7 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 	if e.missing != nil {
 		err = e.missing.again(q.key().op, e.asked)
 	}
-	a.observer.count(AvoidedCached)
+	e.answered.Add(1)
 	if a.observer.watching() {
 		a.observer.event(ctx, Event{Op: q.key().op, Avoided: AvoidedCached, Err: err, Warnings: e.warnings})
 	}

@@ -28,7 +28,8 @@
 // its own: make one for each process, and call [Client.Close] before it ends. [WithCache] and [WithCoalescing] make one query of many calls, and
 // [WithStore] shares answers, quota and guard with other processes (package redisstore). [Client.Stats]
 // counts what was sent and what was avoided; [WithLogger] and [WithObserver] show each attempt, with its error,
-// whose class [ErrorClass] names in a word; and [WithHook] is called around each operation, for a span.
+// whose class [ErrorClass] names in a word; and [WithHook] is called around each operation, for a span. Package
+// otelfiscope makes spans and metrics of OpenTelemetry of them.
 //
 // # What is built on the four operations
 //

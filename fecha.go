@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -18,16 +19,17 @@ var Lima = time.FixedZone("America/Lima", -5*60*60)
 // Its JSON, text and SQL form is the contract's YYYY-MM-DD; the zero Fecha is written "".
 //
 // Fechas can be compared with == and used as map keys.
-type Fecha struct {
-	year  int
-	month time.Month
-	day   int
+type Fecha struct { // 8 bytes: a record has two
+	year       int32
+	month, day int16
 }
 
 // NewFecha returns the date as given. An impossible one (30 February) is kept as it is and is not
-// moved to March: [Fecha.Valid] reports false and every operation refuses it.
+// moved to March: [Fecha.Valid] reports false and every operation refuses it. A month or a day beyond 16 bits,
+// and a year beyond 32, is the nearest of those.
 func NewFecha(year int, month time.Month, day int) Fecha {
-	return Fecha{year: year, month: month, day: day}
+	small := func(n int) int16 { return int16(max(math.MinInt16, min(n, math.MaxInt16))) }
+	return Fecha{int32(max(math.MinInt32, min(year, math.MaxInt32))), small(int(month)), small(day)}
 }
 
 // ParseFecha reads YYYY-MM-DD and nothing else: four, two and two ASCII digits, of a day that exists
@@ -56,14 +58,13 @@ func dateOf[T string | []byte](s T) (f Fecha, ok bool) {
 		}
 		return n
 	}
-	f = Fecha{number(s[:4]), time.Month(number(s[5:7])), number(s[8:])}
+	f = NewFecha(number(s[:4]), time.Month(number(s[5:7])), number(s[8:]))
 	return f, ok
 }
 
 // FechaEnLima returns the date that a calendar on a wall in Lima shows at the instant t.
 func FechaEnLima(t time.Time) Fecha {
-	y, m, d := t.In(Lima).Date()
-	return Fecha{y, m, d}
+	return NewFecha(t.In(Lima).Date())
 }
 
 // HoyEnLima returns today's date in Lima by this machine's clock.
@@ -74,21 +75,20 @@ func (f Fecha) Valid() bool {
 	if f.year < 1 || f.year > 9999 {
 		return false
 	}
-	y, m, d := f.utc().Date()
-	return f == Fecha{y, m, d}
+	return f == NewFecha(f.utc().Date())
 }
 
 // IsZero reports whether f is the zero Fecha, which stands for "no date".
 func (f Fecha) IsZero() bool { return f == Fecha{} }
 
 // Year returns the year of f.
-func (f Fecha) Year() int { return f.year }
+func (f Fecha) Year() int { return int(f.year) }
 
 // Month returns the month of f.
-func (f Fecha) Month() time.Month { return f.month }
+func (f Fecha) Month() time.Month { return time.Month(f.month) }
 
 // Day returns the day of the month of f.
-func (f Fecha) Day() int { return f.day }
+func (f Fecha) Day() int { return int(f.day) }
 
 // Weekday returns the day of the week of f.
 func (f Fecha) Weekday() time.Weekday { return f.utc().Weekday() }
@@ -103,13 +103,12 @@ func (f Fecha) Compare(g Fecha) int {
 
 // AddDays returns the date n days after f, or before it when n is negative.
 func (f Fecha) AddDays(n int) Fecha {
-	y, m, d := time.Date(f.year, f.month, f.day+n, 0, 0, 0, 0, time.UTC).Date()
-	return Fecha{y, m, d}
+	return NewFecha(time.Date(f.Year(), f.Month(), f.Day()+n, 0, 0, 0, 0, time.UTC).Date())
 }
 
 // En returns the instant at which f begins in the zone loc, usually [Lima].
 func (f Fecha) En(loc *time.Location) time.Time {
-	return time.Date(f.year, f.month, f.day, 0, 0, 0, 0, loc)
+	return time.Date(f.Year(), f.Month(), f.Day(), 0, 0, 0, 0, loc)
 }
 
 // String returns f as YYYY-MM-DD, and "" for the zero Fecha.
@@ -117,7 +116,7 @@ func (f Fecha) String() string {
 	if f.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%04d-%02d-%02d", f.year, int(f.month), f.day)
+	return fmt.Sprintf("%04d-%02d-%02d", f.year, f.month, f.day)
 }
 
 // MarshalText returns YYYY-MM-DD, "" for the zero Fecha, and an error for a day that does not exist.
@@ -151,8 +150,7 @@ func (f *Fecha) Scan(src any) error {
 		*f = Fecha{}
 		return nil
 	case time.Time:
-		y, m, d := v.Date()
-		date := Fecha{y, m, d}
+		date := NewFecha(v.Date())
 		switch {
 		case v.IsZero():
 			return errors.New("fiscope: the zero time is not a fecha: NULL is")

@@ -82,11 +82,11 @@ func (f Fecha) Feriado() (Feriado, bool) {
 		return Feriado{}, false
 	}
 	for _, fijo := range fijos {
-		if fijo.month == f.month && fijo.day == f.day && f.year >= fijo.since {
+		if fijo.month == f.Month() && fijo.day == f.Day() && f.Year() >= fijo.since {
 			return newFeriado(f, fijo.nombre, fijo.norma), true
 		}
 	}
-	switch domingo := pascua(f.year); f {
+	switch domingo := pascua(f.Year()); f {
 	case domingo.AddDays(-3):
 		return newFeriado(f, "Jueves Santo", dl713), true
 	case domingo.AddDays(-2):

@@ -194,25 +194,27 @@ type Stats struct {
 	Respaldo int64             // calls that a Respaldo answered, see WithRespaldo
 }
 
-// observer counts what a client does, and tells the caller's function and logger.
+// observer counts what a client does, and tells the caller's functions and logger.
 type observer struct {
-	tell   func(Event)  // nil for none
+	tell   []func(context.Context, Event)
 	logger *slog.Logger // nil for none
 
 	attempts, retries, sent, respaldo atomic.Int64
 
 	// Each call counts in one of these alone: the fewer counters it touches, the less do calls on many cores
 	// wait for each other.
-	notAvoided, invalid, quota, sol, unpublished, outOfTime, cached, coalesced atomic.Int64
+	notAvoided, invalid, quota, sol, unpublished, outOfTime, coalesced atomic.Int64
+
+	cache *cache // counts the calls that it answered
 }
 
 // watching reports whether anybody is told of events.
-func (o *observer) watching() bool { return o.tell != nil || o.logger != nil }
+func (o *observer) watching() bool { return len(o.tell) > 0 || o.logger != nil }
 
 // event tells of an attempt, or of a call that made none.
 func (o *observer) event(ctx context.Context, e Event) {
-	if o.tell != nil {
-		o.tell(e.own())
+	for _, tell := range o.tell {
+		tell(ctx, e.own())
 	}
 	if o.logger != nil {
 		e = e.own()
@@ -252,8 +254,7 @@ func (o *observer) count(avoided Avoided) {
 		o.unpublished.Add(1)
 	case AvoidedOutOfTime:
 		o.outOfTime.Add(1)
-	case AvoidedCached:
-		o.cached.Add(1)
+	case AvoidedCached: // the cache counts it
 	case AvoidedCoalesced:
 		o.coalesced.Add(1)
 	}
@@ -281,7 +282,7 @@ func (o *observer) stats() Stats {
 			AvoidedSOL:         o.sol.Load(),
 			AvoidedUnpublished: o.unpublished.Load(),
 			AvoidedOutOfTime:   o.outOfTime.Load(),
-			AvoidedCached:      o.cached.Load(),
+			AvoidedCached:      o.cache.answered(),
 			AvoidedCoalesced:   o.coalesced.Load(),
 		},
 	}

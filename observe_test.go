@@ -399,6 +399,60 @@ func TestWhoIsToldOfAnEventOwnsIt(t *testing.T) {
 	}
 }
 
+// The context of an event is that of its call, within the client's hook; of attempts that are shared, that of the
+// call that began them.
+func TestAnObserverHasTheContextOfTheCall(t *testing.T) {
+	for by, opts := range alone {
+		t.Run(by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var s spans
+				var seen []string
+				var mu sync.Mutex
+				client := newClient(t, roundTripper(slowly(raw(200, record))), append(opts, fiscope.WithHook(s.hook),
+					fiscope.WithContextObserver(func(ctx context.Context, e fiscope.Event) {
+						mu.Lock()
+						defer mu.Unlock()
+						if within, ok := ctx.Value(keyOfSpan{}).(*span); assert.True(t, ok) {
+							seen = append(seen, fmt.Sprintf("%v %s %d %s", ctx.Value(keyOfCaller{}), within.op, e.Attempt, e.Avoided))
+						}
+					}))...)
+				var wg sync.WaitGroup
+				for caller := range 2 {
+					wg.Go(func() { _ = operations["consultar"](context.WithValue(t.Context(), keyOfCaller{}, caller), client) })
+					synctest.Wait()
+				}
+				wg.Wait()
+				_, _ = client.Contribuyentes.Consultar(context.WithValue(t.Context(), keyOfCaller{}, 2), "123")
+				second := "1 Contribuyentes.Consultar 1 "
+				if by != "alone" {
+					second = "1 Contribuyentes.Consultar 0 coalesced"
+				}
+				slices.Sort(seen)
+				assert.Equal(t, []string{"0 Contribuyentes.Consultar 1 ", second, "2 Contribuyentes.Consultar 0 invalid"}, seen)
+			})
+		})
+	}
+}
+
+func TestEachObserverIsToldInItsTurnAndOwnsItsEvent(t *testing.T) {
+	var told []string
+	var first fiscope.Event
+	client := newClient(t, roundTripper(raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 7")),
+		fiscope.WithObserver(func(e fiscope.Event) {
+			first = e
+			scribble(&fiscope.Response{RateLimit: e.RateLimit}, e.Err)
+			told = append(told, "first")
+		}),
+		fiscope.WithContextObserver(func(_ context.Context, e fiscope.Event) {
+			assert.NotEqual(t, first.Err.Error(), e.Err.Error())
+			assert.Equal(t, 7, e.RateLimit.Remaining)
+			told = append(told, "second")
+		}),
+		fiscope.WithObserver(func(fiscope.Event) { told = append(told, "third") }))
+	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrNotFound)
+	assert.Equal(t, []string{"first", "second", "third"}, told)
+}
+
 func TestRefusalsOfOperationsMadeOfOperationsAreSeen(t *testing.T) {
 	var none context.Context
 	lastLine := func(seq func(func(fiscope.TipoCambioVigente, error) bool)) (last error) {

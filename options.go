@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +43,7 @@ type config struct {
 	coalescing bool
 	respaldo   Respaldo // nil for none
 	store      Store    // nil for none
-	observer   func(Event)
+	observers  []func(context.Context, Event)
 	logger     *slog.Logger
 	hook       Hook // nil for none
 }
@@ -281,14 +282,25 @@ func WithStore(s Store) Option {
 
 // WithObserver calls f after every attempt, once its answer was read and before another attempt leaves, after
 // every call that made none, and after every answer of a [Respaldo]. It is called in the goroutine of the call, or in one of the Client's, where
-// a query is shared or a validation may outlive its caller: f must be quick and safe for concurrent use. See
-// [WithHook] for what needs the context of a call, or its end.
+// a query is shared or a validation may outlive its caller: f must be quick and safe for concurrent use. Of
+// several observers each is called, in their order. See [WithContextObserver] for what needs the context of a call,
+// and [WithHook] for what needs its end.
 func WithObserver(f func(Event)) Option {
+	if f == nil {
+		return option(func(*config) error { return errors.New("fiscope: WithObserver: the function is nil") })
+	}
+	return WithContextObserver(func(_ context.Context, e Event) { f(e) })
+}
+
+// WithContextObserver is [WithObserver] for a function that also gets the context of the call, as the client's
+// [Hook] returned it: a span in it is that of the operation. Of a query that is shared, the attempts come with
+// the context of the call that began it. The context may have ended.
+func WithContextObserver(f func(context.Context, Event)) Option {
 	return option(func(c *config) error {
 		if f == nil {
-			return errors.New("fiscope: WithObserver: the function is nil")
+			return errors.New("fiscope: WithContextObserver: the function is nil")
 		}
-		c.observer = f
+		c.observers = append(c.observers, f)
 		return nil
 	})
 }

@@ -73,5 +73,5 @@ func (u *unpacking) flag() bool {
 }
 
 func (u *unpacking) fecha() Fecha {
-	return Fecha{year: int(u.number()), month: time.Month(u.number()), day: int(u.number())}
+	return NewFecha(int(u.number()), time.Month(u.number()), int(u.number()))
 }

@@ -27,10 +27,13 @@ func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope
 		}
 		found = make([]fiscope.Contribuyente, len(s.ranks))
 		for i, rank := range s.ranks {
-			var folded []byte
-			if found[i], folded = x.contribuyente(x.rowAt.at(int(rank))); !bytes.Contains(folded, s.text) {
+			at := x.rowAt.at(int(rank))
+			c, folded := x.contribuyente(at)
+			if !bytes.Contains(folded, s.text) {
 				return errDamaged
 			}
+			c.RUC = formatRUC(rucOf(x.rows[at:]))
+			found[i] = c
 		}
 		return nil
 	})

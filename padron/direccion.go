@@ -44,9 +44,9 @@ const viaWidth = 4
 
 // direccion returns the whole address: what stands before the places, and their names, if they are known. Where
 // nothing stands before them there is no address.
-func direccion(calle []byte, departamento, provincia, distrito string) string {
-	if len(calle) == 0 || departamento == "" {
+func direccion(calle []byte, in lugar) string {
+	if len(calle) == 0 || in.departamento == "" {
 		return string(calle)
 	}
-	return string(calle) + " " + departamento + " - " + provincia + " - " + distrito
+	return string(calle) + " " + in.departamento + " - " + in.provincia + " - " + in.distrito
 }

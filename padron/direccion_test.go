@@ -38,8 +38,7 @@ func TestDireccion(t *testing.T) {
 			rows, _, err := readText(windows1252(header+"\n20000000001|A|ACTIVO|HABIDO|"+test.columns), false)
 			require.NoError(t, err)
 			require.Len(t, rows, 1)
-			departamento, provincia, distrito := lugares(rows[0].Ubigeo)
-			assert.Equal(t, test.want, direccion([]byte(rows[0].Calle), departamento, provincia, distrito))
+			assert.Equal(t, test.want, direccion([]byte(rows[0].Calle), lugarOf(rows[0].Ubigeo)))
 		})
 	}
 }
@@ -55,13 +54,13 @@ func TestDireccionesOfTheMock(t *testing.T) {
 	require.NotEmpty(t, data.Contribuyentes)
 	calle := regexp.MustCompile(`^([A-Z]{2}\. |[A-Z]{3}\.)[A-Z]`)
 	for _, c := range data.Contribuyentes {
-		departamento, provincia, distrito := lugares(c.Ubigeo)
-		assert.Equal(t, []string{c.Departamento, c.Provincia, c.Distrito}, []string{departamento, provincia, distrito}, c.RUC)
+		in := lugarOf(c.Ubigeo)
+		assert.Equal(t, lugar{c.Departamento, c.Provincia, c.Distrito}, in, c.RUC)
 		if c.Direccion != "-" {
-			before, ok := strings.CutSuffix(c.Direccion, " "+departamento+" - "+provincia+" - "+distrito)
+			before, ok := strings.CutSuffix(c.Direccion, " "+c.Departamento+" - "+c.Provincia+" - "+c.Distrito)
 			assert.True(t, ok, c.Direccion)
 			assert.Regexp(t, calle, before)
-			assert.Equal(t, c.Direccion, direccion([]byte(before), departamento, provincia, distrito))
+			assert.Equal(t, c.Direccion, direccion([]byte(before), in))
 		}
 	}
 }

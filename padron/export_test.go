@@ -89,7 +89,8 @@ func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
 // Record returns what the index has to answer for a row.
 func (r RowForTest) Record() fiscope.Contribuyente {
 	c := fiscope.Contribuyente{RUC: r.RUC, RazonSocial: r.Nombre, Estado: fiscope.Estado(r.Estado), Condicion: fiscope.Condicion(r.Condicion), Ubigeo: r.Ubigeo}
-	c.Departamento, c.Provincia, c.Distrito = lugares(r.Ubigeo)
-	c.Direccion = direccion([]byte(r.Calle), c.Departamento, c.Provincia, c.Distrito)
+	in := lugarOf(r.Ubigeo)
+	c.Departamento, c.Provincia, c.Distrito = in.departamento, in.provincia, in.distrito
+	c.Direccion = direccion([]byte(r.Calle), in)
 	return c
 }

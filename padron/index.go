@@ -36,6 +36,7 @@ type Index struct {
 	wordAt            numbers
 	wordRanges        numbers
 	texts             []string
+	lugares           []lugar // of the texts, where they are codes
 }
 
 // Open opens an index that [Import] made. A file that is none, that is cut or damaged, or of another version, is
@@ -93,6 +94,9 @@ func (x *Index) readSections() error {
 	x.beginnings, x.words, x.inner = sorted(sectionBeginnings), sorted(sectionWords), sorted(sectionInner)
 	x.wordAt, x.wordRanges = at(sectionWordAt), at(sectionWordRanges)
 	x.texts = strings.Split(string(at(sectionTexts)), "\n")
+	for _, text := range x.texts {
+		x.lugares = append(x.lugares, lugarOf(text))
+	}
 	n := x.info.Contribuyentes
 	if x.nameAt.len() != n+1 || x.rowAt.len() != n || x.activos > n || x.wordRanges.len() != 4*x.wordAt.len() {
 		return errDamaged

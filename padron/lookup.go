@@ -28,6 +28,7 @@ func (x *Index) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuy
 			}
 			if rucOf(x.rows[at-1:]) == number {
 				c, _ := x.contribuyente(at - 1)
+				c.RUC = ruc
 				found = &c
 				return nil
 			}

@@ -28,6 +28,9 @@ func rucOf(row []byte) uint64 {
 	return uint64(row[0])<<32 | uint64(binary.BigEndian.Uint32(row[1:rucSize]))
 }
 
+// formatRUC returns the 11 digits of a RUC.
+func formatRUC(ruc uint64) string { return strconv.FormatUint(1e11+ruc, 10)[1:] }
+
 // besideRest is how many bytes a row has beside those of appendRest.
 const besideRest = rucSize + 4 + crc32.Size
 
@@ -79,29 +82,25 @@ func capital(c byte) byte {
 	return c
 }
 
-// contribuyente reads the row at a place of the rows, as it was written. The taxpayer is a copy, the folded name the
-// file's.
+// contribuyente reads the row at a place of the rows, as it was written, but for the RUC, of which rucOf tells. The
+// taxpayer is a copy, the folded name the file's.
 func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte) {
 	whole := x.rows[at:]
-	ruc := rucOf(whole)
 	name := binary.LittleEndian.Uint32(whole[rucSize:])
 	row := whole[rucSize+4:]
 	length := uvarint(&row)
 	folded = x.names[name:][:length]
-	text := func() string {
-		n := binary.LittleEndian.Uint16(row)
-		row = row[2:]
-		return x.texts[n]
-	}
+	estado, condicion, ubigeo := binary.LittleEndian.Uint16(row), binary.LittleEndian.Uint16(row[2:]), binary.LittleEndian.Uint16(row[4:])
+	row = row[6:]
 	c = fiscope.Contribuyente{
-		RUC:       strconv.FormatUint(1e11+ruc, 10)[1:],
-		Estado:    fiscope.Estado(text()),
-		Condicion: fiscope.Condicion(text()),
-		Ubigeo:    text(),
+		Estado:    fiscope.Estado(x.texts[estado]),
+		Condicion: fiscope.Condicion(x.texts[condicion]),
+		Ubigeo:    x.texts[ubigeo],
 	}
-	c.Departamento, c.Provincia, c.Distrito = lugares(c.Ubigeo)
+	lugar := x.lugares[ubigeo]
+	c.Departamento, c.Provincia, c.Distrito = lugar.departamento, lugar.provincia, lugar.distrito
 	street := uvarint(&row)
-	c.Direccion = direccion(row[:street>>1], c.Departamento, c.Provincia, c.Distrito)
+	c.Direccion = direccion(row[:street>>1], lugar)
 	row = row[street>>1:]
 	if street&1 == 0 {
 		c.RazonSocial = capitals(folded)

@@ -11,13 +11,16 @@ import (
 //go:embed ubigeos.txt
 var ubigeosText string
 
-// lugaresByUbigeo are the names by a district's code: of the department, the province and the district.
-var lugaresByUbigeo = sync.OnceValue(func() map[string][3]string {
+// lugar is a district, and what it lies in.
+type lugar struct{ departamento, provincia, distrito string }
+
+// lugares are the districts by their codes.
+var lugares = sync.OnceValue(func() map[string]lugar {
 	names := ubigeos()
-	places := make(map[string][3]string, len(names))
+	places := make(map[string]lugar, len(names))
 	for code, name := range names {
 		if len(code) == 6 {
-			places[code] = [3]string{names[code[:2]], names[code[:4]], name}
+			places[code] = lugar{names[code[:2]], names[code[:4]], name}
 		}
 	}
 	return places
@@ -34,9 +37,6 @@ var ubigeos = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// lugares returns the names of a district's code and of what it lies in. All are "" for what is not a district's code:
-// the registry has codes that are newer than any list, and of these nothing is certain.
-func lugares(ubigeo string) (departamento, provincia, distrito string) {
-	names := lugaresByUbigeo()[ubigeo]
-	return names[0], names[1], names[2]
-}
+// lugarOf returns the names of a district's code. All are "" for what is none: the registry has codes that are newer
+// than any list, and of these nothing is certain.
+func lugarOf(ubigeo string) lugar { return lugares()[ubigeo] }

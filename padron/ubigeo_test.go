@@ -8,7 +8,7 @@ import (
 )
 
 func TestLugares(t *testing.T) {
-	for ubigeo, want := range map[string][3]string{
+	for ubigeo, want := range map[string]lugar{
 		"150101":  {"LIMA", "LIMA", "LIMA"},
 		"150131":  {"LIMA", "LIMA", "SAN ISIDRO"},
 		"040101":  {"AREQUIPA", "AREQUIPA", "AREQUIPA"},
@@ -32,8 +32,7 @@ func TestLugares(t *testing.T) {
 		"15010Á":  {},
 	} {
 		t.Run(ubigeo, func(t *testing.T) {
-			departamento, provincia, distrito := lugares(ubigeo)
-			assert.Equal(t, want, [3]string{departamento, provincia, distrito})
+			assert.Equal(t, want, lugarOf(ubigeo))
 		})
 	}
 }

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "record what is exported and was not")
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // modules are those that others import.
-var modules = []string{"../..", "../../redisstore"}
+var modules = []string{"../..", "../../redisstore", "../../otelfiscope"}
 
 // What is exported is what the files beside this test say. Who adds something records it with -update. What is gone, or
 // is another now, breaks those who use it: -update leaves it in its file, and who means it takes the line out by hand.

@@ -22,8 +22,9 @@ const document = "../../docs/licences.md"
 
 // products are what others link, by the folder of the module.
 var products = map[string][]string{
-	"../..":            {".", "./padron", "./cmd/fiscope-mock"},
-	"../../redisstore": {"."},
+	"../..":             {".", "./padron", "./cmd/fiscope-mock"},
+	"../../redisstore":  {"."},
+	"../../otelfiscope": {"."},
 }
 
 // Every module that is linked into what others use is under a licence that is allowed, and stands in the document with it.

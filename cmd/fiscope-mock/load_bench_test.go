@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,7 @@ func dial(b *testing.B, url string) (clients []lean) {
 // connection is its work until rest has passed, and slows nobody.
 func compare(b *testing.B, served, fixed []lean, asked []string, perRound int, rest time.Duration) {
 	b.Helper()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as in the program, for both
 	at := 0
 	round := func(clients []lean) (took, worked time.Duration) {
 		began, before := time.Now(), cpuTime(b)

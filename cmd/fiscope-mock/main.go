@@ -28,13 +28,17 @@ import (
 	"syscall"
 )
 
+// gcPercent is how much garbage may be made beside what is in use: that is a few megabytes, and most of a request is soon
+// garbage. To collect it at 100 costs a tenth of the throughput.
+const gcPercent = 400
+
 func main() {
 	command, args := "", os.Args[1:]
 	if len(args) > 0 {
 		command = args[0]
 	}
-	if os.Getenv("GOGC") == "" && command != "padron" { // few megabytes are in use, and most of a request is soon garbage: to collect that often costs a tenth of the throughput
-		debug.SetGCPercent(400)
+	if os.Getenv("GOGC") == "" && command != "padron" {
+		debug.SetGCPercent(gcPercent)
 	}
 	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

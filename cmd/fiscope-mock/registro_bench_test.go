@@ -20,8 +20,8 @@ import (
 )
 
 // BenchmarkServedLookup compares lookups in an index of 200 000 taxpayers, on 64 connections, with a handler that writes
-// a fixed answer of the same size. Of one taxpayer rps-ratio is at least 0.8 by our own promise, in the median of rounds
-// in which both take turns; of another one each time it shows what looking up and encoding cost, some 3 us. cpu-ratio
+// a fixed answer of the same size. By our own promise rps-ratio is at least 0.8 in the median of rounds in which both take
+// turns: of one taxpayer, whose answer is kept, and of another one each time, which is looked up and encoded. cpu-ratio
 // is what a machine that others use can tell:
 // go test ./cmd/fiscope-mock -run - -bench ServedLookup -benchtime 100x
 func BenchmarkServedLookup(b *testing.B) {

@@ -43,14 +43,10 @@ func (c *consola) ExportSpans(_ context.Context, spans []trace.ReadOnlySpan) err
 // Shutdown does nothing.
 func (c *consola) Shutdown(context.Context) error { return nil }
 
-// atributos writes them folded into lines of at most 78 columns, without those that never change here.
+// atributos writes them folded into lines of at most 78 columns.
 func (c *consola) atributos(linea string, atributos []attribute.KeyValue) {
 	sangria := strings.Repeat(" ", len([]rune(linea)))
 	for _, a := range atributos {
-		switch a.Key {
-		case "server.address", "server.port", "network.protocol.version", "network.protocol.name", "url.scheme", "user_agent.original", "http.request.method":
-			continue
-		}
 		texto := fmt.Sprintf(" %s=%s", a.Key, a.Value.String())
 		if len([]rune(linea+texto)) > 78 && strings.TrimSpace(linea) != "" {
 			fmt.Fprintln(c.out, linea)

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/otelfiscope"
 )
 
 const (
@@ -14,6 +16,8 @@ const (
 
 // demostrar makes calls that end in every way that telemetry should tell apart.
 func demostrar(ctx context.Context, t telemetria, env func(string) string) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
 	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
 	var mock *mockserver.Server
 	if baseURL == "" {
@@ -36,14 +40,13 @@ func demostrar(ctx context.Context, t telemetria, env func(string) string) error
 
 // conectar is all that an application has to do.
 func conectar(t telemetria, baseURL, apiKey string, insecure bool) (*fiscope.Client, error) {
-	m, err := nuevasMetricas(t)
+	telemetry, err := otelfiscope.New(otelfiscope.WithTracerProvider(t.spans), otelfiscope.WithMeterProvider(t.metricas))
 	if err != nil {
 		return nil, err
 	}
 	opts := []fiscope.Option{
-		fiscope.WithHTTPClient(clienteHTTP(t)),
-		fiscope.WithHook(operaciones(t.spans.Tracer("facturador"))),
-		fiscope.WithObserver(m.observar),
+		fiscope.WithHook(telemetry.Hook),
+		fiscope.WithContextObserver(telemetry.Observe),
 		fiscope.WithCache(fiscope.CachePolicy{}),
 	}
 	if insecure {
@@ -53,7 +56,8 @@ func conectar(t telemetria, baseURL, apiKey string, insecure bool) (*fiscope.Cli
 	if err != nil {
 		return nil, err
 	}
-	return client, m.cuota(client)
+	_, err = telemetry.ObserveQuota(client)
+	return client, err
 }
 
 // llamadas are those of an application. Most of their errors are made on purpose, for the telemetry to

@@ -47,12 +47,12 @@ func TestWithoutFlagsItShowsSpansAndMetrics(t *testing.T) {
 		ancho int
 	}{
 		"for people": {nil, []string{
-			"· GET /api/contribuyentes/:ruc ", "✗ GET /api/tipocambio ", "· fiscope TipoCambio.Consultar ",
-			"fiscope.attempts=2 fiscope.from_cache=false", "error.type=invalid_sol_credentials",
+			"  · GET ", "  ✗ GET ", "· TipoCambio.Consultar ",
+			"fiscope.attempts=2", "fiscope.source=cache", "error.type=invalid_sol_credentials",
 			"Métricas (de una duración, cuántas y su media):", "fiscope.queries.avoided (query)\n", "fiscope.quota.limit (query)\n         1000\n",
 		}, 80},
 		"for programs": {[]string{"-json"}, []string{
-			`"Name": "GET /api/contribuyentes/:ruc"`, `"Name": "fiscope.attempts"`, `"facturador"`,
+			`"Name": "Contribuyentes.Consultar"`, `"Name": "fiscope.operation.duration"`, `"facturador"`,
 		}, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {

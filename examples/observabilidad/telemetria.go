@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/stdout/stdoutmetric"
@@ -17,34 +18,33 @@ import (
 // telemetria is where the spans and the metrics of this program go. It is handed around rather than made
 // global, so that a test has its own.
 type telemetria struct {
-	spans    *trace.TracerProvider
-	metricas *metric.MeterProvider
+	spans      *trace.TracerProvider
+	metricas   *metric.MeterProvider
+	prometheus http.Handler // the metrics, as Prometheus reads them
 }
 
-// nuevaTelemetria sends the spans to exportador and the metrics to lector.
+// nuevaTelemetria sends the spans to procesador and the metrics to lector, and has these ready for Prometheus.
 //
 // In production: otlptracegrpc.New(ctx) in trace.NewBatchSpanProcessor, and otlpmetricgrpc.New(ctx) in
-// metric.NewPeriodicReader. The rest stays as it is.
-func nuevaTelemetria(procesador trace.SpanProcessor, lector metric.Reader) telemetria {
+// metric.NewPeriodicReader, or Prometheus alone. The rest stays as it is.
+func nuevaTelemetria(procesador trace.SpanProcessor, lector metric.Reader) (telemetria, error) {
+	paraPrometheus, rutas, err := lectorDePrometheus()
+	if err != nil {
+		return telemetria{}, err
+	}
 	quien := resource.NewSchemaless(semconv.ServiceName("facturador"), semconv.ServiceVersion("1.0.0"))
 	return telemetria{
-		spans:    trace.NewTracerProvider(trace.WithSpanProcessor(procesador), trace.WithResource(quien)),
-		metricas: metric.NewMeterProvider(metric.WithReader(lector), metric.WithResource(quien), metric.WithView(sinTamanos)),
-	}
+		spans:      trace.NewTracerProvider(trace.WithSpanProcessor(procesador), trace.WithResource(quien)),
+		metricas:   metric.NewMeterProvider(metric.WithReader(lector), metric.WithReader(paraPrometheus), metric.WithResource(quien)),
+		prometheus: rutas,
+	}, nil
 }
-
-// sinTamanos drops otelhttp's sizes of request bodies: that of a receipt validation tells the length of
-// the clave.
-var sinTamanos = metric.NewView(
-	metric.Instrument{Name: "http.client.request.body.size"},
-	metric.Stream{Aggregation: metric.AggregationDrop{}},
-)
 
 // enLineas writes for people. A span is written when it ends, so that of a call comes after those of its
 // attempts.
 func enLineas(out io.Writer) (telemetria, error) {
 	c := &consola{out: out}
-	return nuevaTelemetria(trace.NewSimpleSpanProcessor(c), metric.NewPeriodicReader(metricasEnConsola{c})), nil
+	return nuevaTelemetria(trace.NewSimpleSpanProcessor(c), metric.NewPeriodicReader(metricasEnConsola{c}))
 }
 
 // enJSONDeOpenTelemetry writes all there is, for programs.
@@ -54,7 +54,7 @@ func enJSONDeOpenTelemetry(out io.Writer) (telemetria, error) {
 	if err := errors.Join(errSpans, errMetricas); err != nil {
 		return telemetria{}, err
 	}
-	return nuevaTelemetria(trace.NewSimpleSpanProcessor(spans), metric.NewPeriodicReader(metricas)), nil
+	return nuevaTelemetria(trace.NewSimpleSpanProcessor(spans), metric.NewPeriodicReader(metricas))
 }
 
 // cerrar sends what was not sent yet. It has a time of its own: the context of a program that was

@@ -1,0 +1,68 @@
+package otelfiscope_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	api "go.opentelemetry.io/otel/trace"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/otelfiscope"
+)
+
+// The spans of a call that is tried twice, and of one that the cache answers. Yours go to your own provider, or
+// to the global one.
+func Example() {
+	srv, err := mockserver.Start()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer srv.Close()
+	srv.Fault(mockserver.Match{Times: 1}, mockserver.Status(503))
+	spans := tracetest.NewInMemoryExporter()
+
+	telemetry, err := otelfiscope.New(otelfiscope.WithTracerProvider(trace.NewTracerProvider(trace.WithSyncer(spans))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithCache(fiscope.CachePolicy{}),
+		fiscope.WithHook(telemetry.Hook), fiscope.WithContextObserver(telemetry.Observe))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	if _, err := telemetry.ObserveQuota(client); err != nil {
+		log.Fatal(err)
+	}
+
+	for range 2 {
+		if _, err := client.Contribuyentes.Consultar(context.Background(), "20131312955"); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, s := range spans.GetSpans() {
+		fmt.Println(s.Name, s.SpanKind, s.Status.Code)
+	}
+	// Output:
+	// GET client Error
+	// GET client Unset
+	// Contribuyentes.Consultar internal Unset
+	// Contribuyentes.Consultar internal Unset
+}
+
+// A hook of one's own runs within the span.
+func ExampleWithHook() {
+	telemetry, err := otelfiscope.New(otelfiscope.WithHook(
+		func(ctx context.Context, op fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+			log.Println(op, "in trace", api.SpanContextFromContext(ctx).TraceID())
+			return ctx, nil
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = fiscope.WithHook(telemetry.Hook)
+}

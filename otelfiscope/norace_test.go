@@ -1,0 +1,5 @@
+//go:build !race
+
+package otelfiscope_test
+
+const raceEnabled = false

@@ -1,0 +1,89 @@
+package otelfiscope
+
+import (
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fiscope/fiscope"
+)
+
+// Option sets something of a [Telemetry]. A wrong value makes [New] fail.
+type Option interface{ apply(*config) error }
+
+type option func(*config) error
+
+func (o option) apply(c *config) error { return o(c) }
+
+// config is what the options decide.
+type config struct {
+	tracers    trace.TracerProvider
+	meters     metric.MeterProvider
+	attributes []attribute.KeyValue // of all spans and metrics
+	hook       fiscope.Hook         // nil for none
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
+	for i, opt := range opts {
+		if opt == nil {
+			return c, fmt.Errorf("otelfiscope: option %d is nil", i)
+		}
+		if err := opt.apply(&c); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// WithTracerProvider sets where the spans go: to the global provider by default.
+func WithTracerProvider(p trace.TracerProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("otelfiscope: WithTracerProvider: the provider is nil")
+		}
+		c.tracers = p
+		return nil
+	})
+}
+
+// WithMeterProvider sets where the metrics go: to the global provider by default.
+func WithMeterProvider(p metric.MeterProvider) Option {
+	return option(func(c *config) error {
+		if p == nil {
+			return errors.New("otelfiscope: WithMeterProvider: the provider is nil")
+		}
+		c.meters = p
+		return nil
+	})
+}
+
+// WithAttributes adds attributes to all spans and metrics, as server.address, or a name of your own where a process
+// has several clients. They are shown as they are: give none that holds what should not be seen, or that has many
+// values.
+func WithAttributes(attributes ...attribute.KeyValue) Option {
+	return option(func(c *config) error {
+		for _, a := range attributes {
+			if !a.Valid() {
+				return errors.New("otelfiscope: WithAttributes: an attribute has no name")
+			}
+		}
+		c.attributes = append(c.attributes, attributes...)
+		return nil
+	})
+}
+
+// WithHook calls h within the span of each operation: a client has one hook, which is the Telemetry's.
+func WithHook(h fiscope.Hook) Option {
+	return option(func(c *config) error {
+		if h == nil {
+			return errors.New("otelfiscope: WithHook: the function is nil")
+		}
+		c.hook = h
+		return nil
+	})
+}

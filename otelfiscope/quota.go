@@ -1,0 +1,40 @@
+package otelfiscope
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/fiscope/fiscope"
+)
+
+// ObserveQuota shows the quota of a client whenever the metrics are collected, as the last answer with its headers
+// said; before the first nothing is shown. After the reset, and until the next answer, it is that of the day before:
+// compare fiscope.quota.reset.timestamp with the time.
+//
+// Observe one client with each set of attributes ([WithAttributes]): of two, one would hide the other. The
+// registration's Unregister ends it. An error is that the client is nil, or the provider's.
+func (t *Telemetry) ObserveQuota(client *fiscope.Client) (metric.Registration, error) {
+	if client == nil {
+		return nil, errors.New("otelfiscope: ObserveQuota: the client is nil")
+	}
+	i := t.metrics
+	return t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		q := client.RateLimit()
+		if q == nil {
+			return nil
+		}
+		with := metric.WithAttributes(t.attributes...)
+		if q.Limit != fiscope.NoHeader {
+			o.ObserveInt64(i.limit, int64(q.Limit), with)
+		}
+		if q.Remaining != fiscope.NoHeader {
+			o.ObserveInt64(i.remaining, int64(q.Remaining), with)
+		}
+		if !q.Reset.IsZero() {
+			o.ObserveInt64(i.reset, q.Reset.Unix(), with)
+		}
+		return nil
+	}, i.limit, i.remaining, i.reset)
+}

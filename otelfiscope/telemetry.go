@@ -1,0 +1,86 @@
+package otelfiscope
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fiscope/fiscope"
+)
+
+// scope is the name under which OpenTelemetry knows this package.
+const scope = "github.com/fiscope/fiscope/otelfiscope"
+
+// Telemetry makes spans and metrics of what clients tell it. Make one for each client whose metrics are to be told
+// apart ([WithAttributes]), or one for all. It is safe for concurrent use.
+//
+// It changes nothing of a call, and a provider that panics ends none: OpenTelemetry's error handler is told.
+type Telemetry struct {
+	tracer     trace.Tracer
+	meter      metric.Meter
+	metrics    instruments
+	attributes []attribute.KeyValue // of all spans and metrics
+	hook       fiscope.Hook         // within the span of an operation; nil for none
+}
+
+// New returns a Telemetry of the global providers, or of those that the options set. An error is that of an option,
+// or of the provider that makes the metrics.
+func New(opts ...Option) (*Telemetry, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	info, _ := debug.ReadBuildInfo()
+	version := versionIn(info)
+	t := &Telemetry{
+		tracer:     c.tracers.Tracer(scope, trace.WithInstrumentationVersion(version), trace.WithSchemaURL(semconv.SchemaURL)),
+		meter:      c.meters.Meter(scope, metric.WithInstrumentationVersion(version), metric.WithSchemaURL(semconv.SchemaURL)),
+		attributes: c.attributes,
+		hook:       c.hook,
+	}
+	if t.metrics, err = newInstruments(t.meter); err != nil {
+		return nil, fmt.Errorf("otelfiscope: the metrics cannot be made: %w", err)
+	}
+	return t, nil
+}
+
+// versionIn returns the version of this module in a program, and "" where it has none.
+func versionIn(info *debug.BuildInfo) string {
+	if info == nil {
+		return ""
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path != scope {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if m.Version == "(devel)" {
+			return ""
+		}
+		return m.Version
+	}
+	return ""
+}
+
+// with returns attributes with those that all have, and room for two more.
+func (t *Telemetry) with(attributes ...attribute.KeyValue) []attribute.KeyValue {
+	all := make([]attribute.KeyValue, 0, len(attributes)+len(t.attributes)+2)
+	return append(append(all, attributes...), t.attributes...)
+}
+
+// survive is deferred by what a call passes. It keeps a panic of a provider from it.
+func survive() {
+	value := recover()
+	if value == nil {
+		return
+	}
+	defer func() { _ = recover() }() // it may be the handler that panics
+	otel.Handle(fmt.Errorf("otelfiscope: a provider panicked (%T): the call goes on", value))
+}

@@ -1,0 +1,294 @@
+package otelfiscope_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	mnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	tnoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/otelfiscope"
+)
+
+// The names, units and bounds are a promise to whoever has them in a dashboard.
+func TestTheMetrics(t *testing.T) {
+	r := newRecorder(t)
+	tel := r.telemetry(t)
+	client := connect(t, tel, inTurn(raw(503, ""), contract(t, 200, "consultar_200.json",
+		"X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 995", "X-RateLimit-Reset: 2099-01-01T05:00:00Z")), atOnce(1))
+	_, err := tel.ObserveQuota(client)
+	require.NoError(t, err)
+	consult(t.Context(), client)
+	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
+	got := map[string]string{}
+	bounds := map[string][]float64{}
+	scope := instrumentation.Scope{Name: "github.com/fiscope/fiscope/otelfiscope", SchemaURL: "https://opentelemetry.io/schemas/1.43.0"}
+	for _, s := range r.spans.GetSpans() {
+		assert.Equal(t, scope, s.InstrumentationScope)
+	}
+	for _, of := range r.collect(t).ScopeMetrics {
+		assert.Equal(t, scope, of.Scope)
+		for _, m := range of.Metrics {
+			got[m.Name] = m.Unit + ": " + m.Description
+			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
+				bounds[m.Name] = data.DataPoints[0].Bounds
+			}
+		}
+	}
+	assert.Empty(t, cmp.Diff(map[string]string{
+		"fiscope.operation.duration":   "s: Duration of an operation, with its retries and waits",
+		"fiscope.active_operations":    "{operation}: Operations under way",
+		"http.client.request.duration": "s: Duration of HTTP client requests.",
+		"fiscope.retries":              "{attempt}: Attempts after the first of an operation",
+		"fiscope.queries.avoided":      "{query}: Calls that spent no query, by reason",
+		"fiscope.quota.limit":          "{query}: Queries of a day, as the last answer said",
+		"fiscope.quota.remaining":      "{query}: Queries left until the reset, as the last answer said",
+	}, got), "a reset a century ahead is none")
+	assert.Empty(t, cmp.Diff(map[string][]float64{
+		"fiscope.operation.duration":   {.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60},
+		"http.client.request.duration": {.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10},
+	}, bounds))
+}
+
+func TestNewRefusesAnOption(t *testing.T) {
+	for name, test := range map[string]struct {
+		opt  otelfiscope.Option
+		says string
+	}{
+		"none":               {nil, "option 0 is nil"},
+		"no tracer provider": {otelfiscope.WithTracerProvider(nil), "WithTracerProvider"},
+		"no meter provider":  {otelfiscope.WithMeterProvider(nil), "WithMeterProvider"},
+		"no hook":            {otelfiscope.WithHook(nil), "WithHook"},
+		"a nameless one":     {otelfiscope.WithAttributes(attribute.String("", "x")), "WithAttributes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tel, err := otelfiscope.New(test.opt)
+			require.ErrorContains(t, err, test.says)
+			assert.Nil(t, tel)
+		})
+	}
+}
+
+func TestAProviderThatMakesNoMetricsIsTold(t *testing.T) {
+	_, err := otelfiscope.New(otelfiscope.WithMeterProvider(miserly{}))
+	require.ErrorContains(t, err, "otelfiscope: the metrics cannot be made: none left")
+}
+
+type miserly struct{ mnoop.MeterProvider }
+
+func (miserly) Meter(string, ...metric.MeterOption) metric.Meter { return miserlyMeter{} }
+
+type miserlyMeter struct{ mnoop.Meter }
+
+func (miserlyMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.Int64Counter, error) {
+	return nil, errors.New("none left")
+}
+
+func TestTheGlobalProvidersAreTheDefault(t *testing.T) {
+	r := newRecorder(t)
+	tracers, meters := otel.GetTracerProvider(), otel.GetMeterProvider()
+	t.Cleanup(func() {
+		otel.SetTracerProvider(tracers)
+		otel.SetMeterProvider(meters)
+	})
+	otel.SetTracerProvider(r.tracers)
+	otel.SetMeterProvider(r.meters)
+	tel, err := otelfiscope.New()
+	require.NoError(t, err)
+	consult(t.Context(), connect(t, tel, contract(t, 200, "consultar_200.json")))
+	assert.Len(t, r.traced(), 2)
+	assert.NotEmpty(t, r.measured(t))
+}
+
+func TestAttributesOfOnesOwnAreEverywhere(t *testing.T) {
+	r := newRecorder(t)
+	tel := r.telemetry(t, otelfiscope.WithAttributes(attribute.String("server.address", "fiscal.example")), otelfiscope.WithAttributes(attribute.Int("server.port", 443)))
+	client := connect(t, tel, inTurn(raw(503, ""), contract(t, 200, "consultar_200.json", "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 995")), atOnce(1))
+	_, err := tel.ObserveQuota(client)
+	require.NoError(t, err)
+	consult(t.Context(), client)
+	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
+	for _, line := range r.traced() {
+		assert.Contains(t, line, "server.address=fiscal.example server.port=443")
+	}
+	for _, s := range r.measured(t) {
+		assert.Contains(t, s.attributes, "server.address=fiscal.example server.port=443", s.name)
+	}
+}
+
+// What a program logs within a call belongs to its span, in the transport as in a hook of its own.
+func TestTheContextOfACallHasItsSpan(t *testing.T) {
+	r := newRecorder(t)
+	var inHook, inTransport trace.SpanContext
+	var ends []string
+	tel := r.telemetry(t, otelfiscope.WithHook(func(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+		inHook = trace.SpanContextFromContext(ctx)
+		return context.WithValue(ctx, mine{}, "mine"), func(resp fiscope.Response, err error) {
+			ends = append(ends, fiscope.ErrorClass(err))
+			assert.Equal(t, 1, resp.Attempts)
+			assert.Len(t, r.traced(), 1, "the span of the operation is not over")
+		}
+	}))
+	client := connect(t, tel, func(req *http.Request) (*http.Response, error) {
+		inTransport = trace.SpanContextFromContext(req.Context())
+		assert.Equal(t, "mine", req.Context().Value(mine{}))
+		return contract(t, 404, "consultar_404.json")(req)
+	})
+	ctx, span := r.tracers.Tracer("test").Start(t.Context(), "invoice")
+	consult(ctx, client)
+	span.End()
+	spans := r.spans.GetSpans()
+	require.Len(t, spans, 3)
+	operation := spans[1].SpanContext.SpanID()
+	assert.Equal(t, operation, inHook.SpanID())
+	assert.Equal(t, operation, inTransport.SpanID())
+	assert.Equal(t, span.SpanContext().SpanID(), spans[1].Parent.SpanID())
+	assert.Equal(t, []string{"not_found"}, ends)
+}
+
+type mine struct{}
+
+// A hook may return no context and no function.
+func TestAHookOfOnesOwnMayReturnNothing(t *testing.T) {
+	for name, opts := range map[string][]otelfiscope.Option{
+		"recorded": nil,
+		"ignored":  {otelfiscope.WithTracerProvider(tnoop.NewTracerProvider()), otelfiscope.WithMeterProvider(mnoop.NewMeterProvider())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecorder(t)
+			called := 0
+			tel := r.telemetry(t, append(opts, otelfiscope.WithHook(func(context.Context, fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+				called++
+				return nil, nil
+			}))...)
+			_, err := connect(t, tel, contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(t.Context(), ruc)
+			require.NoError(t, err)
+			assert.Equal(t, 1, called)
+			if name == "recorded" {
+				assert.Contains(t, r.traced()[0], "GET client in Contribuyentes.Consultar", "the context has the span all the same")
+			}
+		})
+	}
+}
+
+// Where nobody listens, one's own hook is told the end all the same.
+func TestAHookOfOnesOwnIsToldTheEndWithoutAProvider(t *testing.T) {
+	ends := 0
+	tel, err := otelfiscope.New(otelfiscope.WithTracerProvider(tnoop.NewTracerProvider()), otelfiscope.WithMeterProvider(mnoop.NewMeterProvider()),
+		otelfiscope.WithHook(func(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+			return ctx, func(fiscope.Response, error) { ends++ }
+		}))
+	require.NoError(t, err)
+	consult(t.Context(), connect(t, tel, contract(t, 200, "consultar_200.json")))
+	assert.Equal(t, 1, ends)
+}
+
+// The service is a third party: what it gets is the same, byte for byte, also where a propagator is set.
+func TestNothingIsSentToTheService(t *testing.T) {
+	before := otel.GetTextMapPropagator()
+	t.Cleanup(func() { otel.SetTextMapPropagator(before) })
+	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
+	var sent []string
+	wire := answer(func(r *http.Request) (*http.Response, error) {
+		var b strings.Builder
+		require.NoError(t, r.Write(&b))
+		sent = append(sent, b.String())
+		return contract(t, 200, "validar_200_aceptado.json")(r)
+	})
+	r := newRecorder(t)
+	ctx, span := r.tracers.Tracer("test").Start(t.Context(), "invoice")
+	defer span.End()
+	with := connect(t, r.telemetry(t), wire)
+	without, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithHTTPClient(&http.Client{Transport: wire}))
+	require.NoError(t, err)
+	validateOnce(ctx, with)
+	validateOnce(ctx, without)
+	require.Len(t, sent, 2)
+	assert.Contains(t, sent[0], "POST /consultas/api/cpe/validar HTTP/1.1")
+	assert.Equal(t, sent[1], sent[0])
+}
+
+// Spans and metrics do without each other: a trace that is not sampled is measured all the same.
+func TestSpansAndMetricsDoWithoutEachOther(t *testing.T) {
+	unsampled := sdk.NewTracerProvider(sdk.WithSampler(sdk.NeverSample()))
+	onlyActive := sdkmetric.NewView(sdkmetric.Instrument{Name: "*duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
+	const three = "fiscope.active_operations fiscope.operation.duration http.client.request.duration"
+	for name, test := range map[string]struct {
+		r       *recorder
+		opts    []otelfiscope.Option
+		spans   int
+		metrics string
+	}{
+		"both":               {newRecorder(t), nil, 2, three},
+		"spans alone":        {newRecorder(t), []otelfiscope.Option{otelfiscope.WithMeterProvider(mnoop.NewMeterProvider())}, 2, ""},
+		"metrics alone":      {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(tnoop.NewTracerProvider())}, 0, three},
+		"a trace not taken":  {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, three},
+		"a metric of a view": {newRecorder(t, sdkmetric.WithView(onlyActive)), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, "fiscope.active_operations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := connect(t, test.r.telemetry(t, test.opts...), contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(t.Context(), ruc)
+			require.NoError(t, err)
+			assert.Len(t, test.r.traced(), test.spans)
+			var names []string
+			for _, s := range test.r.measured(t) {
+				names = append(names, s.name)
+			}
+			assert.Equal(t, test.metrics, strings.Join(names, " "))
+		})
+	}
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	const calls = 200
+	r := newRecorder(t)
+	client := connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json"))
+	var all sync.WaitGroup
+	for range calls {
+		all.Go(func() { consult(t.Context(), client) })
+	}
+	all.Wait()
+	assert.Len(t, r.traced(), 2*calls)
+	for _, s := range r.measured(t) {
+		if s.kind == "histogram" {
+			assert.EqualValues(t, calls, s.value, s.name)
+		}
+	}
+	_ = lines(t, r.measured(t)) // nothing is under way
+}
+
+// An exemplar leads from a metric to the span in which it was measured.
+func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
+	r := newRecorder(t)
+	consult(t.Context(), connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json")))
+	of := map[string]string{}
+	for _, scope := range r.collect(t).ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
+				require.Len(t, data.DataPoints[0].Exemplars, 1)
+				of[m.Name] = trace.SpanID(data.DataPoints[0].Exemplars[0].SpanID).String()
+			}
+		}
+	}
+	spans := r.spans.GetSpans()
+	assert.Equal(t, map[string]string{
+		"http.client.request.duration": spans[0].SpanContext.SpanID().String(),
+		"fiscope.operation.duration":   spans[1].SpanContext.SpanID().String(),
+	}, of)
+}
