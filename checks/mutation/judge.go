@@ -118,7 +118,10 @@ func (j *judge) limit(ctx context.Context, pkg string) (time.Duration, error) {
 	return limit()
 }
 
-var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+var (
+	failedTest  = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	failedTests = regexp.MustCompile(`(?m)^FAIL\t\S+\t[0-9.]+s$`) // that were run
+)
 
 // test runs the tests of a package, and returns which one failed.
 func (j *judge) test(ctx context.Context, pkg string, limit time.Duration, flags ...string) (verdict, string, error) {
@@ -138,8 +141,8 @@ func (j *judge) test(ctx context.Context, pkg string, limit time.Duration, flags
 		return "", "", err
 	case strings.Contains(said, "panic: test timed out after"):
 		return timedOut, pkg, nil
-	case strings.Contains(said, "[build failed]"), strings.Contains(said, "[setup failed]"):
-		return "", "", fmt.Errorf("the tests of %s were not built:\n%s", pkg, said)
+	case !failedTests.MatchString(said):
+		return "", "", fmt.Errorf("the tests of %s were not run:\n%s", pkg, said)
 	default:
 		if match := failedTest.FindStringSubmatch(said); match != nil {
 			return killed, match[1], nil

@@ -150,6 +150,29 @@ func TestALoadedProgramMustCompile(t *testing.T) {
 	require.ErrorContains(t, err, "cannot use true")
 }
 
+// What keeps the tests from running is no test that notices.
+func TestTestsMustRun(t *testing.T) {
+	folder := moduleOf(t, map[string]string{
+		"a.go":      "package m\n\nfunc Is() bool { return true }\n",
+		"a_test.go": "package m\n\nfunc TestIs(t *testing.T) {}\n",
+	})
+	p, err := load(folder, outside(), ".")
+	require.NoError(t, err)
+	j, err := newJudge(folder, outside(), nil, time.Second, ".")
+	require.NoError(t, err)
+	for _, breaks := range []struct{ name, file, text string }{
+		{"tests that do not compile", "a_test.go", "package m\n\nvar a int = true\n"},
+		{"a module that is none", "go.mod", "<<<<<<<"},
+	} {
+		t.Run(breaks.name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, breaks.file), []byte(breaks.text), 0o600))
+			j.limits = map[string]func() (time.Duration, error){} // they are asked anew
+			r := report{out: &strings.Builder{}}
+			require.ErrorContains(t, r.run(t.Context(), p, j, func(*mutant) bool { return true }, 1), "were not run")
+		})
+	}
+}
+
 // What ends the run is no verdict.
 func TestAnEndedRunJudgesNothing(t *testing.T) {
 	folder := moduleOf(t, map[string]string{"a.go": "package m\n\nfunc Is() bool { return true }\n"})
