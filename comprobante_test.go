@@ -217,7 +217,8 @@ func TestAReceiptThatCannotBeReadShowsNoDocument(t *testing.T) {
 
 func TestANumberOfNineDigitsIsNotSent(t *testing.T) {
 	client, s := answers(t, raw(200, contract(t, "validar_200_aceptado.json")))
-	for _, numero := range []int{0, -1, 100_000_000, 20_131_312_955} {
+	ruc := int64(20_131_312_955) // of which an int of 32 bits keeps a part
+	for _, numero := range []int{0, -1, 100_000_000, int(ruc)} {
 		c := factura
 		c.Numero = numero
 		for _, err := range []error{

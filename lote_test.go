@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -235,7 +236,7 @@ func TestABatchIsNotWiderThanItsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPadron(t)
 		p.delay = aSecond
-		lines, _ := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(3000), fiscope.LotePolicy{Concurrency: 1 << 40}))
+		lines, _ := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(3000), fiscope.LotePolicy{Concurrency: math.MaxInt}))
 		assert.Len(t, lines, 3000)
 		assert.LessOrEqual(t, p.highest, 1000)
 	})

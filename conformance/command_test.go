@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -121,7 +122,7 @@ func TestCommand(t *testing.T) {
 	t.Run("other data", func(t *testing.T) {
 		var others []mockserver.Contribuyente
 		for i := range 12 {
-			others = append(others, mockserver.Empresa(strconv.FormatInt(20999980000+int64(i), 10)))
+			others = append(others, mockserver.Empresa(fmt.Sprintf("2099998%04d", i)))
 		}
 		srv := newTarget(t, mockserver.WithContribuyentes(others...))
 		said, passed := suite(t, nil, "-base-url", srv.URL, "-api-key", commandKey, "-ruc", "20999990011", "-ruc-missing", "20999999998",

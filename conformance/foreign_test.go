@@ -146,7 +146,7 @@ func foreignSearch(text, limit string, limited bool) string {
 	}
 	var found []string
 	for i := range 30 {
-		name, ruc := fmt.Sprintf("EMPRESA NUMERO %d S.A.", i), fmt.Sprint(20600000018+int64(i))
+		name, ruc := fmt.Sprintf("EMPRESA NUMERO %d S.A.", i), fmt.Sprint(int64(20600000018)+int64(i))
 		if i == 29 {
 			name, ruc = "Ministerio de la Ñandú Común S.A.", "20131312955"
 		}

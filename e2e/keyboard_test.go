@@ -80,7 +80,7 @@ func TestTheCallsByKeys(t *testing.T) {
 	srv := start(t)
 	page := open(t, srv.page(""))
 	for i := range 3 {
-		srv.lookup(fmt.Sprint(20131312955 + i))
+		srv.lookup(fmt.Sprintf("201313129%02d", 55+i))
 	}
 	page.row("20131312957")
 	has := func(role string, name named) {

@@ -51,7 +51,7 @@ func burst(t *testing.T, srv *program, calls, connections int) (answered int) {
 	for c := range connections {
 		wg.Go(func() {
 			for i := c; i < calls; i += connections {
-				req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/api/contribuyentes/%d", srv.url, burstRUC+i), nil)
+				req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/api/contribuyentes/%d", srv.url, burstRUC+int64(i)), nil)
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -75,7 +75,7 @@ func burst(t *testing.T, srv *program, calls, connections int) (answered int) {
 }
 
 // burstRUC is the first RUC of a burst; most of them have a wrong check digit, and all of them an answer.
-const burstRUC = 20600000000
+const burstRUC int64 = 20600000000
 
 func size(m *sync.Map) (n int) {
 	m.Range(func(any, any) bool { n++; return true })
@@ -97,7 +97,7 @@ func TestNoCallIsLostWhileFiveLookOn(t *testing.T) {
 	assert.Equal(t, n, burst(t, srv, n, 4))
 	for _, page := range []*tab{one, two} {
 		page.sees("600 llamadas")
-		page.row(fmt.Sprint(burstRUC + n - 1))
+		page.row(fmt.Sprint(burstRUC + int64(n) - 1))
 	}
 	for i := range seen {
 		one.within(patience, func() error {

@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,7 +28,7 @@ func TestWaitRequestsForMoreThanTheJournalHolds(t *testing.T) {
 		"of an unknown key":       {3, 2, 4, mockserver.Filter{Key: "nadie"}, false, true},
 		"with an unknown one too": {3, 1, 6, mockserver.Filter{}, true, false},
 		"no journal":              {0, 1, 1, mockserver.Filter{}, false, true},
-		"huge":                    {1 << 62, 2, 1 << 62, mockserver.Filter{}, false, false},
+		"huge":                    {math.MaxInt/2 + 1, 2, math.MaxInt/2 + 1, mockserver.Filter{}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -230,7 +230,7 @@ func TestTheMemoryOfTheDocument(t *testing.T) {
 		for part := range 8 {
 			wg.Go(func() {
 				for n := from + part; n < to; n += 8 {
-					_, err := client.Contribuyentes.Consultar(ctx, strconv.Itoa(20_100_000_000+n))
+					_, err := client.Contribuyentes.Consultar(ctx, fmt.Sprintf("201%08d", n))
 					assert.NoError(t, err)
 				}
 			})

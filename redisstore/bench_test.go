@@ -3,6 +3,7 @@ package redisstore_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os/exec"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func BenchmarkAttempt(b *testing.B) {
 		b.Run(fmt.Sprintf("lease=%d", lease), func(b *testing.B) {
 			server := startServer(b)
 			c := &counter{UniversalClient: server.client(b)}
-			store, err := redisstore.New(c, redisstore.WithLease(lease), redisstore.WithDailyQuota(1<<40), redisstore.WithShare(0), redisstore.WithTimeout(time.Minute))
+			store, err := redisstore.New(c, redisstore.WithLease(lease), redisstore.WithDailyQuota(math.MaxInt32), redisstore.WithShare(0), redisstore.WithTimeout(time.Minute))
 			if err != nil {
 				b.Fatal(err)
 			}

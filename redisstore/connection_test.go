@@ -31,6 +31,38 @@ func TestADeadRedisStallsNobody(t *testing.T) {
 	})
 }
 
+// While Redis is away, one call in a tenth of a second goes to see; once it answered, each call is made.
+func TestARedisThatIsAwayIsTriedNowAndThen(t *testing.T) {
+	for name, away := range map[string]func(b *bed, away bool){
+		"it fails": func(b *bed, away bool) { b.fail.Store(away) },
+		"it hangs": func(b *bed, away bool) {
+			b.hang.Store(0)
+			if away {
+				b.hang.Store(int64(time.Hour))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBed(t, func(b *bed) {
+				s := b.store()
+				loads := func() {
+					for range 5 {
+						_, _ = s.Load(context.Background(), "0123")
+					}
+				}
+				away(b, true)
+				for range 3 {
+					assert.LessOrEqual(t, b.trips(loads), 2, "the call, and what greets a new connection")
+					time.Sleep(100 * time.Millisecond)
+				}
+				away(b, false)
+				time.Sleep(2 * time.Hour)
+				assert.GreaterOrEqual(t, b.trips(loads), 5)
+			})
+		})
+	}
+}
+
 func TestEachFallbackIsLoggedOnceAndItsEndToo(t *testing.T) {
 	onBed(t, func(b *bed) {
 		var text bytes.Buffer

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -57,10 +56,10 @@ func killHalf(_ *deployment, f *fleet) {
 func stop(d time.Duration) func(*deployment, *fleet) {
 	return func(redis *deployment, f *fleet) {
 		process := redis.servers[0].cmd.Process
-		require.NoError(f.t, process.Signal(syscall.SIGSTOP))
+		stopProcess(f.t, process)
 		f.begin()
 		time.Sleep(d)
-		require.NoError(f.t, process.Signal(syscall.SIGCONT))
+		goOn(f.t, process)
 	}
 }
 

@@ -45,6 +45,7 @@ func startServer(t testing.TB, args ...string) *server {
 		require.Empty(t, os.Getenv(requireRedisEnv), "%s is set, and %s is not installed", requireRedisEnv, *redisServer)
 		t.Log("on miniredis: redis-server is not installed")
 		s.mini = miniredis.RunT(t)
+		s.mini.ClockTTL(true) // keys end by themselves, as in Redis
 		s.addr = s.mini.Addr()
 		return s
 	}

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -421,13 +420,13 @@ func TestAProcessThatWasStoppedSendsNothingByAClaimThatIsOver(t *testing.T) {
 	var p *process
 	reply.before = func() {
 		p = <-stopped
-		require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+		stopProcess(t, p.cmd.Process)
 		rdb := r.client(t)
 		eventually(t, "the claim is over", func() bool { return len(rdb.Keys(context.Background(), "*:sol").Val()) == 0 })
 		other.begin()
 		assert.Equal(t, 1, other.end().Rejected)
 	}
-	reply.after = func() { require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT)) }
+	reply.after = func() { goOn(t, p.cmd.Process) }
 	j.Redis = reply.listen()
 	f := startFleet(t, 1, j)
 	stopped <- f.processes[0]

@@ -93,7 +93,7 @@ func TestTheSameAnswersAmongNamesAlike(t *testing.T) {
 		if isEmpty(name) && i%10 > 0 { // few may be
 			name = "ANA"
 		}
-		fmt.Fprintf(text, "%011d|%s|%s|HABIDO|%s\r\n", 20000000000+i%2995, name, estado, strings.Repeat("-|", 11))
+		fmt.Fprintf(text, "2000000%04d|%s|%s|HABIDO|%s\r\n", i%2995, name, estado, strings.Repeat("-|", 11))
 	}
 	require.NoError(t, archive.Close())
 	require.NoError(t, file.Close())

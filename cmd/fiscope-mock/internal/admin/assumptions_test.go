@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"fmt"
+	"math"
 	"sync"
 	"testing"
 
@@ -45,8 +47,9 @@ func TestPutAssumptions(t *testing.T) {
 	now := r.mock.Assumptions()
 	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
 	assert.True(t, now.ResetRolling)
-	r.ok(new(any), "PUT", "assumptions", `{"BlockAfter": 1234567890123456789, "BlockFor": "1h", "ChargeFailures": false}`)
-	assert.Equal(t, 1234567890123456789, r.mock.Assumptions().BlockAfter, "to its last digit")
+	const large = math.MaxInt - 2 // which no float64 holds, where an int has 64 bits
+	r.ok(new(any), "PUT", "assumptions", fmt.Sprintf(`{"BlockAfter": %d, "BlockFor": "1h", "ChargeFailures": false}`, large))
+	assert.Equal(t, large, r.mock.Assumptions().BlockAfter, "to its last digit")
 	now = r.mock.Assumptions()
 	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
 
