@@ -209,7 +209,7 @@ func TestWhatTheMockHasNoFormOfIsNotSeen(t *testing.T) {
 
 // Throttling is no failure of a request, and says nothing of what failures cost.
 func TestThrottlingIsNoObservation(t *testing.T) {
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusFound} {
+	for status, unavailable := range map[int]string{http.StatusTooManyRequests: "", http.StatusFound: "", http.StatusInternalServerError: "true"} {
 		breaks := func(next http.Handler) http.Handler {
 			for _, op := range operations {
 				next = answering(op, answered400, failWith(status, "DESPACIO"))(next)
@@ -217,6 +217,25 @@ func TestThrottlingIsNoObservation(t *testing.T) {
 			return next
 		}
 		_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
-		assert.NotContains(t, seenBy(observations), "ChargeInvalid", status)
+		seen := seenBy(observations)
+		assert.NotContains(t, seen, "ChargeInvalid", status)
+		assert.Equal(t, unavailable, seen["ChargeUnavailable"], status)
 	}
+}
+
+// What holds for some answers and not for others is no one value.
+func TestWhatIsNotTheSameEverywhereIsNotSeen(t *testing.T) {
+	breaks := answering(rate, answered200, header(http.CanonicalHeaderKey(headerRemaining), "5"))
+	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.NotContains(t, seenBy(observations), "HeadersEverywhere")
+}
+
+// Words that stand in the other order too show nothing.
+func TestANameThatIsTheSameTurnedRound(t *testing.T) {
+	twice := mockserver.Empresa("20999999984")
+	twice.RazonSocial = "SUR NORTE SUR NORTE"
+	target := fullTarget("http://mock.invalid")
+	target.RUC = twice.RUC
+	_, observations := examine(t, newMock(t, mockserver.WithContribuyentes(twice)), target)
+	assert.NotContains(t, seenBy(observations), "SearchByWords")
 }
