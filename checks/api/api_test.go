@@ -57,7 +57,7 @@ func presentExports(t *testing.T) exports {
 	present := exports{}
 	for _, module := range modules {
 		pkgs, err := packages.Load(&packages.Config{
-			Mode: packages.NeedName | packages.NeedFiles | packages.NeedTypes | packages.NeedImports | packages.NeedDeps,
+			Mode: packages.LoadTypes,
 			Dir:  module,
 			Env:  append(os.Environ(), "GOWORK=off"), // as those who import it have it
 		}, "./...")
