@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TELL_SIGNALS") != "" { // this binary, as the command of a test
 		tellSignals()
 	}
+	if signal.Ignored(syscall.SIGHUP) { // by nohup: what is started would ignore it too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		if built.dir != "" {
 			_ = os.RemoveAll(built.dir)
