@@ -8,10 +8,12 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"github.com/fiscope/fiscope/internal/build"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -53,7 +55,7 @@ type timeouts struct{ get, cpe time.Duration }
 func defaultConfig() config {
 	return config{
 		timeouts:  timeouts{get: 10 * time.Second, cpe: 30 * time.Second},
-		userAgent: "fiscope-go/0.1",
+		userAgent: defaultUserAgent(),
 		maxBody:   1 << 20,
 		retry:     DefaultRetryPolicy(),
 		solMemory: 24 * time.Hour,
@@ -82,7 +84,15 @@ func WithHTTPClient(hc *http.Client) Option {
 	})
 }
 
-// WithUserAgent sends ua as the User-Agent instead of "fiscope-go/VERSION".
+// defaultUserAgent names the SDK and its version. There are no parentheses in the version of a product (RFC 9110,
+// 10.1.5): what was built of no version is "devel".
+var defaultUserAgent = sync.OnceValue(func() string {
+	return "fiscope-go/" + strings.TrimPrefix(strings.Trim(build.Read().Version, "()"), "v")
+})
+
+// WithUserAgent sends ua as the User-Agent instead of "fiscope-go/VERSION", where VERSION is that of this module
+// in the program's build information (runtime/debug): "0.1.0", or "devel" where go.mod or go.work names a
+// folder.
 func WithUserAgent(ua string) Option {
 	return option(func(c *config) error {
 		if strings.TrimSpace(ua) == "" || strings.ContainsFunc(ua, func(r rune) bool { return r < ' ' || r > '~' }) {

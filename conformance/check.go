@@ -101,6 +101,12 @@ func (v *verdict) hint(x *exchange) string {
 		return " (is the API key right, and the clave?)"
 	case status == http.StatusTooManyRequests:
 		return " (is the quota of the key spent?)"
+	case status == http.StatusNotFound && x.name == askLookup:
+		return " (is -ruc one that exists there?)"
+	case status == http.StatusNotFound && x.name == askRate:
+		return " (is -fecha a day with a rate there?)"
+	case status == http.StatusInternalServerError && x.request.op == validation:
+		return " (does the tax authority respond?)"
 	case status >= 300 && status <= 399:
 		return " (a redirect is not followed: is the base URL right?)"
 	}

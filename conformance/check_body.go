@@ -11,7 +11,7 @@ func bodyChecks() (all []check) {
 		all = append(all,
 			check{"1", "a " + string(op) + " answers in JSON", "request and response bodies are JSON",
 				func(v *verdict) {
-					v.each(op, []outcome{succeeds, refused}, func(x *exchange) {
+					v.each(op, func(x *exchange) {
 						if _, ok := v.value(x); !ok {
 							return
 						}
@@ -41,26 +41,22 @@ func bodyChecks() (all []check) {
 	return all
 }
 
-// each judges all answers of an operation and of outcomes; what had no answer fails.
-func (v *verdict) each(op operation, ends []outcome, judge func(*exchange)) {
-	asked := false
-	for _, end := range ends {
-		for _, x := range v.of(op, end) {
-			asked = true
-			if x, ok := v.answered(x.name); ok {
-				judge(x)
-			}
+// each judges all answers of an operation but those of a refused key, which are open; what had no answer fails.
+func (v *verdict) each(op operation, judge func(*exchange)) {
+	for _, x := range v.exchanges {
+		if x.request.op != op || x.ends == keyless || x.unsent != nil {
+			continue
 		}
-	}
-	if !asked {
-		v.skip(needsClave)
+		if x, ok := v.answered(x.name); ok {
+			judge(x)
+		}
 	}
 }
 
-// eachError judges the bodies of all errors of an operation, but those of a refused key, which are open. What the
-// contract refuses and the service does not is for the check of that rule.
+// eachError judges the bodies of all errors of an operation. What the contract refuses and the service does not is
+// for the check of that rule.
 func (v *verdict) eachError(op operation, judge func(*exchange, map[string]any)) {
-	v.each(op, []outcome{succeeds, refused}, func(x *exchange) {
+	v.each(op, func(x *exchange) {
 		if x.answer.status < http.StatusBadRequest {
 			return
 		}

@@ -35,7 +35,7 @@ func estadoChecks() (all []check) {
 		)
 	}
 	return append(all, check{"3.3", "estado of a receipt", "estado is one of " + strings.Join(estadosOfCPE, ", "), func(v *verdict) {
-		v.eachReceipt(func(x *exchange, receipt map[string]any, _ string) { v.oneOf(x, receipt, "estado", estadosOfCPE) })
+		v.eachReceipt(func(x *exchange, receipt map[string]any) { v.oneOf(x, receipt, "estado", estadosOfCPE) })
 	}})
 }
 

@@ -59,11 +59,11 @@ func fieldChecks() (all []check) {
 	}
 	for _, name := range []string{"codigo", "mensaje", "estado"} {
 		field("2.4", name, "a text", func(v *verdict) {
-			v.eachReceipt(func(x *exchange, receipt map[string]any, _ string) { v.text(x, receipt, name) })
+			v.eachReceipt(func(x *exchange, receipt map[string]any) { v.text(x, receipt, name) })
 		})
 	}
 	field("2.4", "esValido", "true or false", func(v *verdict) {
-		v.eachReceipt(func(x *exchange, receipt map[string]any, _ string) {
+		v.eachReceipt(func(x *exchange, receipt map[string]any) {
 			if _, ok := receipt["esValido"].(bool); !ok {
 				v.wrong(x, "esValido is %s: want true or false", member(receipt, "esValido"))
 			}
@@ -125,7 +125,7 @@ func (v *verdict) taxpayer(judge func(*exchange, map[string]any)) {
 
 // eachResult judges what the searches returned.
 func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
-	for _, x := range v.of(search, succeeds) {
+	for _, x := range v.succeeding(search) {
 		x, list, ok := v.list(x.name)
 		if !ok {
 			continue
@@ -144,13 +144,13 @@ func (v *verdict) eachResult(judge func(*exchange, map[string]any)) {
 	}
 }
 
-// eachReceipt judges what the validations returned; codigo is the one that was to come.
-func (v *verdict) eachReceipt(judge func(x *exchange, receipt map[string]any, codigo string)) {
+// eachReceipt judges what the validations returned.
+func (v *verdict) eachReceipt(judge func(*exchange, map[string]any)) {
 	asked := false
-	for _, x := range v.of(validation, succeeds) {
+	for _, x := range v.succeeding(validation) {
 		asked = true
 		if x, receipt, ok := v.object(x.name); ok {
-			judge(x, receipt, x.codigo)
+			judge(x, receipt)
 		}
 	}
 	if !asked {

@@ -65,33 +65,37 @@ func (v *verdict) header(x *exchange, name string) (string, bool) {
 	return "", false
 }
 
-// costs judges the stretch in which, or at whose end, a question was answered: each of its successes has taken one
-// query. Where anything in it failed nothing is said, since whether that costs is open (docs/contrato.md, 8).
+// costs judges the stretch in which a question was answered, and for lookups each in which nothing else was: every
+// success has taken one query. Where lookups cost another number, that is their check's to say, and not that of what
+// stands between two of them.
 func (v *verdict) costs(op operation, question string) {
 	if _, ok := v.answered(question); !ok {
 		return
 	}
+	ofLookup := int64(1)
+	if op != lookup {
+		ofLookup = v.costOfLookup()
+	}
+	judged, why := false, "no two lookups around it have told "+headerRemaining
 	for _, s := range v.stretches() {
-		its := s.to.name == question
-		failed := 0
+		its := op == lookup && len(s.between) == 0
 		for _, x := range s.between {
 			its = its || x.name == question
-			if !x.succeeded() {
-				failed++
-			}
 		}
 		if !its {
 			continue
 		}
-		if want := int64(len(s.between)) + 1; failed > 0 {
-			v.skip("%d requests between two lookups failed, and whether that costs a query is open", failed)
-		} else if s.newDay {
-			v.skip("the quota was reset meanwhile")
-		} else if s.fell != want {
+		if open := s.open(); open != "" {
+			why = open
+			continue
+		}
+		judged = true
+		if want := ofLookup + int64(len(s.between)); s.fell != want {
 			v.wrong(s.to, "%s fell by %d from one lookup to this one: want %d, for this lookup and %d of the operation %s between",
 				headerRemaining, s.fell, want, len(s.between), op)
 		}
-		return
 	}
-	v.skip("no two lookups around it have told %s", headerRemaining)
+	if !judged {
+		v.skip("%s", why)
+	}
 }

@@ -1,9 +1,6 @@
 package conformance
 
-import (
-	"net/http"
-	"slices"
-)
+import "net/http"
 
 // validationChecks are those of docs/contrato.md, 2.3, 2.4 and 4.3.
 func validationChecks() (all []check) {
@@ -15,7 +12,7 @@ func validationChecks() (all []check) {
 	for _, tipo := range tipos {
 		all = append(all, check{"2.3", "tipoComprobante " + tipo + " is allowed", "tipoComprobante may be 01, 03, 07 or 08", func(v *verdict) {
 			seen := false
-			for _, x := range v.of(validation, succeeds) {
+			for _, x := range v.succeeding(validation) {
 				if x.tipo == tipo {
 					seen = true
 					v.object(x.name)
@@ -52,7 +49,7 @@ func validationChecks() (all []check) {
 			})
 		}},
 		check{"4.3", "a result is an object", "success is a JSON object", func(v *verdict) {
-			v.eachReceipt(func(*exchange, map[string]any, string) {})
+			v.eachReceipt(func(*exchange, map[string]any) {})
 		}})
 	for _, r := range []struct{ what, codigo string }{{"cancelled", "2"}, {"pending", "4"}, {"missing", "98"}} {
 		all = append(all, check{"4.3", "a " + r.what + " receipt is a success that says so",
@@ -77,13 +74,17 @@ func validationChecks() (all []check) {
 
 // receiptsOf judges the results of the receipts that have a codigo by -cpe.
 func (v *verdict) receiptsOf(codigo string, judge func(*exchange, map[string]any)) {
-	if !slices.ContainsFunc(v.exchanges, func(x *exchange) bool { return x.codigo == codigo }) {
-		v.skip("no receipt with codigo %s to validate: give one with -cpe FILE", codigo)
-		return
-	}
-	v.eachReceipt(func(x *exchange, receipt map[string]any, want string) {
-		if want == codigo {
+	asked := false
+	for _, x := range v.succeeding(validation) {
+		if x.codigo != codigo {
+			continue
+		}
+		asked = true
+		if x, receipt, ok := v.object(x.name); ok {
 			judge(x, receipt)
 		}
-	})
+	}
+	if !asked {
+		v.skip("no receipt with codigo %s to validate: give one with -cpe FILE", codigo)
+	}
 }

@@ -184,6 +184,20 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "no draft is left behind")
 
-	_, passed = suite(t, nil, "-report", filepath.Join(t.TempDir(), "none", "report.json"))
+	assert.Contains(t, said, "the report is "+file)
+
+	link := filepath.Join(t.TempDir(), "link.json")
+	if os.Symlink(file, link) == nil {
+		require.NoError(t, os.Truncate(file, 0))
+		suite(t, nil, "-base-url", srv.URL, "-api-key", commandKey, "-report", link)
+		again, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, string(text), string(again), "what is no file of its own, such as /dev/stdout, is written to and not replaced")
+	}
+
+	srv = newTarget(t)
+	said, passed = suite(t, nil, "-base-url", srv.URL, "-api-key", commandKey, "-report", filepath.Join(t.TempDir(), "none", "report.json"))
 	assert.False(t, passed, "a report that cannot be written")
+	assert.Contains(t, said, "nothing was sent")
+	assert.Empty(t, srv.Requests())
 }

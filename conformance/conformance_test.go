@@ -32,6 +32,9 @@ var (
 	report     = flag.String("report", "", "write what the contract leaves open and was seen to this file, as JSON")
 )
 
+// fromWhere is what people must know of the names of files.
+const fromWhere = "go test runs in the folder of the package, so a file of another needs its whole path"
+
 // TestMain runs TestConformance alone where a server is to be told: the tests of the suite itself say nothing of it.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -58,14 +61,19 @@ func TestConformance(t *testing.T) {
 	if *cpe != "" {
 		var err error
 		target.CPE, err = conformance.LoadCPE(*cpe)
-		require.NoError(t, err, "-cpe: nothing was sent")
+		require.NoError(t, err, "-cpe: nothing was sent; "+fromWhere)
 	}
 	if target.BaseURL == "" && target.APIKey == "" {
 		target.BaseURL, target.APIKey, target.CPE = ownMock(t, target.CPE)
 	}
+	if *report != "" {
+		require.DirExists(t, filepath.Dir(*report), "-report: nothing was sent; "+fromWhere)
+	}
 	seen := conformance.Run(t, target)
 	if *report != "" {
-		assert.NoError(t, writeReport(*report, seen))
+		assert.NoError(t, writeReport(*report, seen), "-report")
+		whole, _ := filepath.Abs(*report)
+		fmt.Printf("conformance: the report is %s\n", whole)
 	}
 }
 
@@ -95,21 +103,11 @@ func ownMock(t *testing.T, given *conformance.CPE) (url, key string, receipts *c
 	}
 }
 
-// writeReport writes all of a report or nothing.
+// writeReport writes a report to a file, in the place of what is there.
 func writeReport(name string, seen []conformance.Observation) error {
 	text, err := json.MarshalIndent(seen, "", "  ")
 	if err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = draft.Write(append(text, '\n'))
-	err = cmp.Or(err, draft.Chmod(0o644), draft.Close())
-	if err != nil {
-		_ = os.Remove(draft.Name())
-		return err
-	}
-	return os.Rename(draft.Name(), name)
+	return os.WriteFile(name, append(text, '\n'), 0o644)
 }

@@ -16,8 +16,8 @@
 // knows what was asked, and with a key that nobody else uses, by how much X-RateLimit-Remaining must have fallen.
 //
 // A receipt validation needs a SOL user, and too many wrong claves block one. Without [Target.CPE] no clave is
-// sent, and what needs one is skipped. With it, that user's clave is sent as it is; a wrong one goes out once,
-// and only with [Target.WrongClave].
+// sent, and what needs one is skipped. With it, that user's clave is sent as it is, and no more once it is refused;
+// a wrong one goes out once, and only with [Target.WrongClave].
 //
 // # What it judges
 //

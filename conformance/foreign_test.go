@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,7 +72,7 @@ func listen(t *testing.T, answer func(f *foreign, r *http.Request) string) *fore
 }
 
 // hangs ends an answer after which the server says no more, and keeps the connection.
-const hangs = "\x00"
+const hangs = "\x00 and no more"
 
 // endless is an answer without an end.
 const endless = "HTTP/1.1 200 OK\r\n\r\n"
@@ -302,6 +303,29 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 			head = strings.Replace(head, fmt.Sprint("Content-Length: ", len(body)), "Transfer-Encoding: chunked", 1)
 			return fmt.Sprintf("%s\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n", head, 1, body[:1], len(body)-1, body[1:])
 		},
+		"gzip, as clients take it": func(f *foreign, r *http.Request) string {
+			head, body, _ := strings.Cut(conforming(f, r), "\r\n\r\n")
+			if body == "" {
+				return head + "\r\n\r\n" + body
+			}
+			packed := new(strings.Builder)
+			w := gzip.NewWriter(packed)
+			_, _ = io.WriteString(w, body)
+			_ = w.Close()
+			head = strings.Replace(head, fmt.Sprint("Content-Length: ", len(body)), fmt.Sprint("Content-Encoding: gzip\r\nContent-Length: ", packed.Len()), 1)
+			return head + "\r\n\r\n" + packed.String()
+		},
+		"a Content-Type with parameters of its own": replaced(always, "application/json", "Application/JSON ; charset; charset"),
+		"today's rate, of the day in UTC": func(f *foreign, r *http.Request) string {
+			if text := conforming(f, r); operationOf(r) != rate || r.URL.RawQuery != "" {
+				return text
+			}
+			return raw(200, strings.Replace(foreignRate, "2024-01-17", "2020-02-04", 1), "Date: Tue, 04 Feb 2020 04:59:58 GMT")
+		},
+		"a quota that ends, and nothing more than that": func(f *foreign, r *http.Request) string {
+			f.left = max(min(f.left, 20), 1)
+			return conforming(f, r)
+		},
 		"a search that is called for by its trade name": replaced(of(search), `"EMPRESA NUMERO 3 S.A."`, `"OTRA COSA"`),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -431,7 +455,6 @@ func TestAServerThatHangs(t *testing.T) {
 	}{
 		"silent":        {hangs, "nothing more came within 200ms", mostSilent},
 		"in the middle": {"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{" + hangs, "nothing more came within 200ms", 20},
-		"after a 101":   {"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n{" + hangs, "", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := listen(t, func(*foreign, *http.Request) string { return c.text })
@@ -447,12 +470,60 @@ func TestAServerThatHangs(t *testing.T) {
 	}
 }
 
+// After a 101 the bytes are of another protocol: there is no body to wait for.
+func TestASwitchOfProtocolsIsNotWaitedFor(t *testing.T) {
+	f := listen(t, func(*foreign, *http.Request) string {
+		return "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n{" + hangs
+	})
+	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{5 * time.Second, 5 * time.Second} })
+	assert.Contains(t, failing(results)["4.4/a Saturday has no rate"][0], "the status is 101: want 404")
+}
+
+// Connections that are closed cost no time, and what comes after them is asked.
+func TestConnectionsThatAreClosedStopNothing(t *testing.T) {
+	results, _ := examineAt(t, listen(t, func(f *foreign, r *http.Request) string {
+		if operationOf(r) == lookup {
+			return closes(f, r)
+		}
+		return conforming(f, r)
+	}))
+	failed := failing(results)
+	for _, own := range []string{"1/a lookup answers in JSON", "2.6/error of a lookup", "2.6/code of a lookup", "4.1/10 digits are a 400",
+		"4.1/12 digits are a 400", "4.1/a letter is a 400"} {
+		assert.Contains(t, failed, own)
+		delete(failed, own)
+	}
+	assert.Empty(t, failed)
+}
+
+// A part of a name that fifty others have may stand after them.
+func TestANameThatManyHave(t *testing.T) {
+	crowd := func(f *foreign, r *http.Request) string {
+		text := conforming(f, r)
+		if operationOf(r) != search || !strings.Contains(text, " 200 OK") || r.URL.Query().Get("limit") != "50" {
+			return text
+		}
+		var all []string
+		for i := range 50 {
+			all = append(all, fmt.Sprintf(`{"ruc":"%d","razonSocial":"EMPRESA NUMERO %d S.A.","estado":"ACTIVO","condicion":"HABIDO"}`, 20600000018+int64(i), i))
+		}
+		return raw(200, "["+strings.Join(all, ",")+"]")
+	}
+	results, seen := examineAt(t, listen(t, crowd))
+	assert.Empty(t, failing(results))
+	skipped := skipping(results)
+	for _, name := range []string{"4.2/the text may stand anywhere in the name", "4.2/lower case finds", "4.2/upper case finds"} {
+		assert.Contains(t, skipped[name], "50 others have the text in their names")
+	}
+	assert.NotContains(t, seenBy(seen), "SearchByWords")
+}
+
 func TestTheTimeForAllOfThemIsBounded(t *testing.T) {
 	f := listen(t, conforming)
 	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{time.Second, 0} })
 	assert.Zero(t, f.seen)
 	assert.Contains(t, failing(results)["4.4/a Saturday has no rate"][0], "the time for all of them is over")
-	for _, url := range []string{"http://127.0.0.1:1", "http://localhost", "http://[::1]:80"} {
+	for _, url := range []string{"http://127.0.0.1:1", "http://localhost", "http://LocalHost:80", "http://[::1]:80", "http://0.0.0.0:80", "http://[::]:80"} {
 		wait := Target{BaseURL: url}.patience()
 		assert.Less(t, wait.all, 5*time.Second, url)
 	}

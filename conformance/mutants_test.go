@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -288,6 +289,10 @@ func mutants() (all []mutant) {
 		add("5.1/a "+string(op)+" without a key is refused", "accepted", withKey(op, func(key string) bool { return key == "" }))
 		add("5.1/a "+string(op)+" with a bad key is refused", "accepted", withKey(op, func(key string) bool { return key != "" }))
 	}
+	add("5.1/a rate without a key is refused", "an error with status 200", answering(rate, func(r *http.Request, _ *reply) bool { return r.Header.Get("X-API-KEY") == "" }, status(200)))
+	other := func(_ *http.Request, a *reply) bool { return bytes.Contains(a.body, []byte("INVALID_FIELD")) }
+	add("1/a validation answers in JSON", "another tipoComprobante, in HTML", answering(validation, other, header("Content-Type", "text/html")))
+	add("2.6/code of a validation", "another tipoComprobante, without a code", answering(validation, other, setMember("code", "")))
 	add("5.1/a rate without a key is refused", "204", answering(rate, func(r *http.Request, _ *reply) bool { return r.Header.Get("X-API-KEY") == "" }, status(204)))
 
 	for _, field := range []string{"ruc", "razonSocial", "estado", "condicion", "direccion", "ubigeo", "departamento", "provincia", "distrito",
@@ -550,8 +555,14 @@ func mutants() (all []mutant) {
 		add(owner, "another code", answering(rate, withQuery("fecha", fecha), setMember("code", `"NO_RATE"`)))
 	}
 
+	const february = "4.4/30 February has no rate"
+	add(february, "that of 1 March", answering(rate, withQuery("fecha", "2024-02-30"), func(a *reply) {
+		a.status, a.body = 200, []byte(`{"compra":3.75,"venta":3.76,"moneda":"USD","fecha":"2024-03-01","origen":"SBS"}`)
+	}))
+	add(february, "a 204", answering(rate, withQuery("fecha", "2024-02-30"), func(a *reply) { a.status, a.body = 204, nil }))
+
 	for name, odd := range map[string][]string{
-		headerLimit: {"muchas", "-1", "1000.5", "", "+5"}, headerRemaining: {"pocas", "-1", "0x10", "", "1001"},
+		headerLimit: {"muchas", "-1", "1000.5", "", "+5", "-0"}, headerRemaining: {"pocas", "-1", "0x10", "", "1001"},
 		headerReset: {"1763701200", "2026-11-21", "2026-11-21T00:00:00-05:00", "2026-11-21T05:00:00", "Sat, 21 Nov 2026 05:00:00 GMT", "2026-13-21T05:00:00Z", "mañana"},
 	} {
 		key := http.CanonicalHeaderKey(name)
@@ -574,6 +585,20 @@ func mutants() (all []mutant) {
 	}
 	add("8/a lookup consumes 1 query", "two", times(lookup, two))
 	add("8/a lookup consumes 1 query", "none", answering(lookup, answered200, header(http.CanonicalHeaderKey(headerRemaining), "900")))
+	day := 0
+	add("8/a rate consumes 1 query", "two, and each lookup has another reset", func(next http.Handler) http.Handler {
+		return answering(lookup, answered200, func(a *reply) {
+			day++
+			a.header[http.CanonicalHeaderKey(headerReset)] = []string{time.Date(2031, 1, day, 5, 0, 0, 0, time.UTC).Format(time.RFC3339)}
+		})(times(rate, two)(next))
+	})
+	lookups := 0
+	add("8/a lookup consumes 1 query", "two from the fifth on", answering(lookup, answered200, func(a *reply) {
+		if lookups++; lookups >= 5 {
+			left, _ := strconv.Atoi(a.header.Get(headerRemaining))
+			a.header[http.CanonicalHeaderKey(headerRemaining)] = []string{strconv.Itoa(left - (lookups - 4))}
+		}
+	}))
 	add("8/a search consumes 1 query, however many it finds", "one for each result", times(search, func(a *reply) int { return len(results(a)) }))
 	return all
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -74,12 +75,12 @@ var points = []point{
 	{"ImpossibleDateNotFound", "4.4", ofValue, "false", (*record).impossibleDateNotFound},
 }
 
-// observe returns what was seen of each point, without secrets.
+// observe returns what was seen of each point, but for a text with a secret and one that is too long to be a code.
 func observe(r *record) (seen []Observation) {
 	for _, p := range points {
 		o := Observation{Name: p.name}
 		if p.see != nil {
-			if value := p.see(r); value != nil && r.secrets.hide(*value) == *value {
+			if value := p.see(r); value != nil && len(*value) <= mostShown && r.secrets.hide(*value) == *value {
 				o.Value = value
 			}
 		}
@@ -97,12 +98,6 @@ func (r *record) answerTo(name string) *exchange {
 	return x
 }
 
-// object is the body, nil where it is no JSON object.
-func (x *exchange) object() map[string]any {
-	object, _ := x.value.(map[string]any)
-	return object
-}
-
 // keyRefusal is how a lookup's key was refused. The mock refuses with an error and nothing else.
 func (r *record) keyRefusal(ask string) *string {
 	x := r.answerTo(ask + string(lookup))
@@ -113,31 +108,44 @@ func (r *record) keyRefusal(ask string) *string {
 	return value(fmt.Sprintf("%d:%s", x.answer.status, code))
 }
 
-// keyBody is the form of the body that refuses a key, where the mock has it.
+// keyBody is the form of the bodies that refuse a key, where all have one, and the mock has it.
 func (r *record) keyBody() *string {
-	x := r.answerTo(askBadKey + string(lookup))
-	if x == nil || x.answer.status < http.StatusBadRequest {
-		return nil
+	var form *string
+	for _, ask := range []string{askNoKey, askBadKey} {
+		x := r.answerTo(ask + string(lookup))
+		if x == nil || x.answer.status < http.StatusBadRequest {
+			continue
+		}
+		its := x.errorBody()
+		if its == "" || form != nil && *form != its {
+			return nil
+		}
+		form = &its
 	}
+	return form
+}
+
+// errorBody is the form of an error's body, "" for one that the mock does not have.
+func (x *exchange) errorBody() string {
 	body := x.object()
 	_, says := body["error"].(string)
 	_, codes := body["code"].(string)
 	_, tells := body["message"].(string)
 	switch {
 	case x.answer.cut != nil:
-		return nil
+		return ""
 	case len(x.answer.body) == 0:
-		return value("empty")
+		return "empty"
 	case says && codes:
-		return value("contract")
+		return "contract"
 	case says:
-		return value("no-code")
+		return "no-code"
 	case tells:
-		return value("message")
+		return "message"
 	case strings.HasPrefix(x.answer.header.Get("Content-Type"), "text/html"):
-		return value("page")
+		return "page"
 	}
-	return nil
+	return ""
 }
 
 // quota is the limit of the first lookup; a service whose lookups have none of the headers is as the mock is
@@ -166,23 +174,27 @@ func (r *record) reset() (reset, now time.Time, ok bool) {
 	return time.Time{}, time.Time{}, false
 }
 
-// rolls reports whether a quota begins anew 24 hours after its first use: at no midnight of a zone of whole hours,
-// or just so long after the first lookup.
-func rolls(reset, now time.Time) bool {
-	left := reset.Sub(now)
-	return reset.Minute() != 0 || reset.Second() != 0 || left > 24*time.Hour-5*time.Second && left < 24*time.Hour+5*time.Second
-}
-
+// resetRolling is whether the quota begins anew 24 hours after its first use: just so long after the first lookup, or
+// sooner and at no midnight of a zone of whole hours. The last second of an hour is how some write that midnight.
 func (r *record) resetRolling() *string {
-	if reset, now, ok := r.reset(); ok {
-		return truth(rolls(reset, now))
+	reset, now, ok := r.reset()
+	left, within := reset.Sub(now), reset.Minute()*60+reset.Second()
+	switch {
+	case !ok:
+		return nil
+	case left > 24*time.Hour-5*time.Second && left < 24*time.Hour+5*time.Second:
+		return truth(true)
+	case within == 0:
+		return truth(false)
+	case within < 60*60-1 && left > 0 && left < 24*time.Hour:
+		return truth(true)
 	}
 	return nil
 }
 
 func (r *record) resetZone() *string {
-	reset, now, ok := r.reset()
-	if !ok || rolls(reset, now) {
+	reset, _, _ := r.reset()
+	if rolling := r.resetRolling(); rolling == nil || *rolling == "true" {
 		return nil
 	}
 	switch hour := reset.Hour(); {
@@ -197,19 +209,23 @@ func (r *record) resetZone() *string {
 	}
 }
 
+// mocksReset are the forms that the mock has, of all in which ISO 8601 writes a reset.
+var mocksReset = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$`)
+
 func (r *record) resetForm() *string {
 	for _, x := range r.lookups() {
 		text := x.answer.header.Get(headerReset)
 		if _, err := readReset(text); err != nil {
 			continue
 		}
-		fraction, offset := strings.ContainsAny(text, ".,"), !strings.HasSuffix(text, "Z")
-		switch {
-		case fraction && offset:
+		switch parts := mocksReset.FindStringSubmatch(text); {
+		case parts == nil:
+			return nil
+		case parts[1] != "" && parts[2] != "Z":
 			return value("fraction-offset")
-		case fraction:
+		case parts[1] != "":
 			return value("fraction")
-		case offset:
+		case parts[2] != "Z":
 			return value("offset")
 		}
 		return value("seconds")
@@ -303,10 +319,11 @@ func (r *record) countBlanks() *string {
 
 func (r *record) searchByWords() *string {
 	found, ok := r.valueOf(askWords).([]any)
-	if !ok {
+	finds := slices.Contains(rucs(found), r.named[askLookup].ruc())
+	if !ok || !finds && len(found) >= mostResults {
 		return nil
 	}
-	return truth(slices.Contains(rucs(found), r.named[askLookup].ruc()))
+	return truth(finds)
 }
 
 // estados is the spelling of the states: that of the table, unless one was seen that it does not have.

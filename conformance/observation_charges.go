@@ -14,6 +14,7 @@ const (
 	unavailable failure = "unavailable"
 )
 
+// failureOf is the class of a status; "" for one that is no failure of the request, as a redirect or a spent quota.
 func failureOf(status int) failure {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -22,8 +23,10 @@ func failureOf(status int) failure {
 		return notFound
 	case status >= http.StatusInternalServerError:
 		return unavailable
+	case status >= http.StatusBadRequest && status != http.StatusTooManyRequests:
+		return invalid
 	}
-	return invalid
+	return ""
 }
 
 // charges is which classes cost a query and which do not: those that came alone between two lookups.
@@ -31,18 +34,18 @@ func (r *record) charges() map[failure]bool {
 	seen := map[failure]bool{}
 	for _, s := range r.stretches() {
 		failed := map[failure]int64{}
-		succeeded, silent := int64(1), false
+		succeeded, others := int64(1), false
 		for _, x := range s.between {
-			switch {
-			case x.failed != nil:
-				silent = true
+			switch class := failureOf(x.answer.status); {
 			case x.succeeded():
 				succeeded++
+			case x.failed != nil || class == "":
+				others = true
 			default:
-				failed[failureOf(x.answer.status)]++
+				failed[class]++
 			}
 		}
-		if silent || s.newDay || len(failed) != 1 {
+		if others || s.newDay || len(failed) != 1 {
 			continue
 		}
 		for class, times := range failed {

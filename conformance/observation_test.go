@@ -128,12 +128,16 @@ func TestHowAFieldWithoutAValueIsSeen(t *testing.T) {
 
 func TestResetIsSeenAsZoneOrRolling(t *testing.T) {
 	for name, c := range map[string]struct{ reset, date, zone, rolling string }{
-		"Lima":                    {"2026-11-21T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima", "false"},
-		"UTC":                     {"2026-11-21T00:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "UTC", "false"},
-		"west":                    {"2026-11-21T03:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT+3", "false"},
-		"east":                    {"2026-11-20T23:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT-1", "false"},
-		"rolling":                 {"2026-11-21T20:31:07Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", "true"},
-		"rolling, from this hour": {"2026-11-21T21:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", "true"},
+		"Lima":                     {"2026-11-21T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima", "false"},
+		"UTC":                      {"2026-11-21T00:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "UTC", "false"},
+		"west":                     {"2026-11-21T03:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT+3", "false"},
+		"east":                     {"2026-11-20T23:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT-1", "false"},
+		"the last second of a day": {"2026-11-20T23:59:59Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", ""},
+		"some day":                 {"2031-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", ""},
+		"a day that is past":       {"2020-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", ""},
+		"a midnight of some year":  {"2031-01-01T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima", "false"},
+		"rolling":                  {"2026-11-21T20:31:07Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", "true"},
+		"rolling, from this hour":  {"2026-11-21T21:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "", "true"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			breaks := answering(lookup, answered200, func(a *reply) {
@@ -184,4 +188,35 @@ func TestMixedFailuresAreNotObserved(t *testing.T) {
 	seen := seenBy(observations)
 	assert.Equal(t, "true", seen["ChargeNotFound"], "of the stretch that has these alone")
 	assert.NotContains(t, seen, "ChargeInvalid")
+}
+
+// What the mock has no form of is not said to be one that it has.
+func TestWhatTheMockHasNoFormOfIsNotSeen(t *testing.T) {
+	for _, reset := range []string{"20261121T050000Z", "2026-11-21T05:00Z", "2026-11-21T05:00:00+0000", "2026-11-21T05:00:00,5Z"} {
+		_, observations := examine(t, answering(lookup, answered200, header(http.CanonicalHeaderKey(headerReset), reset))(newMock(t)), fullTarget("http://mock.invalid"))
+		seen := seenBy(observations)
+		assert.NotContains(t, seen, "ResetForm", reset)
+		assert.Equal(t, "America/Lima", seen["ResetZone"], reset)
+	}
+
+	unkeyed := func(r *http.Request, _ *reply) bool { return r.Header.Get("X-API-KEY") == "" }
+	_, observations := examine(t, answering(lookup, unkeyed, body(""))(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.NotContains(t, seenBy(observations), "KeyBody", "two forms")
+
+	_, observations = examine(t, answering(lookup, answered400, setMember("code", `"`+strings.Repeat("X", mostShown+1)+`"`))(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.NotContains(t, seenBy(observations), "CodeInvalidRUC", "no code is so long")
+}
+
+// Throttling is no failure of a request, and says nothing of what failures cost.
+func TestThrottlingIsNoObservation(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusFound} {
+		breaks := func(next http.Handler) http.Handler {
+			for _, op := range operations {
+				next = answering(op, answered400, failWith(status, "DESPACIO"))(next)
+			}
+			return next
+		}
+		_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+		assert.NotContains(t, seenBy(observations), "ChargeInvalid", status)
+	}
 }

@@ -87,9 +87,13 @@ func (p *planner) successes() {
 	p.ask(askSearchOne, succeeds, searchOf("razonSocial", t.Search, "limit", "1"))
 	p.between(askBetween + "searches")
 	p.ask(askSearchTen, succeeds, searchOf("razonSocial", t.Search))
-	p.ask(askSearchFifty, succeeds, searchOf("razonSocial", t.Search, "limit", "50"))
+	p.ask(askSearchFifty, succeeds, searchOf("razonSocial", t.Search, "limit", fmt.Sprint(mostResults)))
 	p.ask(askSearchNone, succeeds, searchOf("razonSocial", noSuchName))
-	p.ask(askThree, succeeds, searchOf("razonSocial", firstThree(t.Search)))
+	if three := firstThree(t.Search); three == "" {
+		p.add(question{name: askThree, never: because("-search has no three characters without a blank")})
+	} else {
+		p.ask(askThree, succeeds, searchOf("razonSocial", three))
+	}
 	asItIs := func(part string) string { return part }
 	p.add(question{name: askAnywhere, ends: succeeds, from: searchInName(asItIs)})
 	p.add(question{name: askLower, ends: succeeds, from: searchInName(strings.ToLower)})
@@ -146,7 +150,7 @@ func (p *planner) refusals() {
 		p.add(question{name: askWrongClave, never: because("a wrong clave may be counted: ask for it with -wrong-clave")})
 		return
 	}
-	p.ask(askWrongClave, refused, validationOf(t.wrongClave(), ""))
+	p.add(question{name: askWrongClave, ends: refused, request: validationOf(t.wrongClave(), ""), wrong: true})
 	p.between(askBetween + "a wrong clave and the rest")
 }
 
@@ -208,12 +212,21 @@ func (t Target) wrongClave() fields {
 	return f
 }
 
+// mostResults is the largest limit of a search (docs/contrato.md, 4.2).
+const mostResults = 50
+
 // noSuchName is in no name.
 const noSuchName = "ZZQXJWKVZZ"
 
-// firstThree are the first three characters of a text that has them.
+// firstThree are the first three characters in a row without a blank, which may not count (docs/contrato.md, 4.2);
+// "" where there are none.
 func firstThree(text string) string {
-	return string([]rune(strings.TrimSpace(text))[:3])
+	for _, word := range strings.Fields(text) {
+		if letters := []rune(word); len(letters) >= 3 {
+			return string(letters[:3])
+		}
+	}
+	return ""
 }
 
 // newYear is the last 1 January, a national holiday, that is no weekend: no rate for its own reason.
@@ -249,7 +262,7 @@ func searchInName(written func(string) string) func(*record) (request, *reason) 
 		if utf8.RuneCountInString(part) < 3 {
 			return request{}, because("the razonSocial of -ruc is too short to search for a part of it")
 		}
-		return searchOf("razonSocial", written(part), "limit", "50"), nil
+		return searchOf("razonSocial", written(part), "limit", fmt.Sprint(mostResults)), nil
 	}
 }
 
@@ -267,7 +280,7 @@ func searchTurnedRound(r *record) (request, *reason) {
 	if turned == "" || strings.Contains(name, turned) {
 		return request{}, because("the razonSocial of -ruc has no two words to turn round")
 	}
-	return searchOf("razonSocial", turned, "limit", "50"), nil
+	return searchOf("razonSocial", turned, "limit", fmt.Sprint(mostResults)), nil
 }
 
 // lookupOfResult looks up the first taxpayer that a search has found.

@@ -28,8 +28,8 @@ func (r *record) lookups() (some []*exchange) {
 
 // count reads a number of queries.
 func count(text string) (int64, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil && n >= 0 && text[0] != '+'
+	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
+	return int64(n), err == nil
 }
 
 // formOfReset are the forms of ISO 8601 with a calendar date and a time, extended and basic.
@@ -63,6 +63,30 @@ type stretch struct {
 	newDay   bool  // the quota was reset meanwhile, which fell says nothing of
 }
 
+// calls is how many queries it must have cost where all of it has succeeded: those between, and the lookup at its end.
+func (s stretch) calls() int64 { return int64(len(s.between)) + 1 }
+
+// open is why nothing is said of what it has cost, or "": whether a failure costs a query is open, and so is what is
+// done beyond the last one (docs/contrato.md, 8).
+func (s stretch) open() string {
+	failed := 0
+	for _, x := range s.between {
+		if !x.succeeded() {
+			failed++
+		}
+	}
+	left, _ := remaining(s.from)
+	switch {
+	case failed > 0:
+		return fmt.Sprintf("%d requests between two lookups failed, and whether that costs a query is open", failed)
+	case s.newDay && s.fell < s.calls(): // a new day has cost no more than this either
+		return "the quota was reset meanwhile"
+	case left < s.calls():
+		return fmt.Sprintf("only %d queries were left, and what is done beyond them is open", left)
+	}
+	return ""
+}
+
 // stretches are all of them, in their order.
 func (r *record) stretches() (all []stretch) {
 	var last *exchange
@@ -83,6 +107,16 @@ func (r *record) stretches() (all []stretch) {
 		last, between = x, nil
 	}
 	return all
+}
+
+// costOfLookup is by how much Remaining fell from one lookup to the next with nothing between, and 1 where no two were so.
+func (r *record) costOfLookup() int64 {
+	for _, s := range r.stretches() {
+		if len(s.between) == 0 && s.open() == "" {
+			return s.fell
+		}
+	}
+	return 1
 }
 
 // remaining is what the 200 of a lookup says of the queries left.

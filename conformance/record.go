@@ -27,6 +27,7 @@ type question struct {
 	from    func(*record) (request, *reason)
 	never   *reason // it is not sent to this target
 	again   bool    // it is sent also when the same was sent before
+	wrong   bool    // its clave is to be refused
 
 	tipo, codigo string // of a receipt: its type, and what is to come
 }
@@ -50,6 +51,12 @@ type exchange struct {
 // succeeded reports whether it was answered with 2xx.
 func (x *exchange) succeeded() bool {
 	return x.unsent == nil && x.failed == nil && x.answer.status >= 200 && x.answer.status <= 299
+}
+
+// object is the body, nil where it is no JSON object.
+func (x *exchange) object() map[string]any {
+	object, _ := x.value.(map[string]any)
+	return object
 }
 
 // ruc is the one that was looked up.
@@ -78,7 +85,7 @@ type record struct {
 }
 
 var (
-	errNoAnswers = errors.New("not sent: three requests in a row had no answer")
+	errNoAnswers = errors.New("not sent: three requests in a row were waited for in vain")
 	errNoTime    = errors.New("not sent: the time for all of them is over")
 )
 
@@ -88,7 +95,20 @@ type sentFor struct {
 	key          keyKind
 }
 
-// mostSilent is how many requests in a row may have no answer before nothing more is sent.
+// claveRefused is why a clave is sent no more.
+const claveRefused = "the clave of -cpe was refused: it is not sent again, since too many wrong ones block its user"
+
+// refusesClave reports whether the clave of -cpe is wrong, as far as an answer says. It may also be the key that is
+// refused, which is no reason to go on either.
+func (x *exchange) refusesClave() bool {
+	if !x.request.clave || x.request.key != ownKey || x.wrong {
+		return false
+	}
+	status := x.answer.status
+	return status == http.StatusUnauthorized || status == http.StatusForbidden || x.object()["code"] == "INVALID_SOL_CREDENTIALS"
+}
+
+// mostSilent is how many requests in a row may be waited for in vain before nothing more is sent.
 const mostSilent = 3
 
 // send asks the questions, one after the other, until ctx ends. The same request is not sent twice, unless the
@@ -96,13 +116,16 @@ const mostSilent = 3
 func send(ctx context.Context, plan []question, to *sender, hide secrets) *record {
 	r := &record{named: map[string]*exchange{}, secrets: hide}
 	before := map[sentFor]*exchange{}
-	silent := 0
+	silent, blocking := 0, false
 	for _, q := range plan {
 		x := &exchange{question: q}
 		r.exchanges = append(r.exchanges, x)
 		r.named[q.name] = x
 		if x.unsent = q.never; q.from != nil {
 			x.request, x.unsent = q.from(r)
+		}
+		if blocking && x.request.clave {
+			x.unsent = because(claveRefused)
 		}
 		if x.unsent != nil {
 			continue
@@ -122,12 +145,16 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 			continue
 		}
 		r.sent = append(r.sent, x)
-		if x.answer, x.failed = to.send(ctx, x.request); x.failed != nil {
+		x.answer, x.failed = to.send(ctx, x.request)
+		if errors.Is(x.failed, errSilent) {
 			silent++
 			continue
 		}
 		silent = 0
-		x.value, x.noJSON = x.answer.json()
+		if x.failed == nil {
+			x.value, x.noJSON = x.answer.json()
+			blocking = blocking || x.refusesClave()
+		}
 	}
 	return r
 }
@@ -141,10 +168,10 @@ func (r *record) valueOf(name string) any {
 	return x.value
 }
 
-// of are the exchanges of an operation and an outcome.
-func (r *record) of(op operation, ends outcome) (some []*exchange) {
+// succeeding are the exchanges of an operation that must succeed.
+func (r *record) succeeding(op operation) (some []*exchange) {
 	for _, x := range r.exchanges {
-		if x.request.op == op && x.ends == ends {
+		if x.request.op == op && x.ends == succeeds {
 			some = append(some, x)
 		}
 	}

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -9,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -25,31 +28,39 @@ func formsOf(secret string) map[string]string {
 		"JSON": string(asJSON[1 : len(asJSON)-1]), "JSON without HTML": strings.Trim(plain.String(), "\"\n"), "HTML": html.EscapeString(secret),
 		"Go": fmt.Sprintf("%+q", secret), "capitals": strings.ToUpper(secret), "HTML of a query": html.EscapeString(url.QueryEscape(secret)),
 		"JSON of JSON": strings.Trim(string(must(json.Marshal(string(asJSON)))), `"`),
+		"hexadecimal":  hex.EncodeToString([]byte(secret)), "in octets": fmt.Sprintf("% X", secret), "as bytes of Go": fmt.Sprintf("%#v", []byte(secret)),
+		"base64": base64.StdEncoding.EncodeToString([]byte(secret)), "base64 of URLs": base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		"base64, one byte on": base64.StdEncoding.EncodeToString([]byte("a" + secret + ":")), "base64, two on": base64.StdEncoding.EncodeToString([]byte("ab" + secret + "cd")),
+		"spelt with blanks": strings.Join(strings.Split(secret, ""), " "), "spelt in lines": strings.Join(strings.Split(secret, ""), "\n"),
+		"a list of letters": strings.Join(strings.Split(secret, ""), `","`),
 	}
-	for name, form := range map[string]string{"URL, all": "%%%02x", "JSON, all": `\u%04x`, "HTML, all": "&#%d;", "HTML, hex": "&#x%X;"} {
-		text := ""
-		for _, r := range secret {
-			if strings.HasPrefix(form, "%") {
-				for _, b := range []byte(string(r)) {
-					text += fmt.Sprintf(form, b)
-				}
-			} else {
-				text += fmt.Sprintf(form, r)
-			}
+	for name, form := range map[string]string{"URL, all": "%%%02x", "Go, all": `\x%02x`} {
+		for _, b := range []byte(secret) {
+			forms[name] += fmt.Sprintf(form, b)
 		}
-		forms[name] = text
 	}
+	for _, unit := range utf16.Encode([]rune(secret)) {
+		forms["JSON, all"] += fmt.Sprintf(`\u%04x`, unit)
+	}
+	for name, form := range map[string]string{"HTML, all": "&#%d;", "HTML, hex": "&#x%X;"} {
+		for _, r := range secret {
+			forms[name] += fmt.Sprintf(form, r)
+		}
+	}
+	forms["JSON of HTML"] = strings.Trim(string(must(json.Marshal(html.EscapeString(secret)))), `"`)
+	forms["URL of HTML, all"] = url.QueryEscape(forms["HTML, all"])
+	forms["HTML of JSON, all"] = html.EscapeString(strings.ReplaceAll(forms["JSON, all"], `\`, "&#92;"))
 	return forms
 }
 
 func must[T any](value T, _ error) T { return value }
 
 func TestSecretsAreHiddenInEveryForm(t *testing.T) {
-	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú🔑"} {
+	for _, secret := range []string{theKey, theClave, "sencilla", "a b+c%d", "ñandú€uro", "~~?>>>abc"} {
 		for name, form := range formsOf(secret) {
 			t.Run(secret+" "+name, func(t *testing.T) {
 				shown := newSecrets(secret).hide("antes " + form + " después")
-				assert.Regexp(t, `^antes .{0,6}\*\*\*.{0,6} después$`, shown)
+				assert.Regexp(t, `^(antes .{0,9}\*\*\*.{0,6} después|\*\*\*)$`, shown)
 			})
 		}
 	}
@@ -61,23 +72,31 @@ func TestSecretsAreHiddenInEveryForm(t *testing.T) {
 func TestAbridged(t *testing.T) {
 	s := newSecrets("secreto")
 	assert.Equal(t, "uno dos\ufffd ***", s.abridged("uno\ndos\x1b\tsecreto"))
+	assert.Equal(t, strings.Repeat("ñ", mostShown), s.abridged(strings.Repeat("ñ", mostShown)))
 	assert.Equal(t, strings.Repeat("ñ", mostShown)+"…", s.abridged(strings.Repeat("ñ", mostShown+1)))
-	for n := range 40 { // wherever the text is cut
-		for _, filler := range []string{"x", "secreto"} {
-			shown := s.abridged(strings.Repeat(filler, mostSearched/len(filler)-n) + "ysecreto" + strings.Repeat("secreto", 500))
-			assert.NotContains(t, shown, "secr")
-		}
-		shown := s.abridged(strings.Repeat("x", mostShown-n) + "secreto")
-		assert.NotContains(t, shown, "secr")
-	}
+	assert.Equal(t, "nada", secrets{}.abridged("nada"))
 }
 
-// Where a text is made of a long secret, the last one of what is searched is cut, and is not found.
-func TestAbridgedOfALongSecret(t *testing.T) {
-	long := strings.Repeat("larga-", 20)
-	shown := newSecrets(long).abridged(strings.Repeat(long, 50))
-	assert.NotContains(t, shown, "larga")
-	assert.Contains(t, shown, hidden)
+// Wherever a text is cut, no part of a secret is shown, in any form and of any length.
+func TestAbridgedShowsNoPartOfASecret(t *testing.T) {
+	long := ""
+	for i := range 150 {
+		long += fmt.Sprint(i * i % 7919)
+	}
+	for _, secret := range []string{"secreto", "una.llave-de.veinte+", long} {
+		s := newSecrets(secret)
+		for name, form := range formsOf(secret) {
+			if strings.HasPrefix(name, "base64, ") || strings.Contains(name, "Go") || name == "JSON of JSON" { // with more around them
+				continue
+			}
+			for _, n := range []int{0, 101, mostShown - 1} {
+				for _, times := range []int{1, 100} {
+					shown := s.abridged(strings.Repeat(".", n) + strings.Repeat(form, times))
+					assert.Regexp(t, `^\.*(%?\*\*\*\w?=*)*%?…?$`, shown, "%s of %d characters, after %d", name, len(secret), n)
+				}
+			}
+		}
+	}
 }
 
 // A server that repeats all that it gets, in every place and form, gets no secret into what is said.
@@ -87,8 +106,9 @@ func TestAServerThatRepeatsSecrets(t *testing.T) {
 			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				sent, _ := io.ReadAll(r.Body)
 				clave := ""
-				if strings.Contains(string(sent), "claveSol") {
-					clave = formsOf(theClave)[name]
+				if fields := (fieldsOfBody{}); json.Unmarshal(sent, &fields) == nil && fields["claveSol"] != nil {
+					_ = json.Unmarshal(fields["claveSol"], &clave)
+					clave = formsOf(clave)[name]
 				}
 				key := formsOf(r.Header.Get("X-API-KEY"))[name]
 				text, _ := json.Marshal(key + " " + clave)
@@ -104,7 +124,7 @@ func TestAServerThatRepeatsSecrets(t *testing.T) {
 				texts += r.subtest() + strings.Join(r.failures, "\n") + r.skipped
 			}
 			assert.True(t, strings.Contains(texts, hidden))
-			for _, secret := range []string{theKey, theClave} {
+			for _, secret := range []string{theKey, theClave, fullTarget("").wrongClave().clave} {
 				for form, text := range formsOf(secret) {
 					assert.False(t, strings.Contains(texts, text), "%s: %s", form, text)
 				}

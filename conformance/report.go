@@ -67,4 +67,4 @@ func (k valueKind) literal(value string) string {
 }
 
 // printable keeps what a server sent from writing control characters on a terminal.
-func printable(text string) string { return secrets(nil).abridged(text) }
+func printable(text string) string { return secrets{}.abridged(text) }

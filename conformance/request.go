@@ -33,6 +33,7 @@ type request struct {
 	op          operation
 	target      string // path and query, after the base URL
 	body, shown string // of a validation: shown is without its clave
+	clave       bool   // whether it carries one
 	key         keyKind
 }
 
@@ -117,5 +118,8 @@ func validationOf(f fields, without string) request {
 		text, _ := json.Marshal(object) // of texts and a number: it cannot fail
 		return string(text)
 	}
-	return request{op: validation, target: "/api/cpe/validar", body: body(f.clave), shown: body(hidden)}
+	return request{
+		op: validation, target: "/api/cpe/validar", body: body(f.clave), shown: body(hidden),
+		clave: without != "claveSol",
+	}
 }

@@ -90,3 +90,15 @@ func (e *examination) run(ctx context.Context, transport http.RoundTripper) ([]r
 	r := send(ctx, e.plan, to, newSecrets(e.target.secrets()...))
 	return judge(r), observe(r)
 }
+
+// secrets are what no text may show.
+func (t Target) secrets() []string {
+	texts := []string{t.APIKey}
+	if t.CPE != nil {
+		texts = append(texts, t.CPE.Usuario.Clave)
+	}
+	if t.WrongClave { // nobody has it, but it stands where a clave does
+		texts = append(texts, t.wrongClave().clave)
+	}
+	return texts
+}

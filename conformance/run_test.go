@@ -148,6 +148,63 @@ func countOf[T any](list []T, is func(T) bool) (n int) {
 	return n
 }
 
+// A receipt that goes wrong is no failure of the others.
+func TestReceiptsAreJudgedByThemselves(t *testing.T) {
+	results, _ := examine(t, answering(validation, ofCodigo("2"), failWith(500, "INTERNO"))(newMock(t)), fullTarget("http://mock.invalid"))
+	failed := failing(results)
+	assert.Contains(t, failed["2.4/codigo 2 is Anulado"][0], "the status is 500: want 200 (does the tax authority respond?)")
+	for _, r := range resultados {
+		if r.codigo != "2" {
+			assert.NotContains(t, failed, "2.4/codigo "+r.codigo+" is "+r.estado)
+		}
+	}
+}
+
+// What may be the target's data and no mistake is said.
+func TestHintsOfTheData(t *testing.T) {
+	target := fullTarget("http://mock.invalid")
+	target.RUC, target.Fecha = "20999999998", "2031-01-17"
+	results, _ := examine(t, newMock(t), target)
+	failed := failing(results)
+	assert.Contains(t, failed["4.1/a taxpayer is an object"][0], "the status is 404: want 200 (is -ruc one that exists there?)")
+	assert.Contains(t, failed["4.4/a rate is an object of the date asked for"][0], "the status is 404: want 200 (is -fecha a day with a rate there?)")
+}
+
+// A clave of -cpe that is wrong is sent once too, asked for or not.
+func TestAClaveThatIsRefusedIsNotSentAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuses func(*reply)
+		wanted  bool
+	}{
+		"with what the contract has":          {func(*reply) {}, false},
+		"the same, and a wrong one asked for": {func(*reply) {}, true},
+		"with another code":                   {setMember("code", `"OTRO"`), false},
+		"with a 403":                          {failWith(403, "OTRO"), false},
+		"with another status":                 {status(400), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := newMock(t)
+			target := fullTarget("http://mock.invalid")
+			target.CPE = &CPE{receipts, UsuarioSOL{RUC: solRUC, Usuario: solUser, Clave: "la-de-antes"}}
+			target.WrongClave = c.wanted
+			results, _ := examine(t, answering(validation, wrongSOL, c.refuses)(srv), target)
+			assert.Equal(t, 1, countOf(srv.Requests(), func(r mockserver.Request) bool { return r.SOL != "" }))
+			failed, skipped := failing(results), skipping(results)
+			assert.Contains(t, failed["2.4/codigo 0 is Aceptado"][0], "want 200")
+			for _, name := range []string{"2.4/codigo 2 is Anulado", "2.3/serie is required", "2.3/another tipoComprobante is not answered with 200",
+				"5.1/a validation with a bad key is refused"} {
+				assert.NotContains(t, failed, name)
+				assert.Contains(t, skipped[name], "the clave of -cpe was refused", name)
+			}
+			assert.NotContains(t, failed, "4.3/a wrong clave is a 401 INVALID_SOL_CREDENTIALS")
+			for _, name := range []string{"2.3/claveSol is required", "1/a validation answers in JSON", "2.6/code of a validation"} {
+				assert.NotContains(t, failed, name)
+				assert.NotContains(t, skipped, name, "one is sent without a clave")
+			}
+		})
+	}
+}
+
 func TestAWrongClaveIsSentOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Target)

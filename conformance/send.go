@@ -43,7 +43,6 @@ func newTransport(timeout time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DisableKeepAlives:      true,
-		DisableCompression:     true,
 		Protocols:              http1,
 		MaxResponseHeaderBytes: 64 << 10,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -51,7 +50,7 @@ func newTransport(timeout time.Duration) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return conn, conn.SetDeadline(time.Now().Add(timeout)) // it ends also what a context does not, as after a 101
+			return conn, conn.SetDeadline(time.Now().Add(timeout))
 		},
 	}
 }
@@ -79,22 +78,27 @@ func (s *sender) send(ctx context.Context, r request) (answer, error) {
 		return answer{}, s.why(ctx, err)
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no body, and no context ends the reading
+		return answer{status: resp.StatusCode, header: resp.Header, cut: errors.New("there is no body"), came: time.Now()}, nil
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostRead+1))
 	a := answer{status: resp.StatusCode, header: resp.Header, body: body, came: time.Now()}
 	switch {
 	case err != nil:
-		a.cut = fmt.Errorf("the body ends too early: %w", s.why(ctx, err))
+		a.cut = fmt.Errorf("the body cannot be read to its end: %w", s.why(ctx, err))
 	case len(body) > mostRead:
 		a.body, a.cut = body[:mostRead], fmt.Errorf("the body has more than %d bytes", mostRead)
 	}
 	return a, nil
 }
 
+var errSilent = errors.New("nothing more came")
+
 // why puts the end of the time into words.
 func (s *sender) why(ctx context.Context, err error) error {
 	timedOut := net.Error(nil)
 	if ctx.Err() != nil || errors.As(err, &timedOut) && timedOut.Timeout() {
-		return fmt.Errorf("nothing more came within %s", s.timeout)
+		return fmt.Errorf("%w within %s", errSilent, s.timeout)
 	}
 	return err
 }

@@ -55,7 +55,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	network := newTransport(time.Minute)
 	defer network.CloseIdleConnections()
 	to := &sender{e.target.BaseURL, e.target.APIKey, network, time.Minute}
-	r := send(context.Background(), e.plan, to, nil)
+	r := send(context.Background(), e.plan, to, secrets{})
 	assert.EqualValues(t, len(r.sent), seen.Load())
 	for _, x := range r.sent {
 		assert.NoError(t, x.failed)
@@ -66,6 +66,10 @@ func TestWhatIsReadIsBounded(t *testing.T) {
 	f := listen(t, func(*foreign, *http.Request) string { return endless })
 	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{2 * time.Second, 2 * time.Second} })
 	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "the body has more than 131072 bytes")
+
+	f = listen(t, func(*foreign, *http.Request) string { return raw(200, "{}", "X-Long: "+strings.Repeat("x", 1<<17)) })
+	results, _ = examineAt(t, f)
+	assert.Contains(t, failing(results)["4.1/a taxpayer is an object"][0], "headers exceeded 65536 bytes")
 }
 
 // A request carries the key as the contract writes its header, and says who asks.
@@ -88,6 +92,19 @@ func TestWhatARequestCarries(t *testing.T) {
 		`{"claveSol":"cl\"av\\e SOL ñ%'7","numero":124,"rucEmisor":"20100070970","rucSolicitante":"20131312955","serie":"F001","tipoComprobante":"01","usuarioSol":"CONFORME"}`)
 	assert.Contains(t, carried, "GET /api/contribuyentes/search?razonSocial=%20%20A ["+theKey+"][][fiscope-conformance] 0 ")
 	assert.Contains(t, carried, "GET /api/contribuyentes/search?razonSocial=%C3%91%C3%81 ["+theKey+"][][fiscope-conformance] 0 ")
+}
+
+// Lookups stand around all other operations, which are not blamed for what lookups cost.
+func TestALookupThatCostsMoreIsNoOtherThatDoes(t *testing.T) {
+	for name, breaks := range map[string]func(http.Handler) http.Handler{
+		"two":  times(lookup, func(*reply) int { return 2 }),
+		"none": free(lookup),
+	} {
+		results, _ := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+		failed := failing(results)
+		assert.Contains(t, failed, "8/a lookup consumes 1 query", name)
+		assert.Len(t, failed, 1, name)
+	}
 }
 
 // Where a request between two lookups fails, nothing is said of what the others have cost.

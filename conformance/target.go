@@ -90,14 +90,6 @@ func (t Target) day() time.Time {
 	return day
 }
 
-// secrets are what no text may show.
-func (t Target) secrets() []string {
-	if t.CPE == nil {
-		return []string{t.APIKey}
-	}
-	return []string{t.APIKey, t.CPE.Usuario.Clave}
-}
-
 // patience is how long a target is waited for.
 type patience struct{ request, all time.Duration }
 
@@ -105,7 +97,7 @@ type patience struct{ request, all time.Duration }
 // (docs/contrato.md, 4.3).
 func (t Target) patience() patience {
 	base, _ := url.Parse(t.BaseURL)
-	if ip := net.ParseIP(base.Hostname()); base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+	if ip := net.ParseIP(base.Hostname()); strings.EqualFold(base.Hostname(), "localhost") || ip.IsLoopback() || ip.IsUnspecified() {
 		return patience{1500 * time.Millisecond, 3500 * time.Millisecond}
 	}
 	return patience{30 * time.Second, 5 * time.Minute}

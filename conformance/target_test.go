@@ -62,6 +62,19 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, "budget: at most 44 queries", e.budget())
 }
 
+// Blanks at the ends of a text may not count: three characters have none.
+func TestThreeCharacters(t *testing.T) {
+	for text, want := range map[string]string{
+		"S.A": "S.A", " la  paz ": "paz", "ÑA DE ÑANDÚ": "ÑAN", "EL 3M 🔑🔑🔑🔑": "🔑🔑🔑", "A B C": "",
+	} {
+		assert.Equal(t, want, firstThree(text), text)
+	}
+	target := fullTarget("http://mock.invalid")
+	target.Search = "A B"
+	results, _ := examine(t, newMock(t), target)
+	assert.Contains(t, skipping(results)["4.2/3 characters are enough"], "-search has no three characters")
+}
+
 func TestTheDaysAreThoseOfTheCalendar(t *testing.T) {
 	for fecha, want := range map[string][3]string{
 		"2024-01-17": {"2024-01-13", "2024-01-14", "2024-01-01"},

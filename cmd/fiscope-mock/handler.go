@@ -8,6 +8,7 @@ import (
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/page"
+	"github.com/fiscope/fiscope/internal/build"
 )
 
 //go:embed openapi-admin.yaml
@@ -17,7 +18,7 @@ var openAPI []byte
 // the base URL, which is what the program says first, is led to the page.
 func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{
-		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(), Log: log, Ending: r.ending, Door: door,
+		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(build.Read()), Log: log, Ending: r.ending, Door: door,
 	})
 	var service http.Handler = r.mock
 	if r.log != logOff {

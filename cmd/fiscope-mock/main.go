@@ -26,6 +26,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/fiscope/fiscope/internal/build"
 )
 
 // gcPercent is how much garbage may be made beside what is in use: that is a few megabytes, and most of a request is soon
@@ -75,7 +77,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 			_, _ = io.WriteString(stdout, usage)
 			return 0
 		case "version", "-version", "--version":
-			_, _ = fmt.Fprintln(stdout, version())
+			_, _ = fmt.Fprintln(stdout, version(build.Read()))
 			return 0
 		}
 	}

@@ -149,15 +149,13 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestHelpAndVersionAreWords(t *testing.T) {
+func TestHelpIsAWord(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"help":      {[]string{"help"}, `(?s)^Usage: fiscope-mock .*\n  -addr HOST:PORT`},
-		"help of":   {[]string{"help", "exec"}, `^Usage: fiscope-mock `},
-		"version":   {[]string{"version"}, `^fiscope-mock \S+ go1\.\S+ \w+/\w+\n$`},
-		"--version": {[]string{"--version"}, `^fiscope-mock \S+ go1\.`},
+		"help":    {[]string{"help"}, `(?s)^Usage: fiscope-mock .*\n  -addr HOST:PORT`},
+		"help of": {[]string{"help", "exec"}, `^Usage: fiscope-mock `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, status := runProgram(t, nil, c.args...)

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 )
 
 const usage = `Usage: fiscope-mock [flags]
@@ -34,6 +31,9 @@ image without a shell.
 
 padron makes the index that -padron serves, of SUNAT's padron_reducido_ruc.zip,
 says what is in one, or generates a registry to try it with: see padron -h.
+
+version says of what the program was built: the version of its module, the
+commit and its date where it was built in a clone, and Go's version.
 
   -addr HOST:PORT   address to listen on; port 0 takes a free one
                     (FISCOPE_MOCK_ADDR; default 127.0.0.1:8080, exec: port 0)
@@ -114,13 +114,4 @@ func usageError(err error, stdout, stderr io.Writer) int {
 	}
 	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\nrun fiscope-mock help for the flags\n", err)
 	return 2
-}
-
-// version is the program's, of the module that it was built from, and Go's.
-func version() string {
-	module := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		module = info.Main.Version
-	}
-	return fmt.Sprintf("fiscope-mock %s %s %s/%s", cmp.Or(module, "(devel)"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -1,0 +1,18 @@
+# The mock server as an image: one static program, run by a user who owns nothing. docs/docker.md shows its use.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+ARG TARGETOS
+ARG TARGETARCH
+WORKDIR /src
+# .git is there too: from it the Go command takes the version that the program tells.
+RUN --mount=type=bind,target=. --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH GOWORK=off \
+    go build -trimpath -ldflags='-s -w' -o /fiscope-mock ./cmd/fiscope-mock
+
+FROM scratch
+COPY --from=build /fiscope-mock /fiscope-mock
+USER 65532:65532
+# Other containers reach it. For them /_mock/ is closed until there is a FISCOPE_MOCK_ADMIN_TOKEN.
+ENV FISCOPE_MOCK_ADDR=:8080
+EXPOSE 8080
+HEALTHCHECK --interval=2s --timeout=6s CMD ["/fiscope-mock", "health", "http://127.0.0.1:8080"]
+ENTRYPOINT ["/fiscope-mock"]

@@ -1,0 +1,71 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What the Dockerfile and docs/docker.md name is there: Go's version, the program's folder, variables and port. No
+// image is built: where there is an engine, "docker build" does.
+func TestDockerfile(t *testing.T) {
+	files := repository(t)
+	image := readDockerfile(files["Dockerfile"])
+
+	require.Len(t, image["FROM"], 2)
+	builder := regexp.MustCompile(`golang:(\S+) AS build$`).FindStringSubmatch(image["FROM"][0])
+	require.NotNil(t, builder)
+	assert.Regexp(t, `(?m)^go `+regexp.QuoteMeta(builder[1])+`(\.\d+)?$`, files["go.mod"], "Go's version")
+	assert.Equal(t, "scratch", image["FROM"][1])
+
+	assert.Regexp(t, `^[1-9]\d*:[1-9]\d*$`, image["USER"][0], "not root, and by number, as Kubernetes wants to see it")
+	assert.Equal(t, []string{"FISCOPE_MOCK_ADDR=:" + image["EXPOSE"][0]}, image["ENV"])
+	assert.Contains(t, files["cmd/fiscope-mock/usage.go"], "default 127.0.0.1:"+image["EXPOSE"][0])
+	assert.Equal(t, []string{`["/fiscope-mock"]`}, image["ENTRYPOINT"])
+	assert.Equal(t, []string{"--from=build /fiscope-mock /fiscope-mock"}, image["COPY"])
+	assert.Regexp(t, `CMD \["/fiscope-mock", "health", "http://127\.0\.0\.1:`+image["EXPOSE"][0]+`"\]$`, image["HEALTHCHECK"][0])
+	assert.Contains(t, image["RUN"][0], " -o /fiscope-mock ./cmd/fiscope-mock")
+
+	for _, file := range []string{"Dockerfile", "docs/docker.md"} {
+		names := regexp.MustCompile(`FISCOPE_MOCK_[A-Z_]+`).FindAllString(files[file], -1)
+		assert.NotEmpty(t, names)
+		for _, name := range names {
+			assert.Regexp(t, `\b`+name+`\b`, files["cmd/fiscope-mock/usage.go"], "a variable of the program, in %s", file)
+		}
+	}
+}
+
+// To git a file that the context leaves out is one that was removed: the program would call itself changed.
+func TestTheContextLeavesOutWhatGitIgnores(t *testing.T) {
+	files := repository(t)
+	var ignored []string
+	for line := range strings.Lines(files[".gitignore"]) {
+		if name, rooted := strings.CutPrefix(strings.TrimSpace(line), "/"); rooted {
+			ignored = append(ignored, name)
+		} else {
+			ignored = append(ignored, "**/"+name)
+		}
+	}
+	var left []string
+	for line := range strings.Lines(files[".dockerignore"]) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			left = append(left, line)
+		}
+	}
+	assert.Equal(t, ignored, left)
+}
+
+// readDockerfile returns what follows each instruction, in the order of the file.
+func readDockerfile(text string) map[string][]string {
+	found := map[string][]string{}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name != "" && !strings.HasPrefix(name, "#") {
+			found[name] = append(found[name], strings.Join(strings.Fields(rest), " "))
+		}
+	}
+	return found
+}

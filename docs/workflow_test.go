@@ -1,0 +1,25 @@
+package docs_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The workflow runs .ci/run, may write nothing, ends, and runs no action that somebody can exchange: a tag moves, a
+// commit does not.
+func TestWorkflow(t *testing.T) {
+	workflow := repository(t)[".github/workflows/ci.yml"]
+	assert.Contains(t, workflow, "\n      - run: .ci/run\n")
+	assert.Contains(t, workflow, "\npermissions:\n  contents: read\n\n")
+	assert.Equal(t, 1, strings.Count(workflow, "permissions:"))
+	assert.Contains(t, workflow, "\n    timeout-minutes: ")
+	actions := regexp.MustCompile(`uses: .*`).FindAllString(workflow, -1)
+	require.NotEmpty(t, actions)
+	for _, action := range actions {
+		assert.Regexp(t, `^uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`, action)
+	}
+}
