@@ -265,6 +265,23 @@ func TestChangesOfAFullJournal(t *testing.T) {
 	assert.Empty(t, (&follower{t: t, srv: off}).next())
 }
 
+// A call that the journal dropped while it was under way is no change of another one when it ends.
+func TestChangesOfACallThatWasDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, _ := start(t, mockserver.WithJournal(1))
+		all := &follower{t: t, srv: srv}
+		gate := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hold())
+		var held sync.WaitGroup
+		held.Go(func() { serve(srv, srv.APIKey) })
+		synctest.Wait()
+		serve(srv, srv.APIKey)
+		assert.Equal(t, []string{"n2 200"}, all.next())
+		gate.Release()
+		held.Wait()
+		assert.Empty(t, all.next())
+	})
+}
+
 // Keys that the server learns later are in no change.
 func TestChangesHideKeys(t *testing.T) {
 	const key = "20777777777"

@@ -41,3 +41,37 @@ func TestFaultJSON(t *testing.T) {
 		assert.NotEmpty(t, p.What)
 	}
 }
+
+// What one of two effects sets is set, and what both set is that of the one on top.
+func TestAnEffectOverAnother(t *testing.T) {
+	body, other := "a", "b"
+	for name, e := range map[string]mockserver.Effect{
+		"before":         {Before: true},
+		"hold":           {Hold: true},
+		"the authority":  {SUNATDown: true},
+		"latency":        {Latency: time.Second, Sigma: 0.5},
+		"status":         {Status: 500},
+		"headers":        {Header: map[string]string{"A": "1"}},
+		"body":           {Body: &body},
+		"rewrite":        {Rewrite: mockserver.RewriteOtherDate},
+		"pieces":         {Chunk: 3, Every: time.Second},
+		"break":          {Break: mockserver.BreakReset},
+		"all of a kind":  {Before: true, Hold: true, Latency: time.Second, Status: 500},
+		"nothing at all": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Empty(t, cmp.Diff(e, mockserver.Effect{}.And(e)))
+			assert.Empty(t, cmp.Diff(e, e.And(mockserver.Effect{})))
+		})
+	}
+	assert.Empty(t, cmp.Diff(mockserver.Effect{
+		Latency: 2 * time.Second, Status: 503, Header: map[string]string{"A": "1", "B": "3", "C": "4"},
+		Body: &other, Rewrite: mockserver.RewriteOtherDate, Chunk: 4, Break: mockserver.BreakClose,
+	}, mockserver.Effect{
+		Latency: time.Second, Sigma: 0.5, Status: 500, Header: map[string]string{"A": "1", "B": "2"},
+		Body: &body, Rewrite: mockserver.RewriteOtherRUC, Chunk: 3, Every: time.Second, Break: mockserver.BreakReset,
+	}.And(mockserver.Effect{
+		Latency: 2 * time.Second, Status: 503, Header: map[string]string{"B": "3", "C": "4"},
+		Body: &other, Rewrite: mockserver.RewriteOtherDate, Chunk: 4, Break: mockserver.BreakClose,
+	})))
+}

@@ -46,10 +46,16 @@ func (r *report) run(ctx context.Context, p *program, j *judge, taken func(*muta
 		})
 	}
 	for _, m := range compiled {
+		if ctx.Err() != nil {
+			break
+		}
 		next <- m
 	}
 	close(next)
 	working.Wait()
+	if ctx.Err() != nil {
+		r.errs = append(r.errs, ctx.Err())
+	}
 	for _, v := range []verdict{killed, timedOut, equivalent, survived} {
 		fmt.Fprintf(r.out, "%6d %s\n", r.count[v], v)
 	}
@@ -63,6 +69,8 @@ func (r *report) take(m *mutant, v verdict, by string, err error, p *program) {
 	defer r.mu.Unlock()
 	reason, explained := r.equivalents[m.id()]
 	switch {
+	case errors.Is(err, context.Canceled): // the run was
+		return
 	case err != nil:
 		r.errs = append(r.errs, fmt.Errorf("%s: %w", m.id(), err))
 		return

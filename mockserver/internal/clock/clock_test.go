@@ -63,6 +63,18 @@ func TestClock(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeIsRefused(t *testing.T) {
+	k := clock.Clock{Source: func() time.Time { return noon }}
+	k.Start(time.Time{}, true)
+	assert.Error(t, k.Set(clock.First.Add(-1)))
+	assert.Error(t, k.Set(clock.Last.Add(1)))
+	assert.Error(t, k.Set(time.Time{}))
+	assert.Error(t, k.Advance(math.MinInt64))
+	assert.NoError(t, k.Set(clock.Last))
+	assert.Error(t, k.Advance(1))
+	assert.NoError(t, k.Advance(-1))
+}
+
 func TestClockFollowsABubblesTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := clock.Clock{Source: time.Now}
