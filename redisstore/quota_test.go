@@ -74,6 +74,17 @@ func TestAProbeThatDiedIsFollowedByAnother(t *testing.T) {
 	})
 }
 
+func TestAProbeIsWaitedForAsLongAsIsSaid(t *testing.T) {
+	onBed(t, func(b *bed) {
+		one, other := b.store(), b.store()
+		b.granted(one)
+		time.Sleep(35*time.Second - 100*time.Millisecond)
+		assert.Equal(t, fiscope.QuotaWait, b.reserve(other, 0).Grant)
+		time.Sleep(time.Second)
+		b.granted(other)
+	})
+}
+
 func TestWithoutHeadersTheFleetGoesOnForAMinute(t *testing.T) {
 	onBed(t, func(b *bed) {
 		one, other := b.store(), b.store()
