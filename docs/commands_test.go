@@ -56,7 +56,7 @@ var scripts = map[string]script{
 		"\nfiscope-mock  ", "\n" + serving + " #",
 		"http://127.0.0.1:8080", "http://127.0.0.1:$PORT",
 		"fiscope-mock exec -- npm test", "cd .. && fiscope-mock exec -- npm test",
-	}, says: []string{`{"ruc":"20131312955"`, "# pass 1\n"}},
+	}, says: []string{`{"ruc":"20131312955"`, `"name": "fault-1"`, "# pass 2\n"}},
 	"go test ./conformance":   {folder: "fiscope", replace: []string{"URL", `"$FISCOPE_BASE_URL"`, "KEY", `"$FISCOPE_API_KEY"`}, under: "fiscope-mock exec -- ", says: []string{"--- PASS: TestConformance "}},
 	"cp -r fiscope/examples/": {replace: []string{"go run .", "{ go run . || [ $? = 1 ]; }"}, says: []string{"Consultas enviadas: 11."}}, // there is something to review
 }

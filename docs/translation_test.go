@@ -136,7 +136,7 @@ var shellComment = regexp.MustCompile(`(?m)(^|\s+)#.*$`)
 // uncommented is the code of a block without its comments.
 func uncommented(b block) string {
 	switch b.language {
-	case "sh":
+	case "sh", "console":
 		return shellComment.ReplaceAllString(b.text, "")
 	case "go":
 		return fmt.Sprint(goTokens(b.text))
