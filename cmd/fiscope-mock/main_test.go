@@ -109,6 +109,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
 		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": want a number of calls`},
 		"argument":         {vars(), []string{"8080"}, 2, `"8080"`},
+		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "the command exec comes first"},
 		"timeout":          {vars(), []string{"-timeout", "1m"}, 2, "with exec only"},
 		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" of -addr or FISCOPE_MOCK_ADDR`},
 		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "invalid port"},
