@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // vars is an environment.
@@ -141,7 +143,7 @@ func TestHelp(t *testing.T) {
 	assert.Empty(t, stderr.String())
 	for _, word := range []string{
 		"-addr", "FISCOPE_MOCK_ADDR", "127.0.0.1:8080", "-api-key", "FISCOPE_MOCK_API_KEY", "clave-de-prueba",
-		"-quota", "FISCOPE_MOCK_QUOTA", "1000",
+		"-quota", "FISCOPE_MOCK_QUOTA", "1000", mockserver.RUCSolicitante, mockserver.UsuarioSOL, mockserver.ClaveSOL,
 	} {
 		assert.Contains(t, stdout.String(), word)
 	}
