@@ -178,6 +178,14 @@ func (c *Client) String() string { return "fiscope.Client(" + c.shared().baseURL
 // checkBaseURL returns a base URL as it is used: with its scheme and host in lower case, and without a
 // slash at the end.
 func checkBaseURL(s string, insecure bool) (string, error) {
+	switch {
+	case s == "":
+		return "", errors.New("fiscope: the base URL is empty: want the form https://host[:port][/path]")
+	case s != strings.TrimSpace(s):
+		return "", errors.New("fiscope: the base URL has a blank before or after it: want the form https://host[:port][/path]")
+	case !strings.Contains(s, "://"):
+		return "", errors.New("fiscope: the base URL has no https:// at its beginning: want the form https://host[:port][/path]")
+	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return "", errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")

@@ -20,13 +20,13 @@ import (
 
 func TestNewClientRefusesABaseURL(t *testing.T) {
 	for name, test := range map[string]struct{ url, says string }{
-		"empty":                     {"", "no host"},
-		"no scheme":                 {"api.example.com", "no host"},
+		"empty":                     {"", "is empty"},
+		"no scheme":                 {"api.example.com", "no https://"},
 		"not a URL":                 {"https://exa mple\x7f", "cannot be parsed"},
 		"no host":                   {"https:///api", "no host"},
 		"a port alone":              {"https://:443", "no host"},
 		"another scheme":            {"ftp://api.example.com", `"ftp"`},
-		"opaque":                    {"https:api.example.com", "no host"},
+		"opaque":                    {"https:api.example.com", "no https://"},
 		"a user":                    {"https://user:topsecret@api.example.com", "carries a user"},
 		"a query":                   {"https://api.example.com?key=topsecret", "query or a fragment"},
 		"an empty query":            {"https://api.example.com?", "query or a fragment"},
@@ -36,7 +36,9 @@ func TestNewClientRefusesABaseURL(t *testing.T) {
 		"http to a network":         {"http://192.0.2.7:8080", "in clear"},
 		"a name like it":            {"http://localhost.example.com", "in clear"},
 		"a blank at the end":        {"https://api.example.com/ ", "a blank"},
-		"a blank before it":         {" https://api.example.com", ""},
+		"a blank before it":         {" https://api.example.com", "a blank before or after"},
+		"a host and a port":         {"localhost:8080", "no https://"},
+		"an address and a port":     {"127.0.0.1:8080", "no https://"},
 		"a blank in the path":       {"https://api.example.com/a b", "a blank"},
 		"a blank in the host":       {"https://api.exa mple.com", ""},
 		"a blank that is none":      {"https://api.example.com/\u00a0", "a blank"},

@@ -91,8 +91,15 @@ func TestCommand(t *testing.T) {
 	t.Run("the mock in the process", func(t *testing.T) {
 		said, passed := suite(t, nil)
 		assert.True(t, passed, failures(said))
+		assert.Contains(t, said, "a mock in this process is told")
 		assert.Contains(t, said, "MissingKey              401:UNAUTHORIZED")
 		assert.Contains(t, said, "mockserver.Assumptions{")
+	})
+	t.Run("a URL without its flag", func(t *testing.T) {
+		said, passed := suite(t, nil, "https://api.example.com")
+		assert.False(t, passed, "no mock is told in its place")
+		assert.Contains(t, said, "-base-url URL: nothing was sent")
+		assert.NotContains(t, said, "budget")
 	})
 	t.Run("receipts for the mock in the process", func(t *testing.T) {
 		said, passed := suite(t, nil, "-cpe", data)

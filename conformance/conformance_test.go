@@ -39,6 +39,7 @@ const fromWhere = "go test runs in the folder of the package, so a file of anoth
 func TestMain(m *testing.M) {
 	flag.Parse()
 	asCommand := os.Getenv("FISCOPE_BASE_URL")+os.Getenv("FISCOPE_API_KEY") != ""
+	asCommand = asCommand || flag.NArg() > 0
 	flag.Visit(func(f *flag.Flag) { asCommand = asCommand || !strings.HasPrefix(f.Name, "test.") })
 	if only := flag.Lookup("test.run"); asCommand && only.Value.String() == "" {
 		fmt.Println("conformance: a server is told, and the tests of the suite itself are left out")
@@ -55,6 +56,7 @@ func TestConformance(t *testing.T) {
 		BaseURL: cmp.Or(*baseURL, os.Getenv("FISCOPE_BASE_URL")), APIKey: cmp.Or(*apiKey, os.Getenv("FISCOPE_API_KEY")),
 		RUC: *ruc, RUCMissing: *rucMissing, Search: *search, Fecha: *fecha, WrongClave: *wrongClave, Budget: *budget,
 	}
+	require.Zero(t, flag.NArg(), "what follows -args is flags, as in -base-url URL: nothing was sent")
 	flag.Visit(func(f *flag.Flag) {
 		require.False(t, f.Name == "budget" && *budget < 1, "-budget %d allows no query: nothing was sent", *budget)
 	})
@@ -64,6 +66,7 @@ func TestConformance(t *testing.T) {
 		require.NoError(t, err, "-cpe: nothing was sent; "+fromWhere)
 	}
 	if target.BaseURL == "" && target.APIKey == "" {
+		fmt.Println("conformance: no server is given: a mock in this process is told")
 		target.BaseURL, target.APIKey, target.CPE = ownMock(t, target.CPE)
 	}
 	if *report != "" {

@@ -67,10 +67,14 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// endless gives blank lines for ever, and can be held.
-type endless struct{ held <-chan struct{} }
+// endless gives blank lines for ever, tells of each chunk that it is to read, and can be held.
+type endless struct {
+	asked chan<- struct{}
+	held  <-chan struct{}
+}
 
 func (r endless) Read(p []byte) (int, error) {
+	r.asked <- struct{}{}
 	<-r.held
 	for i := range p {
 		p[i] = '\n'
@@ -82,11 +86,15 @@ func (r endless) Read(p []byte) (int, error) {
 func TestNothingReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		boom := errors.New("boom")
-		hold := make(chan struct{}, 100)
+		asked, hold := make(chan struct{}, 100), make(chan struct{}, 100)
 		hold <- struct{}{} // for the first chunk
 		over := make(chan error, 1)
 		go func() {
-			over <- readAhead(endless{hold}, func([]byte) error { return boom })
+			over <- readAhead(endless{asked, hold}, func([]byte) error {
+				<-asked
+				<-asked // for the second
+				return boom
+			})
 		}()
 		synctest.Wait()
 		assert.Empty(t, over, "a chunk is being read")

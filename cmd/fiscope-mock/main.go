@@ -69,6 +69,15 @@ func main() {
 	os.Exit(run(ctx, args, os.Getenv, os.Stdout, os.Stderr))
 }
 
+// unexpected is the error of an argument that is no flag: a command comes first.
+func unexpected(arg string) error {
+	switch arg {
+	case "exec", "health", "padron", "help", "version":
+		return fmt.Errorf("the command %s comes first, and its flags after it: fiscope-mock %s ...", arg, arg)
+	}
+	return fmt.Errorf("unexpected argument %q: the commands are exec, health, padron, help and version", arg)
+}
+
 // run is the program without exec, health and padron: it serves until ctx ends and returns the exit status.
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
@@ -83,7 +92,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdout, st
 	}
 	s, err := readSettings(defaultSettings(), args, env)
 	if err == nil && len(s.rest) > 0 {
-		err = fmt.Errorf("unexpected argument %q", s.rest[0])
+		err = unexpected(s.rest[0])
 	}
 	if err == nil && s.timeout > 0 {
 		err = errors.New("-timeout is of use with exec only")

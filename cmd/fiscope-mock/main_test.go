@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // vars is an environment.
@@ -109,6 +111,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
 		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": want a number of calls`},
 		"argument":         {vars(), []string{"8080"}, 2, `"8080"`},
+		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "the command exec comes first"},
 		"timeout":          {vars(), []string{"-timeout", "1m"}, 2, "with exec only"},
 		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" of -addr or FISCOPE_MOCK_ADDR`},
 		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "invalid port"},
@@ -140,7 +143,7 @@ func TestHelp(t *testing.T) {
 	assert.Empty(t, stderr.String())
 	for _, word := range []string{
 		"-addr", "FISCOPE_MOCK_ADDR", "127.0.0.1:8080", "-api-key", "FISCOPE_MOCK_API_KEY", "clave-de-prueba",
-		"-quota", "FISCOPE_MOCK_QUOTA", "1000",
+		"-quota", "FISCOPE_MOCK_QUOTA", "1000", mockserver.RUCSolicitante, mockserver.UsuarioSOL, mockserver.ClaveSOL,
 	} {
 		assert.Contains(t, stdout.String(), word)
 	}

@@ -20,6 +20,11 @@ stopped (Ctrl-C, SIGTERM): what is in flight is finished, a second signal cuts.
 The first line of its output is the base URL, the second the command that runs
 the quickstart against it.
 
+Its default data have the taxpayer 20131312955, his SOL user MIUSER01 with the
+clave clave-mock-1, receipts 01 of 20100070970 from F001-123 to F001-127
+(accepted, cancelled, pending, missing, and one that cannot be looked up), and
+a rate of every business day since 2020-01-02.
+
 exec serves on a free port while COMMAND runs, with FISCOPE_BASE_URL and
 FISCOPE_API_KEY in its environment (and the CA variables of curl, Node, Python
 and OpenSSL, with -tls), reports the journal on stderr, and exits with the

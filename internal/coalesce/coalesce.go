@@ -62,6 +62,7 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 	deadline, _ := ctx.Deadline()
 	q, first := g.enter(ctx, k, deadline, ask)
 	for {
+		gone := ctx.Err()        // before whether it is over: an answer that came first is there then
 		over := isClosed(q.done) // before what it told: one that ends since nobody stays has told so
 		soFar, until, told := g.look(q)
 		switch {
@@ -71,8 +72,8 @@ func (g *Group[K, V]) Join(ctx context.Context, k K, ask func(context.Context, T
 		case over: // an answer that is there is better than none
 			answer, err = q.brought(first)
 			return answer, first, err
-		case ctx.Err() != nil:
-			return g.leave(k, q, deadline, first, ctx.Err()), first, ctx.Err()
+		case gone != nil:
+			return g.leave(k, q, deadline, first, gone), first, gone
 		}
 		select {
 		case <-told:
