@@ -30,7 +30,7 @@ func TestTheTranslationIsComplete(t *testing.T) {
 }
 
 func TestDifferencesOfATranslationAreFound(t *testing.T) {
-	const original = "# A\n[b](b.md) `c` and `d`\n\n```go\na() // one\n```\n\n```sh\ngo x  # two\n```\n\n## B\n- e\n\n| f |\n|---|\n| g |\n"
+	const original = "# A\n[b](b.md) `c` and `d`\n\n```go\na() // one\n```\n\n```sh\ngo x  # two\n```\n\n```console\n$ go z # three\nprinted\n```\n\n## B\n- e\n\n| f |\n|---|\n| g |\n"
 	for name, test := range map[string]struct {
 		from, to string
 		same     bool
@@ -41,12 +41,14 @@ func TestDifferencesOfATranslationAreFound(t *testing.T) {
 		"a comment":         {"// one", "// uno", true},
 		"a comment, longer": {"// one", "// uno\n// dos", true},
 		"a shell comment":   {"# two", "# dos", true},
+		"one of a console":  {"# three", "# tres", true},
 		"a title":           {"## B", "## Be", true},
 		"a level":           {"## B", "### B", false},
 		"a section":         {"## B", "B", false},
 		"code":              {"a()", "b()", false},
 		"a string":          {"a()", "a(1)", false},
 		"a command":         {"go x", "go y", false},
+		"what is printed":   {"printed", "said", false},
 		"a block":           {"```sh\ngo x  # two\n```\n", "", false},
 		"a link":            {"(b.md)", "(c.md)", false},
 		"a name":            {"`c`", "c", false},
