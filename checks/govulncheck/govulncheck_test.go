@@ -21,6 +21,8 @@ var withGovulncheck = flag.Bool("govulncheck", false, "run .ci/govulncheck, whic
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+const script = "../../.ci/govulncheck"
+
 func TestVulnerabilities(t *testing.T) {
 	if !*withGovulncheck {
 		t.Skip("run it with -govulncheck")
@@ -60,7 +62,7 @@ func TestVulnerabilities(t *testing.T) {
 		"a module that does not compile":     {"file://" + database, folderOf(t, map[string]string{"go.mod": "module example.com/m\n\ngo 1.26.0\n", "a.go": "package a\n\nvar A int = true\n"}), true, "", notLooked},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "../../.ci/govulncheck", test.module)
+			cmd := exec.CommandContext(t.Context(), script, test.module)
 			cmd.Env = append(os.Environ(), "GOVULNDB="+test.database)
 			out, err := cmd.CombinedOutput()
 			assert.Equal(t, test.fails, err != nil, "%s", out)
@@ -68,6 +70,17 @@ func TestVulnerabilities(t *testing.T) {
 			assert.NotContains(t, string(out), test.saysNot)
 		})
 	}
+}
+
+// Without folders it looks into the modules of the workspace, and fails where it does not learn which these are.
+func TestTheModulesOfTheWorkspaceMustBeKnown(t *testing.T) {
+	database := folderOf(t, map[string]string{"index/db.json": `{"modified":"2026-01-01T00:00:00Z"}`})
+	workspace := folderOf(t, map[string]string{"go.work": "<<<<<<<"})
+	cmd := exec.CommandContext(t.Context(), script)
+	cmd.Env = append(os.Environ(), "GOVULNDB=file://"+database, "GOWORK="+filepath.Join(workspace, "go.work"))
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "go.work:1")
 }
 
 // closed is an address of this machine at which nobody listens.
