@@ -67,15 +67,7 @@ func (d *lister) named(t *types.Named) {
 			kind = "comparable struct"
 		}
 		d.add("type %s %s", name, kind)
-		for field := range u.Fields() {
-			switch {
-			case !field.Exported():
-			case field.Embedded():
-				d.add("type %s struct, embedded %s", name, d.text(field.Type()))
-			default:
-				d.add("type %s struct, %s %s", name, field.Name(), d.text(field.Type()))
-			}
-		}
+		d.fields(name, t, u)
 	case *types.Interface:
 		d.add("type %s %s", name, d.methods(u))
 		return
@@ -93,6 +85,28 @@ func (d *lister) named(t *types.Named) {
 			receiver = name
 		}
 		d.add("method (%s) %s%s", receiver, f.Name(), strings.TrimPrefix(d.text(method.Type()), "func"))
+	}
+}
+
+// fields lists those of a struct, and those that it has by a type embedded in it that is not exported.
+func (d *lister) fields(name string, of *types.Named, s *types.Struct) {
+	for field := range s.Fields() {
+		switch {
+		case field.Exported() && field.Embedded():
+			d.add("type %s struct, embedded %s", name, d.text(field.Type()))
+		case field.Exported():
+			if found, _, _ := types.LookupFieldOrMethod(of, true, d.pkg, field.Name()); found == field { // no other hides it
+				d.add("type %s struct, %s %s", name, field.Name(), d.text(field.Type()))
+			}
+		case field.Embedded():
+			embedded := field.Type().Underlying()
+			if pointer, ok := embedded.(*types.Pointer); ok {
+				embedded = pointer.Elem().Underlying()
+			}
+			if embedded, ok := embedded.(*types.Struct); ok {
+				d.fields(name, of, embedded)
+			}
+		}
 	}
 }
 

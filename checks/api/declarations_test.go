@@ -40,6 +40,7 @@ func TestDeclarations(t *testing.T) {
 		"one that cannot":               {`type A struct{ B int; c []int }`, []string{"type A struct", "type A struct, B int"}},
 		"methods":                       {`type A int; func (A) B() {}; func (*A) C(x int) {}; func (A) d() {}`, []string{"method (*A) C(int)", "method (A) B()", "type A int"}},
 		"promoted ones":                 {`type a struct{}; func (a) B() {}; type C struct{ a }`, []string{"method (C) B()", "type C comparable struct"}},
+		"promoted fields":               {`type a struct{ *b; C int; d bool }; type b struct{ E string; G bool }; type F struct{ a; C string; e error }`, []string{"type F comparable struct", "type F struct, C string", "type F struct, E string", "type F struct, G bool"}},
 		"an embedded type":              {`type A struct{ *B }; type B int`, []string{"type A comparable struct", "type A struct, embedded *B", "type B int"}},
 		"an interface is one line":      {`type A interface { C(); B(x int) error; d(); e() }`, []string{"type A interface{ B(int) error; C(); unexported }"}},
 		"a constraint":                  {`type A interface{ ~int | string }`, []string{"type A interface{~int | string}"}},
