@@ -22,7 +22,7 @@ const document = "../../docs/licences.md"
 
 // products are what others link, by the folder of the module.
 var products = map[string][]string{
-	"../..":             {".", "./padron", "./cmd/fiscope-mock"},
+	"../..":             {".", "./padron", "./mockserver", "./conformance", "./cmd/fiscope-mock"},
 	"../../redisstore":  {"."},
 	"../../otelfiscope": {"."},
 }
@@ -43,7 +43,7 @@ func TestTheLicencesOfWhatIsLinked(t *testing.T) {
 	rows := []string{"| module | version | licence | linked into |", "|---|---|---|---|"}
 	slices.SortFunc(modules, func(a, b module) int { return strings.Compare(a.path+a.version, b.path+b.version) })
 	for _, m := range modules {
-		licence, err := licenceOf(m.folder)
+		licence, err := licenceOf(m.folders)
 		require.NoError(t, err, "%s %s, which is linked into %v", m.path, m.version, m.into)
 		rows = append(rows, m.row(licence))
 	}
@@ -73,14 +73,23 @@ func TestLicenceOf(t *testing.T) {
 		"none":                     {map[string]string{"README.md": mit, "license.go": ""}, "", "it has no licence file"},
 		"an unknown text":          {map[string]string{"LICENSE": "You may look at this on Sundays."}, "", "LICENSE is no licence that is known: 0 % of it is"},
 		"one that is not":          {map[string]string{"LICENSE": gpl}, "", "LICENSE is GPL-3.0"},
+		"with a name of its own":   {map[string]string{"LICENSE": mit, "LICENSE_list": gpl}, "", "LICENSE_list is GPL-3.0"},
+		"by an ending":             {map[string]string{"LICENSE": mit, "LICENSE.GPL": gpl}, "", "LICENSE.GPL is GPL-3.0"},
+		"of a package":             {map[string]string{"LICENSE": mit, "a/b/LICENSE": gpl}, "", "LICENSE is GPL-3.0"},
+		"above a package":          {map[string]string{"LICENSE": mit, "a/LICENSE": gpl}, "", "LICENSE is GPL-3.0"},
+		"of another package":       {map[string]string{"LICENSE": mit, "c/LICENSE": gpl}, "MIT", ""},
+		"only of a package":        {map[string]string{"a/b/LICENSE": mit}, "", "it has no licence file"},
 		"a second one that is not": {map[string]string{"COPYING": gpl, "LICENSE": mit}, "", "COPYING is GPL-3.0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
+			pkg := filepath.Join(folder, "a", "b")
+			require.NoError(t, os.MkdirAll(pkg, 0o750))
 			for file, text := range test.files {
+				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, file)), 0o750))
 				require.NoError(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600))
 			}
-			licence, err := licenceOf(folder)
+			licence, err := licenceOf(foldersOf(folder, pkg))
 			assert.Equal(t, test.licence, licence)
 			if test.err == "" {
 				require.NoError(t, err)
