@@ -28,6 +28,8 @@ func TestDockerfile(t *testing.T) {
 	assert.Equal(t, []string{"--from=build /fiscope-mock /fiscope-mock"}, image["COPY"])
 	assert.Regexp(t, `CMD \["/fiscope-mock", "health", "http://127\.0\.0\.1:`+image["EXPOSE"][0]+`"\]$`, image["HEALTHCHECK"][0])
 	assert.Contains(t, image["RUN"][0], " -o /fiscope-mock ./cmd/fiscope-mock")
+	assert.Equal(t, []string{"/src"}, image["WORKDIR"])
+	assert.Contains(t, image["RUN"][0], "--mount=type=bind,target=. ", "the files, which nothing copies")
 
 	for _, file := range []string{"Dockerfile", "docs/docker.md"} {
 		names := regexp.MustCompile(`FISCOPE_MOCK_[A-Z_]+`).FindAllString(files[file], -1)

@@ -145,6 +145,15 @@ func TestTheTestsMustPassWithoutMutants(t *testing.T) {
 	require.ErrorContains(t, err, "without any mutant, the tests of example.com/m fail: killed TestIs")
 }
 
+// A sample of none shows nothing.
+func TestASampleOfNoneFails(t *testing.T) {
+	folder := moduleOf(t, map[string]string{"a.go": "package m\n\nfunc Is() bool { return true }\n"})
+	p, err := load(folder, outside(), ".")
+	require.NoError(t, err)
+	r := report{out: &strings.Builder{}}
+	require.EqualError(t, r.run(t.Context(), p, nil, func(*mutant) bool { return false }, 1), "no mutant was taken")
+}
+
 func TestALoadedProgramMustCompile(t *testing.T) {
 	_, err := load(moduleOf(t, map[string]string{"a.go": "package m\n\nvar a int = true\n"}), outside(), ".")
 	require.ErrorContains(t, err, "cannot use true")

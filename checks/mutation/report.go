@@ -56,6 +56,9 @@ func (r *report) run(ctx context.Context, p *program, j *judge, taken func(*muta
 	if ctx.Err() != nil {
 		r.errs = append(r.errs, ctx.Err())
 	}
+	if len(compiled) == 0 {
+		r.errs = append(r.errs, errors.New("no mutant was taken"))
+	}
 	for _, v := range []verdict{killed, timedOut, equivalent, survived} {
 		fmt.Fprintf(r.out, "%6d %s\n", r.count[v], v)
 	}
