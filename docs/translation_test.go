@@ -15,7 +15,7 @@ import (
 )
 
 // README.es.md says what README.md says: the same sections in the same order, and in each the same code and commands,
-// links, names in code marks, rows of tables and items of lists. Comments are in its own language.
+// links, numbers, names in code marks, rows of tables and items of lists. Comments are in its own language.
 func TestTheTranslationIsComplete(t *testing.T) {
 	files := repository(t)
 	original, translation := sections(files["README.md"]), sections(files["README.es.md"])
@@ -30,7 +30,7 @@ func TestTheTranslationIsComplete(t *testing.T) {
 }
 
 func TestDifferencesOfATranslationAreFound(t *testing.T) {
-	const original = "# A\n[b](b.md) `c` and `d`\n\n```go\na() // one\n```\n\n```sh\ngo x  # two\n```\n\n```console\n$ go z # three\nprinted\n```\n\n## B\n- e\n\n| f |\n|---|\n| g |\n"
+	const original = "# A\n[b](b.md) `c` and `d`, 10 000\n\n```go\na() // one\n```\n\n```sh\ngo x  # two\n```\n\n```console\n$ go z # three\nprinted\n```\n\n## B\n- e\n\n| f |\n|---|\n| g |\n"
 	for name, test := range map[string]struct {
 		from, to string
 		same     bool
@@ -44,6 +44,9 @@ func TestDifferencesOfATranslationAreFound(t *testing.T) {
 		"one of a console":  {"# three", "# tres", true},
 		"a title":           {"## B", "## Be", true},
 		"a level":           {"## B", "### B", false},
+		"a number":          {"and", "and 3", false},
+		"the thousands":     {"10 000", "10.000", true},
+		"another number":    {"10 000", "10 001", false},
 		"a section":         {"## B", "B", false},
 		"code":              {"a()", "b()", false},
 		"a string":          {"a()", "a(1)", false},
@@ -77,6 +80,7 @@ type part struct {
 type contents struct {
 	Code         []string // of blocks, in their order, without comments
 	Links, Names []string // sorted
+	Numbers      []string // of the prose, sorted, as digits alone: each language writes 10 000 and 0.5 as it does
 	Rows, Items  int
 }
 
@@ -89,7 +93,11 @@ func titles(parts []part) []string {
 	return levels
 }
 
-var item = regexp.MustCompile(`^ *(-|\d+\.) `)
+var (
+	item      = regexp.MustCompile(`^ *(-|\d+\.) `)
+	number    = regexp.MustCompile(`\d+([ .,\x{a0}]\d+)*`)
+	notDigits = regexp.MustCompile(`\D`)
+)
 
 // sections are those of a Markdown file, in order. The links of one to README.md or README.es.md are left out:
 // each file has the other.
@@ -118,6 +126,9 @@ func sections(markdown string) []part {
 		for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(line, -1) {
 			c.Names = append(c.Names, match[1])
 		}
+		for _, text := range number.FindAllString(line, -1) {
+			c.Numbers = append(c.Numbers, notDigits.ReplaceAllString(text, ""))
+		}
 		if strings.HasPrefix(line, "|") {
 			c.Rows++
 		}
@@ -128,6 +139,7 @@ func sections(markdown string) []part {
 	for i := range found {
 		slices.Sort(found[i].content.Links)
 		slices.Sort(found[i].content.Names)
+		slices.Sort(found[i].content.Numbers)
 	}
 	return found[:len(found)-1]
 }
