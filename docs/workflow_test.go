@@ -12,11 +12,15 @@ import (
 // The workflow runs .ci/run, may write nothing, ends, and runs no action that somebody can exchange: a tag moves, a
 // commit does not.
 func TestWorkflow(t *testing.T) {
-	workflow := repository(t)[".github/workflows/ci.yml"]
+	files := repository(t)
+	workflow := files[".github/workflows/ci.yml"]
 	assert.Contains(t, workflow, "\n      - run: .ci/run\n")
 	assert.Contains(t, workflow, "\npermissions:\n  contents: read\n\n")
 	assert.Equal(t, 1, strings.Count(workflow, "permissions:"))
 	assert.Contains(t, workflow, "\n    timeout-minutes: ")
+	version := regexp.MustCompile(`\n          go-version: (\d+\.\d+)\.x `).FindStringSubmatch(workflow)
+	require.NotNil(t, version, "the last patch of a version of Go: those before it have vulnerabilities, which .ci/run finds")
+	assert.Contains(t, files["go.mod"], "\ngo "+version[1]+".")
 	actions := regexp.MustCompile(`uses: .*`).FindAllString(workflow, -1)
 	require.NotEmpty(t, actions)
 	for _, action := range actions {
