@@ -19,7 +19,7 @@ func TestWorkflow(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(workflow, "permissions:"))
 	assert.Contains(t, workflow, "\n    timeout-minutes: ")
 	version := regexp.MustCompile(`\n          go-version: (\d+\.\d+)\.x `).FindStringSubmatch(workflow)
-	require.NotNil(t, version, "the last patch of a version of Go: those before it have vulnerabilities, which .ci/run finds")
+	require.NotNil(t, version, "the last patch of a version of Go: those before it lack fixes, which .ci/run looks for")
 	assert.Contains(t, files["go.mod"], "\ngo "+version[1]+".")
 	actions := regexp.MustCompile(`uses: .*`).FindAllString(workflow, -1)
 	require.NotEmpty(t, actions)
