@@ -63,6 +63,10 @@ func deliveryOf(d fiscope.Delivery) attribute.KeyValue { return deliveryKey.Stri
 // word returns a few words as one.
 func word(words string) string { return strings.ReplaceAll(words, " ", "_") }
 
+// isStatus reports whether a number is a status: three digits. By HTTP/2, net/http passes on whatever number a server
+// writes there, a RUC for one.
+func isStatus(number int) bool { return 100 <= number && number <= 999 }
+
 // methodOf returns the method of an operation's requests.
 func methodOf(op fiscope.Operation) string {
 	if op == fiscope.OpValidarCPE {

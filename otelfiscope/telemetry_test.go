@@ -292,3 +292,24 @@ func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
 		"fiscope.operation.duration":   spans[1].SpanContext.SpanID().String(),
 	}, of)
 }
+
+// A program may go on without telemetry, should New refuse an option.
+func TestATelemetryThatNewDidNotMakeChangesNothing(t *testing.T) {
+	for name, tel := range map[string]*otelfiscope.Telemetry{"nil": nil, "zero": {}} {
+		t.Run(name, func(t *testing.T) {
+			h := new(told)
+			before := otel.GetErrorHandler()
+			t.Cleanup(func() { otel.SetErrorHandler(before) })
+			otel.SetErrorHandler(h)
+			client := connect(t, tel, contract(t, 200, "consultar_200.json"), fiscope.WithCache(fiscope.CachePolicy{}))
+			for range 2 { // the second is of the cache
+				c, err := client.Contribuyentes.Consultar(t.Context(), ruc)
+				require.NoError(t, err)
+				assert.Equal(t, ruc, c.RUC)
+			}
+			_, err := tel.ObserveQuota(client)
+			require.ErrorContains(t, err, "not made by New")
+			assert.Empty(t, h.all)
+		})
+	}
+}
