@@ -3,7 +3,9 @@ package otelfiscope_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,12 +79,23 @@ func TestNewRefusesAnOption(t *testing.T) {
 		"no meter provider":  {otelfiscope.WithMeterProvider(nil), "WithMeterProvider"},
 		"no hook":            {otelfiscope.WithHook(nil), "WithHook"},
 		"a nameless one":     {otelfiscope.WithAttributes(attribute.String("", "x")), "WithAttributes"},
+		"one of ours":        {otelfiscope.WithAttributes(attribute.String("a", "b"), attribute.String("fiscope.operation", "x")), "fiscope.operation is an attribute of"},
+		"one of HTTP's":      {otelfiscope.WithAttributes(attribute.Int("http.response.status_code", 200)), "http.response.status_code is"},
+		"the class":          {otelfiscope.WithAttributes(attribute.String("error.type", "none")), "error.type is"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tel, err := otelfiscope.New(test.opt)
 			require.ErrorContains(t, err, test.says)
 			assert.Nil(t, tel)
 		})
+	}
+}
+
+// A name that is exported is refused, whichever it is.
+func TestNoAttributeTakesThePlaceOfOurs(t *testing.T) {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(words)), slices.Collect(maps.Keys(numbers))) {
+		_, err := otelfiscope.New(otelfiscope.WithAttributes(attribute.String(string(name), "x")))
+		require.ErrorContains(t, err, "give yours another name", name)
 	}
 }
 
