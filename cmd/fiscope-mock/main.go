@@ -73,7 +73,7 @@ func main() {
 func unexpected(arg string) error {
 	switch arg {
 	case "exec", "health", "padron", "help", "version":
-		return fmt.Errorf("the command %s comes first, and its flags after it: fiscope-mock %s ...", arg, arg)
+		return fmt.Errorf("the command %s comes first, and its flags after it", arg)
 	}
 	return fmt.Errorf("unexpected argument %q: the commands are exec, health, padron, help and version", arg)
 }
