@@ -5,7 +5,7 @@
 //	go run ./compare
 //	go run ./compare -markdown
 //
-// It takes about two minutes, and nothing leaves this machine. Times are only as good as the machine is quiet.
+// It takes about a minute, and nothing leaves this machine. Times are only as good as the machine is quiet.
 package main
 
 import (

@@ -52,9 +52,14 @@ func buildProgram(ctx context.Context, c contender) (p program, err error) {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	const own = "github.com/fiscope/fiscope/compare/"
-	path, binary := own+"minimal/"+c.folder, filepath.Join(folder, "program")
-	if _, err := goCommand(ctx, "build", "-o", binary, path); err != nil {
+	const own = "github.com/fiscope/fiscope/compare"
+	module, err := goCommand(ctx, "", "list", "-m", "-f", "{{.Dir}}", own)
+	if err != nil {
+		return p, err
+	}
+	module = strings.TrimSpace(module)
+	path, binary := own+"/minimal/"+c.folder, filepath.Join(folder, "program")
+	if _, err := goCommand(ctx, module, "build", "-o", binary, path); err != nil {
 		return p, err
 	}
 	file, err := os.Stat(binary)
@@ -65,23 +70,27 @@ func buildProgram(ctx context.Context, c contender) (p program, err error) {
 	if err != nil {
 		return p, err
 	}
-	packages, err := goCommand(ctx, "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", path)
+	packages, err := goCommand(ctx, module, "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", path)
 	if err != nil {
 		return p, err
 	}
 	p.bytes, p.modules = file.Size(), len(info.Deps)
 	for built := range strings.FieldsSeq(packages) {
-		if !strings.HasPrefix(built, own) {
+		if !strings.HasPrefix(built, own+"/") {
 			p.packages++
 		}
 	}
 	return p, nil
 }
 
-// goCommand runs go without C, so that it builds the same everywhere.
-func goCommand(ctx context.Context, args ...string) (string, error) {
+// goCommand runs go in a module's folder, without C, so that it builds the same everywhere, and without the workspace,
+// whose other modules ask for other versions of what a program is built of. In no folder it runs as this program does.
+func goCommand(ctx context.Context, folder string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // of this program's own words
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if command.Dir = folder; folder != "" {
+		command.Env = append(command.Env, "GOWORK=off")
+	}
 	out, err := command.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, exit.Stderr)

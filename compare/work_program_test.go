@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,4 +41,11 @@ func TestTheLinesOfEveryContender(t *testing.T) {
 		require.NoError(t, err, c.name)
 		assert.Greater(t, lines, 20, c.name)
 	}
+}
+
+// The other modules of the workspace ask for other versions, of which a program is of another size.
+func TestAProgramIsBuiltOfItsOwnVersions(t *testing.T) {
+	workspace, err := goCommand(t.Context(), ".", "env", "GOWORK")
+	require.NoError(t, err)
+	assert.Equal(t, "off", strings.TrimSpace(workspace))
 }

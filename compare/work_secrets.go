@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -87,13 +89,14 @@ func everyOutput(v any) map[string]string {
 	return outputs
 }
 
-// shows reports whether a text has a secret in it: as it is, or as fmt writes its bytes.
+// shows reports whether a text has a secret in it: as it is, as fmt writes its bytes, or as JSON does, in base64.
 func shows(text, secret string) bool {
 	bytewise := func(format string) string { return strings.Trim(fmt.Sprintf(format, []byte(secret)), "[]") }
-	for _, form := range []string{secret, bytewise("%x"), bytewise("%d"), strings.TrimPrefix(strings.Trim(fmt.Sprintf("%#v", []byte(secret)), "}"), "[]byte{")} {
-		if strings.Contains(text, form) {
-			return true
-		}
+	forms := []string{secret, bytewise("%x"), bytewise("%d"), strings.TrimPrefix(strings.Trim(fmt.Sprintf("%#v", []byte(secret)), "}"), "[]byte{")}
+	for before := range 3 { // bytes: they shift what base64 makes of it
+		whole := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), secret...))
+		first, last := (before*8+5)/6, (before+len(secret))*8/6 // of the letters that are made of the secret alone
+		forms = append(forms, whole[first:last])
 	}
-	return false
+	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(text, form) })
 }

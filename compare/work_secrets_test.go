@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -32,10 +33,20 @@ func TestASecretIsFoundHoweverFmtWritesIt(t *testing.T) {
 		"%#v":         fmt.Sprintf("%#v", held),
 		"bytes":       fmt.Sprintf("%v", []byte("x"+clave+"x")),
 		"bytes, %#v":  fmt.Sprintf("%#v", []byte("x"+clave+"x")),
+		"JSON":        inJSONOf(t, []byte("x"+clave)),
+		"JSON, one":   inJSONOf(t, []byte("xx"+clave+"x")),
+		"JSON, two":   inJSONOf(t, []byte("xxx"+clave+"xx")),
 		"an error":    fmt.Sprint(errors.New(clave)),
 	} {
 		assert.True(t, shows(text, clave), name)
 	}
 	assert.False(t, shows("claveFalsa", clave))
 	assert.False(t, shows("", clave))
+}
+
+func inJSONOf(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text)
 }

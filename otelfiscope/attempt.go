@@ -17,6 +17,7 @@ import (
 func (t *Telemetry) Observe(ctx context.Context, e fiscope.Event) {
 	defer survive()
 	switch {
+	case !t.made():
 	case e.Avoided != "":
 		t.metrics.avoided.Add(ctx, 1, metric.WithAttributes(t.with(operationOf(e.Op), reasonOf(e.Avoided))...))
 	case e.Attempt > 0:
@@ -28,7 +29,7 @@ func (t *Telemetry) Observe(ctx context.Context, e fiscope.Event) {
 func (t *Telemetry) attempt(ctx context.Context, e fiscope.Event) {
 	ended := time.Now()
 	attributes := t.with(semconv.HTTPRequestMethodKey.String(methodOf(e.Op)), operationOf(e.Op))
-	if e.StatusCode != 0 {
+	if isStatus(e.StatusCode) {
 		attributes = append(attributes, semconv.HTTPResponseStatusCode(e.StatusCode))
 	}
 	_, class := outcomeOf(e.Err)

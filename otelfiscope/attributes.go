@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/fiscope/fiscope"
 )
@@ -19,6 +20,12 @@ const (
 	deliveryKey  attribute.Key = "fiscope.delivery"
 	reasonKey    attribute.Key = "fiscope.avoided.reason"
 )
+
+// names are those that an attribute of the caller's may not have: it would take the place of ours.
+var names = []attribute.Key{
+	operationKey, outcomeKey, sourceKey, attemptsKey, warningsKey, deliveryKey, reasonKey,
+	semconv.ErrorTypeKey, semconv.HTTPRequestMethodKey, semconv.HTTPRequestResendCountKey, semconv.HTTPResponseStatusCodeKey,
+}
 
 // operationOf returns the attribute of an operation.
 func operationOf(op fiscope.Operation) attribute.KeyValue { return operationKey.String(string(op)) }
@@ -62,6 +69,10 @@ func deliveryOf(d fiscope.Delivery) attribute.KeyValue { return deliveryKey.Stri
 
 // word returns a few words as one.
 func word(words string) string { return strings.ReplaceAll(words, " ", "_") }
+
+// isStatus reports whether a number is a status: three digits. By HTTP/2, net/http passes on whatever number a server
+// writes there, a RUC for one.
+func isStatus(number int) bool { return 100 <= number && number <= 999 }
 
 // methodOf returns the method of an operation's requests.
 func methodOf(op fiscope.Operation) string {

@@ -21,7 +21,7 @@
 //   - fiscope.outcome: "result", "not_found", "not_yet_published" or "error"
 //   - fiscope.source: where that came from: "service"; "cache", or "stale" for what is older than it should be;
 //     "shared" for the query of another call; "respaldo"; "client" where it refused or had no time to ask; "unknown"
-//     where a panic broke the call off
+//     where a panic broke the call off before anything was known of it
 //   - fiscope.attempts: how many requests it took
 //   - fiscope.warnings: how many things were odd in what was accepted; left out for none
 //   - error.type: the word of [fiscope.ErrorClass]; left out unless the outcome is "error", and then the status of

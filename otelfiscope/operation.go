@@ -18,6 +18,9 @@ var errHook = errors.New("otelfiscope: the hook panicked")
 
 // Hook makes a span of each operation, and measures it: give it to [fiscope.WithHook].
 func (t *Telemetry) Hook(ctx context.Context, op fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+	if !t.made() {
+		return ctx, nil
+	}
 	o := t.begin(ctx, op)
 	if t.hook == nil {
 		return o.ctx, o.told()
@@ -39,7 +42,9 @@ func (t *Telemetry) begin(ctx context.Context, op fiscope.Operation) (o *operati
 	o = &operation{Telemetry: t, ctx: ctx, op: op}
 	defer survive()
 	within, span := t.tracer.Start(ctx, string(op))
-	o.ctx = within
+	if within != nil {
+		o.ctx = within
+	}
 	if span.IsRecording() || t.metrics.duration.Enabled(within) || t.metrics.active.Enabled(within) {
 		o.span, o.start = span, time.Now()
 		o.active = metric.WithAttributes(t.with(operationOf(op))...)

@@ -3,6 +3,7 @@ package otelfiscope
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -64,12 +65,15 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 
 // WithAttributes adds attributes to all spans and metrics, as server.address, or a name of your own where a process
 // has several clients. They are shown as they are: give none that holds what should not be seen, or that has many
-// values.
+// values. One with a name of this package's own is refused; of two with the same name the last one counts.
 func WithAttributes(attributes ...attribute.KeyValue) Option {
 	return option(func(c *config) error {
 		for _, a := range attributes {
 			if !a.Valid() {
 				return errors.New("otelfiscope: WithAttributes: an attribute has no name")
+			}
+			if slices.Contains(names, a.Key) {
+				return fmt.Errorf("otelfiscope: WithAttributes: %s is an attribute of this package's own: give yours another name", a.Key)
 			}
 		}
 		c.attributes = append(c.attributes, attributes...)

@@ -45,6 +45,17 @@ type panickySpan struct{ trace.Span }
 func (panickySpan) IsRecording() bool          { return true }
 func (panickySpan) End(...trace.SpanEndOption) { panic("no end") }
 
+// empty is a provider of spans that returns none, and no context.
+type empty struct{ tnoop.TracerProvider }
+
+func (empty) Tracer(string, ...trace.TracerOption) trace.Tracer { return emptyTracer{} }
+
+type emptyTracer struct{ tnoop.Tracer }
+
+func (emptyTracer) Start(context.Context, string, ...trace.SpanStartOption) (context.Context, trace.Span) {
+	return nil, nil
+}
+
 // panickyMeters is a provider of metrics that panics when one is measured.
 type panickyMeters struct{ mnoop.MeterProvider }
 
@@ -113,4 +124,23 @@ func TestAProviderThatPanicsEndsNoCall(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A hook of one's own has a context, whatever a provider returns.
+func TestAProviderThatReturnsNothingEndsNoCall(t *testing.T) {
+	h := new(told)
+	before := otel.GetErrorHandler()
+	t.Cleanup(func() { otel.SetErrorHandler(before) })
+	otel.SetErrorHandler(h)
+	type mine struct{}
+	var seen any
+	tel := newRecorder(t).telemetry(t, otelfiscope.WithTracerProvider(empty{}),
+		otelfiscope.WithHook(func(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+			seen = ctx.Value(mine{})
+			return ctx, nil
+		}))
+	_, err := connect(t, tel, contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(context.WithValue(t.Context(), mine{}, "mine"), ruc)
+	require.NoError(t, err)
+	assert.Equal(t, "mine", seen)
+	assert.NotEmpty(t, h.all)
 }

@@ -14,8 +14,12 @@ import (
 // compare fiscope.quota.reset.timestamp with the time.
 //
 // Observe one client with each set of attributes ([WithAttributes]): of two, one would hide the other. The
-// registration's Unregister ends it. An error is that the client is nil, or the provider's.
+// registration's Unregister ends it. An error is that the client is nil, that New did not make the
+// Telemetry, or the provider's.
 func (t *Telemetry) ObserveQuota(client *fiscope.Client) (metric.Registration, error) {
+	if !t.made() {
+		return nil, errors.New("otelfiscope: ObserveQuota: the Telemetry was not made by New")
+	}
 	if client == nil {
 		return nil, errors.New("otelfiscope: ObserveQuota: the client is nil")
 	}

@@ -19,7 +19,8 @@ const scope = "github.com/fiscope/fiscope/otelfiscope"
 // Telemetry makes spans and metrics of what clients tell it. Make one for each client whose metrics are to be told
 // apart ([WithAttributes]), or one for all. It is safe for concurrent use.
 //
-// It changes nothing of a call, and a provider that panics ends none: OpenTelemetry's error handler is told.
+// It changes nothing of a call, and a provider that panics ends none: OpenTelemetry's error handler is told. One that
+// [New] did not make, as the nil that it returns with an error, tells nobody anything.
 type Telemetry struct {
 	tracer     trace.Tracer
 	meter      metric.Meter
@@ -68,6 +69,9 @@ func versionIn(info *debug.BuildInfo) string {
 	}
 	return ""
 }
+
+// made reports whether New made t.
+func (t *Telemetry) made() bool { return t != nil && t.tracer != nil }
 
 // with returns attributes with those that all have, and room for two more.
 func (t *Telemetry) with(attributes ...attribute.KeyValue) []attribute.KeyValue {

@@ -3,7 +3,9 @@ package otelfiscope_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -77,12 +79,23 @@ func TestNewRefusesAnOption(t *testing.T) {
 		"no meter provider":  {otelfiscope.WithMeterProvider(nil), "WithMeterProvider"},
 		"no hook":            {otelfiscope.WithHook(nil), "WithHook"},
 		"a nameless one":     {otelfiscope.WithAttributes(attribute.String("", "x")), "WithAttributes"},
+		"one of ours":        {otelfiscope.WithAttributes(attribute.String("a", "b"), attribute.String("fiscope.operation", "x")), "fiscope.operation is an attribute of"},
+		"one of HTTP's":      {otelfiscope.WithAttributes(attribute.Int("http.response.status_code", 200)), "http.response.status_code is"},
+		"the class":          {otelfiscope.WithAttributes(attribute.String("error.type", "none")), "error.type is"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tel, err := otelfiscope.New(test.opt)
 			require.ErrorContains(t, err, test.says)
 			assert.Nil(t, tel)
 		})
+	}
+}
+
+// A name that is exported is refused, whichever it is.
+func TestNoAttributeTakesThePlaceOfOurs(t *testing.T) {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(words)), slices.Collect(maps.Keys(numbers))) {
+		_, err := otelfiscope.New(otelfiscope.WithAttributes(attribute.String(string(name), "x")))
+		require.ErrorContains(t, err, "give yours another name", name)
 	}
 }
 
@@ -291,4 +304,25 @@ func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
 		"http.client.request.duration": spans[0].SpanContext.SpanID().String(),
 		"fiscope.operation.duration":   spans[1].SpanContext.SpanID().String(),
 	}, of)
+}
+
+// A program may go on without telemetry, should New refuse an option.
+func TestATelemetryThatNewDidNotMakeChangesNothing(t *testing.T) {
+	for name, tel := range map[string]*otelfiscope.Telemetry{"nil": nil, "zero": {}} {
+		t.Run(name, func(t *testing.T) {
+			h := new(told)
+			before := otel.GetErrorHandler()
+			t.Cleanup(func() { otel.SetErrorHandler(before) })
+			otel.SetErrorHandler(h)
+			client := connect(t, tel, contract(t, 200, "consultar_200.json"), fiscope.WithCache(fiscope.CachePolicy{}))
+			for range 2 { // the second is of the cache
+				c, err := client.Contribuyentes.Consultar(t.Context(), ruc)
+				require.NoError(t, err)
+				assert.Equal(t, ruc, c.RUC)
+			}
+			_, err := tel.ObserveQuota(client)
+			require.ErrorContains(t, err, "not made by New")
+			assert.Empty(t, h.all)
+		})
+	}
 }
