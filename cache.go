@@ -73,7 +73,7 @@ func (c *cache) get(k cacheKey) *entry {
 	if !p.hit.Load() {
 		p.hit.Store(true)
 	}
-	return p.entry
+	return &p.entry
 }
 
 // answered returns how many calls entries have answered.
@@ -93,19 +93,19 @@ func (c *cache) put(k cacheKey, e *entry) *entry {
 	defer c.writing.Unlock()
 	there, ok := c.order.Peek(k)
 	if ok && there.entry.asked.After(e.asked) {
-		return there.entry
+		return &there.entry
 	}
 	if !ok && c.order.Len() == c.policy.Entries {
 		c.makeRoom()
 	}
-	e.answered = &c.places.chain(k).answered
-	p := &place{question: k, entry: e}
+	p := &place{question: k, entry: *e}
+	p.entry.answered = &c.places.chain(k).answered
 	c.order.Add(k, p)
 	c.places.put(p)
 	if ok {
 		c.places.remove(there)
 	}
-	return e
+	return &p.entry
 }
 
 // makeRoom puts what was hit since it came last in front, until the last is one that was not. Where all were
@@ -131,7 +131,7 @@ func (c *cache) standIn(k cacheKey, now time.Time, failure error) *entry {
 	if e == nil || e.serves(c.clock) {
 		return e
 	}
-	limit := e.expires.Add(c.policy.StaleIfError)
+	limit := e.stored.Add(e.lifetime).Add(c.policy.StaleIfError)
 	if e.missing != nil || !now.Before(limit) {
 		return nil
 	}
@@ -150,16 +150,17 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 	if lifetime <= 0 {
 		return
 	}
-	e.expires = expiry(e.stored, lifetime)
-	if c.put(k, e) != e || c.fleet == nil {
+	e.lifetime = lifetime
+	if c.put(k, e).asked.After(e.asked) || c.fleet == nil {
 		return
 	}
-	ttl := longestShared
-	if !e.expires.IsZero() {
-		ttl = min(ttl, min(ttl, e.expires.Sub(e.stored))+min(ttl, max(0, c.policy.StaleIfError)))
+	ttl, expires := longestShared, time.Time{} // zero for never
+	if lifetime < forGood {
+		ttl = min(ttl, min(ttl, lifetime)+min(ttl, max(0, c.policy.StaleIfError)))
+		expires = e.stored.Add(lifetime)
 	}
 	// The body is the service's own, so that it is read with the same care as an answer.
-	shared := stored.Answer{Status: e.status, Asked: e.asked, Stored: c.clock.toReal(e.stored), Expires: c.clock.toReal(e.expires), Body: body}
+	shared := stored.Answer{Status: e.status, Asked: e.asked, Stored: c.clock.toReal(e.stored), Expires: c.clock.toReal(expires), Body: body}
 	c.fleet.save(ctx, k.parts(), func(ctx context.Context) []byte {
 		if c.secrets.In(body) {
 			return nil
@@ -169,14 +170,6 @@ func (c *cache) keep(ctx context.Context, k cacheKey, e *entry, lifetime time.Du
 		}
 		return stored.Pack(shared)
 	}, ttl)
-}
-
-// expiry returns when an answer expires that may serve for lifetime, and zero for never.
-func expiry(stored time.Time, lifetime time.Duration) time.Time {
-	if lifetime == forGood {
-		return time.Time{}
-	}
-	return stored.Add(lifetime)
 }
 
 // readShared reads an answer that the fleet stored then as one to this process. It returns nil for what is
@@ -212,10 +205,10 @@ func (c *cache) load(ctx context.Context, deadline time.Time, k cacheKey, read r
 	if e == nil || lifetime <= 0 {
 		return nil
 	}
-	e.asked, e.stored, e.expires = earliest(s.Asked, came), c.clock.fromReal(came), expiry(c.clock.fromReal(came), lifetime)
-	if written := c.clock.fromReal(s.Expires); !written.IsZero() && (e.expires.IsZero() || written.Before(e.expires)) {
-		e.expires = written
+	if !s.Expires.IsZero() {
+		lifetime = min(lifetime, s.Expires.Sub(came))
 	}
+	e.asked, e.stored, e.lifetime = earliest(s.Asked, came), c.clock.fromReal(came), lifetime
 	return c.put(k, e)
 }
 

@@ -24,8 +24,8 @@ type entry struct {
 	value    any           // the operation's result; nil where missing is not
 	answered *atomic.Int64 // counts the calls that it, or what has its place in the cache, answered; nil until it is there
 	missing  *Error        // NOT_FOUND
-	stored   time.Time     // in the calendar, as expires and limit
-	expires  time.Time     // zero for never
+	stored   time.Time     // in the calendar, as limit
+	lifetime time.Duration // for which it serves, from then on; forGood has no end
 	held     time.Time     // until when, in real time, it serves although it expired, since the service cannot be asked; zero where it can
 	limit    time.Time     // ... but not beyond this
 	instead  *Error        // ... and why it cannot be, without the answer's body; nil where it can
@@ -43,10 +43,10 @@ func (e *entry) serves(c clock) bool {
 	switch {
 	case e == nil:
 		return false
-	case e.expires.IsZero():
+	case e.lifetime == forGood:
 		return true
 	}
-	if age := c.since(e.stored); -ahead <= age && age < e.expires.Sub(e.stored) {
+	if age := c.since(e.stored); -ahead <= age && age < e.lifetime {
 		return true
 	}
 	return !e.held.IsZero() && c.now().Before(e.limit) && time.Now().Before(e.held)

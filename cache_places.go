@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -12,17 +13,18 @@ type places struct {
 	chains []chain
 }
 
-// chain has the places whose questions have the same hash, modulo the number of chains.
+// chain has the places whose questions have the same hash, modulo the number of chains, a power of two.
 type chain struct {
 	newest   atomic.Pointer[place]
 	answered atomic.Int64 // calls by its places so far, of which one counter would make all wait
 }
 
-// place is where an entry is kept. A hit only marks it, so that many goroutines do not wait for each other to
-// put what they hit in front; it is put there when room is made for another.
+// place is where an entry is kept, in the place itself so that a hit follows one pointer less. A hit only marks
+// it, so that many goroutines do not wait for each other to put what they hit in front; it is put there when room
+// is made for another.
 type place struct {
 	question cacheKey
-	entry    *entry
+	entry    entry
 	hit      atomic.Bool
 	next     atomic.Pointer[place] // in its chain
 }
@@ -31,13 +33,13 @@ type place struct {
 const mostChains = 1 << 20
 
 func newPlaces(entries int) places {
-	return places{maphash.MakeSeed(), make([]chain, min(entries, mostChains))}
+	return places{maphash.MakeSeed(), make([]chain, 1<<bits.Len(uint(min(entries, mostChains)-1)))}
 }
 
 func (ps *places) chain(k cacheKey) *chain {
 	n := k.n + k.fecha.Year()<<9 + int(k.fecha.Month())<<5 + k.fecha.Day()
-	h := maphash.String(ps.seed, k.text) + uint64(n) //nolint:gosec // any number will do
-	return &ps.chains[h%uint64(len(ps.chains))]
+	h := int(maphash.String(ps.seed, k.text)) + n //nolint:gosec // any number will do
+	return &ps.chains[h&(len(ps.chains)-1)]
 }
 
 // get returns the place of a question, and nil for none.

@@ -37,10 +37,10 @@ type sender struct {
 	maxBody   int64    // bytes of an answer
 	lenient   bool
 	clock     clock
+	defaults  settings // of a call without options
 
 	retry   exchange.Policy
 	budget  exchange.Budget
-	reserve int           // queries that are left to others
 	quota   *quota.Gate   // nil for none
 	fleet   *fleet        // shares the quota; nil for none
 	limiter *rate.Limiter // nil for none
@@ -61,8 +61,6 @@ func (s *sender) reading(sol *CredencialesSOL) reading {
 	}
 	return r
 }
-
-func (s *sender) settings(opts []CallOption) settings { return newSettings(s.reserve, opts) }
 
 // lost tells of a panic that is raised nowhere. message is one of our constants.
 func (s *sender) lost(message string, p *broken.Panic) {
@@ -89,7 +87,7 @@ type call struct {
 	*sender
 	ctx      context.Context
 	request  request
-	settings settings
+	settings *settings
 	progress *progress                  // nil where no other call shares this one
 	read     func(*answer) (any, error) // what the operation makes of a success
 	turn     *solTurn                   // of a validation that may be sent; nil otherwise
@@ -109,7 +107,7 @@ type progress struct {
 	leaves func(soFar *call, mayBeSent bool)
 }
 
-func newCall(ctx context.Context, s *sender, r request, set settings) *call {
+func newCall(ctx context.Context, s *sender, r request, set *settings) *call {
 	c := &call{sender: s, ctx: ctx, request: r, settings: set, timeout: s.timeouts.get, start: time.Now()}
 	if r.body != nil {
 		c.timeout = s.timeouts.cpe

@@ -89,7 +89,7 @@ func newSender(baseURL string, apiKey Secreto, c config) *sender {
 		lenient:   c.lenient,
 		clock:     c.clock,
 		retry:     exchange.Policy(c.retry),
-		reserve:   c.reserve,
+		defaults:  settings{reserve: c.reserve},
 		limiter:   c.limiter,
 		observer:  observer{tell: c.observers, logger: c.logger},
 		hook:      c.hook,

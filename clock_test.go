@@ -214,6 +214,18 @@ func TestAnswersOfTheCacheAgeByTheClock(t *testing.T) {
 	}
 }
 
+func TestWhatIsKeptForGoodHasNoAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := newCalendar("2026-12-20 18:00:00")
+		client, s := clocked(t, clock, []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{})}, raw(200, contract(t, "tipocambio_200.json")))
+		for _, moved := range []time.Duration{0, -24 * time.Hour, 1000 * 24 * time.Hour} {
+			clock.move(moved)
+			require.NoError(t, operations["tipocambio"](t.Context(), client))
+		}
+		assert.Len(t, s.seen(), 1, "the rate of a month ago, also where the clock was set back")
+	})
+}
+
 func TestAStaleAnswerServesByTheClockAndTheServiceIsTriedAgainInRealTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := newCalendar("2024-02-29 12:00:00")

@@ -46,18 +46,19 @@ type shared struct {
 
 // ask is the path of a question.
 func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOption) (T, error) {
-	return hooked(ctx, a.hook, q.key().op, a.settings(opts), func(ctx context.Context, s settings) (T, error) {
-		return askWith(ctx, a, q, s)
+	k := q.key()
+	return hooked(ctx, a.hook, k.op, a.defaults.of(opts), func(ctx context.Context, s *settings) (T, error) {
+		return askWith(ctx, a, q, k, s)
 	})
 }
 
-// askWith is ask within the client's hook.
-func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (T, error) {
+// askWith is ask within the client's hook. k is the question's key, which a hit would pay for once more.
+func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, k cacheKey, s *settings) (T, error) {
 	if a.queries == nil || ctx == nil || ctx.Err() != nil || s.invalid != nil {
 		return send(ctx, a.sender, q, s)
 	}
 	if !s.fresh {
-		if e := a.cache.get(q.key()); e.serves(a.clock) {
+		if e := a.cache.get(k); e.serves(a.clock) {
 			return serve(ctx, a, q, e, s)
 		}
 	}
@@ -68,7 +69,7 @@ func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 }
 
 // serve gives a caller its own copy of what is in the cache.
-func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s settings) (T, error) {
+func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s *settings) (T, error) {
 	var err error
 	if e.missing != nil {
 		err = e.missing.again(q.key().op, e.asked)
@@ -91,11 +92,13 @@ func serve[T any, Q question[T]](ctx context.Context, a *asker, q Q, e *entry, s
 }
 
 // join takes part in the query that is under way for a question, or begins it.
-func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) (result T, err error) {
+func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s *settings) (result T, err error) {
 	start := time.Now()
-	s.deadline, _ = ctx.Deadline() // the query's context has none
+	deadline, _ := ctx.Deadline() // the query's context has none
 	got, first, err := a.queries.Join(ctx, sharedQuery{q.key(), s.reserve, s.fresh}, func(ctx context.Context, tell coalesce.Tell[*shared]) *shared {
-		return query(ctx, a, q, s, tell)
+		began := *s
+		began.deadline = deadline
+		return query(ctx, a, q, &began, tell)
 	})
 	if err != nil {
 		got = without(ctx, a, q, s, got, err)
@@ -121,7 +124,7 @@ func join[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings) 
 
 // without is the end of a caller who does not get what the query brings, because of err: the same as if he
 // had made it alone, as far as it came.
-func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, soFar *shared, err error) *shared {
+func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s *settings, soFar *shared, err error) *shared {
 	c := newCall(ctx, a.sender, q.request(), s)
 	if soFar != nil {
 		c.sent, c.answer = soFar.call.sent, soFar.call.answer
@@ -130,7 +133,7 @@ func without[T any, Q question[T]](ctx context.Context, a *asker, q Q, s setting
 }
 
 // query asks the cache once more, the fleet and then the service, and remembers what it learned.
-func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings, tell coalesce.Tell[*shared]) *shared {
+func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s *settings, tell coalesce.Tell[*shared]) *shared {
 	if a.cache != nil && !s.fresh {
 		if e := a.cache.find(ctx, s.deadline, q.key(), readAgain(a, q)); e != nil {
 			return &shared{entry: e, kept: true}
@@ -156,7 +159,7 @@ func query[T any, Q question[T]](ctx context.Context, a *asker, q Q, s settings,
 }
 
 // failed is a query that failed. While the service cannot be asked, an answer of before may serve.
-func failed[T any, Q question[T]](a *asker, q Q, s settings, c *call, err error) *shared {
+func failed[T any, Q question[T]](a *asker, q Q, s *settings, c *call, err error) *shared {
 	if !s.fresh && cannotBeAsked(err) {
 		if e := a.cache.standIn(q.key(), a.clock.now(), err); e != nil {
 			return &shared{call: *c, entry: e, kept: true}

@@ -42,18 +42,15 @@ const (
 // Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
 // operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	return s.consultar(ctx, ruc, s.asker.settings(opts))
+	return s.consultar(ctx, ruc, s.asker.defaults.of(opts))
 }
 
 // consultar is Consultar with the options of its call as settings.
-func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
+func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
 	q := consulta{ruc, s.strictRUC}
-	if set.respaldo == nil && !set.fresh {
-		set.respaldo = s.respaldo
-	}
-	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set settings) (*Contribuyente, error) {
-		c, err := askWith(ctx, s.asker, q, set)
-		if instead := s.asker.standIn(ctx, OpConsultarContribuyente, ruc, set, err); instead != nil {
+	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set *settings) (*Contribuyente, error) {
+		c, err := askWith(ctx, s.asker, q, q.key(), set)
+		if instead := s.standIn(ctx, ruc, set, err); instead != nil {
 			return instead, nil
 		}
 		return c, err

@@ -20,18 +20,21 @@ type enRespaldo struct {
 
 // standIn returns what the respaldo of a call has in the place of the service, which cannot be asked because of
 // err, and marks it as that. It returns nil where err stands.
-func (s *sender) standIn(ctx context.Context, op Operation, ruc string, set settings, err error) *Contribuyente {
+func (s *ContribuyentesService) standIn(ctx context.Context, ruc string, set *settings, err error) *Contribuyente {
 	r := set.respaldo
+	if r == nil && !set.fresh {
+		r = s.respaldo
+	}
 	if r == nil || !cannotBeAsked(err) || ctx.Err() != nil {
 		return nil
 	}
 	start := time.Now()
-	found := s.inRespaldo(ctx, r, ruc)
+	found := s.asker.inRespaldo(ctx, r, ruc)
 	if found == nil || ctx.Err() != nil {
 		return nil
 	}
 	took := time.Since(start)
-	s.observer.standIn(ctx, Event{Op: op, Duration: took, Warnings: found.warnings, FromRespaldo: true, FechaRespaldo: found.fecha})
+	s.asker.observer.standIn(ctx, Event{Op: OpConsultarContribuyente, Duration: took, Warnings: found.warnings, FromRespaldo: true, FechaRespaldo: found.fecha})
 	if set.response != nil {
 		set.response.FromRespaldo, set.response.FechaRespaldo = true, found.fecha
 		set.response.Warnings = append(set.response.Warnings, found.warnings...)

@@ -38,12 +38,12 @@ type ResultadoCPE struct {
 // ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
 // (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	return s.validar(ctx, c, credenciales, s.sender.settings(opts))
+	return s.validar(ctx, c, credenciales, s.sender.defaults.of(opts))
 }
 
 // validar is Validar with the options of its call as settings.
-func (s *CPEService) validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, set settings) (*ResultadoCPE, error) {
-	return hooked(ctx, s.sender.hook, OpValidarCPE, set, func(ctx context.Context, set settings) (*ResultadoCPE, error) {
+func (s *CPEService) validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, set *settings) (*ResultadoCPE, error) {
+	return hooked(ctx, s.sender.hook, OpValidarCPE, set, func(ctx context.Context, set *settings) (*ResultadoCPE, error) {
 		return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, set)
 	})
 }

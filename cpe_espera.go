@@ -61,12 +61,12 @@ const (
 // time does not cure. Errors: ErrInvalidRequest (also of a policy below zero: nothing is sent), and
 // those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
-	return hooked(ctx, s.sender.hook, OpEsperarCPE, s.sender.settings(opts), func(ctx context.Context, set settings) (*Espera, error) {
+	return hooked(ctx, s.sender.hook, OpEsperarCPE, s.sender.defaults.of(opts), func(ctx context.Context, set *settings) (*Espera, error) {
 		return s.esperar(ctx, c, credenciales, p, set)
 	})
 }
 
-func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set settings) (*Espera, error) {
+func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set *settings) (*Espera, error) {
 	err := cmp.Or(p.check(), set.invalid)
 	if ctx == nil {
 		err = noContext()
@@ -75,9 +75,10 @@ func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales Cr
 		return nil, s.sender.refuse(ctx, OpEsperarCPE, err)
 	}
 	w := espera{ctx: ctx, policy: p.complete(), end: time.Now().Add(p.complete().Timeout)}
-	set.leaveBy = w.end
+	attempt := *set
+	attempt.leaveBy = w.end
 	for {
-		result, err := s.validar(ctx, c, credenciales, set)
+		result, err := s.validar(ctx, c, credenciales, &attempt)
 		if w.take(result, err); w.fin != "" {
 			return w.result()
 		}

@@ -2,21 +2,27 @@ package fiscope
 
 import "context"
 
-// hooked makes a call as the client's hook sees it, or as it is where there is none. The hook gets the
-// Response that call fills.
-func hooked[R any](ctx context.Context, hook Hook, op Operation, set settings, call func(context.Context, settings) (R, error)) (result R, err error) {
+// hooked makes a call as the client's hook sees it, or as it is where there is none.
+func hooked[R any](ctx context.Context, hook Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
 	if set.response != nil { // what it held is of another call
 		*set.response = Response{}
 	}
 	if hook == nil {
 		return call(ctx, set)
 	}
+	return withHook(ctx, hook, op, set, call)
+}
+
+// withHook makes a call as a hook sees it, which gets the Response that call fills.
+func withHook[R any](ctx context.Context, hook Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
 	ctx, end := hook.begin(ctx, op)
 	if end == nil {
 		return call(ctx, set)
 	}
 	if set.response == nil {
-		set.response = new(Response)
+		own := *set
+		own.response = new(Response)
+		set = &own
 	}
 	err = brokenOff(op) // until it returns
 	defer func() {

@@ -115,7 +115,7 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 		sender: s.asker.sender,
 		op:     OpConsultarLote,
 		policy: p,
-		ask: func(ctx context.Context, ruc string, set settings) (*Contribuyente, error) {
+		ask: func(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
 			return s.consultar(ctx, ruc, set)
 		},
 		key: func(ruc string) (key [rucLen]byte, ok bool) {
@@ -139,7 +139,7 @@ func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comp
 		sender: s.sender,
 		op:     OpValidarLote,
 		policy: p,
-		ask: func(ctx context.Context, c Comprobante, set settings) (*ResultadoCPE, error) {
+		ask: func(ctx context.Context, c Comprobante, set *settings) (*ResultadoCPE, error) {
 			return s.validar(ctx, c, credenciales, set)
 		},
 		key:    func(c Comprobante) (string, bool) { return c.String(), c.check() == nil },
@@ -154,7 +154,7 @@ type lote[E any, K comparable, R any] struct {
 	sender *sender
 	op     Operation
 	policy LotePolicy
-	ask    func(context.Context, E, settings) (*R, error)
+	ask    func(context.Context, E, *settings) (*R, error)
 	key    func(E) (K, bool)
 	text   func(K) string // the input as a Progress knows it
 	pack   func(packing, *respondido[R], time.Time) packing
@@ -163,7 +163,7 @@ type lote[E any, K comparable, R any] struct {
 
 // over yields the lines of a batch, and last why it stopped. refused is what keeps it from beginning.
 func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused error, opts []CallOption) iter.Seq2[DeLote[E, R], error] {
-	set := l.sender.settings(opts)
+	set := l.sender.defaults.of(opts)
 	refused = cmp.Or(refused, set.invalid, l.policy.check())
 	switch {
 	case ctx == nil:
@@ -197,14 +197,14 @@ func (l lote[E, K, R]) over(ctx context.Context, inputs iter.Seq[E], refused err
 	}
 }
 
-func (l lote[E, K, R]) batch(ctx context.Context, set settings) batch.Batch[E, K, *respondido[R]] {
+func (l lote[E, K, R]) batch(ctx context.Context, set *settings) batch.Batch[E, K, *respondido[R]] {
 	var room packing // Pack is called by the loop alone
 	b := batch.Batch[E, K, *respondido[R]]{
 		Ask: func(ctx context.Context, input E) (*respondido[R], error) {
-			r, its := new(respondido[R]), set
+			r, its := new(respondido[R]), *set
 			its.response, its.instead = &r.response, &r.instead
 			var err error
-			r.resultado, err = l.ask(ctx, input, its)
+			r.resultado, err = l.ask(ctx, input, &its)
 			return r, err
 		},
 		Key:   l.key,

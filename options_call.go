@@ -16,7 +16,8 @@ type callOption func(*settings) error
 
 func (o callOption) applyToCall(s *settings) error { return o(s) }
 
-// settings are what the options of a call decide, and what a query knows of its caller.
+// settings are what the options of a call decide, and what a query knows of its caller. Calls without options share
+// their client's, so nobody changes what he was handed.
 type settings struct {
 	response *Response // to be filled; nil for none
 	instead  *error    // to be filled with why a stale answer, or a Respaldo's, is one; nil for none
@@ -44,20 +45,20 @@ func (s *settings) untilItLeaves(ctx context.Context) (context.Context, context.
 	return context.WithDeadlineCause(ctx, s.leaveBy, errNoTimeLeft)
 }
 
-// newSettings applies the options of a call whose client keeps reserve queries.
-func newSettings(reserve int, opts []CallOption) settings {
+// of returns the settings of a call with options, where these are those of a call without.
+func (s *settings) of(opts []CallOption) *settings {
 	if len(opts) == 0 {
-		return settings{reserve: reserve}
+		return s
 	}
-	s := &settings{reserve: reserve}
+	own := *s
 	for _, opt := range opts {
 		err := misuse("an option of the call is nil")
 		if opt != nil {
-			err = opt.applyToCall(s)
+			err = opt.applyToCall(&own)
 		}
-		s.invalid = cmp.Or(s.invalid, err)
+		own.invalid = cmp.Or(own.invalid, err)
 	}
-	return *s
+	return &own
 }
 
 // WithResponse fills r with what is known of the call besides its result, also when the call fails.

@@ -330,7 +330,9 @@ func TestQuotaReserve(t *testing.T) {
 		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(0)), fiscope.ErrQuotaExceeded)
 		assert.EqualValues(t, 11, m.requests.Load())
 
-		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(-1)), fiscope.ErrInvalidRequest)
+		wrong := operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(-1), fiscope.WithQuotaReserve(-2))
+		require.ErrorIs(t, wrong, fiscope.ErrInvalidRequest)
+		require.ErrorContains(t, wrong, "it is -1", "of two wrong options the first is told")
 	})
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithQuotaReserve(-1))
 	require.Error(t, err)

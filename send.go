@@ -19,7 +19,7 @@ type operation[T any] interface {
 }
 
 // send makes a call, and fills the caller's Response.
-func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings) (T, error) {
+func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set *settings) (T, error) {
 	result, c, err := run(ctx, s, op, set, nil)
 	c.observer.call(c.ctx, c.avoidance(err))
 	if set.response != nil {
@@ -30,7 +30,7 @@ func send[T any, O operation[T]](ctx context.Context, s *sender, op O, set setti
 
 // run is the path of every request. It also returns the call, which has ended. progress, unless nil, is told
 // what it is about to do.
-func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set settings, progress *progress) (result T, _ *call, err error) {
+func run[T any, O operation[T]](ctx context.Context, s *sender, op O, set *settings, progress *progress) (result T, _ *call, err error) {
 	c := newCall(ctx, s, op.request(), set)
 	c.progress = progress
 	c.read = func(a *answer) (any, error) { return op.read(a) }

@@ -133,7 +133,7 @@ func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption)
 
 // back asks from the day desde on, backwards, for the rate that holds for fecha.
 func (s *TipoCambioService) back(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
-	return hooked(ctx, s.asker.hook, op, s.asker.settings(opts), func(ctx context.Context, set settings) (*TipoCambioVigente, error) {
+	return hooked(ctx, s.asker.hook, op, s.asker.defaults.of(opts), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
 		w := s.newWalk(ctx, op, append(slices.Clip(opts), WithResponse(set.response)))
 		if !fecha.Valid() {
 			return nil, w.fail(invalid("fecha must be a day of the calendar: it is %q", fecha))
@@ -158,7 +158,7 @@ func (s *TipoCambioService) back(ctx context.Context, op Operation, fecha, desde
 // Errors: those of UltimoPublicado.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		_, _ = hooked(ctx, s.asker.hook, OpTipoCambioMes, s.asker.settings(opts), func(ctx context.Context, set settings) (any, error) {
+		_, _ = hooked(ctx, s.asker.hook, OpTipoCambioMes, s.asker.defaults.of(opts), func(ctx context.Context, set *settings) (any, error) {
 			w := s.newWalk(ctx, OpTipoCambioMes, append(slices.Clip(opts), WithResponse(set.response)))
 			return nil, w.mes(NewFecha(year, mes, 1), yield)
 		})

@@ -71,7 +71,7 @@ func (s *TipoCambioService) newWalk(ctx context.Context, op Operation, opts []Ca
 			w.opts = append(w.opts, opt)
 		}
 	}
-	w.settings = s.asker.settings(w.opts)
+	w.settings = *s.asker.defaults.of(w.opts)
 	w.settings.invalid = cmp.Or(w.settings.invalid, refused)
 	if ctx == nil {
 		w.settings.invalid = noContext()
