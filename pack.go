@@ -17,13 +17,17 @@ func (p packing) text(s string) packing {
 	return append(p.number(int64(len(s))), s...)
 }
 
-// usually are texts that stand in many records, and their numbers are usual, from 1 on.
+// usually are texts that stand in many records (states, regions, kinds of taxpayer as the registry writes them), and
+// their numbers are usual, from 1 on.
 var (
 	usually = [...]string{
 		"ACTIVO", "HABIDO", "LIMA", "CALLAO", "AREQUIPA", "CUSCO", "LA LIBERTAD", "TRUJILLO", "PIURA", "LAMBAYEQUE", "CHICLAYO",
 		"JUNIN", "HUANCAYO", "ANCASH", "CAJAMARCA", "PUNO", "ICA", "LORETO", "SAN MARTIN", "HUANUCO", "AYACUCHO", "UCAYALI",
 		"TACNA", "APURIMAC", "AMAZONAS", "MOQUEGUA", "PASCO", "TUMBES", "MADRE DE DIOS", "HUANCAVELICA",
 		"BAJA DE OFICIO", "BAJA DEFINITIVA", "SUSPENSIÓN TEMPORAL", "NO HABIDO", "NO HALLADO", "Aceptado",
+		"PERSONA NATURAL SIN NEGOCIO", "PERSONA NATURAL CON NEGOCIO", "SOCIEDAD ANONIMA CERRADA", "SOCIEDAD ANONIMA",
+		"SOCIEDAD ANONIMA ABIERTA", "SOC.COM.RESPONS. LTDA", "EMPRESA INDIVIDUAL DE RESP. LTDA", "ASOCIACION",
+		"INSTITUCIONES PUBLICAS", "GOBIERNO REGIONAL, LOCAL", "COOPERATIVAS, SAIS, CAPS",
 	}
 	usual = numbers(usually[:])
 )
