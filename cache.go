@@ -206,7 +206,7 @@ func (c *cache) load(ctx context.Context, deadline time.Time, k cacheKey, read r
 		return nil
 	}
 	if !s.Expires.IsZero() {
-		lifetime = min(lifetime, s.Expires.Sub(came))
+		lifetime = min(lifetime, forGood-1, s.Expires.Sub(came)) // which is forGood where it is 292 years or more
 	}
 	e.asked, e.stored, e.lifetime = earliest(s.Asked, came), c.clock.fromReal(came), lifetime
 	return c.put(k, e)

@@ -37,7 +37,7 @@ func newPlaces(entries int) places {
 }
 
 func (ps *places) chain(k cacheKey) *chain {
-	n := k.n + k.fecha.Year()<<9 + int(k.fecha.Month())<<5 + k.fecha.Day()
+	n := k.n + 372*k.fecha.Year() + 31*int(k.fecha.Month()) + k.fecha.Day()
 	h := int(maphash.String(ps.seed, k.text)) + n //nolint:gosec // any number will do
 	return &ps.chains[h&(len(ps.chains)-1)]
 }

@@ -223,6 +223,17 @@ func TestWhatIsKeptForGoodHasNoAge(t *testing.T) {
 			require.NoError(t, operations["tipocambio"](t.Context(), client))
 		}
 		assert.Len(t, s.seen(), 1, "the rate of a month ago, also where the clock was set back")
+
+		store := &clockStore{}
+		client, _ = clocked(t, clock, []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(store)}, raw(200, contract(t, "tipocambio_200.json")))
+		require.NoError(t, operations["tipocambio"](t.Context(), client))
+		require.NoError(t, client.Close(t.Context()))
+		require.Len(t, store.saved, 1)
+		for _, value := range store.saved {
+			times, ok := form.Unpack(value, 1<<20)
+			require.True(t, ok)
+			assert.Zero(t, times.Expires, "nor in the fleet")
+		}
 	})
 }
 

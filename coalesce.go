@@ -52,7 +52,8 @@ func ask[T any, Q question[T]](ctx context.Context, a *asker, q Q, opts []CallOp
 	})
 }
 
-// askWith is ask within the client's hook. k is the question's key, which a hit would pay for once more.
+// askWith is ask within the client's hook. k is the question's key: whoever knows Q has it for nothing, and here it
+// would be a fifteenth of a hit.
 func askWith[T any, Q question[T]](ctx context.Context, a *asker, q Q, k cacheKey, s *settings) (T, error) {
 	if a.queries == nil || ctx == nil || ctx.Err() != nil || s.invalid != nil {
 		return send(ctx, a.sender, q, s)

@@ -2,7 +2,8 @@ package fiscope
 
 import "context"
 
-// hooked makes a call as the client's hook sees it, or as it is where there is none.
+// hooked makes a call as the client's hook sees it, or as it is where there is none. It is apart from withHook so
+// that such a call, a hit above all, does not pay for what tells a hook.
 func hooked[R any](ctx context.Context, hook Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
 	if set.response != nil { // what it held is of another call
 		*set.response = Response{}

@@ -19,10 +19,8 @@ type packed[R any] interface {
 // pack adds an answer of now to p, for the duplicates of its input: without what is its query's alone.
 func pack[R any, P packed[R]](p packing, r *respondido[R], now time.Time) packing {
 	p = p.number(now.Unix()).number(int64(r.response.StatusCode)).number(int64(r.response.Age))
-	for _, is := range [...]bool{r.response.FromCache, r.response.Stale, r.response.Coalesced, r.resultado != nil} {
-		p = p.flag(is)
-	}
-	if p = p.flag(r.response.FromRespaldo); r.response.FromRespaldo {
+	p = p.flags(r.response.FromCache, r.response.Stale, r.response.Coalesced, r.resultado != nil, r.response.FromRespaldo)
+	if r.response.FromRespaldo {
 		p = p.fecha(r.response.FechaRespaldo)
 	}
 	p = p.number(int64(len(r.response.Warnings)))
@@ -41,9 +39,9 @@ func unpack[R any, P packed[R]](kept string, now time.Time) *respondido[R] {
 	since := now.Truncate(time.Second).Sub(time.Unix(u.number(), 0))
 	r.response.StatusCode, r.response.Age = int(u.number()), time.Duration(u.number())
 	r.response.Age += max(0, since)
-	r.response.FromCache, r.response.Stale, r.response.Coalesced = u.flag(), u.flag(), u.flag()
-	there := u.flag()
-	if r.response.FromRespaldo = u.flag(); r.response.FromRespaldo {
+	var there bool
+	u.flags(&r.response.FromCache, &r.response.Stale, &r.response.Coalesced, &there, &r.response.FromRespaldo)
+	if r.response.FromRespaldo {
 		r.response.FechaRespaldo = u.fecha()
 	}
 	for range u.number() {
@@ -57,9 +55,10 @@ func unpack[R any, P packed[R]](kept string, now time.Time) *respondido[R] {
 }
 
 func (r *ResultadoCPE) pack(p packing) packing {
-	return p.text(string(r.Codigo)).text(r.Mensaje).text(string(r.Estado)).flag(r.EsValido)
+	return p.text(string(r.Codigo)).text(r.Mensaje).text(string(r.Estado)).flags(r.EsValido)
 }
 
 func (r *ResultadoCPE) unpack(u *unpacking) {
-	r.Codigo, r.Mensaje, r.Estado, r.EsValido = CodigoCPE(u.text()), u.text(), EstadoCPE(u.text()), u.flag()
+	r.Codigo, r.Mensaje, r.Estado = CodigoCPE(u.text()), u.text(), EstadoCPE(u.text())
+	u.flags(&r.EsValido)
 }

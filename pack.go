@@ -40,15 +40,21 @@ func numbers(texts []string) map[string]int64 {
 	return of
 }
 
-func (p packing) flag(is bool) packing {
-	if is {
-		return append(p, 1)
+func (p packing) flags(are ...bool) packing {
+	var bits int64
+	for i, is := range are {
+		if is {
+			bits |= 1 << i
+		}
 	}
-	return append(p, 0)
+	return p.number(bits)
 }
 
+// Years are counted from 2000, so that one of this life takes a byte.
+const packedYear = 2000
+
 func (p packing) fecha(f Fecha) packing {
-	return p.number(int64(f.year)).number(int64(f.month)).number(int64(f.day))
+	return p.number(int64(f.year) - packedYear).number(int64(f.month)).number(int64(f.day))
 }
 
 // unpacking is what is left to read of a packing, in the order in which it was written.
@@ -70,12 +76,13 @@ func (u *unpacking) text() string {
 	return text
 }
 
-func (u *unpacking) flag() bool {
-	is := u.rest[0] != 0
-	u.rest = u.rest[1:]
-	return is
+func (u *unpacking) flags(are ...*bool) {
+	bits := u.number()
+	for i, is := range are {
+		*is = bits&(1<<i) != 0
+	}
 }
 
 func (u *unpacking) fecha() Fecha {
-	return NewFecha(int(u.number()), time.Month(u.number()), int(u.number()))
+	return NewFecha(int(u.number()+packedYear), time.Month(u.number()), int(u.number()))
 }

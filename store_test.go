@@ -658,6 +658,7 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 		"it expired when it was stored":           {fiscope.CachePolicy{StaleIfError: far}, record, map[string]any{"expires": ago(0)}, 0},
 		"it expired":                              {fiscope.CachePolicy{}, record, map[string]any{"stored": ago(2 * time.Hour), "expires": ago(time.Hour)}, 0},
 		"it was stored 300 years ago":             {fiscope.CachePolicy{}, record, map[string]any{"stored": time.Date(1700, 1, 2, 0, 0, 0, 0, time.UTC), "expires": ago(-far)}, 0},
+		"... and the reader keeps for ever":       {fiscope.CachePolicy{Consulta: math.MaxInt64}, record, map[string]any{"stored": time.Date(1700, 1, 2, 0, 0, 0, 0, time.UTC), "expires": ago(far)}, 0},
 		"it was asked for in 250 years":           {fiscope.CachePolicy{Consulta: time.Minute}, record, map[string]any{"asked": time.Date(2250, 1, 1, 0, 0, 0, 0, time.UTC)}, time.Minute},
 		"its body is larger than an answer's":     {fiscope.CachePolicy{}, record + strings.Repeat(" ", 5000), nil, 0},
 		"its status is another":                   {fiscope.CachePolicy{}, record, map[string]any{"status": 500}, 0},

@@ -78,7 +78,7 @@ func (b Batch[E, K, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], 
 		answers:   make(chan *query[E, K, A], p.Concurrency),
 		delivered: delivered{low: p.From, above: map[int]struct{}{}},
 	}
-	r.known, _ = simplelru.NewLRU[K, *known[E, K, A]](max(1, p.Memory), nil) // fails below 1 only
+	r.known, _ = simplelru.NewLRU[K, known[E, K, A]](max(1, p.Memory), nil) // fails below 1 only
 	defer stop()
 	end := sync.OnceFunc(func() {
 		cancel()

@@ -22,8 +22,8 @@ type run[E any, K comparable, A any] struct {
 	next   func() (E, bool)
 	yield  func(Line[E, A]) bool
 
-	known     *simplelru.LRU[K, *known[E, K, A]] // what was asked, for its duplicates
-	questions chan *query[E, K, A]               // these two have room for all: nobody waits to send
+	known     *simplelru.LRU[K, known[E, K, A]] // what was asked, for its duplicates
+	questions chan *query[E, K, A]              // these two have room for all: nobody waits to send
 	answers   chan *query[E, K, A]
 	asking    sync.WaitGroup
 	workers   int                        // goroutines that ask
@@ -145,7 +145,7 @@ func (b *run[E, K, A]) read() bool {
 	}
 	q := &query[E, K, A]{key: key, asked: value, inputs: []input[E]{in}}
 	if remembers {
-		b.known.Add(key, &known[E, K, A]{query: q})
+		b.known.Add(key, known[E, K, A]{query: q})
 	}
 	b.underWay++
 	b.questions <- q
@@ -170,7 +170,7 @@ func (b *run[E, K, A]) work() {
 
 // repeat delivers what is known to an input, or makes it wait for that. It returns false when the consumer has
 // enough.
-func (b *run[E, K, A]) repeat(in input[E], of *known[E, K, A]) bool {
+func (b *run[E, K, A]) repeat(in input[E], of known[E, K, A]) bool {
 	switch q := of.query; {
 	case q == nil:
 		return b.deliver(in, b.Unpack(of.packed), nil, true)
@@ -195,6 +195,7 @@ func (b *run[E, K, A]) remember(q *query[E, K, A], keep bool) {
 		known.query = nil
 	}
 	known.packed = b.Pack(q.answer)
+	b.known.Add(q.key, known)
 }
 
 // take delivers an answer to all inputs that wait for it. It returns false when the consumer has enough.
