@@ -21,9 +21,12 @@ func withHook[R any](ctx context.Context, hook Hook, op Operation, set *settings
 		return call(ctx, set)
 	}
 	if set.response == nil {
-		own := *set
-		own.response = new(Response)
-		set = &own
+		own := &struct { // in one allocation
+			settings
+			of Response
+		}{settings: *set}
+		own.response = &own.of
+		set = &own.settings
 	}
 	err = brokenOff(op) // until it returns
 	defer func() {

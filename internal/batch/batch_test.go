@@ -581,6 +581,27 @@ func TestAnEarlierQueryDoesNotUndoALaterOne(t *testing.T) {
 	})
 }
 
+// A failure that comes when its input was forgotten is no answer to a duplicate.
+func TestAForgottenFailureIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := answers(func(_ context.Context, in int) error {
+			time.Sleep(time.Duration(10-in) * time.Second) // 7 ends while 6 is under way
+			return map[int]error{7: errDown}[in]
+		})
+		p := policy
+		p.Memory, p.Concurrency = 1, 2
+		failures := 0
+		_, err := b.Over(t.Context(), p, slices.Values([]int{9, 7, 6, 7}), func(l batch.Line[int, int]) bool {
+			if l.Err != nil {
+				failures++
+			}
+			return true
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 2, failures)
+	})
+}
+
 func TestTheFirstReasonCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := errors.New("the second")
