@@ -1,231 +1,254 @@
 package fiscope
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/internal/errorbody"
 	"github.com/fiscope/fiscope/internal/exchange"
-	"github.com/fiscope/fiscope/internal/members"
-	"github.com/fiscope/fiscope/internal/quota"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// answer is what one attempt brought, and what was found in reading it.
+// answer is what one attempt brought, and what it means.
 type answer struct {
 	exchange.Answer
 	reading   reading
-	rateLimit *RateLimit
-	quota     quota.Headers // what it says to the quota gate
-	result    any           // what the operation made of it; nil where err is not
-	err       error         // why it is no result, before the circumstances of its call are added
-	warnings  []string
-	provesSOL bool // the tax authority accepted the credential
+	outcome   outcome
+	result    any        // of the operation; nil unless the outcome is a result
+	err       *Error     // why it is no result: class, code, message and cause; nil for a result
+	warnings  []string   // odd but harmless
+	rateLimit *RateLimit // nil if no header came
+	reset     time.Time  // of the header, also one in the past
 
-	contradiction error // the first thing in the answer that excludes another, or what was asked
-	contradicted  bool  // there is one, and lenient reading lets it pass
+	attempts  int
+	delivery  Delivery // of all attempts
+	again     bool     // the attempt before failed in the same way
+	provesSOL bool     // the tax authority accepted the credential
+	lenient   bool     // lenient reading let a contradiction pass
+	shared    bool     // others have the same result
+	coalesced bool     // another call's query brought it
+	kept      *entry   // of the cache; nil for an answer of now
 }
 
-// reading is how a client reads the answers to a call.
+// entry is an answer that is kept. It is immutable.
+type entry struct {
+	answer   answer        // its result, status, warnings and the time at which it was asked
+	missing  *Error        // NOT_FOUND; nil for a result
+	stored   time.Time     // in the calendar
+	lifetime time.Duration // for which it is fresh, from then on
+}
+
+// reading is how the answers to a call are read.
 type reading struct {
-	lenient bool          // contradictions are warnings
-	apiKey  scrub.Secrets // what no text may show ...
-	clave   Secreto       // ... and this, of a validation
+	lenient bool
+	secrets scrub.Secrets // what the call carries
+	known   *RateLimit    // the quota as an earlier answer showed it; nil for none
+	now     time.Time     // in the calendar
 }
 
-// secrets returns what the call carries and no text may show.
-func (r reading) secrets() scrub.Secrets { return r.apiKey.With(r.clave.text()) }
+// outcomes says what follows from each outcome.
+var outcomes = [...]struct {
+	class error // of the call's error
+	away  bool  // the service gave no usable answer: a fallback serves
+	retry retryRule
+}{
+	unanswered:    {ErrUnavailable, true, retryPassing},
+	found:         {},
+	notFound:      {class: ErrNotFound},
+	tooShort:      {class: ErrSearchTooShort},
+	inputRefused:  {class: ErrInvalidRequest},
+	solRefused:    {class: ErrInvalidSOLCredentials},
+	keyRefused:    {class: ErrUnauthorized},
+	unexplained:   {class: ErrUnauthorized},
+	quotaSpent:    {ErrQuotaExceeded, true, retryNever},
+	tooFast:       {ErrQuotaExceeded, true, retryAsked},
+	failedOnce:    {ErrUnavailable, true, retryOnce},
+	failed:        {ErrUnavailable, true, retryAlways},
+	failedForGood: {ErrUnavailable, true, retryNever},
+	bodyBroke:     {ErrUnavailable, true, retryPassing},
+	page:          {ErrMalformedResponse, true, retryNever},
+	redirected:    {ErrRedirect, true, retryNever},
+	contradictory: {class: ErrMalformedResponse},
+}
 
-// newAnswer begins to read what an attempt brought, whose headers came at that time of the calendar.
-func newAnswer(a exchange.Answer, r reading, at time.Time) answer {
-	read := answer{Answer: a, reading: r}
+// codes are those of the contract (docs/contract.md, 7). They decide before the status.
+var codes = map[string]outcome{
+	codeNotFound:              notFound,
+	codeSearchTooShort:        tooShort,
+	codeInvalidSOLCredentials: solRefused,
+}
+
+func ofContract(code string) bool { return codes[code] != 0 }
+
+// read decides what the answer to a question means. result reads a 200.
+func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
-		read.rateLimit, read.quota, read.warnings = parseRateLimit(a.Header, at)
+		refused := a.Status >= 400 && a.Status != http.StatusNotFound
+		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, refused)
 	}
-	if a.Broken != nil { // a cut body is only shown: its end may hold a part of a secret
-		read.Body = r.secrets().WithoutTail(a.Body)
-	}
-	return read
-}
-
-// refusal returns the error that the answer is, or nil for a whole 200 (docs/contrato.md, 4: the success of
-// every operation).
-func (a *answer) refusal() error {
 	switch {
-	case a.Broken != nil && (a.Status == http.StatusOK || errors.Is(a.Broken, exchange.ErrHeaderTooLong)):
-		return notWhole(len(a.Body), a.Broken)
-	case a.Status == http.StatusOK:
-		return nil
-	}
-	said, ok := readErrorBody(a.Body)
-	if !ok {
-		said = errorBody{Error: pageText(a.Status, a.Body, a.reading.secrets())}
-	}
-	if a.Status >= 300 && a.Status < 400 {
-		said.Error = "to another address"
-		if target, err := url.Parse(a.reading.secrets().Redact(a.Header.Get("Location"))); err == nil && target.Host != "" {
-			said.Error = "to the host " + target.Host
+	case a.Status == 0:
+		a.err = &Error{cause: a.Err}
+	case a.Status != http.StatusOK:
+		a.outcome, a.err = a.refusal()
+	case errors.Is(a.Broken, exchange.ErrTooLong):
+		a.outcome, a.err = page, a.notWhole()
+	case a.Broken != nil:
+		a.outcome, a.err = bodyBroke, a.notWhole()
+	default:
+		a.outcome = found
+		a.result = result(a)
+		if a.err != nil {
+			a.result = nil
+			if a.outcome == found {
+				a.outcome = page
+			}
 		}
 	}
-	e := answerError(a.Status, said.Code, said.Error, nothingLeft(a.rateLimit, a.quota))
-	e.ofContract = ok
+	if a.err != nil {
+		a.err.Err, a.err.outcome = outcomes[a.outcome].class, a.outcome
+	}
+}
+
+func (a *answer) notWhole() *Error {
+	text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
+	return &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
+}
+
+// refusal reads an answer that is not a 200.
+func (a *answer) refusal() (outcome, *Error) {
+	said := errorbody.Read(scrub.UTF8(a.Body), ofContract)
+	e := a.said(said)
+	if o, known := codes[said.Code]; known {
+		return o, e
+	}
+	switch {
+	case a.Status >= 300 && a.Status < 400 && a.Status != http.StatusNotModified:
+		e.Message, e.quoted = "to another address", false
+		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
+			e.Message = a.reading.secrets.Line("to the host " + target.Host)
+		}
+		return redirected, e
+	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
+		return a.denial(said, e), e
+	case a.Status == http.StatusPaymentRequired:
+		return keyRefused, e
+	case a.Status == http.StatusTooManyRequests:
+		if a.spent(said.Says()) {
+			return quotaSpent, e
+		}
+		return tooFast, e
+	case a.Status == http.StatusInternalServerError:
+		return failedOnce, e
+	case a.Status >= 502 && a.Status <= 504:
+		return failed, e
+	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
+		return failedForGood, e
+	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // without NOT_FOUND it is not "no such taxpayer"
+		return page, e
+	}
+	return inputRefused, e
+}
+
+// denial is what a 401 or 403 means.
+func (a *answer) denial(said errorbody.Body, e *Error) outcome {
+	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
+	switch {
+	case none:
+		return quotaSpent
+	case a.Status == http.StatusForbidden && !said.Says():
+		e.Message, e.quoted = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type")), false
+		return failedForGood
+	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
+		if !said.Says() {
+			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
+		}
+		return unexplained
+	}
+	return keyRefused
+}
+
+// digitsOrNone reports whether an error has no code, or digits alone, such as 401.
+func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
+
+// spent reports whether a 429 means that the quota of the day is spent, rather than that calls came too fast. The contract
+// has one status for both (docs/contract.md, 7).
+func (a *answer) spent(ofService bool) bool {
+	if left := a.rateLimit.left(); left != unknown {
+		return left == 0
+	}
+	if asked, ok := exchange.RetryAfter(a.Header, a.reading.now); ok {
+		return asked > longestSlower
+	}
+	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
+	return ofService && !left
+}
+
+// mayPass reports whether an immediate retry may succeed.
+func (a *answer) mayPass() bool {
+	switch outcomes[a.outcome].retry {
+	case retryPassing:
+		return a.Passing()
+	case retryOnce:
+		return !a.again
+	case retryAlways:
+		return true
+	case retryAsked:
+		_, asked := exchange.RetryAfter(a.Header, a.reading.now)
+		return asked
+	case retryNever:
+	}
+	return false
+}
+
+// retryAfter is how long to wait before the next call; 0 if unknown.
+func (a *answer) retryAfter() time.Duration {
+	asked, ok := exchange.RetryAfter(a.Header, a.reading.now)
+	switch {
+	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
+		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
+	case a.outcome == tooFast && !ok:
+		return saidNothing
+	}
+	return asked
+}
+
+// said returns the error in an error body: its code, and its sentence if that may be shown.
+func (a *answer) said(b errorbody.Body) *Error {
+	e := &Error{Code: b.Code}
+	if _, known := codes[b.Code]; !known {
+		e.Code, _ = a.reading.secrets.Sentence(b.Code)
+	}
+	if b.Text == "" && a.Broken == nil {
+		b.Text = errorbody.Page(scrub.UTF8(a.Body))
+	}
+	if e.Message, e.quoted = a.reading.secrets.Sentence(b.Text); !e.quoted {
+		e.Message = a.form()
+	}
 	return e
 }
 
-// errorBody is the contract's error (docs/contrato.md, 2.6).
-type errorBody struct {
-	Error string
-	Code  string
+// form describes an answer whose text is not shown.
+func (a *answer) form() string {
+	if media := a.media(); media != "" {
+		return fmt.Sprintf("%d bytes of %s", len(a.Body), media)
+	}
+	return fmt.Sprintf("%d bytes", len(a.Body))
 }
 
-// errorMembers are the members of an error body, and those of an error that is an object.
-var errorMembers = members.NewNames("error", "code", "message", "mensaje")
-
-// readErrorBody returns what an error body says, and whether it is one that says anything.
-func readErrorBody(body []byte) (errorBody, bool) {
-	if bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("<")) { // a page, which may be long
-		return errorBody{}, false
+// media returns the media type of an answer; "" if missing or invalid.
+func (a *answer) media() string {
+	media, _, err := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	if shown, ok := a.reading.secrets.Sentence(media); err == nil && ok {
+		return shown
 	}
-	text := scrub.UTF8(body)
-	if !json.Valid(text) {
-		return errorBody{}, false
-	}
-	o := errorMembers.Read(text)
-	said, ok := errorBodyOf(&o)
-	if message := cmp.Or(plainText(o.Get("message")), plainText(o.Get("mensaje"))); ok && (said.Error == "" || said.Error == otherText(o.Get("error"))) {
-		said.Error = cmp.Or(withoutRecord(message), said.Error)
-	}
-	return said, ok
-}
-
-// errorBodyOf is readErrorBody of an object. What it says may stand one level deeper: error:{code}.
-func errorBodyOf(o *members.Object) (errorBody, bool) {
-	raw := o.Get("error")
-	if raw == nil && o.Get("code") == nil { // nearly always
-		return errorBody{}, false
-	}
-	inner := errorMembers.Read(raw)
-	text := cmp.Or(plainText(raw), plainText(inner.Get("error")), plainText(inner.Get("message")), plainText(inner.Get("mensaje")))
-	code, ofContract := codeOf(o)
-	if deeper, known := codeOf(&inner); known && !ofContract || strings.TrimSpace(code) == "" {
-		code = deeper
-	}
-	text = cmp.Or(text, otherText(raw))
-	return errorBody{withoutRecord(text), withoutRecord(code)}, text != "" || code != ""
-}
-
-// plainText returns a JSON string's text, and "" for another value, or one that says nothing.
-func plainText(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
-	}
-	text := textIn(raw)
-	if saysNothing(text) {
-		return ""
-	}
-	return text
-}
-
-// codeOf returns the code of an error, and whether it is one of the contract's. Of several that differ none
-// counts, since it could be the other one; but that a clave was refused does, whatever else is said.
-func codeOf(o *members.Object) (code string, ofContract bool) {
-	for i, raw := range o.All("code") {
-		other, known := contractCode(codeText(raw))
-		switch {
-		case other == CodeInvalidSOLCredentials:
-			return other, true
-		case i == 0:
-			code, ofContract = other, known
-		case code != other:
-			code, ofContract = "", false
-		}
-	}
-	return code, ofContract
-}
-
-// codeText returns the text of a code, which may be a number.
-func codeText(raw []byte) string {
-	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
-		return ""
-	}
-	return cmp.Or(plainText(raw), otherText(raw))
-}
-
-// otherText returns a value as it stands that is no string, and "" for one that says nothing.
-func otherText(raw []byte) string {
-	if saysNothing(string(raw)) || raw[0] == '"' {
-		return ""
-	}
-	return string(raw)
-}
-
-// saysNothing reports whether a text is blank, or what a program writes for nothing.
-func saysNothing(text string) bool {
-	const longest = len("false")
-	var letters [longest + utf8.UTFMax]byte // the first ones, more than any such text has: texts may be long
-	n := 0
-	for _, r := range text {
-		if n > longest {
-			break
-		}
-		if !unicode.IsSpace(r) {
-			n += utf8.EncodeRune(letters[n:], r)
-		}
-	}
-	switch string(letters[:n]) {
-	case "", "false", "null", "{}", "[]":
-		return true
-	}
-	if !strings.ContainsRune("0123456789+-.", rune(letters[0])) { // to say that a text is no number costs more
-		return false
-	}
-	number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	return err == nil && number == 0
-}
-
-// withoutRecord returns the text of an error, and says so where it holds a taxpayer's record.
-func withoutRecord(text string) string {
-	if strings.Count(text, `"`) >= 4 && isRecord(scrub.Visible(text)) {
-		return recordNotShown
-	}
-	return text
-}
-
-// contractCode returns a code as the contract writes it, where that differs in case or blanks alone, and
-// whether it is one of the contract's.
-func contractCode(code string) (string, bool) {
-	switch plain := strings.ToUpper(strings.Join(strings.Fields(code), "_")); plain {
-	case CodeNotFound, CodeSearchTooShort, CodeInvalidSOLCredentials:
-		return plain, true
-	}
-	return code, false
-}
-
-// textIn returns the text of a JSON string.
-func textIn(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
-	}
-	var unescaped string
-	_ = json.Unmarshal(raw, &unescaped) // it is a value of a text that is JSON
-	return unescaped
-}
-
-// errorInside is an error body that came with status 200.
-func (a *answer) errorInside(said errorBody) *Error {
-	if strings.TrimSpace(said.Error) == "" {
-		said.Error = "an error came with status 200"
-	}
-	return answerError(a.Status, said.Code, said.Error, false)
+	return ""
 }
 
 func (a *answer) warn(format string, args ...any) {
@@ -234,18 +257,29 @@ func (a *answer) warn(format string, args ...any) {
 
 // quote shows a value of the answer in a text of ours.
 func (a *answer) quote(value string) string {
-	return strconv.Quote(scrub.Cut(a.reading.secrets().Line(value), longestQuote))
+	shown, ok := a.reading.secrets.Sentence(scrub.Cut(value, 40))
+	if !ok && value != "" {
+		return "(" + strconv.Itoa(len(value)) + " bytes)"
+	}
+	return strconv.Quote(shown)
 }
 
-const longestQuote = 40
-
-// contradicts notes that the answer cannot be what it seems; lenient reading only warns of it.
-func (a *answer) contradicts(format string, args ...any) {
-	switch {
-	case a.reading.lenient:
-		a.contradicted = true
-		a.warn(format, args...)
-	case a.contradiction == nil:
-		a.contradiction = notContract(format, args...)
+// refuse records what makes the answer unusable, however it is read.
+func (a *answer) refuse(format string, args ...any) {
+	if a.err == nil {
+		a.err = notContract(format, args...)
 	}
+}
+
+// contradicts refuses an answer that contradicts itself or the question. Lenient reading only warns.
+func (a *answer) contradicts(format string, args ...any) {
+	if a.reading.lenient {
+		a.lenient = true
+		a.warn(format, args...)
+		return
+	}
+	if a.err == nil {
+		a.outcome = contradictory
+	}
+	a.refuse(format, args...)
 }

@@ -4,43 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/broken"
-	"github.com/fiscope/fiscope/internal/coalesce"
-	"github.com/fiscope/fiscope/internal/exchange"
-	"github.com/fiscope/fiscope/internal/quota"
+	"github.com/fiscope/fiscope/internal/baseurl"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// Client calls the service with one API key. It is safe for concurrent use: make one for each process
-// and share it. It prints as its base URL.
+// Client calls the service with one API key. It is safe for concurrent use: make one for each process and share it. It
+// prints as its base URL.
 type Client struct {
-	// Contribuyentes looks up and searches taxpayers.
-	Contribuyentes *ContribuyentesService
-	// CPE validates electronic receipts.
-	CPE *CPEService
-	// TipoCambio gets exchange rates.
-	TipoCambio *TipoCambioService
+	Contribuyentes *ContribuyentesService // looks up and searches taxpayers
+	CPE            *CPEService            // validates electronic receipts
+	TipoCambio     *TipoCambioService     // gets exchange rates
 
-	sender *sender // a pointer, so that what prints a Client's fields reads none that calls change
+	*core // a pointer, so that what prints a Client reads no field that calls change
 }
 
-// NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept
-// as a prefix), that authenticates with apiKey (docs/contrato.md, 5). Nothing is sent yet.
+// NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept as a prefix),
+// that authenticates with apiKey (docs/contract.md, 5). Nothing is sent yet.
 //
-// It refuses a base URL that is not absolute, carries a user, a query or a fragment, or has a host, a port
-// or a path that leads nowhere ("https://h:99999", "https://h/../a", "https://h/ "); plain http to
-// another machine, where anyone on the way reads the key and the clave (this one is localhost, 127.0.0.0/8
-// and ::1, and no proxy is asked for it); a key that is empty, has blanks
-// around it or holds control characters, which often is a line break of the file it was read from; and
-// an option with a wrong value.
+// It refuses a base URL that is not absolute, a key that is empty or has blanks around it, and an option with a wrong
+// value. It also refuses plain http, except to this machine (localhost, 127.0.0.0/8 and ::1, without a proxy): anyone
+// on the way could read the key and the clave.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	c := defaultConfig()
 	for i, opt := range opts {
@@ -51,169 +44,122 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
-	baseURL, err := checkBaseURL(baseURL, c.insecure)
+	baseURL, err := baseurl.Check(baseURL, c.insecure)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	if c.solStore && c.store == nil {
-		return nil, errors.New("fiscope: WithSOLStoreRequired: there is no store: give WithStore one")
-	}
-	s := newSender(baseURL, NewSecreto(apiKey), c)
-	a, err := newAsker(s, c)
+	core, err := newCore(baseURL, NewSecreto(apiKey), c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{a, c.strictRUC, c.respaldo},
-		CPE:            &CPEService{s, c.strictRUC},
-		TipoCambio:     &TipoCambioService{a},
-		sender:         s,
+		Contribuyentes: &ContribuyentesService{core, c.strictRUC},
+		CPE:            &CPEService{core, c.strictRUC, c.sol},
+		TipoCambio:     &TipoCambioService{core},
+		core:           core,
 	}, nil
 }
 
-// newSender makes what every call passes.
-func newSender(baseURL string, apiKey Secreto, c config) *sender {
+// newCore builds the lists of layers. ARCHITECTURE.md says why each layer stands where it stands.
+func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
+	cache, err := newCache(c.cache, c.clock)
+	if err != nil {
+		return nil, err
+	}
+	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
+	respaldo := c.calls.respaldo // [WithoutCache] goes without it, and not without that of its call
+	c.calls.respaldo = nil
+	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, report: r}
+	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // which was checked
-	s := &sender{
-		baseURL:   baseURL,
-		base:      base,
-		apiKey:    apiKey,
-		secrets:   scrub.Secrets{}.With(apiKey.text()),
-		userAgent: c.userAgent,
-		transport: c.transport,
-		timeouts:  c.timeouts,
-		maxBody:   c.maxBody,
-		lenient:   c.lenient,
-		clock:     c.clock,
-		retry:     exchange.Policy(c.retry),
-		defaults:  settings{reserve: c.reserve},
-		limiter:   c.limiter,
-		observer:  observer{tell: c.observers, logger: c.logger},
-		hook:      c.hook,
+	fleet := newFleet(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
+	k.sol = &solGuard{here: solguard.New(c.clock), fleet: fleet, clock: c.clock}
+	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
+	k.send = &sender{
+		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
+		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,
 	}
-	if c.timeout > 0 {
-		s.timeouts = timeouts{get: min(c.timeouts.get, c.timeout), cpe: min(c.timeouts.cpe, c.timeout)}
+	shared := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
+	retries := retry(c.retry, c.clock)
+	quota := limitQuota(c.noGate, fleet, c.clock, r.observer)
+
+	lookup := func() ask {
+		return through(k.send.ask,
+			hook(c.hooks),
+			newFallback(cache, respaldo, r, k.background.Go, k.logPanic).layer,
+			report(r),
+			recall(cache),
+			checkInput(k.send.unsigned),
+			coalesce(cache != nil || c.coalescing, shared),
+			keep(cache, fleet, r),
+			retries,
+			events(r),
+			quota,
+			pace(c.limiter),
+		)
 	}
-	fleet := newFleet(c.store, baseURL, apiKey, c.clock, s.start, func(p *broken.Panic) { s.lost("fiscope: the Store panicked", p) })
-	s.sol = solGuard{here: solguard.New(c.solMemory, c.clock), fleet: fleet, required: c.solStore, memory: c.solMemory, attempt: s.timeouts.cpe, clock: c.clock}
-	if s.transport == nil {
-		s.transport = defaultTransport(c.maxBody)
-	}
-	if strings.HasPrefix(baseURL, "http:") && !c.insecure {
-		s.transport = withoutProxy(s.transport)
-	}
-	if !c.noGate {
-		s.quota, s.fleet = &quota.Gate{Now: c.clock}, fleet
-	}
-	return s
+	k.taxpayers, k.rates = lookup(), lookup() // each with a breaker of its own
+	k.receipts = through(k.send.ask,
+		hook(c.hooks),
+		report(r),
+		checkInput(k.send.unsigned),
+		k.sol.permits,
+		retries,
+		events(r),
+		quota,
+		pace(c.limiter),
+		k.sol.claims,
+	)
+	return k, nil
 }
 
-// newAsker adds the cache and the sharing of queries.
-func newAsker(s *sender, c config) (*asker, error) {
-	a := &asker{sender: s}
-	if c.cache == nil && !c.coalescing {
-		return a, nil
-	}
-	if c.cache != nil {
-		var err error
-		if a.cache, err = newCache(*c.cache, s.sol.fleet, s.secrets, s.maxBody, c.clock); err != nil {
-			return nil, err
-		}
-		s.observer.cache = a.cache
-	}
-	a.queries = &coalesce.Group[sharedQuery, *shared]{Go: s.start, Keep: c.cache != nil, Lost: s.lostCall}
-	return a, nil
+// RateLimit returns the daily quota by the last answer with its headers, less what this Client sent since (Estimated). It
+// is nil before the first: lookups are sure to have them. For calls per second see [WithRateLimit].
+func (c *Client) RateLimit() *RateLimit {
+	return c.made().send.quota.now()
 }
 
-// shared returns what the calls share: nothing of a Client that NewClient did not make.
-func (c *Client) shared() *sender {
-	if c.sender == nil {
-		return new(sender)
-	}
-	return c.sender
-}
+// Stats returns the counts so far. Those of calls under way may be incomplete.
+func (c *Client) Stats() Stats { return c.made().report.observer.stats() }
 
-// RateLimit returns the quota as the last answer that carried its headers showed it, and nil before
-// the first.
-func (c *Client) RateLimit() *RateLimit { return c.shared().rateLimit.Load().copy() }
+// Hoy returns today's date in Lima, by the clock of [WithClock].
+func (c *Client) Hoy() Fecha { return FechaEnLima(c.made().clock.now()) }
 
-// Stats returns the counts so far. Those of calls under way may be in part.
-func (c *Client) Stats() Stats { return c.shared().observer.stats() }
-
-// CloseIdleConnections closes the connections that are kept open for the next call.
-func (c *Client) CloseIdleConnections() {
-	(&http.Client{Transport: c.shared().transport}).CloseIdleConnections()
-}
-
-// Close waits for what goes on in the background: validations that were sent and whose callers have left,
-// queries that are finished for the cache, a [Respaldo] that has not returned, and what the [Store] is being told. Then it tells the Store the
-// refusals of SOL credentials that it could not be told before, and closes the idle connections. No
-// goroutine of the Client is left then.
+// Close waits for what runs in the background: queries whose callers have left, a [Respaldo] that has not returned, and
+// writes to the Store. Then it closes the idle connections.
 //
-// It ends with ctx, and returns its cause; what is under way then goes on for at most the time of an
-// attempt. Otherwise an error is the Store's. Calls that begin later are made as before: Close once more
-// after them.
+// If ctx ends first, Close returns its cause, and the rest ends by itself. Calls may still be made afterwards: Close
+// again after them.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	defer c.CloseIdleConnections()
-	if err := c.shared().wait(ctx); err != nil {
-		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
+	k := c.made()
+	if k == notMade {
+		return errNotMade
 	}
-	err := c.shared().sol.fleet.close(ctx)
-	_ = c.shared().wait(ctx) // for the goroutine that told it
-	if err != nil {
-		return fmt.Errorf("fiscope: Close: the store was not told of a refusal: %w", err)
+	defer (&http.Client{Transport: k.send.transport}).CloseIdleConnections()
+	if err := k.background.Wait(ctx); err != nil {
+		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil
 }
 
 // String returns the base URL, and no credential.
-func (c *Client) String() string { return "fiscope.Client(" + c.shared().baseURL + ")" }
+func (c *Client) String() string { return "fiscope.Client(" + c.made().baseURL + ")" }
 
-// checkBaseURL returns a base URL as it is used: with its scheme and host in lower case, and without a
-// slash at the end.
-func checkBaseURL(s string, insecure bool) (string, error) {
-	switch {
-	case s == "":
-		return "", errors.New("fiscope: the base URL is empty: want the form https://host[:port][/path]")
-	case s != strings.TrimSpace(s):
-		return "", errors.New("fiscope: the base URL has a blank before or after it: want the form https://host[:port][/path]")
-	case !strings.Contains(s, "://"):
-		return "", errors.New("fiscope: the base URL has no https:// at its beginning: want the form https://host[:port][/path]")
-	}
-	u, err := url.Parse(s)
-	if err != nil {
-		return "", errors.New("fiscope: the base URL cannot be parsed: want the form https://host[:port][/path]")
-	}
-	switch {
-	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return "", errors.New("fiscope: the base URL has no host: want the form https://host[:port][/path]")
-	case u.User != nil:
-		return "", errors.New("fiscope: the base URL carries a user: credentials do not belong into a URL")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("fiscope: the base URL carries a query or a fragment: want the form https://host[:port][/path]")
-	case u.Scheme == "http" && !insecure && !loopback(strings.ToLower(u.Hostname())):
-		return "", fmt.Errorf("fiscope: the base URL http://%s would send the API key and the clave in clear: use https, or http://localhost for this machine, or WithInsecureHTTP in a private network", u.Host)
-	case u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("fiscope: the base URL has the scheme %q: want https", u.Scheme)
-	}
-	if err := checkHostAndPath(s, u); err != nil {
-		return "", err
-	}
-	s = u.Scheme + strings.Replace(s[len(u.Scheme):], u.Host, strings.ToLower(u.Host), 1)
-	return strings.TrimRight(s, "/"), nil
-}
+// LogValue returns the base URL.
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.made().baseURL) }
 
-// loopback reports whether host is this machine, in the spellings for which net/http asks for no proxy
-// that the environment names. The names under localhost, localhost with a final dot, and 127.1 are not
-// among them (golang.org/x/net/http/httpproxy).
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
+// made returns the core of a client that NewClient made, and otherwise one whose calls say so.
+func (c *Client) made() *core {
+	if c == nil || c.core == nil {
+		return notMade
+	}
+	return c.core
 }
 
 // withoutProxy returns a transport that reaches this machine itself: a proxy would read the key and the
@@ -237,17 +183,29 @@ func checkAPIKey(key string) error {
 	case strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return errors.New("fiscope: the API key holds control characters")
 	case key == scrub.Marker:
-		return errors.New("fiscope: the API key is the marker that stands for a secret, not the key")
+		return errors.New("fiscope: the API key is the marker [secreto], not the key: read it from where the real one is kept")
 	}
 	return nil
 }
 
-// defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the
-// one host as a busy process uses: the default of 2 would reopen them all the time.
-//
-// Headers that are longer than maxBytes are refused once they are read. A little later the transport stops
-// reading them: it counts in a way of its own.
-func defaultTransport(maxBytes int64) http.RoundTripper {
+// transportTo returns what takes requests to the service.
+func (c config) transportTo(baseURL string) http.RoundTripper {
+	rt := c.transport
+	if rt == nil {
+		rt = defaultTransport()
+	}
+	if strings.HasPrefix(baseURL, "http:") && !c.insecure {
+		return withoutProxy(rt)
+	}
+	return rt
+}
+
+// maxBody is the most bytes of an answer that are read, after decompression.
+const maxBody = 1 << 20
+
+// defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the one host as a busy
+// process uses: the default of 2 would reopen them all the time.
+func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return http.DefaultTransport
@@ -255,6 +213,58 @@ func defaultTransport(maxBytes int64) http.RoundTripper {
 	t = t.Clone()
 	t.MaxIdleConnsPerHost = 64
 	t.IdleConnTimeout = 90 * time.Second
-	t.MaxResponseHeaderBytes = maxBytes + 64<<10
+	t.MaxResponseHeaderBytes = maxBody
 	return t
+}
+
+// The variables of the environment. The last is "1" or "true" to permit plain http, see [WithInsecureHTTP].
+const (
+	envBaseURL  = "FISCOPE_BASE_URL"
+	envAPIKey   = "FISCOPE_API_KEY"
+	envRUC      = "FISCOPE_SOL_RUC"
+	envUsuario  = "FISCOPE_SOL_USUARIO"
+	envClave    = "FISCOPE_SOL_CLAVE"
+	envInsecure = "FISCOPE_INSECURE_HTTP"
+)
+
+// NewClientFromEnv returns the [Client] that the environment describes: FISCOPE_BASE_URL and FISCOPE_API_KEY, and
+// FISCOPE_INSECURE_HTTP=1 to permit plain http in a private network. If all three FISCOPE_SOL_* are set, they are its
+// credentials ([WithSOL]). opts are applied after them. Errors name the variable.
+func NewClientFromEnv(opts ...Option) (*Client, error) {
+	for _, name := range []string{envBaseURL, envAPIKey} {
+		if os.Getenv(name) == "" {
+			return nil, fmt.Errorf("fiscope: the variable %s is not set", name)
+		}
+	}
+	var own []Option
+	if insecure := os.Getenv(envInsecure); insecure == "1" || insecure == "true" {
+		own = append(own, WithInsecureHTTP())
+	}
+	if os.Getenv(envRUC) != "" && os.Getenv(envUsuario) != "" && os.Getenv(envClave) != "" {
+		credenciales, err := CredencialesSOLFromEnv()
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, WithSOL(credenciales))
+	}
+	client, err := NewClient(os.Getenv(envBaseURL), os.Getenv(envAPIKey), slices.Concat(own, opts)...)
+	if err != nil {
+		return nil, fmt.Errorf("%w (from %s, %s and %s)", err, envBaseURL, envAPIKey, envInsecure)
+	}
+	return client, nil
+}
+
+// CredencialesSOLFromEnv returns the credentials in FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. Its
+// error names the variable that is not set or not valid.
+func CredencialesSOLFromEnv() (CredencialesSOL, error) {
+	for _, name := range []string{envRUC, envUsuario, envClave} {
+		if os.Getenv(name) == "" {
+			return CredencialesSOL{}, fmt.Errorf("fiscope: the variable %s is not set", name)
+		}
+	}
+	c := CredencialesSOL{RUC: os.Getenv(envRUC), Usuario: os.Getenv(envUsuario), Clave: NewSecreto(os.Getenv(envClave))}
+	if err := c.check(); err != nil {
+		return CredencialesSOL{}, fmt.Errorf("%w (from %s, %s and %s)", err, envRUC, envUsuario, envClave)
+	}
+	return c, nil
 }

@@ -2,8 +2,8 @@ package fiscope
 
 import "time"
 
-// clock is what a client believes about the calendar, see [WithClock]. Nil is real time, by which all waits
-// and durations are, and the times of a Store.
+// clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and the times of a Store are always
+// real.
 type clock func() time.Time
 
 // now returns the time of the calendar.

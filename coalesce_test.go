@@ -1,22 +1,17 @@
 package fiscope_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"math"
+	"net"
 	"net/http"
-	"runtime"
-	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -29,11 +24,13 @@ var coalesced = map[string]fiscope.Option{
 	"cache":      fiscope.WithCache(fiscope.CachePolicy{}),
 }
 
+// alone are the options of a client whose calls share nothing, and those under which they do.
+var alone = map[string][]fiscope.Option{
+	"alone": nil, "coalescing": {coalesced["coalescing"]}, "cache": {coalesced["cache"]},
+}
+
 // scribble writes into all that a caller got. What another caller can see of it is a data race, or wrong.
 func scribble(resp *fiscope.Response, err error) {
-	if resp.Header != nil {
-		resp.Header.Set("X-Mine", "mine")
-	}
 	for _, values := range resp.Header {
 		values[0] = "mine"
 	}
@@ -41,7 +38,7 @@ func scribble(resp *fiscope.Response, err error) {
 		resp.Warnings[i] = "mine"
 	}
 	if resp.RateLimit != nil {
-		resp.RateLimit.Remaining = -7
+		*resp.RateLimit.Remaining = -7
 	}
 	var e *fiscope.Error
 	if errors.As(err, &e) {
@@ -50,31 +47,29 @@ func scribble(resp *fiscope.Response, err error) {
 		}
 		e.Message, e.Code = "mine", "MINE"
 		if e.RateLimit != nil {
-			e.RateLimit.Remaining = -7
+			*e.RateLimit.Remaining = -7
 		}
 	}
 }
 
-func TestWhoSharesAQueryHasAllToHimself(t *testing.T) {
-	headers := []string{"X-RateLimit-Remaining: 7", "X-RateLimit-Limit: 10", "X-Echo: yes"}
+func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 	odd := change(record, "ACTIVO", "OTROS") // which is warned of
-	for name, answer := range map[string]func(*http.Request) (*http.Response, error){
-		"an answer":              raw(200, odd, headers...),
-		"not found":              raw(404, contract(t, "consultar_404.json"), headers...),
-		"an outage":              raw(500, `{"error":"caído","code":"X"}`, headers...),
-		"not found inside a 200": raw(200, contract(t, "consultar_404.json"), headers...),
+	headers := []string{"X-RateLimit-Remaining: 7", "X-RateLimit-Limit: 10", "X-Echo: yes"}
+	for name, answer := range map[string]handler{
+		"an answer": raw(200, odd, headers...), "not found": raw(404, contract(t, "consultar_404.json"), headers...),
+		"an outage": raw(500, `{"error":"caído","code":"X"}`, headers...),
 	} {
 		for by, opt := range coalesced {
 			t.Run(name+", "+by, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(answer)}}
-					client := newClient(t, s, opt, fiscope.WithRetry(noRetries()))
-					ask := func() (fiscope.Response, error) {
+					s := &service{answers: []handler{slowly(answer)}}
+					client := newClient(t, s, opt, fiscope.WithMaxRetries(0))
+					var joined atomic.Int64
+					together(20, func(int) {
 						var resp fiscope.Response
 						c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
 						var e *fiscope.Error
 						if errors.As(err, &e) {
-							assert.NotEmpty(t, e.Body())
 							assert.NotContains(t, string(e.Body()), "xx")
 							assert.NotEqual(t, "mine", e.Message)
 						} else {
@@ -82,462 +77,215 @@ func TestWhoSharesAQueryHasAllToHimself(t *testing.T) {
 							assert.Len(t, resp.Warnings, 1)
 							c.RazonSocial = "mine"
 						}
-						if !resp.FromCache {
-							assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
-							assert.Equal(t, 7, resp.RateLimit.Remaining)
-						}
 						assert.NotContains(t, resp.Warnings, "mine")
-						return resp, err
-					}
-					var wg sync.WaitGroup
-					for range 20 {
-						wg.Go(func() {
-							resp, err := ask()
-							scribble(&resp, err)
-						})
-					}
-					wg.Wait()
-					for range 2 { // what is kept is not touched either
-						resp, err := ask()
+						assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
+						assert.Equal(t, new(7), resp.RateLimit.Remaining)
+						assert.Equal(t, time.Second, resp.Duration)
+						assert.False(t, resp.FromCache)
+						if resp.Coalesced {
+							joined.Add(1)
+						}
 						scribble(&resp, err)
-					}
+					})
+					assert.Len(t, s.seen(), 1)
+					assert.EqualValues(t, 19, joined.Load())
+					stats := client.Stats()
+					assert.EqualValues(t, 19, stats.Avoided[fiscope.AvoidedCoalesced])
+					assert.EqualValues(t, 20, stats.Calls)
 				})
 			})
 		}
 	}
+	t.Run("but no validation", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{answers: []handler{slowly(raw(200, verdict))}}
+			client := newClient(t, s, fiscope.WithCoalescing())
+			together(3, func(int) { assert.NoError(t, operations["validar"](t.Context(), client)) })
+			assert.Len(t, s.seen(), 3)
+		})
+	})
 }
 
-func TestAPanicIsRaisedInTheGoroutineWhoseQueryItWas(t *testing.T) {
-	boom := errors.New("boom")
-	for place, opts := range map[string]func(raise func()) (fiscope.Option, func(*http.Request) (*http.Response, error)){
-		"in the transport": func(raise func()) (fiscope.Option, func(*http.Request) (*http.Response, error)) {
-			return fiscope.WithUserAgent("x"), func(*http.Request) (*http.Response, error) { raise(); return nil, nil }
-		},
-		"in an observer": func(raise func()) (fiscope.Option, func(*http.Request) (*http.Response, error)) {
-			return fiscope.WithObserver(func(e fiscope.Event) {
-				if e.Attempt == 1 {
-					raise()
-				}
-			}), raw(200, record)
-		},
-	} {
-		for by, opt := range coalesced {
-			t.Run(place+", "+by, func(t *testing.T) {
+// With many workers, one looks into the cache before an answer is there, and asks after its query has ended.
+func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
+	var queries atomic.Int64
+	client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+		queries.Add(1)
+		return ofItsRUC(r)
+	}), fiscope.WithCache(fiscope.CachePolicy{}))
+	together(64, func(int) {
+		for i := range 1000 {
+			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(i))
+			assert.NoError(t, err)
+		}
+	})
+	assert.EqualValues(t, 1000, queries.Load())
+	assert.EqualValues(t, 64_000, client.Stats().Calls)
+}
+
+// ofItsRUC answers a lookup with a record of its RUC.
+func ofItsRUC(r *http.Request) (*http.Response, error) {
+	return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-len(rucSUNAT):]))(r)
+}
+
+func TestACallerWhoLeavesIsNotKeptAndTakesNobodyAlong(t *testing.T) {
+	reason := errors.New("the shop is closing, with " + apiKey)
+	for by, opts := range alone {
+		for name, test := range map[string]struct {
+			leave func(context.Context) (context.Context, context.CancelFunc)
+			is    []error
+			class string
+		}{
+			"by a deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+				return context.WithTimeout(ctx, time.Second/2)
+			}, []error{context.DeadlineExceeded, fiscope.ErrUnavailable}, "unavailable"},
+			"by a cancel with a cause": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				time.AfterFunc(time.Second/2, func() { cancel(reason) })
+				return ctx, func() { cancel(nil) }
+			}, []error{context.Canceled, reason}, "canceled"},
+		} {
+			t.Run(name+", "+by, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var raised atomic.Bool
-					option, answer := opts(func() {
-						if !raised.Swap(true) {
-							time.Sleep(time.Second)
-							panic(boom)
-						}
-					})
-					s := &service{answers: []func(*http.Request) (*http.Response, error){answer, raw(200, record)}}
-					client := newClient(t, s, opt, option)
+					s := &service{answers: []handler{slowly(raw(200, record))}}
+					client := newClient(t, s, opts...)
 					var wg sync.WaitGroup
-					wg.Go(func() {
-						defer func() {
-							recovered := recover()
-							err, _ := recovered.(error)
-							assert.ErrorIs(t, err, boom)
-							assert.Contains(t, fmt.Sprint(recovered), "boom")
-							assert.Contains(t, fmt.Sprint(recovered), "TestAPanicIsRaisedInTheGoroutine", "the stack of who panicked")
-						}()
-						_ = operations["consultar"](t.Context(), client)
-						t.Error("it returned")
+					wg.Go(func() { // who began the query
+						ctx, cancel := test.leave(t.Context())
+						defer cancel()
+						var resp fiscope.Response
+						err := operations["consultar"](ctx, client, fiscope.WithResponse(&resp))
+						for _, is := range test.is {
+							assert.ErrorIs(t, err, is)
+						}
+						assert.Equal(t, test.class, fiscope.ErrorClass(err))
+						assert.False(t, leaks(err.Error(), apiKey))
+						var e *fiscope.Error
+						assert.ErrorAs(t, err, &e)
+						assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery)
+						assert.Empty(t, cmp.Diff(fiscope.Response{Attempts: 1, Duration: time.Second / 2}, resp))
 					})
 					synctest.Wait()
 					for range 3 {
-						wg.Go(func() {
-							err := operations["consultar"](t.Context(), client)
-							var e *fiscope.Error
-							assert.ErrorAs(t, err, &e)
-							assert.ErrorIs(t, err, boom)
-							assert.NotErrorIs(t, err, fiscope.ErrUnavailable)
-							assert.ErrorContains(t, err, "panicked: boom")
-						})
+						wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
 					}
 					wg.Wait()
-					require.NoError(t, operations["consultar"](t.Context(), client), "the next call works")
-					assert.EqualValues(t, 3, client.Stats().Avoided[fiscope.AvoidedCoalesced])
+					if by != "alone" {
+						assert.Len(t, s.seen(), 1)
+					}
 				})
 			})
 		}
 	}
 }
 
-func TestAGoexitEndsTheGoroutineWhoseQueryItWas(t *testing.T) {
+// What is sent is brought home; what is not is not sent any more, and is not tried again.
+func TestAQueryThatNobodyWaitsFor(t *testing.T) {
 	for by, opt := range coalesced {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){func(*http.Request) (*http.Response, error) {
-					time.Sleep(time.Second)
-					runtime.Goexit() // as t.FailNow does
-					return nil, nil
-				}, raw(200, record)}}
-				client := newClient(t, s, opt)
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					_ = operations["consultar"](t.Context(), client)
-					t.Error("it returned")
+		for name, test := range map[string]struct {
+			answers []handler
+			opts    []fiscope.Option
+			sent    int // at last
+			fresh   bool
+		}{
+			"is finished":                {[]handler{slowly(raw(200, record)), raw(200, record)}, nil, 1, true},
+			"is not tried again":         {[]handler{slowly(raw(503, "")), raw(200, record)}, nil, 1, false},
+			"ends by itself":             {[]handler{hangs, raw(200, record)}, nil, 1, false},
+			"is not sent by the limiter": {[]handler{raw(200, price), raw(200, record)}, []fiscope.Option{fiscope.WithRateLimit(0.1, 1)}, 1, false},
+		} {
+			t.Run(name+", "+by, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &service{answers: test.answers}
+					client := newClient(t, s, append(test.opts, opt)...)
+					if test.opts != nil {
+						require.NoError(t, operations["tipocambio"](t.Context(), client))
+					}
+					ctx, cancel := context.WithCancel(t.Context())
+					time.AfterFunc(time.Second/2, cancel)
+					require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+					start := time.Now()
+					require.NoError(t, client.Close(t.Context()))
+					assert.LessOrEqual(t, time.Since(start), 10*time.Second, "no longer than an attempt")
+					require.Len(t, s.seen(), test.sent)
+					var resp fiscope.Response
+					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+					assert.Equal(t, test.fresh && by == "cache", resp.FromCache)
 				})
-				synctest.Wait()
-				for range 3 {
-					wg.Go(func() {
-						var e *fiscope.Error
-						assert.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
-					})
-				}
-				wg.Wait()
-				require.NoError(t, operations["consultar"](t.Context(), client), "the next call works")
 			})
-		})
-	}
-}
-
-// A panic that no caller is there to get must not end the process, and is not lost.
-func TestAPanicAfterItsCallerLeftIsLogged(t *testing.T) {
-	panics := func(*http.Request) (*http.Response, error) {
-		time.Sleep(time.Minute)
-		panic("boom " + apiKey)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		for _, handler := range []slog.Handler{slog.NewTextHandler(&log, nil), panicking{slog.DiscardHandler}} {
-			client := newClient(t, roundTripper(panics), fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLogger(slog.New(handler)))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			require.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
-			cancel()
-			time.Sleep(time.Hour)
-			synctest.Wait()
 		}
-		assert.Contains(t, log.String(), "boom")
-		assert.Contains(t, log.String(), "TestAPanicAfterItsCallerLeftIsLogged")
-		assert.False(t, leaks(log.String(), apiKey))
-	})
-}
-
-// panicking is a log handler at fault.
-type panicking struct{ slog.Handler }
-
-func (panicking) Enabled(context.Context, slog.Level) bool  { return true }
-func (panicking) Handle(context.Context, slog.Record) error { panic("no log") }
-
-func TestAQueryHasNoLimitWhileACallerWaits(t *testing.T) {
-	for by, opt := range coalesced {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-11:]))(r)
-				}), opt, fiscope.WithRateLimit(1, 1))
-				var wg sync.WaitGroup
-				var answered atomic.Int64
-				for i := range 300 {
-					wg.Go(func() {
-						_, err := client.Contribuyentes.Consultar(context.Background(), fmt.Sprintf("20%09d", i))
-						if assert.NoError(t, err) {
-							answered.Add(1)
-						}
-					})
-				}
-				wg.Wait()
-				assert.EqualValues(t, 300, answered.Load())
-			})
-		})
 	}
 }
 
-func TestTheLargestNumbersOverflowNothing(t *testing.T) {
-	const forever = time.Duration(math.MaxInt64)
-	everything := fiscope.CachePolicy{Consulta: forever, Busqueda: forever, NoExiste: forever, StaleIfError: forever, Entries: 100}
-	almost := fiscope.CachePolicy{Consulta: forever - 1, Busqueda: forever - 1, NoExiste: forever - 1, StaleIfError: forever - 1}
-	retry := fiscope.RetryPolicy{MaxRetries: math.MaxInt, Base: time.Second, Cap: forever, MaxRetryAfter: forever}
-	for name, opts := range map[string][]fiscope.Option{
-		"retries":            {fiscope.WithRetry(retry)},
-		"timeouts":           {fiscope.WithTimeout(forever, forever)},
-		"cache":              {fiscope.WithCache(everything)},
-		"nearly":             {fiscope.WithCache(almost)},
-		"retries and shared": {fiscope.WithRetry(retry), fiscope.WithTimeout(forever, forever), fiscope.WithCoalescing()},
-		"all":                {fiscope.WithRetry(retry), fiscope.WithTimeout(forever, forever), fiscope.WithCache(everything)},
-	} {
+// A caller that joins a query that all others left gets its answer, or asks again.
+func TestWhoJoinsAnAbandonedQueryAsksAnew(t *testing.T) {
+	for name, answer := range map[string]handler{"it brings an answer": slowly(raw(200, record)), "it brings none": slowly(raw(503, ""))} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := newFleetStore()
-				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, ""), raw(503, "", "Retry-After: 3"), slowly(raw(200, record))}}
-				client := newClient(t, s, append(opts, fiscope.WithStore(store))...)
-				require.NoError(t, operations["consultar"](t.Context(), client))
-				var resp fiscope.Response
-				require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-				assert.False(t, resp.Stale)
-				require.NoError(t, client.Close(t.Context()))
-				for _, ttl := range store.ttls {
-					assert.Positive(t, ttl)
+				s := &service{answers: []handler{answer, slowly(raw(200, record))}}
+				client := newClient(t, s, fiscope.WithCoalescing(), fiscope.WithMaxRetries(0))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
+				defer cancel()
+				require.Error(t, operations["consultar"](ctx, client))
+				together(3, func(int) { assert.NoError(t, operations["consultar"](t.Context(), client)) })
+				want := 1
+				if name == "it brings none" {
+					want = 2
 				}
+				assert.Len(t, s.seen(), want)
 			})
 		})
 	}
-	t.Run("the first wait", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			retry := retry
-			retry.Base = forever
-			for _, opts := range [][]fiscope.Option{{}, {fiscope.WithCoalescing()}} {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(503, "", "Retry-After: 3"), raw(200, record)}}
-				ctx, cancel := context.WithTimeout(t.Context(), 1000*time.Hour)
-				require.ErrorIs(t, operations["consultar"](ctx, newClient(t, s, append(opts, fiscope.WithRetry(retry))...)), fiscope.ErrUnavailable)
-				cancel()
-				assert.Len(t, s.seen(), 1, "a wait of centuries is not one of nothing")
-			}
-		})
-	})
 }
 
-// giveUp is what can be seen of a call that a caller gave up.
-type giveUp struct {
-	is       []error
-	resp     fiscope.Response
-	took     time.Duration
-	calls    int64
-	attempts int
-	status   int
-}
-
-// Where a caller stands when he gives up is told by what the service does.
-func TestGivingUpASharedCallIsLikeGivingUpAlone(t *testing.T) {
-	reason := errors.New("the till is closing, with " + apiKey)
-	for place, where := range map[string]struct {
-		answers []func(*http.Request) (*http.Response, error)
-		opts    []fiscope.Option
-	}{
-		"while it is sent":             {answers: []func(*http.Request) (*http.Response, error){hangs}},
-		"while it waits for another":   {answers: []func(*http.Request) (*http.Response, error){raw(503, `{"error":"x","code":"Y"}`, "Retry-After: 9", "X-RateLimit-Remaining: 5")}},
-		"while another is sent":        {answers: []func(*http.Request) (*http.Response, error){raw(503, ""), hangs}, opts: []fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1, Cap: 1})}},
-		"after no answer":              {answers: []func(*http.Request) (*http.Response, error){broken(errors.New("reset"))}, opts: []fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1e6 * time.Hour, Cap: 1e6 * time.Hour})}},
-		"while it waits for the limit": {answers: []func(*http.Request) (*http.Response, error){raw(200, price), hangs}, opts: []fiscope.Option{fiscope.WithRateLimit(0.001, 1)}},
-	} {
-		for how, end := range map[string]func(ctx context.Context) (context.Context, context.CancelFunc){
-			"by a deadline": func(ctx context.Context) (context.Context, context.CancelFunc) {
-				return context.WithTimeout(ctx, 2*time.Second)
-			},
-			"by a deadline with a cause": func(ctx context.Context) (context.Context, context.CancelFunc) {
-				return context.WithTimeoutCause(ctx, 2*time.Second, reason)
-			},
-			"by a cancel": func(ctx context.Context) (context.Context, context.CancelFunc) {
-				ctx, cancel := context.WithCancel(ctx)
-				time.AfterFunc(2*time.Second, cancel)
-				return ctx, cancel
-			},
-			"by a cancel with a cause": func(ctx context.Context) (context.Context, context.CancelFunc) {
-				ctx, cancel := context.WithCancelCause(ctx)
-				time.AfterFunc(2*time.Second, func() { cancel(reason) })
-				return ctx, func() { cancel(nil) }
-			},
-		} {
-			t.Run(place+" "+how, func(t *testing.T) {
-				// ask returns what the one sees who gives up, among other callers of the same.
-				ask := func(t *testing.T, before, after int, opt ...fiscope.Option) (g giveUp) {
-					synctest.Test(t, func(t *testing.T) {
-						var events []fiscope.Event
-						var mu sync.Mutex
-						opts := append(slices.Concat(where.opts, opt), fiscope.WithObserver(func(e fiscope.Event) {
-							mu.Lock()
-							defer mu.Unlock()
-							events = append(events, e)
-						}))
-						s := &service{answers: where.answers}
-						client := newClient(t, s, opts...)
-						if place == "while it waits for the limit" {
-							require.NoError(t, operations["tipocambio"](t.Context(), client))
-						}
-						others, stop := context.WithCancel(t.Context())
-						var wg sync.WaitGroup
-						another := func() { wg.Go(func() { assert.Error(t, operations["consultar"](others, client)) }) }
-						for range before {
-							another()
-							synctest.Wait()
-						}
-						calls := client.Stats().Calls
-						mu.Lock()
-						seen := len(events)
-						mu.Unlock()
-						ctx, cancel := end(t.Context())
-						defer cancel()
-						for range after {
-							time.AfterFunc(0, another)
-						}
-						resp := fiscope.Response{StatusCode: 99, Header: http.Header{"Old": nil}, Warnings: []string{"old"}, FromCache: true}
-						start := time.Now()
-						err := operations["consultar"](ctx, client, fiscope.WithResponse(&resp))
-						g.took, g.resp = time.Since(start), resp
-						assert.Equal(t, g.took, resp.Duration)
-						for _, is := range []error{context.DeadlineExceeded, context.Canceled, reason, fiscope.ErrUnavailable, fiscope.ErrNotFound} {
-							if errors.Is(err, is) {
-								g.is = append(g.is, is)
-							}
-						}
-						var e *fiscope.Error
-						require.ErrorAs(t, err, &e)
-						g.attempts, g.status = e.Attempts, e.StatusCode
-						assert.False(t, leaks(err.Error(), apiKey), "the cause's text is cleaned")
-						g.calls = client.Stats().Calls - calls
-						mu.Lock()
-						if before > 0 {
-							require.Len(t, events[seen:], 1, "one event of a follower")
-							assert.Equal(t, fiscope.AvoidedCoalesced, events[seen].Avoided)
-						}
-						mu.Unlock()
-						synctest.Wait()
-						stop()
-						wg.Wait()
-						assert.EqualValues(t, 1+before+after, client.Stats().Calls-calls, "one for each caller")
-						time.Sleep(time.Hour) // for what is brought home
-					})
-					g.resp.Duration, g.resp.Coalesced = 0, false
-					return g
-				}
-				alone := ask(t, 0, 0)
-				for by, opt := range coalesced {
-					assert.Equal(t, alone, ask(t, 0, 0, opt), "by himself, %s", by)
-					assert.Equal(t, alone, ask(t, 0, 2, opt), "whose query it is, %s", by)
-					assert.Equal(t, alone, ask(t, 2, 0, opt), "who joined it, %s", by)
-				}
-			})
-		}
-	}
-}
-
-func TestAWaitBeyondACallersDeadlineEndsHisCallAtOnce(t *testing.T) {
-	for by, opt := range coalesced {
+// A request that waits for its connection has reached nobody, and goes out for nobody.
+func TestADialThatHangsEndsWithItsCallers(t *testing.T) {
+	for by, opts := range alone {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){slowly(raw(503, `{"error":"x","code":"Y"}`, "Retry-After: 60")), raw(200, record)}}
-				retry := fiscope.DefaultRetryPolicy()
-				retry.MaxRetryAfter = time.Hour
-				client := newClient(t, s, opt, fiscope.WithRetry(retry))
-				impatient := func(took time.Duration) {
-					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				start := time.Now()
+				transport := &http.Transport{DialTLSContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}
+				client := newClient(t, transport, opts...)
+				together(2, func(int) {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					defer cancel()
-					start := time.Now()
-					var resp fiscope.Response
-					err := operations["consultar"](ctx, client, fiscope.WithResponse(&resp))
-					assert.Equal(t, took, time.Since(start))
-					var e *fiscope.Error
-					if assert.ErrorAs(t, err, &e) {
-						assert.ErrorIs(t, err, fiscope.ErrUnavailable)
-						assert.NotErrorIs(t, err, context.DeadlineExceeded)
-						assert.Equal(t, 503, e.StatusCode)
-						assert.Equal(t, "Y", e.Code)
-						assert.Equal(t, time.Minute, e.RetryAfter)
-						assert.Equal(t, 1, e.Attempts)
-						assert.Equal(t, 503, resp.StatusCode)
-					}
-				}
-				var wg sync.WaitGroup
-				wg.Go(func() { impatient(time.Second) }) // whose query it is
-				synctest.Wait()
-				wg.Go(func() { impatient(time.Second) })
-				wg.Go(func() {
-					assert.NoError(t, operations["consultar"](t.Context(), client), "who has time gets the answer")
+					assert.ErrorIs(t, operations["consultar"](ctx, client), context.DeadlineExceeded)
 				})
-				time.Sleep(30 * time.Second)
-				wg.Go(func() { impatient(0) }) // who joins while it waits
-				wg.Wait()
-				assert.Len(t, s.seen(), 2)
-				assert.EqualValues(t, 4, client.Stats().Calls)
-
-				s = &service{answers: s.answers}
-				client = newClient(t, s, opt, fiscope.WithRetry(retry))
-				impatient(time.Second)
-				time.Sleep(time.Hour)
-				assert.Len(t, s.seen(), 1, "nobody is there to wait for another")
+				require.NoError(t, client.Close(t.Context()))
+				assert.Equal(t, time.Second, time.Since(start), "also of what goes on in the background")
+				assert.Zero(t, client.Stats().Sent)
 			})
 		})
 	}
 }
 
 func TestTheLimiterIsNotWaitedForBeyondTheDeadline(t *testing.T) {
-	for by, opt := range coalesced {
+	for by, opts := range alone {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, price)}}
-				client := newClient(t, s, opt, fiscope.WithRateLimit(0.1, 1))
-				require.NoError(t, operations["tipocambio"](t.Context(), client))
-				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
-				defer cancel()
+				client := newClient(t, roundTripper(ofItsRUC), append(opts, fiscope.WithRateLimit(0.1, 1))...)
+				ask := func(n int, patience time.Duration) error {
+					ctx, cancel := context.WithTimeout(t.Context(), patience)
+					defer cancel()
+					_, err := client.Contribuyentes.Consultar(ctx, ruc(n))
+					return err
+				}
+				require.NoError(t, ask(0, time.Hour))
 				start := time.Now()
-				err := operations["consultar"](ctx, client)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				var e *fiscope.Error
-				require.ErrorAs(t, err, &e)
-				assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+				together(50, func(n int) {
+					err := ask(n+1, 9*time.Second)
+					var e *fiscope.Error
+					assert.ErrorAs(t, err, &e)
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+				})
 				assert.Zero(t, time.Since(start))
-				assert.EqualValues(t, 1, client.Stats().Avoided[fiscope.AvoidedOutOfTime])
-				time.Sleep(time.Minute)
-				assert.Len(t, s.seen(), 1, "what was not sent when the last caller left is not sent")
-			})
-		})
-	}
-}
-
-// With many workers, one looks into the cache before an answer is there, and asks after its query has
-// ended.
-func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
-	var queries atomic.Int64
-	client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-		queries.Add(1)
-		return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-11:]))(r)
-	}), fiscope.WithCache(fiscope.CachePolicy{}))
-	var wg sync.WaitGroup
-	for range 64 {
-		wg.Go(func() {
-			for i := range 1000 {
-				_, err := client.Contribuyentes.Consultar(t.Context(), fmt.Sprintf("20%09d", i))
-				assert.NoError(t, err)
-			}
-		})
-	}
-	wg.Wait()
-	assert.EqualValues(t, 1000, queries.Load())
-	assert.EqualValues(t, 64_000, client.Stats().Calls)
-}
-
-func TestJoiningAQueryMakesAtMost5Allocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates too: this is checked without it")
-	}
-	for by, opt := range coalesced {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					time.Sleep(time.Second)
-					return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-11:]))(r)
-				}), opt)
-				const followers = 1000
-				ask := func(ruc string) {
-					if _, err := client.Contribuyentes.Consultar(t.Context(), ruc); err != nil {
-						t.Error(err)
-					}
-				}
-				perCall := func(ruc string) float64 {
-					start := make(chan struct{})
-					for range followers {
-						go func() {
-							<-start
-							ask(ruc)
-						}()
-					}
-					go ask(ruc)
-					synctest.Wait()
-					var before, after runtime.MemStats
-					runtime.ReadMemStats(&before)
-					close(start)
-					time.Sleep(2 * time.Second)
-					synctest.Wait()
-					runtime.ReadMemStats(&after)
-					return float64(after.Mallocs-before.Mallocs) / followers
-				}
-				defer debug.SetGCPercent(debug.SetGCPercent(-1))
-				perCall(rucEmisor) // what the runtime keeps for those that wait is made once, and by each collection
-				assert.LessOrEqual(t, perCall(rucSUNAT), 5.2, "of who joins, with a share of the query's own")
-				assert.EqualValues(t, 2*followers, client.Stats().Avoided[fiscope.AvoidedCoalesced])
+				assert.EqualValues(t, 50, client.Stats().Avoided[fiscope.AvoidedOutOfTime])
+				require.NoError(t, ask(0, time.Hour))
+				require.NoError(t, ask(100, time.Hour), "they took nobody's place")
+				assert.LessOrEqual(t, time.Since(start), 20*time.Second)
 			})
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// TipoComprobante is the code of a kind of receipt (docs/contrato.md, 2.3).
+// TipoComprobante is the code of a kind of receipt (docs/contract.md, 2.3).
 type TipoComprobante string
 
 // The kinds that can be validated.
@@ -21,7 +21,7 @@ const (
 	TipoNotaDebito  TipoComprobante = "08" // debit note
 )
 
-// Comprobante names one receipt (docs/contrato.md, 2.3). It holds no credential: it can be logged and stored.
+// Comprobante identifies one receipt (docs/contract.md, 2.3). It holds no credential: it can be logged and stored.
 type Comprobante struct {
 	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
 	Tipo      TipoComprobante `json:"tipoComprobante"`
@@ -36,21 +36,21 @@ func (c Comprobante) check() error {
 	switch c.Tipo {
 	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
 	default:
-		return invalid("tipoComprobante must be 01, 03, 07 or 08: it is %s", c.Tipo.shown())
+		return invalid("tipoComprobante", "must be 01, 03, 07 or 08: it is %s", c.Tipo.shown())
 	}
 	if err := checkSerie(c.Serie); err != nil {
 		return err
 	}
 	switch {
 	case c.Numero < 1:
-		return invalid("numero must be 1 or more: it is %d", c.Numero)
+		return invalid("numero", "must be 1 or more: it is %d", c.Numero)
 	case c.Numero > highestNumero:
-		return invalid("numero must be %d or less", highestNumero)
+		return invalid("numero", "must be %d or less", highestNumero)
 	}
 	return nil
 }
 
-// shown is the kind as an error shows it. What is longer may be a RUC or a DNI, of which no part is shown.
+// shown is the kind as an error shows it. A longer value may be a RUC or a DNI, so only its length is shown.
 func (t TipoComprobante) shown() string {
 	if len(t) > len(TipoFactura) {
 		return fmt.Sprintf("%d bytes long", len(t))
@@ -58,11 +58,11 @@ func (t TipoComprobante) shown() string {
 	return strconv.Quote(string(t))
 }
 
-// checkSerie refuses what cannot be a series of any kind of receipt, and nothing more: which letter
-// goes with which kind is the authority's to say.
+// checkSerie refuses what cannot be a series of any kind of receipt. Which letter goes with which kind is for the tax
+// authority to say.
 func checkSerie(serie string) error {
 	if serie == "" || len(serie) > 4 || strings.ContainsFunc(serie, notOfSerie) {
-		return invalid("serie must be 1 to 4 capital letters and digits, as in F001: it is %q", scrub.Cut(scrub.AbridgeRUCs(serie), 10))
+		return invalid("serie", "must be 1 to 4 capital letters and digits, as in F001: it is %q", scrub.Cut(scrub.AbridgeRUCs(serie), 10))
 	}
 	return nil
 }
@@ -75,14 +75,9 @@ const (
 	highestNumero = 99_999_999
 )
 
-// ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123",
-// "f001-123", " F001 - 123 ", "F001 123". Letters may be small, the number may have any leading zeros or
-// none, and what parts the two is a dash of any length or, where there is none, blanks. The series comes
-// back in capitals and otherwise as written: "F1" is not taken for "F001".
-//
-// It refuses what cannot be a receipt's: a series that is not 1 to 4 letters and digits, a number that is
-// not 1 to 99999999, a second dash, and blanks within the number, which could part two of them. The error
-// is an ErrInvalidRequest, and shows the text with its RUCs abridged.
+// ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123", "f001-123", "
+// F001 - 123 ", "F001 123". The series is returned in capitals, otherwise as written: "F1" is not "F001". The error is
+// an ErrInvalidRequest; RUCs in it are abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
 	serie, numero, wrong := parseSerieNumero(s)
 	if wrong != "" {
@@ -101,7 +96,7 @@ func parseSerieNumero(s string) (serie string, numero int, wrong string) {
 	case len(words) == 2:
 		serie, number = words[0], words[1]
 	default:
-		return "", 0, "a dash must part the series from the number"
+		return "", 0, "a dash must separate the series from the number"
 	}
 	if checkSerie(serie) != nil {
 		return "", 0, "the series must be 1 to 4 letters and digits"
@@ -116,8 +111,8 @@ func parseSerieNumero(s string) (serie string, numero int, wrong string) {
 	return serie, numero, ""
 }
 
-// plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets stay as they
-// are: the capital of a dotless i would be an I.
+// plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets are left alone: the
+// capital of a dotless i would be an I.
 func plainSerie(r rune) rune {
 	switch {
 	case 'a' <= r && r <= 'z':
@@ -128,28 +123,21 @@ func plainSerie(r rune) rune {
 	return r
 }
 
-// SerieNumero returns the series and the number as they stand on the receipt, with the number in eight
-// digits: "F001-00000123". [ParseSerieNumero] reads it.
+// SerieNumero returns the series and the number as printed on the receipt, with the number in eight digits:
+// "F001-00000123". [ParseSerieNumero] reads it.
 func (c Comprobante) SerieNumero() string {
 	return fmt.Sprintf("%s-%0*d", c.Serie, longestNumero, c.Numero)
 }
 
-// String returns what tells the receipt from every other, issuer's RUC, kind, series and number, in the
-// order in which the files of electronic receipts are named: "20100070970-01-F001-00000123".
-// [ParseComprobante] reads it.
+// String returns issuer's RUC, kind, series and number, as the files of electronic receipts are named:
+// "20100070970-01-F001-00000123". [ParseComprobante] reads it.
 func (c Comprobante) String() string {
 	return c.RUCEmisor + "-" + string(c.Tipo) + "-" + c.SerieNumero()
 }
 
-// ParseComprobante reads what String writes, and the names of files with it: "20100070970-01-F001-00000123",
-// "20100070970-01-F001-00000123.xml" or .zip, "R-20100070970-01-F001-00000123.zip", which is the authority's
-// answer to the receipt, each also with the folder before it. Series and number are read as
-// [ParseSerieNumero] does, but for blanks within the series, which are refused. Source: the file names of SUNAT's Anexo 6, "Aspectos técnicos" (Resolución
-// 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it).
-//
-// It refuses a RUC that is not 11 digits and a kind that cannot be validated, as that of a daily summary (RC)
-// or of a waybill (09). The error is an ErrInvalidRequest. It names what is wrong and shows nothing of the text,
-// in which a RUC or a DNI may stand anywhere.
+// ParseComprobante reads what String writes, and the names of receipt files (SUNAT, Anexo 6 of Resolución 097-2012):
+// "20100070970-01-F001-00000123.xml" or .zip, and "R-...zip", with or without a folder. It refuses kinds that cannot be
+// validated, such as a daily summary (RC). The error is an ErrInvalidRequest, and shows nothing of the text.
 func ParseComprobante(s string) (Comprobante, error) {
 	name := strings.TrimSpace(s[strings.LastIndexAny(s, `/\`)+1:])
 	if suffix := strings.ToLower(name[max(0, len(name)-4):]); suffix == ".xml" || suffix == ".zip" {
@@ -160,12 +148,15 @@ func ParseComprobante(s string) (Comprobante, error) {
 	}
 	parts := strings.SplitN(name, "-", 3)
 	if len(parts) < 3 {
-		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt: want RUC, kind, series and number, parted by dashes", ErrInvalidRequest)
+		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt: want RUC-kind-series-number", ErrInvalidRequest)
+	}
+	if strings.Contains(parts[2], ".") {
+		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt's file: it must end in .xml or .zip", ErrInvalidRequest)
 	}
 	return newComprobante(parts[0], parts[1], parts[2])
 }
 
-// newComprobante returns a receipt of its parts. Its error shows none of them.
+// newComprobante returns a receipt from its parts. Its error shows none of them.
 func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 	serie, numero, wrong := parseSerieNumero(serieNumero)
 	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
@@ -176,33 +167,32 @@ func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 	}
 	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
 	if err := c.check(); err != nil {
-		return Comprobante{}, outsideOperation(err)
+		return Comprobante{}, err
 	}
 	return c, nil
 }
 
-// seriesDe says which series each kind of receipt has: those of electronic ones, and 1 to 4 digits for
-// those on paper. E001 and EB01 are of receipts that were made on the tax authority's own portal.
+// seriesDe says which series each kind of receipt has: the electronic ones, and 1 to 4 digits on paper. E001 and EB01
+// are of receipts made on the tax authority's own portal.
 var seriesDe = map[TipoComprobante]struct {
 	serie *regexp.Regexp
 	want  string
 }{
-	TipoFactura:     {regexp.MustCompile(`^(F[A-Z0-9]{3}|E001|[0-9]{1,4})$`), "F and three more, or E001"},
-	TipoBoleta:      {regexp.MustCompile(`^(B[A-Z0-9]{3}|EB01|[0-9]{1,4})$`), "B and three more, or EB01"},
-	TipoNotaCredito: {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F or B and three more, or E001 or EB01"},
-	TipoNotaDebito:  {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F or B and three more, or E001 or EB01"},
+	TipoFactura:     {regexp.MustCompile(`^(F[A-Z0-9]{3}|E001|[0-9]{1,4})$`), "F y tres más, o E001"},
+	TipoBoleta:      {regexp.MustCompile(`^(B[A-Z0-9]{3}|EB01|[0-9]{1,4})$`), "B y tres más, o EB01"},
+	TipoNotaCredito: {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F o B y tres más, o E001 o EB01"},
+	TipoNotaDebito:  {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F o B y tres más, o E001 o EB01"},
 }
 
-// Advertencia returns what is odd about the kind and the series together, in one line of English, and ""
-// where nothing is. It is for a person who may have mistyped one of them, before a query is spent: the
-// contract does not tie the one to the other (docs/contrato.md, 2.3), so Validar never refuses for it.
+// Advertencia returns one line in Spanish if kind and series do not usually go together, and "" otherwise: one of them
+// may be mistyped. The contract does not tie them together, so Validar never refuses for it.
 func (c Comprobante) Advertencia() string {
 	of, ok := seriesDe[c.Tipo]
 	switch {
 	case !ok:
-		return fmt.Sprintf("tipoComprobante is none of 01, 03, 07 and 08: it is %s", c.Tipo.shown())
+		return fmt.Sprintf("tipoComprobante no es 01, 03, 07 ni 08: es %s", c.Tipo.shown())
 	case !of.serie.MatchString(c.Serie):
-		return fmt.Sprintf("serie %q is unusual for tipoComprobante %s: want %s, or 1 to 4 digits if it is on paper", scrub.Cut(scrub.AbridgeRUCs(c.Serie), 10), c.Tipo, of.want)
+		return fmt.Sprintf("la serie %q no es usual para tipoComprobante %s: se espera %s, o de 1 a 4 dígitos si es de papel", scrub.Cut(scrub.AbridgeRUCs(c.Serie), 10), c.Tipo, of.want)
 	}
 	return ""
 }

@@ -10,31 +10,26 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// QR is what the code on a printed receipt says of it. The code does not name the currency of its amounts, and
-// nobody has signed it: whether there is such a receipt is for [CPEService.Validar] to say. It holds the
-// buyer's document, which may be a DNI: mind where it is stored.
+// QR is what the code on a printed receipt says of it. It has no currency, and it is not signed: only
+// [CPEService.Validar] can say whether the receipt exists. The buyer's document may be a DNI: mind where you store it.
 type QR struct {
 	Comprobante     Comprobante     `json:"comprobante"`
-	IGV             decimal.Decimal `json:"igv"`             // the sum of the tax; zero where the code leaves it out
+	IGV             decimal.Decimal `json:"igv"`             // the sum of the tax; zero if left out
 	Total           decimal.Decimal `json:"total"`           // in the currency of the receipt
 	Fecha           Fecha           `json:"fecha"`           // of issue
-	TipoDocumento   string          `json:"tipoDocumento"`   // of the buyer, by SUNAT's catalogue 06: "6" is a RUC, "1" a DNI; "" where it is left out
-	NumeroDocumento string          `json:"numeroDocumento"` // of the buyer; "" where it is left out
-	ValorResumen    string          `json:"valorResumen"`    // the digest of the signed file, in Base64; "" where it is left out
+	TipoDocumento   string          `json:"tipoDocumento"`   // of the buyer, by SUNAT's catalogue 06: "6" is a RUC, "1" a DNI; "" if left out
+	NumeroDocumento string          `json:"numeroDocumento"` // of the buyer; "" if left out
+	ValorResumen    string          `json:"valorResumen"`    // the digest of the signed file, in Base64; "" if left out
 }
 
 // ParseQR reads the text of the code on a printed receipt:
 //
 //	RUC|type|series|number|IGV|total|date|buyer's document type|buyer's document|digest
 //
-// The fields and their order are those of SUNAT's Anexo 6, "Aspectos técnicos", 6.4.3 (Resolución
-// 097-2012/SUNAT, as Resolución 113-2018/SUNAT has it), where IGV and buyer are "de ser el caso". What follows
-// the date may be missing, and what follows the digest, as the signature of older codes, is not read. Blanks
-// around a field are dropped. The date is YYYY-MM-DD or, as many print it, DD/MM/YYYY or DD-MM-YYYY. An amount
-// is digits with a point, if it has decimals: a comma could part thousands or decimals, and is refused. So are
-// an IGV above the total, blanks within the series, and a line break within a field.
-//
-// The error is an ErrInvalidRequest. It names the field and shows nothing of its text.
+// The fields are those of SUNAT's Anexo 6, "Aspectos técnicos", 6.4.3 (Resolución 097-2012/SUNAT, as amended by
+// 113-2018). IGV may be empty, the fields after the date may be missing, and those after the digest are ignored. A date
+// is YYYY-MM-DD, DD/MM/YYYY or DD-MM-YYYY. An amount may have a decimal point, never a comma, and the IGV is not above
+// the total. The error is an ErrInvalidRequest; it names the field and shows nothing of its text.
 func ParseQR(s string) (QR, error) {
 	fields := strings.Split(s, "|")
 	for i := range fields {
@@ -45,7 +40,7 @@ func ParseQR(s string) (QR, error) {
 	}
 	const least = 7
 	if len(fields) < least {
-		return QR{}, fmt.Errorf("%w: the text of a receipt's code has %d fields or more, parted by |: this has %d", ErrInvalidRequest, least, len(fields))
+		return QR{}, fmt.Errorf("%w: a receipt's code needs %d fields or more, separated by |: this has %d", ErrInvalidRequest, least, len(fields))
 	}
 	c, err := newComprobante(fields[0], fields[1], fields[2]+"-"+fields[3])
 	if err != nil {
@@ -70,7 +65,7 @@ func ParseQR(s string) (QR, error) {
 	return q, nil
 }
 
-// notOfQR names a field. Its text may be the buyer's document, where the fields moved.
+// notOfQR names a field without its text: if the fields moved, that may be the buyer's document.
 func notOfQR(name string) error {
 	return fmt.Errorf("%w: the %s of a receipt's code cannot be read", ErrInvalidRequest, name)
 }

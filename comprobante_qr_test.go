@@ -154,7 +154,7 @@ func ExampleParseQR() {
 	srv := server()
 	defer srv.Close()
 	client := srv.Client()
-	defer client.CloseIdleConnections()
+	defer func() { _ = client.Close(context.Background()) }()
 
 	q, err := fiscope.ParseQR("20100070970|01|F001|00000123|18.00|118.00|2026-11-20|6|20131312955|xMLFMnbgp1/bHEy572RKRTE9hPY=|")
 	if err != nil {

@@ -55,7 +55,7 @@ func TestParseSerieNumero(t *testing.T) {
 
 func TestParseSerieNumeroRefuses(t *testing.T) {
 	const (
-		noDash = "a dash must part the series from the number"
+		noDash = "a dash must separate the series from the number"
 		series = "the series must be 1 to 4 letters and digits"
 		number = "the number must be digits and nothing else"
 		bounds = "the number must be 1 to 99999999"
@@ -141,6 +141,8 @@ func TestParseComprobante(t *testing.T) {
 			assert.Equal(t, factura, c)
 		})
 	}
+	_, err := fiscope.ParseComprobante("20100070970-01-F001-00000123.pdf")
+	require.EqualError(t, err, "fiscope: invalid request: not the name of a receipt's file: it must end in .xml or .zip")
 	for _, c := range []fiscope.Comprobante{
 		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoBoleta, Serie: "B001", Numero: 1},
 		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoNotaCredito, Serie: "FC01", Numero: 99_999_999},
@@ -248,10 +250,10 @@ func TestAdvertencia(t *testing.T) {
 		usual, odd  string
 		wants, code string
 	}{
-		"factura":         {fiscope.TipoFactura, electronicFactura + " " + paper, electronicBoleta + " " + others, "want F and three more, or E001, or 1 to 4 digits", "01"},
-		"boleta":          {fiscope.TipoBoleta, electronicBoleta + " " + paper, electronicFactura + " " + others, "want B and three more, or EB01, or 1 to 4 digits", "03"},
-		"nota de crédito": {fiscope.TipoNotaCredito, electronicFactura + " " + electronicBoleta + " " + paper, others, "want F or B and three more, or E001 or EB01, or", "07"},
-		"nota de débito":  {fiscope.TipoNotaDebito, electronicFactura + " " + electronicBoleta + " " + paper, others, "want F or B and three more, or E001 or EB01, or", "08"},
+		"factura":         {fiscope.TipoFactura, electronicFactura + " " + paper, electronicBoleta + " " + others, "se espera F y tres más, o E001, o de 1 a 4 dígitos", "01"},
+		"boleta":          {fiscope.TipoBoleta, electronicBoleta + " " + paper, electronicFactura + " " + others, "se espera B y tres más, o EB01, o de 1 a 4 dígitos", "03"},
+		"nota de crédito": {fiscope.TipoNotaCredito, electronicFactura + " " + electronicBoleta + " " + paper, others, "se espera F o B y tres más, o E001 o EB01, o", "07"},
+		"nota de débito":  {fiscope.TipoNotaDebito, electronicFactura + " " + electronicBoleta + " " + paper, others, "se espera F o B y tres más, o E001 o EB01, o", "08"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, serie := range strings.Fields(test.usual) {
@@ -259,12 +261,12 @@ func TestAdvertencia(t *testing.T) {
 			}
 			for _, serie := range append(strings.Fields(test.odd), "", "F001\n") {
 				got := fiscope.Comprobante{Tipo: test.tipo, Serie: serie}.Advertencia()
-				assert.Contains(t, got, "is unusual for tipoComprobante "+test.code+": "+test.wants, serie)
+				assert.Contains(t, got, "no es usual para tipoComprobante "+test.code+": "+test.wants, serie)
 				assert.NotContains(t, got, "\n")
 			}
 		})
 	}
-	assert.Equal(t, `tipoComprobante is none of 01, 03, 07 and 08: it is "02"`, fiscope.Comprobante{Tipo: "02", Serie: "F001"}.Advertencia())
+	assert.Equal(t, `tipoComprobante no es 01, 03, 07 ni 08: es "02"`, fiscope.Comprobante{Tipo: "02", Serie: "F001"}.Advertencia())
 	assert.NotContains(t, fiscope.Comprobante{Tipo: "01", Serie: rucEmisor}.Advertencia(), rucEmisor[:6])
 }
 

@@ -1,7 +1,9 @@
 package fiscope
 
-// Contribuyente is a taxpayer's full record (docs/contrato.md, 2.1). The texts are the registry's, mostly in
-// upper case; what the registry does not have is "" or "-". It marshals to the contract's JSON.
+import "context"
+
+// Contribuyente is a taxpayer's full record (docs/contract.md, 2.1). The texts are the registry's, mostly in upper
+// case; a missing one is "" or "-". It marshals to the contract's JSON.
 type Contribuyente struct {
 	RUC                    string    `json:"ruc"`         // 11 digits
 	RazonSocial            string    `json:"razonSocial"` // business name
@@ -14,11 +16,11 @@ type Contribuyente struct {
 	Distrito               string    `json:"distrito"`
 	Tipo                   string    `json:"tipo"`                   // taxpayer type
 	ActividadEconomica     string    `json:"actividadEconomica"`     // main economic activity
-	FechaInscripcion       Fecha     `json:"fechaInscripcion"`       // zero where the registry has none
-	FechaInicioActividades Fecha     `json:"fechaInicioActividades"` // zero where the registry has none
+	FechaInscripcion       Fecha     `json:"fechaInscripcion"`       // zero if missing
+	FechaInicioActividades Fecha     `json:"fechaInicioActividades"` // zero if missing
 }
 
-// ContribuyenteResumen is a taxpayer as a search shows it (docs/contrato.md, 2.2).
+// ContribuyenteResumen is a taxpayer as a search shows it (docs/contract.md, 2.2).
 type ContribuyenteResumen struct {
 	RUC         string    `json:"ruc"`         // 11 digits
 	RazonSocial string    `json:"razonSocial"` // business name
@@ -26,10 +28,17 @@ type ContribuyenteResumen struct {
 	Condicion   Condicion `json:"condicion"`
 }
 
-// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the
-// answer: the receipts of an issuer that is not endanger the tax credit. What is in no list is neither,
-// so an unknown text is never let through.
+// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the answer: otherwise
+// its receipts endanger the tax credit. An unknown status or condition is false.
 func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
 
-// ActivoYHabido reports what [Contribuyente.ActivoYHabido] does.
+// ActivoYHabido is [Contribuyente.ActivoYHabido] for a search result.
 func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
+
+// Respaldo is a local copy of the registry. It answers a lookup while the service is away, see [WithRespaldo]. It must
+// be safe for concurrent use.
+type Respaldo interface {
+	// Contribuyente returns the record of a RUC of 11 digits, and the day of its data; the zero Fecha if unknown. What
+	// the registry does not have is empty. If it lacks the RUC, the error is an ErrNotFound.
+	Contribuyente(ctx context.Context, ruc string) (*Contribuyente, Fecha, error)
+}

@@ -2,59 +2,52 @@ package fiscope
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/internal/members"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // ContribuyentesService looks up and searches taxpayers. It is the Contribuyentes of a [Client].
 type ContribuyentesService struct {
-	asker     *asker
-	strictRUC bool     // see WithStrictRUC
-	respaldo  Respaldo // nil for none
+	core      *core
+	strictRUC bool // see WithStrictRUC
 }
 
-// Busqueda is what to search (docs/contrato.md, 4.2).
+func (s *ContribuyentesService) made() *ContribuyentesService {
+	if s == nil || s.core == nil {
+		return &ContribuyentesService{core: notMade}
+	}
+	return s
+}
+
+// Busqueda is what to search (docs/contract.md, 4.2).
 type Busqueda struct {
-	RazonSocial string // part of a business or trade name, in any case: at least 3 characters without the blanks around it
+	RazonSocial string // part of a business or trade name, in any case: at least 3 characters after trimming
 	Limite      int    // the most results to return, 1 to 50; 0 for the service's default, which is 10
 }
 
-// The operations on taxpayers.
-const (
-	OpConsultarContribuyente Operation = "Contribuyentes.Consultar"
-	OpBuscarContribuyentes   Operation = "Contribuyentes.Buscar"
-)
-
-// The limits of a search (docs/contrato.md, 8).
+// The limits of a search (docs/contract.md, 8).
 const (
 	shortestSearch = 3
 	highestLimit   = 50
 )
 
-// Consultar looks up the taxpayer with that RUC, which is 11 digits. It spends one query.
-//
-// Errors: ErrInvalidRequest (not 11 digits: nothing is sent), ErrNotFound, and those of every
-// operation.
+// Consultar looks up the taxpayer with that RUC, which is 11 digits. It costs one query. Errors: ErrInvalidRequest (not
+// 11 digits: nothing is sent), ErrNotFound, and those of every operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	return s.consultar(ctx, ruc, s.asker.defaults.of(opts))
+	s = s.made()
+	return s.consultar(ctx, ruc, s.core.defaults.of(opts))
 }
 
 // consultar is Consultar with the options of its call as settings.
 func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
-	q := consulta{ruc, s.strictRUC}
-	return hooked(ctx, s.asker.hook, OpConsultarContribuyente, set, func(ctx context.Context, set *settings) (*Contribuyente, error) {
-		c, err := askWith(ctx, s.asker, q, q.key(), set)
-		if instead := s.standIn(ctx, ruc, set, err); instead != nil {
-			return instead, nil
-		}
-		return c, err
-	})
+	return get(ctx, s.core.taxpayers, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
 }
 
 // consulta is the lookup of a RUC.
@@ -64,11 +57,7 @@ type consulta struct {
 }
 
 func (q consulta) request() request {
-	r := request{
-		op:      OpConsultarContribuyente,
-		path:    "/api/contribuyentes/" + q.ruc, // 11 digits, or it is not sent
-		invalid: checkRUC("ruc", q.ruc),
-	}
+	r := request{path: "/api/contribuyentes/" + q.ruc, invalid: checkRUC("ruc", q.ruc)} // 11 digits, or it is not sent
 	if q.strict {
 		r.invalid = checkStrictRUC("ruc", q.ruc)
 	}
@@ -77,25 +66,20 @@ func (q consulta) request() request {
 
 func (q consulta) key() cacheKey { return cacheKey{op: OpConsultarContribuyente, text: q.ruc} }
 
-func (q consulta) lifetime(p CachePolicy, _ *Contribuyente, found bool, _ time.Time) time.Duration {
-	if found {
-		return p.Consulta
+func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration {
+	if result == nil {
+		return p.NoExiste
 	}
-	return p.NoExiste
+	return p.Consulta
 }
 
-func (q consulta) copy(c *Contribuyente) *Contribuyente {
-	own := *c
-	return &own
-}
-
-// Buscar searches taxpayers by a part of their business or trade name, most relevant first. It spends
-// one query, whatever the number of results. No match is an empty slice, not an error.
-//
-// Errors: ErrSearchTooShort and ErrInvalidRequest (nothing is sent), and those of every operation.
+// Buscar searches taxpayers by a part of their business or trade name, most relevant first. It costs one query, however
+// many results there are. No match is an empty slice, not an error. Errors: ErrSearchTooShort and ErrInvalidRequest
+// (nothing is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
-	return ask(ctx, s.asker, b, opts)
+	s = s.made()
+	return get(ctx, s.core.taxpayers, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
 }
 
 func (b Busqueda) request() request {
@@ -103,22 +87,18 @@ func (b Busqueda) request() request {
 	if b.Limite != 0 {
 		query.Set("limit", strconv.Itoa(b.Limite))
 	}
-	return request{op: OpBuscarContribuyentes, path: "/api/contribuyentes/search", query: query, invalid: b.check()}
+	return request{path: "/api/contribuyentes/search", query: query, invalid: b.check()}
 }
 
 func (b Busqueda) key() cacheKey {
 	return cacheKey{op: OpBuscarContribuyentes, text: b.RazonSocial, n: b.Limite}
 }
 
-func (b Busqueda) lifetime(p CachePolicy, _ []ContribuyenteResumen, found bool, _ time.Time) time.Duration {
-	if found {
-		return p.Busqueda
+func (b Busqueda) lifetime(p CachePolicy, result any, _ time.Time) time.Duration {
+	if result == nil {
+		return 0
 	}
-	return 0
-}
-
-func (b Busqueda) copy(rs []ContribuyenteResumen) []ContribuyenteResumen {
-	return append(make([]ContribuyenteResumen, 0, len(rs)), rs...) // empty is not nil
+	return p.Busqueda
 }
 
 func (b Busqueda) check() error {
@@ -126,71 +106,62 @@ func (b Busqueda) check() error {
 		return searchTooShort("razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
 	}
 	if b.Limite < 0 || b.Limite > highestLimit {
-		return invalid("limite must be 1 to 50, or 0 for the service's default: it is %d", b.Limite)
+		return invalid("limit", "must be 1 to 50, or 0 for the service's default: it is %d", b.Limite)
 	}
 	return nil
 }
 
-var membersOfContribuyente = members.NewNames("ruc", "razonSocial", "estado", "condicion", "direccion", "ubigeo", "departamento", "provincia",
-	"distrito", "tipo", "actividadEconomica", "fechaInscripcion", "fechaInicioActividades", "error", "code")
-
-func (q consulta) read(a *answer) (*Contribuyente, error) {
-	o, err := a.object(membersOfContribuyente)
-	if err != nil {
-		return nil, err
+func (q consulta) read(a *answer) any {
+	var o struct {
+		RUC, RazonSocial, Estado, Condicion, Direccion, Ubigeo, Departamento, Provincia, Distrito, Tipo field
+		ActividadEconomica, FechaInscripcion, FechaInicioActividades                                    field
+	}
+	if !a.decode(&o) {
+		return nil
 	}
 	c := &Contribuyente{
-		RUC:                    o.required("ruc"),
-		RazonSocial:            o.required("razonSocial"),
-		Estado:                 Estado(o.required("estado")),
-		Condicion:              Condicion(o.required("condicion")),
-		Direccion:              o.optional("direccion"),
-		Ubigeo:                 o.optional("ubigeo"),
-		Departamento:           o.optional("departamento"),
-		Provincia:              o.optional("provincia"),
-		Distrito:               o.optional("distrito"),
-		Tipo:                   o.optional("tipo"),
-		ActividadEconomica:     o.optional("actividadEconomica"),
-		FechaInscripcion:       o.optionalDate("fechaInscripcion"),
-		FechaInicioActividades: o.optionalDate("fechaInicioActividades"),
-	}
-	if o.err != nil {
-		return nil, o.err
+		RUC:                    a.required("ruc", o.RUC),
+		RazonSocial:            a.required("razonSocial", o.RazonSocial),
+		Estado:                 Estado(a.required("estado", o.Estado)),
+		Condicion:              Condicion(a.optional("condicion", o.Condicion)),
+		Direccion:              a.optional("direccion", o.Direccion),
+		Ubigeo:                 a.optional("ubigeo", o.Ubigeo),
+		Departamento:           a.optional("departamento", o.Departamento),
+		Provincia:              a.optional("provincia", o.Provincia),
+		Distrito:               a.optional("distrito", o.Distrito),
+		Tipo:                   a.optional("tipo", o.Tipo),
+		ActividadEconomica:     a.optional("actividadEconomica", o.ActividadEconomica),
+		FechaInscripcion:       a.date("fechaInscripcion", o.FechaInscripcion),
+		FechaInicioActividades: a.date("fechaInicioActividades", o.FechaInicioActividades),
 	}
 	if c.RUC != q.ruc {
-		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), scrub.AbridgeRUC(c.RUC))
+		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
 	}
-	checkTaxpayer(a, c.RazonSocial, c.Estado, c.Condicion)
-	return c, a.contradiction
+	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
+	return c
 }
 
-var membersOfResumen = members.NewNames("ruc", "razonSocial", "estado", "condicion")
-
-func (b Busqueda) read(a *answer) ([]ContribuyenteResumen, error) {
-	text, err := a.json('[')
-	if err != nil {
-		return nil, err
+func (b Busqueda) read(a *answer) any {
+	var rows []json.RawMessage
+	if !a.decode(&rows) {
+		return nil
 	}
-	resumenes := []ContribuyenteResumen{}
-	for i, element := range members.Elements(text) {
-		if element[0] != '{' {
-			return nil, notContract("element %d is a JSON %s", i, kindOf(element))
+	resumenes := make([]ContribuyenteResumen, 0, len(rows))
+	for i, row := range rows {
+		var o struct{ RUC, RazonSocial, Estado, Condicion field }
+		if json.Unmarshal(row, &o) != nil || checkRUC("ruc", o.RUC.text) != nil || o.RazonSocial.kind == 0 || o.Estado.kind == 0 {
+			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
+			continue
 		}
-		o := a.objectIn(element, membersOfResumen)
 		r := ContribuyenteResumen{
-			RUC:         o.required("ruc"),
-			RazonSocial: o.required("razonSocial"),
-			Estado:      Estado(o.required("estado")),
-			Condicion:   Condicion(o.required("condicion")),
+			RUC: o.RUC.text, RazonSocial: a.optional("razonSocial", o.RazonSocial),
+			Estado: Estado(a.optional("estado", o.Estado)), Condicion: Condicion(a.optional("condicion", o.Condicion)),
 		}
-		if o.err != nil {
-			return nil, notContract("element %d: %s", i, o.err.Message)
-		}
-		if checkRUC("ruc", r.RUC) != nil {
-			a.contradicts("the ruc of element %d is not 11 digits", i)
-		}
-		checkTaxpayer(a, r.RazonSocial, r.Estado, r.Condicion)
+		a.checkTaxpayer(r.RazonSocial, r.Estado, r.Condicion)
 		resumenes = append(resumenes, r)
 	}
-	return resumenes, a.contradiction
+	if len(rows) > 0 && len(resumenes) == 0 {
+		a.refuse("none of the %d rows is a taxpayer", len(rows))
+	}
+	return resumenes
 }

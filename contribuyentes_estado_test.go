@@ -28,7 +28,7 @@ func spellings(value string) []string {
 }
 
 func TestEstado(t *testing.T) {
-	type is struct{ activo, baja, suspendido, anulado, inhabilitado, pendiente, known bool }
+	type is struct{ activo, baja, suspendido, known bool }
 	for value, want := range map[string]is{
 		// The contract's.
 		string(fiscope.EstadoActivo):             {activo: true, known: true},
@@ -40,23 +40,23 @@ func TestEstado(t *testing.T) {
 		// The registry's, whole; cut by spellings.
 		"BAJA PROV. POR OFICIO":    {baja: true, known: true},
 		"SUSPENSION TEMPORAL":      {suspendido: true, known: true},
-		"ANUL.PROVI.-ACTO ILICITO": {anulado: true, known: true},
+		"ANUL.PROVI.-ACTO ILICITO": {known: true},
 		"BAJA DE OFICIO":           {baja: true, known: true},
 		"BAJA MULT.INSCR. Y OTROS": {baja: true, known: true},
 		"NUM. INTERNO IDENTIF.":    {known: true},
 		"OTROS OBLIGADOS":          {known: true},
-		"INHABILITADO-VENT.UNICA":  {inhabilitado: true, known: true},
-		"ANULACION - ERROR SUNAT":  {anulado: true, known: true},
-		"ANULACION - ACTO ILICITO": {anulado: true, known: true},
-		"PENDIENTE DE INI. DE.":    {pendiente: true, known: true},
+		"INHABILITADO-VENT.UNICA":  {known: true},
+		"ANULACION - ERROR SUNAT":  {known: true},
+		"ANULACION - ACTO ILICITO": {known: true},
+		"PENDIENTE DE INI. DE.":    {known: true},
 		// Of a family, though in no list.
 		"BAJA POR FUSION":         {baja: true, known: true},
 		"SUSPENSION":              {suspendido: true, known: true},
 		"suspensio\u0301n":        {suspendido: true, known: true},
-		"ANULACIÓN":               {anulado: true, known: true},
-		"INHABILITADO":            {inhabilitado: true, known: true},
+		"ANULACIÓN":               {known: true},
+		"INHABILITADO":            {known: true},
 		"BAJA-DEFINITIVA":         {baja: true, known: true},
-		"PENDIENTE DE ACTIVACIÓN": {pendiente: true, known: true},
+		"PENDIENTE DE ACTIVACIÓN": {known: true},
 		// Of none.
 		"ACTıVO":               {},
 		"actıvo":               {},
@@ -81,7 +81,7 @@ func TestEstado(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			for _, spelling := range spellings(value) {
 				e := fiscope.Estado(spelling)
-				got := is{e.Activo(), e.Baja(), e.Suspendido(), e.Anulado(), e.Inhabilitado(), e.Pendiente(), e.Known()}
+				got := is{e.Activo(), e.Baja(), e.Suspendido(), e.Known()}
 				assert.Equal(t, want, got, "%q", spelling)
 			}
 		})
@@ -89,13 +89,13 @@ func TestEstado(t *testing.T) {
 }
 
 func TestCondicion(t *testing.T) {
-	type is struct{ habido, noHabido, noHallado, pendiente, known bool }
+	type is struct{ habido, noHallado, known bool }
 	for value, want := range map[string]is{
 		// The contract's.
 		string(fiscope.CondicionHabido):    {habido: true, known: true},
-		string(fiscope.CondicionNoHabido):  {noHabido: true, known: true},
+		string(fiscope.CondicionNoHabido):  {known: true},
 		string(fiscope.CondicionNoHallado): {noHallado: true, known: true},
-		string(fiscope.CondicionPendiente): {pendiente: true, known: true},
+		string(fiscope.CondicionPendiente): {known: true},
 		// The registry's, whole; cut by spellings.
 		"NO HALLADO SE MUDO DE DOMICILIO":     {noHallado: true, known: true},
 		"NO HALLADO FALLECIO":                 {noHallado: true, known: true},
@@ -106,7 +106,7 @@ func TestCondicion(t *testing.T) {
 		"NO HALLADO RECHAZADO":                {noHallado: true, known: true},
 		"NO HALLADO OTROS MOTIVOS":            {noHallado: true, known: true},
 		"NO APLICABLE":                        {known: true},
-		"POR VERIFICAR":                       {pendiente: true, known: true},
+		"POR VERIFICAR":                       {known: true},
 		"NO EXISTE LA DIRECCION DECLARADA":    {known: true},
 		"DOMICILIO CERRADO":                   {known: true},
 		"NEGATIVA RECEPCION X PERSONA CAPAZ":  {known: true},
@@ -137,7 +137,7 @@ func TestCondicion(t *testing.T) {
 		t.Run(value, func(t *testing.T) {
 			for _, spelling := range spellings(value) {
 				c := fiscope.Condicion(spelling)
-				got := is{c.Habido(), c.NoHabido(), c.NoHallado(), c.Pendiente(), c.Known()}
+				got := is{c.Habido(), c.NoHallado(), c.Known()}
 				assert.Equal(t, want, got, "%q", spelling)
 			}
 		})

@@ -4,20 +4,25 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-
-	"github.com/fiscope/fiscope/internal/members"
+	"strings"
+	"time"
 )
 
 // CPEService validates electronic receipts. It is the CPE of a [Client].
 type CPEService struct {
-	sender    *sender
-	strictRUC bool // see WithStrictRUC
+	core      *core
+	strictRUC bool            // see WithStrictRUC
+	own       CredencialesSOL // see WithSOL; zero for none
 }
 
-// OpValidarCPE is the validation of a receipt.
-const OpValidarCPE Operation = "CPE.Validar"
+func (s *CPEService) made() *CPEService {
+	if s == nil || s.core == nil {
+		return &CPEService{core: notMade}
+	}
+	return s
+}
 
-// ResultadoCPE is the answer to a validation (docs/contrato.md, 2.4). A receipt that is cancelled, missing or
+// ResultadoCPE is the answer to a validation (docs/contract.md, 2.4). A receipt that is cancelled, missing or
 // pending is a result, not an error.
 type ResultadoCPE struct {
 	Codigo   CodigoCPE `json:"codigo"`
@@ -26,36 +31,42 @@ type ResultadoCPE struct {
 	EsValido bool      `json:"esValido"`
 }
 
-// Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user.
-// It spends one query and can take many seconds. It is sent once and never repeated by itself.
+// Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user. It costs one
+// query and can take many seconds. It is sent once, see RetryPolicy.
 //
-// Credentials that were not accepted within the last 15 minutes are sent by one call at a time; others
-// with the same RUC and usuario, however that is spelled, wait for what comes of it, but no longer than an
-// attempt may take. Once sent, such a call goes on in the background when its caller leaves, so that a
-// refusal is learned: see [Client.Close]. A panic in it is raised again, or logged, as [WithCoalescing] says.
+// Credentials that were not accepted within the last 24 hours are sent by one call at a time. Other calls with the same
+// RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, such a call finishes in
+// the background: see [Client.Close].
 //
-// Errors: ErrInvalidRequest (a field is missing or cannot be one: nothing is sent),
-// ErrInvalidSOLCredentials (do not repeat: the authority blocks the user for a while), ErrUnavailable
-// (the authority did not answer), and those of every operation.
+// Errors: ErrInvalidRequest (nothing is sent), ErrInvalidSOLCredentials (do not repeat: the authority blocks the user
+// for a while), ErrUnavailable (the authority did not answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	return s.validar(ctx, c, credenciales, s.sender.defaults.of(opts))
+	s = s.made()
+	return s.validar(ctx, c, credenciales, s.core.defaults.of(opts))
 }
 
 // validar is Validar with the options of its call as settings.
 func (s *CPEService) validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, set *settings) (*ResultadoCPE, error) {
-	return hooked(ctx, s.sender.hook, OpValidarCPE, set, func(ctx context.Context, set *settings) (*ResultadoCPE, error) {
-		return send(ctx, s.sender, validacion{c, credenciales, s.strictRUC}, set)
-	})
+	return get(ctx, s.core.receipts, validacion{c, s.credenciales(credenciales), s.strictRUC}, set, copyOf[ResultadoCPE])
 }
 
-// Olvidar forgets that a credential was refused, so that it is sent again: for one that you know to be
-// right by now. It goes alone then, and what was under way before the refusal does not prove it. Olvidar
-// takes nothing from a credential that is not refused: one that is proven stays so. With a [Store] it is
-// forgotten in the whole fleet, though not in the memory of the other processes; Olvidar waits a second for
-// that, at most.
-func (s *CPEService) Olvidar(credenciales CredencialesSOL) { s.sender.sol.forget(credenciales) }
+// credenciales returns those of a call, or the client's own if they are zero.
+func (s *CPEService) credenciales(ofCall CredencialesSOL) CredencialesSOL {
+	return cmp.Or(ofCall, s.own)
+}
 
-// validacion is the question about a receipt. It is never remembered, nor shared by two calls.
+// Olvidar forgets that a credential was refused, so that it is sent again. Call it once you know that the credential is
+// right. With a Store it is forgotten in all processes; an error says that the Store could not be updated.
+func (s *CPEService) Olvidar(ctx context.Context, credenciales CredencialesSOL) error {
+	s = s.made()
+	if s.core == notMade {
+		return errNotMade
+	}
+	credenciales = s.credenciales(credenciales)
+	return s.core.sol.forget(ctx, &credenciales)
+}
+
+// validacion is the question about a receipt. It is never cached, nor shared by two calls.
 type validacion struct {
 	comprobante  Comprobante
 	credenciales CredencialesSOL
@@ -64,13 +75,16 @@ type validacion struct {
 
 func (v validacion) request() request {
 	return request{
-		op:      OpValidarCPE,
 		path:    "/api/cpe/validar",
 		body:    peticionCPE(v.comprobante, v.credenciales),
 		sol:     &v.credenciales,
 		invalid: v.check(),
 	}
 }
+
+func (v validacion) key() cacheKey { return cacheKey{op: OpValidarCPE} }
+
+func (v validacion) lifetime(CachePolicy, any, time.Time) time.Duration { return 0 }
 
 func (v validacion) check() error {
 	err := cmp.Or(v.comprobante.check(), v.credenciales.check())
@@ -80,7 +94,7 @@ func (v validacion) check() error {
 	return err
 }
 
-// peticionCPE returns the body of a validation (docs/contrato.md, 2.3). Strings and a number always marshal.
+// peticionCPE returns the body of a validation (docs/contract.md, 2.3). Strings and a number always marshal.
 func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 	body, _ := json.Marshal(struct {
 		Comprobante
@@ -91,41 +105,32 @@ func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 	return body
 }
 
-var membersOfResultado = members.NewNames("codigo", "mensaje", "estado", "esValido", "error", "code")
-
-func (v validacion) read(a *answer) (*ResultadoCPE, error) {
-	o, err := a.object(membersOfResultado)
-	if err != nil {
-		return nil, err
+func (v validacion) read(a *answer) any {
+	var o struct{ Codigo, Mensaje, Estado, EsValido field }
+	if !a.decode(&o) {
+		return nil
 	}
-	resultado := &ResultadoCPE{
-		Codigo:   codigoIn(&o),
-		Mensaje:  o.optional("mensaje"),
-		Estado:   EstadoCPE(o.optional("estado")),
-		EsValido: o.flag("esValido"),
+	r := &ResultadoCPE{
+		Codigo:   CodigoCPE(strings.TrimSpace(o.Codigo.text)),
+		Mensaje:  a.optional("mensaje", o.Mensaje),
+		Estado:   EstadoCPE(a.optional("estado", o.Estado)),
+		EsValido: o.EsValido.text == "true",
 	}
-	if o.err != nil {
-		return nil, o.err
+	switch {
+	case r.Codigo == "":
+		a.refuse("codigo is missing")
+	case o.EsValido.kind == 0:
+		a.refuse("esValido is missing")
+	case o.EsValido.kind != 't' && o.EsValido.kind != 'f':
+		a.contradicts("esValido is a JSON %s", kindOf(o.EsValido.kind))
 	}
-	checkVerdict(a, resultado)
-	a.provesSOL = !a.contradicted && (resultado.Codigo.Final() || resultado.Codigo == CodigoEnProceso)
-	return resultado, a.contradiction
+	checkVerdict(a, r)
+	a.provesSOL = a.err == nil && !a.lenient && (r.Codigo.Final() || r.Codigo == CodigoEnProceso)
+	return r
 }
 
-// codigoIn returns the code of a verdict, which may be a number.
-func codigoIn(o *object) CodigoCPE {
-	if raw := o.value("codigo"); raw != nil && kindOf(raw) == "number" {
-		return CodigoCPE(raw)
-	}
-	codigo := o.required("codigo")
-	if codigo == "" {
-		o.fail("codigo is missing")
-	}
-	return CodigoCPE(codigo)
-}
-
-// checkVerdict notes what in a verdict excludes another: any two of codigo, estado and esValido, whatever
-// the third is. Nothing is valid but codigo 0 and "Aceptado".
+// checkVerdict notes which two of codigo, estado and esValido exclude each other. Only codigo 0 and "Aceptado" are
+// valid.
 func checkVerdict(a *answer, r *ResultadoCPE) {
 	ofEstado, knownEstado := r.Estado.codigo()
 	knownCodigo := r.Codigo.known()
@@ -146,3 +151,70 @@ func checkVerdict(a *answer, r *ResultadoCPE) {
 		a.warn("codigo %s is not one of the contract", a.quote(string(r.Codigo)))
 	}
 }
+
+// CodigoCPE is the tax authority's response code as this service writes it. In the authority's own interfaces the same
+// digits mean other things.
+type CodigoCPE string
+
+// The codes (docs/contract.md, 2.4).
+const (
+	CodigoAceptado  CodigoCPE = "0"  // exists and is accepted
+	CodigoAnulado   CodigoCPE = "2"  // was cancelled
+	CodigoEnProceso CodigoCPE = "4"  // not yet processed
+	CodigoNoExiste  CodigoCPE = "98" // not found: normal for a boleta of the last 7 days
+	CodigoError     CodigoCPE = "99" // the query failed at the authority
+)
+
+// Final reports whether the authority answered: accepted, cancelled or not found. A boleta is informed up to 7 days
+// after its date, so "not found" of a recent one may still change.
+func (c CodigoCPE) Final() bool {
+	return c == CodigoAceptado || c == CodigoAnulado || c == CodigoNoExiste
+}
+
+// Indeterminado reports whether the answer says nothing about the receipt: still being processed, or the query failed.
+func (c CodigoCPE) Indeterminado() bool { return c == CodigoEnProceso || c == CodigoError }
+
+// UnmarshalJSON accepts the code as a string or as a number.
+func (c *CodigoCPE) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && (raw[0] == '-' || digits(string(raw[:1]))) {
+		*c = CodigoCPE(raw)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(c))
+}
+
+// EstadoCPE is the status of a receipt in words.
+type EstadoCPE string
+
+// The values (docs/contract.md, 3.3).
+const (
+	EstadoCPEAceptado  EstadoCPE = "Aceptado"
+	EstadoCPEAnulado   EstadoCPE = "Anulado"
+	EstadoCPEEnProceso EstadoCPE = "En Proceso"
+	EstadoCPENoExiste  EstadoCPE = "No Existe"
+	EstadoCPEError     EstadoCPE = "Error"
+)
+
+// codigos says which code goes with which status (docs/contract.md, 2.4).
+var codigos = map[EstadoCPE]CodigoCPE{
+	EstadoCPEAceptado:  CodigoAceptado,
+	EstadoCPEAnulado:   CodigoAnulado,
+	EstadoCPEEnProceso: CodigoEnProceso,
+	EstadoCPENoExiste:  CodigoNoExiste,
+	EstadoCPEError:     CodigoError,
+}
+
+// codigo returns the code that goes with a status, however that is spelled.
+func (e EstadoCPE) codigo() (codigo CodigoCPE, known bool) {
+	if codigo, known = codigos[e]; known {
+		return codigo, true
+	}
+	for estado, codigo := range codigos {
+		if fold(string(estado)) == fold(string(e)) {
+			return codigo, true
+		}
+	}
+	return "", false
+}
+
+func (c CodigoCPE) known() bool { return c.Final() || c.Indeterminado() }

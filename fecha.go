@@ -3,66 +3,39 @@ package fiscope
 import (
 	"cmp"
 	"database/sql/driver"
-	"errors"
 	"fmt"
-	"math"
+	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// Lima is Peru's time zone: UTC-5 all year, without daylight saving since 1994. It is a fixed zone
-// because minimal containers carry no tzdata.
+// Lima is Peru's time zone: UTC-5 all year. It is a fixed zone because minimal containers carry no tzdata.
 var Lima = time.FixedZone("America/Lima", -5*60*60)
 
-// Fecha is a civil date, without hour or zone: the date of a rate, of a registration, of a receipt.
-// Its JSON, text and SQL form is the contract's YYYY-MM-DD; the zero Fecha is written "".
-//
-// Fechas can be compared with == and used as map keys.
-type Fecha struct { // 8 bytes: a record has two
-	year       int32
-	month, day int16
+// Fecha is a date without hour or zone. Its JSON, text and SQL form is YYYY-MM-DD; the zero Fecha is written "". Fechas
+// can be compared with == and used as map keys.
+type Fecha struct {
+	year  int
+	month time.Month
+	day   int
 }
 
-// NewFecha returns the date as given. An impossible one (30 February) is kept as it is and is not
-// moved to March: [Fecha.Valid] reports false and every operation refuses it. A month or a day beyond 16 bits,
-// and a year beyond 32, is the nearest of those.
-func NewFecha(year int, month time.Month, day int) Fecha {
-	small := func(n int) int16 { return int16(max(math.MinInt16, min(n, math.MaxInt16))) }
-	return Fecha{int32(max(math.MinInt32, min(year, math.MaxInt32))), small(int(month)), small(day)}
-}
+// NewFecha returns the date as given. 30 February is not moved to March: [Fecha.Valid] reports false and every
+// operation refuses it.
+func NewFecha(year int, month time.Month, day int) Fecha { return Fecha{year, month, day} }
 
-// ParseFecha reads YYYY-MM-DD and nothing else: four, two and two ASCII digits, of a day that exists
-// between the years 0001 and 9999. The error is an ErrInvalidRequest.
+// ParseFecha reads YYYY-MM-DD, a day of the years 0001 to 9999. The error is an ErrInvalidRequest.
 func ParseFecha(s string) (Fecha, error) {
-	f, ok := dateOf(s)
-	switch {
-	case ok && f.Valid():
+	day, err := time.Parse(time.DateOnly, s)
+	if f := NewFecha(day.Date()); err == nil && f.Valid() {
 		return f, nil
-	case ok:
-		return Fecha{}, fmt.Errorf("%w: fecha %q is not a day of the calendar", ErrInvalidRequest, s)
 	}
-	return Fecha{}, fmt.Errorf("%w: fecha %q is not of the form YYYY-MM-DD", ErrInvalidRequest, scrub.Cut(s, len("2006-01-02")))
+	// A copy, so that s does not escape: a valid date costs no allocation.
+	return Fecha{}, fmt.Errorf("%w: fecha %q is not a day of the form YYYY-MM-DD", ErrInvalidRequest, scrub.Cut(strings.Clone(s), len(time.DateOnly)))
 }
 
-// dateOf returns the numbers of a text of the form YYYY-MM-DD, which need not be a day.
-func dateOf[T string | []byte](s T) (f Fecha, ok bool) {
-	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
-		return f, false
-	}
-	ok = true
-	number := func(digits T) (n int) {
-		for i := range len(digits) {
-			ok = ok && '0' <= digits[i] && digits[i] <= '9'
-			n = 10*n + int(digits[i]-'0')
-		}
-		return n
-	}
-	f = NewFecha(number(s[:4]), time.Month(number(s[5:7])), number(s[8:]))
-	return f, ok
-}
-
-// FechaEnLima returns the date that a calendar on a wall in Lima shows at the instant t.
+// FechaEnLima returns the date in Lima at the instant t.
 func FechaEnLima(t time.Time) Fecha {
 	return NewFecha(t.In(Lima).Date())
 }
@@ -70,25 +43,22 @@ func FechaEnLima(t time.Time) Fecha {
 // HoyEnLima returns today's date in Lima by this machine's clock.
 func HoyEnLima() Fecha { return FechaEnLima(time.Now()) }
 
-// Valid reports whether f is a day of the calendar between the years 0001 and 9999.
+// Valid reports whether f is a day of the calendar, in the years 0001 to 9999.
 func (f Fecha) Valid() bool {
-	if f.year < 1 || f.year > 9999 {
-		return false
-	}
-	return f == NewFecha(f.utc().Date())
+	return f.year >= 1 && f.year <= 9999 && f == NewFecha(f.utc().Date())
 }
 
-// IsZero reports whether f is the zero Fecha, which stands for "no date".
+// IsZero reports whether f is the zero Fecha, "no date".
 func (f Fecha) IsZero() bool { return f == Fecha{} }
 
 // Year returns the year of f.
-func (f Fecha) Year() int { return int(f.year) }
+func (f Fecha) Year() int { return f.year }
 
 // Month returns the month of f.
-func (f Fecha) Month() time.Month { return time.Month(f.month) }
+func (f Fecha) Month() time.Month { return f.month }
 
 // Day returns the day of the month of f.
-func (f Fecha) Day() int { return int(f.day) }
+func (f Fecha) Day() int { return f.day }
 
 // Weekday returns the day of the week of f.
 func (f Fecha) Weekday() time.Weekday { return f.utc().Weekday() }
@@ -96,13 +66,13 @@ func (f Fecha) Weekday() time.Weekday { return f.utc().Weekday() }
 // Equal reports whether f and g are the same day, as == does; go-cmp uses it.
 func (f Fecha) Equal(g Fecha) bool { return f == g }
 
-// Compare returns -1 if f is before g, 0 if they are the same day, and +1 if f is after g.
+// Compare returns -1 if f is before g, 0 if they are equal, and +1 if f is after g.
 func (f Fecha) Compare(g Fecha) int {
 	return cmp.Or(cmp.Compare(f.year, g.year), cmp.Compare(f.month, g.month), cmp.Compare(f.day, g.day))
 }
 
-// AddDays returns the date n days after f, or before it when n is negative.
-func (f Fecha) AddDays(n int) Fecha {
+// SumarDias returns the date n days after f; before f if n is negative.
+func (f Fecha) SumarDias(n int) Fecha {
 	return NewFecha(time.Date(f.Year(), f.Month(), f.Day()+n, 0, 0, 0, 0, time.UTC).Date())
 }
 
@@ -116,7 +86,7 @@ func (f Fecha) String() string {
 	if f.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf("%04d-%02d-%02d", f.year, f.month, f.day)
+	return fmt.Sprintf("%04d-%02d-%02d", f.year, int(f.month), f.day)
 }
 
 // MarshalText returns YYYY-MM-DD, "" for the zero Fecha, and an error for a day that does not exist.
@@ -140,10 +110,9 @@ func (f *Fecha) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Scan reads a date column: a text of the form YYYY-MM-DD, a time.Time at 00:00:00 (its date in its own
-// zone, as drivers give a DATE), or NULL, which is the zero Fecha. Any other time.Time is refused, the zero
-// one too: which day an instant is depends on the zone, so turn it into a date with [FechaEnLima]. It
-// implements [database/sql.Scanner].
+// Scan reads a date column: a text YYYY-MM-DD, a time.Time at 00:00:00 (its date in its own zone), or NULL, which is
+// the zero Fecha. It refuses any other time.Time, since the day of an instant depends on the zone. It implements
+// [database/sql.Scanner].
 func (f *Fecha) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
@@ -151,13 +120,8 @@ func (f *Fecha) Scan(src any) error {
 		return nil
 	case time.Time:
 		date := NewFecha(v.Date())
-		switch {
-		case v.IsZero():
-			return errors.New("fiscope: the zero time is not a fecha: NULL is")
-		case !v.Equal(date.En(v.Location())):
-			return errors.New("fiscope: a time with an hour is not a fecha: read a DATE column, or use FechaEnLima")
-		case !date.Valid():
-			return fmt.Errorf("fiscope: fecha %s is not a day of the calendar", date)
+		if v.IsZero() || !date.Valid() || !v.Equal(date.En(v.Location())) {
+			return fmt.Errorf("fiscope: %s is not a fecha: read a DATE column, or convert the instant with FechaEnLima", v)
 		}
 		*f = date
 		return nil
@@ -169,8 +133,7 @@ func (f *Fecha) Scan(src any) error {
 	return fmt.Errorf("fiscope: cannot read a fecha from a %T", src)
 }
 
-// Value returns YYYY-MM-DD, or nil (NULL) for the zero Fecha. It implements
-// [database/sql/driver.Valuer].
+// Value returns YYYY-MM-DD, or nil (NULL) for the zero Fecha. It implements [database/sql/driver.Valuer].
 func (f Fecha) Value() (driver.Value, error) {
 	if f.IsZero() {
 		return nil, nil

@@ -1,7 +1,7 @@
 package fiscope
 
 import (
-	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -10,34 +10,23 @@ import (
 type Feriado struct {
 	Fecha  Fecha
 	Nombre string // in Spanish, as in "Viernes Santo"
-	Norma  string // the law that declares it, as in "Ley 31381"; "" before there was that law
+	Norma  string // the law that declares it today, as in "Ley 31381"
 }
 
-// dl713 consolidated the holidays in its article 6; the later laws add to it. Those that it names were kept
-// before, by laws that are not listed here.
+// dl713 names most of them in its article 6; later laws add to it.
 const dl713 = "Decreto Legislativo 713"
 
-// publicacionDL713 is the day on which the official gazette published it.
-var publicacionDL713 = NewFecha(1991, time.November, 8)
-
-// newFeriado returns the holiday that a law declares on f.
-func newFeriado(f Fecha, nombre, norma string) Feriado {
-	if norma == dl713 && f.Compare(publicacionDL713) < 0 {
-		norma = ""
-	}
-	return Feriado{f, nombre, norma}
-}
-
-// fijos are the holidays that fall on the same day every year, with the first year in which each was
-// kept. They are not moved when they fall on a weekend. Source: Decreto Legislativo 713, article 6,
-// and the laws named in each row.
-var fijos = []struct {
+// nacionales are the holidays and the first year of each. In month 0 the day is counted from Easter Sunday. None moves
+// from a weekend.
+var nacionales = []struct {
 	month  time.Month
 	day    int
 	since  int
 	nombre string
 	norma  string
 }{
+	{0, -3, 0, "Jueves Santo", dl713},
+	{0, -2, 0, "Viernes Santo", dl713},
 	{time.January, 1, 0, "Año Nuevo", dl713},
 	{time.May, 1, 0, "Día del Trabajo", dl713},
 	{time.June, 7, 2024, "Batalla de Arica y Día de la Bandera", "Ley 31788"},
@@ -54,53 +43,44 @@ var fijos = []struct {
 	{time.December, 25, 0, "Navidad", dl713},
 }
 
-// FeriadosNacionales returns the national holidays of a year in the order of the calendar: 12 in 2021,
-// 14 in 2022, 15 in 2023 and 16 since 2024. There are none outside the years 1 to 9999, which have no
-// [Fecha]. Bridge days, which a decree declares a few weeks before, are not holidays of this list and cannot
-// be foreseen: see [NoLaborables].
+// FeriadosNacionales returns the national holidays of a year in calendar order: 12 in 2021, 14 in 2022, 15 in 2023, 16
+// since 2024; none outside the years 1 to 9999. Bridge days are declared by decree each year and are not included: see
+// [NoLaborables].
 func FeriadosNacionales(year int) []Feriado {
-	if !NewFecha(year, time.January, 1).Valid() {
-		return nil
-	}
-	domingo := pascua(year)
-	feriados := []Feriado{
-		newFeriado(domingo.AddDays(-3), "Jueves Santo", dl713),
-		newFeriado(domingo.AddDays(-2), "Viernes Santo", dl713),
-	}
-	for _, f := range fijos {
-		if year >= f.since {
-			feriados = append(feriados, newFeriado(NewFecha(year, f.month, f.day), f.nombre, f.norma))
+	return slices.SortedFunc(feriados(year), func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
+}
+
+// feriados are the holidays of a year in no order.
+func feriados(year int) iter.Seq[Feriado] {
+	return func(yield func(Feriado) bool) {
+		domingo := pascua(year)
+		if !domingo.Valid() {
+			return
+		}
+		for _, f := range nacionales {
+			fecha := NewFecha(year, f.month, f.day)
+			if f.month == 0 {
+				fecha = domingo.SumarDias(f.day)
+			}
+			if year >= f.since && !yield(Feriado{fecha, f.nombre, f.norma}) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(feriados, func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
-	return feriados
 }
 
 // Feriado returns the national holiday that falls on f, and whether there is one.
 func (f Fecha) Feriado() (Feriado, bool) {
-	if !f.Valid() {
-		return Feriado{}, false
-	}
-	for _, fijo := range fijos {
-		if fijo.month == f.Month() && fijo.day == f.Day() && f.Year() >= fijo.since {
-			return newFeriado(f, fijo.nombre, fijo.norma), true
+	for feriado := range feriados(f.Year()) {
+		if feriado.Fecha == f {
+			return feriado, true
 		}
-	}
-	switch domingo := pascua(f.Year()); f {
-	case domingo.AddDays(-3):
-		return newFeriado(f, "Jueves Santo", dl713), true
-	case domingo.AddDays(-2):
-		return newFeriado(f, "Viernes Santo", dl713), true
 	}
 	return Feriado{}, false
 }
 
-// Publicacion returns the instant after which the rate of f is normally published: 17:00 of that day
-// in Lima (docs/contrato.md, 4.4).
+// Publicacion returns the usual publication time of the rate of f: 17:00 of that day in Lima (docs/contract.md, 4.4).
 func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }
-
-// String returns the date and the name.
-func (f Feriado) String() string { return fmt.Sprintf("%s %s", f.Fecha, f.Nombre) }
 
 // pascua returns Easter Sunday of the Gregorian calendar by the anonymous computus (Nature, 1876).
 func pascua(year int) Fecha {
@@ -114,4 +94,53 @@ func pascua(year int) Fecha {
 	month := (h + l - 7*m + 90) / 25
 	day := (h + l - 7*m + 33*month + 19) % 32
 	return NewFecha(year, time.Month(month), day)
+}
+
+// NoLaborables are days that the government declares free by decree, a few weeks before, such as bridge days. Give them
+// to whatever counts business days, and to [WithNoLaborables]:
+//
+//	puentes := fiscope.NoLaborables{fiscope.NewFecha(2026, time.December, 24)}
+//	fecha.SumarDiasHabiles(5, puentes)
+type NoLaborables []Fecha
+
+// DiaHabil reports whether f is a business day: a valid day that is not a Saturday, a Sunday, a national holiday or one
+// of decretados. Only business days can have an exchange rate (docs/contract.md, 4.4).
+func (f Fecha) DiaHabil(decretados ...NoLaborables) bool {
+	if d := f.Weekday(); !f.Valid() || d == time.Saturday || d == time.Sunday {
+		return false
+	}
+	if _, feriado := f.Feriado(); feriado {
+		return false
+	}
+	return !slices.ContainsFunc(decretados, func(days NoLaborables) bool { return slices.Contains(days, f) })
+}
+
+// SiguienteDiaHabil returns the first business day after f. A tax term whose last day is not a business day ends there
+// (Código Tributario, Decreto Supremo 133-2013-EF, Norma XII).
+func (f Fecha) SiguienteDiaHabil(decretados ...NoLaborables) Fecha {
+	return f.SumarDiasHabiles(1, decretados...)
+}
+
+// AnteriorDiaHabil returns the last business day before f.
+func (f Fecha) AnteriorDiaHabil(decretados ...NoLaborables) Fecha {
+	return f.SumarDiasHabiles(-1, decretados...)
+}
+
+// SumarDiasHabiles returns the n-th business day after f; before f if n is negative, f itself if n is 0. f is not
+// counted. Tax terms in days are counted so (Norma XII; Código Civil, article 183); your accountant decides which
+// applies. It returns the zero Fecha for a day that does not exist, and outside the years 1 to 9999.
+func (f Fecha) SumarDiasHabiles(n int, decretados ...NoLaborables) Fecha {
+	step := 1
+	if n < 0 {
+		step = -1
+	}
+	for f.Valid() && n != 0 {
+		if f = f.SumarDias(step); f.DiaHabil(decretados...) {
+			n -= step
+		}
+	}
+	if !f.Valid() {
+		return Fecha{}
+	}
+	return f
 }

@@ -34,10 +34,10 @@ func TestHolyThursday(t *testing.T) {
 		feriado, ok := f.Feriado()
 		assert.True(t, ok, want)
 		assert.Equal(t, "Jueves Santo", feriado.Nombre)
-		viernes, ok := f.AddDays(1).Feriado()
+		viernes, ok := f.SumarDias(1).Feriado()
 		assert.True(t, ok, want)
 		assert.Equal(t, "Viernes Santo", viernes.Nombre)
-		assert.True(t, f.AddDays(-1).DiaHabil(), "the Wednesday before is a business day")
+		assert.True(t, f.SumarDias(-1).DiaHabil(), "the Wednesday before is a business day")
 	}
 }
 
@@ -59,17 +59,6 @@ func TestALawBringsAHolidayFromItsYearOn(t *testing.T) {
 	}
 }
 
-// SUNAT's table of July 2021 lists the days after a business day: {1,2,3,6-10,13-17,20-24,27,28,31}.
-func TestBusinessDaysOfJuly2021(t *testing.T) {
-	var after []int
-	for day := 1; day <= 31; day++ {
-		if fiscope.NewFecha(2021, time.July, day).AddDays(-1).DiaHabil() {
-			after = append(after, day)
-		}
-	}
-	assert.Equal(t, []int{1, 2, 3, 6, 7, 8, 9, 10, 13, 14, 15, 16, 17, 20, 21, 22, 23, 24, 27, 28, 31}, after)
-}
-
 func TestNoHolidaysOutsideTheCalendar(t *testing.T) {
 	for _, year := range []int{-1, 0, 10_000, math.MaxInt} {
 		assert.Empty(t, fiscope.FeriadosNacionales(year), year)
@@ -80,29 +69,6 @@ func TestNoHolidaysOutsideTheCalendar(t *testing.T) {
 	}
 	assert.NotEmpty(t, fiscope.FeriadosNacionales(1))
 	assert.NotEmpty(t, fiscope.FeriadosNacionales(9999))
-}
-
-// A holiday was kept before the law that declares it today; no law is named that was not there yet.
-func TestNoLawIsNamedBeforeIt(t *testing.T) {
-	for day, norma := range map[string]string{
-		"1950-07-28": "", "1990-12-25": "", "1991-03-29": "", "1991-11-01": "",
-		"1991-12-08": "Decreto Legislativo 713", "1992-01-01": "Decreto Legislativo 713", "2022-12-09": "Ley 31381",
-	} {
-		f, ok := fecha(t, day).Feriado()
-		assert.True(t, ok, day)
-		assert.Equal(t, norma, f.Norma, day)
-		assert.NotEmpty(t, f.Nombre)
-		assert.Contains(t, fiscope.FeriadosNacionales(f.Fecha.Year()), f, day)
-	}
-	for year := 1985; year <= 2040; year++ {
-		for _, f := range fiscope.FeriadosNacionales(year) {
-			if f.Fecha.Compare(fiscope.NewFecha(1991, time.November, 8)) < 0 {
-				assert.Empty(t, f.Norma, f)
-			} else {
-				assert.NotEmpty(t, f.Norma, f)
-			}
-		}
-	}
 }
 
 func TestADayThatDoesNotExistIsNoBusinessDay(t *testing.T) {
@@ -122,9 +88,89 @@ func ExampleFecha_DiaHabil() {
 	fmt.Println(fiscope.NewFecha(2026, time.November, 20).DiaHabil())
 	fmt.Println(fiscope.NewFecha(2026, time.November, 21).DiaHabil()) // a Saturday
 	feriado, _ := fiscope.NewFecha(2026, time.December, 9).Feriado()
-	fmt.Println(feriado, "-", feriado.Norma)
+	fmt.Println(feriado.Fecha, feriado.Nombre, "-", feriado.Norma)
 	// Output:
 	// true
 	// false
 	// 2026-12-09 Batalla de Ayacucho - Ley 31381
+}
+
+func TestBusinessDayArithmetic(t *testing.T) {
+	navidad := fiscope.NoLaborables{fiscope.NewFecha(2026, time.December, 24), fiscope.NewFecha(2026, time.December, 31)}
+	enero := fiscope.NoLaborables{fiscope.NewFecha(2027, time.January, 4)}
+	for name, test := range map[string]struct {
+		from       string
+		n          int
+		decretados []fiscope.NoLaborables
+		want       string
+	}{
+		"the next day":                          {"2026-11-18", 1, nil, "2026-11-19"},
+		"over a weekend":                        {"2026-11-20", 1, nil, "2026-11-23"},
+		"back over a weekend":                   {"2026-11-23", -1, nil, "2026-11-20"},
+		"from a Saturday":                       {"2026-11-21", 1, nil, "2026-11-23"},
+		"back from a Sunday":                    {"2026-11-22", -1, nil, "2026-11-20"},
+		"none is added":                         {"2026-11-18", 0, nil, "2026-11-18"},
+		"a week":                                {"2026-11-18", 5, nil, "2026-11-25"},
+		"over the new year":                     {"2026-12-31", 1, nil, "2027-01-04"},
+		"back over the new year":                {"2027-01-04", -1, nil, "2026-12-31"},
+		"over two holidays in a row":            {"2026-12-07", 1, nil, "2026-12-10"},
+		"over Holy Week":                        {"2026-04-01", 1, nil, "2026-04-06"},
+		"over Fiestas Patrias":                  {"2026-07-27", 1, nil, "2026-07-30"},
+		"a holiday that was none yet":           {"2021-12-07", 1, nil, "2021-12-09"},
+		"over a decreed day and Christmas":      {"2026-12-23", 1, []fiscope.NoLaborables{navidad}, "2026-12-28"},
+		"decreed days of two years":             {"2026-12-30", 1, []fiscope.NoLaborables{navidad, enero}, "2027-01-05"},
+		"from a decreed day":                    {"2026-12-24", 1, []fiscope.NoLaborables{navidad}, "2026-12-28"},
+		"a decreed day that is a Sunday anyway": {"2026-11-20", 1, []fiscope.NoLaborables{{fiscope.NewFecha(2026, time.November, 22)}}, "2026-11-23"},
+		"a decreed day that does not exist":     {"2026-02-27", 1, []fiscope.NoLaborables{{fiscope.NewFecha(2026, time.February, 30)}, nil}, "2026-03-02"},
+		"the last business day":                 {"9999-12-30", 1, nil, "9999-12-31"},
+		"beyond the calendar":                   {"9999-12-31", 1, nil, ""},
+		"before the calendar":                   {"0001-01-02", -1, nil, ""},
+		"far beyond the calendar":               {"2026-11-18", math.MaxInt, nil, ""},
+		"far before the calendar":               {"2026-11-18", math.MinInt, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := fecha(t, test.from)
+			assert.Equal(t, test.want, from.SumarDiasHabiles(test.n, test.decretados...).String())
+			switch test.n {
+			case 1:
+				assert.Equal(t, test.want, from.SiguienteDiaHabil(test.decretados...).String())
+			case -1:
+				assert.Equal(t, test.want, from.AnteriorDiaHabil(test.decretados...).String())
+			}
+		})
+	}
+	for _, none := range []fiscope.Fecha{{}, fiscope.NewFecha(2026, time.February, 30)} {
+		assert.Zero(t, none.SiguienteDiaHabil())
+		assert.Zero(t, none.AnteriorDiaHabil())
+		assert.Zero(t, none.SumarDiasHabiles(0))
+	}
+}
+
+// Back and forth over four years, with decreed days: no business day is passed or counted twice.
+func TestBusinessDaysInARow(t *testing.T) {
+	decretados := fiscope.NoLaborables{fiscope.NewFecha(2025, time.January, 2), fiscope.NewFecha(2024, time.December, 30)}
+	first := fiscope.NewFecha(2023, time.January, 1)
+	count := 0
+	for f := first; f.Year() < 2027; f = f.SumarDias(1) {
+		before := f.SumarDias(-1).SiguienteDiaHabil(decretados)
+		assert.Equal(t, f.DiaHabil(decretados), before == f, f)
+		if f.DiaHabil(decretados) {
+			count++
+			assert.Equal(t, f, first.SumarDiasHabiles(count, decretados))
+			assert.Equal(t, f, f.SiguienteDiaHabil(decretados).AnteriorDiaHabil(decretados))
+		}
+	}
+	assert.Greater(t, count, 960)
+}
+
+func ExampleFecha_SumarDiasHabiles() {
+	emision := fiscope.NewFecha(2026, time.December, 23)
+	fmt.Println(emision.SumarDiasHabiles(2))
+	puente := fiscope.NoLaborables{fiscope.NewFecha(2026, time.December, 24)}
+	fmt.Println(emision.SumarDiasHabiles(2, puente))
+	fmt.Println(emision.SiguienteDiaHabil(puente), emision.AnteriorDiaHabil())
+	// Output:
+	// 2026-12-28
+	// 2026-12-29
+	// 2026-12-28 2026-12-22
 }

@@ -1,70 +1,70 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/url"
-	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/broken"
-	"github.com/fiscope/fiscope/internal/remote"
+	"github.com/fiscope/fiscope/internal/breaker"
+	"github.com/fiscope/fiscope/internal/flight"
+	"github.com/fiscope/fiscope/store"
 )
 
-// fleet is how a client uses its Store: under which names, how long it waits for other processes, and
-// what it does where the store fails. A nil fleet is a client without a Store.
+// fleet is how a client uses its Store. A nil fleet is a client without one.
 type fleet struct {
-	store   Store
-	exact   ExactStore // the same; nil where it is none
+	store   store.Store
+	clock   clock
 	baseURL string
 	apiKey  Secreto
-	account string // the name of the service and the API key
-	clock   clock
+	account string       // the name of the service and the API key
+	start   func(func()) // runs in the background
+	asked   flight.Group[*byte, *reply]
+	down    breaker.Breaker
+	why     atomic.Pointer[error] // of the last failure
 
-	// The store in its three parts: that it hangs in one of them says nothing of the others.
-	answers, quota, credentials remote.Peer
-
-	mu        sync.Mutex
-	owed      map[string]time.Time // refusals that the store could not be told, by name, and their ends
-	reminding bool                 // it is being told them
-	remindAt  time.Time            // it is told them no sooner
-	reminder  *time.Timer          // that has it told them though nobody claims; nil for none
+	mu    sync.Mutex
+	spent map[int]spentUntil // by reserve: the last refusal
 }
 
-// newFleet returns the use of a store. start runs what is asked and told in a goroutine, and lost is told of
-// the store's panics that are raised nowhere.
-func newFleet(s Store, baseURL string, apiKey Secreto, clock clock, start func(func()), lost func(*broken.Panic)) *fleet {
+// spentUntil is a refusal that is reused without asking the Store.
+type spentUntil struct {
+	store.Reservation
+	end time.Time
+}
+
+const (
+	storeTimeout = time.Second            // how long a caller waits
+	storeAnswers = 950 * time.Millisecond // the timeout of a question, so that the Store's own error comes first
+	storePause   = 5 * time.Second        // before a failed Store is probed; it doubles
+	storeLongest = time.Minute
+	spentPause   = time.Second // how long a refusal is reused
+)
+
+// errStoreAway is the error while the Store fails.
+var errStoreAway = errors.New("the Store does not answer")
+
+func newFleet(s store.Store, baseURL string, apiKey Secreto, clock clock, start func(func()), panicked func(string, []byte)) *fleet {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{store: s, baseURL: withoutUsualPort(baseURL), apiKey: apiKey, clock: clock, owed: map[string]time.Time{}}
-	f.exact, _ = s.(ExactStore)
-	f.account = f.name("account")
-	for _, part := range []*remote.Peer{&f.answers, &f.quota, &f.credentials} {
-		part.Go, part.Lost = start, lost
+	f := &fleet{
+		store: s, clock: clock, baseURL: baseURL, apiKey: apiKey, start: start,
+		asked: flight.Group[*byte, *reply]{Go: start, Panicked: panicked},
+		down:  breaker.Breaker{Failures: 1, Pause: storePause, Longest: storeLongest},
+		spent: map[int]spentUntil{},
 	}
+	f.account = f.name("account")
 	return f
 }
 
-// withoutUsualPort returns a base URL without the port that its scheme has anyway: both are one service.
-func withoutUsualPort(baseURL string) string {
-	u, _ := url.Parse(baseURL) // which was checked
-	port, _ := strconv.Atoi(u.Port())
-	if u.Scheme == "https" && port == 443 || u.Scheme == "http" && port == 80 {
-		return strings.Replace(baseURL, u.Host, strings.TrimSuffix(u.Host, ":"+u.Port()), 1)
-	}
-	return baseURL
-}
-
-// name returns the name under which the store knows something: nobody without the API key can tell what,
-// or try which clave it may be.
+// name returns a key of the Store. It is an HMAC: without the API key nobody can guess a RUC or a clave from it.
 func (f *fleet) name(kind string, parts ...string) string {
 	mac := hmac.New(sha256.New, []byte(f.apiKey.text()))
 	for _, part := range append([]string{f.baseURL, kind}, parts...) {
@@ -73,84 +73,136 @@ func (f *fleet) name(kind string, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// The number is that of the form: what other releases keep is not overwritten.
-func (f *fleet) answer(question []string) string { return f.name("answer 2", question...) }
+func (f *fleet) credential(c *CredencialesSOL) string { return f.name("sol", c.parts()...) }
 
-// How often a store is asked again while another process finds something out.
-const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = 500 * time.Millisecond
-)
-
-// How long a store may take.
-const (
-	loadingTime   = time.Second             // for an answer: without it, it costs a query
-	decidingTime  = 3 * time.Second         // to say what may be sent: it may be waiting for its server
-	leastDeciding = 1100 * time.Millisecond // of that, for who has less time: more than a Store needs that asks its server again for a second
-	tellingTime   = time.Second             // to be told what came of something
-)
-
-// within returns ctx for a question to the store, of a caller with a deadline, zero for none: he waits for one
-// part in so many of what he has left, or for least. That the store hangs shows after its own time.
-func within(ctx context.Context, deadline time.Time, parts time.Duration, least time.Duration) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, max(least, time.Until(deadline)/parts))
+// reply is the Store's answer to a question.
+type reply struct {
+	value any
+	err   error
+	over  atomic.Bool // the answer came or its caller left, whichever is first
 }
 
-// decide asks the store what may be sent. A caller with a deadline keeps half of his time for the service: where that
-// is why the store says nothing, the error is errNoTimeLeft.
-func decide[A any](ctx context.Context, part *remote.Peer, deadline time.Time, question func(context.Context) (A, error), late func(context.Context, A)) (A, error) {
-	limited, cancel := within(ctx, deadline, 2, leastDeciding)
-	defer cancel()
-	answer, err := remote.Ask(limited, part, decidingTime, question, late)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil && !errors.Is(err, remote.ErrHangs) {
-		err = errNoTimeLeft
-	}
-	return answer, err
-}
-
-// load returns what the store keeps under the name of an answer, and nil for nothing. A caller with a deadline,
-// zero for none, keeps most of his time for the service and for what decides whether it is asked.
-func (f *fleet) load(ctx context.Context, deadline time.Time, question []string) []byte {
-	if f == nil {
-		return nil
-	}
-	ctx, cancel := within(ctx, deadline, 4, time.Second/4)
-	defer cancel()
-	value, err := remote.Ask(ctx, &f.answers, loadingTime, func(ctx context.Context) ([]byte, error) {
-		return f.store.Load(ctx, f.answer(question))
-	}, nil)
-	if err != nil {
-		return nil
-	}
-	return value
-}
-
-// save shares what value returns, unless that is nil; it may load what is there before. A store that hangs or
-// fails costs the others a query, and this call nothing.
-func (f *fleet) save(ctx context.Context, question []string, value func(context.Context) []byte, ttl time.Duration) {
-	name := f.answer(question)
-	f.answers.Tell(ctx, name, tellingTime, func(ctx context.Context) {
-		deadline, _ := ctx.Deadline()
-		start := time.Now()
-		if v := value(ctx); v != nil {
-			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline.Add(time.Since(start))) // what it loads has a time of its own
-			defer cancel()
-			_ = f.store.Save(ctx, name, v, ttl)
+// askStore asks the Store, for at most a second or half of the caller's time. A Store that failed is skipped and probed in
+// the background. An answer that comes too late goes to late, which may be nil.
+func askStore[T any](ctx context.Context, f *fleet, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
+	if f.down.Open() {
+		if f.down.Probe() {
+			f.start(func() {
+				_, _ = f.timed(ctx, func(ctx context.Context) (any, error) { return f.store.Load(ctx, f.name("probe")) })
+			})
 		}
+		return none, f.away()
+	}
+	patience := storeTimeout
+	if deadline, bounded := ctx.Deadline(); bounded {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	r, _, _, err := f.asked.Join(limited, new(byte), func() (*reply, func(context.Context)) {
+		r := new(reply)
+		return r, func(ctx context.Context) {
+			r.value, r.err = f.timed(ctx, func(ctx context.Context) (any, error) { return question(ctx) })
+			if r.over.Swap(true) && r.err == nil && late != nil {
+				f.write(ctx, func(ctx context.Context) error { return late(ctx, r.value.(T)) })
+			}
+		}
+	})
+	switch {
+	case (err == nil || r.over.Swap(true)) && r.err == nil: // also if ctx has ended: the caller returns it
+		value, _ := r.value.(T) // nil is of no type
+		return value, nil
+	case ctx.Err() != nil:
+		return none, ctx.Err()
+	case err == nil:
+		return none, f.away()
+	}
+	if limited.Err() != nil {
+		err = fmt.Errorf("%T did not answer in time: %w", f.store, err)
+	}
+	if patience == storeTimeout { // also if it ignores its context
+		f.failed(err)
+	}
+	return none, fmt.Errorf("%w: %w", errStoreAway, err)
+}
+
+// timed asks within the Store's own time, and records whether it failed.
+func (f *fleet) timed(ctx context.Context, question func(context.Context) (any, error)) (any, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeAnswers)
+	defer cancel()
+	value, err := question(ctx)
+	if late := cmp.Or(err, ctx.Err()); late != nil {
+		f.failed(late)
+	} else {
+		f.down.Record(true)
+	}
+	return value, err
+}
+
+// failed records why the Store is away.
+func (f *fleet) failed(err error) {
+	f.why.Store(&err)
+	f.down.Record(false)
+}
+
+// away is the error of a Store that is not asked, with its last failure.
+func (f *fleet) away() error {
+	if why := f.why.Load(); why != nil {
+		return fmt.Errorf("%w: %w", errStoreAway, *why)
+	}
+	return errStoreAway
+}
+
+// write writes to the Store in the background, unless it is away.
+func (f *fleet) write(ctx context.Context, what func(context.Context) error) {
+	if f.down.Open() {
+		return
+	}
+	f.start(func() {
+		_, _ = f.timed(ctx, func(ctx context.Context) (any, error) { return nil, what(ctx) })
 	})
 }
 
-// sleep waits for about d, so that those who wait for the same do not ask together.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d/2 + rand.N(d))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+// reserve asks the Store for a query, keeping some for others; nil if the Store does not answer.
+func (f *fleet) reserve(ctx context.Context, keep int) *store.Reservation {
+	if f == nil {
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	f.mu.Lock()
+	last, ok := f.spent[keep]
+	f.mu.Unlock()
+	if ok && time.Now().Before(last.end) {
+		return &last.Reservation
+	}
+	r, err := askStore(ctx, f, func(ctx context.Context) (store.Reservation, error) {
+		return f.store.Reserve(ctx, f.account, keep)
+	}, func(ctx context.Context, r store.Reservation) error {
+		if r.Grant == store.Spent {
+			return nil
+		}
+		return f.store.Commit(ctx, f.account, r, store.Outcome{})
+	})
+	if err != nil {
+		return nil
+	}
+	if r.Grant == store.Spent {
+		f.mu.Lock()
+		f.spent[keep] = spentUntil{r, time.Now().Add(spentPause)}
+		f.mu.Unlock()
+	}
+	return &r
+}
+
+// commit records what came of a reservation.
+func (f *fleet) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
+	if r == nil || r.Grant == store.Spent {
+		return
+	}
+	o.Reset, o.Date = f.clock.toReal(o.Reset), f.clock.toReal(o.Date)
+	commit := func(ctx context.Context) error { return f.store.Commit(ctx, f.account, *r, o) }
+	if o.Written == 0 || o.Remaining != 0 && !o.Refused {
+		f.write(ctx, commit)
+		return
+	}
+	_, _ = askStore(context.WithoutCancel(ctx), f, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // before the next one asks
 }

@@ -2,45 +2,61 @@ package fiscope
 
 import "context"
 
-// hooked makes a call as the client's hook sees it, or as it is where there is none. It is apart from withHook so
-// that such a call, a hit above all, does not pay for what tells a hook.
-func hooked[R any](ctx context.Context, hook Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
-	if set.response != nil { // what it held is of another call
+// hook calls the client's hooks around an operation.
+func hook(hooks []Hook) layer {
+	if len(hooks) == 0 {
+		return clearResponse
+	}
+	return func(next ask) ask {
+		return func(ctx context.Context, q *question) (*answer, error) {
+			return hooked(ctx, hooks, q.key.op, q.set, func(ctx context.Context, set *settings) (*answer, error) {
+				own := *q
+				own.set = set
+				return next(ctx, &own)
+			})
+		}
+	}
+}
+
+// clearResponse empties the caller's Response, which may be of an earlier call.
+func clearResponse(next ask) ask {
+	return func(ctx context.Context, q *question) (*answer, error) {
+		if q.set.response != nil {
+			*q.set.response = Response{}
+		}
+		return next(ctx, q)
+	}
+}
+
+// hooked makes a call within hooks, the first outermost. Each gets the Response that call fills.
+func hooked[R any](ctx context.Context, hooks []Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
+	if set.response != nil {
 		*set.response = Response{}
 	}
-	if hook == nil {
+	if len(hooks) == 0 {
 		return call(ctx, set)
 	}
-	return withHook(ctx, hook, op, set, call)
-}
-
-// withHook makes a call as a hook sees it, which gets the Response that call fills.
-func withHook[R any](ctx context.Context, hook Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
-	ctx, end := hook.begin(ctx, op)
+	within, end := hooks[0].begin(ctx, op)
 	if end == nil {
-		return call(ctx, set)
+		return hooked(within, hooks[1:], op, set, call)
 	}
-	if set.response == nil {
-		own := &struct { // in one allocation
-			settings
-			of Response
-		}{settings: *set}
-		own.response = &own.of
-		set = &own.settings
+	own := *set
+	if own.response == nil {
+		own.response = new(Response)
 	}
-	err = brokenOff(op) // until it returns
+	err = panickedError(op) // until it returns
 	defer func() {
-		var told error
+		var failure error
 		if err != nil {
-			told = copyError(err)
+			failure = copyError(err)
 		}
-		end(set.response.copy(), told)
+		end(own.response.copy(), failure)
 	}()
-	return call(ctx, set)
+	return hooked(within, hooks[1:], op, &own, call)
 }
 
-// begin calls the hook, and returns the context of the operation and whom to tell its end. A nil context is
-// none to hand out, and stays nil, since the operation is to refuse it.
+// begin calls the hook. It returns the context of the operation and the function to call at its end. A nil context stays
+// nil, since the operation refuses it.
 func (h Hook) begin(ctx context.Context, op Operation) (context.Context, func(Response, error)) {
 	if ctx == nil {
 		_, end := h(context.Background(), op)

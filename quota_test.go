@@ -19,362 +19,255 @@ import (
 
 // metered is a service with a quota, seen from the wire: it counts, and tells on lookups what is left.
 type metered struct {
-	t        testing.TB
-	left     atomic.Int64
-	requests atomic.Int64
-	refused  atomic.Int64
-	reset    func() string // X-RateLimit-Reset; "" for no header
-	delay    func() time.Duration
-	quietOn  string // a path whose answers carry no headers
+	mu      sync.Mutex
+	left    int
+	refused int
+	sent    int
 }
 
 func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
-	m.requests.Add(1)
-	left := m.left.Add(-1)
-	body, status := contract(m.t, "consultar_200.json"), 200
-	if r.URL.Path == "/api/tipocambio" {
-		body = contract(m.t, "tipocambio_200.json")
+	m.mu.Lock()
+	m.sent++
+	status, body := 200, record
+	if m.left--; m.left < 0 {
+		m.refused++
+		m.left, status, body = 0, 429, `{"error":"cuota agotada","code":"QUOTA_EXCEEDED"}`
 	}
-	if left < 0 {
-		m.refused.Add(1)
-		m.left.Add(1)
-		left, status, body = 0, 429, `{"error":"cuota agotada","code":"QUOTA_EXCEEDED"}`
-	}
-	if m.delay != nil {
-		select {
-		case <-time.After(m.delay()):
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
-	var headers []string
-	if m.quietOn == "" || r.URL.Path != m.quietOn {
-		headers = []string{"X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left)}
-		if m.reset != nil && m.reset() != "" {
-			headers = append(headers, "X-RateLimit-Reset: "+m.reset())
-		}
-	}
-	return raw(status, body, headers...)(r)
+	left := m.left
+	m.mu.Unlock()
+	return after(time.Duration(rand.IntN(1000))*time.Millisecond, // answers come out of order
+		raw(status, body, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left), "X-RateLimit-Reset: 2000-01-02T00:00:00Z"))(r)
 }
 
-func inAnHour() string {
-	return time.Now().Truncate(time.Hour).Add(time.Hour).UTC().Format(time.RFC3339)
-}
-
-func TestHundredGoroutinesNeverSendMoreThanTheHeadersAllow(t *testing.T) {
-	for seed := range uint64(20) {
+func TestManyTogetherNeverGoBeyondTheHeaders(t *testing.T) {
+	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 1))
-			var mu sync.Mutex
-			m := &metered{t: t, reset: inAnHour, delay: func() time.Duration { // answers come out of order
-				mu.Lock()
-				defer mu.Unlock()
-				return time.Duration(random.IntN(1000)) * time.Millisecond
-			}}
-			m.left.Store(31)
+			m := &metered{left: 31}
 			client := newClient(t, m)
 			require.NoError(t, operations["consultar"](t.Context(), client)) // the first header
-
 			var answered, refused atomic.Int64
-			var wg sync.WaitGroup
-			for range 100 {
-				wg.Go(func() {
-					switch err := operations["consultar"](t.Context(), client); {
-					case err == nil:
-						answered.Add(1)
-					default:
-						assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-						refused.Add(1)
-					}
-				})
-			}
-			wg.Wait()
+			together(100, func(int) {
+				if err := operations["consultar"](t.Context(), client); err == nil {
+					answered.Add(1)
+				} else if assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded) {
+					refused.Add(1)
+				}
+			})
 			assert.EqualValues(t, 30, answered.Load(), "every query that is left is used")
 			assert.EqualValues(t, 70, refused.Load())
-			assert.EqualValues(t, 31, m.requests.Load(), "and not one more leaves")
-			assert.Zero(t, m.refused.Load())
-			assert.EqualValues(t, 70, client.Stats().Avoided[fiscope.AvoidedQuota])
+			assert.Zero(t, m.refused)
+			assert.Equal(t, 31, m.sent, "and not one more leaves")
 		})
 	}
 }
 
-func TestASpentQuotaIsRefusedUntilItsReset(t *testing.T) {
+func TestAFleetKeepsToItsQuota(t *testing.T) {
+	for name, reserve := range map[string]int{"": 0, "with a reserve": 20} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, m := newMemoryStore(), &metered{left: 500}
+				clients := make([]*fiscope.Client, 6)
+				for i := range clients {
+					clients[i] = withStore(t, s, m, fiscope.WithQuotaReserve(reserve))
+				}
+				together(60, func(i int) {
+					for range 20 {
+						_ = operations["consultar"](t.Context(), clients[i%6])
+					}
+				})
+				assert.Zero(t, m.refused)
+				assert.LessOrEqual(t, m.sent, 500-reserve)
+				assert.GreaterOrEqual(t, m.sent, 475-reserve, "95 % are used")
+				asked := s.calls()
+				together(60, func(i int) {
+					assert.ErrorIs(t, operations["consultar"](t.Context(), clients[i%6]), fiscope.ErrQuotaExceeded)
+				})
+				assert.LessOrEqual(t, s.calls()-asked, 60)
+				asked = s.calls()
+				for range 100 {
+					require.ErrorIs(t, operations["consultar"](t.Context(), clients[0]), fiscope.ErrQuotaExceeded)
+					time.Sleep(10 * time.Millisecond)
+				}
+				assert.LessOrEqual(t, s.calls()-asked, 2, "a refused call asks once a second")
+			})
+		})
+	}
+}
+
+// One call a minute, from midnight on. The headers' day ends at noon.
+func TestADayOfTheQuota(t *testing.T) {
+	const noon, tomorrow = "X-RateLimit-Reset: 2000-01-01T12:00:00Z", "X-RateLimit-Reset: 2000-01-02T12:00:00Z"
+	left := func(n int) handler {
+		return raw(200, record, "X-RateLimit-Limit: 500", fmt.Sprint("X-RateLimit-Remaining: ", n), noon)
+	}
+	spent := raw(429, `{"error":"cuota agotada"}`, "X-RateLimit-Remaining: 0", noon)
+	say := func(first handler, then handler) func(int, time.Duration) handler {
+		return func(n int, _ time.Duration) handler {
+			if n == 1 {
+				return first
+			}
+			return then
+		}
+	}
+	for name, test := range map[string]struct {
+		opts        []fiscope.Option
+		answer      func(n int, at time.Duration) handler // to the n-th request
+		hours       int
+		least, most int // requests
+	}{
+		"an unlimited plan, by its limit": {nil, say(raw(200, record, "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", noon), raw(200, record, "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", noon)), 10, 600, 600},
+		"... by what is left":             {nil, say(left(-1), left(-1)), 10, 600, 600},
+		"... with a reserve":              {[]fiscope.Option{fiscope.WithQuotaReserve(5)}, say(left(-1), left(-1)), 10, 600, 600},
+		"one odd header": {nil, func(n int, _ time.Duration) handler {
+			if n == 100 {
+				return left(0)
+			}
+			return left(480 - n)
+		}, 3, 179, 180},
+		"a counter that stays at 0":       {nil, say(left(0), left(0)), 10, 590, 600},
+		"no headers but the first":        {nil, say(left(0), raw(200, record)), 10, 590, 600},
+		"the day is spent, by a 429":      {nil, say(spent, spent), 10, 40, 41},
+		"... by a header, and then a 429": {nil, say(left(0), spent), 10, 40, 42},
+		"... by a 429 with a long wait":   {nil, say(raw(429, "", "Retry-After: 36000", noon), spent), 10, 40, 41},
+		"... by a 401":                    {nil, say(raw(401, "", "X-RateLimit-Remaining: 0", noon), left(5)), 1, 55, 60},
+		"until its reset, and one a minute": {nil, func(_ int, at time.Duration) handler {
+			return map[bool]handler{true: spent, false: raw(200, record, "X-RateLimit-Remaining: 400", tomorrow)}[at < 12*time.Hour+10*time.Minute]
+		}, 13, 48 + 10 + 49, 48 + 11 + 51},
+		"a probe that the service does not serve": {nil, say(left(0), raw(503, "")), 10, 590, 600},
+		"with a reserve none goes beyond":         {[]fiscope.Option{fiscope.WithQuotaReserve(5)}, say(left(0), left(0)), 10, 1, 1},
+		"what is left above the reserve goes":     {[]fiscope.Option{fiscope.WithQuotaReserve(200)}, func(n int, _ time.Duration) handler { return left(206 - n) }, 10, 6, 6},
+		"a bare 429 is too fast":                  {nil, say(left(900), raw(429, "<html>")), 10, 600, 600},
+		"without the gate":                        {[]fiscope.Option{fiscope.WithoutQuotaGate()}, say(left(0), spent), 10, 600, 600},
+	} {
+		for with, change := range map[string]func(*memoryStore){"": nil, ", with a Store": sound, ", while it is away": away} {
+			t.Run(name+with, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					start, sent, opts := time.Now(), 0, append(test.opts, fiscope.WithMaxRetries(0))
+					if change != nil {
+						s := newMemoryStore()
+						s.set(change)
+						opts = append(opts, fiscope.WithStore(s))
+					}
+					client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+						sent++
+						return test.answer(sent, time.Since(start))(r)
+					}), opts...)
+					for range test.hours * 60 {
+						_ = operations["consultar"](t.Context(), client)
+						time.Sleep(time.Minute)
+					}
+					assert.GreaterOrEqual(t, sent, test.least)
+					assert.LessOrEqual(t, sent, test.most)
+				})
+			})
+		}
+	}
+}
+
+func TestASpentQuotaSaysUntilWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour}
-		m.left.Store(1)
-		client := newClient(t, m)
+		client, s := answers(t, raw(200, record, "X-RateLimit-Limit: 9", "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"), raw(200, price, "X-RateLimit-Remaining: 3"))
 		require.NoError(t, operations["consultar"](t.Context(), client))
-		for _, do := range operations {
-			err := do(t.Context(), client)
-			require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
+		assert.Equal(t, fiscope.RateLimit{Limit: new(9), Remaining: new(3), Reset: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}, *client.RateLimit())
+		for op, do := range operations {
+			err := do(t.Context(), client, fiscope.WithQuotaReserve(5))
+			require.ErrorIs(t, err, fiscope.ErrQuotaExceeded, op)
+			require.ErrorContains(t, err, "3 queries are left, and 5 are kept in reserve until 1999-12-31 20:00 (Lima)")
 			var e *fiscope.Error
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-			assert.Equal(t, time.Hour, e.RetryAfter, "it says when to come back")
-			assert.ErrorContains(t, err, "until 2000-01-01T01:00:00Z")
+			assert.Equal(t, time.Hour, e.RetryAfter)
 		}
-		assert.EqualValues(t, 1, m.requests.Load())
-
+		assert.Len(t, s.seen(), 1)
+		require.NoError(t, operations["tipocambio"](t.Context(), client), "other calls may use them")
 		time.Sleep(time.Hour)
-		m.left.Store(5)
-		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.NoError(t, operations["tipocambio"](t.Context(), client, fiscope.WithQuotaReserve(5)), "of the new day nothing is known")
 	})
 }
 
-func TestAfterTheResetOneGoesFirst(t *testing.T) {
-	for name, test := range map[string]struct {
-		left     int64 // what the new day brings
-		requests int64
-	}{
-		"the new day has begun":                    {1000, 51},
-		"the service's clock is behind":            {0, 2},
-		"the new day has fewer queries than calls": {10, 11},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := &metered{t: t, reset: inAnHour}
-				m.left.Store(1)
-				client := newClient(t, m)
-				require.NoError(t, operations["consultar"](t.Context(), client))
-				time.Sleep(time.Hour)
-				m.left.Store(test.left)
-				if test.left == 0 {
-					m.reset = func() string { return time.Now().Add(-time.Second).UTC().Format(time.RFC3339) } // garbage by our clock
-				}
-				m.delay = func() time.Duration { return time.Second }
-				var wg sync.WaitGroup
-				for range 50 {
-					wg.Go(func() {
-						if err := operations["consultar"](t.Context(), client); err != nil {
-							assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-						}
-					})
-				}
-				time.Sleep(500 * time.Millisecond)
-				assert.EqualValues(t, 2, m.requests.Load(), "one asks, the others wait")
-				wg.Wait()
-				assert.Equal(t, test.requests, m.requests.Load())
-			})
-		})
-	}
-}
-
-func TestAProbeThatBringsNoVerdictIsFollowedByAnother(t *testing.T) {
+// Validations carry no headers: a process that only makes them keeps nothing, and says so.
+func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour}
-		m.left.Store(1)
-		down := atomic.Bool{}
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			if down.Load() {
-				time.Sleep(time.Second)
-				return raw(503, "")(r)
+		var w watch
+		client, _ := newChangingClient(t, raw(200, verdict), append(w.options(), fiscope.WithQuotaReserve(200))...)
+		for range 48 {
+			require.NoError(t, operations["validar"](t.Context(), client))
+			time.Sleep(time.Hour)
+		}
+		assert.EqualValues(t, 48, client.Stats().ReserveUnknown)
+		_, records := w.seen()
+		warnings := 0
+		for _, r := range records {
+			if r.level > 0 {
+				assert.Contains(t, r.message, "Make a lookup first")
+				warnings++
 			}
-			return m.RoundTrip(r)
-		}), fiscope.WithRetry(noRetries()))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		time.Sleep(time.Hour)
-		m.left.Store(100)
-		down.Store(true)
-		var wg sync.WaitGroup
-		start := time.Now()
-		for range 3 {
-			wg.Go(func() { assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable) })
 		}
-		wg.Wait()
-		assert.Equal(t, 3*time.Second, time.Since(start), "one after the other")
-		down.Store(false)
-		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.LessOrEqual(t, warnings, 3, "one a day")
+		assert.GreaterOrEqual(t, warnings, 2)
 	})
 }
 
-func TestWhatTheGateDoesNotRefuse(t *testing.T) {
-	for name, test := range map[string]struct {
-		headers []string
-	}{
-		"zero without a reset":      {[]string{"X-RateLimit-Remaining: 0"}},
-		"zero with a garbage reset": {[]string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1"}},
-		"no headers":                {nil},
-		"a reset alone":             {[]string{"X-RateLimit-Reset: 2000-01-01T01:00:00Z"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := answers(t, raw(200, contract(t, "consultar_200.json"), test.headers...))
-				for range 3 {
-					require.NoError(t, operations["consultar"](t.Context(), client))
-				}
-				assert.Len(t, s.seen(), 3)
-			})
-		})
-	}
-}
-
-func TestThrottlingIsNotTheEndOfTheQuota(t *testing.T) {
+// A retry that the quota refuses leaves the error that it was for.
+func TestARetryThatTheQuotaRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, s := answers(t,
-			raw(429, `{"error":"más despacio"}`, "X-RateLimit-Remaining: 500", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"),
-			raw(200, contract(t, "consultar_200.json")))
-		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Len(t, s.seen(), 2)
-	})
-}
-
-func TestHeadersOutOfOrder(t *testing.T) {
-	const day, next = "2000-01-01T05:00:00Z", "2000-01-02T05:00:00Z"
-	for name, test := range map[string]struct {
-		headers []string // "remaining reset"
-		spent   bool
-	}{
-		"the lower of one day stays":         {[]string{"0 " + day, "3 " + day}, true},
-		"a later day replaces":               {[]string{"0 " + day, "3 " + next}, false},
-		"an earlier day is old":              {[]string{"3 " + next, "0 " + day}, false},
-		"without a reset it is the same day": {[]string{"3 " + day, "0 "}, true},
-		"the lower without a reset stays":    {[]string{"0 " + day}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				// All leave before the first answer, and the answers come in the order of the table.
-				var sent atomic.Int64
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					n := int(sent.Add(1))
-					if n > len(test.headers) {
-						return raw(200, contract(t, "consultar_200.json"))(r)
-					}
-					time.Sleep(time.Duration(n) * time.Second)
-					var remaining, reset string
-					_, _ = fmt.Sscan(test.headers[n-1], &remaining, &reset)
-					lines := []string{"X-RateLimit-Remaining: " + remaining}
-					if reset != "" {
-						lines = append(lines, "X-RateLimit-Reset: "+reset)
-					}
-					return raw(200, contract(t, "consultar_200.json"), lines...)(r)
-				}))
-				var wg sync.WaitGroup
-				for range test.headers {
-					wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
-				}
-				wg.Wait()
-				err := operations["consultar"](t.Context(), client)
-				if test.spent {
-					require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-				} else {
-					require.NoError(t, err)
-				}
-			})
-		})
-	}
-}
-
-// Only lookups carry headers here, as the contract documents: what the others cost is an estimate, and
-// one that says "spent" lets one attempt through at a time.
-func TestAQuotaSpentByTheEstimateLetsOneThroughAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour, quietOn: "/api/tipocambio"}
-		m.left.Store(4)
-		client := newClient(t, m)
-		require.NoError(t, operations["consultar"](t.Context(), client)) // 3 are left
-		for range 3 {
-			require.NoError(t, operations["tipocambio"](t.Context(), client))
-		}
-		m.left.Add(100) // they were free after all, and nobody said so
-		m.delay = func() time.Duration { return time.Second }
-		start := time.Now()
-		var wg sync.WaitGroup
-		for range 5 {
-			wg.Go(func() { assert.NoError(t, operations["tipocambio"](t.Context(), client)) })
-		}
-		wg.Wait()
-		assert.Equal(t, 5*time.Second, time.Since(start), "one at a time")
-		assert.EqualValues(t, 9, m.requests.Load())
-	})
-}
-
-// What was silent before a header is counted in it: it does not count twice.
-func TestAHeaderCountsWhatWasSilentBeforeIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour, quietOn: "/api/tipocambio"}
-		m.left.Store(10)
-		client := newClient(t, m)
-		require.NoError(t, operations["consultar"](t.Context(), client)) // 9 are left
-		for range 3 {
-			require.NoError(t, operations["tipocambio"](t.Context(), client)) // 6, and no header says so
-		}
-		require.NoError(t, operations["consultar"](t.Context(), client)) // 5
-		m.delay = func() time.Duration { return time.Second }
-		start := time.Now()
-		var wg sync.WaitGroup
-		for range 5 {
-			wg.Go(func() { assert.NoError(t, operations["consultar"](t.Context(), client)) })
-		}
-		wg.Wait()
-		assert.Equal(t, time.Second, time.Since(start), "the five that are left go together")
-	})
-}
-
-func TestQuotaReserve(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour}
-		m.left.Store(11)
-		client := newClient(t, m, fiscope.WithQuotaReserve(5))
-		for range 6 {
-			require.NoError(t, operations["consultar"](t.Context(), client))
-		}
+		client, s := answers(t, raw(503, `{"error":"caído","code":"X"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
 		err := operations["consultar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-		require.ErrorContains(t, err, "5 queries are left")
-		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(3)), "a call may use more")
-		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(4)), fiscope.ErrQuotaExceeded)
-		for range 4 {
-			require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(0)))
+		require.ErrorIs(t, err, fiscope.ErrUnavailable)
+		require.ErrorContains(t, err, "caído")
+		assert.Len(t, s.seen(), 1)
+	})
+}
+
+// A call whose context ends while it is under way takes what it sent, and one that was not sent takes nothing.
+func TestWhoeverLeavesTheGateTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &metered{left: 31}
+		client := newClient(t, m, fiscope.WithRateLimit(0.1, 1))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		together(20, func(int) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(50*time.Millisecond, cancel)
+			assert.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+		})
+		assert.Equal(t, 1, m.sent)
+		served := 0
+		for range 40 {
+			if err := operations["consultar"](t.Context(), client); err == nil {
+				served++
+			} else {
+				assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
+			}
 		}
-		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(0)), fiscope.ErrQuotaExceeded)
-		assert.EqualValues(t, 11, m.requests.Load())
-
-		wrong := operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(-1), fiscope.WithQuotaReserve(-2))
-		require.ErrorIs(t, wrong, fiscope.ErrInvalidRequest)
-		require.ErrorContains(t, wrong, "it is -1", "of two wrong options the first is told")
+		assert.Equal(t, 30, served)
 	})
-	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithQuotaReserve(-1))
-	require.Error(t, err)
 }
 
-func TestWithoutQuotaGateTheServiceDecides(t *testing.T) {
+// A panic below the gate took one query at most, and says nothing of what is left.
+func TestAPanicBelowTheGateClosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour}
-		m.left.Store(1)
-		client := newClient(t, m, fiscope.WithoutQuotaGate())
+		client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 480", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
 		require.NoError(t, operations["consultar"](t.Context(), client))
-		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrQuotaExceeded)
-		assert.EqualValues(t, 2, m.requests.Load())
+		s.become(func(*http.Request) (*http.Response, error) { panic("boom") })
+		assert.PanicsWithValue(t, "boom", func() { _ = operations["consultar"](t.Context(), client) })
+		s.become(raw(200, record))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)), fiscope.ErrQuotaExceeded)
 	})
 }
 
-func TestACallThatWaitsAtTheGateCanBeCancelled(t *testing.T) {
+func TestAnUnlimitedPlanStaysOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &metered{t: t, reset: inAnHour}
-		m.left.Store(2)
-		client := newClient(t, m)
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		m.delay = func() time.Duration { return 5 * time.Second }
-		go func() { assert.NoError(t, operations["consultar"](t.Context(), client)) }() // takes the last one
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start := time.Now()
-		err := operations["consultar"](ctx, client)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, time.Second, time.Since(start))
-		assert.EqualValues(t, 2, m.requests.Load())
-		time.Sleep(5 * time.Second)
+		sent := 0
+		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+			sent++
+			status := []int{http.StatusOK, http.StatusNotFound}[sent%2]
+			return raw(status, record, "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")(r)
+		}), fiscope.WithMaxRetries(0))
+		for range 30 {
+			_ = operations["consultar"](t.Context(), client)
+		}
+		assert.Equal(t, 30, sent)
 	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func noRetries() fiscope.RetryPolicy {
-	p := fiscope.DefaultRetryPolicy()
-	p.MaxRetries = 0
-	return p
 }

@@ -1,12 +1,86 @@
 package fiscope
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
 
-// Respaldo is a registry at hand, of an earlier day: it answers a lookup where the service cannot be asked, see
-// [WithRespaldo]. It is safe for concurrent use.
-type Respaldo interface {
-	// Contribuyente returns the record of a RUC, which is 11 digits, and the day that its data is of; the zero
-	// Fecha where that is not known. What the registry does not have is empty. The error of a RUC that it lacks is
-	// an ErrNotFound. The record is copied, and not changed.
-	Contribuyente(ctx context.Context, ruc string) (*Contribuyente, Fecha, error)
+	"github.com/fiscope/fiscope/internal/flight"
+	"github.com/fiscope/fiscope/internal/scrub"
+)
+
+// searcher asks a Respaldo in the background.
+type searcher struct {
+	report   *reporter
+	searches flight.Group[*byte, *record]
+}
+
+// longestSearch bounds a caller's wait for a Respaldo.
+const longestSearch = 5 * time.Second
+
+// record is what a Respaldo has of a RUC.
+type record struct {
+	contribuyente Contribuyente
+	fecha         Fecha // of the data; zero if unknown
+	warnings      []string
+	found         bool
+}
+
+// check checks a record as an answer is checked.
+func (r *record) check(ruc string, secrets scrub.Secrets) error {
+	c := &r.contribuyente
+	switch {
+	case c.RUC != ruc:
+		return fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
+	case nameless(c.RazonSocial):
+		return fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
+	}
+	a := answer{reading: reading{secrets: secrets}}
+	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
+	for _, f := range []*Fecha{&c.FechaInscripcion, &c.FechaInicioActividades} {
+		if !f.IsZero() && !f.Valid() {
+			a.warn("a date of the taxpayer is not a day of the calendar: %s", f)
+			*f = Fecha{}
+		}
+	}
+	if !r.fecha.Valid() {
+		a.warn("the Respaldo does not say of which day its data is")
+		r.fecha = Fecha{}
+	}
+	r.warnings = a.warnings
+	return nil
+}
+
+// ask asks a Respaldo. If it hangs, the caller waits for ctx or longestSearch.
+func (s *searcher) ask(ctx context.Context, r Respaldo, ruc string) *record {
+	ctx, cancel := context.WithTimeout(ctx, longestSearch)
+	defer cancel()
+	got, _, _, err := s.searches.Join(ctx, new(byte), func() (*record, func(context.Context)) {
+		got := new(record)
+		return got, func(ctx context.Context) { s.read(ctx, r, ruc, got) }
+	})
+	if err != nil || !got.found {
+		return nil
+	}
+	return got
+}
+
+// read reads a record into into. A failure is logged: the caller gets the service's error.
+func (s *searcher) read(ctx context.Context, r Respaldo, ruc string, into *record) {
+	c, fecha, err := r.Contribuyente(ctx, ruc)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && c == nil:
+		return
+	case err == nil:
+		into.contribuyente, into.fecha = *c, fecha
+		if err = into.check(ruc, s.report.secrets); err == nil {
+			into.found = true
+			return
+		}
+	}
+	if logger := s.report.observer.logger; logger != nil && ctx.Err() == nil {
+		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", s.report.secrets.Line(err.Error())))
+	}
 }

@@ -9,16 +9,16 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"unicode"
 	"weak"
 
 	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// Secreto is a text that is used and never shown: whatever prints, logs or marshals it writes the
-// marker "[secreto]" in its place. It reads from JSON and from text, and refuses its own marker, so
-// that a configuration that was printed and stored never becomes a wrong clave.
-//
-// Two of the same text are equal for ==, [reflect.DeepEqual] and go-cmp.
+// Secreto is a text that is never shown: printed, logged or marshalled it is "[secreto]". It can be read from JSON and
+// from text, and refuses "[secreto]", so that a stored configuration never becomes a wrong clave. Two of the same text
+// are equal for ==, [reflect.DeepEqual] and go-cmp.
 type Secreto struct {
 	hidden *hidden // nil for no text; one for each text, see NewSecreto
 }
@@ -26,13 +26,13 @@ type Secreto struct {
 // hidden holds a text in a func: dumpers follow pointers, and fmt calls no method on unexported fields.
 type hidden struct{ reveal func() string }
 
-// texts are those of the Secretos that are in use: what nobody holds any more is not kept here.
+// texts are those of the Secretos in use; unused ones are collected.
 var texts = struct {
 	sync.Mutex
 	hidden map[string]weak.Pointer[hidden]
 }{hidden: map[string]weak.Pointer[hidden]{}}
 
-// NewSecreto returns s as a Secreto. That of an empty text is the zero Secreto.
+// NewSecreto returns s as a Secreto; the zero Secreto for "".
 func NewSecreto(s string) Secreto {
 	if s == "" {
 		return Secreto{}
@@ -42,14 +42,14 @@ func NewSecreto(s string) Secreto {
 	if there := texts.hidden[s].Value(); there != nil {
 		return Secreto{there}
 	}
-	s = strings.Clone(s) // of what may be a long text that it was cut out of
+	s = strings.Clone(s) // not the long text that it may be part of
 	h := &hidden{reveal: func() string { return s }}
 	texts.hidden[s] = weak.Make(h)
 	runtime.AddCleanup(h, forgetText, s)
 	return Secreto{h}
 }
 
-// forgetText is called once nobody holds a Secreto of that text any more, unless there is a new one.
+// forgetText runs when the last Secreto of a text is gone, unless there is a new one.
 func forgetText(s string) {
 	texts.Lock()
 	defer texts.Unlock()
@@ -61,17 +61,13 @@ func forgetText(s string) {
 // IsZero reports whether s holds no text.
 func (s Secreto) IsZero() bool { return s.text() == "" }
 
-// Equal reports whether s and t hold the same text. It takes a time that does not depend on where
-// they differ.
+// Equal reports whether s and t hold the same text, in constant time.
 func (s Secreto) Equal(t Secreto) bool {
 	return subtle.ConstantTimeCompare([]byte(s.text()), []byte(t.text())) == 1
 }
 
 // String returns the marker.
 func (s Secreto) String() string { return scrub.Marker }
-
-// GoString returns the marker.
-func (s Secreto) GoString() string { return scrub.Marker }
 
 // Format writes the marker for every verb.
 func (s Secreto) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, scrub.Marker) }
@@ -82,10 +78,10 @@ func (s Secreto) LogValue() slog.Value { return slog.StringValue(scrub.Marker) }
 // MarshalText returns the marker; encoding/json uses it too.
 func (s Secreto) MarshalText() ([]byte, error) { return []byte(scrub.Marker), nil }
 
-// UnmarshalText takes the text, and refuses the marker.
+// UnmarshalText stores the text, and refuses the marker.
 func (s *Secreto) UnmarshalText(text []byte) error {
 	if string(text) == scrub.Marker {
-		return errors.New("fiscope: this text is the marker that stands for a secret, not the secret: read it from where the real one is kept")
+		return errors.New("fiscope: this text is the marker [secreto], not the secret: read it from where the real one is kept")
 	}
 	*s = NewSecreto(string(text))
 	return nil
@@ -96,4 +92,43 @@ func (s Secreto) text() string {
 		return ""
 	}
 	return s.hidden.reveal()
+}
+
+// CredencialesSOL are those of a secondary user of the tax authority's portal, never of the principal user
+// (docs/contract.md, 4.3). They marshal without the clave.
+type CredencialesSOL struct {
+	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
+	Usuario string  `json:"usuarioSol"`
+	Clave   Secreto `json:"claveSol"`
+}
+
+func (c CredencialesSOL) check() error {
+	if c == (CredencialesSOL{}) {
+		return invalid("rucSolicitante", "is missing, and so are usuarioSol and claveSol: give them to the call, or to the client with WithSOL")
+	}
+	if err := checkRUC("rucSolicitante", c.RUC); err != nil {
+		return err
+	}
+	for _, credential := range []struct{ field, text string }{{"usuarioSol", c.Usuario}, {"claveSol", c.Clave.text()}} {
+		if credential.text == "" {
+			return invalid(credential.field, "is empty")
+		}
+		if strings.ContainsFunc(credential.text, unicode.IsControl) {
+			return invalid(credential.field, "holds control characters: often the line break of the file it was read from")
+		}
+		if strings.TrimFunc(credential.text, invisible) != credential.text {
+			return invalid(credential.field, "has blanks or invisible characters around it: trim what it was read from")
+		}
+	}
+	return nil
+}
+
+// invisible reports blanks, and invisible characters such as a byte order mark.
+func invisible(r rune) bool {
+	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r)
+}
+
+// parts returns what identifies a credential. The case of a user does not count.
+func (c CredencialesSOL) parts() []string {
+	return []string{c.RUC, solguard.User(c.Usuario), c.Clave.text()}
 }

@@ -3,7 +3,10 @@ package fiscope_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/gob"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"html"
@@ -11,11 +14,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
+	"reflect"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -31,10 +37,7 @@ func everything(v any) string {
 		}
 	}
 	if err, ok := v.(error); ok {
-		fmt.Fprintln(&out, errors.Join(err, errors.New("x")), fmt.Errorf("x: %w", err))
-		for e := err; e != nil; e = errors.Unwrap(e) {
-			fmt.Fprintf(&out, "%v %+v %#v\n", e, e, e)
-		}
+		fmt.Fprintln(&out, errors.Join(err, errors.New("x")), fmt.Errorf("x: %w", err), fiscope.TextoParaUsuario(err))
 		if many, ok := v.(interface{ Unwrap() []error }); ok {
 			for _, e := range many.Unwrap() {
 				fmt.Fprintf(&out, "%v %+v %#v\n", e, e, e)
@@ -42,334 +45,241 @@ func everything(v any) string {
 		}
 	}
 	for _, h := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
-		slog.New(h).With("a", v).WithGroup("g").Info("x", "b", v, slog.Group("c", "d", v), "e", []any{v}, "f", map[string]any{"g": v}, "h", struct{ V any }{v})
+		slog.New(h).With("a", v).WithGroup("g").Info("x", "b", v, slog.Group("c", "d", v), "e", []any{v}, "f", map[string]any{"g": v})
 	}
 	if b, err := json.Marshal(v); err == nil {
-		out.Write(b)
-	}
-	if m, ok := v.(interface{ MarshalText() ([]byte, error) }); ok {
-		b, _ := m.MarshalText()
 		out.Write(b)
 	}
 	return out.String()
 }
 
-// leaks reports whether a text holds the secret in any of the forms that a person or a program can read.
-func leaks(text, secret string) bool {
+// written returns a secret as servers may write it.
+func written(secret string) map[string]string {
 	quoted, _ := json.Marshal(secret)
-	forms := []string{
-		secret, string(quoted[1 : len(quoted)-1]), url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret),
-		fmt.Sprintf("%x", secret), fmt.Sprintf("%q", secret)[1 : len(fmt.Sprintf("%q", secret))-1],
-		fmt.Sprintf("%+q", secret)[1 : len(fmt.Sprintf("%+q", secret))-1], fmt.Sprintf("%v", []byte(secret)),
+	inner := string(quoted[1 : len(quoted)-1])
+	letters := strings.Split(secret, "")
+	var percent, entities strings.Builder
+	for _, b := range []byte(secret) {
+		fmt.Fprintf(&percent, "%%%02X", b)
 	}
-	lower := strings.ToLower(text)
-	for _, form := range forms {
-		if strings.Contains(lower, strings.ToLower(form)) {
+	for _, r := range secret {
+		fmt.Fprintf(&entities, "&#%d;", r)
+	}
+	return map[string]string{
+		"plain": secret, "capitals": strings.ToUpper(secret), "JSON": inner, "Go": fmt.Sprintf("%q", secret), "ASCII": fmt.Sprintf("%+q", secret),
+		"a query": url.QueryEscape(secret), "a path": url.PathEscape(secret), "percents": percent.String(), "HTML": html.EscapeString(secret),
+		"entities": entities.String(), "hex": fmt.Sprintf("%x", secret), "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
+		"in a URL": base64.RawURLEncoding.EncodeToString([]byte(secret)), "bytes": fmt.Sprint([]byte(secret)),
+		"blanks": strings.Join(letters, " "), "dashes": strings.Join(letters, "-"), "nothing seen": strings.Join(letters, "\u200b"),
+	}
+}
+
+// leaks reports whether a text holds the secret in any form that a person or a program can read.
+func leaks(text, secret string) bool {
+	text = strings.ToLower(text)
+	for _, form := range written(secret) {
+		if strings.Contains(text, strings.ToLower(form)) {
 			return true
 		}
 	}
 	return false
 }
 
-func randomSecret(random *rand.Rand) string {
-	alphabet := []rune(`abcXYZ019$%&/\"'<>+= .ñÑé€#?{}`)
-	secret := make([]rune, 8+random.IntN(56))
-	for i := range secret {
-		secret[i] = alphabet[random.IntN(len(alphabet))]
-	}
-	return "k" + string(secret) + "k" // no blanks around it: an API key has none
-}
-
-// echo puts a secret into an answer in the ways that servers do.
-func echoes(random *rand.Rand, secret string) []func(*http.Request) (*http.Response, error) {
-	quoted, _ := json.Marshal(secret)
-	inner := string(quoted[1 : len(quoted)-1])
-	hidden := strings.Join(strings.Split(inner, ""), "\u200b")
-	if strings.ContainsAny(inner, `\`) {
-		hidden = inner
-	}
-	return []func(*http.Request) (*http.Response, error){
-		raw(400, `{"error":"clave `+inner+` errada","code":"BAD_`+inner+`"}`),
-		raw(400, `{"error":"`+hidden+`","code":"`+strings.ToUpper(inner)+`"}`),
-		raw(500, "upstream said "+secret, "X-Echo: "+strings.ToValidUTF8(secret, ""), "X-Query: "+url.QueryEscape(secret)),
-		raw(500, "<html><title>"+html.EscapeString(secret)+"</title></html>"),
-		raw(502, "<p>"+url.QueryEscape(secret)+" "+url.PathEscape(secret)),
-		raw(200, `{"codigo":"`+inner+`","mensaje":"x","estado":"`+inner+`","esValido":true}`),
-		raw(200, `{"ruc":"`+inner+`","razonSocial":"x","estado":"x","condicion":"x","compra":1,"venta":1,"moneda":"`+inner+`","fecha":"`+inner+`"}`),
-		raw(200, `[{"ruc":"`+inner+`"`),
-		raw(200, strings.Repeat(" ", random.IntN(5000))+secret, "X-RateLimit-Remaining: "+secret),
-		raw(302, "", "Location: https://example.com/"+url.PathEscape(secret)+"?q="+url.QueryEscape(secret)),
-		raw(200, change(price, "2026-11-20", inner)),
-		raw(200, change(price, "3.750", `"`+inner+`"`)),
-		broken(errors.New("malformed HTTP response \"" + secret + "\"")),
-		broken(&url.Error{Op: "Get", URL: "https://x/?k=" + url.QueryEscape(secret), Err: errors.New("x")}),
+// echoes are the places of an answer at which a server repeats what it was sent.
+func echoes(w string) map[string]handler {
+	quoted, _ := json.Marshal(w)
+	j := string(quoted[1 : len(quoted)-1])
+	return map[string]handler{
+		"a message":          raw(400, `{"error":"clave `+j+` incorrecta","code":"X"}`),
+		"a deeper message":   raw(500, `{"error":{"message":"`+j+`"},"code":["`+j+`"],"errors":[{"detail":"`+j+`"}]}`),
+		"a code":             raw(400, `{"error":"x","code":"`+j+`"}`),
+		"a text":             raw(500, "dice "+w),
+		"a title":            raw(502, "<title>dice "+w+"</title>"),
+		"a page":             raw(502, "<p>dice "+w+"</p>"),
+		"no JSON":            raw(200, "dice "+w),
+		"a verdict":          raw(200, `{"codigo":"`+j+`","mensaje":"x","estado":"`+j+`","esValido":true}`),
+		"a warning":          raw(200, change(verdict, "Aceptado", j)),
+		"a record":           raw(200, `{"ruc":"`+j+`","razonSocial":"x","estado":"`+j+`","condicion":"`+j+`","compra":"`+j+`","venta":1,"moneda":"`+j+`","fecha":"`+j+`"}`),
+		"rows":               raw(200, `[{"ruc":"`+j+`"},{"ruc":"`+rucSUNAT+`","razonSocial":"","estado":"`+j+`"}]`),
+		"a header":           raw(500, "", "X-Ratelimit-Reset: "+w, "Retry-After: "+w, "Content-Type: text/"+w),
+		"an address":         raw(307, "", "Location: https://otra.example/"+url.PathEscape(w)+"?q="+url.QueryEscape(w)),
+		"a status of theirs": raw(429, `{"message":"`+j+`"}`, "X-RateLimit-Remaining: "+w),
 	}
 }
 
+// What an echo is of, and how it is written: nothing of ours shows it. Error.Body and Response.Header are raw.
 func TestNoOutputHoldsASecret(t *testing.T) {
+	client, _ := answers(t, raw(200, record))
+	held := everything(client) + everything(*client) + everything(client.Stats()) + everything(credenciales)
+	assert.False(t, leaks(held, apiKey) || leaks(held, clave), "what holds a secret shows it")
+
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	for range 8 {
-		key, clave := strings.Map(func(r rune) rune { return max(r, ' ') }, randomSecret(random)), randomSecret(random)
-		c := credenciales
-		c.Clave = fiscope.NewSecreto(clave)
-		for _, secret := range []string{key, clave} {
-			for i, answer := range echoes(random, secret) {
-				var seen bytes.Buffer
-				client, err := fiscope.NewClient(baseURL, key,
-					fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(answer)}),
-					fiscope.WithLogger(slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))),
-					fiscope.WithObserver(func(e fiscope.Event) { fmt.Fprintf(&seen, "%+v %v", e, e.LogValue()) }),
-					fiscope.WithRetry(noRetries()))
-				require.NoError(t, err)
-				var resp fiscope.Response
-				_, err = client.CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))
-				require.Error(t, err)
-				errs := []error{err}
-				if secret == key { // a clave can only be echoed to the call that has it
-					for _, do := range operations {
-						if err := do(t.Context(), client); err != nil {
-							errs = append(errs, err)
-						}
-					}
-				}
-				for _, err := range errs {
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					seen.Write(e.Body())
-					seen.WriteString(everything(err) + e.Code + e.Message)
-				}
-				seen.WriteString(everything(resp) + everything(&resp) + everything(client) + everything(c) + everything(client.Stats()))
-				for _, planted := range []string{key, clave} {
-					if leaks(seen.String(), planted) {
-						t.Fatalf("seed %d: an output holds a secret after answer %d", seed, i)
+	alphabet := []rune(`abcXYZ019$%&/\"'<>+= .ñÑé€#?{}`)
+	secrets := []string{clave, apiKey, `Zorro/77+"ñandú&'<x>\`}
+	for range 2 {
+		secret := []rune("ka") // the base64 of which has a digit
+		for range 6 + random.IntN(50) {
+			secret = append(secret, alphabet[random.IntN(len(alphabet))])
+		}
+		secrets = append(secrets, string(secret)+"k")
+	}
+	other := fiscope.NewSecreto("otra-clave")
+	for i, secret := range secrets {
+		for of, call := range map[string]struct {
+			key   string
+			clave fiscope.Secreto
+		}{"key": {secret, other}, "clave": {"otra-llave", fiscope.NewSecreto(secret)}} {
+			for writing, w := range written(secret) {
+				for place, answer := range echoes(w) {
+					if leaks(shownOf(t, answer, call.key, call.clave), secret) {
+						t.Fatalf("seed %d: secret %d, a %s, is shown: %s in %s", seed, i, of, writing, place)
 					}
 				}
 			}
+			cause := broken(fmt.Errorf("malformed HTTP response %q: %w", secret, errors.New(secret)))
+			assert.False(t, leaks(shownOf(t, cause, call.key, call.clave), secret), "seed %d: secret %d, a %s, is shown in a cause", seed, i, of)
 		}
 	}
 }
 
-func TestAnEchoInDisguiseIsNotShown(t *testing.T) {
-	const long = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-	for name, test := range map[string]struct {
-		secret, part string
-		answer       func(*http.Request) (*http.Response, error)
-	}{
-		"letter by letter":             {"secreta-123", "secreta-123", raw(400, `{"error":"`+strings.Join(strings.Split("secreta-123", ""), "\u200b")+`"}`)},
-		"with two blanks, JSON inside": {`se  cre"ta`, `cre\"`, raw(500, `upstream said "se  cre\"ta"`)},
-		"in capitals":                  {"secreta-123", "SECRETA", raw(500, "SECRETA-123")},
-		"cut in a contradiction":       {long, long[:8], raw(200, `{"codigo":"`+long+`","mensaje":"x","estado":"x","esValido":true}`)},
-		"cut in a message":             {long, long[:8], raw(500, strings.Repeat("x", 290)+long)},
-		"after much else":              {long, long[:8], raw(500, strings.Repeat("<b>", 21844)+"<"+long)},
-		"in an address":                {long, long[:8], raw(302, "", "Location: https://"+strings.ToLower(long[10:36])+".example/")},
-	} {
+// shownOf returns all that is shown of the calls with a key and a clave that are answered so.
+func shownOf(t *testing.T, answer handler, key string, own fiscope.Secreto) string {
+	var seen bytes.Buffer
+	client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(answer)}), fiscope.WithMaxRetries(0),
+		fiscope.WithLogger(slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))),
+		fiscope.WithObserver(func(_ context.Context, e fiscope.Event) { fmt.Fprintf(&seen, "%+v %v", e, e.LogValue()) }))
+	require.NoError(t, err)
+	c := credenciales
+	c.Clave = own
+	var resp fiscope.Response
+	show := func(err error) {
+		var e *fiscope.Error
+		if errors.As(err, &e) {
+			seen.WriteString(everything(err) + e.Code + e.Message)
+		}
+		resp.Header = nil
+		fmt.Fprintf(&seen, "%+v", resp)
+	}
+	show(second(client.CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))))
+	show(second(client.CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp)))) // it may be blocked now
+	if own.Equal(fiscope.NewSecreto("otra-clave")) {                                       // a clave is echoed to the call that has it
+		for _, op := range []string{"consultar", "buscar", "tipocambio"} {
+			show(operations[op](t.Context(), client, fiscope.WithResponse(&resp)))
+		}
+	}
+	return seen.String()
+}
+
+func TestASecretoIsNotShown(t *testing.T) {
+	type config struct {
+		Clave   fiscope.Secreto
+		Puntero *fiscope.Secreto
+		privada fiscope.Secreto
+		Mapa    map[string]any
+	}
+	s := fiscope.NewSecreto(clave)
+	holders := map[string]any{
+		"itself": s, "pointer": &s, "credentials": credenciales, "pointer to credentials": &credenciales,
+		"struct": config{s, &s, s, map[string]any{"x": s}}, "slice": []any{s, &s}, "map": map[string]fiscope.Secreto{"x": s},
+	}
+	for name, holder := range holders {
 		t.Run(name, func(t *testing.T) {
-			client, _ := answers(t, test.answer)
-			err := validar(t.Context(), client, test.secret)
-			require.Error(t, err)
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.False(t, strings.Contains(err.Error()+string(e.Body()), test.part), "a part of the clave is shown")
-		})
-	}
-	t.Run("cut in a warning", func(t *testing.T) {
-		s := &service{answers: []func(*http.Request) (*http.Response, error){raw(200, change(verdict, "Aceptado", long))}}
-		c := credenciales
-		c.Clave = fiscope.NewSecreto(long)
-		var resp fiscope.Response
-		_, err := newClient(t, s).CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))
-		require.NoError(t, err)
-		require.Len(t, resp.Warnings, 1)
-		assert.False(t, strings.Contains(resp.Warnings[0], long[:8]), "a part of the clave is shown")
-	})
-}
-
-const raro = `Zorro/77+"ñandú&'<x>\` // a secret that every encoder escapes somewhere
-
-// writings are that secret as encoders of servers write it.
-var writings = map[string]string{
-	"plain":                      raro,
-	"in capitals":                strings.ToUpper(raro),
-	"decomposed":                 "Zorro/77+\"n\u0303andu\u0301&'<x>\\",
-	"Latin-1":                    "Zorro/77+\"\xf1and\xfa&'<x>\\",
-	"UTF-8 as Latin-1":           "Zorro/77+\"Ã±andÃº&'<x>\\",
-	"JSON in Go":                 `Zorro/77+\"ñandú\u0026'\u003cx\u003e\\`,
-	"JSON in ASCII":              `Zorro/77+\"\u00f1and\u00fa&'<x>\\`,
-	"JSON in PHP":                `Zorro\/77+\"\u00f1and\u00fa&'<x>\\`,
-	"JSON in .NET":               `Zorro/77\u002B\u0022\u00F1and\u00FA\u0026\u0027\u003Cx\u003E\\`,
-	"JSON inside JSON":           `Zorro\\\/77+\\\"\\u00f1and\\u00fa&'<x>\\\\`,
-	"JSON of a page":             `Zorro/77+\u0026quot;\u0026ntilde;and\u0026uacute;\u0026amp;\u0026#39;\u0026lt;x\u0026gt;\\`,
-	"a page, named":              `Zorro/77+&quot;&ntilde;and&uacute;&amp;&apos;&lt;x&gt;\`,
-	"a page, decimal":            `Zorro&#47;77&#43;&#34;&#241;and&#250;&#38;&#39;&#60;x&#62;&#92;`,
-	"a page, hexadecimal":        `Zorro&#x2F;77&#x2B;&#x22;&#xF1;and&#xFA;&#x26;&#x27;&#x3C;x&#x3E;&#x5C;`,
-	"a page, without semicolons": `Zorro/77+&quot&ntilde&#97nd&uacute&amp&#39&ltx&gt\`,
-	"a page of a page":           `Zorro/77+&amp;quot;&amp;ntilde;and&amp;#250;&amp;amp;&amp;#39;&amp;lt;x&amp;gt;\`,
-	"encodeURIComponent":         `Zorro%2F77%2B%22%C3%B1and%C3%BA%26'%3Cx%3E%5C`,
-	"... in small letters":       `Zorro%2f77%2b%22%c3%b1and%c3%ba%26%27%3cx%3e%5c`,
-	"... twice":                  `Zorro%252F77%252B%2522%25C3%25B1and%25C3%25BA%2526'%253Cx%253E%255C`,
-	"... of Latin-1":             `Zorro%2F77%2B%22%F1and%FA%26'%3Cx%3E%5C`,
-	"bytes in hexadecimal":       `Zorro/77+"\xc3\xb1and\xc3\xba&'<x>\`,
-	"mixed":                      "Zorro\\/77%2B&quot;\\u00f1an\u200bdÃº&amp;'%253C&#120;>\\\\",
-	"with controls between":      "Z\x01or\x00ro/77+\"ñ\u200bandú&\u202e'<x>\\",
-	"an encoder that knows no ñ": `Zorro/77+"?and?&'<x>\`,
-}
-
-// A person who looks for the secret knows it by "Zorro", which no encoder escapes.
-func TestAnEchoInAnyWritingIsNotShown(t *testing.T) {
-	places := map[string]func(written string) func(*http.Request) (*http.Response, error){
-		"a message": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(400, `{"error":"dice `+w+` aquí","code":"X"}`)
-		},
-		"a code": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(500, `{"error":"x","code":"`+w+`"}`)
-		},
-		"a code of another's": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(404, `{"error":{"dice":"`+w+`"},"code":["`+w+`"]}`)
-		},
-		"a text": func(w string) func(*http.Request) (*http.Response, error) { return raw(500, "dice "+w) },
-		"a page": func(w string) func(*http.Request) (*http.Response, error) { return raw(502, "<p>dice "+w+"</p>") },
-		"a title": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(502, "<title>dice "+w+"</title>")
-		},
-		"no answer to this": func(w string) func(*http.Request) (*http.Response, error) { return raw(200, "<p>dice "+w) },
-		"a verdict": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(200, `{"codigo":"`+w+`","mensaje":"x","estado":"`+w+`","esValido":true}`)
-		},
-		"a warning": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(200, change(verdict, "Aceptado", w))
-		},
-		"headers": func(w string) func(*http.Request) (*http.Response, error) {
-			return func(r *http.Request) (*http.Response, error) {
-				resp, err := raw(500, "")(r)
-				resp.Header["X-Eco"], resp.Header["X-Ratelimit-Reset"] = []string{"a", w}, []string{w}
-				resp.Header[http.CanonicalHeaderKey("X-"+w)] = []string{"x"}
-				return resp, err
+			var out bytes.Buffer
+			for _, verb := range "vsqdxXtcpTboOUeEfFgGw" {
+				for _, flags := range []string{"", "+", "#", "-", " ", "0", "20", ".3", "+#"} {
+					fmt.Fprintf(&out, "%"+flags+string(verb)+"\n", holder)
+				}
 			}
-		},
-		"an address": func(w string) func(*http.Request) (*http.Response, error) {
-			return raw(307, "", "Location: https://otra.example/?q="+w)
-		},
-		"a cause": func(w string) func(*http.Request) (*http.Response, error) {
-			return broken(fmt.Errorf("net/http: HTTP/1.x transport connection broken: malformed HTTP response %q: %w", w, errors.New(w)))
-		},
-		"an address of ours": func(w string) func(*http.Request) (*http.Response, error) {
-			return broken(&url.Error{Op: "Post", URL: "https://x/?k=" + w, Err: errors.New("EOF")})
-		},
-	}
-	for writing, written := range writings {
-		for place, answer := range places {
-			for _, of := range []string{"key", "clave"} {
-				t.Run(writing+", "+place+", the "+of, func(t *testing.T) {
-					var seen bytes.Buffer
-					key, c := raro, credenciales
-					if of == "clave" {
-						key, c.Clave = apiKey, fiscope.NewSecreto(raro)
-					}
-					client, err := fiscope.NewClient(baseURL, key, fiscope.WithRetry(noRetries()),
-						fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(answer(written))}),
-						fiscope.WithLogger(slog.New(slog.NewJSONHandler(&seen, &slog.HandlerOptions{Level: slog.LevelDebug}))),
-						fiscope.WithObserver(func(e fiscope.Event) { fmt.Fprintf(&seen, "%+v %v", e, e.LogValue()) }))
-					require.NoError(t, err)
-					var resp fiscope.Response
-					_, err = client.CPE.Validar(t.Context(), factura, c, fiscope.WithResponse(&resp))
-					seen.WriteString(everything(resp) + everything(client))
-					var e *fiscope.Error
-					if errors.As(err, &e) {
-						seen.WriteString(everything(err) + e.Code + e.Message + string(e.Body()))
-					}
-					text := strings.ToLower(seen.String())
-					for _, part := range []string{"zorro", "z\x01", "\x01or", "\\u0001or"} {
-						assert.False(t, strings.Contains(text, part), "the secret is shown")
-					}
-				})
+			fmt.Fprintln(&out, holder)
+			for _, h := range []slog.Handler{slog.NewTextHandler(&out, nil), slog.NewJSONHandler(&out, nil)} {
+				slog.New(h).With("with", holder).WithGroup("g").Info("x", "a", holder, slog.Group("b", "c", holder))
 			}
-		}
-	}
-}
+			b, err := json.Marshal(holder)
+			require.NoError(t, err)
+			out.Write(b)
+			if b, err = xml.Marshal(holder); err == nil {
+				out.Write(b)
+			}
+			_ = gob.NewEncoder(&out).Encode(holder)
 
-func TestASecretCutAtTheEndOfTheReadIsNotShown(t *testing.T) {
-	c := credenciales
-	c.Clave = fiscope.NewSecreto(raro)
-	for writing, written := range writings {
-		for cut := range len(written) {
-			body := strings.Repeat("x", 200) + " " + written[:cut]
-			s := &service{answers: []func(*http.Request) (*http.Response, error){raw(500, body+"~and the rest of it is not read")}}
-			client := newClient(t, s, fiscope.WithMaxResponseBytes(int64(len(body))))
-			_, err := client.CPE.Validar(t.Context(), factura, c)
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			shown := strings.TrimLeft(string(e.Body()), "x")
-			assert.True(t, shown == " ", "%s: the body ends with a part of the clave after %d bytes", writing, cut)
-			assert.False(t, cut > 3 && strings.Contains(err.Error(), written[:4]), "%s: the error ends with a part of the clave", writing)
-		}
-	}
-}
-
-// Error.Body has 4 KiB of a body that was read whole.
-func TestASecretCutAtTheEndOfTheBodyIsNotShown(t *testing.T) {
-	c := credenciales
-	c.Clave = fiscope.NewSecreto(raro)
-	for writing, written := range writings {
-		for cut := range len(written) {
-			client, _ := answers(t, raw(500, strings.Repeat("x", 4095-cut)+" "+written+" y más"))
-			_, err := client.CPE.Validar(t.Context(), factura, c)
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.True(t, strings.TrimLeft(string(e.Body()), "x") == " ", "%s: the body ends with a part of the clave after %d bytes", writing, cut)
-		}
-	}
-}
-
-func TestAShortSecretWithholdsTheWholeText(t *testing.T) {
-	client, _ := answers(t, raw(400, `{"error":"la clave es abc","code":"X"}`))
-	err := validar(t.Context(), client, "abc")
-	assert.ErrorContains(t, err, "text withheld")
-	assert.False(t, strings.Contains(err.Error(), "abc"), "the error shows the clave")
-}
-
-func TestTheServersTextKeepsItsAccents(t *testing.T) {
-	client, _ := answers(t, raw(400, `{"error":"El año de inscripción de la COMPAÑÍA no es válido","code":"X"}`))
-	err := operations["validar"](t.Context(), client)
-	assert.ErrorContains(t, err, "El año de inscripción de la COMPAÑÍA no es válido")
-}
-
-// What the runtime prints of a panic is an output too.
-func TestAPanicDoesNotShowASecret(t *testing.T) {
-	const what = "FISCOPE_TEST_PANIC"
-	client, _ := answers(t, raw(400, `{"error":"clave `+clave+`"}`))
-	switch os.Getenv(what) {
-	case "error":
-		panic(operations["validar"](context.Background(), client))
-	case "client":
-		panic(client)
-	case "credentials":
-		panic(credenciales)
-	case "transport":
-		client = newClient(t, roundTripper(func(*http.Request) (*http.Response, error) { panic("in the transport") }))
-		_ = operations["validar"](context.Background(), client)
-	}
-	for _, panics := range []string{"error", "client", "credentials", "transport"} {
-		t.Run(panics, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestAPanicDoesNotShowASecret$")
-			cmd.Env = append(os.Environ(), what+"="+panics, "GOTRACEBACK=all")
-			out, err := cmd.CombinedOutput()
-			require.Error(t, err)
-			require.Contains(t, string(out), "panic:")
-			assert.False(t, leaks(string(out), clave) || leaks(string(out), apiKey), "the panic shows a secret")
+			assert.False(t, strings.Contains(out.String(), clave), "the clave is shown")
+			assert.False(t, strings.Contains(strings.ToLower(out.String()), fmt.Sprintf("%x", clave)), "the clave is shown in hexadecimal")
+			assert.Contains(t, out.String(), "[secreto]")
 		})
 	}
 }
 
-// The host of a redirect is shown. A key that a URL would be parted at is not, in part.
-func TestALocationThatHoldsTheKeyShowsNoPartOfIt(t *testing.T) {
-	for _, key := range []string{"QWxhZGRpbg/ZGR+pbg==", "QWxhZGRpbg?ZGR", "QWxhZGRpbg#ZGR", "QWxhZGRpbg@ZGR", "QWxhZGRpbg:ZGR"} {
-		client, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(&http.Client{
-			Transport: &service{answers: []func(*http.Request) (*http.Response, error){raw(302, "", "Location: https://"+key+"/x")}},
-		}))
-		require.NoError(t, err)
-		err = operations["consultar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrRedirect)
-		assert.NotContains(t, err.Error(), "QWxhZGRpbg", key)
+// The dump of a failure goes through unexported fields.
+func TestATestifyFailureDoesNotShowASecreto(t *testing.T) {
+	recorder := new(recorder)
+	assert.Equal(recorder, fiscope.CredencialesSOL{Clave: fiscope.NewSecreto("otra-clave")}, credenciales)
+	require.NotEmpty(t, recorder.text)
+	assert.False(t, strings.Contains(recorder.text, clave) || strings.Contains(recorder.text, "otra-clave"), "the failure shows the clave")
+}
+
+type recorder struct{ text string }
+
+func (r *recorder) Errorf(format string, args ...any) { r.text += fmt.Sprintf(format, args...) }
+
+func TestASecretoReadsAndRefusesItsMarker(t *testing.T) {
+	var c fiscope.CredencialesSOL
+	require.NoError(t, json.Unmarshal([]byte(`{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"`+clave+`"}`), &c))
+	assert.True(t, c.Clave.Equal(fiscope.NewSecreto(clave)))
+	assert.Empty(t, cmp.Diff(credenciales, c))
+
+	stored, err := json.Marshal(c)
+	require.NoError(t, err)
+	require.ErrorContains(t, json.Unmarshal(stored, &c), "marker")
+	assert.True(t, c.Clave.Equal(fiscope.NewSecreto(clave)), "a failed read changes nothing")
+}
+
+// What the code under test makes of its configuration is the same to gomock and testify as what the test
+// expects.
+func TestEqualSecretosAreDeeplyEqual(t *testing.T) {
+	one := fiscope.NewSecreto(clave)
+	for name, test := range map[string]struct {
+		a, b  fiscope.Secreto
+		equal bool
+	}{
+		"the same text": {one, fiscope.NewSecreto(string([]byte(clave))), true},
+		"another text":  {one, fiscope.NewSecreto("otra"), false},
+		"none":          {one, fiscope.Secreto{}, false},
+		"an empty one":  {fiscope.NewSecreto(""), fiscope.Secreto{}, true},
+	} {
+		assert.Equal(t, test.equal, reflect.DeepEqual(fiscope.CredencialesSOL{Clave: test.a}, fiscope.CredencialesSOL{Clave: test.b}), name)
+		assert.Equal(t, test.equal, test.a == test.b, name)
+		assert.Equal(t, test.equal, test.a.Equal(test.b), name)
 	}
+	assert.True(t, fiscope.Secreto{}.IsZero() && !one.IsZero())
+}
+
+func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
+	made := make([]fiscope.Secreto, 200)
+	var all sync.WaitGroup
+	for i := range made {
+		all.Go(func() {
+			made[i] = fiscope.NewSecreto(fmt.Sprint("clave-", i%10))
+			if i%20 < 10 {
+				runtime.GC()
+			}
+		})
+	}
+	all.Wait()
+	for i, s := range made {
+		assert.Equal(t, made[i%10], s)
+		assert.True(t, s.Equal(fiscope.NewSecreto(fmt.Sprint("clave-", i%10))))
+	}
+}
+
+func TestASecretoIsNotKeptForEver(t *testing.T) {
+	const text = "a text of this test alone"
+	s := fiscope.NewSecreto(text)
+	runtime.GC()
+	assert.True(t, fiscope.Interned(text))
+	runtime.KeepAlive(s)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return !fiscope.Interned(text)
+	}, 10*time.Second, time.Millisecond)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/fiscope/fiscope"
 )
@@ -32,11 +34,14 @@ var (
 	viernes      = fiscope.NewFecha(2026, time.November, 20)
 )
 
+// handler answers one request.
+type handler = func(*http.Request) (*http.Response, error)
+
 // service is the far end as raw bytes: each request gets the next of its answers, and the last of them
 // from then on.
 type service struct {
 	mu       sync.Mutex
-	answers  []func(*http.Request) (*http.Response, error)
+	answers  []handler
 	requests []sent
 }
 
@@ -73,8 +78,18 @@ func (s *service) seen() []sent {
 	return s.requests
 }
 
+// posts returns how many validations it saw.
+func (s *service) posts() (n int) {
+	for _, r := range s.seen() {
+		if r.method == http.MethodPost {
+			n++
+		}
+	}
+	return n
+}
+
 // answers returns a service of raw answers and a client of it.
-func answers(t testing.TB, raw ...func(*http.Request) (*http.Response, error)) (*fiscope.Client, *service) {
+func answers(t testing.TB, raw ...handler) (*fiscope.Client, *service) {
 	t.Helper()
 	s := &service{answers: raw}
 	return newClient(t, s), s
@@ -95,7 +110,7 @@ func closeWith(t testing.TB, client *fiscope.Client) {
 }
 
 // raw is an answer: a status, a body, and headers as "Name: value".
-func raw(status int, body string, headers ...string) func(*http.Request) (*http.Response, error) {
+func raw(status int, body string, headers ...string) handler {
 	return func(*http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"application/json"}}
 		for _, line := range headers {
@@ -115,7 +130,7 @@ func raw(status int, body string, headers ...string) func(*http.Request) (*http.
 }
 
 // broken is a request that gets no answer.
-func broken(err error) func(*http.Request) (*http.Response, error) {
+func broken(err error) handler {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
 
@@ -133,4 +148,31 @@ func compact(t testing.TB, text string) string {
 	var b bytes.Buffer
 	require.NoError(t, json.Compact(&b, []byte(text)))
 	return b.String()
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func inAnHour() string {
+	return time.Now().Truncate(time.Hour).Add(time.Hour).UTC().Format(time.RFC3339)
+}
+
+// after answers when d has passed, unless the request ends before.
+func after(d time.Duration, answer handler) handler {
+	return func(r *http.Request) (*http.Response, error) {
+		select {
+		case <-time.After(d):
+			return answer(r)
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	// Fuzzing would try for a minute to make each new input smaller, and do nothing else meanwhile. The
+	// flag of that name on the command line still decides.
+	_ = flag.Set("test.fuzzminimizetime", "10x")
+	goleak.VerifyTestMain(m)
 }

@@ -1,129 +1,154 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/exchange"
 	"github.com/fiscope/fiscope/internal/solguard"
+	"github.com/fiscope/fiscope/store"
 )
 
-// solGuard keeps a SOL user from being blocked by us, with what this process and its fleet know of each
-// credential.
+// solGuard keeps this client from blocking a SOL user, by what this process and the Store know of each credential.
 type solGuard struct {
-	here     *solguard.Guard
-	fleet    *fleet        // nil for none
-	required bool          // nothing is sent without the fleet's word
-	memory   time.Duration // of a verdict
-	attempt  time.Duration // the longest of a validation
-	clock    clock
+	here  *solguard.Guard
+	fleet *fleet // nil for none
+	clock clock
+	alone flights[*permit]
 }
 
-// solTurn is a validation's permission to send its credential. All but abandon is called by the goroutine
-// that sends it.
-type solTurn struct {
+// permit is a validation's permission to send its credential.
+type permit struct {
+	*solguard.Permit
 	guard      *solGuard
 	credential *CredencialesSOL
-	here       solguard.Turn
-	claim      *solClaim // what the fleet granted; nil for nothing
-
-	mu        sync.Mutex
-	abandoned bool // the caller has left
-	attempts  int  // that were handed to the transport
-	sent      bool // ... and the last of them may have reached the service
-	goesOn    bool // ... and is under way, whether its caller leaves or not
+	patience   time.Duration // the longest wait for another call's attempt
+	claim      store.Claim   // of the Store; granted if it has a token
+	granted    bool
+	last       *answer // of the last attempt; nil for none
 }
 
-// enter waits until this process may send a credential, at most for the time of an attempt, and refuses
-// one that is known to be refused. The turn that it returns must be left.
-func (g *solGuard) enter(ctx context.Context, c *CredencialesSOL) (*solTurn, error) {
-	turn, err := g.here.Enter(ctx, g.here.Credential(c.RUC, c.Usuario, c.Clave.text()), g.attempt)
+type permitKey struct{}
+
+func permitOf(ctx context.Context) *permit { return ctx.Value(permitKey{}).(*permit) }
+
+func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
+	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
+}
+
+// permits sends a validation if its credential is permitted, and records the verdict. An unproven credential is sent by
+// one call at a time, in the background: if its caller left, its refusal would be lost.
+func (g *solGuard) permits(next ask) ask {
+	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
+		defer func() { permitOf(ctx).release(ctx) }()
+		return next(ctx, q)
+	}
+	return func(ctx context.Context, q *question) (*answer, error) {
+		waiting, cancel := q.set.beforeSending(ctx)
+		defer cancel()
+		p, err := g.acquire(waiting, q.request.sol, q.set.cpeTimeout)
+		if err != nil {
+			return nil, tooClose(ctx, waiting, err)
+		}
+		ctx = context.WithValue(ctx, permitKey{}, p)
+		if !p.Alone() || ctx.Err() != nil { // a cancelled call sends nothing
+			return recordVerdict(ctx, q)
+		}
+		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
+		return a, err
+	}
+}
+
+// acquire waits until this process may send a credential. A remembered block counts only if the Store has it too: another
+// process may have lifted it.
+func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience time.Duration) (*permit, error) {
+	p, err := g.here.Acquire(ctx, g.name(c), patience)
+	var refused *solguard.Refused
+	if errors.As(err, &refused) && g.fleet != nil && g.freed(ctx, c, patience, refused) {
+		g.here.Forget(g.name(c))
+		p, err = g.here.Acquire(ctx, g.name(c), patience)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &solTurn{guard: g, credential: c, here: turn}, nil
+	return &permit{Permit: p, guard: g, credential: c, patience: patience}, nil
 }
 
-// maySend is asked after all waits, so that what was learned while it waited counts, and
-// the fleet's claim is not used up by waiting. It asks the fleet each time: others may have been refused since
-// this process was accepted. It waits while another process tries the credential.
-func (t *solTurn) maySend(ctx context.Context) error {
-	recent := !t.here.Alone()
-	claim, err := t.guard.fleet.claim(ctx, t.credential, recent, t.guard.attempt)
+// freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now.
+func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.Duration, refused *solguard.Refused) bool {
+	if refused.Private {
+		_ = g.share(ctx, c, store.Claim{}, store.VerdictRefused, g.clock.until(refused.Until))
+		return false
+	}
+	claim, err := g.fleet.claim(ctx, c, hold(patience))
+	if err != nil || claim.State == store.ClaimRefused {
+		return false
+	}
+	if claim.State == store.ClaimGranted {
+		_ = g.share(ctx, c, claim, store.VerdictNone, 0)
+	}
+	return true
+}
+
+// share writes a verdict to the Store, and waits for it. A refusal that cannot be written is marked.
+func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
+	name := g.fleet.credential(c)
+	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {
+		return nil, g.fleet.store.Record(ctx, name, claim, v, memory)
+	}, nil)
+	if v == store.VerdictRefused {
+		g.here.SetPrivate(g.name(c), err != nil)
+	}
+	return err
+}
+
+// hold is the longest duration of a claim: an attempt and the write of its verdict.
+func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }
+
+// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not each night.
+const longestRefusal = 30 * 24 * time.Hour
+
+// provenAgain is the age at which the Store's proof is renewed.
+const provenAgain = time.Hour
+
+// release records the verdict, in this process and then in the Store.
+func (p *permit) release(ctx context.Context) {
+	v := p.verdict()
+	blocked := p.Release(v)
+	if p.guard.fleet == nil {
+		return
+	}
 	switch {
-	case errors.Is(err, errUnsure) && t.guard.required:
-		return cmp.Or(t.here.Refused(), err)
-	case err != nil && !errors.Is(err, errUnsure):
-		return err
-	case claim == nil: // what is known here is all there is
-	case claim.State == ClaimRefused:
-		now := time.Now()
-		until := now.Add(t.guard.memory)
-		if !claim.Until.IsZero() && claim.Until.Before(until) {
-			until = claim.Until
-		}
-		t.here.Block(t.guard.clock.fromReal(cmp.Or(claim.Since, now)), t.guard.clock.fromReal(until))
-	case claim.State == ClaimProven:
-		t.here.Accepted(t.guard.clock.fromReal(cmp.Or(claim.Since, time.Now())))
-	default:
-		t.claim = claim
-		if !claim.accepted.IsZero() { // then an unexplained refusal blocks for minutes
-			t.here.Accepted(t.guard.clock.fromReal(claim.accepted))
-		}
-	}
-	return t.here.Refused()
-}
-
-// depart is called last before an attempt's request is sent. It returns the request's context, which does
-// not end with the caller where the credential is not proven, or why it may not be sent.
-func (t *solTurn) depart(ctx context.Context) (context.Context, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := ctx.Err(); t.abandoned || err != nil {
-		return nil, cmp.Or(err, context.Canceled)
-	}
-	t.attempts, t.sent, t.goesOn = t.attempts+1, true, t.here.Alone()
-	if !t.goesOn {
-		return ctx, nil
-	}
-	return context.WithoutCancel(ctx), nil
-}
-
-// returned takes note of what came of an attempt, before anybody else is told. After one that reached nobody,
-// the fleet's claim is given back: the next attempt asks anew.
-func (t *solTurn) returned(ctx context.Context, a exchange.Answer) {
-	t.mu.Lock()
-	t.sent, t.goesOn = !a.Unsent, false
-	t.mu.Unlock()
-	if a.Unsent {
-		t.guard.fleet.release(ctx, t.claim)
-		t.claim = nil
+	case v == solguard.Rejected:
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, longestRefusal)
+	case blocked > 0:
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, blocked)
+	case v == solguard.Proven && (p.granted || time.Since(p.claim.Since) > provenAgain):
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, solguard.Memory)
+	case p.granted:
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
 	}
 }
 
-// abandon takes note that the caller has left. It reports whether the request goes on without him; otherwise
-// what comes of it is in hand, or ends with him, and it is not sent any more.
-func (t *solTurn) abandon() (attempts int, goesOn bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.abandoned = true
-	return t.attempts, t.goesOn
-}
-
-// leave takes note, here and then in the fleet, of what came of the credential.
-func (t *solTurn) leave(ctx context.Context, v solguard.Verdict) {
-	memory := t.guard.memory
-	if blocked := t.here.Leave(v); blocked > 0 {
-		memory = blocked
+// verdict says what the last answer proves of the credential.
+func (p *permit) verdict() solguard.Verdict {
+	switch {
+	case p.last == nil:
+	case p.last.outcome == solRefused:
+		return solguard.Rejected
+	case p.last.outcome == unexplained:
+		return solguard.Doubtful
+	case p.last.provesSOL:
+		return solguard.Proven
 	}
-	t.guard.fleet.conclude(ctx, t.credential, t.claim, v, memory)
+	return solguard.Nothing
 }
 
-// forget lets a refused credential be sent again.
-func (g *solGuard) forget(c CredencialesSOL) {
-	g.here.Forget(g.here.Credential(c.RUC, c.Usuario, c.Clave.text()))
-	g.fleet.forget(&c, g.attempt)
+// forget permits a refused credential again.
+func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
+	g.here.Forget(g.name(c))
+	if g.fleet == nil {
+		return nil
+	}
+	return g.share(ctx, c, store.Claim{}, store.VerdictForget, 0)
 }

@@ -1,184 +1,181 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/fiscope/fiscope/internal/members"
 )
 
-// TipoCambioService gets exchange rates. It is the TipoCambio of a [Client].
-type TipoCambioService struct{ asker *asker }
+// TipoCambioService gets exchange rates. It is the TipoCambio of a [Client]. An invoice uses SUNAT, not Consultar:
+// docs/tipo-de-cambio.md.
+type TipoCambioService struct{ core *core }
 
-// The operations on the exchange rate. The two are one of the service's.
-const (
-	OpConsultarTipoCambio Operation = "TipoCambio.Consultar"
-	OpTipoCambioHoy       Operation = "TipoCambio.Hoy"
-)
+func (s *TipoCambioService) made() *TipoCambioService {
+	if s == nil || s.core == nil {
+		return &TipoCambioService{core: notMade}
+	}
+	return s
+}
 
-// TipoCambio is the official exchange rate of a day (docs/contrato.md, 2.5), in soles for one US dollar. The
-// rates keep the decimals they came with: Venta.StringFixed(3) is "3.750" where String drops the zero.
-// It marshals to the contract's JSON, the rates as numbers with their zeros. A rate that is not between 1
-// and 10, or a Compra above Venta, comes with a warning ([Response]).
+// TipoCambio is the official exchange rate of a day (docs/contract.md, 2.5), in soles for one US dollar. The rates keep
+// their decimals: Venta.StringFixed(3) is "3.750", String drops the zero. It marshals to the contract's JSON.
 type TipoCambio struct {
 	Compra decimal.Decimal `json:"compra"` // buying rate
 	Venta  decimal.Decimal `json:"venta"`  // selling rate
-	Moneda string          `json:"moneda"` // always "USD"
-	Fecha  Fecha           `json:"fecha"`  // the date of the rate, which is the banking regulator's closing date
-	Origen string          `json:"origen"` // the acronym of the banking regulator
+	Moneda string          `json:"moneda"` // "USD", or "" if the answer had none
+	Fecha  Fecha           `json:"fecha"`  // the banking regulator's closing date
+	Origen string          `json:"origen"` // the acronym of the banking regulator, or "" if the answer had none
 }
 
-// Consultar gets the rate of that date. It spends one query.
+// Consultar gets the rate of that date. It costs one query. A rate outside of 1 to 10 soles, a compra above venta, or
+// one more than 10 % below it is ErrMalformedResponse; [WithLenientReading] makes it a warning.
 //
-// There is none for Saturdays, Sundays, national holidays, or very recent days; that of a day is
-// normally published after 17:00 in Lima (docs/contrato.md, 4.4). All of these are ErrNotFound.
-//
-// Errors: ErrInvalidRequest (the zero Fecha, or a day that does not exist: nothing is sent),
-// ErrNotFound, and those of every operation.
+// Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
+// or not published yet), and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.asker, cambio{fecha}, opts)
+	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha}, opts)
 }
 
-// Hoy gets the rate of today, as the service's clock says it. It spends one query. Before 17:00 in Lima
-// it usually is ErrNotFound.
+// Hoy gets the rate of today, by the service's clock. It costs one query and fails as Consultar does: before 17:00 in
+// Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return ask(ctx, s.asker, cambioDeHoy{FechaEnLima(s.asker.clock.now())}, opts)
+	s = s.made()
+	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.clock.now())}, opts)
+}
+
+func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []CallOption) (*TipoCambio, error) {
+	s = s.made()
+	return get(ctx, s.core.rates, q, s.core.defaults.of(opts), copyOf[TipoCambio])
 }
 
 // cambio is the question for the rate of a date.
-type cambio struct{ fecha Fecha }
+type cambio struct {
+	op    Operation
+	fecha Fecha // for OpTipoCambioHoy it is not sent: the service has its own today
+}
 
 func (q cambio) request() request {
-	r := request{op: OpConsultarTipoCambio, path: "/api/tipocambio", query: url.Values{"fecha": {q.fecha.String()}}}
-	if !q.fecha.Valid() {
-		r.invalid = invalid("fecha must be a day of the calendar: it is %q", q.fecha)
+	r := request{path: "/api/tipocambio"}
+	if q.op == OpTipoCambioHoy {
+		return r
 	}
+	if !q.fecha.Valid() {
+		r.invalid = invalid("fecha", "must be a day of the calendar: it is %q", q.fecha)
+	}
+	r.query = url.Values{"fecha": {q.fecha.String()}}
 	return r
 }
 
-func (q cambio) read(a *answer) (*TipoCambio, error) {
-	tc, err := readTipoCambio(a)
-	if err == nil && tc.Fecha != q.fecha {
-		a.contradicts("asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
+func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
+
+func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
+	tc, found := result.(*TipoCambio)
+	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
+	case found && tc.Fecha != q.fecha:
+		return 0 // the service's clock is not ours: nobody knows for how long
+	case found && q.fecha.Compare(hoy) < 0, !found && !q.fecha.DiaHabil():
+		return forGood
+	case found:
+		return hoy.SumarDias(1).En(Lima).Sub(now)
+	case now.Before(published):
+		return published.Sub(now)
+	case now.Before(published.Add(mayStillCome)):
+		return askAgain
 	}
-	return tc, cmp.Or(err, a.contradiction)
+	return 24 * time.Hour
 }
 
-// cambioDeHoy is the question for the rate of today, whichever day that is for the service.
-type cambioDeHoy struct{ hoy Fecha }
-
-func (q cambioDeHoy) request() request {
-	return request{op: OpTipoCambioHoy, path: "/api/tipocambio"}
-}
-
-func (q cambioDeHoy) read(a *answer) (*TipoCambio, error) {
-	tc, err := readTipoCambio(a)
-	if err == nil && tc.Fecha != q.hoy {
-		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.hoy, tc.Fecha)
+func (q cambio) read(a *answer) any {
+	var o struct{ Compra, Venta, Moneda, Fecha, Origen field }
+	if !a.decode(&o) {
+		return nil
 	}
-	return tc, cmp.Or(err, a.contradiction)
-}
-
-var membersOfTipoCambio = members.NewNames("compra", "venta", "moneda", "fecha", "origen", "error", "code")
-
-func readTipoCambio(a *answer) (*TipoCambio, error) {
-	o, err := a.object(membersOfTipoCambio)
-	if err != nil {
-		return nil, err
-	}
-	fecha, unreadable := o.date("fecha")
 	tc := &TipoCambio{
-		Compra: rateIn(&o, "compra"),
-		Venta:  rateIn(&o, "venta"),
-		Moneda: o.optional("moneda"),
-		Fecha:  fecha,
-		Origen: o.optional("origen"),
+		Compra: a.rate("compra", o.Compra),
+		Venta:  a.rate("venta", o.Venta),
+		Moneda: a.expected("moneda", o.Moneda),
+		Origen: a.expected("origen", o.Origen),
 	}
-	if o.err != nil {
-		return nil, o.err
+	var err error
+	if tc.Fecha, err = ParseFecha(strings.TrimSpace(o.Fecha.text)); o.Fecha.text == "" && !o.Fecha.odd() {
+		a.refuse("fecha is missing")
+	} else if err != nil {
+		a.refuse("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(o.Fecha.text))
 	}
-	for _, rate := range []struct {
-		field string
-		value decimal.Decimal
-	}{{"compra", tc.Compra}, {"venta", tc.Venta}} {
-		if rate.value.LessThan(lowestRate) || rate.value.GreaterThan(highestRate) {
-			a.warn("%s %s is not between %s and %s soles for a dollar", rate.field, written(rate.value), lowestRate, highestRate)
-		}
-	}
-	if tc.Compra.GreaterThan(tc.Venta) {
-		a.warn("compra %s is above venta %s", written(tc.Compra), written(tc.Venta))
-	}
-	switch {
-	case unreadable != "":
-		return nil, notContract("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(unreadable))
-	case tc.Moneda == "":
-		return nil, notContract("moneda is missing")
-	case tc.Fecha.IsZero():
-		return nil, notContract("fecha is missing")
-	case tc.Moneda != "USD":
+	if tc.Moneda != "" && !o.Moneda.odd() && !strings.EqualFold(strings.TrimSpace(tc.Moneda), "USD") {
 		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
 	}
-	return tc, nil
+	if a.err == nil {
+		tc.check(a)
+	}
+	switch {
+	case tc.Fecha == q.fecha:
+	case q.op == OpTipoCambioHoy:
+		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.fecha, tc.Fecha)
+	default:
+		a.contradicts("asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
+	}
+	return tc
 }
 
-// A rate outside of these is odd: since the sol replaced the inti in 1991, a dollar was never below 1 nor
-// above 4.2 soles, and a point in another place leads out of them.
-var lowestRate, highestRate = decimal.NewFromInt(1), decimal.NewFromInt(10)
+const (
+	mayStillCome = 10 * 24 * time.Hour // how long after its hour the rate of a business day may still be published
+	askAgain     = 15 * time.Minute    // how long a missing rate is remembered meanwhile
+)
 
-// The longest rate that is read: to make a decimal of a megabyte of digits takes seconds.
-const longestRate = 64
+// A dollar has cost 1 to 4.2 soles since 1991: outside of these bounds a decimal point is in the wrong place. Buying and
+// selling rates are about 0.3 % apart.
+var lowestRate, highestRate, widestSpread = decimal.NewFromInt(1), decimal.NewFromInt(10), decimal.RequireFromString("1.1")
 
-// rateIn returns a rate, which may be a number or a string.
-func rateIn(o *object, name string) (rate decimal.Decimal) {
-	switch raw := o.value(name); {
-	case raw == nil:
-		o.fail("%s is missing", name)
-	case len(raw) > longestRate:
-		o.fail("%s has too many digits", name)
-	case rate.UnmarshalJSON(raw) != nil:
-		o.fail("%s is no number", name)
-	case !printable(rate):
-		o.fail("%s is not above zero, or has too many digits", name)
+// check finds rates that cannot be.
+func (t *TipoCambio) check(a *answer) {
+	var wrong string
+	switch {
+	case decimal.Min(t.Compra, t.Venta).LessThan(lowestRate), decimal.Max(t.Compra, t.Venta).GreaterThan(highestRate):
+		wrong = "a dollar costs between 1 and 10 soles"
+	case t.Compra.GreaterThan(t.Venta):
+		wrong = "compra is above venta"
+	case t.Venta.GreaterThan(t.Compra.Mul(widestSpread)):
+		wrong = "they are more than 10 % apart"
+	default:
+		return
+	}
+	a.contradicts("compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
+}
+
+// longestRate in bytes: to parse a megabyte of digits takes seconds.
+const longestRate = 32
+
+// rate returns a rate, which may be a number or a string.
+func (a *answer) rate(name string, f field) (rate decimal.Decimal) {
+	var err error
+	if len(f.text) <= longestRate {
+		rate, err = decimal.NewFromString(strings.TrimSpace(f.text))
+	}
+	switch {
+	case f.kind == 0:
+		a.refuse("%s is missing", name)
+	case err != nil, !rate.IsPositive():
+		a.refuse("%s must be a number above zero, of at most %d characters: it is %s", name, longestRate, a.quote(f.text))
 	}
 	return rate
 }
 
-// printable reports whether a rate is above zero and of a size that can be written out: a decimal's
-// exponent may be so large that its digits fill the memory.
-func printable(rate decimal.Decimal) bool {
-	return rate.IsPositive() && rate.Exponent() >= -12 && rate.Exponent() <= 6 && rate.NumDigits() <= 18
-}
-
 // written returns a rate with the decimals it came with.
-func written(rate decimal.Decimal) string { return rate.StringFixed(max(0, -rate.Exponent())) }
+func written(rate decimal.Decimal) json.Number {
+	return json.Number(rate.StringFixed(max(0, -rate.Exponent())))
+}
 
 // MarshalJSON writes the contract's object.
 func (t TipoCambio) MarshalJSON() ([]byte, error) {
 	type plain TipoCambio
-	compra, err := number(t.Compra)
-	if err != nil {
-		return nil, err
-	}
-	venta, err := number(t.Venta)
-	if err != nil {
-		return nil, err
-	}
 	return json.Marshal(struct {
 		Compra json.Number `json:"compra"`
 		Venta  json.Number `json:"venta"`
 		plain
-	}{compra, venta, plain(t)})
-}
-
-// number returns a rate with the decimals it came with.
-func number(rate decimal.Decimal) (json.Number, error) {
-	if !rate.IsZero() && !printable(rate.Abs()) {
-		return "", fmt.Errorf("fiscope: a rate with exponent %d is not written", rate.Exponent())
-	}
-	return json.Number(written(rate)), nil
+	}{written(t.Compra), written(t.Venta), plain(t)})
 }

@@ -2,7 +2,6 @@ package fiscope_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -36,13 +35,26 @@ func julio2021(t testing.TB) *mockserver.Server {
 	return srv
 }
 
+func second[T any](_ T, err error) error { return err }
+
+// at runs f in a bubble at an hour of Lima, as in "2026-11-18 17:00:00", a Wednesday.
+func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		then, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
+		require.NoError(t, err)
+		time.Sleep(time.Until(then))
+		f(t, mockserver.New(t, mockserver.WithoutSocket()))
+	})
+}
+
 func TestSUNATsTableOfJuly2021(t *testing.T) {
 	client := julio2021(t).Client()
 	var days []int
 	rates := map[int]string{}
 	for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.July) {
 		require.NoError(t, err)
-		assert.Equal(t, line.Para.AddDays(-1), line.TipoCambio.Fecha)
+		assert.Equal(t, line.Para.SumarDias(-1), line.TipoCambio.Fecha)
 		assert.Equal(t, 1, line.Consultas)
 		assert.False(t, line.Provisional)
 		days = append(days, line.Para.Day())
@@ -66,15 +78,10 @@ func TestTheTwoDatings(t *testing.T) {
 		"July 2021, the 1st":                     {"SUNAT", "2021-07-01", "2021-06-30", "3.849/3.866"},
 		"July 2021, the 28th, a holiday":         {"SUNAT", "2021-07-28", "2021-07-27", "3.914/3.924"},
 		"July 2021, the 29th, not listed":        {"SUNAT", "2021-07-29", "2021-07-27", "3.914/3.924"},
-		"July 2021, the 30th, not listed":        {"SUNAT", "2021-07-30", "2021-07-27", "3.914/3.924"},
 		"July 2021, the 31st":                    {"SUNAT", "2021-07-31", "2021-07-30", "4.036/4.044"},
-		"the Monday after":                       {"SUNAT", "2021-08-02", "2021-07-30", "4.036/4.044"},
 		"January 2019, the 3rd":                  {"SUNAT", "2019-01-03", "2019-01-02", "3.369/3.373"},
-		"January 2019, the 5th":                  {"SUNAT", "2019-01-05", "2019-01-04", "3.356/3.360"},
 		"January 2019, Monday the 7th":           {"SUNAT", "2019-01-07", "2019-01-04", "3.356/3.360"},
-		"SBS, the 27th":                          {"SBS", "2021-07-27", "2021-07-27", "3.914/3.924"},
 		"SBS, the 28th, a holiday":               {"SBS", "2021-07-28", "2021-07-27", "3.914/3.924"},
-		"SBS, the 30th":                          {"SBS", "2021-07-30", "2021-07-30", "4.036/4.044"},
 		"SBS, Sunday":                            {"SBS", "2021-08-01", "2021-07-30", "4.036/4.044"},
 		"the Monday after Holy Week":             {"SUNAT", "2025-04-21", "2025-04-16", "3.606/3.616"},
 		"SBS, Easter Sunday":                     {"SBS", "2025-04-20", "2025-04-16", "3.606/3.616"},
@@ -96,17 +103,6 @@ func TestTheTwoDatings(t *testing.T) {
 			assert.EqualValues(t, 1, client.Stats().Sent)
 		})
 	}
-}
-
-// at runs f in a bubble at an hour of Lima, as in "2026-11-18 17:00:00", a Wednesday.
-func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		then, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
-		require.NoError(t, err)
-		time.Sleep(time.Until(then))
-		f(t, mockserver.New(t, mockserver.WithoutSocket()))
-	})
 }
 
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
@@ -150,7 +146,7 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 		"... the last of them":                   {"2026-11-16 16:59:59", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 3, false},
 		"a decreed day is not asked for":         {"2026-11-18 17:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
 		"... nor waited for":                     {"2026-11-18 08:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
-		"... nor looked at after another":        {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16"}, "2026-11-13", 3, false},
+		"... nor looked at after another":        {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 3, false},
 		"two decreed days long ago":              {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
 		"three without a rate, provisional":      {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 5, false},
 	} {
@@ -164,7 +160,7 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 					ask := map[string]func(context.Context, fiscope.Fecha, ...fiscope.CallOption) (*fiscope.TipoCambioVigente, error){
 						"UltimoPublicado": client.TipoCambio.UltimoPublicado, "SUNAT": client.TipoCambio.SUNAT,
 					}[dating]
-					got, err := ask(t.Context(), fecha(t, test.fecha).AddDays(shift), test.opts...)
+					got, err := ask(t.Context(), fecha(t, test.fecha).SumarDias(shift), test.opts...)
 					assert.EqualValues(t, test.queries, client.Stats().Sent)
 					if test.want == "" {
 						assert.Nil(t, got)
@@ -188,173 +184,24 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 }
 
 func TestWhatIsNotYetPublishedSaysWhen(t *testing.T) {
-	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		_, err := srv.Client().TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-18"))
-		require.EqualError(t, err, "fiscope: TipoCambio.UltimoPublicado: not yet published: that of 2026-11-18 normally is after 17:00 in Lima of that day; nothing was sent")
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, time.Hour, e.RetryAfter)
-	})
-}
-
-func TestADatingRefusesLocally(t *testing.T) {
-	client, s := answers(t, raw(200, contract(t, "tipocambio_200.json")))
-	for name, err := range map[string]error{
-		"zero":        second(client.TipoCambio.SUNAT(t.Context(), fiscope.Fecha{})),
-		"30 February": second(client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(2026, time.February, 30))),
-		"zero, SBS":   second(client.TipoCambio.UltimoPublicado(t.Context(), fiscope.Fecha{})),
-		"nil option":  second(client.TipoCambio.SUNAT(t.Context(), viernes, nil)),
-		"an option":   second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithQuotaReserve(-1))),
-		//lint:ignore SA1012 the point of the test
-		"nil context": second(client.TipoCambio.SUNAT(nil, viernes)), //nolint:staticcheck // the point of the test
-		"elsewhere":   second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithProvisional())),
-
-		"decreed days elsewhere":        second(client.TipoCambio.Hoy(t.Context(), fiscope.WithNoLaborables())),
-		"every day elsewhere":           second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithTodosLosDias())),
-		"every day of one day":          second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithTodosLosDias())),
-		"every day, provisional":        second(client.TipoCambio.UltimoPublicado(t.Context(), viernes, fiscope.WithProvisional(), fiscope.WithTodosLosDias())),
-		"the newest, provisional":       second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithProvisional())),
-		"the newest, a nil option":      second(client.TipoCambio.MasReciente(t.Context(), nil)),
-		"a decreed day that is none":    second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithNoLaborables(fiscope.NoLaborables{{}}))),
-		"a decreed day that is no day":  second(client.TipoCambio.MasReciente(t.Context(), fiscope.WithNoLaborables(nil, fiscope.NoLaborables{fiscope.NewFecha(2026, 2, 30)}))),
-		"the newest, without a context": second(client.TipoCambio.MasReciente(nil)), //nolint:staticcheck // the point of the test
-	} {
-		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
-	}
-	for name, month := range map[string]time.Month{"month 0": 0, "month 13": 13} {
-		n := 0
-		for line, err := range client.TipoCambio.Mes(t.Context(), 2021, month) {
-			n++
-			require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
-			assert.Zero(t, line.TipoCambio)
-		}
-		assert.Equal(t, 1, n, name)
-	}
-	assert.Empty(t, s.seen())
-}
-
-func second[T any](_ T, err error) error { return err }
-
-func TestAWalksResponseIsTheSumOfItsQueries(t *testing.T) {
-	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-23"))
-	client := srv.Client()
-	resp := fiscope.Response{Warnings: []string{"of another call"}}
-	got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-07-26"), fiscope.WithResponse(&resp))
-	require.NoError(t, err)
-	assert.Equal(t, "2021-07-22", got.TipoCambio.Fecha.String())
-	assert.Equal(t, 2, got.Consultas)
-	assert.Equal(t, 2, resp.Attempts)
-	assert.Equal(t, 200, resp.StatusCode)
-	assert.Empty(t, resp.Warnings)
-}
-
-func TestTheTableOfARunningMonth(t *testing.T) {
-	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"), "a decreed day")
-		client := srv.Client()
-		days := func(opts ...fiscope.CallOption) (days []int, last error) {
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, opts...) {
-				if last = err; err != nil {
-					assert.Equal(t, 19, line.Para.Day(), "the day without a rate")
-					continue
-				}
-				days = append(days, line.Para.Day())
-			}
-			return days, last
-		}
-		so, err := days()
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		assert.Equal(t, []int{3, 4, 5, 7, 10, 11, 12, 13, 14, 17, 18}, so)
-		assert.EqualValues(t, 12, client.Stats().Sent, "nothing was asked about the days ahead")
-		again, err := days(fiscope.WithProvisional())
-		require.NoError(t, err)
-		assert.Equal(t, so, again)
-		assert.EqualValues(t, 24, client.Stats().Sent)
-	})
-}
-
-// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
-func TestATableOfEveryDay(t *testing.T) {
-	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
 	for name, test := range map[string]struct {
-		mes, costs int
-		opts       []fiscope.CallOption
+		now, says string
+		wait      time.Duration
 	}{
-		"July begins after a business day": {7, 21, nil},
-		"August begins on a Sunday":        {8, 21, nil},
-		"January begins after a holiday":   {1, 21, nil},
-		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
+		"before its hour": {"2026-11-18 16:00:00", "not yet published: the rate of 2026-11-18 is published after 17:00 (Lima) of that day; nothing was sent", time.Hour},
+		"late":            {"2026-11-18 18:00:00", "not yet published (HTTP 404 NOT_FOUND): the rate of 2026-11-18 is not out yet", 15 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := srv.Client()
-			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
-				require.NoError(t, err)
-				require.Equal(t, day, line.Para)
-				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
-				require.NoError(t, err)
-				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
-				assert.False(t, line.Provisional)
-				queries += line.Consultas
-				day = day.AddDays(1)
-			}
-			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
-			assert.Equal(t, test.costs, queries)
-			assert.EqualValues(t, queries, client.Stats().Sent)
+			at(t, test.now, func(t *testing.T, srv *mockserver.Server) {
+				require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
+				_, err := srv.Client().TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-19"))
+				require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: "+test.says)
+				var e *fiscope.Error
+				require.ErrorAs(t, err, &e)
+				assert.Equal(t, test.wait, e.RetryAfter)
+			})
 		})
 	}
-}
-
-func TestATableOfEveryDayOfARunningMonth(t *testing.T) {
-	at(t, "2026-11-20 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-19"))
-		table := func(opts ...fiscope.CallOption) (lines []string, last error) {
-			for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2026, time.November, append(opts, fiscope.WithTodosLosDias())...) {
-				if last = err; err != nil {
-					break
-				}
-				text := line.Para.String()[8:] + " " + line.TipoCambio.Fecha.String()[5:]
-				if line.Provisional {
-					text += "?"
-				}
-				lines = append(lines, text)
-			}
-			return lines, last
-		}
-		official, err := table()
-		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-		assert.Equal(t, []string{
-			"01 10-30", "02 10-30", "03 11-02", "04 11-03", "05 11-04", "06 11-04", "07 11-06", "08 11-06", "09 11-06",
-			"10 11-09", "11 11-10", "12 11-11", "13 11-12", "14 11-13", "15 11-13", "16 11-13", "17 11-16", "18 11-17",
-		}, official)
-		all, err := table(fiscope.WithProvisional())
-		require.NoError(t, err)
-		require.Len(t, all, 30)
-		assert.Equal(t, official, all[:18])
-		for i, text := range all[18:] {
-			assert.Equal(t, fmt.Sprintf("%d 11-17?", 19+i), text)
-		}
-	})
-}
-
-func TestATableAsksForNoDayTwice(t *testing.T) {
-	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-13"))
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
-		asked := 0
-		client := srv.Client(fiscope.WithObserver(func(fiscope.Event) { asked++ }))
-		queries := 0
-		for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, fiscope.WithProvisional()) {
-			require.NoError(t, err)
-			queries += line.Consultas
-		}
-		assert.Equal(t, 12, queries, "the business days from 30 October to the 17th, less a holiday: the rate after a missing one serves its own line too")
-		assert.EqualValues(t, 12, client.Stats().Sent)
-	})
 }
 
 func TestMasReciente(t *testing.T) {
@@ -406,38 +253,27 @@ func TestMasReciente(t *testing.T) {
 	})
 }
 
-func TestATableThatIsNotReadToItsEndCostsNoMore(t *testing.T) {
-	client := julio2021(t).Client()
-	for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.July) {
-		require.NoError(t, err)
-		if line.Para.Day() == 3 {
-			break
-		}
-	}
-	assert.EqualValues(t, 3, client.Stats().Sent)
-}
-
 // Against the plain reading of the rule, over random sets of published days.
 func TestBothDatingsFindWhatTheRuleSays(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithoutSocket())
 	client := srv.Client(fiscope.WithoutQuotaGate())
 	random := rand.New(rand.NewPCG(7, 7))
 	published := map[fiscope.Fecha]bool{}
-	for f := fiscope.NewFecha(2022, time.January, 1); f.Year() < 2024; f = f.AddDays(1) {
+	for f := fiscope.NewFecha(2022, time.January, 1); f.Year() < 2024; f = f.SumarDias(1) {
 		if published[f] = f.DiaHabil() && random.IntN(4) > 0; f.DiaHabil() && !published[f] {
 			require.NoError(t, srv.DeleteTipoCambio(f.String()))
 		}
 	}
 	require.NoError(t, srv.PutKey(srv.APIKey, mockserver.Unlimited))
 	for range 300 {
-		day := fiscope.NewFecha(2022, time.January, 20).AddDays(random.IntN(700))
+		day := fiscope.NewFecha(2022, time.January, 20).SumarDias(random.IntN(700))
 		for shift, ask := range []func(context.Context, fiscope.Fecha, ...fiscope.CallOption) (*fiscope.TipoCambioVigente, error){
 			client.TipoCambio.UltimoPublicado, client.TipoCambio.SUNAT,
 		} {
 			var want fiscope.Fecha
 			queries := 0
 			for n := shift; n < shift+10 && want.IsZero(); n++ {
-				if f := day.AddDays(-n); f.DiaHabil() {
+				if f := day.SumarDias(-n); f.DiaHabil() {
 					if queries++; published[f] {
 						want = f
 					}
@@ -455,112 +291,156 @@ func TestBothDatingsFindWhatTheRuleSays(t *testing.T) {
 	}
 }
 
-func ExampleTipoCambioService_SUNAT() {
-	srv := server()
-	defer srv.Close()
-	client := srv.Client()
-	defer client.CloseIdleConnections()
-
-	// An invoice of Monday, 2 August 2021: the rate is the close of Friday.
-	lunes := fiscope.NewFecha(2021, time.August, 2)
-	tc, err := client.TipoCambio.SUNAT(context.Background(), lunes)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(tc.Para, "venta", tc.TipoCambio.Venta.StringFixed(3), "of", tc.TipoCambio.Fecha, "for", tc.Consultas, "query")
-	// Output: 2021-08-02 venta 3.321 of 2021-07-30 for 1 query
-}
-
-func ExampleTipoCambioService_UltimoPublicado() {
-	srv := server()
-	defer srv.Close()
-	client := srv.Client()
-	defer client.CloseIdleConnections()
-
-	domingo := fiscope.NewFecha(2021, time.August, 1)
-	tc, err := client.TipoCambio.UltimoPublicado(context.Background(), domingo)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(tc.TipoCambio.Fecha, tc.TipoCambio.Venta.StringFixed(3))
-	// Output: 2021-07-30 3.321
-}
-
-func ExampleWithProvisional() {
-	srv := server()
-	defer srv.Close()
-	client := srv.Client()
-	defer client.CloseIdleConnections()
-	ctx := context.Background()
-
-	nextWeek := fiscope.HoyEnLima().AddDays(7)
-	_, err := client.TipoCambio.SUNAT(ctx, nextWeek)
-	fmt.Println(errors.Is(err, fiscope.ErrNotYetPublished), client.Stats().Sent)
-
-	tc, err := client.TipoCambio.SUNAT(ctx, nextWeek, fiscope.WithProvisional())
-	fmt.Println(err, tc.Provisional)
-	// Output:
-	// true 0
-	// <nil> true
-}
-
-func ExampleTipoCambioService_Mes() {
-	srv := server()
-	defer srv.Close()
-	client := srv.Client()
-	defer client.CloseIdleConnections()
-
-	for tc, err := range client.TipoCambio.Mes(context.Background(), 2021, time.July) {
-		if err != nil {
-			fmt.Println(err)
-			return
+func TestTheTableOfARunningMonth(t *testing.T) {
+	at(t, "2026-11-18 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"), "a decreed day")
+		client := srv.Client()
+		queries := 0
+		days := func(opts ...fiscope.CallOption) (days []int, last error) {
+			for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, opts...) {
+				if last = err; err != nil {
+					assert.Equal(t, 19, line.Para.Day(), "the day without a rate")
+					continue
+				}
+				days = append(days, line.Para.Day())
+				queries += line.Consultas
+			}
+			return days, last
 		}
-		if tc.Para.Day() >= 27 {
-			fmt.Println(tc.Para, tc.TipoCambio.Venta.StringFixed(3))
-		}
-	}
-	// Output:
-	// 2021-07-27 3.317
-	// 2021-07-28 3.318
-	// 2021-07-31 3.321
+		so, err := days()
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, time.Hour, e.RetryAfter)
+		assert.Zero(t, e.StatusCode, "the day without a rate was that of another line")
+		assert.Equal(t, []int{3, 4, 5, 7, 10, 11, 12, 13, 14, 17, 18}, so)
+		assert.Equal(t, 12, queries, "each day once: that after a day without a rate too, and none of the days ahead")
+		again, err := days(fiscope.WithProvisional())
+		require.NoError(t, err)
+		assert.Equal(t, so, again)
+		assert.Equal(t, 24, queries)
+		assert.EqualValues(t, 24, client.Stats().Sent)
+	})
 }
 
-// Where SUNAT looks at 10 days and finds none, the table of every day repeats no older rate, nor takes one of the
-// month before.
-func TestATableOfEveryDayRepeatsNoRateThatSUNATRefuses(t *testing.T) {
-	for by := range everyMemory() {
-		for name, hole := range map[string]struct{ from, to string }{
-			"within the month":      {"2026-03-05", "2026-03-20"},
-			"from the month before": {"2026-02-17", "2026-03-05"},
-			"... by one day":        {"2026-02-19", "2026-03-05"},
-			"... none of that long": {"2026-02-23", "2026-03-02"},
-		} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				at(t, "2026-11-18 18:00:00", func(t *testing.T, srv *mockserver.Server) {
-					for d := fecha(t, hole.from); d.Compare(fecha(t, hole.to)) <= 0; d = d.AddDays(1) {
-						if d.DiaHabil() {
-							require.NoError(t, srv.DeleteTipoCambio(d.String()))
-						}
-					}
-					table, single := srv.Client(everyMemory()[by]...), srv.Client()
-					for line, err := range table.TipoCambio.Mes(t.Context(), 2026, time.March, fiscope.WithTodosLosDias()) {
-						one, refused := single.TipoCambio.SUNAT(t.Context(), line.Para)
-						if refused == nil {
-							require.NoError(t, err, line.Para)
-							require.Equal(t, one.TipoCambio, line.TipoCambio)
-							continue
-						}
-						require.ErrorIs(t, err, fiscope.ErrNotFound, line.Para)
-						require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
-						var ofTable, ofDay *fiscope.Error
-						require.ErrorAs(t, err, &ofTable)
-						require.ErrorAs(t, refused, &ofDay)
-						require.Equal(t, ofDay.Message, ofTable.Message)
-					}
-				})
-			})
+// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
+func TestATableOfEveryDay(t *testing.T) {
+	srv := julio2021(t)
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
+	for name, test := range map[string]struct {
+		mes, costs int
+		opts       []fiscope.CallOption
+	}{
+		"July begins after a business day": {7, 21, nil},
+		"August begins on a Sunday":        {8, 21, nil},
+		"January begins after a holiday":   {1, 21, nil},
+		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := srv.Client()
+			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
+			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
+				require.NoError(t, err)
+				require.Equal(t, day, line.Para)
+				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
+				require.NoError(t, err)
+				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
+				assert.False(t, line.Provisional)
+				queries += line.Consultas
+				day = day.SumarDias(1)
+			}
+			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
+			assert.Equal(t, test.costs, queries)
+			assert.EqualValues(t, queries, client.Stats().Sent)
+		})
+	}
+}
+
+func TestATableOfEveryDayOfARunningMonth(t *testing.T) {
+	at(t, "2026-11-20 16:00:00", func(t *testing.T, srv *mockserver.Server) {
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-05"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
+		require.NoError(t, srv.DeleteTipoCambio("2026-11-19"))
+		table := func(opts ...fiscope.CallOption) (lines []string, last error) {
+			for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2026, time.November, append(opts, fiscope.WithTodosLosDias())...) {
+				if last = err; err != nil {
+					break
+				}
+				text := line.Para.String()[8:] + " " + line.TipoCambio.Fecha.String()[5:]
+				if line.Provisional {
+					text += "?"
+				}
+				lines = append(lines, text)
+			}
+			return lines, last
 		}
+		official, err := table()
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+		assert.Equal(t, []string{
+			"01 10-30", "02 10-30", "03 11-02", "04 11-03", "05 11-04", "06 11-04", "07 11-06", "08 11-06", "09 11-06",
+			"10 11-09", "11 11-10", "12 11-11", "13 11-12", "14 11-13", "15 11-13", "16 11-13", "17 11-16", "18 11-17",
+		}, official)
+		all, err := table(fiscope.WithProvisional())
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished, "a rate serves for 10 days")
+		require.Len(t, all, 27)
+		assert.Equal(t, official, all[:18])
+		for i, text := range all[18:] {
+			assert.Equal(t, fmt.Sprintf("%d 11-17?", 19+i), text)
+		}
+	})
+}
+
+func TestATableThatIsNotReadToItsEndCostsNoMore(t *testing.T) {
+	client := julio2021(t).Client()
+	for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.July) {
+		require.NoError(t, err)
+		if line.Para.Day() == 3 {
+			break
+		}
+	}
+	assert.EqualValues(t, 3, client.Stats().Sent)
+}
+
+func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
+	srv := julio2021(t)
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-05"))
+	resp := fiscope.Response{Warnings: []string{"of another call"}}
+	for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2021, time.July, fiscope.WithTodosLosDias(), fiscope.WithResponse(&resp)) {
+		require.NoError(t, err)
+		assert.Equal(t, line.Consultas, resp.Attempts, line.Para)
+		assert.Empty(t, resp.Warnings)
+	}
+}
+
+// Like SUNAT, it repeats no rate that is more than 10 days old.
+func TestATableOfEveryDayEndsAfterTenDaysWithoutARate(t *testing.T) {
+	for name, hole := range map[string]struct{ from, to, ends string }{
+		"within the month":      {"2026-03-05", "2026-03-20", "2026-03-15"},
+		"from the month before": {"2026-02-17", "2026-03-05", "2026-03-01"},
+		"... by a day":          {"2026-02-19", "2026-03-05", "2026-03-01"},
+		"a day later":           {"2026-02-23", "2026-03-02", "2026-03-03"},
+		"none of that long":     {"2026-02-23", "2026-02-27", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithNow(fecha(t, "2026-11-18").Publicacion()))
+			for d := fecha(t, hole.from); d.Compare(fecha(t, hole.to)) <= 0; d = d.SumarDias(1) {
+				if d.DiaHabil() {
+					require.NoError(t, srv.DeleteTipoCambio(d.String()))
+				}
+			}
+			client := srv.Client(fiscope.WithClock(srv.Now))
+			for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.March, fiscope.WithTodosLosDias()) {
+				one, refused := client.TipoCambio.SUNAT(t.Context(), line.Para)
+				if line.Para.String() == hole.ends {
+					require.ErrorIs(t, err, fiscope.ErrNotFound)
+					require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
+					require.ErrorIs(t, refused, fiscope.ErrNotFound)
+					return
+				}
+				require.NoError(t, err, line.Para)
+				require.Equal(t, one.TipoCambio, line.TipoCambio)
+			}
+			assert.Empty(t, hole.ends)
+		})
 	}
 }

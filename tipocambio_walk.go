@@ -4,259 +4,195 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"time"
 )
 
-// longestWalk is how many days are looked at: holidays and weekends alone make 5 in a row, decreed days come
-// on top.
+// longestWalk is how many days are tried: holidays and weekends make 5 in a row, and decreed days add to them.
 const longestWalk = 10
 
 // walk is an operation that asks for one day after another.
+//
+// SBS published nothing on a business day if a later rate is out, or after mayStillCome. Until then its rate may come
+// late, and an older one must not be used.
 type walk struct {
-	op         Operation
-	ctx        context.Context
-	service    *TipoCambioService
-	opts       []CallOption // of each query
-	settings   settings     // what they decide
-	start      time.Time
-	decretados []NoLaborables
+	core     *core
+	op       Operation
+	ctx      context.Context
+	opts     []CallOption // of each query
+	response *Response    // of the caller; nil for none
+	invalid  error        // a wrong option
+	start    time.Time
 
-	provisional bool // a day whose rate may still come is passed
-	newest      bool // ... and so is every other that has none
-	everyDay    bool // a table has a line for every day
+	decretados  []NoLaborables
+	provisional bool // a day whose rate may still come is skipped
+	days        int  // that are tried for a line
 
-	asked    bool      // for a day, whatever came of it
-	answered bool      // ... by the service, which was sent the query
-	queries  int       // of a table: since its last line
-	before   int       // ... and those until then
-	last     *Error    // the last "no rate"
-	passed   bool      // a business day that may still get its rate was passed
-	later    laterRate // the last that was found after a missing one
+	asked   map[Fecha]dayRate
+	queries int    // for this line
+	passed  bool   // a day whose rate may still come was skipped: the result is provisional
+	none    *Error // the last "no rate" for this line
 }
 
-// missing is the answer that a day has no rate.
-type missing struct {
-	err    *Error
-	header http.Header // nil where the cache answered
-	asked  time.Time   // by the client's calendar
-	cached bool
+// dayRate is the answer for a day.
+type dayRate struct {
+	tc   *TipoCambio // nil for none
+	resp Response
 }
 
-// laterRate is the rate of a day after one that has none.
-type laterRate struct {
-	tc      *TipoCambio // nil for none
-	learned time.Time   // it was out by then, in real time
-}
-
-// walkOption is an option of the operations that walk.
-type walkOption struct {
-	name        string
-	applyToWalk func(*walk) error
-}
-
-// applyToCall refuses it: those operations take it before they make calls.
-func (o walkOption) applyToCall(*settings) error {
-	return misuse("%s is an option of the operations that look for the rate that holds: UltimoPublicado, SUNAT, MasReciente, Mes", o.name)
-}
-
-func (s *TipoCambioService) newWalk(ctx context.Context, op Operation, opts []CallOption) *walk {
-	w := &walk{op: op, ctx: ctx, service: s, start: time.Now()}
-	var refused error
+func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallOption, do func(*walk) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
+	s = s.made()
+	w := &walk{core: s.core, op: op, start: time.Now(), days: longestWalk, asked: map[Fecha]dayRate{}}
+	if op == OpTipoCambioMes {
+		w.days = 1
+	}
 	for _, opt := range opts {
-		if own, ok := opt.(walkOption); ok {
-			refused = cmp.Or(refused, own.applyToWalk(w))
-		} else {
+		switch own, ok := opt.(walkOption); {
+		case !ok:
 			w.opts = append(w.opts, opt)
+		case own.only != "" && own.only != op:
+			w.invalid = misuse("%s is an option of %s alone", own.name, own.only)
+		default:
+			own.set(w)
 		}
 	}
-	w.settings = *s.asker.defaults.of(w.opts)
-	w.settings.invalid = cmp.Or(w.settings.invalid, refused)
-	if ctx == nil {
-		w.settings.invalid = noContext()
-	}
-	if w.settings.response != nil {
-		*w.settings.response = Response{}
-	}
-	return w
+	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(w.opts), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
+		w.ctx, w.response, w.invalid = ctx, set.response, cmp.Or(w.invalid, set.invalid)
+		if ctx == nil {
+			w.invalid = noContext()
+		}
+		return do(w)
+	})
 }
 
-// nextLine begins to count the queries of another line of a table.
-func (w *walk) nextLine() {
-	w.before, w.queries = w.before+w.queries, 0
-	if w.settings.response != nil {
-		*w.settings.response = Response{}
+// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line
+// in a table, whose queries count for the next one.
+func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
+	w.none = nil
+	if w.queries == 0 && w.response != nil {
+		*w.response = Response{}
 	}
-}
-
-func (w *walk) diaHabil(dia Fecha) bool { return dia.DiaHabil(w.decretados...) }
-
-// back asks from the day desde on, backwards, for the first rate. The first days of these, asked, have none.
-func (w *walk) back(desde Fecha, asked int) (*TipoCambio, error) {
-	for n := asked; n < longestWalk; n++ {
-		dia := desde.AddDays(-n)
-		if !w.diaHabil(dia) {
+	if !para.Valid() {
+		w.invalid = cmp.Or(w.invalid, invalid("fecha", "must be a day of the calendar: it is %q", para))
+	}
+	if w.invalid != nil {
+		return nil, w.core.refuse(w.ctx, w.op, w.invalid)
+	}
+	for n := range w.days {
+		dia := desde.SumarDias(-n)
+		if !dia.DiaHabil(w.decretados...) {
 			continue
 		}
-		if tc, err := w.ask(dia); tc != nil || err != nil {
-			return tc, err
+		tc, err := w.rate(dia)
+		if err != nil {
+			return nil, err
+		}
+		if tc != nil {
+			found := &TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}
+			w.queries = 0
+			return found, nil
 		}
 	}
-	return nil, w.noneUpTo(desde)
-}
-
-// noneUpTo is the end of a walk whose longest has no rate.
-func (w *walk) noneUpTo(desde Fecha) *Error {
 	const noneOf = "none of the %d days up to %s has a rate"
-	if w.passed {
-		return w.failAfter(w.last, notYetPublished(0, noneOf, longestWalk, desde))
+	switch {
+	case w.days < longestWalk:
+		return nil, nil
+	case w.passed:
+		return nil, w.fail(notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return w.failAfter(w.last, noRate(noneOf, longestWalk, desde))
+	return nil, w.fail(noRate(noneOf, longestWalk, desde))
 }
 
-// ask gets the rate of a business day. It returns neither a rate nor an error for a day to pass.
-func (w *walk) ask(dia Fecha) (*TipoCambio, error) {
-	if err := w.settings.invalid; err != nil {
-		return nil, w.fail(err)
+// rate gets the rate of a business day; neither a rate nor an error for a day to skip.
+func (w *walk) rate(dia Fecha) (*TipoCambio, error) {
+	wait := w.core.clock.until(dia.Publicacion())
+	if wait > 0 {
+		return nil, w.pass(notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia))
 	}
-	if wait := w.clock().until(dia.Publicacion()); wait > 0 {
-		return nil, w.unpublished(nil, notYetPublished(wait, "that of %s normally is after 17:00 in Lima of that day", dia))
-	}
-	if tc := w.later.tc; tc != nil && tc.Fecha == dia {
-		return tc, nil
-	}
-	tc, none, err := w.query(dia)
-	if none == nil || w.newest || none.final(dia) {
-		return tc, err
-	}
-	isOut, err := w.lookForLater(dia)
-	if err != nil {
-		return nil, err
-	}
-	if isOut && none.err.asked.Before(w.later.learned) || !isOut && none.mayBeFinal(dia) {
-		// Its own rate may have come before or with the later one, and a "none" of the cache lacks the service's date.
-		if tc, none, err = w.query(dia, WithoutCache()); none == nil {
-			return tc, err
-		}
-	}
-	if !isOut && !none.final(dia) {
-		return nil, w.unpublished(none.err, notYetPublished(0, "there is none of %s so far", dia))
-	}
-	return nil, nil
-}
-
-// final reports whether a business day has no rate that may still come. The cache does not know what day it
-// was for the service, so that its word alone makes nothing final.
-func (m *missing) final(dia Fecha) bool { return !m.cached && m.mayBeFinal(dia) }
-
-func (m *missing) mayBeFinal(dia Fecha) bool {
-	return !earlier(m.asked, m.header).Before(dia.Publicacion().Add(mayStillCome))
-}
-
-// lookForLater reports whether the rate of a day after dia is out, for which it asks day by day, from dia on.
-func (w *walk) lookForLater(dia Fecha) (isOut bool, err error) {
-	if tc := w.later.tc; tc != nil && tc.Fecha.Compare(dia) > 0 {
-		return true, nil
+	day, err := w.ask(dia)
+	if day.tc != nil || err != nil || wait <= -mayStillCome {
+		return day.tc, err
 	}
 	for n := 1; n <= longestWalk; n++ {
-		d := dia.AddDays(n)
-		if !w.diaHabil(d) {
+		d := dia.SumarDias(n)
+		if !d.DiaHabil(w.decretados...) || w.core.clock.until(d.Publicacion()) > 0 {
 			continue
 		}
-		if w.clock().until(d.Publicacion()) > 0 {
-			break
+		later, err := w.ask(d)
+		switch {
+		case err != nil:
+			return nil, err
+		case later.tc == nil:
+			continue
+		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // they may have come together, after the cache asked
+			day, err = w.ask(dia, WithoutCache())
 		}
-		if tc, none, err := w.query(d); none == nil {
-			return tc != nil, err
-		}
+		return day.tc, err
 	}
-	return false, nil
+	return nil, w.pass(notYetPublished(askAgain, "the rate of %s is not out yet", dia))
 }
 
-// query asks for the rate of a day. It returns one of three.
-func (w *walk) query(dia Fecha, opts ...CallOption) (*TipoCambio, *missing, error) {
-	w.asked = true
-	var resp Response
-	tc, err := w.service.Consultar(w.ctx, dia, slices.Concat(w.opts, opts, []CallOption{WithResponse(&resp)})...)
-	w.note(resp)
-	var e *Error
-	switch {
-	case errors.As(err, &e) && errors.Is(err, ErrNotFound):
-		w.last = e
-		return nil, &missing{e, resp.Header, w.clock().fromReal(e.asked), resp.FromCache}, nil
-	case err != nil:
-		return nil, nil, w.failAfter(e, copyError(e))
-	case tc.Fecha != dia: // what lenient reading lets pass
-		e := notContract("asked for the rate of %s, the answer is of %s", dia, tc.Fecha)
-		e.StatusCode, e.Delivery = resp.StatusCode, DeliveryAnswered
-		return nil, nil, w.tell(w.failAfter(e, e))
-	}
-	w.later = laterRate{tc, time.Now().Add(-resp.Age)}
-	return tc, nil, nil
-}
-
-// unpublished passes a day whose rate may still come, or ends with the error.
-func (w *walk) unpublished(answered, e *Error) error {
-	if w.newest {
+// pass skips a day whose rate may still come, or returns the error.
+func (w *walk) pass(e *Error) error {
+	if w.op == OpTipoCambioMasReciente {
 		return nil
 	}
 	if w.passed = true; w.provisional {
 		return nil
 	}
-	return w.failAfter(answered, e)
+	return w.fail(e)
 }
 
-// fail is the end of a walk that has asked for nothing.
-func (w *walk) fail(err error) *Error {
-	return w.service.asker.refuse(w.ctx, w.op, err)
+// ask gets the rate of a day, once unless there are options. A rate of another date, which lenient reading accepts, is
+// ignored.
+func (w *walk) ask(dia Fecha, opts ...CallOption) (dayRate, error) {
+	if day, ok := w.asked[dia]; ok && len(opts) == 0 {
+		return day, nil
+	}
+	var day dayRate
+	tc, err := (&TipoCambioService{w.core}).consultar(w.ctx, cambio{OpConsultarTipoCambio, dia}, slices.Concat(w.opts, opts, []CallOption{WithResponse(&day.resp)}))
+	w.note(day.resp)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return day, w.whole(copyError(err))
+	}
+	if err != nil {
+		w.none = copyError(err)
+	} else if tc.Fecha == dia {
+		day.tc = tc
+	}
+	w.asked[dia] = day
+	return day, nil
 }
 
-// failAfter adds the circumstances of the walk to e, and of the answer it comes of, if any.
-func (w *walk) failAfter(answered, e *Error) *Error {
-	if !w.asked {
-		return w.fail(e)
-	}
-	if answered != nil {
-		e.after(answered)
-	}
-	e.Op, e.Attempts = w.op, w.before+w.queries
-	if e.Delivery == DeliveryNotSent && w.answered { // the last query was not sent, and those before it were
-		e.Delivery = DeliveryAnswered
-	}
-	return e
-}
-
-// tell tells of an error that no event of a query has.
-func (w *walk) tell(e *Error) *Error {
-	if o := &w.service.asker.observer; o.watching() {
-		o.event(w.ctx, Event{Op: w.op, StatusCode: e.StatusCode, Duration: time.Since(w.start), Delivery: e.Delivery, Err: e})
-	}
-	return e
-}
-
-// note adds a query to what the caller sees of the walk: its last answer, and the sum of the attempts
-// and warnings.
+// note adds a query to the line's Response: its last answer, and the sum of attempts and warnings.
 func (w *walk) note(resp Response) {
 	if !resp.Coalesced {
 		w.queries += resp.Attempts
-		w.answered = w.answered || resp.Attempts > 0 && resp.StatusCode != 0
 	}
-	if w.settings.response == nil {
+	if w.response == nil {
 		return
 	}
 	resp.Attempts, resp.Duration = w.queries, time.Since(w.start)
-	resp.Warnings = append(w.settings.response.Warnings, resp.Warnings...)
-	*w.settings.response = resp
+	resp.Warnings = append(w.response.Warnings, resp.Warnings...)
+	*w.response = resp
 }
 
-func (w *walk) clock() clock { return w.service.asker.clock }
-
-// earlier returns the earlier of this client's time and the service's: a clock that is ahead must not
-// make a rate that is still to come an old one.
-func earlier(now time.Time, h http.Header) time.Time {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil && date.Before(now) {
-		return date
+// fail returns the error that follows from what was asked, if anything was.
+func (w *walk) fail(e *Error) error {
+	if len(w.asked) == 0 {
+		return w.core.refuse(w.ctx, w.op, e)
 	}
-	return now
+	if w.none != nil {
+		e.after(w.none)
+	}
+	return w.whole(e)
+}
+
+// whole makes the error of the last query that of the walk.
+func (w *walk) whole(e *Error) error {
+	if e.Delivery == DeliveryNotSent && w.queries > e.Attempts { // those before it were sent
+		e.Delivery = DeliveryAnswered
+	}
+	e.Op, e.Attempts = w.op, w.queries
+	return e
 }

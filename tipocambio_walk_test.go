@@ -1,9 +1,6 @@
 package fiscope_test
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -12,7 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +24,7 @@ func everyMemory() map[string][]fiscope.Option {
 		"alone":      nil,
 		"cache":      {fiscope.WithCache(fiscope.CachePolicy{})},
 		"coalescing": {fiscope.WithCoalescing()},
-		"store":      {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(newFleetStore())},
+		"store":      {fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithStore(newMemoryStore())},
 	}
 }
 
@@ -40,13 +36,13 @@ func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
 				at(t, "2009-12-31 18:00:00", func(t *testing.T, srv *mockserver.Server) {
 					require.NoError(t, srv.PutTipoCambio("2009-12-30", "2.888", "2.890"))
 					require.NoError(t, srv.PutTipoCambio("2010-01-04", "2.850", "2.851"))
-					client := srv.Client(everyMemory()[by]...)
+					client := slow(t, srv, everyMemory()[by]...)
 					ask := client.TipoCambio.UltimoPublicado
 					if dating == "SUNAT" {
 						ask = client.TipoCambio.SUNAT
 					}
 					notYet := func(day string) {
-						_, err := ask(t.Context(), fecha(t, day).AddDays(shift))
+						_, err := ask(t.Context(), fecha(t, day).SumarDias(shift))
 						require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
 					}
 					notYet("2009-12-31")
@@ -58,14 +54,14 @@ func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
 
 					time.Sleep(time.Second)
 					for _, day := range []string{"2009-12-31", "2010-01-01", "2010-01-03"} {
-						got, err := ask(t.Context(), fecha(t, day).AddDays(shift))
+						got, err := ask(t.Context(), fecha(t, day).SumarDias(shift))
 						require.NoError(t, err, day)
 						assert.Equal(t, "2009-12-30", got.TipoCambio.Fecha.String())
 						assert.False(t, got.Provisional)
 						assert.LessOrEqual(t, got.Consultas, 3, "the day, the one after it and the one before it")
 					}
 					sent := client.Stats().Sent
-					_, err := ask(t.Context(), fecha(t, "2009-12-31").AddDays(shift))
+					_, err := ask(t.Context(), fecha(t, "2009-12-31").SumarDias(shift))
 					require.NoError(t, err)
 					if by == "cache" || by == "store" {
 						assert.Equal(t, sent, client.Stats().Sent)
@@ -79,13 +75,13 @@ func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
 // A source that lags behind for a week has nothing of the last days: none of them is taken for a free one.
 func TestASourceThatLagsBehindMakesNoDayFree(t *testing.T) {
 	at(t, "2026-11-18 18:00:00", func(t *testing.T, srv *mockserver.Server) {
-		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.AddDays(1) {
+		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.SumarDias(1) {
 			if day.DiaHabil() {
 				require.NoError(t, srv.DeleteTipoCambio(day.String()))
 			}
 		}
 		client := srv.Client()
-		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.AddDays(1) {
+		for day := fecha(t, "2026-11-10"); day.Compare(fecha(t, "2026-11-18")) <= 0; day = day.SumarDias(1) {
 			sent := client.Stats().Sent
 			_, err := client.TipoCambio.UltimoPublicado(t.Context(), day)
 			require.ErrorIs(t, err, fiscope.ErrNotYetPublished, day)
@@ -98,61 +94,100 @@ func TestASourceThatLagsBehindMakesNoDayFree(t *testing.T) {
 	})
 }
 
-// The rate of a day and that of the next one come at once, after the cache learned that the first was missing.
+// The cache learned that a day is missing, and then its rate and that of the next day come together.
 func TestARateThatCameLateIsNotTakenForNone(t *testing.T) {
 	for by := range everyMemory() {
-		t.Run(by, func(t *testing.T) {
-			at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
-				require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
-				client := srv.Client(everyMemory()[by]...)
-				martes := fecha(t, "2026-11-17")
-				_, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
-				require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-				time.Sleep(6 * time.Minute)
-				require.NoError(t, srv.PutTipoCambio("2026-11-17", "3.700", "3.710"))
-				got, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
-				require.NoError(t, err)
-				assert.Equal(t, martes, got.TipoCambio.Fecha)
+		for name, comes := range map[string]bool{"comes": true, "never comes": false} {
+			t.Run(name+", "+by, func(t *testing.T) {
+				at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
+					require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
+					client := slow(t, srv, everyMemory()[by]...)
+					martes := fecha(t, "2026-11-17")
+					_, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
+					require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+					time.Sleep(6 * time.Minute)
+					want := fecha(t, "2026-11-16")
+					if comes {
+						require.NoError(t, srv.PutTipoCambio("2026-11-17", "3.700", "3.710"))
+						want = martes
+					}
+					got, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
+					require.NoError(t, err)
+					assert.Equal(t, want, got.TipoCambio.Fecha)
+					again, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
+					require.NoError(t, err)
+					assert.Equal(t, got.TipoCambio, again.TipoCambio)
+					if by == "cache" || by == "store" {
+						assert.Zero(t, again.Consultas, "all were in the cache")
+					}
+				})
 			})
-		})
+		}
 	}
-	t.Run("between two queries", func(t *testing.T) {
-		at(t, "2026-11-18 17:30:00", func(t *testing.T, srv *mockserver.Server) {
-			require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
-			client := srv.Client(fiscope.WithObserver(func(e fiscope.Event) {
-				time.Sleep(time.Millisecond)
-				assert.NoError(t, srv.PutTipoCambio("2026-11-17", "3.700", "3.710"))
-			}))
-			got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-18"))
-			require.NoError(t, err)
-			assert.Equal(t, "2026-11-17", got.TipoCambio.Fecha.String())
-		})
+}
+
+// slow returns a client of the mock whose answers take a moment, so that none are of the same time.
+func slow(t *testing.T, srv *mockserver.Server, opts ...fiscope.Option) *fiscope.Client {
+	client := srv.Client(append(opts, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		time.Sleep(time.Millisecond)
+		return srv.Transport().RoundTrip(r)
+	})}))...)
+	closeWith(t, client)
+	return client
+}
+
+func TestAWalkLooksAtTenDays(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithoutDefaultData())
+	client := srv.Client()
+	require.NoError(t, srv.PutTipoCambio("2021-09-01", "4.000", "4.010"))
+	got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2021-09-10"))
+	require.NoError(t, err)
+	assert.Equal(t, "2021-09-01", got.TipoCambio.Fecha.String())
+	assert.Equal(t, 8, got.Consultas)
+
+	_, err = client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-09-12"))
+	require.ErrorIs(t, err, fiscope.ErrNotFound)
+	require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
+	require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: not found (HTTP 404 NOT_FOUND): none of the 10 days up to 2021-09-11 has a rate; 7 attempts")
+	assert.EqualValues(t, 8+7, client.Stats().Sent)
+
+	_, err = client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(1, time.January, 1))
+	require.ErrorIs(t, err, fiscope.ErrNotFound, "there is no day before")
+}
+
+// A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
+func TestTheRateOfAnotherDateIsNone(t *testing.T) {
+	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client := newClient(t, roundTripper(raw(200, change(price, "2026-11-20", "2026-11-18"))), fiscope.WithLenientReading())
+		_, err := client.TipoCambio.SUNAT(t.Context(), viernes)
+		require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+		var resp fiscope.Response
+		got, err := client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithProvisional(), fiscope.WithResponse(&resp))
+		require.NoError(t, err)
+		assert.NotEmpty(t, resp.Warnings)
+		assert.Equal(t, "2026-11-18", got.TipoCambio.Fecha.String())
+		assert.True(t, got.Provisional)
 	})
 }
 
-// What the cache holds was learned when it was learned, not now: it is asked again once, after the later rate.
-func TestARateThatWasMissingIsNotPassedByTheHourAlone(t *testing.T) {
-	at(t, "2026-11-18 16:55:00", func(t *testing.T, srv *mockserver.Server) {
-		require.NoError(t, srv.DeleteTipoCambio("2026-11-17"))
-		client := srv.Client(fiscope.WithCache(fiscope.CachePolicy{}))
-		martes := fecha(t, "2026-11-17")
-		for range 2 {
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
-			require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-			assert.EqualValues(t, 1, client.Stats().Sent)
-		}
-		time.Sleep(6 * time.Minute)
-		got, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
-		require.NoError(t, err)
-		assert.Equal(t, "2026-11-16", got.TipoCambio.Fecha.String())
-		assert.Equal(t, 3, got.Consultas, "that of Wednesday, that of Tuesday again, and that of Monday")
+// refusesToDial is a transport that reaches nobody, and tells so.
+var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(r.Context()).GetConn("x")
+	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+})
 
-		time.Sleep(time.Minute)
-		again, err := client.TipoCambio.UltimoPublicado(t.Context(), martes)
-		require.NoError(t, err)
-		assert.Equal(t, got.TipoCambio, again.TipoCambio)
-		assert.Zero(t, again.Consultas, "all were in the cache")
-	})
+func TestAWalksResponseIsTheSumOfItsQueries(t *testing.T) {
+	srv := julio2021(t)
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-23"))
+	client := srv.Client()
+	resp := fiscope.Response{Warnings: []string{"of another call"}}
+	got, err := client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-07-26"), fiscope.WithResponse(&resp))
+	require.NoError(t, err)
+	assert.Equal(t, "2021-07-22", got.TipoCambio.Fecha.String())
+	assert.Equal(t, 2, got.Consultas)
+	assert.Equal(t, 2, resp.Attempts)
+	assert.Equal(t, 200, resp.StatusCode)
+	assert.Empty(t, resp.Warnings)
 }
 
 func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
@@ -175,205 +210,62 @@ func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
 	})
 }
 
-// A machine's clock that is days ahead makes an old day of one whose rate is still to come.
-func TestTheServicesClockCountsWhereItIsBehind(t *testing.T) {
-	at(t, "2026-11-25 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-		none := contract(t, "tipocambio_404.json")
-		for name, test := range map[string]struct {
-			date   string
-			notYet bool
-		}{
-			"behind":     {"Date: Wed, 11 Nov 2026 22:30:00 GMT", true},
-			"the same":   {"Date: Wed, 25 Nov 2026 23:00:00 GMT", false},
-			"ahead":      {"Date: Mon, 25 Nov 2030 23:00:00 GMT", false},
-			"unreadable": {"Date: hoy", false},
-			"none":       {"X: y", false},
-		} {
-			client, s := answers(t, raw(404, none, test.date))
-			_, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-11"))
-			require.ErrorIs(t, err, fiscope.ErrNotFound, name)
-			assert.Equal(t, test.notYet, errors.Is(err, fiscope.ErrNotYetPublished), name)
-			assert.LessOrEqual(t, len(s.seen()), 8, "%s: 10 days are looked at, whatever our clock says", name)
-		}
-	})
-}
-
-func TestAWalkLooksAtTenDays(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithoutDefaultData())
-	client := srv.Client()
-	require.NoError(t, srv.PutTipoCambio("2021-09-01", "4.000", "4.010"))
-	got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2021-09-10"))
-	require.NoError(t, err)
-	assert.Equal(t, "2021-09-01", got.TipoCambio.Fecha.String())
-	assert.Equal(t, 8, got.Consultas)
-
-	_, err = client.TipoCambio.SUNAT(t.Context(), fecha(t, "2021-09-12"))
-	require.ErrorIs(t, err, fiscope.ErrNotFound)
-	require.NotErrorIs(t, err, fiscope.ErrNotYetPublished)
-	require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: not found (HTTP 404 NOT_FOUND): none of the 10 days up to 2021-09-11 has a rate; 7 attempts")
-	assert.EqualValues(t, 8+7, client.Stats().Sent)
-
-	_, err = client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(1, time.January, 1))
-	require.ErrorIs(t, err, fiscope.ErrNotFound, "there is no day before")
-}
-
-func TestAWalkEndsWithTheErrorOfItsQuery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(viernes.En(fiscope.Lima).AddDate(1, 0, 0)))
-		none, wrongDay := raw(404, contract(t, "tipocambio_404.json")), raw(200, price)
-		s := &service{answers: []func(*http.Request) (*http.Response, error){none, raw(503, ""), none, raw(429, "")}}
-		client := newClient(t, s)
-		_, err := client.TipoCambio.UltimoPublicado(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, fiscope.OpTipoCambioUltimoPublicado, e.Op)
-		assert.Equal(t, 4, e.Attempts, "all that may have cost a query")
-		assert.Equal(t, 429, e.StatusCode)
-
-		client, _ = answers(t, raw(404, "<html>not here</html>"))
-		_, err = client.TipoCambio.SUNAT(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrMalformedResponse, "another server's 404 says nothing of a rate")
-
-		client = newClient(t, roundTripper(wrongDay), fiscope.WithLenientReading())
-		_, err = client.TipoCambio.SUNAT(t.Context(), viernes)
-		require.ErrorIs(t, err, fiscope.ErrMalformedResponse, "a dating never takes the rate of another day")
-
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = client.TipoCambio.SUNAT(ctx, viernes)
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-// refusesToDial is a transport that reaches nobody, and tells so.
-var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
-	httptrace.ContextClientTrace(r.Context()).GetConn("x")
-	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-})
-
-// Also where the last query of it was not sent at all.
+// The error of a walk says what became of all its queries, also if the last of them was not sent.
 func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
-	none := contract(t, "tipocambio_404.json")
-	spent := []string{"X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z"}
-	walks := map[string]func(context.Context, *fiscope.Client) error{
-		"SUNAT": func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.SUNAT(ctx, fecha(t, "2026-11-02")))
-		},
-		"UltimoPublicado, provisional": func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.UltimoPublicado(ctx, fecha(t, "2026-11-20"), fiscope.WithProvisional()))
-		},
-		"Mes": func(ctx context.Context, c *fiscope.Client) (last error) {
-			for _, err := range c.TipoCambio.Mes(ctx, 2026, time.October) {
-				last = err
-			}
-			return last
-		},
-	}
-	for walk, ask := range walks {
-		for name, test := range map[string]struct {
-			answers  []func(*http.Request) (*http.Response, error)
-			opts     []fiscope.Option
-			cancel   bool
-			class    error
-			attempts int
-			delivery fiscope.Delivery
-		}{
-			"the quota is spent after the first": {[]func(*http.Request) (*http.Response, error){raw(404, none, spent...)}, nil, false, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
-			"cancelled after the first":          {[]func(*http.Request) (*http.Response, error){raw(404, none)}, nil, true, context.Canceled, 1, fiscope.DeliveryAnswered},
-			"the second gets no answer":          {[]func(*http.Request) (*http.Response, error){raw(404, none), broken(syscall.ECONNRESET)}, nil, false, fiscope.ErrUnavailable, 2, fiscope.DeliveryUnknown},
-			"nothing is sent":                    {nil, []fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: refusesToDial})}, false, fiscope.ErrUnavailable, 1, fiscope.DeliveryNotSent},
-		} {
-			for by := range everyMemory() {
-				t.Run(walk+", "+name+", "+by, func(t *testing.T) {
-					at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-						ctx, cancel := context.WithCancel(t.Context())
-						defer cancel()
-						opts := append(append(everyMemory()[by], fiscope.WithRetry(noRetries())), test.opts...)
-						if test.cancel {
-							opts = append(opts, fiscope.WithObserver(func(fiscope.Event) { cancel() }))
-						}
-						s := &service{answers: test.answers}
-						err := ask(ctx, newClient(t, s, opts...))
-						require.ErrorIs(t, err, test.class)
-						var e *fiscope.Error
-						require.ErrorAs(t, err, &e)
-						assert.Equal(t, test.attempts, e.Attempts)
-						if !test.cancel || e.Delivery != fiscope.DeliveryUnknown { // who shares a query may leave it before it has told of its answer
-							assert.Equal(t, test.delivery, e.Delivery, err)
-						}
-						assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, strings.Contains(err.Error(), "nothing was sent"), err)
-					})
-				})
-			}
-		}
-	}
-}
-
-// The table of a running month ends before a day that is not asked for: of what was asked before, its error tells.
-func TestTheErrorOfATableTellsOfItsLines(t *testing.T) {
-	at(t, "2026-11-04 16:00:00", func(t *testing.T, srv *mockserver.Server) {
-		client := srv.Client()
-		var last error
-		for _, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November) {
-			last = err
-		}
-		var e *fiscope.Error
-		require.ErrorAs(t, last, &e)
-		require.ErrorIs(t, last, fiscope.ErrNotYetPublished)
-		assert.EqualValues(t, client.Stats().Sent, e.Attempts)
-		assert.Equal(t, fiscope.DeliveryAnswered, e.Delivery)
-		assert.NotContains(t, last.Error(), "nothing was sent")
-		assert.Equal(t, time.Hour, e.RetryAfter)
-	})
-}
-
-// The query's own event is a result with a warning.
-func TestADatingThatRefusesAnotherDateIsSeen(t *testing.T) {
-	for op, ask := range map[fiscope.Operation]func(context.Context, *fiscope.Client) error{
-		fiscope.OpTipoCambioSUNAT: func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.SUNAT(ctx, fiscope.NewFecha(2026, time.November, 20)))
-		},
-		fiscope.OpTipoCambioUltimoPublicado: func(ctx context.Context, c *fiscope.Client) error {
-			return second(c.TipoCambio.UltimoPublicado(ctx, fiscope.NewFecha(2026, time.November, 19)))
-		},
-		fiscope.OpTipoCambioMes: func(ctx context.Context, c *fiscope.Client) (last error) {
-			for _, err := range c.TipoCambio.Mes(ctx, 2026, time.October) {
-				last = err
-			}
-			return last
-		},
+	none := raw(404, contract(t, "tipocambio_404.json"))
+	spent := raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+	for name, test := range map[string]struct {
+		answers  []func(*http.Request) (*http.Response, error)
+		class    error
+		attempts int
+		delivery fiscope.Delivery
+	}{
+		"no answer of the contract":          {[]func(*http.Request) (*http.Response, error){none, raw(404, "<html>not here</html>")}, fiscope.ErrMalformedResponse, 2, fiscope.DeliveryAnswered},
+		"one is tried again":                 {[]func(*http.Request) (*http.Response, error){none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
+		"the quota is spent after the first": {[]func(*http.Request) (*http.Response, error){spent}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
+		"the last gets no answer":            {[]func(*http.Request) (*http.Response, error){none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
+		"nothing is sent":                    {[]func(*http.Request) (*http.Response, error){refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
 	} {
-		for by, opt := range everyWay {
-			t.Run(string(op)+", "+by, func(t *testing.T) {
-				var w watch
-				client := newClient(t, roundTripper(raw(200, price)), append(w.options(), opt, fiscope.WithLenientReading())...)
-				err := ask(t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrMalformedResponse)
-				require.Len(t, w.events, 2)
-				require.NoError(t, w.events[0].Err)
-				last := w.events[1]
-				assert.Equal(t, op, last.Op)
-				assert.Zero(t, last.Attempt)
-				assert.Equal(t, 200, last.StatusCode)
-				assert.Equal(t, fiscope.DeliveryAnswered, last.Delivery)
-				require.EqualError(t, last.Err, err.Error())
-				assert.NotSame(t, last.Err, err)
-				require.Len(t, w.records, 2)
-				assert.Equal(t, slog.LevelWarn, w.records[1].level)
-				assert.EqualValues(t, 1, client.Stats().Calls)
+		for by := range everyMemory() {
+			t.Run(name+", "+by, func(t *testing.T) {
+				at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+					_, err := newClient(t, &service{answers: test.answers}, everyMemory()[by]...).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"))
+					require.ErrorIs(t, err, test.class)
+					var e *fiscope.Error
+					require.ErrorAs(t, err, &e)
+					assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
+					assert.Equal(t, test.attempts, e.Attempts)
+					assert.Equal(t, test.delivery, e.Delivery, err)
+				})
 			})
 		}
 	}
 }
 
-func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
-	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-05"))
-	resp := fiscope.Response{Warnings: []string{"of another call"}}
-	for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2021, time.July, fiscope.WithTodosLosDias(), fiscope.WithResponse(&resp)) {
-		require.NoError(t, err)
-		assert.Equal(t, line.Consultas, resp.Attempts, line.Para)
-		assert.Empty(t, resp.Warnings)
+func TestADatingRefusesLocally(t *testing.T) {
+	client, s := answers(t, raw(200, price))
+	for name, err := range map[string]error{
+		"zero":           second(client.TipoCambio.SUNAT(t.Context(), fiscope.Fecha{})),
+		"30 February":    second(client.TipoCambio.UltimoPublicado(t.Context(), fiscope.NewFecha(2026, time.February, 30))),
+		"nil option":     second(client.TipoCambio.MasReciente(t.Context(), nil)),
+		"a wrong option": second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithQuotaReserve(-1))),
+		//lint:ignore SA1012 the point of the test
+		"nil context":          second(client.TipoCambio.SUNAT(nil, viernes)), //nolint:staticcheck // the point of the test
+		"provisional":          second(client.TipoCambio.Consultar(t.Context(), viernes, fiscope.WithProvisional())),
+		"decreed days":         second(client.TipoCambio.Hoy(t.Context(), fiscope.WithNoLaborables())),
+		"every day elsewhere":  second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithTodosLosDias())),
+		"every day of one day": second(client.TipoCambio.SUNAT(t.Context(), viernes, fiscope.WithTodosLosDias())),
+	} {
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
 	}
+	for _, month := range []time.Month{0, 13} {
+		n := 0
+		for line, err := range client.TipoCambio.Mes(t.Context(), 2021, month) {
+			n++
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			assert.Zero(t, line.TipoCambio)
+		}
+		assert.Equal(t, 1, n, month)
+	}
+	assert.Empty(t, s.seen())
 }

@@ -1,55 +1,63 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
+	"slices"
 	"strings"
 )
 
-// check is one sentence of the contract, and how an answer is judged by it.
+// check is one rule of the contract, and how answers are judged by it.
 type check struct {
-	section string // of docs/contrato.md
-	name    string
-	says    string // the sentence, in our words
-	judge   func(*verdict)
+	name  string // of its subtest: the section of docs/contract.md, and the rule in our words
+	judge func(*verdict)
 }
 
-// subtest is the name of a check's subtest.
-func (c check) subtest() string { return c.section + "/" + c.name }
+// checks are all of them, in the order of their sections: those of each question, and those of more than one answer.
+func checks(plan []question) (all []check) {
+	for _, q := range plan {
+		if q.judge != nil {
+			all = append(all, q.check)
+		}
+	}
+	all = slices.Concat(all, valueChecks(), receiptChecks(), quotaChecks(), []check{firstOfLarger})
+	slices.SortFunc(all, func(a, b check) int { return strings.Compare(a.name, b.name) })
+	return all
+}
 
-// verdict is a check under way.
+// judge tells a record by checks.
+func judge(r *record, checks []check) (verdicts []*verdict) {
+	for _, c := range checks {
+		v := &verdict{check: c, record: r}
+		if c.judge(v); len(v.failures) > 0 {
+			v.skipped = ""
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}
+
+// verdict is what comes of a check: failures, a reason why it says nothing, or neither.
 type verdict struct {
+	check
 	*record
-	check    check
 	failures []string
-	more     int // failures that are not shown
 	skipped  string
 }
 
-// mostFailures is how many failures of a check are shown.
-const mostFailures = 3
-
-// wrong notes a failure: the sentence, what was sent, what came, and what is wrong with it.
+// wrong notes a failure: the rule, what was sent, what came, and what is wrong with it.
 func (v *verdict) wrong(x *exchange, format string, args ...any) {
-	if len(v.failures) == mostFailures {
-		v.more++
+	if len(v.failures) == 3 { // which are enough to see what is wrong
 		return
 	}
-	if x.told == "" {
-		came := "no answer"
-		if x.failed == nil {
-			came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), x.answer.body)
-		}
-		x.told = "sent:  " + v.secrets.hide(x.request.String()) + "\ncame:  " + v.secrets.abridged(came)
+	came := "no answer"
+	if x.failed == nil {
+		came = fmt.Sprintf("%d %s %s", x.answer.status, x.answer.header.Get("Content-Type"), x.answer.body)
 	}
-	v.failures = append(v.failures, fmt.Sprintf("docs/contrato.md, %s: %s\n%s\nwrong: %s",
-		v.check.section, v.check.says, x.told, v.secrets.abridged(fmt.Sprintf(format, args...))))
-}
-
-// skip notes why the check says nothing.
-func (v *verdict) skip(format string, args ...any) {
-	v.skipped = v.secrets.hide(fmt.Sprintf(format, args...))
+	section, rule, _ := strings.Cut(v.name, "/")
+	v.failures = append(v.failures, fmt.Sprintf("docs/contract.md, %s: %s\nsent:  %s\ncame:  %s\nwrong: %s", section, rule,
+		v.secrets.hide(x.request.String()), v.secrets.abridged(came), v.secrets.abridged(fmt.Sprintf(format, args...))))
 }
 
 // answered returns the exchange of a question, and whether it has an answer to judge.
@@ -57,134 +65,61 @@ func (v *verdict) answered(name string) (*exchange, bool) {
 	x := v.named[name]
 	switch {
 	case x == nil:
-		v.skip(needsClave)
-		return nil, false
-	case x.unsent != nil:
-		v.skip("%s", x.unsent.text)
-		return nil, false
+		v.skipped = needsClave
+	case x.unsent != "":
+		v.skipped = x.unsent
 	case x.failed != nil:
 		v.wrong(x, "there is no answer: %v", x.failed)
-		return nil, false
 	}
-	return x, true
+	return x, x.has()
 }
 
-// value reads an answer as JSON.
-func (v *verdict) value(x *exchange) (any, bool) {
+// success reads an answer as a 200 with JSON of a type: map[string]any, or []any for the results of a search.
+func success[T any](v *verdict, x *exchange) (value T, ok bool) {
+	switch value, ok = x.value.(T); {
+	case x.answer.status != http.StatusOK:
+		v.wrong(x, "the status is %d: want 200 (are the key and its quota, the URL and what the flags name as it needs them?)", x.answer.status)
+	case x.noJSON != nil:
+		v.wrong(x, "%v", x.noJSON)
+	case !ok:
+		v.wrong(x, "the body is of another type: want an array of a search, and an object else")
+	default:
+		return value, true
+	}
+	return value, false
+}
+
+// refusal judges an answer by a row of docs/contract.md, 7; code "" is any that is not empty.
+func (v *verdict) refusal(x *exchange, status int, code string) {
+	if x.answer.status != status {
+		v.wrong(x, "the status is %d: want %d", x.answer.status, status)
+		return
+	}
 	if x.noJSON != nil {
 		v.wrong(x, "%v", x.noJSON)
-		return nil, false
-	}
-	return x.value, true
-}
-
-// success reads the answer to a question as a 200 with JSON.
-func (v *verdict) success(name string) (*exchange, any, bool) {
-	x, ok := v.answered(name)
-	if !ok {
-		return nil, nil, false
-	}
-	if x.answer.status != http.StatusOK {
-		v.wrong(x, "the status is %d: want 200%s", x.answer.status, v.hint(x))
-		return nil, nil, false
-	}
-	value, ok := v.value(x)
-	return x, value, ok
-}
-
-// hint says what else a status may come from than a mistake of the service.
-func (v *verdict) hint(x *exchange) string {
-	switch status := x.answer.status; {
-	case v.spentBefore(x):
-		return " (by the last lookup the quota of the key may be spent)"
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return " (is the API key right, and the clave?)"
-	case status == http.StatusTooManyRequests:
-		return " (is the quota of the key spent?)"
-	case status == http.StatusNotFound && x.name == askLookup:
-		return " (is -ruc one that exists there?)"
-	case status == http.StatusNotFound && x.name == askRate:
-		return " (is -fecha a day with a rate there?)"
-	case status == http.StatusInternalServerError && x.request.op == validation:
-		return " (does the tax authority respond?)"
-	case status >= 300 && status <= 399:
-		return " (a redirect is not followed: is the base URL right?)"
-	}
-	return ""
-}
-
-// object reads the answer to a question as a 200 with a JSON object.
-func (v *verdict) object(name string) (*exchange, map[string]any, bool) {
-	x, value, ok := v.success(name)
-	if !ok {
-		return nil, nil, false
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		v.wrong(x, "the body is %s: want an object", kind(value))
-	}
-	return x, object, ok
-}
-
-// list reads the answer to a question as a 200 with a JSON array.
-func (v *verdict) list(name string) (*exchange, []any, bool) {
-	x, value, ok := v.success(name)
-	if !ok {
-		return nil, nil, false
-	}
-	list, ok := value.([]any)
-	if !ok {
-		v.wrong(x, "the body is %s: want an array", kind(value))
-	}
-	return x, list, ok
-}
-
-// refusal judges the answer to a question by a row of docs/contrato.md, 7; code "" is any that is not empty.
-func (v *verdict) refusal(name string, status int, code string) {
-	x, ok := v.answered(name)
-	if !ok {
 		return
 	}
-	if x.answer.status != status {
-		v.wrong(x, "the status is %d: want %d%s", x.answer.status, status, v.hint(x))
-		return
-	}
-	value, ok := v.value(x)
-	if !ok {
-		return
-	}
-	object, _ := value.(map[string]any)
-	switch came, text := object["code"].(string); {
-	case !text:
-		v.wrong(x, "code is %s: want a text", member(object, "code"))
-	case code == "" && strings.TrimSpace(came) == "":
-		v.wrong(x, "code is empty")
-	case code != "" && came != code:
-		v.wrong(x, "code is %q: want %q", came, code)
+	came, _ := x.object()["code"].(string)
+	if code != "" && came != code {
+		v.wrong(x, "code is %s: want %q", member(x.object(), "code"), code)
+	} else if strings.TrimSpace(came) == "" {
+		v.wrong(x, "code is %s: want a text that is not empty", member(x.object(), "code"))
 	}
 }
 
-// text returns a member of an object that must be a text.
-func (v *verdict) text(x *exchange, object map[string]any, name string) (string, bool) {
-	text, ok := object[name].(string)
-	if !ok {
-		v.wrong(x, "%s is %s: want a text", name, member(object, name))
-	}
-	return text, ok
-}
-
-// formed judges a text by its form; want says it.
-func (v *verdict) formed(x *exchange, object map[string]any, name string, form *regexp.Regexp, want string) {
-	if text, ok := v.text(x, object, name); ok && !form.MatchString(text) {
-		v.wrong(x, "%s is %q: want %s", name, text, want)
+// isError judges what is refused, in whatever way.
+func isError(v *verdict, x *exchange) {
+	if x.succeeded() {
+		v.wrong(x, "the status is %d: want an error, of whatever status", x.answer.status)
 	}
 }
 
-// member says what a member of an object is, for a message about its type.
+// member is a member of an object as JSON writes it.
 func member(object map[string]any, name string) string {
 	value, there := object[name]
-	if !there {
+	text, err := json.Marshal(value)
+	if !there || err != nil { // a number that was never written by a server
 		return "not there"
 	}
-	return kind(value) + ", " + shown(value)
+	return string(text)
 }

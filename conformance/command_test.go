@@ -30,7 +30,7 @@ const withinItself = "CONFORMANCE_WITHIN_ITSELF"
 // suite runs the suite as a command, with variables and flags, and returns what it says and its status.
 func suite(t *testing.T, env []string, flags ...string) (said string, passed bool) {
 	t.Helper()
-	require.Empty(t, os.Getenv(withinItself), "a server is told, and the tests of the suite run")
+	require.Empty(t, os.Getenv(withinItself), "a server is given, and the tests of the suite run")
 	if len(env)+len(flags) == 0 {
 		flags = []string{"-test.run=^TestConformance$"}
 	}
@@ -91,13 +91,13 @@ func TestCommand(t *testing.T) {
 	t.Run("the mock in the process", func(t *testing.T) {
 		said, passed := suite(t, nil)
 		assert.True(t, passed, failures(said))
-		assert.Contains(t, said, "a mock in this process is told")
+		assert.Contains(t, said, "against a mock in this process")
 		assert.Contains(t, said, "MissingKey              401:UNAUTHORIZED")
 		assert.Contains(t, said, "mockserver.Assumptions{")
 	})
 	t.Run("a URL without its flag", func(t *testing.T) {
 		said, passed := suite(t, nil, "https://api.example.com")
-		assert.False(t, passed, "no mock is told in its place")
+		assert.False(t, passed, "no mock runs instead")
 		assert.Contains(t, said, "-base-url URL: nothing was sent")
 		assert.NotContains(t, said, "budget")
 	})

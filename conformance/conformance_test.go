@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	asCommand = asCommand || flag.NArg() > 0
 	flag.Visit(func(f *flag.Flag) { asCommand = asCommand || !strings.HasPrefix(f.Name, "test.") })
 	if only := flag.Lookup("test.run"); asCommand && only.Value.String() == "" {
-		fmt.Println("conformance: a server is told, and the tests of the suite itself are left out")
+		fmt.Println("conformance: a server is given: the tests of the suite itself are left out")
 		_ = only.Value.Set("^TestConformance$")
 	}
 	goleak.VerifyTestMain(m)
@@ -66,7 +66,7 @@ func TestConformance(t *testing.T) {
 		require.NoError(t, err, "-cpe: nothing was sent; "+fromWhere)
 	}
 	if target.BaseURL == "" && target.APIKey == "" {
-		fmt.Println("conformance: no server is given: a mock in this process is told")
+		fmt.Println("conformance: no server is given: the suite runs against a mock in this process")
 		target.BaseURL, target.APIKey, target.CPE = ownMock(t, target.CPE)
 	}
 	if *report != "" {
@@ -106,7 +106,7 @@ func ownMock(t *testing.T, given *conformance.CPE) (url, key string, receipts *c
 	}
 }
 
-// writeReport writes a report to a file, in the place of what is there.
+// writeReport writes a report to a file, and replaces what is there.
 func writeReport(name string, seen []conformance.Observation) error {
 	text, err := json.MarshalIndent(seen, "", "  ")
 	if err != nil {

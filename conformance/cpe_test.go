@@ -42,22 +42,22 @@ func TestLoadCPERefuses(t *testing.T) {
 	both := func(receipts, users string) string {
 		return `{"comprobantes": [` + receipts + `], "usuarios": [` + users + `]}`
 	}
+	receipt := func(of string) string { return both(aReceipt+`,{`+of+`}`, aUser) }
 	for name, c := range map[string]struct{ text, says string }{
-		"no JSON":           {`claveSol: sEcReTo1`, "line 1: this is not the format of fiscope-mock -data"},
-		"an unknown member": {"{\n\"usuarioz\": \"sEcReTo1\"}", "line 2"},
-		"another type":      {`{"usuarios": "sEcReTo1"}`, "line 1"},
+		"no JSON":           {`claveSol: sEcReTo1`, "this is not the format of fiscope-mock -data"},
+		"another type":      {`{"usuarios": "sEcReTo1"}`, "this is not the format"},
 		"two values":        {both(aReceipt, aUser) + "{}", "one JSON object"},
 		"no users":          {both(aReceipt, ""), "0 secondary users"},
 		"a principal alone": {both(aReceipt, theBoss), "0 secondary users"},
 		"two users":         {both(aReceipt, aUser+","+another), "2 secondary users: leave one"},
 		"no receipts":       {both("", aUser), "there are no comprobantes"},
-		"no codigo":         {both(`{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123}`, aUser), "comprobantes[0]: codigo is none of"},
-		"an unknown codigo": {both(aReceipt+`,{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123, "codigo": "00"}`, aUser), "comprobantes[1]: codigo"},
-		"an unknown tipo":   {both(`{"rucEmisor": "20100070970", "tipoComprobante": "1", "serie": "F001", "numero": 123, "codigo": "0"}`, aUser), "tipoComprobante is none of"},
-		"a RUC":             {both(`{"rucEmisor": "2010007097", "tipoComprobante": "01", "serie": "F001", "numero": 123, "codigo": "0"}`, aUser), "rucEmisor is not 11 digits"},
-		"no numero":         {both(`{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "codigo": "0"}`, aUser), "numero below 1"},
-		"the user's RUC":    {both(aReceipt, `{"ruc": "sEcReTo1", "usuario": "ANA00001", "clave": "x"}`), "the user's ruc is not 11 digits"},
-		"no clave":          {both(aReceipt, `{"ruc": "20131312955", "usuario": "sEcReTo1"}`), "clave is empty"},
+		"no codigo":         {receipt(`"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123`), "comprobantes[1] needs"},
+		"an unknown codigo": {receipt(`"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123, "codigo": "00"`), "comprobantes[1] needs"},
+		"an unknown tipo":   {receipt(`"rucEmisor": "20100070970", "tipoComprobante": "1", "serie": "F001", "numero": 123, "codigo": "0"`), "comprobantes[1] needs"},
+		"a RUC":             {receipt(`"rucEmisor": "2010007097", "tipoComprobante": "01", "serie": "F001", "numero": 123, "codigo": "0"`), "comprobantes[1] needs"},
+		"no numero":         {receipt(`"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "codigo": "0"`), "comprobantes[1] needs"},
+		"the user's RUC":    {both(aReceipt, `{"ruc": "sEcReTo1", "usuario": "ANA00001", "clave": "x"}`), "the user needs a ruc of 11 digits"},
+		"no clave":          {both(aReceipt, `{"ruc": "20131312955", "usuario": "sEcReTo1"}`), "and a clave"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "cpe.json")

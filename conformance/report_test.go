@@ -32,7 +32,7 @@ func TestLiteralIsGo(t *testing.T) {
 	}
 	_, usual := examine(t, newMock(t), fullTarget("http://mock.invalid"))
 	a := mockserver.DefaultAssumptions()
-	a.InvalidKey.Code, a.ResetForm = "\"NO\"\n\\", mockserver.ResetFraction
+	a.InvalidKey.Code, a.Estados = "\"NO\"\n\\", mockserver.EstadosLista
 	_, unusual := examine(t, newMock(t, mockserver.WithAssumptions(a)), fullTarget("http://mock.invalid"))
 	zone := "Etc/GMT+3"
 	for i := range unusual {
@@ -58,10 +58,10 @@ var unusual = %s
 func main() {
 	fmt.Println(usual == mockserver.DefaultAssumptions(), usual.ResetZone == fiscope.Lima, usual.BlockFor == 30*time.Minute)
 	_, offset := time.Now().In(unusual.ResetZone).Zone()
-	fmt.Printf("%%q %%s %%d\n", unusual.InvalidKey.Code, unusual.ResetForm, offset)
+	fmt.Printf("%%q %%s %%d\n", unusual.InvalidKey.Code, unusual.Estados, offset)
 }
 `, literal(usual), literal(unusual)), 0o600))
 	out, err := exec.Command("go", "run", program).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Equal(t, "true true true\n\"\\\"NO\\\"\\n\\\\\" fraction -10800\n", string(out))
+	assert.Equal(t, "true true true\n\"\\\"NO\\\"\\n\\\\\" lista -10800\n", string(out))
 }

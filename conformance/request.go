@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
-// operation is one of the four (docs/contrato.md, 1).
+// operation is one of the four (docs/contract.md, 1).
 type operation string
 
 const (
@@ -15,9 +16,6 @@ const (
 	validation operation = "validation"
 	rate       operation = "rate"
 )
-
-// operations are all of them.
-var operations = []operation{lookup, search, validation, rate}
 
 // keyKind is which API key a request carries.
 type keyKind string
@@ -32,6 +30,7 @@ const (
 type request struct {
 	op          operation
 	target      string // path and query, after the base URL
+	asked       string // the RUC of a lookup, or the date of a rate
 	body, shown string // of a validation: shown is without its clave
 	clave       bool   // whether it carries one
 	key         keyKind
@@ -46,80 +45,43 @@ func (r request) method() string {
 
 // String is the request in one line, without secrets.
 func (r request) String() string {
-	line := r.method() + " " + r.target + string(r.key)
-	if r.op == validation {
-		line += " " + r.shown
-	}
-	return line
+	return strings.TrimSpace(r.method() + " " + r.target + string(r.key) + " " + r.shown)
 }
 
 func lookupOf(ruc string) request {
-	return request{op: lookup, target: "/api/contribuyentes/" + url.PathEscape(ruc)}
+	return request{op: lookup, asked: ruc, target: "/api/contribuyentes/" + url.PathEscape(ruc)}
 }
 
-// searchOf searches with the parameters as they are given, name and value in turn.
-func searchOf(params ...string) request {
-	return request{op: search, target: "/api/contribuyentes/search" + query(params)}
-}
-
-func rateOf(params ...string) request {
-	return request{op: rate, target: "/api/tipocambio" + query(params)}
-}
-
-// query writes a query string, %20 for a blank: some servers do not read a plus sign as one.
-func query(params []string) string {
-	text := ""
-	for i := 0; i+1 < len(params); i += 2 {
-		separator := "&"
-		if i == 0 {
-			separator = "?"
-		}
-		text += separator + params[i] + "=" + escaped(params[i+1])
+// searchOf searches for a text; a limit of "" is not given.
+func searchOf(text, limit string) request {
+	params := url.Values{"razonSocial": {text}}
+	if limit != "" {
+		params.Set("limit", limit)
 	}
-	return text
+	return request{op: search, target: "/api/contribuyentes/search?" + query(params)}
 }
 
-func escaped(value string) string {
-	const blank = "%20"
-	text := ""
-	for _, r := range value {
-		if r == ' ' {
-			text += blank
-		} else {
-			text += url.QueryEscape(string(r))
-		}
-	}
-	return text
+func rateOf(fecha string) request {
+	return request{op: rate, asked: fecha, target: "/api/tipocambio?" + query(url.Values{"fecha": {fecha}})}
 }
 
-// fields are the seven of a receipt validation (docs/contrato.md, 2.3).
-type fields struct {
-	rucEmisor, tipo, serie string
-	numero                 int64
-	rucSolicitante         string
-	usuario, clave         string
-}
+// query writes %20 for a blank: some servers do not read a plus sign as one.
+func query(params url.Values) string { return strings.ReplaceAll(params.Encode(), "+", "%20") }
 
-// cpeFields are their names.
+// cpeFields are the seven of a receipt validation (docs/contract.md, 2.3).
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
-func fieldsOf(c Comprobante, u UsuarioSOL) fields {
-	return fields{c.RUCEmisor, c.Tipo, c.Serie, c.Numero, u.RUC, u.Usuario, u.Clave}
-}
-
 // validationOf validates with all fields but one; "" leaves out none.
-func validationOf(f fields, without string) request {
-	body := func(clave string) string {
-		object := map[string]any{
-			"rucEmisor": f.rucEmisor, "tipoComprobante": f.tipo, "serie": f.serie, "numero": f.numero,
-			"rucSolicitante": f.rucSolicitante, "usuarioSol": f.usuario, "claveSol": clave,
-		}
-		delete(object, without)
-		text, _ := json.Marshal(object) // of texts and a number: it cannot fail
-		return string(text)
+func validationOf(c Comprobante, u UsuarioSOL, without string) request {
+	object := map[string]any{
+		"rucEmisor": c.RUCEmisor, "tipoComprobante": c.Tipo, "serie": c.Serie, "numero": c.Numero,
+		"rucSolicitante": u.RUC, "usuarioSol": u.Usuario, "claveSol": u.Clave,
 	}
-	return request{
-		op: validation, target: "/api/cpe/validar", body: body(f.clave), shown: body(hidden),
-		clave: without != "claveSol",
+	delete(object, without)
+	body, _ := json.Marshal(object) // of texts and a number: it cannot fail
+	if without != "claveSol" {
+		object["claveSol"] = hidden
 	}
+	shown, _ := json.Marshal(object)
+	return request{op: validation, target: "/api/cpe/validar", body: string(body), shown: string(shown), clave: without != "claveSol"}
 }

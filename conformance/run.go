@@ -3,15 +3,13 @@ package conformance
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"testing"
 )
 
-// Run tells a target by the contract: a subtest for each sentence, named by its section and what it is about, as in
-// "4.2/limit is 10 by default". It returns what was seen of all that the contract leaves open, one [Observation] for
-// each field of mockserver.Assumptions, in their order, and logs it as a table and as Go. A target that cannot be
-// asked, or a plan larger than its Budget, ends the test before anything is sent.
+// Run tells a target by the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It returns and
+// logs what was seen of all that the contract leaves open, one [Observation] for each field of mockserver.Assumptions.
+// A target that cannot be asked, or a plan larger than its Budget, ends the test before anything is sent.
 func Run(t *testing.T, target Target) []Observation {
 	t.Helper()
 	e, err := newExamination(target)
@@ -19,13 +17,13 @@ func Run(t *testing.T, target Target) []Observation {
 		t.Fatalf("conformance: nothing was sent: %v", err)
 	}
 	// Not in the log of the test, which comes at its end: this is said before the first request.
-	_, _ = fmt.Fprintf(os.Stdout, "conformance: %s\n", e.budget())
-	if err := e.affordable(); err != nil {
-		t.Fatalf("conformance: nothing was sent: %v", err)
+	_, _ = fmt.Fprintf(os.Stdout, "conformance: budget: at most %d queries\n", e.most)
+	if target.Budget > 0 && e.most > target.Budget {
+		t.Fatalf("conformance: nothing was sent: -budget allows %d queries and the plan needs %d", target.Budget, e.most)
 	}
-	results, seen := e.run(t.Context(), nil)
+	results, seen := e.run(t.Context())
 	for _, r := range results {
-		t.Run(r.subtest(), func(t *testing.T) {
+		t.Run(r.name, func(t *testing.T) {
 			for _, failure := range r.failures {
 				t.Errorf("\n%s", failure)
 			}
@@ -42,7 +40,7 @@ func Run(t *testing.T, target Target) []Observation {
 type examination struct {
 	target Target
 	plan   []question
-	most   int // requests
+	most   int // requests; those with another key or none, which are refused, count too
 	wait   patience
 }
 
@@ -51,54 +49,27 @@ func newExamination(target Target) (*examination, error) {
 	if err != nil {
 		return nil, err
 	}
-	if target.CPE != nil {
-		if err := target.CPE.check(); err != nil {
-			return nil, fmt.Errorf("-cpe: %w", err)
-		}
-	}
 	e := &examination{target: target, plan: target.plan(), wait: target.patience()}
 	for _, q := range e.plan {
-		if q.never == nil {
+		if q.never == "" {
 			e.most++
 		}
 	}
 	return e, nil
 }
 
-// budget says the most queries that the plan makes. Those with another key or none, which are refused, count too.
-func (e *examination) budget() string {
-	return fmt.Sprintf("budget: at most %d queries", e.most)
-}
-
-func (e *examination) affordable() error {
-	if e.target.Budget > 0 && e.most > e.target.Budget {
-		return fmt.Errorf("-budget allows %d queries and the plan needs %d: give -budget %d, or none", e.target.Budget, e.most, e.most)
-	}
-	return nil
-}
-
-// run asks and judges; transport is nil for the network.
-func (e *examination) run(ctx context.Context, transport http.RoundTripper) ([]result, []Observation) {
+// run asks and judges.
+func (e *examination) run(ctx context.Context) ([]*verdict, []Observation) {
+	transport := e.target.Transport
 	if transport == nil {
-		network := newTransport(e.wait.request)
+		network := newTransport()
 		defer network.CloseIdleConnections()
 		transport = network
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.wait.all)
 	defer cancel()
 	to := &sender{e.target.BaseURL, e.target.APIKey, transport, e.wait.request}
-	r := send(ctx, e.plan, to, newSecrets(e.target.secrets()...))
-	return judge(r), observe(r)
-}
-
-// secrets are what no text may show.
-func (t Target) secrets() []string {
-	texts := []string{t.APIKey}
-	if t.CPE != nil {
-		texts = append(texts, t.CPE.Usuario.Clave)
-	}
-	if t.WrongClave { // nobody has it, but it stands where a clave does
-		texts = append(texts, t.wrongClave().clave)
-	}
-	return texts
+	_, user := e.target.receipt()
+	r := send(ctx, e.plan, to, newSecrets(e.target.APIKey, user.Clave, wrongClave))
+	return judge(r, checks(e.plan)), observe(r)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -27,44 +26,32 @@ const mostRead = 128 << 10
 type sender struct {
 	base, key string
 	transport http.RoundTripper
-	timeout   time.Duration // of one request and its answer, which the transport keeps
+	timeout   time.Duration // of one request and its answer
 }
 
 // unknownKey is the key of a request that carries somebody else's.
 const unknownKey = "conformance-no-such-key"
 
 // newTransport returns a transport that sends nothing twice: net/http sends a request again where a connection
-// that it has kept, or one of HTTP/2, turns out to be closed. It follows no redirect either, as a client would. A
-// request and its answer take no longer than timeout.
-func newTransport(timeout time.Duration) *http.Transport {
+// that it has kept, or one of HTTP/2, turns out to be closed. It follows no redirect either, as a client would.
+func newTransport() *http.Transport {
 	http1 := new(http.Protocols)
 	http1.SetHTTP1(true)
-	dialer := net.Dialer{Timeout: timeout}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DisableKeepAlives:      true,
-		Protocols:              http1,
-		MaxResponseHeaderBytes: 64 << 10,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return conn, conn.SetDeadline(time.Now().Add(timeout))
-		},
-	}
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, Protocols: http1, MaxResponseHeaderBytes: 64 << 10}
 }
 
-// send returns the answer, or why there is none. It reads no more of it than mostRead and the transport allow.
-func (s *sender) send(ctx context.Context, r request) (answer, error) {
+// send returns the answer, or the reason that none came. It reads no more of it than mostRead and the transport allow.
+func (s *sender) send(ctx context.Context, r request) (a answer, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("nothing more came within %s", s.timeout))
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, r.method(), s.base+r.target, strings.NewReader(r.body))
 	if err != nil {
-		return answer{}, errors.New("the request cannot be written")
+		return a, errors.New("the request cannot be written")
 	}
-	if r.op != validation {
-		req.Body, req.ContentLength = nil, 0
-	} else {
+	if r.op == validation {
 		req.Header.Set("Content-Type", "application/json")
+	} else {
+		req.Body, req.ContentLength = nil, 0
 	}
 	req.Header.Set("User-Agent", "fiscope-conformance")
 	switch r.key {
@@ -75,30 +62,19 @@ func (s *sender) send(ctx context.Context, r request) (answer, error) {
 	}
 	resp, err := s.transport.RoundTrip(req)
 	if err != nil {
-		return answer{}, s.why(ctx, err)
+		return a, errors.Join(context.Cause(ctx), err)
 	}
 	defer resp.Body.Close()
+	a = answer{status: resp.StatusCode, header: resp.Header, came: time.Now()}
 	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no body, and no context ends the reading
-		return answer{status: resp.StatusCode, header: resp.Header, cut: errors.New("there is no body"), came: time.Now()}, nil
+		a.cut = errors.New("there is no body")
+		return a, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, mostRead+1))
-	a := answer{status: resp.StatusCode, header: resp.Header, body: body, came: time.Now()}
-	switch {
-	case err != nil:
-		a.cut = fmt.Errorf("the body cannot be read to its end: %w", s.why(ctx, err))
-	case len(body) > mostRead:
-		a.body, a.cut = body[:mostRead], fmt.Errorf("the body has more than %d bytes", mostRead)
+	a.body, err = io.ReadAll(io.LimitReader(resp.Body, mostRead))
+	if err != nil {
+		a.cut = fmt.Errorf("the body cannot be read to its end: %w", errors.Join(context.Cause(ctx), err))
+	} else if len(a.body) == mostRead {
+		a.cut = fmt.Errorf("the body has %d bytes or more", mostRead)
 	}
 	return a, nil
-}
-
-var errSilent = errors.New("nothing more came")
-
-// why puts the end of the time into words.
-func (s *sender) why(ctx context.Context, err error) error {
-	timedOut := net.Error(nil)
-	if ctx.Err() != nil || errors.As(err, &timedOut) && timedOut.Timeout() {
-		return fmt.Errorf("%w within %s", errSilent, s.timeout)
-	}
-	return err
 }

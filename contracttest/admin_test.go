@@ -62,8 +62,7 @@ const (
 	otherKey = "clave-de-otro-equipo"
 	someday  = "2026-11-20T16:59:00-05:00"
 	allKinds = `{"name": "todo", "match": {"op": "consultar", "key": "` + otherKey + `", "ruc": "20131312955", "userAgent": "curl", "probability": 0.5, "seed": 7, "times": 2, "for": "1h"},
-		"steps": [{"preset": "outage-503", "before": true, "latency": "1ms", "sigma": 0.5, "hold": true, "status": 502, "header": {"X-Uno": "1"}, "body": "x", "chunk": 1, "every": "1ms"},
-			{"rewrite": "other-ruc"}, {"sunatDown": true}, {"break": "reset"}]}`
+		"steps": [{"preset": "outage-503", "before": true, "latency": "1ms", "hold": true, "status": 502, "header": {"X-Uno": "1"}, "body": "x"}, {"preset": "latin-1+reset-inside"}]}`
 )
 
 // adminCalls reach every operation, with each status that can be reached from outside.
@@ -78,6 +77,7 @@ func adminCalls() []adminCall {
 		ok("GET", "requests"), ok("GET", "requests?op=validar&status=401&code=INVALID_SOL_CREDENTIALS&ruc=20100070970&path=/api/cpe/validar&unmatched=false&after=0&limit=1&key={0}"),
 		ok("GET", "requests?fault=corte"), ok("GET", "requests").with("X-API-KEY", ownKey),
 		refused("GET", "requests?op=nada", "", 400, "INVALID"), refused("GET", "requests", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
+		ok("GET", "requests.har"), ok("GET", "requests.har?op=consultar&limit=2"), refused("GET", "requests.har?op=nada", "", 400, "INVALID"), refused("GET", "requests.har", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		ok("GET", "requests/wait?count=2&timeout=1s"), refused("GET", "requests/wait?count=1000000", "", 400, "INVALID"),
 		refused("GET", "requests/wait?op=buscar&count=9&timeout=0s", "", 409, "TIMEOUT"), refused("GET", "requests/wait", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		ok("GET", "requests/poll?since=1&timeout=1s"), ok("GET", "requests/poll?op=tipocambio&timeout=0s"), refused("GET", "requests/poll?since=x", "", 400, "INVALID"),
@@ -105,14 +105,14 @@ func adminCalls() []adminCall {
 			"provincia": "LIMA", "distrito": "LIMA", "tipo": "SOCIEDAD ANONIMA CERRADA", "actividadEconomica": "A", "fechaInscripcion": "2020-01-02", "fechaInicioActividades": "2020-01-03"}`),
 		refused("PUT", "contribuyentes/207", `{}`, 400, "INVALID"), ok("GET", taxpayer), refused("GET", "contribuyentes/99999999999", "", 404, "NOT_FOUND"),
 		ok("GET", "contribuyentes"), ok("GET", "contribuyentes?text=prueba&limit=3"), refused("GET", "contribuyentes?limit=0", "", 400, "INVALID"),
-		done("PUT", receipt, `{"rucEmisor": "20700000001", "tipoComprobante": "01", "serie": "F001", "numero": 7, "codigo": "2", "mensaje": "M"}`), refused("PUT", receipt, `{"codigo": "1"}`, 400, "INVALID"),
+		done("PUT", receipt, `{"rucEmisor": "20700000001", "tipoComprobante": "01", "serie": "F001", "numero": 7, "codigo": "2", "mensaje": "M", "luego": [{"codigo": "0", "mensaje": "L", "tras": "2m"}, {"codigo": "2", "consultas": 2}]}`), refused("PUT", receipt, `{"codigo": "1"}`, 400, "INVALID"),
 		ok("GET", "comprobantes"), ok("GET", "comprobantes?ruc=20700000001&limit=1"), refused("GET", "comprobantes?limit=0", "", 400, "INVALID"),
 		done("PUT", rate, `{"compra": 3.750, "venta": "3.760"}`), refused("PUT", "tiposcambio/2026-11-21", `{"compra": 1, "venta": 1}`, 400, "INVALID"),
 		ok("GET", "tiposcambio"), ok("GET", "tiposcambio?mes=2026-12"), refused("GET", "tiposcambio?mes=13", "", 400, "INVALID"),
 		done("PUT", user, `{"clave": "clave-de-usuario", "principal": true}`), refused("PUT", user, `{}`, 400, "INVALID"), ok("GET", "sol"),
 		done("DELETE", "sol/20131312955/MIUSER01/block", ""), refused("DELETE", "sol/20131312955/NADIE/block", "", 404, "NOT_FOUND"),
 
-		put("PUT", "assumptions", `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN", "CountBlanks": true}`), ok("GET", "assumptions"), refused("PUT", "assumptions", `{"Nada": 1}`, 400, "INVALID"),
+		put("PUT", "assumptions", `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN", "HeadersEverywhere": true}`), ok("GET", "assumptions"), refused("PUT", "assumptions", `{"Nada": 1}`, 400, "INVALID"),
 
 		done("PUT", "data", `{"contribuyentes": [{"ruc": "20700000002"}], "comprobantes": [{"rucEmisor": "20700000002", "tipoComprobante": "03", "serie": "B001", "numero": 1, "codigo": "0"}],
 			"usuarios": [{"ruc": "20700000002", "usuario": "U", "clave": "c", "principal": true}], "tiposCambio": [{"fecha": "2026-11-18", "compra": 3.7, "venta": 3.8}], "keys": [{"key": "clave-de-datos", "quota": 1}],
@@ -261,7 +261,7 @@ func exercise(t *testing.T) (all []exchanged) {
 			_, _ = io.Copy(io.Discard, resp.Body)
 			return resp.StatusCode
 		}
-		fault := put("POST", "faults", `{"name": "corte", "match": {"op": "consultar"}, "steps": [{"break": "reset"}]}`)
+		fault := put("POST", "faults", `{"name": "corte", "match": {"op": "consultar"}, "steps": [{"preset": "reset"}]}`)
 		ask(t, url, fault)
 		require.Zero(t, service("GET", lookupPath, ownKey, ""))
 		ask(t, url, done("DELETE", "faults", ""))

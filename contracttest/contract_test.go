@@ -62,7 +62,7 @@ func parseContract(raw []byte) (*contract, error) {
 	// The router would match only the document's own server; ours listens on a port of its own.
 	doc.Servers = nil
 	// The document leaves objects open, for clients. Here a field that the contract does not know is
-	// an error: whoever develops against the mock would come to rely on it.
+	// an error: programs developed against the mock would rely on it.
 	for _, schema := range doc.Components.Schemas {
 		if more := schema.Value.AdditionalProperties; schema.Value.Type.Is(openapi3.TypeObject) && more.Has == nil && more.Schema == nil {
 			schema.Value.WithoutAdditionalProperties()
@@ -151,7 +151,7 @@ func (c *contract) checkAnswer(req *http.Request, r reply) error {
 	return openapi3filter.ValidateResponse(req.Context(), answer.SetBodyBytes(r.body))
 }
 
-// row names an operation and a status, as one line of docs/contrato.md, 7, does.
+// row names an operation and a status, as one line of docs/contract.md, 7, does.
 func (c *contract) row(t *testing.T, req *http.Request, status int) string {
 	t.Helper()
 	input, err := c.route(req)

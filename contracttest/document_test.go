@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The list is written by hand from docs/contrato.md, 7, with each operation's success, so that the document
+// The list is written by hand from docs/contract.md, 7, with each operation's success, so that the document
 // can neither lose a status nor grow one that the contract does not know.
 func TestDocumentNamesEveryStatusOfTheContract(t *testing.T) {
 	assert.ElementsMatch(t, []string{
@@ -20,7 +20,7 @@ func TestDocumentNamesEveryStatusOfTheContract(t *testing.T) {
 	}, loadContract(t).documented())
 }
 
-// docs/contrato.md, 4: four paths, one operation each.
+// docs/contract.md, 4: four paths, one operation each.
 func TestDocumentHasTheFourOperations(t *testing.T) {
 	var operations []string
 	for path, item := range loadContract(t).doc.Paths.Map() {
@@ -36,7 +36,7 @@ func TestDocumentHasTheFourOperations(t *testing.T) {
 	}, operations)
 }
 
-// The contract's field names, by hand from docs/contrato.md, 2: a name misspelt both in the document and in
+// The contract's field names, by hand from docs/contract.md, 2: a name misspelt both in the document and in
 // testdata/ would otherwise go unseen.
 func TestDocumentHasTheContractsFields(t *testing.T) {
 	doc := loadContract(t).doc

@@ -16,7 +16,7 @@ type exchange struct {
 	name, method, target, body string
 
 	status int
-	code   string // only where docs/contrato.md, 7, gives one
+	code   string // only where docs/contract.md, 7, gives one
 	when   state
 }
 
@@ -132,7 +132,7 @@ func exchanges(t *testing.T) []exchange {
 }
 
 // undocumented is what the contract calls "not shown": the statuses are the mock's assumptions, and
-// only the body's shape (docs/contrato.md, 7) is judged.
+// only the body's shape (docs/contract.md, 7) is judged.
 func undocumented(t *testing.T) []exchange {
 	t.Helper()
 	var list []exchange

@@ -84,7 +84,7 @@ func TestMockServerReachesEveryDocumentedStatus(t *testing.T) {
 	}
 }
 
-// Every state of docs/contrato.md, 2.4, as the mock reports it and not only as some valid value.
+// Every state of docs/contract.md, 2.4, as the mock reports it and not only as some valid value.
 func TestMockServerPairsCodeAndEstado(t *testing.T) {
 	for numero, want := range map[string]receiptState{
 		"123": {"0", "Aceptado", true},
@@ -100,7 +100,7 @@ func TestMockServerPairsCodeAndEstado(t *testing.T) {
 	}
 }
 
-// What is no operation of the contract still answers with the error body of docs/contrato.md, 2.6.
+// What is no operation of the contract still answers with the error body of docs/contract.md, 2.6.
 func TestMockServerAnswersOtherRequestsWithTheErrorBody(t *testing.T) {
 	schema := loadContract(t).doc.Components.Schemas["Error"].Value
 	for _, e := range []exchange{

@@ -20,7 +20,7 @@ const (
 	ratePath   = "/api/tipocambio?fecha=2026-11-20"
 )
 
-// sample is one answer of testdata/. Its code is checked where docs/contrato.md, 7, gives one.
+// sample is one answer of testdata/. Its code is checked where docs/contract.md, 7, gives one.
 type sample struct {
 	method, path string
 	status       int
@@ -117,7 +117,7 @@ func TestEveryDocumentedStatusHasASample(t *testing.T) {
 	}
 }
 
-// The pairs of docs/contrato.md, 2.4; OpenAPI's enumerations cannot tie one field to another.
+// The pairs of docs/contract.md, 2.4; OpenAPI's enumerations cannot tie one field to another.
 func TestReceiptSamplesPairCodeAndEstado(t *testing.T) {
 	for name, want := range map[string]receiptState{
 		"aceptado":   {"0", "Aceptado", true},
@@ -132,7 +132,7 @@ func TestReceiptSamplesPairCodeAndEstado(t *testing.T) {
 	}
 }
 
-// These two are docs/contrato.md, 2.4 and 2.6, not types of the SDK or the mock: a third, independent
+// These two are docs/contract.md, 2.4 and 2.6, not types of the SDK or the mock: a third, independent
 // reading of the names.
 type receiptState struct {
 	Codigo   string `json:"codigo"`

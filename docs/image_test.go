@@ -23,7 +23,8 @@ func TestDockerfile(t *testing.T) {
 
 	assert.Regexp(t, `^[1-9]\d*:[1-9]\d*$`, image["USER"][0], "not root, and by number, as Kubernetes wants to see it")
 	assert.Equal(t, []string{"FISCOPE_MOCK_ADDR=:" + image["EXPOSE"][0]}, image["ENV"])
-	assert.Contains(t, files["cmd/fiscope-mock/usage.go"], "default 127.0.0.1:"+image["EXPOSE"][0])
+	settings := files["cmd/fiscope-mock/settings.go"]
+	assert.Contains(t, settings, `addr: "127.0.0.1:`+image["EXPOSE"][0]+`"`)
 	assert.Equal(t, []string{`["/fiscope-mock"]`}, image["ENTRYPOINT"])
 	assert.Equal(t, []string{"--from=build /fiscope-mock /fiscope-mock"}, image["COPY"])
 	assert.Regexp(t, `CMD \["/fiscope-mock", "health", "http://127\.0\.0\.1:`+image["EXPOSE"][0]+`"\]$`, image["HEALTHCHECK"][0])
@@ -35,7 +36,8 @@ func TestDockerfile(t *testing.T) {
 		names := regexp.MustCompile(`FISCOPE_MOCK_[A-Z_]+`).FindAllString(files[file], -1)
 		assert.NotEmpty(t, names)
 		for _, name := range names {
-			assert.Regexp(t, `\b`+name+`\b`, files["cmd/fiscope-mock/usage.go"], "a variable of the program, in %s", file)
+			flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(name, "FISCOPE_MOCK_")), "_", "-")
+			assert.Contains(t, settings, `name: "`+flag+`"`, "a variable of the program, in %s", file)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts are the files of a repository by their paths, as in "docs/contrato.md"; "" for one that is no text.
+// texts are the files of a repository by their paths, as in "docs/contract.md"; "" for one that is no text.
 type texts map[string]string
 
 func repository(t *testing.T) texts {
@@ -27,7 +27,7 @@ func repository(t *testing.T) texts {
 			return err
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case !entry.Type().IsRegular(), path == "docs/contrato_test.go": // which holds faults on purpose
+		case !entry.Type().IsRegular(), path == "docs/contract_test.go": // which holds faults on purpose
 			return nil
 		}
 		content, err := fs.ReadFile(root, path)

@@ -11,19 +11,18 @@ func TestAssumptions(t *testing.T) {
 	t.Parallel()
 	srv := start(t)
 	page := open(t, srv.page("supuestos"))
-	page.row("BlockAfter", "intentos errados seguidos que bloquean", "3", "4.3", "estricto, para pruebas")
+	page.row("BlockAfter", "intentos incorrectos seguidos que bloquean", "3", "4.3", "estricto, para pruebas")
 	page.fill("textbox", exactly("BlockAfter"), "1")
 	page.click("button", exactly("Guardar"))
 	page.find("button", exactly("Volver: BlockAfter"))
-	srv.validate("MIUSER01", "errada")
+	srv.validate("MIUSER01", "incorrecta")
 	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status, "blocked by the first one")
 	page.click("button", exactly("Volver: BlockAfter"))
 	page.gone("button", exactly("Volver: BlockAfter"))
 
-	page.choose(exactly("ImpossibleDateNotFound"), "true")
+	page.choose(exactly("HeadersEverywhere"), "true")
 	page.click("button", exactly("Guardar"))
-	page.find("button", exactly("Volver: ImpossibleDateNotFound"))
-	assert.Equal(t, http.StatusNotFound, srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-02-30", "").status)
+	page.find("button", exactly("Volver: HeadersEverywhere"))
 }
 
 // What the server refuses is said where it was written, and nothing of it is lost.

@@ -17,7 +17,7 @@ var chromium = []string{"chromium", "chromium-browser", "google-chrome", "chrome
 // requireChromium makes a machine without a browser a failure instead of a skip.
 const requireChromium = "FISCOPE_REQUIRE_CHROMIUM"
 
-// browserContext is that of the one browser of all tests, or nil where there is none.
+// browserContext is that of the one browser of all tests; nil without one.
 var browserContext context.Context
 
 // startBrowser starts the browser with an empty profile, if it is installed, and returns what ends it.

@@ -24,6 +24,15 @@ func TestComprobantes(t *testing.T) {
 	page.row("F001-123", "2 Anulado")
 	assert.Contains(t, srv.validate("MIUSER01", "clave-mock-1").body, "Anulado")
 
+	const later = "comprobantes/20100070970/01/F001/7"
+	srv.admin(http.MethodPut, later, `{"codigo": "4", "luego": [{"codigo": "0", "tras": "2m"}]}`)
+	page.click("button", exactly("Editar: 20100070970-01-F001-7"))
+	page.choose(exactly("codigo"), "98 No Existe")
+	page.click("button", exactly("Guardar"))
+	page.gone("dialog", like(""))
+	page.row("F001-7", "98 No Existe")
+	assert.Contains(t, srv.admin(http.MethodGet, "comprobantes?ruc=20100070970", ""), `"tras": "2m0s"`, "what it becomes later stays")
+
 	page.click("button", exactly("Agregar un comprobante"))
 	page.fill("textbox", exactly("rucEmisor"), "20600000005")
 	page.choose(exactly("tipoComprobante"), "03 Boleta")

@@ -155,10 +155,15 @@ func on[T any](p *tab, c control, function string, args ...any) (T, error) {
 	}))
 }
 
-// js evaluates an expression of JavaScript, and waits for what it promises.
+// evaluate evaluates an expression of JavaScript, and waits for what it promises. It fails while the page goes elsewhere.
+func evaluate[T any](p *tab, expression string) (T, error) {
+	return chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// js is evaluate on a page that stays.
 func js[T any](p *tab, expression string) T {
 	p.t.Helper()
-	result, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	result, err := evaluate[T](p, expression)
 	require.NoError(p.t, err, expression)
 	return result
 }
@@ -196,7 +201,7 @@ func (p *tab) click(role string, name named) {
 	})
 }
 
-// fill writes into a field, in the place of what it holds. A day or a month is written as its value has it.
+// fill writes into a field, instead of what it holds. A day or a month is written as its value has it.
 func (p *tab) fill(role string, name named, text string) {
 	p.t.Helper()
 	p.within(patience, func() error {
@@ -268,17 +273,31 @@ func (p *tab) press(keys string) {
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
 }
 
-// text is what the page shows, as a person would copy it.
+// What the page shows, as a person would copy it, and the texts of the rows of the tables that are shown.
+const (
+	shownText = `document.body.innerText`
+	shownRows = `[...document.querySelectorAll('tr:not(.day)')].filter((row) => row.checkVisibility()).map((row) => row.innerText)`
+)
+
 func (p *tab) text() string {
 	p.t.Helper()
-	return js[string](p, "document.body.innerText")
+	return js[string](p, shownText)
+}
+
+func (p *tab) rows() []string {
+	p.t.Helper()
+	return js[[]string](p, shownRows)
 }
 
 // sees waits until the page shows each of the texts, whatever the blanks and lines between words.
 func (p *tab) sees(texts ...string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		shown := strings.Join(strings.Fields(p.text()), " ")
+		text, err := evaluate[string](p, shownText)
+		if err != nil {
+			return err
+		}
+		shown := strings.Join(strings.Fields(text), " ")
 		for _, text := range texts {
 			if !strings.Contains(shown, text) {
 				return fmt.Errorf("it does not show %q", text)
@@ -288,18 +307,16 @@ func (p *tab) sees(texts ...string) {
 	})
 }
 
-// rows are the texts of the rows of the tables that are shown.
-func (p *tab) rows() []string {
-	p.t.Helper()
-	return js[[]string](p, `[...document.querySelectorAll('tr')].filter((row) => row.checkVisibility()).map((row) => row.innerText)`)
-}
-
 // row waits for the only row of a table that holds all of the texts, and returns its text.
 func (p *tab) row(texts ...string) (found string) {
 	p.t.Helper()
 	p.within(patience, func() error {
+		rows, err := evaluate[[]string](p, shownRows)
+		if err != nil {
+			return err
+		}
 		n := 0
-		for _, row := range p.rows() {
+		for _, row := range rows {
 			if holding(texts...)(row) {
 				found = row
 				n++
@@ -317,7 +334,11 @@ func (p *tab) row(texts ...string) (found string) {
 func (p *tab) noRow(texts ...string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		for _, row := range p.rows() {
+		rows, err := evaluate[[]string](p, shownRows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
 			if holding(texts...)(row) {
 				return fmt.Errorf("there is still the row %q", row)
 			}

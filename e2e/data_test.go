@@ -24,23 +24,30 @@ func TestTheDataIsAskedForByItsControlAlone(t *testing.T) {
 		page.show(view.title)
 	}
 	assert.Empty(t, page.requests("GET /_mock/data"))
-	folder := t.TempDir()
-	_, err := chromedp.CallBrowser(page.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder, BrowserContextID: chromedp.FromContext(page.ctx).BrowserContextID,
-	})
-	require.NoError(t, err)
-	page.click("button", exactly("Descargar datos"))
-	file := filepath.Join(folder, "fiscope-mock.json")
-	page.within(patience, func() error {
-		_, err := os.Stat(file)
-		return err
-	})
+	file := page.downloaded("Descargar datos", "fiscope-mock.json")
 	assert.Len(t, page.requests("GET /_mock/data"), 1)
 	assert.NotContains(t, page.markup(), "clave-mock-1")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	again := start(t, "-data", file)
 	assert.Equal(t, again.admin(http.MethodGet, "data", ""), string(text), "it can be loaded again")
+}
+
+// downloaded presses a button that gives the browser a file, and returns where the file is.
+func (p *tab) downloaded(button, name string) string {
+	p.t.Helper()
+	folder := p.t.TempDir()
+	_, err := chromedp.CallBrowser(p.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder, BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
+	})
+	require.NoError(p.t, err)
+	p.click("button", exactly(button))
+	file := filepath.Join(folder, name)
+	p.within(patience, func() error {
+		_, err := os.Stat(file)
+		return err
+	})
+	return file
 }
 
 func TestDataIsLoaded(t *testing.T) {
@@ -66,7 +73,7 @@ func TestResetByPart(t *testing.T) {
 	page := open(t, srv.page("datos"))
 	srv.lookup("20131312955")
 	for range 3 {
-		srv.validate("MIUSER01", "errada")
+		srv.validate("MIUSER01", "incorrecta")
 	}
 	srv.admin(http.MethodPost, "faults", `{"name": "rota", "match": {"op": "buscar"}, "steps": [{"status": 503}]}`)
 	page.click("checkbox", exactly("Los intentos y bloqueos SOL"))

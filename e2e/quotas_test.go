@@ -59,7 +59,7 @@ func TestKeys(t *testing.T) {
 	for _, q := range read[[]quota](srv, "quotas") {
 		require.Regexp(t, fingerprint, q.Key)
 		if q.Key != own {
-			page.click("button", exactly("Borrar la clave: "+q.Key))
+			page.click("button", exactly("Borrar la clave de API: "+q.Key))
 		}
 	}
 	page.gone("progressbar", exactly("usadas 1 de 5"))

@@ -14,7 +14,7 @@ func TestASOLUserIsBlockedAndUnblocked(t *testing.T) {
 	assert.Regexp(t, `secundario\t0\t0\tlibre`, page.row("MIUSER01"))
 	page.row("PRINCIP1", "principal", "siempre rechazado")
 	for range 3 {
-		srv.validate("MIUSER01", "errada")
+		srv.validate("MIUSER01", "incorrecta")
 	}
 	assert.Regexp(t, `secundario\t3\t3\t`, page.row("MIUSER01", "bloqueado hasta 17:29", "30 min"))
 	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status)

@@ -51,7 +51,7 @@ type tab struct {
 	mu       sync.Mutex
 	origin   string
 	sent     []string                   // requests: method and path
-	underWay map[network.RequestID]bool // but for the streams
+	underWay map[network.RequestID]bool // except the streams
 	faults   []string                   // what no use of the page should bring about
 	expected []*regexp.Regexp           // faults that are none in this test
 }

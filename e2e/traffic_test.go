@@ -24,7 +24,7 @@ func (p *program) traffic() {
 	later("870ms")
 	p.call(http.MethodGet, "/api/tipocambio", "")
 	later("3150ms")
-	p.admin(http.MethodPost, "faults", `{"match": {"op": "consultar", "times": 2}, "steps": [{"preset": "outage-503"}]}`)
+	p.admin(http.MethodPost, "faults", `{"match": {"op": "consultar", "times": 2}, "steps": [{"preset": "throttle-429"}]}`)
 	p.lookup("20100070970")
 	later("1020ms")
 	p.lookup("20100070970")

@@ -31,7 +31,7 @@ func (p *tab) show(title string) {
 	p.settled()
 }
 
-// settled waits until what the page asked for was answered, but for the stream of calls.
+// settled waits until what the page asked for was answered, except the stream of calls.
 func (p *tab) settled() {
 	p.t.Helper()
 	p.within(patience, func() error {

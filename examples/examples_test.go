@@ -1,15 +1,19 @@
-// Package examples_test runs the built examples, as those who copy them do.
+// Package examples_test keeps the examples short, and runs them as those who copy them do.
 package examples_test
 
 import (
 	"bytes"
-	"maps"
+	"context"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -21,103 +25,144 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// programs says of each what -h must name besides itself.
-var programs = map[string]string{
-	"compras": "[archivo.csv]", "factura": "el índice del padrón", "lote": "[entrada.csv]",
-	"observabilidad": "No lee ni escribe archivos", "pruebas": "No lee ni escribe archivos", "quickstart": "No lee ni escribe archivos",
+// A screen or two each: nobody copies what is longer.
+func TestTheyAreShort(t *testing.T) {
+	for folder, most := range map[string]struct{ files, lines, tests int }{
+		"quickstart": {1, 180, 100}, "factura": {1, 120, 100}, "compras": {1, 120, 100}, "lote": {1, 120, 100},
+		"observabilidad": {1, 120, 100}, "pruebas": {1, 80, 160},
+	} {
+		t.Run(folder, func(t *testing.T) {
+			files, err := filepath.Glob(folder + "/*.go")
+			require.NoError(t, err)
+			programs, lines, tests := 0, 0, 0
+			for _, file := range files {
+				source, err := os.ReadFile(file)
+				require.NoError(t, err)
+				if n := bytes.Count(source, []byte("\n")); strings.HasSuffix(file, "_test.go") {
+					tests += n
+				} else {
+					programs++
+					lines += n
+				}
+				assertImports(t, file)
+			}
+			assert.Equal(t, most.files, programs, "one file to copy")
+			assert.LessOrEqual(t, lines, most.lines)
+			assert.LessOrEqual(t, tests, most.tests)
+		})
+	}
+}
+
+// assertImports: the SDK with the decimals of its rates, and the standard library.
+func assertImports(t *testing.T, file string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	require.NoError(t, err)
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		require.NoError(t, err)
+		first, _, _ := strings.Cut(path, "/")
+		own := path == "github.com/fiscope/fiscope" || slices.Contains([]string{"mockserver", "filestore"}, strings.TrimPrefix(path, "github.com/fiscope/fiscope/"))
+		assert.True(t, own || path == "github.com/shopspring/decimal" || !strings.Contains(first, "."), "%s imports %s", file, path)
+	}
 }
 
 // secrets are what a user has in the environment, and no output may hold.
 var secrets = map[string]string{"FISCOPE_API_KEY": "secreto-de-api", "FISCOPE_SOL_CLAVE": "secreto-sol", "FISCOPE_SOL_USUARIO": "SECRETO1"}
 
-// run runs a program in an empty folder, with the secrets and more in its environment.
-func run(t *testing.T, program string, env []string, args ...string) (stdout, stderr string, status int) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "FISCOPE_BASE_URL=", "FISCOPE_SOL_RUC="+mockserver.RUCSolicitante, "TMPDIR="+cmd.Dir, "XDG_CACHE_HOME="+cmd.Dir)
-	for name, value := range secrets {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
-	cmd.Env = append(cmd.Env, env...)
-	var out, err bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &err
-	var exit *exec.ExitError
-	if failed := cmd.Run(); failed != nil {
-		require.ErrorAs(t, failed, &exit)
-	}
-	for _, secret := range secrets {
-		assert.NotContains(t, out.String()+err.String(), secret)
-	}
-	for line := range strings.Lines(out.String()) {
-		if !strings.ContainsAny(line, "/=") { // a path, an address and a log record are as long as they are
-			assert.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), 80, line)
-		}
-	}
-	return out.String(), err.String(), cmd.ProcessState.ExitCode()
+// until is an output that calls a function once it holds a text.
+type until struct {
+	text strings.Builder
+	says string
+	then func()
 }
 
-func TestTheBuiltExamples(t *testing.T) {
+func (u *until) Write(p []byte) (int, error) {
+	n, err := u.text.Write(p)
+	if strings.Contains(u.text.String(), u.says) {
+		u.then()
+	}
+	return n, err
+}
+
+func TestTheyRun(t *testing.T) {
 	bin := t.TempDir()
-	for _, folder := range slices.Sorted(maps.Keys(programs)) {
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, folder), ".")
-		build.Dir = folder
-		out, err := build.CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
-	srv := mockserver.New(t)
-	served := "FISCOPE_BASE_URL=" + srv.URL
-	file := filepath.Join(t.TempDir(), "datos.csv")
-	require.NoError(t, os.WriteFile(file, []byte("20131312955;01;F001-1\n"), 0o600))
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(os.PathSeparator), "./quickstart", "./compras", "./lote", "./observabilidad")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
 
-	for name, says := range programs {
-		t.Run(name, func(t *testing.T) {
-			program := filepath.Join(bin, name)
-			for _, help := range []string{"-h", "--help"} {
-				stdout, stderr, status := run(t, program, []string{served}, help)
-				assert.Equal(t, 0, status)
-				assert.Empty(t, stderr)
-				assert.True(t, strings.HasPrefix(stdout, "Uso: "+name), stdout)
-				assert.Contains(t, stdout, says)
-				assert.NotContains(t, stdout, "-api-key")
-			}
-			for _, args := range [][]string{{"-no-existe"}, {"-api-key", "x"}, {file, file}} {
-				stdout, stderr, status := run(t, program, []string{served}, args...)
-				assert.Positive(t, status, args)
-				assert.Empty(t, stdout, "nothing runs")
-				assert.Contains(t, stderr, name+": ")
-			}
-			srv.AssertCalls(t, mockserver.Filter{}, 0)
-
-			if strings.HasPrefix(says, "[") {
-				for _, env := range [][]string{nil, {served}, {"FISCOPE_API_KEY="}} {
-					_, stderr, status := run(t, program, env, "no-existe.csv")
-					assert.Positive(t, status)
-					assert.Contains(t, stderr, "no existe el archivo no-existe.csv")
-				}
-			} else {
-				_, _, status := run(t, program, nil, "no-existe.csv")
-				assert.Positive(t, status, "a file that nobody reads")
-			}
-		})
+	run := func(t *testing.T, ctx context.Context, program string, env []string, args ...string) (output string, status int) {
+		t.Helper()
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
+		cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Second
+		cmd.Env = append(os.Environ(), "FISCOPE_BASE_URL=", "FISCOPE_SOL_RUC="+mockserver.RUCSolicitante)
+		for name, value := range secrets {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		cmd.Env = append(cmd.Env, env...)
+		said, _ := cmd.CombinedOutput() // its error is the status
+		for _, secret := range secrets {
+			assert.NotContains(t, string(said), secret)
+		}
+		return string(said), cmd.ProcessState.ExitCode()
 	}
+	t.Run("quickstart on a mock", func(t *testing.T) {
+		said, status := run(t, t.Context(), "quickstart", nil)
+		assert.Equal(t, 0, status)
+		for _, shows := range []string{
+			"SUPERINTENDENCIA NACIONAL DE ADUANAS", "activo y habido", "quedan 999 consultas", "GLORIA SINTETICA S.A.",
+			"Aceptado (código 0)", "Venta          S/ ", "No existe lo que se pidió", "detectado sin gastar", "Texto muy corto",
+			"clave SOL incorrectos", "El servicio no responde", "rechaza la clave de API", "Se agotó la cuota",
+		} {
+			assert.Contains(t, said, shows)
+		}
+		assert.NotContains(t, said, "✗")
+		for line := range strings.Lines(said) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 81, line)
+		}
+	})
+	t.Run("quickstart on a service spends little and risks nobody", func(t *testing.T) {
+		srv := mockserver.New(t, mockserver.WithQuota(5))
+		said, status := run(t, t.Context(), "quickstart", []string{"FISCOPE_BASE_URL=" + srv.URL, "FISCOPE_API_KEY=" + srv.APIKey,
+			"FISCOPE_SOL_USUARIO=" + mockserver.UsuarioSOL, "FISCOPE_SOL_CLAVE=" + mockserver.ClaveSOL})
+		assert.Equal(t, 0, status, said)
+		srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
+		assert.NotContains(t, said, "Se agotó la cuota")
+	})
+	t.Run("compras", func(t *testing.T) {
+		said, status := run(t, t.Context(), "compras", nil)
+		assert.Equal(t, 1, status, "some are to be looked at")
+		assert.Equal(t, 2, strings.Count(said, "se puede pagar"))
+		assert.Contains(t, said, "Por revisar: 3 de 5. Consultas enviadas: 7.")
+		_, status = run(t, t.Context(), "compras", nil, "no-existe.txt")
+		assert.Equal(t, 2, status)
+	})
+	t.Run("lote", func(t *testing.T) {
+		said, status := run(t, t.Context(), "lote", nil)
+		assert.Equal(t, 0, status)
+		assert.Contains(t, said, "Salida: muestra.csv.consultado.csv")
+		_, status = run(t, t.Context(), "lote", nil, "no-existe.csv")
+		assert.Equal(t, 1, status)
+	})
+	t.Run("observabilidad", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		said := &until{says: "Ctrl-C termina", then: cancel}
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, "observabilidad"))
+		cmd.Stdout, cmd.Env = said, append(os.Environ(), "FISCOPE_BASE_URL=")
+		require.Error(t, cmd.Run(), "it serves until it is ended")
+		assert.Contains(t, said.text.String(), "event.status=503")
+		assert.Contains(t, said.text.String(), "clase=not_found")
+		assert.NotContains(t, said.text.String(), "SUPERINTENDENCIA")
+	})
 	t.Run("no secret is printed, whatever fails", func(t *testing.T) {
-		for name := range programs {
-			args := map[string][]string{"compras": {file}, "lote": {file}}[name]
-			for _, env := range [][]string{
-				{served}, // which refuses the key
-				{"FISCOPE_BASE_URL=http://127.0.0.1:1"},
-				{"FISCOPE_BASE_URL=http://fiscal.invalid"},
-				{"FISCOPE_BASE_URL=https://yo:secreto-de-api@fiscal.invalid"},
-				{"FISCOPE_BASE_URL=https://fiscal.invalid/?clave=secreto-de-api"},
-				{"FISCOPE_BASE_URL=://secreto-de-api"},
-				{served, "FISCOPE_API_KEY=secreto-de-api\n"},
-				{served, "FISCOPE_SOL_RUC=secreto-sol"},
-			} {
-				if name == "factura" {
-					args = []string{"-addr", "127.0.0.1:no"} // or it would serve
-				}
-				_, _, _ = run(t, filepath.Join(bin, name), env, args...)
+		srv := mockserver.New(t)
+		receipts, rucs := filepath.Join(t.TempDir(), "compras.txt"), filepath.Join(t.TempDir(), "rucs.csv")
+		require.NoError(t, os.WriteFile(receipts, []byte("20131312955-01-F001-1\n"), 0o600))
+		require.NoError(t, os.WriteFile(rucs, []byte("RUC\n20131312955\n"), 0o600))
+		for program, args := range map[string][]string{"quickstart": nil, "compras": {receipts}, "lote": {rucs}} {
+			for _, url := range []string{srv.URL, "http://fiscal.invalid", "https://yo:secreto-de-api@fiscal.invalid", "https://fiscal.invalid/?clave=secreto-de-api", "://secreto-de-api"} {
+				_, status := run(t, t.Context(), program, []string{"FISCOPE_BASE_URL=" + url}, args...)
+				assert.Positive(t, status, "%s %s", program, url)
 			}
 		}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Codes of answers that docs/contrato.md knows nothing of. They begin with MOCK_ so that nobody takes them
+// Codes of answers that docs/contract.md knows nothing of. They begin with MOCK_ so that nobody takes them
 // for the contract's.
 const (
 	codeNoRoute      = "MOCK_NO_ROUTE"         // 404: no such path
@@ -24,15 +24,19 @@ const (
 	codeBadQuery     = "MOCK_INVALID_QUERY"    // 400: the query string cannot be decoded
 	codeRepeated     = "MOCK_REPEATED_PARAM"   // 400: a query parameter came twice
 	codeUnreadable   = "MOCK_UNREADABLE_BODY"  // 400: the connection broke while the body was read
+	codeUpstream     = "MOCK_UPSTREAM"         // 502: the real service did not answer
 	codeRegistroDown = "MOCK_REGISTRY_FAILURE" // 500: the Registro given to the mock returned an error
 )
 
-// Codes that docs/contrato.md, 4 and 7, gives.
+// Codes that docs/contract.md, 4 and 7, gives.
 const (
 	codeNotFound       = "NOT_FOUND"
 	codeSearchTooShort = "SEARCH_TOO_SHORT"
 	codeInvalidSOL     = "INVALID_SOL_CREDENTIALS"
 )
+
+// codeInvalidField is of a receipt validation's 400 that the contract has no row for: a wrong type, tipoComprobante or numero.
+const codeInvalidField = "INVALID_FIELD"
 
 // answer is a complete answer, before anything of it is written.
 type answer struct {
@@ -42,12 +46,11 @@ type answer struct {
 	body   []byte
 	kept   []byte // what the journal is given instead of the body; nil for the body
 
-	contentType []string // nil for JSON
-	retryAfter  string   // of a spent quota; "" for no such header
+	passed http.Header // that of a real service, instead of the server's own; nil for none
 }
 
 // The shapes on the wire stand each beside the operation that answers with it. They are written from
-// docs/contrato.md, 2, and never shared with the SDK: a wrong name on one side must be able to fail a test.
+// docs/contract.md, 2, and never shared with the SDK: a wrong name on one side must be able to fail a test.
 
 type wireError struct {
 	Error string `json:"error"`
@@ -64,26 +67,14 @@ func refusal(status int, code, format string, args ...any) answer {
 	return answer{status: status, code: code, body: encode(body)}
 }
 
-func (a answer) write(w http.ResponseWriter) {
-	a.header(w.Header())
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that left is not the server's failure
-}
-
 // jsonType is shared by all answers and never written.
 var jsonType = []string{"application/json"}
 
 func (a answer) header(h http.Header) {
 	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer
-	if a.contentType != nil {
-		h["Content-Type"] = a.contentType
-	}
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
-	}
-	if a.retryAfter != "" {
-		h.Set("Retry-After", a.retryAfter)
 	}
 }
 

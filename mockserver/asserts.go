@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // TB is the part of [testing.TB] that the assertions need.
@@ -16,22 +18,20 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// AssertCalls fails t unless the journal has exactly want requests that f takes. The failure shows the
-// journal, with what sets the other requests apart. Like all assertions about requests, it fails where the
-// journal has dropped one that may count.
+// AssertCalls fails t unless exactly want requests match f. Assertions about requests also fail if the journal has
+// dropped one that may count.
 func (s *Server) AssertCalls(t TB, f Filter, want int) bool {
 	t.Helper()
 	return s.assertSum(t, f, want, "requests", func(*entry) int { return 1 })
 }
 
-// AssertSpent fails t unless the requests that f takes have cost exactly want queries of their quotas.
+// AssertSpent fails t unless requests that match f cost exactly want queries.
 func (s *Server) AssertSpent(t TB, f Filter, want int) bool {
 	t.Helper()
 	return s.assertSum(t, f, want, "queries spent", func(e *entry) int { return e.Cost })
 }
 
-// AssertSOLAttempts fails t unless exactly want validations reached the tax authority with a user's
-// credentials, right or wrong.
+// AssertSOLAttempts fails t unless exactly want validations tried this user.
 func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 	t.Helper()
 	who := UsuarioID{ruc, usuario}.hash()
@@ -100,9 +100,8 @@ func (s *Server) headline(format string, args ...any) string {
 	return clipped(printable(s.WithoutKeys("mockserver: "+fmt.Sprintf(format, args...))), tableWidth)
 }
 
-// AssertHeader fails t unless f takes a request, and each one that it takes was sent with this value of a
-// header, or without the header for "". Values of one header are joined by ", ". A header may carry a secret, so
-// the journal keeps no more of it than this needs, and a failure shows no value.
+// AssertHeader fails t unless requests match f and each has this header value, "" for none. Several values are joined
+// by ", ". No failure shows a value.
 func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
 	t.Helper()
 	name = http.CanonicalHeaderKey(name)
@@ -110,7 +109,7 @@ func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
 	if !ok {
 		return false
 	}
-	why := func(e *entry) string { return cmp.Or(v.filter.differs(e), e.header.differs(name, want)) }
+	why := func(e *entry) string { return cmp.Or(v.filter.differs(e), s.headerDiffers(e, name, want)) }
 	wrong := slices.ContainsFunc(v.taken, func(e *entry) bool { return why(e) != "" })
 	if len(v.taken) > 0 && !wrong {
 		return true
@@ -119,26 +118,35 @@ func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
 	return false
 }
 
-// AssertFaultsMet fails t if a fault that was set, and not removed, has not met all its calls: as many as
-// [Match.Times] or its steps say, or else one. A fault that a test has set and that never happens is a test of
-// something else.
+// headerDiffers returns why a request's header has not this value, and "" if it has.
+func (s *Server) headerDiffers(e *entry, name, want string) string {
+	switch got := strings.Join(redact.Map(e.sent)[name], ", "); {
+	case got == redact.Header(name, want, *s.keys.searched.Load()):
+		return ""
+	case got == "":
+		return "it has no " + name
+	}
+	return name + " is another"
+}
+
+// AssertFaultsMet fails t if a fault has met fewer calls than it was set for.
 func (s *Server) AssertFaultsMet(t TB) bool {
 	t.Helper()
 	ok := true
 	for _, f := range s.Faults() {
 		want := max(f.Match.Times, 1)
 		if f.Hits < want {
-			t.Errorf("%s\n%d calls were as its match says: %s\n%s", s.headline("fault %s has met %d calls, want %d or more", clipped(f.Name, 40), f.Hits, want),
-				f.Seen, printable(s.WithoutKeys(fmt.Sprint(f.Match))), s.JournalTable())
+			t.Errorf("%s\nThe fault: %s.\nCalls that came, and that it could meet: %d.\n%s",
+				s.headline("fault %s has met %d calls, want %d or more", clipped(f.Name, 40), f.Hits, want),
+				printable(s.WithoutKeys(f.words())), f.Seen, s.JournalTable())
 			ok = false
 		}
 	}
 	return ok
 }
 
-// AssertNoSecrets fails t if the journal has one of the secrets in it, or a key or a clave that the server
-// knows, if that has 6 characters or more: a shorter one may be a part of any text. It does not repeat the
-// secret.
+// AssertNoSecrets fails t if the journal has one of the secrets, or a key or clave of the server of 6 characters or
+// more. It never prints them.
 func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	t.Helper()
 	v, ok := s.view(t, Filter{}, 0)

@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// AssertOrder fails t unless the requests that one of the filters takes are as many as the filters, and come in
-// their order: the first one is taken by the first filter, and so on. Requests that no filter takes may come
-// between.
-//
-//	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 500},
-//		mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, mockserver.Filter{Op: mockserver.OpValidar})
+// AssertOrder fails t unless the requests that match any filter match the filters one by one, in this order.
 func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	t.Helper()
 	var of Filter // the one key of all filters, whose requests alone must be complete
@@ -43,12 +39,15 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	if len(v.taken) == len(want) && !slices.ContainsFunc(v.taken, func(e *entry) bool { return why(e) != "" }) {
 		return true
 	}
-	v.fail(t, why, "%d requests, want these %d in order: %v", len(v.taken), len(want), want)
+	var wanted strings.Builder
+	for i, f := range want {
+		fmt.Fprintf(&wanted, "%d. %s\n", i+1, printable(s.WithoutKeys(f.String())))
+	}
+	t.Errorf("%s\n%sWant, in this order:\n%s", s.headline("%d requests, want these %d in order (see below the table)", len(v.taken), len(want)), s.table(v.all, why), &wanted)
 	return false
 }
 
-// AssertInFlight fails t if more than most of the requests that f takes were under way at the same time. A
-// request is under way from its arrival until the last of its answer leaves, or its connection ends.
+// AssertInFlight fails t if more than most requests of f were open at once.
 func (s *Server) AssertInFlight(t TB, f Filter, most int) bool {
 	t.Helper()
 	v, ok := s.view(t, f, 0)
@@ -92,9 +91,8 @@ func (s *span) covers(turn int64) bool {
 	return s.arrivedTurn <= turn && (s.endedTurn == 0 || turn < s.endedTurn)
 }
 
-// AssertPauses fails t unless f takes two requests or more, and between the end of each one and the arrival of
-// the next one at least least and at most most has passed: what a client that tries again waits. The pauses are
-// real time, or a testing/synctest bubble's, whatever the server's clock shows.
+// AssertPauses fails t unless two or more requests match f, and each arrives between least and most, in real time,
+// after the end of the one before.
 func (s *Server) AssertPauses(t TB, f Filter, least, most time.Duration) bool {
 	t.Helper()
 	v, ok := s.view(t, f, 2)

@@ -3,16 +3,14 @@ package mockserver
 import (
 	"encoding/json"
 	"errors"
-	"hash/maphash"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/mockserver/internal/clock"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -23,12 +21,14 @@ const bodyMost = 64 << 10
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	clock   *clock.Clock
+	clock   *clock
 	now     time.Time // when it came, and from the charge on, when it was charged: no answer straddles midnight
 	data    *dataset
 	journal *journal
 	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
 
+	assume  *Assumptions // one reading for all of the call
+	to      *route       // nil for none
 	op      Operation    // "" when no route has the path
 	words   string       // of its route, with which its path begins; "" for no route
 	ruc     string       // of a lookup's path; of a validation, the issuer's once its fields are right
@@ -36,6 +36,9 @@ type call struct {
 	known   *redact.Keys // the server's keys when it came
 	keys    redact.Keys  // which no text may show: known, and key
 	account *account     // nil when the key is missing or unknown
+
+	up    *upstream       // nil for none
+	asked *UpstreamAnswer // nil if no real service was asked
 
 	body    []byte // once it was read
 	bodyErr error
@@ -49,23 +52,28 @@ type call struct {
 	left      int    // of the quota, after it
 	redacted  string // its body, once it was read
 	fault     string // the name of the one that met it
-	replay    int64  // the number of the call that it repeats; see Request.Replay
+	retryOf   int64  // see Request, as attempt and replay
+	attempt   int
+	replay    int64
 	solResult SOLResult
-	solUser   uint64 // who tried, hashed; 0 for nobody
+	solUser   uint64 // the user that it tried, hashed; 0 for none
 
 	wasRead   bool // the body
 	admitted  bool // path, method and key are right
+	answered  bool // own is its answer, which was charged or refused
+	own       answer
 	charged   bool // it took one query from the quota ...
 	charge    charge
 	counted   bool // the journal knows of that
 	sunatDown bool // a fault makes the tax authority not respond to it
 	broken    bool // its answer does not come whole
+	replaced  bool // a fault's answer takes the place of its own
 }
 
 // readClock takes the time of the server's clock as the call's, and as that of its answer.
 func (c *call) readClock() {
-	c.now = c.clock.Now()
-	c.w.Header()["Date"] = c.clock.DateHeader(c.now)
+	c.now = c.clock.now()
+	c.w.Header()["Date"] = c.clock.dateHeader(c.now)
 }
 
 // readBody reads the request's body, the first time it is asked for.
@@ -110,16 +118,15 @@ func (c *call) arrived() bool {
 	return err == nil || errors.As(err, &tooLarge)
 }
 
-// query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes
-// that are not UTF-8, and of a parameter of the operation given twice, of which the service would take one
-// that the caller may not mean. Parameters that the operation does not have are ignored.
-func (c *call) query(params ...string) (url.Values, answer) {
+// query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes that are not UTF-8,
+// and of a parameter of the operation given twice. Parameters that the operation does not have are ignored.
+func (c *call) query() (url.Values, answer) {
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
 		return nil, refusal(http.StatusBadRequest, codeBadQuery,
 			"la cadena de consulta no se puede leer: escriba %% como %%25, & como %%26 y ; como %%3B en los valores (RFC 3986)")
 	}
-	for _, name := range params {
+	for _, name := range c.to.params {
 		if len(query[name]) > 1 {
 			return nil, refusal(http.StatusBadRequest, codeRepeated,
 				"el parámetro %s llegó %d veces: envíelo una sola vez", name, len(query[name]))
@@ -150,16 +157,62 @@ func (c *call) isAbout(ruc string) bool {
 // else's, and that before it is cut.
 func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
 
+// answer is the call's own answer: the first time, it is charged for and computed.
+func (c *call) answer() answer {
+	if !c.answered {
+		c.answered = true
+		c.readClock() // again: a fault may have kept the call waiting past midnight
+		if c.charge, c.charged = c.account.charge(c.now, c.assume); c.charged {
+			c.own = c.to.answer(c, c.assume)
+		} else {
+			c.own = quotaExceeded(c.charge, c.assume)
+		}
+	}
+	return c.own
+}
+
+// answerWith is the answer with what an effect puts in its place, which costs what an answer of the service does.
+func (c *call) answerWith(e Effect) answer {
+	c.replaced = e.Status != 0 || e.Body != nil
+	a := replaced(c.answer(), e)
+	if c.charged && !c.assume.charges(a.status) {
+		c.charge.refund()
+		c.charged = false
+	}
+	c.left = c.charge.left()
+	return a
+}
+
+// takeBack makes it as if the call had not been answered.
+func (c *call) takeBack() {
+	if c.charged {
+		c.charge.refund()
+	}
+	c.answered, c.charged = false, false
+}
+
+// head writes an answer's header.
+func (c *call) head(h http.Header, a answer) {
+	if a.passed != nil {
+		maps.Copy(h, a.passed)
+		return
+	}
+	a.header(h)
+	if c.answered && c.to.hasLimits(c.assume) && (a.status < 300 || c.assume.HeadersOnErrors) {
+		c.charge.setHeaders(h)
+	}
+}
+
 // send writes the call's answer.
 func (c *call) send(a answer) {
+	c.head(c.w.Header(), a)
 	c.finish(a)
-	a.write(c.w)
+	c.w.WriteHeader(a.status)
+	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
 }
 
 // begin notes that the call is under way.
-func (c *call) begin() {
-	c.span.arrived, c.span.arrivedTurn = time.Now(), c.journal.turns.Add(1)
-}
+func (c *call) begin() { c.span.arrived, c.span.arrivedTurn = time.Now(), c.journal.turns.Add(1) }
 
 // finish records the call with all that becomes of it. It comes before the last of the answer is written:
 // a client that then sends its next request never has two under way.
@@ -171,132 +224,7 @@ func (c *call) finish(a answer) {
 // end finishes a call that nothing else has finished: one that was cut, or hung.
 func (c *call) end() {
 	if c.span.endedTurn == 0 {
+		c.broken = true
 		c.finish(c.recorded)
-		c.wasCut()
 	}
-}
-
-// record puts the call into the journal, or what has become of it since: with the zero answer while there
-// is none. It comes before the answer is written, so that a client that has its answer finds the request
-// in the journal.
-func (c *call) record(a answer) {
-	c.recorded = a
-	c.findRepeated()
-	var e entry
-	if c.journal.limit > 0 {
-		kept := a.body
-		if a.kept != nil {
-			kept = a.kept
-		}
-		e = entry{c.request(a), redact.Answer(kept, c.keys), headerOf(c.r), c.solUser, c.span, c.words, c.known}
-	} else {
-		e.N, e.Key = c.n, c.fingerprint()
-	}
-	var of *ring
-	if c.account != nil {
-		of = &c.account.seen
-	}
-	spent := 0
-	if c.charged && !c.counted {
-		spent, c.counted = 1, true
-	}
-	wiped := c.n > 0 && c.charged && !c.charge.stands()
-	before := c.n
-	c.n = c.journal.record(of, &e, spent, wiped)
-	if wiped && before != c.n {
-		c.charged = false
-	}
-}
-
-// question is what a call asks, and with which key, hashed.
-func (c *call) question() uint64 {
-	var h maphash.Hash
-	h.SetSeed(headerSeed)
-	for _, part := range [...]string{c.key, c.r.Method, c.r.URL.Path, c.r.URL.RawQuery} {
-		_, _ = h.WriteString(part)
-		_ = h.WriteByte(0)
-	}
-	if c.op == OpValidar { // another one's body is not read, unless a fault does
-		_, _ = h.Write(c.body)
-	}
-	return h.Sum64()
-}
-
-// wasCut notes that the call's answer does not come whole.
-func (c *call) wasCut() {
-	if c.broken || c.journal.limit == 0 {
-		return
-	}
-	c.broken = true
-	c.journal.broken.add(brokenCall{c.question(), c.fingerprint(), c.n, time.Now()})
-}
-
-// findRepeated notes which call this one repeats, if it does.
-func (c *call) findRepeated() {
-	unread := c.op == OpValidar && !c.wasRead // what it asks is not known yet
-	if c.replay == 0 && !c.broken && !unread && c.journal.broken.any.Load() {
-		c.replay = c.journal.broken.repeated(c.question(), time.Now())
-	}
-}
-
-// fingerprint is that of the call's key, "" without one.
-func (c *call) fingerprint() string {
-	switch {
-	case c.account != nil:
-		return c.account.id
-	case c.key != "":
-		return redact.Fingerprint(c.key)
-	}
-	return ""
-}
-
-// request is the call as the journal keeps it: without claves and keys.
-func (c *call) request(a answer) Request {
-	r := Request{
-		N:       c.n,
-		Time:    c.came,
-		Op:      c.op,
-		Matched: c.admitted,
-		Method:  redact.Text(c.r.Method, c.keys),
-		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
-		Query:   redact.Query(c.r.URL, c.keys),
-		Key:     c.fingerprint(),
-		Agent:   redact.Text(c.r.UserAgent(), c.keys),
-		Body:    c.redacted,
-		Status:  a.status,
-		Code:    c.keys.Out(a.code),
-		Left:    c.left,
-		Fault:   c.keys.Out(c.fault),
-		SOL:     c.solResult,
-		Replay:  c.replay,
-	}
-	if c.charged {
-		r.Cost = 1
-	}
-	if isRUC(c.ruc) { // what else the path has may be anything
-		r.RUC = c.keys.Out(c.ruc)
-	}
-	r.Conn, r.Reused = c.connection()
-	return r
-}
-
-// connection returns the number of the call's connection and whether an earlier request came on it.
-func (c *call) connection() (number int64, reused bool) {
-	conn, _ := c.r.Context().Value(connectionKey{}).(*connection)
-	if conn == nil {
-		return 0, false
-	}
-	if c.nth == 0 {
-		c.nth = conn.requests.Add(1)
-	}
-	return conn.number, c.nth > 1
-}
-
-// connectionKey finds the connection in a request's context; see [Server.ConnContext].
-type connectionKey struct{}
-
-// connection is one connection of a server.
-type connection struct {
-	number   int64
-	requests atomic.Int64
 }

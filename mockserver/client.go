@@ -11,11 +11,8 @@ import (
 // idlePerHost lets a burst of parallel calls keep its connections.
 const idlePerHost = 100
 
-// Client returns an SDK client bound to this server and its key, with a connection pool of its own: over
-// the socket, or over [Server.Transport] when there is none. Its clock is the server's
-// ([fiscope.WithClock]), so that [Server.Advance] and its like move the days of both. What a client shares by
-// [fiscope.WithStore] goes by real time all the same. The options come after its own, and win.
-// An option that NewClient refuses ends the test of [New]; after [Start], it panics.
+// Client returns an SDK client with this server's URL, key and clock. opts win. An invalid one ends the test of
+// [New]; after [Start], it panics.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	s.t.Helper()
 	return s.client(s.APIKey, opts...)
@@ -42,14 +39,8 @@ func (s *Server) pool() http.RoundTripper {
 	return &http.Transport{MaxIdleConnsPerHost: idlePerHost} // without a proxy: it is on loopback
 }
 
-// Transport returns a new round tripper, with a connection pool of its own, that reaches this server
-// without a socket, whatever the host of the request's URL. Between the two runs a real
-// [http.Transport] and a real [http.Server] over [net.Pipe], so framing, keep-alive and httptrace are
-// those of HTTP/1.1.
-//
-// It works inside a testing/synctest bubble when the server was made in that bubble too, with
-// [WithoutSocket]: time.Now, and with it the server's clock, is then the bubble's virtual time.
-// The connections end with [Server.Close].
+// Transport returns a round tripper to this server without a socket, for any host. It works in a testing/synctest
+// bubble with [WithoutSocket].
 func (s *Server) Transport() http.RoundTripper {
 	s.mu.Lock()
 	defer s.mu.Unlock()

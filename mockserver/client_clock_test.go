@@ -39,7 +39,7 @@ func TestAdvanceIsANewDayForTheClientToo(t *testing.T) {
 				for range 3 {
 					require.NoError(t, look())
 					require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded)
-					assert.Equal(t, 0, client.RateLimit().Remaining)
+					assert.Equal(t, new(0), client.RateLimit().Remaining)
 					assert.False(t, client.RateLimit().Reset.IsZero(), "the mock's midnight is ahead")
 					require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded)
 					srv.Advance(24 * time.Hour)
@@ -88,9 +88,9 @@ func TestTheCacheOfAClientGoesByTheServersClock(t *testing.T) {
 		assert.Equal(t, step.want, today(), srv.Now())
 		srv.AssertCalls(t, mockserver.Filter{}, step.asked)
 	}
-	_, err := client.TipoCambio.SUNAT(t.Context(), fiscope.FechaEnLima(srv.Now()).AddDays(1))
+	_, err := client.TipoCambio.SUNAT(t.Context(), fiscope.FechaEnLima(srv.Now()).SumarDias(1))
 	require.NoError(t, err)
-	_, err = client.TipoCambio.UltimoPublicado(t.Context(), fiscope.FechaEnLima(srv.Now()).AddDays(1))
+	_, err = client.TipoCambio.UltimoPublicado(t.Context(), fiscope.FechaEnLima(srv.Now()).SumarDias(1))
 	require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
 }
 

@@ -1,42 +1,129 @@
 package mockserver
 
-import "time"
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
-// The clock is the one time of a server: "today" in Lima, the publication of a rate, the quota's reset,
-// the end of a SOL block, the life of a fault, the journal and the Date header all read it. Only waits (a
-// latency, a slow body) pass real time.
+// clock is the one time of a server: "today" in Lima, the publication of a rate, the quota's reset, the end of a SOL
+// block, the life of a fault, the journal and the Date header all read it. Only waits (a latency, a slow body) pass real
+// time. It begins as its source runs. Reading it takes no lock: every request does.
+type clock struct {
+	source func() time.Time // called from many goroutines
+
+	mu    sync.Mutex            // of changes
+	moved atomic.Pointer[shift] // nil: as the source says
+	date  atomic.Pointer[date]  // the last Date header
+}
+
+// date is one second as the Date header writes it, which all its answers share.
+type date struct {
+	second int64
+	text   []string
+}
+
+func (c *clock) dateHeader(t time.Time) []string {
+	d := c.date.Load()
+	if d == nil || d.second != t.Unix() {
+		d = &date{t.Unix(), []string{t.UTC().Format(http.TimeFormat)}}
+		c.date.Store(d)
+	}
+	return d.text
+}
+
+// shift is how a clock differs from its source. It is no duration between the two: that ends at 292 years.
+type shift struct {
+	at     time.Time // what it showed ...
+	source time.Time // ... when its source showed this
+	frozen bool      // it shows at
+}
+
+// Beyond these no HTTP date and no JSON time could show what the clock then shows, at the latest with a duration added.
+var (
+	firstTime = time.Unix(0, 0).UTC()
+	lastTime  = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// checkTime returns an error for a time that a clock cannot be set to.
+func checkTime(t time.Time) error {
+	if t.Before(firstTime) || t.After(lastTime) {
+		return fmt.Errorf("el reloj se puede poner a una hora desde %s hasta %s", firstTime.Format(time.RFC3339), lastTime.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// start sets the clock to at, which was checked, or to the source's time when at is zero: running, or frozen there.
+func (c *clock) start(at time.Time, frozen bool) {
+	c.moved.Store(nil)
+	if !at.IsZero() || frozen {
+		_ = c.change(func(s *shift) {
+			if !at.IsZero() {
+				s.at = at
+			}
+			s.frozen = frozen
+		})
+	}
+}
+
+func (c *clock) now() time.Time { return c.moved.Load().now(c.source()) }
+
+// now returns what the clock shows when its source shows source.
+func (m *shift) now(source time.Time) time.Time {
+	switch {
+	case m == nil:
+		return source
+	case m.frozen:
+		return m.at
+	}
+	return m.at.Add(source.Sub(m.source))
+}
+
+// change changes how the clock goes on from its present time. A time that it cannot show is refused, and nothing moves.
+func (c *clock) change(change func(*shift)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m, source := c.moved.Load(), c.source()
+	next := shift{m.now(source), source, m != nil && m.frozen}
+	change(&next)
+	if err := checkTime(next.at); err != nil {
+		return err
+	}
+	c.moved.Store(&next)
+	return nil
+}
 
 // Now returns the server's time.
-func (s *Server) Now() time.Time { return s.clock.Now() }
+func (s *Server) Now() time.Time { return s.clock.now() }
 
-// SetNow sets the server's clock to t, forward or back. A running clock runs on from there, a frozen one
-// stays there; a day to which it comes back has used what it had used, if it is among the last 8 that the key was
-// used on. It is an error for a time before 1970 or
-// after 9000-01-01, and the clock stays as it is then.
+// SetNow sets the server's clock, from 1970 to 9000-01-01. It runs on.
 func (s *Server) SetNow(t time.Time) error {
 	s.t.Helper()
-	if err := s.clock.Set(t); err != nil {
+	if err := s.clock.change(func(to *shift) { to.at = t }); err != nil {
 		return s.checked("SetNow", err)
 	}
 	return nil
 }
 
-// Advance moves the server's clock by d, running or frozen; a negative d moves it back. What became due
-// (a rate's publication, a new quota, the end of a block or of a fault) has happened when it returns. It
-// refuses what [Server.SetNow] refuses.
+// Advance moves the server's clock by d, back if negative; see [Server.SetNow].
 func (s *Server) Advance(d time.Duration) error {
 	s.t.Helper()
-	if err := s.clock.Advance(d); err != nil {
+	if err := s.clock.change(func(to *shift) { to.at = to.at.Add(d) }); err != nil {
 		return s.checked("Advance", err)
 	}
 	return nil
 }
 
 // Freeze stops the server's clock where it stands.
-func (s *Server) Freeze() { s.clock.Freeze() }
+func (s *Server) Freeze() { _ = s.clock.change(func(to *shift) { to.frozen = true }) }
 
 // Resume lets a frozen clock run on from where it stands.
-func (s *Server) Resume() { s.clock.Resume() }
+func (s *Server) Resume() { _ = s.clock.change(func(to *shift) { to.frozen = false }) }
 
-// Frozen reports whether the server's clock was stopped with [Server.Freeze] or [WithFrozenClock].
-func (s *Server) Frozen() bool { return s.clock.Frozen() }
+// Frozen reports whether the server's clock stands still.
+func (s *Server) Frozen() bool {
+	m := s.clock.moved.Load()
+	return m != nil && m.frozen
+}

@@ -2,12 +2,16 @@ package mockserver
 
 import (
 	"cmp"
-	"maps"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
-// Codes of a receipt validation, docs/contrato.md, 2.4.
+// Codes of a receipt validation, docs/contract.md, 2.4.
 const (
 	CodigoAceptado  = "0"
 	CodigoAnulado   = "2"
@@ -16,15 +20,48 @@ const (
 	CodigoError     = "99"
 )
 
-// Comprobante is a receipt as the tax authority knows it. RUCEmisor, Tipo, Serie and Numero identify it;
-// Serie is compared letter by letter.
+// Comprobante is a receipt. RUCEmisor, Tipo, Serie and Numero identify it.
 type Comprobante struct {
-	RUCEmisor string `json:"rucEmisor"`       // 11 digits
-	Tipo      string `json:"tipoComprobante"` // 01, 03, 07 or 08
-	Serie     string `json:"serie"`
-	Numero    int    `json:"numero"`
-	Codigo    string `json:"codigo"`  // one of the constants; it decides estado and esValido
-	Mensaje   string `json:"mensaje"` // "" for a text made from Codigo
+	RUCEmisor string   `json:"rucEmisor"`       // 11 digits
+	Tipo      string   `json:"tipoComprobante"` // 01, 03, 07 or 08
+	Serie     string   `json:"serie"`
+	Numero    int      `json:"numero"`
+	Codigo    string   `json:"codigo"`          // one of the constants; it decides estado and esValido
+	Mensaje   string   `json:"mensaje"`         // "" for a text made from Codigo
+	Luego     []Cambio `json:"luego,omitempty"` // what it becomes by itself: the last change that is due
+}
+
+// Cambio is what a receipt becomes after a time, or after so many answers.
+type Cambio struct {
+	Codigo    string        `json:"codigo"`              // as in Comprobante
+	Mensaje   string        `json:"mensaje,omitempty"`   // as in Comprobante
+	Tras      time.Duration `json:"tras,omitempty"`      // by the server's clock, after the first question
+	Consultas int           `json:"consultas,omitempty"` // answers before the change, of all that were given
+}
+
+type (
+	plainCambio Cambio
+	jsonCambio  struct {
+		*plainCambio
+		Tras strictjson.Duration `json:"tras,omitempty"`
+	}
+)
+
+// MarshalJSON writes the duration as text: "2m0s".
+func (c Cambio) MarshalJSON() ([]byte, error) {
+	plain := plainCambio(c)
+	return json.Marshal(jsonCambio{&plain, strictjson.Duration(c.Tras)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
+func (c *Cambio) UnmarshalJSON(text []byte) error {
+	j := jsonCambio{plainCambio: new(plainCambio)}
+	if err := strictjson.Decode(text, &j); err != nil {
+		return err
+	}
+	*c = Cambio(*j.plainCambio)
+	c.Tras = time.Duration(j.Tras)
+	return nil
 }
 
 // resultados maps each code to its estado and to the message of a receipt that has none of its own.
@@ -36,7 +73,7 @@ var resultados = map[string]struct{ estado, mensaje string }{
 	CodigoError:     {"Error", "Ocurrió un error durante la consulta en SUNAT."},
 }
 
-// tipos are the values of tipoComprobante, docs/contrato.md, 2.3.
+// tipos are the values of tipoComprobante, docs/contract.md, 2.3.
 var tipos = []string{"01", "03", "07", "08"}
 
 type comprobanteID struct {
@@ -49,96 +86,99 @@ func (c Comprobante) id() comprobanteID {
 }
 
 func (c Comprobante) check() error {
-	bad := func(english, spanish string) error {
-		return cannotTake("receipt %+[1]v: "+english, "comprobante %[2]s-%[3]s-%[4]s-%[5]d: "+spanish, c, c.RUCEmisor, c.Tipo, c.Serie, c.Numero)
+	bad := func(why string) error {
+		return fmt.Errorf("comprobante %s-%s-%s-%d: %s", c.RUCEmisor, c.Tipo, c.Serie, c.Numero, why)
 	}
 	switch _, known := resultados[c.Codigo]; {
 	case !isRUC(c.RUCEmisor):
-		return bad("RUCEmisor is not 11 digits", "rucEmisor no tiene 11 dígitos")
+		return bad("rucEmisor no tiene 11 dígitos")
 	case !slices.Contains(tipos, c.Tipo):
-		return bad("Tipo is none of 01, 03, 07, 08", "tipoComprobante no es 01, 03, 07 ni 08")
+		return bad("tipoComprobante no es 01, 03, 07 ni 08")
 	case c.Serie == "" || c.Numero < 1:
-		return bad("Serie is empty or Numero is below 1", "serie está vacía o numero es menor que 1")
+		return bad("serie está vacía o numero es menor que 1")
 	case !known:
-		return bad("Codigo is none of 0, 2, 4, 98, 99", "codigo no es 0, 2, 4, 98 ni 99")
+		return bad("codigo no es 0, 2, 4, 98 ni 99")
+	}
+	for i, l := range c.Luego {
+		switch _, known := resultados[l.Codigo]; {
+		case !known:
+			return bad(fmt.Sprintf("luego, cambio %d: codigo no es 0, 2, 4, 98 ni 99", i+1))
+		case l.Tras < 0 || l.Consultas < 0 || (l.Tras > 0) == (l.Consultas > 0):
+			return bad(fmt.Sprintf("luego, cambio %d: dé tras, una duración como 2m, o consultas, desde 1; y no ambos", i+1))
+		}
 	}
 	return nil
 }
 
-// comprobantes are the receipts of one server, over the default ones, which all servers read.
+// comprobantes are the receipts of one server.
 type comprobantes struct {
-	mu   sync.RWMutex
-	over map[comprobanteID]Comprobante
-	base map[comprobanteID]Comprobante // never written
+	mu    sync.Mutex
+	known map[comprobanteID]Comprobante
+	asked map[comprobanteID]asked // of those that change by themselves
+}
+
+// asked is what a receipt's changes go by.
+type asked struct {
+	first   time.Time
+	answers int
 }
 
 // put takes receipts that were checked.
 func (s *comprobantes) put(cs ...Comprobante) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over == nil {
-		s.over = make(map[comprobanteID]Comprobante, len(cs))
+	if s.known == nil {
+		s.known, s.asked = make(map[comprobanteID]Comprobante, len(cs)), map[comprobanteID]asked{}
 	}
 	for _, c := range cs {
-		s.over[c.id()] = c
+		s.known[c.id()] = c
+		delete(s.asked, c.id())
 	}
 }
 
 // remove forgets a receipt: it is No Existe from then on.
 func (s *comprobantes) remove(id comprobanteID) {
-	if _, ok := s.base[id]; ok {
-		s.put(Comprobante{id.emisor, id.tipo, id.serie, id.numero, CodigoNoExiste, ""})
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.over, id)
+	delete(s.known, id)
 }
 
-// all returns the receipts that were put, in the order of their identity.
-func (s *comprobantes) all() []Comprobante {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.SortedFunc(maps.Values(s.over), byIdentity)
-}
-
-func byIdentity(a, b Comprobante) int {
-	return cmp.Or(cmp.Compare(a.RUCEmisor, b.RUCEmisor), cmp.Compare(a.Tipo, b.Tipo),
-		cmp.Compare(a.Serie, b.Serie), cmp.Compare(a.Numero, b.Numero))
-}
-
-// list returns the receipts of an issuer, or all for "", those of the default data too, in the order of their
-// identity. A default one that was deleted is not in it.
+// list returns the receipts of an issuer, or all for "", in the order of their identity.
 func (s *comprobantes) list(rucEmisor string) []Comprobante {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	cs := make([]Comprobante, 0, len(s.over)+len(s.base))
-	for id, c := range s.base {
-		if _, over := s.over[id]; !over {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var cs []Comprobante
+	for id, c := range s.known {
+		if rucEmisor == "" || id.emisor == rucEmisor {
 			cs = append(cs, c)
 		}
 	}
-	for id, c := range s.over {
-		if _, base := s.base[id]; !base || c.Codigo != CodigoNoExiste || c.Mensaje != "" { // see remove
-			cs = append(cs, c)
-		}
-	}
-	cs = slices.DeleteFunc(cs, func(c Comprobante) bool { return rucEmisor != "" && c.RUCEmisor != rucEmisor })
-	slices.SortFunc(cs, byIdentity)
+	slices.SortFunc(cs, func(a, b Comprobante) int {
+		return cmp.Or(cmp.Compare(a.RUCEmisor, b.RUCEmisor), cmp.Compare(a.Tipo, b.Tipo), cmp.Compare(a.Serie, b.Serie), cmp.Compare(a.Numero, b.Numero))
+	})
 	return cs
 }
 
-// find returns a receipt as the tax authority knows it, its message included; one that it does not know is
-// No Existe.
-func (s *comprobantes) find(id comprobanteID) Comprobante {
-	s.mu.RLock()
-	c, ok := s.over[id]
-	s.mu.RUnlock()
-	if !ok {
-		c, ok = s.base[id]
-	}
+// find returns a receipt as the tax authority knows it now, its message included; one that it does not know is No Existe.
+func (s *comprobantes) find(id comprobanteID, now time.Time) Comprobante {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.known[id]
 	if !ok {
 		c.Codigo = CodigoNoExiste
+	}
+	if c.Luego != nil {
+		so := s.asked[id]
+		if so.answers == 0 {
+			so.first = now
+		}
+		for _, l := range c.Luego {
+			if l.Consultas > 0 && so.answers >= l.Consultas || l.Tras > 0 && now.Sub(so.first) >= l.Tras {
+				c.Codigo, c.Mensaje = l.Codigo, l.Mensaje
+			}
+		}
+		so.answers++
+		s.asked[id] = so
 	}
 	if c.Mensaje == "" {
 		c.Mensaje = resultados[c.Codigo].mensaje

@@ -3,21 +3,17 @@ package mockserver
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// Contribuyente is a taxpayer as this mock stores it: the fields of docs/contrato.md, 2.1, and the trade
-// name, which search also looks at and no answer carries. Its JSON is that of the embedded data files.
-//
-// Only the RUC is needed. Where the contract gives a field a form or a list of values and the record has "",
-// an answer has an ordinary value: ACTIVO, HABIDO, a ubigeo of Lima, a day (that of the other date, if it has
-// one). What is there is answered as it is, also where it is not of the contract's form.
+// Contribuyente is a stored taxpayer. Only RUC is required: an empty field with a form has an ordinary value in
+// answers. None has the trade name.
 type Contribuyente struct {
 	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
 	RazonSocial            string `json:"razonSocial"`
@@ -35,16 +31,17 @@ type Contribuyente struct {
 	FechaInicioActividades string `json:"fechaInicioActividades"` // YYYY-MM-DD; "-" as in Ubigeo
 }
 
+func (c Contribuyente) id() string { return c.RUC }
+
 func (c Contribuyente) check() error {
 	if !isRUC(c.RUC) {
-		return cannotTake("taxpayer %q: the RUC is not 11 digits", "contribuyente %q: ruc no tiene 11 dígitos", c.RUC)
+		return fmt.Errorf("contribuyente %q: ruc no tiene 11 dígitos", c.RUC)
 	}
 	return nil
 }
 
-// conforming is the taxpayer as it is answered: with an ordinary value in each field that is empty and has a
-// form or a list of values in docs/contrato.md, 2.1, 3.1 and 3.2. Clients that are made from openapi.yaml
-// cannot read another one.
+// conforming is the taxpayer as it is answered: with an ordinary value in each field that is empty and has a form or a list
+// of values (docs/contract.md, 2.1, 3.1, 3.2). Clients that are made from openapi.yaml cannot read another one.
 func (c Contribuyente) conforming() Contribuyente {
 	c.Estado = cmp.Or(c.Estado, "ACTIVO")
 	c.Condicion = cmp.Or(c.Condicion, "HABIDO")
@@ -57,13 +54,10 @@ func (c Contribuyente) conforming() Contribuyente {
 
 // onlyDay returns a text that is a day, YYYY-MM-DD, and "" for another one.
 func onlyDay(text string) string {
-	if text == "" { // as in each record of the registry: its error is not for nothing
-		return ""
+	if f, err := fiscope.ParseFecha(text); err == nil {
+		return f.String()
 	}
-	if _, err := time.Parse(time.DateOnly, text); err != nil {
-		return ""
-	}
-	return text
+	return ""
 }
 
 // isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.
@@ -84,20 +78,20 @@ type contribuyentes struct {
 	base Registro // may be nil
 
 	mu   sync.RWMutex // never held while the Registro is asked: it may be slow, or put something here
-	over fichas
+	over records
 	gone map[string]bool // RUCs of base that were deleted
 }
 
 // change takes the deleted RUCs away and then puts taxpayers, both checked, in one step.
 func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
-	list := newFichas(put)
+	list := newRecords(put)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone == nil && s.base != nil {
 		s.gone = map[string]bool{}
 	}
 	for _, ruc := range deleted {
-		s.over.remove(ruc)
+		delete(s.over, ruc)
 		if s.base != nil {
 			s.gone[ruc] = true
 		}
@@ -112,9 +106,10 @@ func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 func (s *contribuyentes) all() []Contribuyente {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	cs := append([]Contribuyente(nil), s.over.stored...) // nil when there are none
-	slices.SortFunc(cs, func(a, b Contribuyente) int { return strings.Compare(a.RUC, b.RUC) })
-	return cs
+	if len(s.over) == 0 {
+		return nil
+	}
+	return s.over.first("", len(s.over), func(string) bool { return false })
 }
 
 // deleted returns the RUCs that were deleted, in order.
@@ -153,7 +148,7 @@ func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]
 	if texto == "" || len(found) >= limite {
 		return found, nil
 	}
-	named, err := s.buscar(ctx, texto, false, limite)
+	named, err := s.buscar(ctx, texto, limite)
 	for _, c := range named {
 		if len(found) < limite && !slices.ContainsFunc(found, func(f Contribuyente) bool { return f.RUC == c.RUC }) {
 			found = append(found, c)
@@ -170,70 +165,60 @@ func (s *contribuyentes) first(prefijo string, limite int) []Contribuyente {
 	found := s.over.first(prefijo, limite, func(string) bool { return false })
 	if base, ok := s.base.(*RegistroEnMemoria); ok {
 		found = append(found, base.first(prefijo, limite-len(found), func(ruc string) bool {
-			_, over := s.over.byRUC[ruc]
+			_, over := s.over[ruc]
 			return over || s.gone[ruc]
 		})...)
 	}
 	return found
 }
 
-func (s *contribuyentes) buscar(ctx context.Context, texto string, byWords bool, limite int) ([]Contribuyente, error) {
-	query := relevance.NewQuery(texto, byWords)
+func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	folded := relevance.Fold(texto)
 	if s.base == nil {
-		found, _ := s.merge(query, limite, nil)
+		found, _ := s.merge(folded, limite, nil)
 		return found, nil
 	}
 	// The records lying over and the deleted ones hide few of what is found, at most all of them.
-	for more := min(s.hidden(), limite); ; {
-		base, err := s.ask(ctx, texto, query, limite+more)
+	for more := min(s.hidden(), limite); ; more = 2 * max(1, more, s.hidden()) { // while it is asked, more may be put
+		base, err := s.base.Buscar(ctx, texto, limite+more)
 		if err != nil {
 			return nil, err
 		}
-		found, visible := s.merge(query, limite, base)
+		found, visible := s.merge(folded, limite, base)
 		if len(base) < limite+more || visible >= limite {
 			return found, nil
 		}
-		more = 2 * max(1, more, s.hidden()) // while it is asked, more may be put
 	}
-}
-
-// ask asks the Registro. Of a foreign one only the text can be asked, not by its words.
-func (s *contribuyentes) ask(ctx context.Context, texto string, query relevance.Query, limite int) ([]Contribuyente, error) {
-	if own, ok := s.base.(*RegistroEnMemoria); ok {
-		return own.search(query, limite), nil
-	}
-	return s.base.Buscar(ctx, texto, limite)
 }
 
 // hidden is how many records of the Registro those lying over it and the deleted ones can hide.
 func (s *contribuyentes) hidden() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return len(s.over.stored) + len(s.gone)
+	return len(s.over) + len(s.gone)
 }
 
 // merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
 // how many of the latter are not hidden.
-func (s *contribuyentes) merge(query relevance.Query, limite int, base []Contribuyente) (found []Contribuyente, visible int) {
-	best := mejores{limite: limite}
+func (s *contribuyentes) merge(folded string, limite int, base []Contribuyente) ([]Contribuyente, int) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var seen []Contribuyente // a list of its own: that of the Registro is not ours to write into
 	for _, c := range base {
-		if _, over := s.over.byRUC[c.RUC]; !over && !s.gone[c.RUC] {
+		if _, over := s.over[c.RUC]; !over && !s.gone[c.RUC] {
 			seen = append(seen, c)
 		}
 	}
-	s.over.search(query, &best)
-	if len(best.found) == 0 { // nothing to merge: a Registro's own order stands
+	matches := s.over.search(folded)
+	if len(matches) == 0 { // nothing to merge: a Registro's own order stands
 		return seen[:min(len(seen), limite)], len(seen)
 	}
-	for _, f := range newFichas(seen) {
-		rank, ok := query.Match(&f.record)
+	for _, r := range newRecords(seen) {
+		rank, ok := r.Match(folded)
 		if !ok { // the Registro knows a match that this package does not
 			rank = relevance.Inside
 		}
-		best.add(hallazgo{&f.Contribuyente, &f.record, rank})
+		matches = append(matches, match{r, rank})
 	}
-	return best.contribuyentes(), len(seen)
+	return best(matches, limite), len(seen)
 }

@@ -11,11 +11,10 @@ import (
 	"path"
 	"strings"
 
-	"github.com/fiscope/fiscope/mockserver/internal/strictjson"
+	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
-// LoadData reads the data of a file, or of all files of a folder whose names end in .json, in the order
-// of their names and without subfolders. The error says the file, the line and what is wrong with it.
+// LoadData reads a file, or all .json files of a folder. Errors name the line.
 func LoadData(name string) (Data, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -39,7 +38,7 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 		return Data{}, err
 	}
 	if len(names) == 0 {
-		return Data{}, fmt.Errorf("%s: no file of this folder ends in .json", strings.Join(shown, ""))
+		return Data{}, fmt.Errorf("%s: ningún archivo de esta carpeta termina en .json", strings.Join(shown, ""))
 	}
 	var all Data
 	for _, name := range names {
@@ -60,61 +59,27 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 	return all, nil
 }
 
-// ReadData reads data in the format of [Data]. It refuses what a typing error leaves behind: an unknown
-// or repeated member, a value of the wrong type, a record that no server takes. The error begins with
-// name and the line.
+// ReadData reads the JSON of [Data] strictly. Errors begin with name and line.
 func ReadData(r io.Reader, name string) (Data, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return Data{}, cannotTake("%s: %w", "%s: no se puede leer: %s", name, err)
+		return Data{}, fmt.Errorf("%s: no se puede leer: %w", name, err)
 	}
 	var d Data
-	file := strictjson.NewReader(text)
-	if err := file.Object(func(member string) error { return d.readMember(file, member) }); err != nil {
-		return Data{}, cannotTake("%s:%d: %w", "%s:%d: %s", name, file.Line(), err)
+	at := 0
+	wrong := (*strictjson.Error)(nil)
+	if err = strictjson.Decode(text, &d); errors.As(err, &wrong) {
+		at = wrong.At
+	} else if member, item, why := d.firstWrong(); why != nil {
+		at, err = strictjson.Item(text, member, item), why
+	}
+	if err != nil {
+		return Data{}, fmt.Errorf("%s:%d: %w", name, strictjson.Line(text, at), err)
 	}
 	return d, nil
 }
 
-// readMember reads one member of the object: a list record by record, any other value as a whole.
-func (d *Data) readMember(file *strictjson.Reader, name string) error {
-	switch name {
-	case "contribuyentes":
-		return readRecords(file, &d.Contribuyentes, Contribuyente.check)
-	case "comprobantes":
-		return readRecords(file, &d.Comprobantes, Comprobante.check)
-	case "usuarios":
-		return readRecords(file, &d.Usuarios, SOL.check)
-	case "tiposCambio":
-		return readRecords(file, &d.TiposCambio, TipoCambio.check)
-	case "keys":
-		return readRecords(file, &d.Keys, Key.check)
-	case "deleted":
-		return readRecord(file, &d.Deleted, Deleted.check)
-	case "withoutDefaults":
-		return file.Value(&d.WithoutDefaults)
-	}
-	return cannotTake("unknown member %q: the members are contribuyentes, comprobantes, usuarios, tiposCambio, keys, deleted and withoutDefaults",
-		"no existe el miembro %q: los miembros son contribuyentes, comprobantes, usuarios, tiposCambio, keys, deleted y withoutDefaults", strictjson.Short(name))
-}
-
-func readRecords[T any](file *strictjson.Reader, into *[]T, check func(T) error) error {
-	return file.List(func() error {
-		var record T
-		err := readRecord(file, &record, check)
-		*into = append(*into, record)
-		return err
-	})
-}
-
-func readRecord[T any](file *strictjson.Reader, into *T, check func(T) error) error {
-	if err := file.Value(into); err != nil {
-		return err
-	}
-	return check(*into)
-}
-
-// Write writes d as the indented JSON that [ReadData] reads, claves and keys included.
+// Write writes d as indented JSON, claves and keys included.
 func (d Data) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -122,7 +87,7 @@ func (d Data) Write(w io.Writer) error {
 	return e.Encode(d)
 }
 
-// Save writes d to a file, for [LoadData], that only its owner can read.
+// Save writes d to a file for [LoadData] that only its owner can read.
 func (d Data) Save(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the caller's own file is what it is for
 	if err != nil {

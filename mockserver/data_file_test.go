@@ -12,38 +12,51 @@ import (
 )
 
 func TestDataErrorsHaveAFileALineAndAReason(t *testing.T) {
+	const receipt = `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 1, "codigo": "0"}`
+	const user = `{"ruc": "20000000001", "usuario": "U", "clave": "canario"}`
+	const rate = `{"fecha": "2026-11-20", "compra": 3.7, "venta": 3.7}`
 	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":            {"hola", "estado.json:1: not JSON"},
-		"empty":              {"", "estado.json:1: the file ends too early"},
-		"a list":             {"[]", `estado.json:1: want "{" here`},
-		"an unknown member":  {"{\n\"contribuyente\": []}", `estado.json:2: unknown member "contribuyente": the members are contribuyentes,`},
-		"a repeated member":  {"{\"keys\": [],\n\n\"keys\": []}", `estado.json:3: "keys" came before`},
-		"no list":            {"{\"keys\":\n{}}", `estado.json:2: want "[" here`},
-		"a comma":            {"{\n  \"keys\": [\n    {\"key\": \"a\", \"quota\": 1},\n  ]\n}", "estado.json:4: not JSON"},
-		"a forgotten comma":  {"{\n  \"keys\": [\n    {\"key\": \"a\" \"quota\": 1}\n  ]\n}", "estado.json:3: not JSON"},
-		"not closed":         {"{\n  \"keys\": [\n    {\"key\": \"a\"", "estado.json:3: the file ends too early"},
-		"text after it":      {"{}\n{}", "estado.json:2: more text after"},
-		"bad RUC":            {"{\"contribuyentes\": [\n{\"ruc\": \"20000000001\"},\n{\"ruc\": \"2000000001\"}]}", `estado.json:3: taxpayer "2000000001": the RUC is not 11 digits`},
-		"bad code":           {"{\"comprobantes\": [\n\n{\"rucEmisor\": \"20100070970\", \"tipoComprobante\": \"01\", \"serie\": \"F001\", \"numero\": 1, \"codigo\": \"3\"}]}", "estado.json:3: receipt"},
-		"unknown field":      {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\n\"razonsocial2\": \"X\"}]}", `estado.json:3: unknown member "razonsocial2"`},
-		"wrong type":         {"{\"contribuyentes\": [{\"ruc\":\n20000000001}]}", `estado.json:2: "ruc" is a JSON number: want a text, in quotes`},
-		"clave is a number":  {"{\"usuarios\": [{\"ruc\": \"20000000001\", \"usuario\": \"U\",\n\"clave\": 4711}]}", `estado.json:2: "clave" is a JSON number`},
-		"half a number":      {"{\"comprobantes\": [\n{\"numero\": 4711.5}]}", `estado.json:2: "numero" is a JSON number: want a whole number`},
-		"no clave":           {"{\"usuarios\": [\n{\"ruc\": \"20000000001\", \"usuario\": \"U\"}]}", "estado.json:2: SOL{20000000001 U principal=false}: the clave is empty"},
-		"half a rate":        {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 3.7}]}", `estado.json:2: rate of 2026-11-20: "" is not a positive decimal`},
-		"rate of a sunday":   {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-22\", \"compra\": 3.7, \"venta\": 3.8}]}", "estado.json:2: 2026-11-22 is a weekend"},
-		"negative quota":     {"{\"keys\": [\n{\"key\": \"a\", \"quota\": -2}]}", "estado.json:2: a quota of -2"},
-		"null":               {"{\"keys\": [\nnull]}", "estado.json:2: null is no record"},
-		"deleted in a typo":  {"{\n\"deleted\": {\"ruc\": []}}", `estado.json:2: unknown member "ruc"`},
-		"latin-1":            {"{\"contribuyentes\":\n\n[{\"ruc\": \"20000000001\", \"razonSocial\": \"PE\xd1A\"}]}", "estado.json:3: not UTF-8"},
-		"bool as text":       {"{\n\"withoutDefaults\": \"no\"}", "estado.json:2: this is a JSON string: want true or false"},
-		"a decimal as a wor": {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": \"tres\", \"venta\": 3.8}]}", "estado.json:2: a value that cannot be read"},
+		"no JSON":                 {"hola", "estado.json:1: no es JSON"},
+		"empty":                   {"", "estado.json:1: el texto termina antes de tiempo"},
+		"a list":                  {"[]", "estado.json:1: esto es una lista: se espera un objeto"},
+		"an no existe el miembro": {"{\n\"contribuyente\": []}", `estado.json:2: no existe el miembro "contribuyente": los miembros son comprobantes, contribuyentes,`},
+		"a repeated member":       {"{\"keys\": [],\n\n\"keys\": []}", `estado.json:3: "keys" está dos veces`},
+		"no list":                 {"{\"keys\":\n{}}", `estado.json:2: "keys" es un objeto: se espera una lista`},
+		"a comma":                 {"{\n  \"keys\": [\n    {\"key\": \"a\", \"quota\": 1},\n  ]\n}", "estado.json:4: no es JSON"},
+		"a forgotten comma":       {"{\n  \"keys\": [\n    {\"key\": \"a\" \"quota\": 1}\n  ]\n}", "estado.json:3: no es JSON"},
+		"not closed":              {"{\n  \"keys\": [\n    {\"key\": \"a\"", "estado.json:3: el texto termina antes de tiempo"},
+		"text after it":           {"{}\n{}", "estado.json:2: hay más texto después"},
+		"bad RUC":                 {"{\"contribuyentes\": [\n{\"ruc\": \"20000000001\"},\n{\"ruc\": \"2000000001\"}]}", `estado.json:3: contribuyente "2000000001": ruc no tiene 11 dígitos`},
+		"bad code":                {"{\"comprobantes\": [\n\n{\"rucEmisor\": \"20100070970\", \"tipoComprobante\": \"01\", \"serie\": \"F001\", \"numero\": 1, \"codigo\": \"3\"}]}", "estado.json:3: comprobante"},
+		"unknown field":           {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\n\"razonsocial2\": \"X\"}]}", `estado.json:3: no existe el miembro "razonsocial2"`},
+		"wrong type":              {"{\"contribuyentes\": [{\"ruc\":\n20000000001}]}", `estado.json:2: "ruc" es un número: se espera un texto, entre comillas`},
+		"clave is a number":       {"{\"usuarios\": [{\"ruc\": \"20000000001\", \"usuario\": \"U\",\n\"clave\": 4711}]}", `estado.json:2: "clave" es un número`},
+		"half a number":           {"{\"comprobantes\": [\n{\"numero\": 4711.5}]}", `estado.json:2: "numero" es un número: se espera un número entero`},
+		"no clave":                {"{\"usuarios\": [\n{\"ruc\": \"20000000001\", \"usuario\": \"U\"}]}", "estado.json:2: SOL{20000000001 U principal=false}: la clave SOL está vacía"},
+		"half a rate":             {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 3.7}]}", `estado.json:2: tipo de cambio de 2026-11-20: "" no es un decimal positivo`},
+		"rate of a sunday":        {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-22\", \"compra\": 3.7, \"venta\": 3.8}]}", "estado.json:2: 2026-11-22 es fin de semana"},
+		"negative quota":          {"{\"keys\": [\n{\"key\": \"a\", \"quota\": -2}]}", "estado.json:2: una cuota de -2"},
+		"another case":            {"{\"contribuyentes\": [\n{\"RUC\": \"20000000001\"}]}", `estado.json:2: no existe el miembro "RUC": se escribe "ruc"`},
+		"a field twice":           {"{\"contribuyentes\": [\n{\"ruc\": \"20000000001\", \"ruc\": \"20000000002\"}]}", `estado.json:2: "ruc" está dos veces`},
+		"a taxpayer twice":        {"{\"contribuyentes\": [{\"ruc\": \"20000000001\"},\n{\"ruc\": \"20000000002\"},\n{\"ruc\": \"20000000001\"}]}", "estado.json:3: el registro 3 de la lista es el mismo que el 1"},
+		"a receipt twice":         {"{\"comprobantes\": [" + receipt + ",\n" + receipt + "]}", "estado.json:2: el registro 2"},
+		"a user twice":            {"{\"usuarios\": [" + user + ",\n" + user + "]}", "estado.json:2: el registro 2"},
+		"a rate twice":            {"{\"tiposCambio\": [" + rate + ",\n" + rate + "]}", "estado.json:2: el registro 2"},
+		"a key twice":             {`{"keys": [{"key": "canario", "quota": 1}, {"key": "canario", "quota": 2}]}`, "estado.json:1: el registro 2"},
+		"buying above":            {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 10.1, \"venta\": 9.9}]}", "estado.json:2: tipo de cambio de 2026-11-20: la compra 10.1 es mayor que la venta 9.9"},
+		"a null text":             {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\"razonSocial\": null}]}", `estado.json:2: "razonSocial" es null`},
+		"null":                    {"{\"keys\": [\nnull]}", "estado.json:2: null no es un valor"},
+		"deleted in a typo":       {"{\n\"deleted\": {\"ruc\": []}}", `estado.json:2: no existe el miembro "ruc"`},
+		"latin-1":                 {"{\"contribuyentes\":\n\n[{\"ruc\": \"20000000001\", \"razonSocial\": \"PE\xd1A\"}]}", "estado.json:3: no es UTF-8"},
+		"bool as text":            {"{\n\"withoutDefaults\": \"no\"}", `estado.json:2: "withoutDefaults" es un texto: se espera true o false`},
+		"a decimal as a wor":      {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": \"tres\", \"venta\": 3.8}]}", `estado.json:2: "compra": se espera un número como 3.750`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := mockserver.ReadData(strings.NewReader(c.text), "estado.json")
 			require.Error(t, err)
 			assert.True(t, strings.HasPrefix(err.Error(), c.want), "got  %s\nwant %s", err, c.want)
 			assert.NotContains(t, err.Error(), "4711", "a clave")
+			assert.NotContains(t, err.Error(), "canario", "a clave")
 		})
 	}
 }
@@ -54,7 +67,7 @@ func TestLoadDataOfAFolder(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	_, err := mockserver.LoadData(dir)
-	assert.ErrorContains(t, err, dir+": no file of this folder ends in .json")
+	assert.ErrorContains(t, err, dir+": ningún archivo de esta carpeta termina en .json")
 	write("1.json", `{"contribuyentes": [{"ruc": "20000000001", "razonSocial": "PRIMERA"}]}`)
 	write("2.json", `{"contribuyentes": [{"ruc": "20000000001", "razonSocial": "SEGUNDA"}], "keys": [{"key": "k", "quota": 1}]}`)
 	write("notas.txt", "no")
@@ -65,7 +78,7 @@ func TestLoadDataOfAFolder(t *testing.T) {
 	assert.Len(t, srv.Data().Keys, 2)
 	write("3.json", "{\n\"x\": 1}")
 	_, err = mockserver.LoadData(dir)
-	assert.ErrorContains(t, err, filepath.Join(dir, "3.json")+":2: unknown member")
+	assert.ErrorContains(t, err, filepath.Join(dir, "3.json")+":2: no existe el miembro")
 	_, err = mockserver.LoadData(filepath.Join(dir, "nada"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -81,11 +94,11 @@ func TestAFileWithABOM(t *testing.T) {
 		assert.Len(t, d.Contribuyentes, 1)
 	}
 	_, err := mockserver.ReadData(strings.NewReader("\ufeff{\n  \"nada\": 1}"), "estado.json")
-	assert.ErrorContains(t, err, `estado.json:2: unknown member "nada"`)
+	assert.ErrorContains(t, err, `estado.json:2: no existe el miembro "nada"`)
 	for _, order := range []string{"\xff\xfe{\x00", "\xfe\xff\x00{"} {
 		require.NoError(t, os.WriteFile(name, []byte(order), 0o600))
 		_, err := mockserver.LoadData(folder)
-		assert.ErrorContains(t, err, name+":1: it begins with the BOM of UTF-16")
+		assert.ErrorContains(t, err, name+":1: empieza con el BOM de UTF-16")
 	}
 }
 

@@ -3,18 +3,18 @@ package mockserver
 import (
 	"embed"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// The SOL users of the default data. They are samples, made to be written in tests and examples, and
-// open nothing: a secondary user, which is accepted with its clave, and a principal one, which never is.
+// The default key and SOL users, which are public. A principal user is refused.
 const (
-	RUCSolicitante = "20131312955"
-	UsuarioSOL     = "MIUSER01"
-	ClaveSOL       = "clave-mock-1"
-
+	DefaultAPIKey    = "clave-de-prueba"
+	RUCSolicitante   = "20131312955"
+	UsuarioSOL       = "MIUSER01"
+	ClaveSOL         = "clave-mock-1"
 	UsuarioPrincipal = "PRINCIP1"
 	ClavePrincipal   = "clave-mock-2"
 )
@@ -26,7 +26,7 @@ var dataFiles embed.FS
 // what is put on a server lies over it.
 type defaults struct {
 	registro     *RegistroEnMemoria
-	comprobantes map[comprobanteID]Comprobante
+	comprobantes []Comprobante
 	usuarios     []SOL
 }
 
@@ -34,16 +34,9 @@ type defaults struct {
 var embedded = sync.OnceValues(func() (defaults, error) {
 	data, err := readFolder(dataFiles, "data")
 	if err != nil {
-		return defaults{}, fmt.Errorf("default data: %w", err)
+		return defaults{}, fmt.Errorf("datos de fábrica: %w", err)
 	}
-	d := defaults{
-		registro:     &RegistroEnMemoria{},
-		comprobantes: make(map[comprobanteID]Comprobante, len(data.Comprobantes)),
-		usuarios:     data.Usuarios,
-	}
-	for _, c := range data.Comprobantes {
-		d.comprobantes[c.id()] = c
-	}
+	d := defaults{registro: &RegistroEnMemoria{}, comprobantes: data.Comprobantes, usuarios: data.Usuarios}
 	return d, d.registro.Put(data.Contribuyentes...)
 })
 
@@ -54,7 +47,7 @@ type dataset struct {
 	comprobantes   comprobantes
 	sol            sol
 	tiposCambio    tiposCambio
-	lookups        lookups
+	lookups        [256]atomic.Pointer[lookupBody]
 	sunatDown      atomic.Bool
 	withDefaults   bool
 }
@@ -74,7 +67,7 @@ func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	if registro == nil {
 		d.contribuyentes.base = def.registro
 	}
-	d.comprobantes.base = def.comprobantes
+	d.comprobantes.put(def.comprobantes...)
 	d.tiposCambio.series = true
 	d.sol.change(nil, def.usuarios)
 	return d, nil
@@ -93,7 +86,7 @@ func (d *dataset) export() Data {
 	out := Data{
 		WithoutDefaults: !d.withDefaults,
 		Contribuyentes:  d.contribuyentes.all(),
-		Comprobantes:    d.comprobantes.all(),
+		Comprobantes:    d.comprobantes.list(""),
 		Usuarios:        d.sol.all(),
 	}
 	out.TiposCambio, out.Deleted.TiposCambio = d.tiposCambio.all()
@@ -102,14 +95,27 @@ func (d *dataset) export() Data {
 		return out
 	}
 	def, _ := embedded() // read when d was made
+	for _, c := range def.comprobantes {
+		if !slices.ContainsFunc(out.Comprobantes, func(o Comprobante) bool { return o.id() == c.id() }) {
+			out.Comprobantes = append(out.Comprobantes, Comprobante{RUCEmisor: c.RUCEmisor, Tipo: c.Tipo, Serie: c.Serie, Numero: c.Numero, Codigo: CodigoNoExiste})
+		}
+	}
 	for _, u := range def.usuarios {
 		if !slices.ContainsFunc(out.Usuarios, func(o SOL) bool { return o.id() == u.id() }) {
 			out.Deleted.Usuarios = append(out.Deleted.Usuarios, u.id())
 		}
 	}
-	out.Usuarios = slices.DeleteFunc(out.Usuarios, func(u SOL) bool { return slices.Contains(def.usuarios, u) })
-	if len(out.Usuarios) == 0 {
-		out.Usuarios = nil
-	}
+	out.Comprobantes = without(out.Comprobantes, def.comprobantes)
+	out.Usuarios = without(out.Usuarios, def.usuarios)
 	return out
+}
+
+// without returns the items of a list that others does not have; nil if all are there.
+func without[T any](list, others []T) (kept []T) {
+	for _, item := range list {
+		if !slices.ContainsFunc(others, func(other T) bool { return reflect.DeepEqual(item, other) }) {
+			kept = append(kept, item)
+		}
+	}
+	return kept
 }

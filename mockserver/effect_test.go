@@ -2,7 +2,9 @@ package mockserver_test
 
 import (
 	"encoding/json"
+	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -12,7 +14,7 @@ import (
 )
 
 func TestFaultJSON(t *testing.T) {
-	text := `{"name":"lenta","match":{"op":"validar","ruc":"20100070970","times":2,"for":"30m0s"},"steps":[{"preset":"sunat-down"},{"latency":"1.5s","sigma":0.6,"break":"reset"}]}`
+	text := `{"name":"lenta","match":{"op":"validar","ruc":"20100070970","times":2,"for":"30m0s"},"steps":[{"preset":"sunat-down"},{"preset":"latin-1+reset-inside","latency":"1.5s"}]}`
 	var f mockserver.Fault
 	require.NoError(t, json.Unmarshal([]byte(text), &f))
 	assert.Equal(t, 30*time.Minute, f.Match.For)
@@ -33,12 +35,8 @@ func TestFaultJSON(t *testing.T) {
 		assert.Error(t, json.Unmarshal([]byte(bad), &f), name)
 	}
 	for _, p := range mockserver.Presets() {
-		text, err := json.Marshal(p.Effect)
-		require.NoError(t, err)
-		var e mockserver.Effect
-		require.NoError(t, json.Unmarshal(text, &e))
-		assert.Empty(t, cmp.Diff(p.Effect, e), p.Name)
 		assert.NotEmpty(t, p.What)
+		assert.NotEmpty(t, p.Group)
 	}
 }
 
@@ -46,32 +44,39 @@ func TestFaultJSON(t *testing.T) {
 func TestAnEffectOverAnother(t *testing.T) {
 	body, other := "a", "b"
 	for name, e := range map[string]mockserver.Effect{
-		"before":         {Before: true},
-		"hold":           {Hold: true},
-		"the authority":  {SUNATDown: true},
-		"latency":        {Latency: time.Second, Sigma: 0.5},
-		"status":         {Status: 500},
-		"headers":        {Header: map[string]string{"A": "1"}},
-		"body":           {Body: &body},
-		"rewrite":        {Rewrite: mockserver.RewriteOtherDate},
-		"pieces":         {Chunk: 3, Every: time.Second},
-		"break":          {Break: mockserver.BreakReset},
-		"all of a kind":  {Before: true, Hold: true, Latency: time.Second, Status: 500},
-		"nothing at all": {},
+		"before": {Before: true}, "hold": {Hold: true}, "latency": {Latency: time.Second}, "status": {Status: 500}, "preset": {Preset: mockserver.Slow},
+		"headers": {Header: map[string]string{"A": "1"}}, "body": {Body: &body}, "nothing at all": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Empty(t, cmp.Diff(e, mockserver.Effect{}.And(e)))
 			assert.Empty(t, cmp.Diff(e, e.And(mockserver.Effect{})))
 		})
 	}
-	assert.Empty(t, cmp.Diff(mockserver.Effect{
-		Latency: 2 * time.Second, Status: 503, Header: map[string]string{"A": "1", "B": "3", "C": "4"},
-		Body: &other, Rewrite: mockserver.RewriteOtherDate, Chunk: 4, Break: mockserver.BreakClose,
-	}, mockserver.Effect{
-		Latency: time.Second, Sigma: 0.5, Status: 500, Header: map[string]string{"A": "1", "B": "2"},
-		Body: &body, Rewrite: mockserver.RewriteOtherRUC, Chunk: 3, Every: time.Second, Break: mockserver.BreakReset,
-	}.And(mockserver.Effect{
-		Latency: 2 * time.Second, Status: 503, Header: map[string]string{"B": "3", "C": "4"},
-		Body: &other, Rewrite: mockserver.RewriteOtherDate, Chunk: 4, Break: mockserver.BreakClose,
-	})))
+	assert.Empty(t, cmp.Diff(
+		mockserver.Effect{Latency: 2 * time.Second, Status: 503, Header: map[string]string{"A": "1", "B": "3", "C": "4"}, Body: &other},
+		mockserver.Effect{Latency: time.Second, Status: 500, Header: map[string]string{"A": "1", "B": "2"}, Body: &body}.
+			And(mockserver.Effect{Latency: 2 * time.Second, Status: 503, Header: map[string]string{"B": "3", "C": "4"}, Body: &other})))
+}
+
+// Several presets are one effect, unless they change the same.
+func TestPresetsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		srv.Fault(mockserver.Match{Times: 1}, mockserver.Latin1.And(mockserver.CloseInside).And(mockserver.SUNATSlow).And(mockserver.Latency(time.Second)))
+		begin := time.Now()
+		half, err := api.try("GET", "/api/contribuyentes/20999990011", "")
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.Contains(t, half.body, "\xd1")
+		assert.Equal(t, time.Second, time.Since(begin), "the latency above is no median")
+		srv.Fault(mockserver.Match{Times: 1}, mockserver.Throttle429.And(mockserver.NoRateLimit))
+		got := api.get(lookup)
+		assert.Equal(t, 429, got.status)
+		assert.Empty(t, remaining(got))
+		srv.Fault(mockserver.Match{Times: 1}, mockserver.SUNATDown.And(mockserver.Header("X-Uno", "1")))
+		assert.Equal(t, "1", api.get(lookup).header.Get("X-Uno"), "the header of a lookup too")
+		for _, two := range []mockserver.Effect{mockserver.OtherRUC.And(mockserver.Latin1), mockserver.Hang.And(mockserver.ResetBefore), {Preset: "slow+nada"}} {
+			_, err := srv.AddFault(mockserver.Fault{Steps: []mockserver.Effect{two}})
+			assert.Error(t, err, two.Preset)
+		}
+	})
 }

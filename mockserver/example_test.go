@@ -56,9 +56,7 @@ func ExampleServer_Fault() {
 	defer func() { _ = srv.Close() }()
 	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK)
 
-	quick := fiscope.DefaultRetryPolicy()
-	quick.Base, quick.Cap = time.Millisecond, time.Millisecond
-	_, err = srv.Client(fiscope.WithRetry(quick)).Contribuyentes.Consultar(context.Background(), "20331898008")
+	_, err = srv.Client(fiscope.WithRetry(fiscope.RetryPolicy{Base: -1})).Contribuyentes.Consultar(context.Background(), "20331898008")
 	fmt.Println(err)
 	for _, r := range srv.Requests() {
 		fmt.Println(r.Method, r.Path, r.Status, r.Cost)

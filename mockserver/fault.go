@@ -1,41 +1,38 @@
 package mockserver
 
 import (
-	"math"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/fiscope/fiscope/mockserver/internal/clock"
 )
 
-// Fault is what goes wrong, and with which calls. Its JSON is that of the program's faults.
+// Fault is what goes wrong, and with which calls.
 type Fault struct {
-	Name  string `json:"name,omitempty"` // shown in the journal; made from the first step's preset when ""
-	Match Match  `json:"match,omitzero"`
-	// Steps is what happens to the first call that matches, the second one, ...: with one step, to each.
-	Steps []Effect `json:"steps"`
+	Name  string   `json:"name,omitempty"` // shown in the journal; made from the first step's preset if ""
+	Match Match    `json:"match,omitzero"`
+	Steps []Effect `json:"steps"` // for the first call that matches, the second, ...; one step is for each call
 }
 
-// FaultStatus is a fault with what it has done.
+// FaultStatus is a fault with its counts.
 type FaultStatus struct {
 	Fault
-	Seen   int  `json:"seen"`   // calls that its operation, key, RUC and User-Agent let through, until it ended
+	Seen   int  `json:"seen"`   // calls that match and that it can act on, until it ended
 	Hits   int  `json:"hits"`   // calls that it met
-	Active bool `json:"active"` // whether it can meet another one now: the server knows its key, its operation has a RUC
+	Active bool `json:"active"` // whether it can meet another call
 }
 
-// ActiveFault is a fault that was set on a server. Its methods are safe for concurrent use.
+// ActiveFault is a fault set on a server. It is safe for concurrent use.
 type ActiveFault struct {
 	fault  Fault
-	steps  []Effect // resolved
+	steps  []action
 	until  time.Time
-	clock  *clock.Clock
-	keys   *keyring
+	server *Server
 	remove func()
 
-	holdMost time.Duration // see WithHoldLimit; 0 for none
-
+	turn     sync.Mutex // held while it is decided whether a call is met
 	mu       sync.Mutex
 	calls    *rand.Rand // draws which calls it meets
 	waits    *rand.Rand // draws how long they wait
@@ -47,51 +44,62 @@ type ActiveFault struct {
 }
 
 // newFault returns a fault that is not set yet, or the reason why it cannot be.
-func newFault(f Fault, c *clock.Clock, keys *keyring) (*ActiveFault, error) {
+func (s *Server) newFault(f Fault) (*ActiveFault, error) {
 	if err := f.Match.check(); err != nil {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
-		return nil, cannotTake("a fault without steps: give a preset or an effect", "la falla no tiene steps: dé un preset o un efecto")
+		return nil, errors.New("la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{clock: c, keys: keys, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
+	active := &ActiveFault{server: s, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
 	for i, step := range f.Steps {
-		e := step.resolved()
-		if err := e.check(); err != nil {
-			return nil, cannotTake("step %d: %w", "paso %d: %s", i+1, err)
+		a, err := step.action()
+		if err != nil {
+			return nil, fmt.Errorf("paso %d: %w", i+1, err)
 		}
-		active.steps = append(active.steps, e)
+		active.steps = append(active.steps, a)
 	}
 	if f.Match.Nth > 0 && len(f.Steps) > 1 {
-		return nil, cannotTake("nth is one call: it cannot have several steps", "nth es una sola llamada: no puede tener varios steps")
+		return nil, errors.New("nth es una sola llamada: no puede tener varios steps")
 	}
 	if f.Match.Times == 0 && len(f.Steps) > 1 {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = c.Now().Add(f.Match.For)
+		active.until = s.Now().Add(f.Match.For)
 	}
 	active.fault = f
 	return active, nil
 }
 
-// Name is how the journal and [Server.Faults] call the fault.
+// Name is the fault's name in the journal and in [Server.Faults].
 func (f *ActiveFault) Name() string { return f.fault.Name }
 
 // Hits returns how many calls the fault has met.
 func (f *ActiveFault) Hits() int { return f.Status().Hits }
 
-// Status returns the fault with what it has done.
+// Status returns the fault with its counts.
 func (f *ActiveFault) Status() FaultStatus {
-	now := f.clock.Now()
+	now := f.server.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.fault.Match.possible(f.keys)}
+	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.possible()}
 }
 
-// Release lets go the calls that the fault keeps waiting, and those that come: [Hold] and a latency end at
-// once, and what hangs is closed. A call that waits is let go too when its fault is removed, and is closed
-// when its client leaves or the server closes.
+// possible reports whether there can be a call that the next step acts on.
+func (f *ActiveFault) possible() bool {
+	m, assume := &f.fault.Match, f.server.assume.Load()
+	return (m.Key == "" || f.server.keys.account(m.Key) != nil) &&
+		slices.ContainsFunc(Operations(), func(op Operation) bool {
+			hasRUC := op == OpConsultar || op == OpValidar
+			return (m.Op == "" || m.Op == op) && (m.RUC == "" || hasRUC) && f.step().canTouch(op, assume)
+		})
+}
+
+// step is what happens to the next call. It is called with the lock held.
+func (f *ActiveFault) step() action { return f.steps[f.hits%len(f.steps)] }
+
+// Release ends the waits, now and for later calls, and closes hung calls.
 func (f *ActiveFault) Release() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,19 +109,22 @@ func (f *ActiveFault) Release() {
 	}
 }
 
-// Remove ends the fault and lets go what it holds.
+// Remove ends the fault and releases the calls that it holds.
 func (f *ActiveFault) Remove() { f.remove() }
 
 // lasts reports whether the fault's time is not over.
 func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
 
-// count takes note of a call, and returns the effect if it is the fault's turn and the call is free: met
-// by no other fault. over reports whether the fault can meet nothing more.
-func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
+// count takes note of a call, and returns the effect if it is the fault's turn, it acts on the call, and the call is
+// free: met by no other fault.
+func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
+	f.turn.Lock()
+	defer f.turn.Unlock()
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.over {
-		return e, false, true
+	a = f.step()
+	if f.over || !a.canTouch(c.op, c.assume) {
+		defer f.mu.Unlock()
+		return a, false
 	}
 	m := &f.fault.Match
 	f.seen++
@@ -121,17 +132,16 @@ func (f *ActiveFault) count(free bool) (e Effect, due, over bool) {
 	if m.Probability > 0 {
 		due = f.calls.Float64() < m.Probability && due // always drawn: what other faults meet changes nothing
 	}
-	if due = due && free; due {
-		e = f.steps[f.hits%len(f.steps)]
-		if e.Sigma > 0 {
-			const longest = 10 * time.Minute
-			drawn := float64(e.Latency) * math.Exp(e.Sigma*f.waits.NormFloat64())
-			e.Latency = time.Duration(min(drawn, float64(longest)))
-		}
+	f.mu.Unlock()
+	due = due && free && a.touches(c) // without the lock: it may compute the answer
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if due = due && !f.over; due {
+		a = a.drawn(f.waits)
 		f.hits++
 	}
-	f.over = m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth
-	return e, due, f.over
+	f.over = f.over || m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth
+	return a, due
 }
 
 // end makes the fault meet nothing more.

@@ -4,73 +4,72 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 )
 
-// meet answers a call that the fault has met. charged takes the call from the quota and computes its answer, with
-// the effect's status and body in it.
-func (f *ActiveFault) meet(c *call, e Effect, charged func() answer) {
+// meet answers a call that the fault has met.
+func (f *ActiveFault) meet(c *call, e action) {
 	c.fault = f.fault.Name
 	var a answer
-	if e.Before {
+	switch {
+	case !e.Before:
+		c.sunatDown = e.sunat
+		a = c.answerWith(e.Effect)
 		f.hold(c, e)
-		if e.replaces() {
-			a = replaced(answer{}, e)
-		} else {
-			a = charged()
-		}
-	} else {
-		c.sunatDown = e.SUNATDown
-		a = charged()
-		if e.Rewrite != "" {
-			rewrite := rewrites[e.Rewrite]
-			// Without the keys before it is changed: half of a key is found by nobody.
-			a.kept = rewrite([]byte(c.keys.Out(string(a.body))), http.Header{})
-			a.body = rewrite(a.body, c.w.Header())
-		}
+	case e.replaces():
+		c.takeBack()
 		f.hold(c, e)
+		a = replaced(answer{}, e.Effect)
+	default:
+		f.hold(c, e)
+		a = c.answerWith(e.Effect)
 	}
-	if e.Break != "" && !e.Break.inside() {
+	if e.end != "" && !e.inside {
 		c.record(answer{})
-		f.breakOff(c, e.Break)
+		f.breakOff(c, e.end)
 		return
 	}
-	if whole := e.Chunk == 0 && e.Break == ""; whole {
+	header := c.w.Header()
+	c.head(header, a)
+	if e.change != nil {
+		// Without the keys before it is changed: half of a key is found by nobody.
+		a.kept, _ = e.over([]byte(c.keys.Out(string(a.body))), http.Header{})
+	}
+	a.body, _ = e.over(a.body, header)
+	header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	if c.r.Method == http.MethodHead {
+		e.chunk = 0 // there is no body to send in pieces
+	}
+	if whole := e.chunk == 0 && e.end == ""; whole {
 		c.finish(a)
 	} else {
 		c.record(a)
 	}
-	h := c.w.Header()
-	a.header(h)
-	for name, value := range e.Header {
-		if h.Set(name, value); value == "" {
-			h[http.CanonicalHeaderKey(name)] = nil // net/http would add Date by itself
-		}
-	}
 	c.w.WriteHeader(a.status)
 	body := a.body
-	if e.Break != "" {
+	if e.end != "" {
 		body = body[:len(body)/2]
 	}
 	if !f.pace(c, e, body) {
 		cut()
 	}
-	if e.Break != "" {
+	if e.end != "" {
 		_ = http.NewResponseController(c.w).Flush()
-		f.breakOff(c, e.Break)
+		f.breakOff(c, e.end)
 	}
 }
 
-// replaced puts the status and the body of an effect in the place of an answer's own.
+// replaced is an answer with the status and the body of an effect instead of its own.
 func replaced(a answer, e Effect) answer {
 	switch {
 	case e.Status >= 300 && e.Body == nil:
 		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
 	case e.Status != 0:
-		a.status, a.code, a.retryAfter = e.Status, "", ""
+		a.status, a.code = e.Status, ""
 	}
 	if e.Body != nil {
-		a.body, a.code, a.contentType = []byte(*e.Body), "", nil
+		a.body, a.code = []byte(*e.Body), ""
 	}
 	if a.status == 0 {
 		a.status = http.StatusOK
@@ -79,16 +78,13 @@ func replaced(a answer, e Effect) answer {
 }
 
 // hold waits as long as the effect says. It does not return when the client leaves or the server closes.
-func (f *ActiveFault) hold(c *call, e Effect) {
+func (f *ActiveFault) hold(c *call, e action) {
 	if e.waits() && !c.readOn() {
 		c.record(answer{})
 		cut()
 	}
 	if e.Hold {
 		c.record(answer{})
-		if f.holdMost > 0 {
-			defer time.AfterFunc(f.holdMost, f.Release).Stop()
-		}
 		if !f.wait(c, nil) {
 			cut()
 		}
@@ -120,18 +116,18 @@ func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 }
 
 // pace writes a body as fast as the effect says, and reports whether all of it was written.
-func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
-	if e.Chunk == 0 {
+func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
+	if e.chunk == 0 {
 		_, _ = c.w.Write(body) // a client that left is not the server's failure
 		return true
 	}
 	flusher := http.NewResponseController(c.w)
 	for len(body) > 0 {
-		if !f.sleep(c, e.Every) {
+		if !f.sleep(c, e.every) {
 			return false
 		}
-		n := min(e.Chunk, len(body))
-		if last := n == len(body) && e.Break == ""; last {
+		n := min(e.chunk, len(body))
+		if last := n == len(body) && e.end == ""; last {
 			c.finish(c.recorded)
 		}
 		if _, err := c.w.Write(body[:n]); err != nil {
@@ -144,17 +140,18 @@ func (f *ActiveFault) pace(c *call, e Effect, body []byte) bool {
 }
 
 // breakOff ends the connection of a call.
-func (f *ActiveFault) breakOff(c *call, how Break) {
-	_, _ = c.readBody() // by which one knows the same call when it comes again
+func (f *ActiveFault) breakOff(c *call, how ending) {
+	_, _ = c.readBody() // it identifies the call when it is repeated
+	c.broken = true
 	switch how {
-	case BreakHang, BreakHangInside:
-		c.wasCut() // from now on: whoever gives up may ask again sooner than the server sees that they left
+	case hangs:
+		c.record(c.recorded)
 		f.wait(c, nil)
 		cut()
-	case BreakReset, BreakResetInside:
+	case resets:
 		c.end()
 		hijack(c, true)
-	case BreakClose, BreakCloseInside:
+	case closes:
 		c.end()
 		hijack(c, false)
 	}

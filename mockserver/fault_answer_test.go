@@ -69,13 +69,13 @@ func TestLatency(t *testing.T) {
 		assert.Equal(t, 3*time.Second, took())
 		srv.Fault(mockserver.Match{Times: 1}, mockserver.Slow)
 		assert.Greater(t, took(), 2*time.Second)
-		srv.Fault(mockserver.Match{Seed: 3}, mockserver.LogNormal(time.Second, 0.6))
+		srv.Fault(mockserver.Match{Seed: 3}, mockserver.SUNATSlow)
 		below := 0
 		distinct := map[time.Duration]bool{}
 		for range 100 {
 			d := took()
 			distinct[d] = true
-			if d < time.Second {
+			if d < 4*time.Second {
 				below++
 			}
 		}
@@ -111,7 +111,7 @@ func TestHoldUntilReleased(t *testing.T) {
 func TestWaitsEnd(t *testing.T) {
 	for name, step := range map[string]mockserver.Step{
 		"hang": mockserver.Hang, "hang inside": mockserver.HangInside, "hold": mockserver.Hold(),
-		"latency": mockserver.Latency(time.Hour), "dribble": mockserver.Dribble(1, time.Hour),
+		"latency": mockserver.Latency(time.Hour), "slow": mockserver.Slow.And(mockserver.Latency(time.Hour)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestAClientThatLeavesIsNoticed(t *testing.T) {
 			"hold":           {mockserver.Hold(), false},
 			"hang":           {mockserver.Hang, false},
 			"hang inside":    {mockserver.HangInside, false},
-			"slow":           {mockserver.Dribble(1, time.Hour), false},
+			"slow":           {mockserver.Slow, false},
 		} {
 			t.Run(name+", "+fault, func(t *testing.T) {
 				srv, _ := start(t, mockserver.WithKey("gastada", 0))
@@ -338,15 +338,15 @@ func TestFaultsFollowTheAssumptions(t *testing.T) {
 		"a page with 200":         {lookup, mockserver.HTML200, 1, true},
 		"a firewall's page":       {lookup, mockserver.Firewall403, 0, false},
 		"a redirect":              {lookup, mockserver.RedirectElsewhere, 0, false},
-		"another body":            {lookup, mockserver.Effect{Rewrite: mockserver.RewriteTruncated}, 1, true},
+		"another body":            {lookup, mockserver.Truncated, 1, true},
 		"a header":                {lookup, mockserver.RetryAfter("1"), 1, true},
 		"a 404":                   {unknown, mockserver.OK, 0, false},
 		"200 in place of a 404":   {unknown, mockserver.Status(200), 1, true},
 		"503 in place of a 404":   {unknown, mockserver.Status(503), 0, false},
-		"garbage for a 404":       {unknown, mockserver.Effect{Rewrite: mockserver.RewriteGarbage}, 0, false},
+		"latin-1 for a 404":       {unknown, mockserver.Latin1, 0, false},
 		"503, before the charge":  {lookup, mockserver.Status(503).Uncharged(), 0, false},
 		"latency, before it":      {lookup, mockserver.Latency(time.Second).Uncharged(), 1, true},
-		"503 in pieces":           {lookup, mockserver.Status(503).And(mockserver.Dribble(10, time.Second)), 0, false},
+		"503 in pieces":           {lookup, mockserver.Status(503).And(mockserver.Slow), 0, false},
 		"503 with a header of it": {lookup, mockserver.Status(503).And(mockserver.Header("X-RateLimit-Limit", "7")), 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -397,12 +397,12 @@ func TestWhatIsLostWasPaidFor(t *testing.T) {
 	}
 }
 
-// Whom a call is about is in its body: a client that leaves within it is noticed too, and the call costs nothing.
+// The taxpayer that a call is about is in its body: a client that leaves within it is noticed too, and the call costs nothing.
 func TestAClientThatLeavesBeforeItSaysWhomItIsAbout(t *testing.T) {
 	body := cpe(t)
 	for name, sent := range map[string]string{"most of the body": body[:len(body)-3], "half of it": body[:50], "nothing of it": ""} {
 		for which, match := range map[string]mockserver.Match{
-			"the issuer": {RUC: "20100070970"}, "who asks": {RUC: mockserver.RUCSolicitante, Op: mockserver.OpValidar}, "somebody else": {RUC: "20000000001"},
+			"the issuer": {RUC: "20100070970"}, "the caller": {RUC: mockserver.RUCSolicitante, Op: mockserver.OpValidar}, "somebody else": {RUC: "20000000001"},
 		} {
 			t.Run(name+", "+which, func(t *testing.T) {
 				srv, _ := start(t)

@@ -5,9 +5,7 @@ import (
 	"time"
 )
 
-// Preset is a named failure, as services like this one have them. It is a [Step]:
-//
-//	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.HTML200)
+// Preset is a named failure; see [Presets]. It is a [Step].
 type Preset string
 
 // The presets; see [Presets] for what each does.
@@ -49,61 +47,67 @@ const (
 
 // PresetInfo describes a preset.
 type PresetInfo struct {
-	Name   Preset    `json:"name"`
-	What   string    `json:"what"`         // one line
-	Op     Operation `json:"op,omitempty"` // an operation that it shows in; "" for any
-	Effect Effect    `json:"effect"`
+	Name  Preset    `json:"name"`
+	Group string    `json:"group"`        // body, data, quota, status, sunat or connection
+	What  string    `json:"what"`         // one line
+	Op    Operation `json:"op,omitempty"` // an operation that it shows in; "" for any
+}
+
+// Presets returns all presets, those of a group together.
+func Presets() []PresetInfo {
+	list := make([]PresetInfo, len(presets))
+	for i, p := range presets {
+		list[i] = p.PresetInfo
+	}
+	return list
+}
+
+type preset struct {
+	PresetInfo
+	action
 }
 
 const html = "<!DOCTYPE html>\n<html><head><title>Mantenimiento</title></head><body><h1>Servicio en mantenimiento</h1></body></html>\n"
 
-// Presets returns all presets, in the order of this table, with what each of them is made of.
-func Presets() []PresetInfo {
-	page := Header("Content-Type", "text/html; charset=utf-8")
-	return []PresetInfo{
-		{HTML200, "an HTML page with status 200", "", Answer(200, html).And(page)},
-		{Firewall403, "a firewall's HTML page with status 403", "", Answer(403, strings.ReplaceAll(html, "mantenimiento", "bloqueado")).And(page)},
-		{Empty200, "status 200 without a body", "", Answer(200, "")},
-		{Null200, "status 200 with null", "", Answer(200, "null\n")},
-		{Error200, "status 200 with the contract's error body", "", Answer(200, `{"error":"Error interno del servidor","code":"INTERNAL_ERROR"}`+"\n")},
-		{SuccessFalse200, "status 200 with success false", "", Answer(200, `{"success":false,"message":"No se pudo completar la consulta"}`+"\n")},
-		{NumbersAsStrings, "every number and boolean of the answer as text", OpTipoCambio, Effect{Rewrite: RewriteNumbersAsText}},
-		{Latin1, "the answer in ISO-8859-1 instead of UTF-8", "", Effect{Rewrite: RewriteLatin1}},
-		{Garbage, "status 200 with bytes of no format", "", Effect{Status: 200, Rewrite: RewriteGarbage}},
-		{Truncated, "half of the answer, with the length of the half", "", Effect{Rewrite: RewriteTruncated}},
-		{TrailingData, "a second JSON value after the answer", "", Effect{Rewrite: RewriteTrailing}},
-		{GzipBomb, "16 MiB in 16 KiB of gzip", "", Effect{Rewrite: RewriteGzipBomb}},
-		{GzipLie, "a plain answer that says it is gzip", "", Effect{Rewrite: RewriteUncompressedLie}},
-		{OtherRUC, "the record of another taxpayer", OpConsultar, Effect{Rewrite: RewriteOtherRUC}},
-		{OtherDate, "the rate of the day before", OpTipoCambio, Effect{Rewrite: RewriteOtherDate}},
-		{ContradictoryCPE, "a receipt that is Aceptado, and not valid", OpValidar, Effect{Rewrite: RewriteContradiction}},
-		{NoRateLimit, "without the X-RateLimit headers", OpConsultar, Effect{Rewrite: RewriteNoRateLimit}},
-		{EpochReset, "X-RateLimit-Reset in seconds since 1970", OpConsultar, Effect{Rewrite: RewriteEpochReset}},
-		{StrangeQuota, "X-RateLimit headers that are no numbers", OpConsultar, Effect{Rewrite: RewriteStrangeQuota}},
-		{ThrottleAs500, "throttling as a 500 without Retry-After", "", Answer(500, `{"error":"Too many requests, slow down"}`+"\n")},
-		{Throttle429, "throttling as a 429 with Retry-After: 1", "", Answer(429, `{"error":"Demasiadas consultas por segundo","code":"TOO_MANY_REQUESTS"}`+"\n").And(RetryAfter("1"))},
-		{Outage503, "a gateway's 503 in HTML with Retry-After: 120", "", Answer(503, html).And(page).And(RetryAfter("120"))},
-		{Ambiguous401, "a 401 without a code: the key, the quota or the SOL user", "", Answer(401, `{"error":"No autorizado"}`+"\n")},
-		{RedirectElsewhere, "a 307 to another host", "", Redirect(307, "https://otro.invalid/api")},
-		{SUNATDown, "a 500, since the tax authority does not respond; no SOL attempt", OpValidar, Effect{SUNATDown: true}},
-		{SUNATSlow, "log-normal latency with a median of 4 s", OpValidar, LogNormal(4*time.Second, 0.6)},
-		{Hang, "no answer, until the client leaves", "", Broken(BreakHang)},
-		{Slow, "the body in pieces of 16 bytes, one each 200 ms", "", Dribble(16, 200*time.Millisecond)},
-		{ResetBefore, "a connection reset (RST) before the answer", "", Broken(BreakReset)},
-		{ResetInside, "a connection reset (RST) inside the answer", "", Broken(BreakResetInside)},
-		{CloseBefore, "the connection closed (FIN) before the answer", "", Broken(BreakClose)},
-		{CloseInside, "the connection closed (FIN) inside the answer", "", Broken(BreakCloseInside)},
-		{HangInside, "half of the answer, and then nothing", "", Broken(BreakHangInside)},
-	}
-}
+var (
+	blocked = strings.ReplaceAll(html, "mantenimiento", "bloqueado")
+	page    = Header("Content-Type", "text/html; charset=utf-8")
+)
 
-func (p Preset) lookup() (Effect, bool) {
-	for _, info := range Presets() {
-		if info.Name == p {
-			return info.Effect, true
-		}
-	}
-	return Effect{}, false
+var presets = []preset{
+	{PresetInfo{HTML200, "body", "an HTML page with status 200", ""}, action{Effect: Answer(200, html).And(page)}},
+	{PresetInfo{Firewall403, "status", "a firewall's HTML page with status 403", ""}, action{Effect: Answer(403, blocked).And(page)}},
+	{PresetInfo{Empty200, "body", "status 200 without a body", ""}, action{Effect: Answer(200, "")}},
+	{PresetInfo{Null200, "body", "status 200 with null", ""}, action{Effect: Answer(200, "null\n")}},
+	{PresetInfo{Error200, "body", "status 200 with the contract's error body", ""}, action{Effect: Answer(200, `{"error":"Error interno del servidor","code":"INTERNAL_ERROR"}`+"\n")}},
+	{PresetInfo{SuccessFalse200, "body", "status 200 with success false", ""}, action{Effect: Answer(200, `{"success":false,"message":"No se pudo completar la consulta"}`+"\n")}},
+	{PresetInfo{NumbersAsStrings, "body", "every number and boolean of the answer as text", OpTipoCambio}, action{change: &numbersAsText}},
+	{PresetInfo{Latin1, "body", "the answer in ISO-8859-1 instead of UTF-8", ""}, action{change: &latin1}},
+	{PresetInfo{Garbage, "body", "status 200 with bytes of no format", ""}, action{Effect: Status(200), change: &garbage}},
+	{PresetInfo{Truncated, "body", "half of the answer, with the length of the half", ""}, action{change: &truncated}},
+	{PresetInfo{TrailingData, "body", "a second JSON value after the answer", ""}, action{change: &trailing}},
+	{PresetInfo{GzipBomb, "body", "16 MiB in 16 KiB of gzip", ""}, action{change: &gzipBomb}},
+	{PresetInfo{GzipLie, "body", "a plain answer that says it is gzip", ""}, action{change: &gzipLie}},
+	{PresetInfo{OtherRUC, "data", "the record of another taxpayer", OpConsultar}, action{change: &otherRUC}},
+	{PresetInfo{OtherDate, "data", "the rate of the day before", OpTipoCambio}, action{change: &otherDate}},
+	{PresetInfo{ContradictoryCPE, "data", "a receipt that is Aceptado, and not valid", OpValidar}, action{change: &contradiction}},
+	{PresetInfo{NoRateLimit, "quota", "without the X-RateLimit headers", OpConsultar}, action{change: &noRateLimit}},
+	{PresetInfo{EpochReset, "quota", "X-RateLimit-Reset in seconds since 1970", OpConsultar}, action{change: &epochReset}},
+	{PresetInfo{StrangeQuota, "quota", "X-RateLimit headers that are no numbers", OpConsultar}, action{change: &strangeQuota}},
+	{PresetInfo{ThrottleAs500, "quota", "throttling as a 500 without Retry-After", ""}, action{Effect: Answer(500, `{"error":"Too many requests, slow down"}`+"\n")}},
+	{PresetInfo{Throttle429, "quota", "throttling as a 429 with Retry-After: 1", ""}, action{Effect: Answer(429, `{"error":"Demasiadas consultas por segundo","code":"TOO_MANY_REQUESTS"}`+"\n").And(RetryAfter("1"))}},
+	{PresetInfo{Outage503, "status", "a gateway's 503 in HTML with Retry-After: 120", ""}, action{Effect: Answer(503, html).And(page).And(RetryAfter("120"))}},
+	{PresetInfo{Ambiguous401, "status", "a 401 without a code: the key, the quota or the SOL user", ""}, action{Effect: Answer(401, `{"error":"No autorizado"}`+"\n")}},
+	{PresetInfo{RedirectElsewhere, "status", "a 307 to another host", ""}, action{Effect: Answer(307, "").And(Header("Location", "https://otro.invalid/api"))}},
+	{PresetInfo{SUNATDown, "sunat", "a 500, since the tax authority does not respond; no SOL attempt", OpValidar}, action{sunat: true}},
+	{PresetInfo{SUNATSlow, "sunat", "log-normal latency with a median of 4 s", OpValidar}, action{Effect: Latency(4 * time.Second), sigma: 0.6}},
+	{PresetInfo{Hang, "connection", "no answer, until the client leaves", ""}, action{end: hangs}},
+	{PresetInfo{Slow, "connection", "the body in pieces of 16 bytes, one each 200 ms", ""}, action{chunk: 16, every: 200 * time.Millisecond}},
+	{PresetInfo{ResetBefore, "connection", "a connection reset (RST) before the answer", ""}, action{end: resets}},
+	{PresetInfo{ResetInside, "connection", "a connection reset (RST) inside the answer", ""}, action{end: resets, inside: true}},
+	{PresetInfo{CloseBefore, "connection", "the connection closed (FIN) before the answer", ""}, action{end: closes}},
+	{PresetInfo{CloseInside, "connection", "the connection closed (FIN) inside the answer", ""}, action{end: closes, inside: true}},
+	{PresetInfo{HangInside, "connection", "half of the answer, and then nothing", ""}, action{end: hangs, inside: true}},
 }
 
 func (p Preset) effect() Effect { return Effect{Preset: p} }
@@ -112,4 +116,4 @@ func (p Preset) effect() Effect { return Effect{Preset: p} }
 func (p Preset) And(other Step) Effect { return p.effect().And(other) }
 
 // Uncharged returns the preset's effect acting before the call is charged.
-func (p Preset) Uncharged() Effect { return p.effect().resolved().Uncharged() }
+func (p Preset) Uncharged() Effect { return p.effect().Uncharged() }

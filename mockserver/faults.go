@@ -1,19 +1,17 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // faults are those of one server, in the order in which they were set.
 type faults struct {
-	// What the calls read: the faults that have not ended, in a list that is never written; nil for none.
-	active atomic.Pointer[[]*ActiveFault]
-	mu     sync.Mutex
-	all    []*ActiveFault // that were not removed
-	made   int            // names that were made
+	mu   sync.RWMutex
+	all  []*ActiveFault // that were not removed
+	made int            // names that were made
 }
 
 // add sets a fault, in place of the one with the same name and key.
@@ -23,11 +21,7 @@ func (fs *faults) add(f *ActiveFault) {
 	f.remove = func() { fs.remove(func(g *ActiveFault) bool { return g == f }) }
 	if f.fault.Name == "" {
 		fs.made++
-		kind := "fault"
-		if preset := f.fault.Steps[0].Preset; preset != "" {
-			kind = string(preset)
-		}
-		f.fault.Name = fmt.Sprintf("%s-%d", kind, fs.made)
+		f.fault.Name = fmt.Sprintf("%s-%d", cmp.Or(string(f.fault.Steps[0].Preset), "fault"), fs.made)
 	}
 	same := func(old *ActiveFault) bool {
 		return old.fault.Name == f.fault.Name && old.fault.Match.Key == f.fault.Match.Key
@@ -36,30 +30,9 @@ func (fs *faults) add(f *ActiveFault) {
 		fs.all[i].end()
 		fs.all[i].Release()
 		fs.all[i] = f
-		fs.publish(slices.Clone(fs.all))
 		return
 	}
 	fs.all = append(fs.all, f)
-	fs.publish(append(fs.running(), f))
-}
-
-// running returns a copy of the list that calls read.
-func (fs *faults) running() []*ActiveFault {
-	if list := fs.active.Load(); list != nil {
-		return slices.Clone(*list)
-	}
-	return nil
-}
-
-// publish makes the list that calls read from those of list that have not ended, so that one that has costs
-// nothing. It must be called with the lock held, and with a list that nobody else has.
-func (fs *faults) publish(list []*ActiveFault) {
-	list = slices.DeleteFunc(list, (*ActiveFault).ended)
-	if len(list) == 0 {
-		fs.active.Store(nil)
-		return
-	}
-	fs.active.Store(&list)
 }
 
 // remove ends the faults that which says, and lets go what they hold.
@@ -74,7 +47,6 @@ func (fs *faults) remove(which func(*ActiveFault) bool) {
 		f.Release()
 		return true
 	})
-	fs.publish(fs.running())
 }
 
 func (fs *faults) clear() { fs.remove(func(*ActiveFault) bool { return true }) }
@@ -86,8 +58,8 @@ func (fs *faults) removeOf(key string) {
 
 // list returns all faults, those that have ended too.
 func (fs *faults) list() []*ActiveFault {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
 	return slices.Clone(fs.all)
 }
 
@@ -101,41 +73,24 @@ func (fs *faults) find(key, name string) *ActiveFault {
 	return nil
 }
 
-// take returns the fault that meets a call, and the effect. Every fault counts the call, whoever meets it.
-func (fs *faults) take(c *call) (met *ActiveFault, e Effect) {
-	list := fs.active.Load()
-	if list == nil {
-		return nil, e
-	}
-	ended := false
-	for _, f := range *list {
-		if !f.lasts(c.now) {
+// take returns the fault that meets a call, and the effect. Every fault counts the call, also if another one meets it.
+func (fs *faults) take(c *call) (met *ActiveFault, a action) {
+	for _, f := range fs.list() {
+		switch {
+		case f.ended():
+		case !f.lasts(c.now):
 			f.end()
-			ended = true
-			continue
+		case f.fault.Match.covers(c):
+			if next, due := f.count(c, met == nil); due {
+				met, a = f, next
+			}
 		}
-		if !f.fault.Match.covers(c) {
-			continue
-		}
-		effect, due, over := f.count(met == nil)
-		if due {
-			met, e = f, effect
-		}
-		ended = ended || over
 	}
-	if ended {
-		fs.mu.Lock()
-		fs.publish(fs.running())
-		fs.mu.Unlock()
-	}
-	return met, e
+	return met, a
 }
 
-// Fault sets a fault: the steps happen to the calls that m matches, in turn, or the one step to each.
-// The faults are asked in the order in which they were set, and the first one that is due meets the call.
-// A fault that cannot be ends the test of [New]; after [Start], it panics: see [Server.AddFault].
-//
-//	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
+// Fault sets a fault: its steps happen in turn to the calls that m matches; one step, to each. The first fault that
+// is due and changes the answer meets a call. An invalid fault ends the test of [New]; after [Start], it panics.
 func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
 	s.t.Helper()
 	f := Fault{Match: m}
@@ -149,19 +104,17 @@ func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
 	return active
 }
 
-// AddFault sets a fault, in place of the one with the same name and key.
+// AddFault sets a fault, and replaces the one of the same name and key.
 func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
-	active, err := newFault(f, &s.clock, &s.keys)
+	active, err := s.newFault(f)
 	if err != nil {
 		return nil, err
 	}
-	active.holdMost = s.config.holdMost
 	s.faults.add(active)
 	return active, nil
 }
 
-// Faults returns the faults that were set and not removed, by themselves or with their key, those that have ended too, in the order in
-// which they are asked.
+// Faults returns the faults that were not removed, ended ones too, in order.
 func (s *Server) Faults() []FaultStatus {
 	all := s.faults.list()
 	status := make([]FaultStatus, len(all))

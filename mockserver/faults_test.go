@@ -75,11 +75,19 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"status 99":            effect(mockserver.Status(99)),
 		"status 600":           effect(mockserver.Status(600)),
 		"negative latency":     effect(mockserver.Latency(-1)),
-		"sigma alone":          effect(mockserver.Effect{Sigma: 1}),
-		"pause alone":          effect(mockserver.Effect{Every: 1}),
-		"unknown rewrite":      effect(mockserver.Effect{Rewrite: "x"}),
-		"unknown break":        effect(mockserver.Effect{Break: "x"}),
+		"an unknown second":    effect(mockserver.Effect{Preset: "slow+x"}),
 		"content length":       effect(mockserver.Header("content-length", "1")),
+		"transfer encoding":    effect(mockserver.Header("Transfer-Encoding", "chunked")),
+		"trailer":              effect(mockserver.Header("Trailer", "X")),
+		"a name with a blank":  effect(mockserver.Header("X Y", "1")),
+		"a name with a colon":  effect(mockserver.Header("Trailer:X", "1")),
+		"a name with an end":   effect(mockserver.Header("X\r\nY", "1")),
+		"an accent in a name":  effect(mockserver.Header("Ñ", "1")),
+		"no name":              effect(mockserver.Header("", "1")),
+		"a value with an end":  effect(mockserver.Header("X", "a\r\nSet-Cookie: b")),
+		"a value with a zero":  effect(mockserver.Header("X", "a\x00")),
+		"an end in Location":   effect(mockserver.Header("Location", "/\n")),
+		"one header twice":     effect(mockserver.Header("x-uno", "1").And(mockserver.Header("X-Uno", "2"))),
 		"rewrite of nothing":   effect(mockserver.OtherRUC.Uncharged()),
 		"header of nothing":    effect(mockserver.Header("X", "y").Uncharged()),
 		"inside of nothing":    effect(mockserver.ResetInside.Uncharged()),
@@ -98,6 +106,9 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	var f fakeT
 	mockserver.New(&f, mockserver.WithoutSocket()).Fault(mockserver.Match{})
 	assert.Contains(t, f.fatal, "mockserver: Fault: ")
+	mockserver.New(&f, mockserver.WithoutSocket()).Fault(mockserver.Match{}, mockserver.Header("X Y", "1"))
+	assert.Contains(t, f.fatal, `"X Y"`)
+	srv.Fault(mockserver.Match{}, mockserver.Header("X-Uno", "ñ, \tdos").And(mockserver.Header("Connection", "close")))
 	started, err := mockserver.Start(mockserver.WithoutSocket())
 	require.NoError(t, err)
 	assert.Panics(t, func() { started.Fault(mockserver.Match{}) })
@@ -185,8 +196,7 @@ func TestALatencyDoesNotChangeWhichCallsAreMet(t *testing.T) {
 		want := met(mockserver.OK)
 		assert.NotEmpty(t, want)
 		assert.Equal(t, want, met(mockserver.Latency(time.Second)))
-		assert.Equal(t, want, met(mockserver.LogNormal(time.Second, 0.6)))
-		assert.Equal(t, want, met(mockserver.LogNormal(time.Minute, 2)))
+		assert.Equal(t, want, met(mockserver.OK.And(mockserver.SUNATSlow)))
 	})
 }
 
@@ -271,20 +281,5 @@ func TestAFaultInThePlaceOfAnotherLetsGo(t *testing.T) {
 			srv.ClearFaults()
 			<-got
 		}
-	})
-}
-
-// However long the tail of a latency, no call waits longer than ten minutes.
-func TestALatencyHasALongest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv, api := start(t)
-		srv.Fault(mockserver.Match{Seed: 7}, mockserver.LogNormal(5*time.Minute, 5))
-		longest := time.Duration(0)
-		for range 20 {
-			began := time.Now()
-			api.get(lookup)
-			longest = max(longest, time.Since(began))
-		}
-		assert.Equal(t, 10*time.Minute, longest)
 	})
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// Filter chooses requests of the journal: those that have what its fields say. The zero Filter takes all.
+// Filter chooses requests of the journal. Zero fields match everything.
 type Filter struct {
 	Op        Operation // "" for any
 	Key       string    // an API key, or the fingerprint of one as in Request.Key of a request that is kept
@@ -27,21 +28,17 @@ type filter Filter
 
 // differs returns the first field in which a request is not what f says, and "" when it is.
 func (f filter) differs(r *entry) string {
+	for _, field := range []struct{ name, want, got string }{
+		{"op", string(f.Op), string(r.Op)}, {"key", f.Key, r.Key}, {"RUC", f.RUC, r.RUC},
+		{"status", number(f.Status), number(r.Status)}, {"code", f.Code, r.Code}, {"fault", f.Fault, r.Fault},
+	} {
+		if field.want != "" && field.want != field.got {
+			return field.name + " is " + cmp.Or(field.got, "none") + ", not " + field.want
+		}
+	}
 	switch {
-	case f.Op != "" && f.Op != r.Op:
-		return "op is " + orNone(string(r.Op)) + ", not " + string(f.Op)
-	case f.Key != "" && f.Key != r.Key:
-		return "key is " + orNone(r.Key) + ", not " + f.Key
-	case f.RUC != "" && f.RUC != r.RUC:
-		return "RUC is " + orNone(r.RUC) + ", not " + f.RUC
 	case !strings.Contains(r.Path, f.Path):
 		return "path is " + r.Path + ", without " + f.Path
-	case f.Status != 0 && f.Status != r.Status:
-		return "status is " + strconv.Itoa(r.Status) + ", not " + strconv.Itoa(f.Status)
-	case f.Code != "" && f.Code != r.Code:
-		return "code is " + orNone(r.Code) + ", not " + f.Code
-	case f.Fault != "" && f.Fault != r.Fault:
-		return "fault is " + orNone(r.Fault) + ", not " + f.Fault
 	case f.Unmatched && r.Matched:
 		return "it reached " + string(r.Op)
 	case r.N <= f.After:
@@ -50,7 +47,15 @@ func (f filter) differs(r *entry) string {
 	return ""
 }
 
-// String says what f takes, without a key: a Key that looks like a fingerprint may be one.
+// number writes a number, and "" for 0.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// String describes the filter, with the key as a fingerprint.
 func (f Filter) String() string {
 	if f.Key != "" {
 		f.Key = redact.Fingerprint(f.Key)
@@ -60,25 +65,16 @@ func (f Filter) String() string {
 
 func (f filter) String() string {
 	var parts []string
-	add := func(name, value string) {
-		if value != "" {
-			parts = append(parts, name+"="+value)
+	for _, field := range [][2]string{
+		{"op", string(f.Op)}, {"key", f.Key}, {"ruc", f.RUC}, {"path", f.Path}, {"status", number(f.Status)}, {"code", f.Code},
+		{"fault", f.Fault}, {"after", number(int(f.After))},
+	} {
+		if field[1] != "" {
+			parts = append(parts, field[0]+"="+field[1])
 		}
 	}
-	add("op", string(f.Op))
-	add("key", f.Key)
-	add("ruc", f.RUC)
-	add("path", f.Path)
-	if f.Status != 0 {
-		add("status", strconv.Itoa(f.Status))
-	}
-	add("code", f.Code)
-	add("fault", f.Fault)
 	if f.Unmatched {
 		parts = append(parts, "unmatched")
-	}
-	if f.After != 0 {
-		add("after", strconv.FormatInt(f.After, 10))
 	}
 	if len(parts) == 0 {
 		return "all requests"
@@ -86,15 +82,8 @@ func (f filter) String() string {
 	return "requests with " + strings.Join(parts, ", ")
 }
 
-// Format implements [fmt.Formatter]: whatever the verb, the key is left out.
+// Format implements [fmt.Formatter]: it leaves the key out.
 func (f Filter) Format(s fmt.State, _ rune) { _, _ = fmt.Fprint(s, f.String()) }
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
 
 // taking returns a function that reports whether one of the filters takes a request; without a filter,
 // each request is taken.

@@ -1,26 +1,23 @@
 package mockserver
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
-// ServeHTTP answers one request of the service, in this order: route, key, quota, the operation's
-// validation, its data. Nothing of it is written before the answer is complete.
+// ServeHTTP answers one request of the service.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Body == nil { // of a caller of its own: net/http's server always gives one
+	if r.Body == nil { // called directly: net/http's server always sets one
 		r = r.WithContext(r.Context())
 		r.Body = http.NoBody
 	}
-	assume := s.assume.Load() // one reading for all of the call
-	c := &call{w: w, r: r, clock: &s.clock, data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited}
+	c := &call{
+		w: w, r: r, clock: &s.clock, assume: s.assume.Load(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited,
+	}
+	c.up = s.upstream
 	c.begin()
 	defer c.end()
 	c.readClock()
 	c.came = c.now
-	to, ruc := routeOf(r.URL)
-	if c.ruc = ruc; to != nil {
-		c.op, c.words = to.op, to.words()
+	if c.to, c.ruc = routeOf(r.URL); c.to != nil {
+		c.op, c.words = c.to.op, c.to.words()
 	}
 	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
 		c.key = keys[0]
@@ -30,34 +27,34 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
 	}
-	if a, refused := refused(c, to, assume); refused {
+	if c.account == nil && c.key != "" && c.up != nil {
+		c.account = &c.up.account
+	}
+	if a, refused := refused(c); refused {
 		c.send(a)
 		return
 	}
 	c.admitted = true
 	if f, effect := s.faults.take(c); f != nil {
-		f.meet(c, effect, func() answer {
-			c.readClock() // again: the fault may have kept the call waiting past midnight
-			return charged(c, to, assume, effect)
-		})
+		f.meet(c, effect)
 		return
 	}
-	if c.wasRead && !c.arrived() { // a fault asked whom the call is about, and the client left before it said so
+	if c.wasRead && !c.arrived() { // a fault needed the RUC in the body, and the client left before it came
 		c.send(unreadable())
 		return
 	}
-	c.send(charged(c, to, assume, OK))
+	c.send(c.answerWith(OK))
 }
 
 // refused is the answer to a call that reaches no operation.
-func refused(c *call, to *route, assume *Assumptions) (answer, bool) {
+func refused(c *call) (answer, bool) {
 	switch {
-	case to == nil:
+	case c.to == nil:
 		return noRoute(c), true
-	case c.r.Method != to.method:
-		return wrongMethod(to, c), true
-	case c.account == nil:
-		return refusedKey(c.r, assume), true
+	case !c.to.takes(c.r.Method):
+		return wrongMethod(c.to, c), true
+	case c.account == nil, c.op == OpValidar && !c.isJudged(): // no upstream judges the key
+		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false
 }
@@ -69,39 +66,15 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 		if r.Header.Get("Authorization") != "" {
 			hint = " (el encabezado Authorization no se lee)"
 		}
-		return assume.KeyBody.refusal(assume.MissingKey,
-			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contrato.md, 5)", hint)
+		return assume.MissingKey.refusal(
+			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contract.md, 5)", hint)
 	}
-	return assume.KeyBody.refusal(assume.InvalidKey,
-		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contrato.md, 5)")
+	return assume.InvalidKey.refusal(
+		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contract.md, 5)")
 }
 
-// charged takes the call from the quota and answers it, or refuses it when nothing is left. What the effect of
-// a fault puts in the place of the answer is charged, and has the headers, as an answer of the service is.
-func charged(c *call, to *route, assume *Assumptions, e Effect) answer {
-	charge, ok := c.account.charge(c.now, assume)
-	c.charge = charge
-	var a answer
-	if ok {
-		a = replaced(to.answer(c, assume), e)
-	} else {
-		a = replaced(quotaExceeded(charge, c.now, assume), e)
-	}
-	if c.charged = ok; ok && !assume.charges(a.status) {
-		charge.refund()
-		c.charged = false
-	}
-	c.left = charge.left()
-	if (to.headers || assume.HeadersEverywhere) && (a.status < 300 || assume.HeadersOnErrors) {
-		charge.setHeaders(c.w.Header())
-	}
-	return a
-}
-
-func quotaExceeded(c charge, now time.Time, assume *Assumptions) answer {
-	a := assume.QuotaBody.refusal(assume.QuotaExceeded,
-		"se agotó la cuota diaria de %d consultas de esta clave: se renueva el %s; esta llamada no consumió nada (docs/contrato.md, 8)",
+func quotaExceeded(c charge, assume *Assumptions) answer {
+	return assume.QuotaExceeded.refusal(
+		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s; esta llamada no consumió nada (docs/contract.md, 8)",
 		c.limit, c.reset)
-	a.retryAfter = assume.QuotaRetryAfter.write(c.day.until, now)
-	return a
 }

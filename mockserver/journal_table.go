@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,8 +13,8 @@ import (
 )
 
 // journalTable writes requests, one a line; why says of each one why it does not count, or nothing, in the line
-// below.
-func journalTable(all []entry, why func(*entry) string) string {
+// below. Without why none is marked.
+func journalTable(all []entry, why func(*entry) string, without func(string, ...string) string) string {
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
@@ -26,13 +27,14 @@ func journalTable(all []entry, why func(*entry) string) string {
 	whys := make([]string, len(all))
 	for i := range all {
 		r := &all[i].Request
-		whys[i] = why(&all[i])
-		mark := "=>"
-		if whys[i] != "" {
-			mark = "  "
+		mark := "  "
+		if why != nil {
+			if whys[i] = without(why(&all[i])); whys[i] == "" {
+				mark = "=>"
+			}
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t\n", mark, r.N, r.Time.In(fiscope.Lima).Format("15:04:05.000"),
-			r.statusText(), r.Cost, r.connText(), orDash(r.Key))
+			cmp.Or(number(r.Status), "-"), r.Cost, r.connText(), cmp.Or(r.Key, "-"))
 	}
 	_ = w.Flush()
 	lines := strings.Split(left.String(), "\n")
@@ -50,7 +52,7 @@ func journalTable(all []entry, why func(*entry) string) string {
 // tableWidth is how many columns the table has at most: more are broken by many a terminal and log.
 const tableWidth = 100
 
-// clipped returns the beginning of a line, with an ellipsis where something was cut off.
+// clipped returns the beginning of a line, with an ellipsis if something was cut off.
 func clipped(line string, most int) string {
 	if letters := []rune(line); len(letters) > most {
 		return string(letters[:most-1]) + "…"
@@ -90,13 +92,6 @@ func printable(s string) string {
 	}, s)
 }
 
-func (r *Request) statusText() string {
-	if r.Status == 0 {
-		return "-"
-	}
-	return strconv.Itoa(r.Status)
-}
-
 func (r *Request) connText() string {
 	switch {
 	case r.Conn == 0:
@@ -105,11 +100,4 @@ func (r *Request) connText() string {
 		return strconv.FormatInt(r.Conn, 10) + " again"
 	}
 	return strconv.FormatInt(r.Conn, 10) + " new"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

@@ -31,16 +31,16 @@ func TestKeys(t *testing.T) {
 func TestKeysThatCannotBe(t *testing.T) {
 	for name, opt := range map[string]mockserver.Option{
 		"empty":          mockserver.WithAPIKey(""),
-		"space":          mockserver.WithAPIKey("una clave"),
-		"line break":     mockserver.WithKey("clave\n", 1),
-		"accent":         mockserver.WithKey("cláve", 1),
+		"space":          mockserver.WithAPIKey("una llave"),
+		"line break":     mockserver.WithKey("llave\n", 1),
+		"accent":         mockserver.WithKey("lláve", 1),
 		"negative quota": mockserver.WithKey("otra", -2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv, err := mockserver.Start(opt)
 			require.Error(t, err)
 			assert.Nil(t, srv)
-			assert.NotContains(t, err.Error(), "clave", "the key is not repeated")
+			assert.NotContains(t, err.Error(), "llave", "the key is not repeated")
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,11 @@ func (a api) get(path string) reply {
 func (a api) validar(body string) reply {
 	a.t.Helper()
 	return a.send("POST", "/api/cpe/validar", body, "Content-Type", "application/json")
+}
+
+// waits reports whether a preset takes real time.
+func waits(p mockserver.Preset) bool {
+	return slices.Contains([]mockserver.Preset{mockserver.Hang, mockserver.HangInside, mockserver.Slow, mockserver.SUNATSlow}, p)
 }
 
 // four is one request of each operation, right in all but the key.

@@ -6,43 +6,46 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// Limits of a search, docs/contrato.md, 4.2 and 8.
+// Limits of a search, docs/contract.md, 4.2 and 8.
 const (
 	searchShortest = 3
 	limitDefault   = 10
 	limitMost      = 50
 )
 
-// buscar is the search of docs/contrato.md, 4.2.
+// buscar is the search of docs/contract.md, 4.2.
 func buscar(c *call, assume *Assumptions) answer {
-	query, refused := c.query("razonSocial", "limit")
+	query, refused := c.query()
 	if query == nil {
 		return refused
 	}
 	given := query.Get("razonSocial")
 	texto := strings.TrimSpace(given)
-	counted, how := texto, " sin contar los espacios de los extremos"
-	if assume.CountBlanks {
-		counted, how = given, ""
-	}
-	if n := characters(counted); n < searchShortest {
+	switch n := characters(texto); {
+	case !query.Has("razonSocial"):
+		return refusal(http.StatusBadRequest, codeSearchTooShort, "falta el parámetro razonSocial%s (docs/contract.md, 4.2)", c.otherParams(query))
+	case given == "":
+		return refusal(http.StatusBadRequest, codeSearchTooShort, "razonSocial está vacío: envíe al menos %d caracteres (docs/contract.md, 4.2)", searchShortest)
+	case n < searchShortest:
 		return refusal(http.StatusBadRequest, codeSearchTooShort,
-			"razonSocial tiene %d caracteres%s: envíe al menos %d (docs/contrato.md, 4.2)", n, how, searchShortest)
+			"razonSocial tiene %d caracteres sin contar los espacios de los extremos: envíe al menos %d (docs/contract.md, 4.2)", n, searchShortest)
 	}
 	limite, ok := parseLimit(query)
 	if !ok {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidLimit,
-			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contrato.md, 4.2)",
+			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contract.md, 4.2)",
 			c.quoted(query.Get("limit")), limitMost, limitDefault)
 	}
-	if texto == "" { // blanks that count as characters are in no name
-		return success([]wireResumen{})
-	}
-	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, assume.SearchByWords, limite)
+	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
 	if err != nil {
 		return registroFailed(err)
+	}
+	if a, asked := c.ask(len(found) == 0, UpstreamQuery{RazonSocial: texto, Limite: limite}); asked {
+		return a
 	}
 	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
 	for i, f := range found {
@@ -52,8 +55,16 @@ func buscar(c *call, assume *Assumptions) answer {
 	return success(list)
 }
 
-// characters counts what a reader takes for characters: an accent written as a rune of its own is a part of
-// its letter.
+// otherParams names the parameters that came instead of another one.
+func (c *call) otherParams(query url.Values) string {
+	query.Del("limit")
+	if len(query) == 0 {
+		return ""
+	}
+	return " " + redact.Query(&url.URL{RawQuery: query.Encode()}, nil, c.keys)
+}
+
+// characters counts what a reader takes for characters: an accent written as a rune of its own is a part of its letter.
 func characters(s string) (n int) {
 	for _, r := range s {
 		if !unicode.Is(unicode.Mn, r) {

@@ -1,14 +1,12 @@
 package mockserver_test
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -175,90 +173,19 @@ func rucs(body string) []string {
 	return found
 }
 
-// A search by words finds what one by the text finds, and after it the names that hold the words apart.
-func TestSearchByWords(t *testing.T) {
-	a := mockserver.DefaultAssumptions()
-	a.SearchByWords = true
-	people := mockserver.WithContribuyentes(
-		mockserver.Contribuyente{RUC: "10999990001", RazonSocial: "QUISPE MAMANI, JUAN", Estado: "ACTIVO"},
-		mockserver.Contribuyente{RUC: "10999990002", RazonSocial: "FERIA S.A.", NombreComercial: "JUAN DE LOS QUISPE", Estado: "ACTIVO"},
-		mockserver.Contribuyente{RUC: "10999990003", RazonSocial: "COMERCIAL JUAN QUISPE", Estado: "BAJA DEFINITIVA"},
-		mockserver.Contribuyente{RUC: "10999990004", RazonSocial: "JUAN", NombreComercial: "QUISPE", Estado: "ACTIVO"},
-	)
-	_, byText := start(t, people)
-	_, byWords := start(t, mockserver.WithAssumptions(a), people)
-	for texto, want := range map[string]struct{ byText, byWords []string }{
-		"gloria sa":     {[]string{}, []string{"20600000005", "20100000050"}},
-		"juan quispe":   {[]string{"10999990003"}, []string{"10999990003", "10999990002", "10999990001"}},
-		"Quispe, JUAN.": {[]string{}, []string{"10999990002", "10999990001", "10999990003"}},
-		"banco peru":    {[]string{}, []string{"20100047218", "20100053455"}},
-		"banco de cred": {[]string{"20100047218"}, []string{"20100047218"}},
-		"gloria nada":   {[]string{}, []string{}},
-		"...":           {[]string{}, []string{}},
+// What is not there is not a text of 0 characters.
+func TestSearchWithoutItsParameter(t *testing.T) {
+	_, api := start(t)
+	for query, says := range map[string]string{
+		"":                             "falta el parámetro razonSocial (docs",
+		"?limit=5":                     "falta el parámetro razonSocial (docs",
+		"?q=gloria&razonsocial=gloria": "falta el parámetro razonSocial (no leídos: q, razonsocial) (docs",
+		"?razonSocial=":                "razonSocial está vacío",
+		"?razonSocial=ab":              "razonSocial tiene 2 caracteres",
 	} {
-		assert.Equal(t, want.byText, found(t, byText, texto), texto)
-		assert.Equal(t, want.byWords, found(t, byWords, texto), texto)
+		r := api.get("/api/contribuyentes/search" + query)
+		r.isError(t, 400, "SEARCH_TOO_SHORT")
+		assert.Contains(t, r.body, says, query)
+		assert.NotContains(t, r.body, "gloria")
 	}
-	srv, _ := start(t, mockserver.WithAssumptions(a), people)
-	some, err := srv.Client().Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "juan quispe", Limite: 2})
-	require.NoError(t, err)
-	assert.Len(t, some, 2)
-	assert.Equal(t, "10999990003", some[0].RUC, "the text as it is comes first, also of one that is inactive")
-}
-
-// A foreign Registro is asked for the text, and what lies over it is searched by words.
-func TestSearchByWordsOverARegistro(t *testing.T) {
-	a := mockserver.DefaultAssumptions()
-	a.SearchByWords = true
-	memory := new(mockserver.RegistroEnMemoria)
-	require.NoError(t, memory.Put(mockserver.Contribuyente{RUC: "20999990001", RazonSocial: "GLORIA DEL SUR S.A."}))
-	over := mockserver.WithContribuyentes(mockserver.Contribuyente{RUC: "20999990002", RazonSocial: "SUR Y GLORIA S.A."})
-	_, own := start(t, mockserver.WithAssumptions(a), mockserver.WithRegistro(memory), over)
-	assert.Equal(t, []string{"20999990002", "20999990001"}, found(t, own, "sur gloria"))
-	_, foreign := start(t, mockserver.WithAssumptions(a), mockserver.WithRegistro(struct{ mockserver.Registro }{memory}), over)
-	assert.Equal(t, []string{"20999990002"}, found(t, foreign, "sur gloria"))
-}
-
-func TestCountBlanks(t *testing.T) {
-	a := mockserver.DefaultAssumptions()
-	a.CountBlanks = true
-	asked := false
-	_, trimmed := start(t)
-	_, counted := start(t, mockserver.WithAssumptions(a), mockserver.WithRegistro(notAsked{&asked}))
-	for texto, want := range map[string][2]int{
-		"ab":    {400, 400},
-		"ab ":   {400, 200},
-		" a ":   {400, 200},
-		"   ":   {400, 200},
-		"  ":    {400, 400},
-		"\tabc": {200, 200},
-	} {
-		path := "/api/contribuyentes/search?razonSocial=" + url.QueryEscape(texto)
-		assert.Equal(t, want[0], trimmed.get(path).status, "%q", texto)
-		r := counted.get(path)
-		assert.Equal(t, want[1], r.status, "%q", texto)
-		if want[1] == 400 {
-			r.isError(t, 400, "SEARCH_TOO_SHORT")
-			assert.NotContains(t, r.body, "sin contar")
-		}
-	}
-	asked = false
-	assert.Equal(t, "[]\n", counted.get("/api/contribuyentes/search?razonSocial=+++").body)
-	assert.False(t, asked, "a Registro is not asked for nothing")
-	srv, _ := start(t, mockserver.WithAssumptions(a))
-	_, err := srv.Client().Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "ab "})
-	require.ErrorIs(t, err, fiscope.ErrSearchTooShort)
-	assert.Empty(t, srv.Requests(), "the SDK counts without them")
-}
-
-// notAsked is a Registro that notes whether it is asked.
-type notAsked struct{ asked *bool }
-
-func (n notAsked) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {
-	return mockserver.Contribuyente{}, false, nil
-}
-
-func (n notAsked) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {
-	*n.asked = true
-	return nil, nil
 }

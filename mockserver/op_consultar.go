@@ -1,11 +1,16 @@
 package mockserver
 
 import (
+	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"net/http"
+	"strings"
+
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// wireResumen is what a search tells of a taxpayer, and a lookup first.
+// wireResumen is what a search says of a taxpayer, and the first part of a lookup.
 type wireResumen struct {
 	RUC         string `json:"ruc"`
 	RazonSocial string `json:"razonSocial"`
@@ -13,22 +18,8 @@ type wireResumen struct {
 	Condicion   string `json:"condicion"`
 }
 
-// wireContribuyente is a taxpayer whose fields are all written as texts.
+// wireContribuyente is a taxpayer, whose fields without a value may be null or absent.
 type wireContribuyente struct {
-	wireResumen
-	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"`
-	Departamento           string `json:"departamento"`
-	Provincia              string `json:"provincia"`
-	Distrito               string `json:"distrito"`
-	Tipo                   string `json:"tipo"`
-	ActividadEconomica     string `json:"actividadEconomica"`
-	FechaInscripcion       string `json:"fechaInscripcion"`
-	FechaInicioActividades string `json:"fechaInicioActividades"`
-}
-
-// wireWithoutValues is a taxpayer whose fields without a value are null or absent. To encode one takes longer.
-type wireWithoutValues struct {
 	wireResumen
 	Direccion              any `json:"direccion,omitempty"`
 	Ubigeo                 any `json:"ubigeo,omitempty"`
@@ -41,50 +32,122 @@ type wireWithoutValues struct {
 	FechaInicioActividades any `json:"fechaInicioActividades,omitempty"`
 }
 
-// consultar is the lookup of docs/contrato.md, 4.1.
+// consultar is the lookup of docs/contract.md, 4.1.
 func consultar(c *call, assume *Assumptions) answer {
 	ruc := c.ruc
 	if !isRUC(ruc) {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidRUC,
-			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 4.1)", c.quoted(ruc))
+			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contract.md, 4.1)", c.quoted(ruc))
 	}
 	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
 	if err != nil {
 		return registroFailed(err)
 	}
+	if a, asked := c.ask(!ok || found == found.Partial(), UpstreamQuery{RUC: ruc}); asked {
+		return a
+	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contrato.md, 4.1)", c.keys.Out(ruc))
+			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contract.md, 4.1)", c.keys.Out(ruc))
 	}
-	body := c.data.lookups.body(found, assume, func() []byte { return encodeContribuyente(&found, assume) })
-	return answer{status: http.StatusOK, body: body}
-}
-
-// encodeContribuyente is the body of a lookup's answer.
-func encodeContribuyente(found *Contribuyente, assume *Assumptions) []byte {
-	r := found.conforming()
-	resumen := wireResumen{r.RUC, r.RazonSocial, assume.Estados.estado(r.Estado), r.Condicion}
-	u := assume.Unknown
-	if u != UnknownAsPut { // which says how a field without a value is written
-		r = *found
+	last := &c.data.lookups[maphash.String(hashSeed, ruc)%uint64(len(c.data.lookups))]
+	if b := last.Load(); b != nil && b.of == found && b.assume == assume {
+		return b.answer
 	}
-	if u == UnknownNull || u == UnknownAbsent {
-		return encode(&wireWithoutValues{
-			resumen, u.value(r.Direccion), u.value(r.Ubigeo), u.value(r.Departamento), u.value(r.Provincia), u.value(r.Distrito),
-			u.value(r.Tipo), u.value(r.ActividadEconomica), u.value(r.FechaInscripcion), u.value(r.FechaInicioActividades),
-		})
-	}
-	return encode(&wireContribuyente{
-		resumen, u.text(r.Direccion), u.text(r.Ubigeo), u.text(r.Departamento), u.text(r.Provincia), u.text(r.Distrito),
-		u.text(r.Tipo), u.text(r.ActividadEconomica), u.text(r.FechaInscripcion), u.text(r.FechaInicioActividades),
+	r, u := found.conforming(), assume.Unknown
+	a := success(&wireContribuyente{
+		wireResumen:            wireResumen{r.RUC, r.RazonSocial, assume.Estados.estado(r.Estado), r.Condicion},
+		Direccion:              u.value(found.Direccion, r.Direccion),
+		Ubigeo:                 u.value(found.Ubigeo, r.Ubigeo),
+		Departamento:           u.value(found.Departamento, r.Departamento),
+		Provincia:              u.value(found.Provincia, r.Provincia),
+		Distrito:               u.value(found.Distrito, r.Distrito),
+		Tipo:                   u.value(found.Tipo, r.Tipo),
+		ActividadEconomica:     u.value(found.ActividadEconomica, r.ActividadEconomica),
+		FechaInscripcion:       u.value(found.FechaInscripcion, r.FechaInscripcion),
+		FechaInicioActividades: u.value(found.FechaInicioActividades, r.FechaInicioActividades),
 	})
+	last.Store(&lookupBody{found, assume, a})
+	return a
 }
 
-// registroFailed is the answer where a [Registro] fails.
+// lookupBody is the answer to the last lookup of a record: encoding one takes longer than all the rest.
+type lookupBody struct {
+	of     Contribuyente
+	assume *Assumptions // under which it was encoded
+	answer answer       // never written
+}
+
+// registroFailed is the answer if a [Registro] fails.
 func registroFailed(err error) answer {
 	reason := "devolvió un error: revise su implementación"
-	if told := interface{ Spanish() string }(nil); errors.As(err, &told) {
-		reason = "no responde: " + told.Spanish()
+	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
+		reason = "no responde: " + failed.Spanish()
 	}
 	return refusal(http.StatusInternalServerError, codeRegistroDown, "el Registro que se dio a este servidor de pruebas %s", reason)
+}
+
+// Unknown is how a lookup writes a field without a value.
+type Unknown string
+
+// The ways to write a field that was put as "" or "-".
+const (
+	UnknownAsPut  Unknown = "as-put" // as it was put, but an ordinary value in ubigeo and the dates, which have a form
+	UnknownEmpty  Unknown = "empty"  // ""
+	UnknownDash   Unknown = "dash"   // "-", as the registry's file has it
+	UnknownNull   Unknown = "null"   // null
+	UnknownAbsent Unknown = "absent" // without the member
+)
+
+var unknowns = []Unknown{UnknownAsPut, UnknownEmpty, UnknownDash, UnknownNull, UnknownAbsent}
+
+// value returns what a field is written as: nil for nothing, since its tag has omitempty.
+func (u Unknown) value(put, conforming string) any {
+	if put != "" && put != "-" {
+		return put
+	}
+	switch u {
+	case UnknownEmpty:
+		return ""
+	case UnknownDash:
+		return "-"
+	case UnknownNull:
+		return json.RawMessage("null")
+	case UnknownAbsent:
+		return nil
+	}
+	return conforming
+}
+
+// Vocabulario is one spelling of the taxpayer states (docs/contract.md, 3.1).
+type Vocabulario string
+
+// The vocabularies. A state that they do not know stays as it is.
+const (
+	EstadosTabla Vocabulario = "tabla" // the status table (3.1): BAJA PROVISIONAL, BAJA DEFINITIVA, SUSPENSIÓN TEMPORAL
+	EstadosLista Vocabulario = "lista" // the field description (3.1): BAJA, SUSPENSIÓN
+	EstadosSUNAT Vocabulario = "sunat" // the registry's own: no accents, cut at 20 characters
+)
+
+var vocabularios = []Vocabulario{EstadosTabla, EstadosLista, EstadosSUNAT}
+
+// estado writes a stored state in this vocabulary.
+func (v Vocabulario) estado(stored string) string {
+	switch v {
+	case EstadosLista:
+		switch {
+		case strings.HasPrefix(stored, "BAJA"):
+			return "BAJA"
+		case strings.HasPrefix(stored, "SUSPENSI"):
+			return "SUSPENSIÓN"
+		}
+	case EstadosSUNAT:
+		plain := []rune(strings.ToUpper(relevance.Fold(stored)))
+		return string(plain[:min(len(plain), 20)])
+	case EstadosTabla:
+		if stored == "SUSPENSION TEMPORAL" {
+			return "SUSPENSIÓN TEMPORAL"
+		}
+	}
+	return stored
 }

@@ -19,7 +19,7 @@ func TestLookupAnswersTheRecordOfTheContract(t *testing.T) {
 	r := api.get("/api/contribuyentes/20999990097")
 	require.Equal(t, 200, r.status)
 	assert.Equal(t, "application/json", r.header.Get("Content-Type"))
-	// docs/contrato.md, 2.1: thirteen fields, no more; & and < as they are.
+	// docs/contract.md, 2.1: thirteen fields, no more; & and < as they are.
 	assert.Equal(t, `{"ruc":"20999990097","razonSocial":"PEÑA & \"HIJOS\" <S.A.>","estado":"ACTIVO","condicion":"HABIDO",`+
 		`"direccion":"AV. UNO 1","ubigeo":"150101","departamento":"LIMA","provincia":"LIMA","distrito":"LIMA",`+
 		`"tipo":"SOCIEDAD ANONIMA","actividadEconomica":"1050","fechaInscripcion":"2020-01-02",`+

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -97,27 +95,4 @@ func TestTodayIsLimas(t *testing.T) {
 		r.isError(t, 404, "NOT_FOUND")
 		assert.Contains(t, r.body, "2026-11-21: es sábado")
 	})
-}
-
-// A day that no calendar has: a 400, or a date without a rate. What is not of the form stays a 400.
-func TestImpossibleDates(t *testing.T) {
-	a := mockserver.DefaultAssumptions()
-	a.ImpossibleDateNotFound = true
-	_, wrong := start(t)
-	srv, missing := start(t, mockserver.WithAssumptions(a))
-	for _, fecha := range []string{"2026-02-30", "2023-02-29", "2026-13-01", "2026-00-10", "2026-01-00", "2026-04-31"} {
-		wrong.get("/api/tipocambio?fecha="+fecha).isError(t, 400, "INVALID_DATE")
-		r := missing.get("/api/tipocambio?fecha=" + fecha)
-		r.isError(t, 404, "NOT_FOUND")
-		assert.Contains(t, r.body, fecha)
-	}
-	for _, fecha := range []string{"", "hoy", "30-02-2026", "2026-2-30", "2026-02-30T00:00:00Z", "20260230", "2026-02-3x", "2026-02-30%0A"} {
-		wrong.get("/api/tipocambio?fecha="+fecha).isError(t, 400, "INVALID_DATE")
-		missing.get("/api/tipocambio?fecha="+fecha).isError(t, 400, "INVALID_DATE")
-	}
-	assert.Equal(t, 200, missing.get("/api/tipocambio?fecha=2024-02-29").status)
-	before := len(srv.Requests())
-	_, err := srv.Client().TipoCambio.Consultar(t.Context(), fiscope.NewFecha(2026, time.February, 30))
-	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
-	assert.Len(t, srv.Requests(), before, "the SDK does not send it")
 }

@@ -22,7 +22,7 @@ type wireResultado struct {
 	EsValido bool   `json:"esValido"`
 }
 
-// validar is the receipt validation of docs/contrato.md, 4.3. The tax authority is asked last: a request that
+// validar is the receipt validation of docs/contract.md, 4.3. The tax authority is asked last: a request that
 // cannot be right, and one made while it is down, are no SOL attempts.
 func validar(c *call, assume *Assumptions) answer {
 	body, a := readObject(c)
@@ -34,17 +34,20 @@ func validar(c *call, assume *Assumptions) answer {
 		return a
 	}
 	if c.sunatDown || c.data.sunatDown.Load() {
-		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
-			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contrato.md, 4.3)")
+		return refusal(http.StatusInternalServerError, "SUNAT_UNAVAILABLE",
+			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contract.md, 4.3)")
 	}
 	c.ruc = q.comprobante.emisor
 	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
 	c.solUser, c.solResult = q.usuario.hash(), o.result
 	if o.result != SOLAccepted {
-		r := assume.ofSOL(o)
-		return refusal(r.Status, r.Code, "%s (docs/contrato.md, 4.3)", whyRefused(o))
+		r := Refusal{http.StatusUnauthorized, codeInvalidSOL}
+		if o.result == SOLBlocked && !o.principal {
+			r = assume.BlockedSOL
+		}
+		return r.refusal("%s (docs/contract.md, 4.3)", whyRefused(o))
 	}
-	found := c.data.comprobantes.find(q.comprobante)
+	found := c.data.comprobantes.find(q.comprobante, c.now)
 	return success(wireResultado{
 		Codigo:   found.Codigo,
 		Mensaje:  found.Mensaje,
@@ -53,7 +56,20 @@ func validar(c *call, assume *Assumptions) answer {
 	})
 }
 
-// whyRefused says in Spanish why an attempt was refused. It never tells the clave.
+// reachesSUNAT reports whether a call asks the tax authority, and that responds.
+func (c *call) reachesSUNAT() bool {
+	if c.op != OpValidar || c.data.sunatDown.Load() {
+		return false
+	}
+	body, _ := readObject(c)
+	if body == nil {
+		return false
+	}
+	_, _, right := readCPE(body, c.assume)
+	return right
+}
+
+// whyRefused says in Spanish why an attempt was refused. It never repeats the clave.
 func whyRefused(o outcome) string {
 	var why string
 	switch {
@@ -61,7 +77,7 @@ func whyRefused(o outcome) string {
 		why = "el usuario SOL es un usuario principal: use las credenciales de un usuario secundario, nunca las del principal"
 	case o.result == SOLBlocked:
 		return "el usuario SOL está bloqueado por intentos fallidos hasta el " + enLima(o.blockedUntil) +
-			": hasta entonces se rechaza también la clave correcta; no reintente"
+			": hasta entonces se rechaza también la clave SOL correcta; no reintente"
 	case o.result == SOLUnknown:
 		return "el usuario SOL no existe para ese RUC solicitante: revise rucSolicitante y usuarioSol"
 	default:
@@ -76,7 +92,7 @@ func whyRefused(o outcome) string {
 	return why
 }
 
-// cpeFields are the fields of a receipt validation, all required (docs/contrato.md, 2.3).
+// cpeFields are the fields of a receipt validation, all required (docs/contract.md, 2.3).
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
 // consultaCPE is a receipt validation that the contract allows.
@@ -91,16 +107,22 @@ type consultaCPE struct {
 func readObject(c *call) (map[string]json.RawMessage, answer) {
 	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
+		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType, "%s: debe ser application/json (docs/contract.md, 4.3)", c.gotMedia(media))
+	}
+	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
-			"el encabezado Content-Type debe ser application/json (docs/contrato.md, 4.3)")
+			"el cuerpo llegó comprimido, con Content-Encoding %s: envíelo sin comprimir", c.quoted(coding))
 	}
 	raw, err := c.readBody()
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
-			"el cuerpo supera %d bytes: envíe solo los siete campos (docs/contrato.md, 2.3)", bodyMost)
+			"el cuerpo supera %d bytes: envíe solo los siete campos (docs/contract.md, 2.3)", bodyMost)
 	}
 	if err != nil {
 		return nil, unreadable()
+	}
+	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
+		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo llegó comprimido con gzip: envíelo sin comprimir")
 	}
 	if !utf8.Valid(raw) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")
@@ -114,10 +136,46 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
 		}
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
-			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contrato.md, 2.3)", where)
+			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contract.md, 2.3)", where)
 	}
 	c.redacted = redact.CPE(object, c.keys)
+	if name := repeatedMember(raw); name != "" {
+		return nil, refusal(http.StatusBadRequest, codeNotJSON, "%s está dos veces en el cuerpo: envíe cada campo una sola vez", name)
+	}
+	if clave := ""; json.Unmarshal(object["claveSol"], &clave) == nil {
+		c.keys = c.keys.And(clave) // it may stand in a header too
+	}
 	return object, answer{}
+}
+
+// repeatedMember names a member that a JSON object has twice, of which a service would take one; "" for none.
+func repeatedMember(object []byte) string {
+	d, seen := json.NewDecoder(bytes.NewReader(object)), map[string]bool{}
+	_, _ = d.Token()
+	for value := json.RawMessage(nil); d.More(); _ = d.Decode(&value) {
+		token, _ := d.Token()
+		name, _ := token.(string)
+		if seen[name] && slices.Contains(cpeFields, name) {
+			return name
+		} else if seen[name] {
+			return "un miembro" // its name may be anything
+		}
+		seen[name] = true
+	}
+	return ""
+}
+
+// gotMedia says what came instead of JSON.
+func (c *call) gotMedia(media string) string {
+	switch {
+	case c.r.Header.Get("Content-Type") == "":
+		return "falta el encabezado Content-Type"
+	case media == "application/x-www-form-urlencoded", media == "multipart/form-data":
+		return "el cuerpo llegó como formulario, con Content-Type " + media
+	case strings.Trim(media, "abcdefghijklmnopqrstuvwxyz/+-.") != "": // it may be anything
+		return "el encabezado Content-Type no se puede leer"
+	}
+	return "el cuerpo llegó con Content-Type " + c.quoted(media)
 }
 
 func unreadable() answer {
@@ -150,22 +208,22 @@ func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consulta
 	}
 	if len(missing) > 0 {
 		return bad(assume.CodeMissingFields,
-			"faltan o están vacíos los campos: %s; los siete son obligatorios (docs/contrato.md, 2.3)", strings.Join(missing, ", "))
+			"faltan o están vacíos los campos: %s; los siete son obligatorios (docs/contract.md, 2.3)", strings.Join(missing, ", "))
 	}
 	if len(mistyped) > 0 {
-		return bad(assume.CodeInvalidField, "campos de tipo equivocado: %s (docs/contrato.md, 2.3)", strings.Join(mistyped, ", "))
+		return bad(codeInvalidField, "campos de tipo equivocado: %s (docs/contract.md, 2.3)", strings.Join(mistyped, ", "))
 	}
 	for _, name := range []string{"rucEmisor", "rucSolicitante"} {
 		if !isRUC(text[name]) {
-			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contrato.md, 2.3)", name)
+			return bad(assume.CodeInvalidCPERUC, "%s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contract.md, 2.3)", name)
 		}
 	}
 	if !slices.Contains(tipos, text["tipoComprobante"]) {
-		return bad(assume.CodeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (docs/contrato.md, 2.3)")
+		return bad(codeInvalidField, "tipoComprobante no es válido: use 01, 03, 07 u 08 (docs/contract.md, 2.3)")
 	}
 	numero, err := strconv.Atoi(string(object["numero"]))
 	if err != nil || numero < 1 {
-		return bad(assume.CodeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (docs/contrato.md, 2.3)")
+		return bad(codeInvalidField, "numero no es válido: debe ser un entero desde 1, sin decimales ni exponente (docs/contract.md, 2.3)")
 	}
 	return consultaCPE{
 		comprobante: comprobanteID{text["rucEmisor"], text["tipoComprobante"], text["serie"], numero},

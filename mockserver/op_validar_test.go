@@ -1,6 +1,7 @@
 package mockserver_test
 
 import (
+	"compress/gzip"
 	"strings"
 	"testing"
 
@@ -125,6 +126,8 @@ func TestValidationBody(t *testing.T) {
 		"form":            {"rucEmisor=20100070970", 400, "MOCK_INVALID_JSON"},
 		"latin-1":         {cpe(t, "claveSol", "\"\xd1and\xfa\""), 400, "MOCK_INVALID_JSON"},
 		"byte order mark": {"\ufeff" + cpe(t), 400, "MOCK_INVALID_JSON"},
+		"a field twice":   {`{"numero":1,` + cpe(t)[1:], 400, "MOCK_INVALID_JSON"},
+		"another twice":   {`{"canario":1,"canario":{"a":1,"a":2},` + cpe(t)[1:], 400, "MOCK_INVALID_JSON"},
 		"too large":       {`{"x":"` + strings.Repeat("x", 64<<10) + `"}`, 413, "MOCK_BODY_TOO_LARGE"},
 		"deep":            {strings.Repeat("[", 20_000), 400, "MOCK_INVALID_JSON"},
 	} {
@@ -142,25 +145,46 @@ func TestValidationBody(t *testing.T) {
 
 func TestValidationContentType(t *testing.T) {
 	_, api := start(t)
-	for media, status := range map[string]int{
-		"application/json":                  200,
-		"application/json; charset=utf-8":   200,
-		"Application/JSON":                  200,
-		"":                                  415,
-		"text/plain":                        415,
-		"application/x-www-form-urlencoded": 415,
-		"application/jsonl":                 415,
-		"application/problem+json":          415,
-		"json":                              415,
+	for media, says := range map[string]string{ // "" where it is taken
+		"application/json":                   "",
+		"application/json; charset=utf-8":    "",
+		"Application/JSON":                   "",
+		" ":                                  "falta el encabezado Content-Type",
+		"text/plain":                         "llegó con Content-Type «text/plain»",
+		"application/x-www-form-urlencoded":  "como formulario, con Content-Type application/x-www-form-urlencoded",
+		"multipart/form-data; boundary=abcd": "como formulario, con Content-Type multipart/form-data",
+		"application/jsonl":                  "«application/jsonl»",
+		"application/problem+json":           "«application/problem+json»",
+		"canario/4711":                       "no se puede leer",
+		"json; canario":                      "«json»",
 	} {
 		t.Run(media, func(t *testing.T) {
 			r := api.send("POST", "/api/cpe/validar", cpe(t), "Content-Type", media)
-			assert.Equal(t, status, r.status, r.body)
-			if status != 200 {
-				r.isError(t, 415, "MOCK_MEDIA_TYPE")
+			if says == "" {
+				assert.Equal(t, 200, r.status, r.body)
+				return
 			}
+			r.isError(t, 415, "MOCK_MEDIA_TYPE")
+			assert.Contains(t, r.body, says)
+			assert.NotContains(t, r.body, "canario")
 		})
 	}
+}
+
+func TestValidationCompressed(t *testing.T) {
+	srv, api := start(t)
+	var zipped strings.Builder
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte(cpe(t)))
+	require.NoError(t, z.Close())
+	r := api.send("POST", "/api/cpe/validar", zipped.String(), "Content-Type", "application/json", "Content-Encoding", "gzip")
+	r.isError(t, 415, "MOCK_MEDIA_TYPE")
+	assert.Contains(t, r.body, "comprimido, con Content-Encoding «gzip»")
+	r = api.validar(zipped.String())
+	r.isError(t, 400, "MOCK_INVALID_JSON")
+	assert.Contains(t, r.body, "comprimido con gzip")
+	assert.Equal(t, 200, api.send("POST", "/api/cpe/validar", cpe(t), "Content-Type", "application/json", "Content-Encoding", "identity").status)
+	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
 }
 
 func TestTaxAuthorityDown(t *testing.T) {
@@ -176,19 +200,17 @@ func TestTaxAuthorityDown(t *testing.T) {
 	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
 }
 
-// The answers to users that cannot be right are each their own, and count as they count by default.
+// The answer to a blocked user may be another one, and counts as it counts by default.
 func TestAnswersToSOLUsers(t *testing.T) {
 	a := mockserver.DefaultAssumptions()
-	a.PrincipalSOL = mockserver.Refusal{Status: 400, Code: "PRINCIPAL"}
 	a.BlockedSOL = mockserver.Refusal{Status: 423, Code: "BLOQUEADO"}
-	a.UnknownSOL = mockserver.Refusal{Status: 404, Code: "NO_HAY"}
 	srv, api := start(t, mockserver.WithAssumptions(a))
 	principal := cpe(t, "usuarioSol", `"`+mockserver.UsuarioPrincipal+`"`)
 	for range 4 { // blocked or not, a principal is one
-		api.validar(principal).isError(t, 400, "PRINCIPAL")
+		api.validar(principal).isError(t, 401, wrongSOL)
 	}
-	api.validar(cpe(t, "usuarioSol", `"NADIE"`)).isError(t, 404, "NO_HAY")
-	api.validar(cpe(t, "rucSolicitante", `"20100070970"`)).isError(t, 404, "NO_HAY")
+	api.validar(cpe(t, "usuarioSol", `"NADIE"`)).isError(t, 401, wrongSOL)
+	api.validar(cpe(t, "rucSolicitante", `"20100070970"`)).isError(t, 401, wrongSOL)
 	for range 3 { // the one that blocks is still a wrong clave
 		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 401, "INVALID_SOL_CREDENTIALS")
 	}
@@ -210,4 +232,12 @@ func TestABOMIsCalledByItsName(t *testing.T) {
 	r := api.validar("\ufeff" + cpe(t))
 	r.isError(t, 400, "MOCK_INVALID_JSON")
 	assert.Contains(t, r.body, "empieza con un BOM")
+}
+
+func TestAFieldThatIsTwiceIsNamed(t *testing.T) {
+	srv, api := start(t)
+	assert.Contains(t, api.validar(`{"numero":1,`+cpe(t)[1:]).body, "numero está dos veces")
+	assert.NotContains(t, api.validar(`{"canario":1,"canario":1,`+cpe(t)[1:]).body, "canario")
+	assert.Equal(t, 200, api.validar(`{"otra":{"a":1,"a":2},"Numero":7,`+cpe(t)[1:]).status, "what is not read may be anything")
+	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
 }

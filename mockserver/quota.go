@@ -11,8 +11,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Unlimited is the quota of a key that is never refused, and whose answers carry no rate-limit headers. openapi.yaml
-// has them on every lookup, so a validating proxy will refuse the answers to such a key.
+// Unlimited is the quota of a key that is never refused, without headers.
 const Unlimited = -1
 
 // Quota is where a key stands on the server's day.
@@ -37,76 +36,49 @@ type usage struct {
 // or the clock may be set back, and neither begins a day anew that was used.
 const daysKept = 8
 
-// day is what was used on one date of the quota's zone, or in 24 hours from a first call.
+// day is what was used on one date of the quota's zone.
 type day struct {
-	zone  *time.Location // nil for 24 hours
-	date  fiscope.Fecha  // of the zone
-	from  time.Time      // of the 24 hours
+	zone  *time.Location
+	date  fiscope.Fecha // of the zone
 	until time.Time
-	form  ResetForm
-	reset string // until, as X-RateLimit-Reset writes it in that form
+	reset string // until, as X-RateLimit-Reset writes it
 	used  int
 }
 
 // newDay returns the unused day that now is in.
-func newDay(now time.Time, assume *Assumptions) *day {
-	if assume.ResetRolling {
-		return &day{from: now, until: roundUp(now.Add(24*time.Hour), time.Millisecond).UTC()} // as a fraction shows it
-	}
-	zone := assume.ResetZone
+func newDay(now time.Time, zone *time.Location) *day {
 	date := dateOf(now, zone)
 	// The first second of a later date: not every date begins at midnight, nor does every one exist.
 	const longest = 50 * 60 * 60 // seconds of a date; some zone has had one twice
 	second := sort.Search(longest, func(i int) bool {
 		return dateOf(time.Unix(now.Unix()+int64(i), 0), zone).Compare(date) > 0
 	})
-	return &day{zone: zone, date: date, until: time.Unix(now.Unix()+int64(second), 0).UTC()}
-}
-
-// isIn reports whether the day is one of a zone: of one with the same name, in which it ends at the same time.
-// The same zone may have been loaded twice.
-func (d *day) isIn(zone *time.Location) bool {
-	return d.zone == zone || d.zone != nil && d.zone.String() == zone.String() &&
-		dateOf(d.until.Add(-time.Second), zone) == d.date && dateOf(d.until, zone) != d.date
+	until := time.Unix(now.Unix()+int64(second), 0).UTC()
+	return &day{zone: zone, date: date, until: until, reset: until.Format(time.RFC3339)}
 }
 
 func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 	return fiscope.NewFecha(t.In(zone).Date())
 }
 
-// find returns where the day that now is in is in days, or -1. It is called with the lock held.
-func (u *usage) find(now time.Time, assume *Assumptions) int {
-	if !assume.ResetRolling {
-		date := dateOf(now, assume.ResetZone)
-		return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date && d.isIn(assume.ResetZone) })
-	}
-	holds := func(early time.Duration) int {
-		return slices.IndexFunc(u.days, func(d *day) bool {
-			return d.zone == nil && !now.Before(d.from.Add(-early)) && now.Before(d.until)
-		})
-	}
-	if i := holds(0); i >= 0 {
-		return i
-	}
-	return holds(24 * time.Hour) // a call that read the clock before the first one, or a clock that was set back
+// find returns the index in days of the day that now is in, or -1. It is called with the lock held.
+func (u *usage) find(now time.Time, zone *time.Location) int {
+	date := dateOf(now, zone)
+	return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date && d.zone.String() == zone.String() })
 }
 
 // use returns the day that now is in, as the last used one. It is called with the lock held.
-func (u *usage) use(now time.Time, assume *Assumptions) *day {
-	i := u.find(now, assume)
+func (u *usage) use(now time.Time, zone *time.Location) *day {
+	i := u.find(now, zone)
 	switch {
 	case i == 0:
 	case i > 0:
 		d := u.days[i]
 		u.days = slices.Insert(slices.Delete(u.days, i, i+1), 0, d)
 	default:
-		u.days = slices.Insert(u.days[:min(len(u.days), daysKept-1)], 0, newDay(now, assume))
+		u.days = slices.Insert(u.days[:min(len(u.days), daysKept-1)], 0, newDay(now, zone))
 	}
-	d := u.days[0]
-	if d.form != assume.ResetForm {
-		d.form, d.reset = assume.ResetForm, assume.ResetForm.write(d.until)
-	}
-	return d
+	return u.days[0]
 }
 
 // daily returns the quota, in calls a day.
@@ -124,10 +96,10 @@ func (u *usage) setLimit(limit int) {
 }
 
 // setUsed makes it as if used calls had been made on the day that now is in.
-func (u *usage) setUsed(used int, now time.Time, assume *Assumptions) {
+func (u *usage) setUsed(used int, now time.Time, zone *time.Location) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.use(now, assume).used = used
+	u.use(now, zone).used = used
 }
 
 // reset makes it as if the key had never been used.
@@ -138,12 +110,12 @@ func (u *usage) reset() {
 	u.resets++
 }
 
-// quota tells how the key stands, and changes nothing.
-func (u *usage) quota(now time.Time, assume *Assumptions) Quota {
+// quota reports how the key stands, and changes nothing.
+func (u *usage) quota(now time.Time, zone *time.Location) Quota {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := newDay(now, assume)
-	if i := u.find(now, assume); i >= 0 {
+	d := newDay(now, zone)
+	if i := u.find(now, zone); i >= 0 {
 		d = u.days[i]
 	}
 	q := Quota{Limit: u.limit, Used: d.used, Remaining: Unlimited, Reset: d.until, Spent: u.spent}
@@ -158,7 +130,7 @@ type charge struct {
 	usage  *usage
 	limit  int
 	day    *day
-	reset  string // the day's, in the form of the moment
+	reset  string // the day's
 	used   int    // after this call, so that no two answers show the same Remaining
 	resets int    // of the usage
 }
@@ -167,7 +139,7 @@ type charge struct {
 func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := u.use(now, assume)
+	d := u.use(now, assume.ResetZone)
 	left := u.limit == Unlimited || d.used < u.limit
 	if left {
 		d.used++
@@ -206,7 +178,7 @@ func (c charge) left() int {
 // keeps names: Header.Set would convert them for every answer.
 var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
-// setHeaders writes the three headers of docs/contrato.md, 8.
+// setHeaders writes the three headers of docs/contract.md, 8.
 func (c charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return

@@ -212,7 +212,7 @@ func TestCallHeldAcrossMidnight(t *testing.T) {
 				assert.Equal(t, "2026-11-23T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
 				assert.Equal(t, "Sun, 22 Nov 2026", r.header.Get("Date")[:16])
 				api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
-				assert.Equal(t, "23:00", srv.Requests()[1].Time.In(fiscope.Lima).Format("15:04"), "the journal tells when it came")
+				assert.Equal(t, "23:00", srv.Requests()[1].Time.In(fiscope.Lima).Format("15:04"), "the journal has when it came")
 				srv.SetNow(at(t, "2026-11-21T23:00:00-05:00"))
 				q, _ := srv.Quota(srv.APIKey)
 				assert.Equal(t, 1, q.Used, "of the day before")
@@ -222,8 +222,7 @@ func TestCallHeldAcrossMidnight(t *testing.T) {
 	}
 }
 
-// Whichever reading of the clock is late: each charge is counted once, on its day, also while the quota is
-// asked for.
+// Whichever reading of the clock is late: each charge is counted once, on its day, also while the quota is asked for.
 func TestLedgerAddsUpAroundMidnight(t *testing.T) {
 	const quota, callers, calls = 150, 64, 20
 	before, after := at(t, "2026-11-21T23:59:59-05:00"), at(t, "2026-11-22T00:00:00-05:00")
@@ -399,7 +398,6 @@ func TestAZoneIsWhatItIs(t *testing.T) {
 		"fixed twice":       {fixed(-4), fixed(-4), 2},
 		"another":           {santiago, fiscope.Lima, 0},
 		"another, as large": {load("America/Bogota"), fiscope.Lima, 0},
-		"the same name":     {fixed(-4), fixed(-5), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := mockserver.DefaultAssumptions()
@@ -439,7 +437,7 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv, api := start(t, append(c.opts, mockserver.WithKey("otra-clave", 50), mockserver.WithKeys("sin-cuota"))...)
+			srv, api := start(t, append(c.opts, mockserver.WithKey("otra-clave", 50))...)
 			if c.set != nil {
 				require.NoError(t, c.set(srv))
 			}
@@ -454,7 +452,7 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 				a.Quota = to
 				require.NoError(t, srv.SetAssumptions(a))
 				assert.Equal(t, to, srv.Assumptions().Quota)
-				for key, want := range map[string]int{own: to, "sin-cuota": to, "otra-clave": 50} {
+				for key, want := range map[string]int{own: to, "otra-clave": 50} {
 					q, _ := srv.Quota(key)
 					if name == "another key" && key == "otra-clave" {
 						want = 5
@@ -465,28 +463,6 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 			api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
 		})
 	}
-}
-
-// A key without a quota of its own has one once it is given, and none again when the data are reset.
-func TestKeysWithoutAQuotaOfTheirOwn(t *testing.T) {
-	srv, _ := start(t, mockserver.WithKeys("clave-a", "clave-b", "clave-c"), mockserver.WithQuota(6), mockserver.WithKey("clave-c", 3))
-	limits := func() (limits []int) {
-		for _, key := range []string{srv.APIKey, "clave-a", "clave-b", "clave-c"} {
-			q, _ := srv.Quota(key)
-			limits = append(limits, q.Limit)
-		}
-		return limits
-	}
-	assert.Equal(t, []int{6, 6, 6, 3}, limits())
-	require.NoError(t, srv.PutKey("clave-b", 8))
-	require.NoError(t, srv.ChangeAssumptions(func(a *mockserver.Assumptions) error { a.Quota = 9; return nil }))
-	assert.Equal(t, []int{9, 9, 8, 3}, limits())
-	require.NoError(t, srv.Reset(mockserver.PartData))
-	assert.Equal(t, []int{6, 6, 6, 3}, limits())
-	require.NoError(t, srv.ChangeAssumptions(func(a *mockserver.Assumptions) error { a.Quota = 1; return nil }))
-	assert.Equal(t, []int{1, 1, 1, 3}, limits())
-	_, err := mockserver.Start(mockserver.WithKeys("a b"))
-	assert.Error(t, err)
 }
 
 // A key that the options name twice has its last limit, also for the instant in which the data are reset.
@@ -518,13 +494,13 @@ func TestAResetOfTheDataOpensNoQuota(t *testing.T) {
 	assert.LessOrEqual(t, answered, 2)
 }
 
-// waiting is a Registro that fails when it is told to.
+// waiting is a Registro that fails on demand.
 type waiting struct{ asked, answer chan bool }
 
 func (w waiting) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {
 	w.asked <- true
 	<-w.answer
-	return mockserver.Contribuyente{}, false, errors.New("as told")
+	return mockserver.Contribuyente{}, false, errors.New("on demand")
 }
 
 func (waiting) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {

@@ -2,51 +2,48 @@ package mockserver
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// Registro is where the taxpayers come from. Its methods are called concurrently. An error is answered
-// with 500 and code MOCK_REGISTRY_FAILURE. Its text is not shown, but what its method Spanish() string says, if
-// it has one: the reason, in the language of the answers.
+// Registro is where taxpayers come from. It is called concurrently. An error is answered with 500, and with the text
+// of its method Spanish() string.
 type Registro interface {
 	// PorRUC returns the taxpayer with that RUC (11 digits), and whether there is one.
 	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)
-	// Buscar returns at most limite (1 to 50, or a few more) taxpayers whose business name or trade name
-	// holds texto (at least 3 characters, trimmed; 1 under Assumptions.CountBlanks), without regard to case and accents, best first: see
-	// RegistroEnMemoria. Server.Contribuyentes asks for as many as it is asked for, also of 1 character.
+	// Buscar returns at most limite taxpayers with texto (trimmed) in a name, whatever its case and accents, best first.
 	Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error)
 }
 
-// RegistroEnMemoria is a Registro that holds its taxpayers in memory. The zero value is empty and ready;
-// it is safe for concurrent use.
+// RegistroEnMemoria is a [Registro] in memory. The zero value is ready.
 type RegistroEnMemoria struct {
-	mu     sync.RWMutex
-	fichas fichas
+	mu      sync.RWMutex
+	records records
 }
 
-// Put adds taxpayers, or replaces those of the same RUC. When one has a RUC that is not 11 ASCII digits,
-// none is taken.
+// Put adds or replaces taxpayers. If a RUC is not 11 digits, none is taken.
 func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 	for _, c := range cs {
 		if err := c.check(); err != nil {
 			return err
 		}
 	}
-	list := newFichas(cs)
+	list := newRecords(cs)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.fichas.put(list)
+	m.records.put(list)
 	return nil
 }
 
-// Delete takes taxpayers away; one that is not there is no error.
+// Delete takes taxpayers away. A missing one is no error.
 func (m *RegistroEnMemoria) Delete(rucs ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, ruc := range rucs {
-		m.fichas.remove(ruc)
+		delete(m.records, ruc)
 	}
 }
 
@@ -54,27 +51,99 @@ func (m *RegistroEnMemoria) Delete(rucs ...string) {
 func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente, bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	c, ok := m.fichas.find(ruc)
+	c, ok := m.records.find(ruc)
 	return c, ok, nil
 }
 
-// Buscar implements [Registro]. Results are ordered by relevance: names equal to the text, then those
-// that begin with it, then those with a word that begins with it, then the rest; within each, active
-// taxpayers first, then shorter names, then by RUC. A limite below 1 finds nothing.
+// Buscar implements [Registro]: first names equal to the text, then those that begin with it, then those with such a
+// word. Active and short ones are first.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
-	return m.search(relevance.NewQuery(texto, false), limite), nil
+	m.mu.RLock()
+	found := m.records.search(relevance.Fold(texto))
+	m.mu.RUnlock() // a record is never written
+	return best(found, limite), nil
 }
 
 func (m *RegistroEnMemoria) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.fichas.first(prefijo, limite, hidden)
+	return m.records.first(prefijo, limite, hidden)
 }
 
-func (m *RegistroEnMemoria) search(query relevance.Query, limite int) []Contribuyente {
-	best := mejores{limite: limite}
-	m.mu.RLock()
-	defer m.mu.RUnlock() // not before what was found is copied: a Put would write into it
-	m.fichas.search(query, &best)
-	return best.contribuyentes()
+// record is a taxpayer with what a search looks at.
+type record struct {
+	Contribuyente
+	relevance.Record
+}
+
+// newRecords folds the names of many taxpayers, which takes time: call it before the lock of the records.
+func newRecords(cs []Contribuyente) []*record {
+	list := make([]*record, len(cs))
+	for i, c := range cs {
+		list[i] = &record{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.conforming().Estado)}
+	}
+	return list
+}
+
+// records are taxpayers in memory, by RUC. Their owner locks them.
+type records map[string]*record
+
+// put adds taxpayers, or replaces those of the same RUC.
+func (rs *records) put(list []*record) {
+	if *rs == nil {
+		*rs = make(records, len(list))
+	}
+	for _, r := range list {
+		(*rs)[r.RUC] = r
+	}
+}
+
+func (rs records) find(ruc string) (Contribuyente, bool) {
+	if r, ok := rs[ruc]; ok {
+		return r.Contribuyente, true
+	}
+	return Contribuyente{}, false
+}
+
+// first returns the limite taxpayers with the lowest RUCs of those whose RUC begins with prefijo, without those
+// that are hidden.
+func (rs records) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
+	var rucs []string
+	for ruc := range rs {
+		if strings.HasPrefix(ruc, prefijo) && !hidden(ruc) {
+			rucs = append(rucs, ruc)
+		}
+	}
+	slices.Sort(rucs)
+	cs := make([]Contribuyente, min(len(rucs), limite))
+	for i := range cs {
+		cs[i] = rs[rucs[i]].Contribuyente
+	}
+	return cs
+}
+
+// search returns what a folded text finds, in no order.
+func (rs records) search(folded string) (found []match) {
+	for _, r := range rs {
+		if rank, ok := r.Match(folded); ok {
+			found = append(found, match{r, rank})
+		}
+	}
+	return found
+}
+
+// match is a taxpayer that a search found.
+type match struct {
+	*record
+	rank relevance.Rank
+}
+
+// best returns the limite most relevant taxpayers of what was found, in order.
+func best(found []match, limite int) []Contribuyente {
+	slices.SortFunc(found, func(a, b match) int { return relevance.Compare(&a.Record, a.rank, &b.Record, b.rank) })
+	cs := make([]Contribuyente, min(len(found), max(0, limite)))
+	for i := range cs {
+		cs[i] = found[i].Contribuyente
+	}
+	return cs
 }

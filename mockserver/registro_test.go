@@ -55,7 +55,7 @@ func TestRegistro(t *testing.T) {
 	})
 }
 
-// inSpanish fails with a reason for who reads the answer.
+// inSpanish fails with a reason for the reader of the answer.
 type inSpanish struct{ brokenRegistro }
 
 func (inSpanish) PorRUC(context.Context, string) (mockserver.Contribuyente, bool, error) {

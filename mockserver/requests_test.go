@@ -45,7 +45,7 @@ func TestWaitRequestsForMoreThanTheJournalHolds(t *testing.T) {
 				_, err := srv.WaitRequests(ctx, c.filter, c.n)
 				if c.small {
 					require.ErrorIs(t, err, mockserver.ErrJournalTooSmall)
-					assert.ErrorContains(t, err, "give the server WithJournal(")
+					assert.ErrorContains(t, err, "WithJournal(")
 					assert.Zero(t, time.Since(began))
 					return
 				}
@@ -58,7 +58,7 @@ func TestWaitRequestsForMoreThanTheJournalHolds(t *testing.T) {
 
 func TestATenantsWaitForMoreThanTheJournalHolds(t *testing.T) {
 	srv, api := start(t, mockserver.WithJournal(2), mockserver.WithKey("otra", 10))
-	_, err := srv.Tenant("otra").WaitRequests(t.Context(), mockserver.Filter{}, 3)
+	_, err := srv.WaitRequests(t.Context(), mockserver.Filter{Key: "otra"}, 3)
 	require.ErrorIs(t, err, mockserver.ErrJournalTooSmall)
 	for range 2 {
 		api.get(lookup)
@@ -86,7 +86,7 @@ func TestTotals(t *testing.T) {
 				require.NoError(t, srv.Reset())
 				require.NoError(t, srv.Tenant("otra").Reset())
 				require.NoError(t, srv.DeleteKey("otra"))
-				for _, step := range []mockserver.Step{mockserver.ResetInside, mockserver.Latency(time.Second), mockserver.Dribble(50, time.Second), mockserver.Status(500).Uncharged()} {
+				for _, step := range []mockserver.Step{mockserver.ResetInside, mockserver.Latency(time.Second), mockserver.Slow, mockserver.Status(500).Uncharged()} {
 					fault := srv.Fault(mockserver.Match{}, step)
 					_, _ = api.try("GET", lookup, "")
 					fault.Remove()

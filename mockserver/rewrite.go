@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -12,120 +13,107 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Rewrite is a change of an answer's own body or headers. What an answer does not have stays as it is: a
-// rate has no RUC to change.
-type Rewrite string
+// rewriting changes an answer's own body, and its header in place. What an answer does not have stays as it is.
+type rewriting struct {
+	ops    []Operation // whose answers have what it changes; nil for all
+	limits bool        // only those with the X-RateLimit headers
+	change func(body []byte, h http.Header) []byte
+}
 
-// The rewrites.
-const (
-	RewriteOtherRUC        Rewrite = "other-ruc"          // the record of another taxpayer
-	RewriteOtherDate       Rewrite = "other-date"         // the rate of the day before
-	RewriteNumbersAsText   Rewrite = "numbers-as-strings" // every number and boolean in quotes
-	RewriteLatin1          Rewrite = "latin-1"            // ISO-8859-1 bytes inside the JSON strings
-	RewriteTruncated       Rewrite = "truncated"          // half of the body, with the Content-Length of the half
-	RewriteTrailing        Rewrite = "trailing-data"      // a second JSON value after the first
-	RewriteGarbage         Rewrite = "garbage"            // bytes of no format
-	RewriteGzipBomb        Rewrite = "gzip-bomb"          // 16 MiB of blanks in 16 KiB of gzip
-	RewriteContradiction   Rewrite = "contradictory-cpe"  // a receipt that is Aceptado, and not valid
-	RewriteEpochReset      Rewrite = "epoch-reset"        // X-RateLimit-Reset in seconds since 1970
-	RewriteNoRateLimit     Rewrite = "no-rate-limit"      // without the three X-RateLimit headers
-	RewriteStrangeQuota    Rewrite = "strange-quota"      // X-RateLimit headers that are no numbers and no date
-	RewriteUncompressedLie Rewrite = "gzip-lie"           // Content-Encoding: gzip over a plain body
-)
+func (r *rewriting) canTouch(op Operation, assume *Assumptions) bool {
+	return (r.ops == nil || slices.Contains(r.ops, op)) && (!r.limits || routeTo(op).hasLimits(assume))
+}
 
-// rewrites change the body, and the header in place.
-var rewrites = map[Rewrite]func(body []byte, h http.Header) []byte{
-	RewriteOtherRUC:      func(body []byte, _ http.Header) []byte { return rucMember.ReplaceAllFunc(body, otherRUC) },
-	RewriteOtherDate:     func(body []byte, _ http.Header) []byte { return fechaMember.ReplaceAllFunc(body, dayBefore) },
-	RewriteNumbersAsText: func(body []byte, _ http.Header) []byte { return quoteLiterals(body) },
-	RewriteLatin1:        func(body []byte, _ http.Header) []byte { return latin1(body) },
-	RewriteTruncated:     func(body []byte, _ http.Header) []byte { return body[:len(body)/2] },
-	RewriteTrailing:      func(body []byte, _ http.Header) []byte { return append(bytes.Clone(body), "{}\n"...) },
-	RewriteGarbage: func([]byte, http.Header) []byte {
-		return []byte("\x00\x9f\x8e\xff\xfe{\x01\x80\"ruc\":\xc3\x28\xa0\xa1\x1b[2J\x7f\xf0\x28\x8c\xbc")
-	},
-	RewriteGzipBomb: func(_ []byte, h http.Header) []byte {
-		h.Set("Content-Encoding", "gzip")
-		return gzipBomb()
-	},
-	RewriteUncompressedLie: func(body []byte, h http.Header) []byte {
-		h.Set("Content-Encoding", "gzip")
+// ofBody is a rewriting that needs no header.
+func ofBody(change func([]byte) []byte, ops ...Operation) rewriting {
+	return rewriting{ops: ops, change: func(body []byte, _ http.Header) []byte { return change(body) }}
+}
+
+// ofLimits is a rewriting of the X-RateLimit headers.
+func ofLimits(change func(http.Header)) rewriting {
+	return rewriting{limits: true, change: func(body []byte, h http.Header) []byte {
+		change(h)
 		return body
-	},
-	RewriteContradiction: func(body []byte, _ http.Header) []byte {
+	}}
+}
+
+var (
+	otherRUC = ofBody(func(body []byte) []byte {
+		return rucMember.ReplaceAllFunc(body, func(member []byte) []byte {
+			if other := []byte(`"ruc":"20131312955"`); !bytes.Equal(member, other) {
+				return other
+			}
+			return []byte(`"ruc":"20100070970"`)
+		})
+	}, OpConsultar, OpBuscar)
+	otherDate     = ofBody(func(body []byte) []byte { return fechaMember.ReplaceAllFunc(body, dayBefore) }, OpTipoCambio)
+	numbersAsText = ofBody(quoteLiterals, OpTipoCambio, OpValidar)
+	contradiction = ofBody(func(body []byte) []byte {
 		if !bytes.Contains(body, []byte(`"esValido"`)) {
 			return body
 		}
 		return []byte(`{"codigo":"0","mensaje":"El comprobante existe y está aceptado.","estado":"Aceptado","esValido":false}` + "\n")
-	},
-	RewriteEpochReset: func(body []byte, h http.Header) []byte {
+	}, OpValidar)
+	latin1    = ofBody(inLatin1)
+	truncated = ofBody(func(body []byte) []byte { return body[:len(body)/2] })
+	trailing  = ofBody(func(body []byte) []byte { return append(bytes.Clone(body), "{}\n"...) })
+	garbage   = ofBody(func([]byte) []byte {
+		return []byte("\x00\x9f\x8e\xff\xfe{\x01\x80\"ruc\":\xc3\x28\xa0\xa1\x1b[2J\x7f\xf0\x28\x8c\xbc")
+	})
+	gzipBomb = rewriting{change: func(_ []byte, h http.Header) []byte {
+		h.Set("Content-Encoding", "gzip")
+		return bomb()
+	}}
+	gzipLie = rewriting{change: func(body []byte, h http.Header) []byte {
+		h.Set("Content-Encoding", "gzip")
+		return body
+	}}
+	epochReset = ofLimits(func(h http.Header) {
 		if t, err := time.Parse(time.RFC3339, h.Get("X-RateLimit-Reset")); err == nil {
 			h.Set("X-RateLimit-Reset", strconv.FormatInt(t.Unix(), 10))
 		}
-		return body
-	},
-	RewriteNoRateLimit: func(body []byte, h http.Header) []byte {
+	})
+	noRateLimit = ofLimits(func(h http.Header) {
 		for _, name := range rateLimitHeaders {
 			h.Del(name)
 		}
-		return body
-	},
-	RewriteStrangeQuota: func(body []byte, h http.Header) []byte {
+	})
+	strangeQuota = ofLimits(func(h http.Header) {
 		for _, name := range rateLimitHeaders {
 			if h.Get(name) != "" {
 				h.Set(name, "muchas")
 			}
 		}
-		return body
-	},
-}
-
-func (r Rewrite) known() bool {
-	_, ok := rewrites[r]
-	return ok || r == ""
-}
+	})
+)
 
 var (
 	rucMember   = regexp.MustCompile(`"ruc":"[0-9]{11}"`)
 	fechaMember = regexp.MustCompile(`"fecha":"[0-9-]{10}"`)
 )
 
-func otherRUC(member []byte) []byte {
-	other := `"ruc":"20131312955"`
-	if string(member) == other {
-		other = `"ruc":"20100070970"`
-	}
-	return []byte(other)
-}
-
 func dayBefore(member []byte) []byte {
 	fecha, err := fiscope.ParseFecha(string(member[len(`"fecha":"`) : len(member)-1]))
 	if err != nil {
 		return member
 	}
-	return []byte(`"fecha":"` + fecha.AddDays(-1).String() + `"`)
+	return []byte(`"fecha":"` + fecha.SumarDias(-1).String() + `"`)
 }
+
+// literals are the texts of a JSON text, and what stands in none: numbers, true, false and null.
+var literals = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-+.0-9a-zA-Z]+`)
 
 // quoteLiterals puts the numbers, true and false of a JSON text in quotes.
 func quoteLiterals(body []byte) []byte {
-	var out []byte
-	text, escaped, literal := false, false, false
-	for _, b := range body {
-		bare := !text && (b == '-' || b == '+' || b == '.' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z')
-		if bare != literal {
-			out = append(out, '"')
-			literal = bare
+	return literals.ReplaceAllFunc(body, func(literal []byte) []byte {
+		if literal[0] == '"' {
+			return literal
 		}
-		if b == '"' && !escaped {
-			text = !text
-		}
-		escaped = text && b == '\\' && !escaped
-		out = append(out, b)
-	}
-	return out
+		return []byte(`"` + string(literal) + `"`)
+	})
 }
 
-func latin1(body []byte) []byte {
+func inLatin1(body []byte) []byte {
 	var out []byte
 	for _, r := range string(body) {
 		if r > 0xff {
@@ -136,14 +124,13 @@ func latin1(body []byte) []byte {
 	return out
 }
 
-const bombSize = 16 << 20
-
-// gzipBomb is made once, and only when it is used.
-var gzipBomb = sync.OnceValue(func() []byte {
+// bomb is made once, and only when it is used.
+var bomb = sync.OnceValue(func() []byte {
+	const size = 16 << 20
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	blanks := bytes.Repeat([]byte(" "), 1<<20)
-	for range bombSize / len(blanks) {
+	for range size / len(blanks) {
 		_, _ = z.Write(blanks) // into memory: cannot fail
 	}
 	_ = z.Close()

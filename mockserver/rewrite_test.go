@@ -65,7 +65,7 @@ func TestBodies(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	srv, api := start(t, frozen(t, "2026-11-21T12:00:00-05:00"))
 	srv.Fault(mockserver.Match{}, mockserver.NoRateLimit, mockserver.EpochReset, mockserver.StrangeQuota,
-		mockserver.RetryAfterDate(at(t, "2026-11-22T05:00:00Z")), mockserver.Header("Date", ""), mockserver.Header("Content-Type", ""))
+		mockserver.RetryAfter("Sun, 22 Nov 2026 05:00:00 GMT"), mockserver.Header("Date", ""), mockserver.Header("Content-Type", ""))
 	r := api.get(lookup)
 	assert.Empty(t, r.header.Get("X-RateLimit-Limit")+r.header.Get("X-RateLimit-Remaining")+r.header.Get("X-RateLimit-Reset"))
 	r = api.get(lookup)

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/fiscope/fiscope/internal/nearest"
@@ -13,17 +14,21 @@ type route struct {
 	op      Operation
 	method  string
 	path    string
-	headers bool // whether the contract documents the rate-limit headers for it
+	params  []string // of its query
+	headers bool     // whether the contract documents the rate-limit headers for it
 	answer  func(*call, *Assumptions) answer
 }
 
 // routes are all of them, in the order in which an error text shows them.
 var routes = [...]route{
-	{OpBuscar, http.MethodGet, "/api/contribuyentes/search", false, buscar},
-	{OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", true, consultar},
-	{OpValidar, http.MethodPost, "/api/cpe/validar", false, validar},
-	{OpTipoCambio, http.MethodGet, "/api/tipocambio", false, tipoCambio},
+	{OpBuscar, http.MethodGet, "/api/contribuyentes/search", []string{"razonSocial", "limit"}, false, buscar},
+	{OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", nil, true, consultar},
+	{OpValidar, http.MethodPost, "/api/cpe/validar", nil, false, validar},
+	{OpTipoCambio, http.MethodGet, "/api/tipocambio", []string{"fecha"}, false, tipoCambio},
 }
+
+// hasLimits reports whether the operation's answers have the rate-limit headers.
+func (to *route) hasLimits(assume *Assumptions) bool { return to.headers || assume.HeadersEverywhere }
 
 // words are what every path of a route begins with.
 func (to *route) words() string {
@@ -77,10 +82,21 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	return nil, ""
 }
 
+// takes reports whether an operation is reached with a method: HEAD is answered as GET is.
+func (to *route) takes(method string) bool {
+	return method == to.method || method == http.MethodHead && to.method == http.MethodGet
+}
+
 func wrongMethod(to *route, c *call) answer {
 	a := refusal(http.StatusMethodNotAllowed, codeMethod,
 		"%s no admite el método %s; use %s %s", to.path, c.quoted(c.r.Method), to.method, to.path)
-	a.allow = to.method
+	if origin := c.r.Header.Get("Origin"); c.r.Method == http.MethodOptions && origin != "" {
+		a = refusal(http.StatusMethodNotAllowed, codeMethod,
+			"es la consulta previa (CORS) de un navegador, y este servidor no responde a páginas de otro origen: para permitir una, inicie fiscope-mock con -cors %s", c.quoted(origin))
+	}
+	if a.allow = to.method; to.takes(http.MethodHead) {
+		a.allow += ", HEAD"
+	}
 	return a
 }
 
@@ -102,7 +118,38 @@ func noRoute(c *call) answer {
 			others = append(others, name.String())
 		}
 	}
-	return refusal(http.StatusNotFound, codeNoRoute,
-		"¿quiso decir %s? No existe la ruta %s. Las otras rutas del servicio: %s. Se escriben tal cual, sin // ni .. ni barra final",
-		names[near], c.quoted(path), strings.Join(others, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "¿quiso decir %s? No existe la ruta %s%s. Las otras rutas del servicio: %s",
+		names[near], c.quoted(path), whyNot(c.r.URL.Path), strings.Join(others, ", "))
 }
+
+// whyNot says what keeps a path from being a route, "" if it is not one thing alone.
+func whyNot(given string) string {
+	begin := max(0, strings.Index(given, "/api/"))
+	for _, mend := range []struct{ why, path string }{
+		{"sobra la barra final", strings.TrimRight(given, "/")},
+		{"tiene // o puntos (. o ..), que no se admiten", path.Clean(given)},
+		{"lleva mayúsculas, y va en minúsculas", strings.ToLower(given)},
+		{"le falta /api al comienzo", "/api" + given},
+		{"le sobra lo que está antes de /api", given[begin:]},
+		{"le falta el RUC al final", path.Clean(given) + "/RUC"},
+	} {
+		if to, _ := routeOf(&url.URL{Path: mend.path}); to != nil {
+			return ": " + mend.why
+		}
+	}
+	return ""
+}
+
+// Operation names one of the four operations of docs/contract.md, 4.
+type Operation string
+
+// The operations.
+const (
+	OpConsultar  Operation = "consultar"  // lookup (4.1)
+	OpBuscar     Operation = "buscar"     // search (4.2)
+	OpValidar    Operation = "validar"    // receipt validation (4.3)
+	OpTipoCambio Operation = "tipocambio" // exchange rate (4.4)
+)
+
+// Operations returns the four operations.
+func Operations() []Operation { return []Operation{OpConsultar, OpBuscar, OpValidar, OpTipoCambio} }

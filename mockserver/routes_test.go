@@ -16,13 +16,13 @@ import (
 func TestWrongMethod(t *testing.T) {
 	_, api := start(t, mockserver.WithQuota(0)) // refused before the quota is looked at
 	for path, allow := range map[string]string{
-		"/api/contribuyentes/20131312955":           "GET",
-		"/api/contribuyentes/search?razonSocial=ab": "GET",
-		"/api/tipocambio":                           "GET",
+		"/api/contribuyentes/20131312955":           "GET, HEAD",
+		"/api/contribuyentes/search?razonSocial=ab": "GET, HEAD",
+		"/api/tipocambio":                           "GET, HEAD",
 		"/api/cpe/validar":                          "POST",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"} {
-			if method == allow {
+			if strings.Contains(allow, method) {
 				continue
 			}
 			t.Run(method+" "+path, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestWrongMethod(t *testing.T) {
 					return
 				}
 				r.isError(t, 405, "MOCK_METHOD")
-				assert.Contains(t, r.body, allow+" /api/")
+				assert.Contains(t, r.body, strings.TrimSuffix(allow, ", HEAD")+" /api/")
 			})
 		}
 	}
@@ -72,6 +72,56 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 			assert.Less(t, len(text), 600)
 		})
 	}
+}
+
+func TestUnknownPathSaysWhatIsWrongWithIt(t *testing.T) {
+	_, api := start(t)
+	for path, why := range map[string]string{
+		"/api/tipocambio/":                     ": sobra la barra final. ",
+		"/api//tipocambio":                     ": tiene // o puntos (. o ..), que no se admiten. ",
+		"/api/Contribuyentes/20131312955":      ": lleva mayúsculas, y va en minúsculas. ",
+		"/contribuyentes/20131312955":          ": le falta /api al comienzo. ",
+		"/v1/api/tipocambio":                   ": le sobra lo que está antes de /api. ",
+		"/api/contribuyentes":                  ": le falta el RUC al final. ",
+		"/api/contribuyentes/":                 ": le falta el RUC al final. ",
+		"/api/tipo-cambio":                     "». Las otras",
+		"/":                                    "». Las otras",
+		"/api/api/contribuyentes/20131312955/": "». Las otras",
+	} {
+		assert.Contains(t, api.get(path).body, why, path)
+	}
+}
+
+// A browser asks first whether a page may call, and the answer says how to allow one.
+func TestPreflight(t *testing.T) {
+	_, api := start(t)
+	r := api.send("OPTIONS", "/api/cpe/validar", "", "Origin", "http://localhost:5173", "Access-Control-Request-Method", "POST")
+	r.isError(t, 405, "MOCK_METHOD")
+	assert.Contains(t, r.body, "navegador")
+	assert.Contains(t, r.body, "-cors «http://localhost:5173»")
+	assert.Empty(t, r.header.Get("Access-Control-Allow-Origin"))
+	assert.NotContains(t, api.send("OPTIONS", "/api/cpe/validar", "").body, "navegador")
+}
+
+// HEAD is GET without the body, and costs the same.
+func TestHEAD(t *testing.T) {
+	srv, api := start(t, frozen(t, "2026-11-21T12:00:00-05:00"))
+	for _, path := range []string{lookup, "/api/contribuyentes/search?razonSocial=sunat", "/api/tipocambio?fecha=2024-02-29", "/api/contribuyentes/207", "/api/nada"} {
+		get := api.get(path)
+		require.NoError(t, srv.Reset(mockserver.PartQuotas))
+		head := api.send("HEAD", path, "")
+		require.NoError(t, srv.Reset(mockserver.PartQuotas))
+		assert.Equal(t, get.status, head.status, path)
+		assert.Equal(t, get.header, head.header, path)
+		assert.Empty(t, head.body)
+		entries := srv.Requests()
+		assert.Equal(t, entries[len(entries)-2].Cost, entries[len(entries)-1].Cost)
+		assert.Empty(t, entries[len(entries)-1].Answer, "nothing of it was sent")
+	}
+	srv.Fault(mockserver.Match{}, mockserver.Slow)
+	assert.Equal(t, 200, api.send("HEAD", lookup, "").status)
+	assert.False(t, srv.Requests(mockserver.Filter{Fault: "slow-1"})[0].Broken)
+	assert.Equal(t, 405, api.send("HEAD", "/api/cpe/validar", "").status)
 }
 
 func TestTheMethodTellsWhichRouteWasMeant(t *testing.T) {

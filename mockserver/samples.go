@@ -1,12 +1,6 @@
 package mockserver
 
-// Empresa returns a company with this RUC, active and habido, for a test to change and to put on a server:
-//
-//	deBaja := mockserver.Empresa("20999990097")
-//	deBaja.Estado = "BAJA DEFINITIVA"
-//	srv := mockserver.New(t, mockserver.WithContribuyentes(deBaja))
-//
-// All but its RUC is made up, the same in each year, and of the form that openapi.yaml asks for.
+// Empresa returns a made-up active company, for a test to change and to put.
 func Empresa(ruc string) Contribuyente {
 	return Contribuyente{
 		RUC:                    ruc,
@@ -26,8 +20,7 @@ func Empresa(ruc string) Contribuyente {
 	}
 }
 
-// Persona returns a natural person with this RUC, active and habido; see [Empresa]. Like the registry, it has no
-// trade name and shows no address. Take a RUC that is nobody's: that of a person holds the number of a DNI.
+// Persona returns a made-up active person. Take a RUC that is nobody's.
 func Persona(ruc string) Contribuyente {
 	c := Empresa(ruc)
 	c.RazonSocial = "PERSONA DE PRUEBA " + ruc
@@ -37,15 +30,12 @@ func Persona(ruc string) Contribuyente {
 	return c
 }
 
-// Factura returns an accepted invoice, for a test to change ([Comprobante.Codigo] above all) and to put on a
-// server with [WithComprobantes] or [Server.PutComprobante]. A server knows receipts of taxpayers that it does
-// not know.
+// Factura returns an accepted invoice, for a test to change and to put.
 func Factura(rucEmisor, serie string, numero int) Comprobante {
 	return Comprobante{RUCEmisor: rucEmisor, Tipo: "01", Serie: serie, Numero: numero, Codigo: CodigoAceptado}
 }
 
-// UsuarioSecundario returns a secondary SOL user of this RUC, [UsuarioSOL] with [ClaveSOL], for a test to change
-// and to put on a server with [WithUsuariosSOL] or [Server.PutUsuarioSOL].
+// UsuarioSecundario returns a SOL user: [UsuarioSOL] with [ClaveSOL].
 func UsuarioSecundario(ruc string) SOL {
 	return SOL{RUC: ruc, Usuario: UsuarioSOL, Clave: ClaveSOL}
 }

@@ -11,15 +11,13 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/serve"
-	"github.com/fiscope/fiscope/mockserver/internal/clock"
 	"github.com/fiscope/fiscope/mockserver/internal/memorynet"
 )
 
 // closeWait is how long Close lets an answer in flight finish.
 const closeWait = time.Second
 
-// T is the part of [testing.TB] that [New] needs. It is an interface so that this package, which also
-// runs inside programs, does not import testing.
+// T is the part of [testing.TB] that [New] needs.
 type T interface {
 	Helper()
 	Cleanup(func())
@@ -37,26 +35,23 @@ func (outside) Errorf(string, ...any)             {}
 func (outside) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 func (outside) Logf(string, ...any)               {}
 
-// Server is one mock of the whole service: its own data, keys, quota, SOL users and clock, shared with
-// no other Server. It is an [http.Handler]; [New] and [Start] also put it on a loopback socket. All its
-// methods are safe for concurrent use while it serves.
+// Server is one mock of the whole service. It is safe for concurrent use.
 type Server struct {
-	URL string // base address without a final slash, such as "http://127.0.0.1:34567"
-	// APIKey is a key this server accepts: [DefaultAPIKey], or the one given with [WithAPIKey], or the first one
-	// of data that delete the default one.
-	APIKey string
+	URL    string // base address without a final slash, such as "http://127.0.0.1:34567"
+	APIKey string // a key that this server accepts: of WithAPIKey, of the data, or DefaultAPIKey
 
 	assume atomic.Pointer[Assumptions]
 	config *config // as it started: Reset goes back to it
 
-	clock   clock.Clock
-	keys    keyring
-	data    atomic.Pointer[dataset]
-	writing sync.Mutex // of data: a setter must not write into what a reset drops
-	faults  faults
-	journal journal
-	conns   atomic.Int64
-	closing chan struct{} // closed when Close begins: nothing waits any longer
+	clock    clock
+	keys     keyring
+	data     atomic.Pointer[dataset]
+	writing  sync.Mutex // of data: a setter must not write into what a reset drops
+	faults   faults
+	journal  journal
+	conns    atomic.Int64
+	upstream *upstream     // of WithUpstream; nil without it
+	closing  chan struct{} // closed when Close begins: nothing waits any longer
 
 	t       T // outside, when made by Start
 	mu      sync.Mutex
@@ -66,8 +61,7 @@ type Server struct {
 	closed  bool
 }
 
-// New starts a Server for one test and closes it when the test ends. It listens on a free loopback
-// port, unless [WithoutSocket] is given; an option that cannot work ends the test at once.
+// New starts a Server for one test, and closes it when the test ends.
 func New(t T, opts ...Option) *Server {
 	t.Helper()
 	s, err := Start(opts...)
@@ -84,8 +78,7 @@ func New(t T, opts ...Option) *Server {
 	return s
 }
 
-// Start starts a Server outside tests; call [Server.Close] when done. The error says which option
-// cannot work, or why the address cannot be listened on.
+// Start starts a Server outside tests. Call [Server.Close] when done.
 func Start(opts ...Option) (*Server, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -95,14 +88,15 @@ func Start(opts ...Option) (*Server, error) {
 		URL:     "http://127.0.0.1",
 		APIKey:  c.apiKey(),
 		config:  c,
-		clock:   clock.Clock{Source: c.now},
+		clock:   clock{source: c.now},
 		journal: journal{limit: c.journal},
 		closing: make(chan struct{}),
 		t:       outside{},
 	}
+	s.upstream = newUpstream(s)
 	s.journal.known = &s.keys.searched
-	s.keys.journal = &s.journal
-	s.clock.Start(c.at, c.frozen)
+	s.keys.own = s.APIKey
+	s.clock.start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
@@ -129,14 +123,10 @@ func (s *Server) loadData() error {
 		return err
 	}
 	keys := s.config.keys()
-	own := s.APIKey
-	s.keys.own.Store(&own)
 	s.keys.put(keys...)
 	for _, k := range s.keys.all() {
-		a := s.keys.account(k.Key)
-		a.alike.Store(slices.Contains(s.config.alike, k.Key) && k.Key != own)
 		if !slices.ContainsFunc(keys, func(kept Key) bool { return kept.Key == k.Key }) {
-			s.forgetKey(k.Key, a)
+			s.forgetKey(k.Key, s.keys.account(k.Key))
 		}
 	}
 	s.data.Store(d)
@@ -153,7 +143,7 @@ const (
 	PartFaults  Part = "faults"  // all of them, and what they hold is let go
 	PartQuotas  Part = "quotas"  // nobody has used anything
 	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys and their limits, and its readings; nobody is blocked; a key that goes is gone as by DeleteKey
+	PartData    Part = "data"    // as it started, with its keys, limits and readings; nobody is blocked
 	PartLocks   Part = "locks"   // no SOL user is blocked or near it
 )
 
@@ -162,54 +152,45 @@ func Parts() []Part {
 	return []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
 }
 
-// Reset puts the given parts of the server back to how it started, or all of them when none is given.
-// A request under way may see some of the old and some of the new. It is an error for a part that there
-// is not, and nothing is reset then.
+// Reset puts parts back to how the server started; without parts, all.
 func (s *Server) Reset(parts ...Part) error {
 	s.t.Helper()
 	for _, part := range parts {
 		if !slices.Contains(Parts(), part) {
-			return s.checked("Reset", cannotTake("there is no part %q: the parts are %v", "no existe la parte %q: las partes son %v", string(part), Parts()))
+			return s.checked("Reset", fmt.Errorf("no existe la parte %q: las partes son %v", string(part), Parts()))
 		}
 	}
 	if len(parts) == 0 {
 		parts = Parts()
 	}
 	for _, part := range parts {
-		if err := s.reset(part); err != nil {
-			return s.checked("Reset", err)
+		switch part {
+		case PartFaults:
+			s.faults.clear()
+		case PartClock:
+			s.clock.start(s.config.at, s.config.frozen)
+		case PartData:
+			if err := s.loadData(); err != nil {
+				return s.checked("Reset", err)
+			}
+		case PartLocks:
+			s.data.Load().sol.unblockAll()
+		case PartQuotas:
+			s.keys.resetUsage()
+		case PartJournal:
+			s.journal.clear()
 		}
 	}
 	return nil
 }
 
-func (s *Server) reset(part Part) error {
-	switch part {
-	case PartFaults:
-		s.faults.clear()
-	case PartClock:
-		s.clock.Start(s.config.at, s.config.frozen)
-	case PartData:
-		return s.loadData()
-	case PartLocks:
-		s.data.Load().sol.unblockAll()
-	case PartQuotas:
-		s.keys.resetUsage()
-	case PartJournal:
-		s.journal.clear()
-	}
-	return nil
-}
-
-// ConnContext numbers the connections, for the journal, in an [http.Server] of your own that serves s:
-// give it as its ConnContext.
+// ConnContext numbers connections, in an [http.Server] of your own.
 func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, &connection{number: s.conns.Add(1)})
 }
 
-// Close stops the server: it accepts nothing more, waits at most one second for the answers in flight
-// and cuts what is left. It leaves no goroutine. Closing twice is fine. After Close the Server still
-// answers as an [http.Handler].
+// Close stops the server. It waits at most one second for answers in flight and leaves no goroutine. Closing twice is
+// fine. ServeHTTP still answers.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -227,4 +208,17 @@ func (s *Server) Close() error {
 		}
 	}
 	return err
+}
+
+// Reload replaces the data and keys with those of the options.
+func (s *Server) Reload(opts ...Option) error {
+	s.t.Helper()
+	c, err := newConfig(opts)
+	if err != nil {
+		return s.checked("Reload", err)
+	}
+	s.writing.Lock()
+	s.config.data, s.config.defaultData = c.data, c.defaultData
+	s.writing.Unlock()
+	return s.loadData()
 }

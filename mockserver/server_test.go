@@ -52,7 +52,7 @@ func TestNewClosesWithTheTest(t *testing.T) {
 func TestNewEndsTheTestWhenAnOptionCannotWork(t *testing.T) {
 	var f fakeT
 	mockserver.New(&f, mockserver.WithClock(nil))
-	assert.Contains(t, f.fatal, "mockserver: WithClock: the clock is nil")
+	assert.Contains(t, f.fatal, "mockserver: WithClock: el reloj es nil")
 }
 
 func TestStart(t *testing.T) {
@@ -74,7 +74,7 @@ func TestStart(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// slowRegistro answers when told to.
+// slowRegistro answers on demand.
 type slowRegistro struct {
 	mockserver.RegistroEnMemoria
 	asked, answer chan struct{}

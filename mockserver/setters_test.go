@@ -180,28 +180,25 @@ func failuresOfSetters(t *testing.T, journal int) {
 		"DeleteKey":           func() { _ = srv.DeleteKey("nadie") },
 		"SetQuotaUsed":        func() { _ = srv.SetQuotaUsed("nadie", 1) },
 		"SetAssumptions":      func() { _ = srv.SetAssumptions(mockserver.Assumptions{}) },
-		"ChangeAssumptions": func() {
-			_ = srv.ChangeAssumptions(func(a *mockserver.Assumptions) error { a.BlockAfter = -1; return nil })
-		},
-		"PutData":            func() { _ = srv.PutData(mockserver.Data{Keys: []mockserver.Key{{}}}) },
-		"SetNow":             func() { _ = srv.SetNow(time.Time{}) },
-		"Advance":            func() { _ = srv.Advance(-1 << 62) },
-		"Reset":              func() { _ = srv.Reset("todo") },
-		"a tenant's Reset":   func() { _ = tenant.Reset(mockserver.PartClock) },
-		"a stranger's Reset": func() { _ = stranger.Reset() },
-		"Fault":              func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
-		"a tenant's Fault":   func() { tenant.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
-		"Client":             func() { srv.Client(fiscope.WithTimeout(-1, -1)) },
-		"a tenant's Client":  func() { tenant.Client(fiscope.WithTimeout(-1, -1)) },
-		"New":                func() { mockserver.New(lt, mockserver.WithJournal(-1)) },
-		"AssertCalls":        func() { srv.AssertCalls(lt, mockserver.Filter{}, 2) },
-		"AssertSpent":        func() { srv.AssertSpent(lt, mockserver.Filter{}, 2) },
-		"AssertSOLAttempts":  func() { srv.AssertSOLAttempts(lt, lookedUp, "X", 2) },
-		"AssertNoSecrets":    func() { srv.AssertNoSecrets(lt, "/api/") },
-		"AssertOrder":        func() { srv.AssertOrder(lt, mockserver.Filter{Op: mockserver.OpValidar}) },
-		"AssertInFlight":     func() { srv.AssertInFlight(lt, mockserver.Filter{}, 0) },
-		"AssertPauses":       func() { srv.AssertPauses(lt, mockserver.Filter{}, 0, 0) },
-		"AssertHeader":       func() { srv.AssertHeader(lt, mockserver.Filter{}, "Accept", "x") },
+		"PutData":             func() { _ = srv.PutData(mockserver.Data{Keys: []mockserver.Key{{}}}) },
+		"SetNow":              func() { _ = srv.SetNow(time.Time{}) },
+		"Advance":             func() { _ = srv.Advance(-1 << 62) },
+		"Reset":               func() { _ = srv.Reset("todo") },
+		"a tenant's Reset":    func() { _ = tenant.Reset(mockserver.PartClock) },
+		"a stranger's Reset":  func() { _ = stranger.Reset() },
+		"Fault":               func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
+		"a tenant's Fault":    func() { tenant.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
+		"Client":              func() { srv.Client(fiscope.WithTimeout(-1)) },
+		"a tenant's Client":   func() { tenant.Client(fiscope.WithTimeout(-1)) },
+		"New":                 func() { mockserver.New(lt, mockserver.WithJournal(-1)) },
+		"AssertCalls":         func() { srv.AssertCalls(lt, mockserver.Filter{}, 2) },
+		"AssertSpent":         func() { srv.AssertSpent(lt, mockserver.Filter{}, 2) },
+		"AssertSOLAttempts":   func() { srv.AssertSOLAttempts(lt, lookedUp, "X", 2) },
+		"AssertNoSecrets":     func() { srv.AssertNoSecrets(lt, "/api/") },
+		"AssertOrder":         func() { srv.AssertOrder(lt, mockserver.Filter{Op: mockserver.OpValidar}) },
+		"AssertInFlight":      func() { srv.AssertInFlight(lt, mockserver.Filter{}, 0) },
+		"AssertPauses":        func() { srv.AssertPauses(lt, mockserver.Filter{}, 0, 0) },
+		"AssertHeader":        func() { srv.AssertHeader(lt, mockserver.Filter{}, "Accept", "x") },
 		"AssertFaultsMet": func() {
 			srv.Fault(mockserver.Match{}, mockserver.OK)
 			srv.AssertFaultsMet(lt)
@@ -228,6 +225,6 @@ func TestOutsideOfTests(t *testing.T) {
 	require.NoError(t, err)
 	defer srv.Close()
 	assert.Error(t, srv.PutKey("", 1))
-	assert.PanicsWithValue(t, "mockserver: Fault: nth, times and for cannot be negative", func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) })
-	assert.Panics(t, func() { srv.Client(fiscope.WithTimeout(-1, -1)) })
+	assert.PanicsWithValue(t, "mockserver: Fault: nth, times y for no pueden ser negativos", func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) })
+	assert.Panics(t, func() { srv.Client(fiscope.WithTimeout(-1)) })
 }

@@ -2,8 +2,7 @@ package mockserver
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"crypto/subtle"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"log/slog"
@@ -12,8 +11,7 @@ import (
 	"time"
 )
 
-// SOL is a user of the tax authority's portal. Usuario and Clave are compared letter by letter. It
-// prints without its clave.
+// SOL is a user of the tax authority's portal. It prints without its clave.
 type SOL struct {
 	RUC       string `json:"ruc"`     // 11 digits: rucSolicitante of a request
 	Usuario   string `json:"usuario"` // usuarioSol
@@ -21,7 +19,7 @@ type SOL struct {
 	Principal bool   `json:"principal"`
 }
 
-// Format implements [fmt.Formatter]: whatever the verb, the clave is left out.
+// Format implements [fmt.Formatter]: it leaves the clave out.
 func (u SOL) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "SOL{%s %s principal=%t}", u.RUC, u.Usuario, u.Principal)
 }
@@ -36,12 +34,12 @@ func (u SOL) check() error {
 		return err
 	}
 	if u.Clave == "" {
-		return cannotTake("%v: the clave is empty", "%v: la clave está vacía", u)
+		return fmt.Errorf("%v: la clave SOL está vacía", u)
 	}
 	return nil
 }
 
-// UsuarioID identifies a user of the tax authority's portal.
+// UsuarioID identifies a SOL user.
 type UsuarioID struct {
 	RUC     string `json:"ruc"`
 	Usuario string `json:"usuario"`
@@ -50,9 +48,9 @@ type UsuarioID struct {
 func (u UsuarioID) check() error {
 	switch {
 	case !isRUC(u.RUC):
-		return cannotTake("SOL user: the RUC is not 11 digits", "usuario SOL: ruc no tiene 11 dígitos") // it may be a misplaced clave
+		return errors.New("usuario SOL: ruc no tiene 11 dígitos") // it may be a misplaced clave
 	case u.Usuario == "":
-		return cannotTake("SOL user of RUC %s: the user name is empty", "usuario SOL del RUC %s: usuario está vacío", u.RUC)
+		return fmt.Errorf("usuario SOL del RUC %s: usuario está vacío", u.RUC)
 	}
 	return nil
 }
@@ -65,11 +63,10 @@ type SOLState struct {
 	BlockedUntil time.Time // zero when not blocked
 }
 
-// SOLResult is what the tax authority made of a SOL attempt; "" where none reached it.
+// SOLResult is what the tax authority made of a SOL attempt; "" if none.
 type SOLResult string
 
-// The results. All but SOLAccepted are answered with INVALID_SOL_CREDENTIALS, unless [Assumptions.PrincipalSOL],
-// BlockedSOL or UnknownSOL says otherwise.
+// The results.
 const (
 	SOLAccepted  SOLResult = "accepted"
 	SOLWrong     SOLResult = "wrong"
@@ -85,8 +82,7 @@ type sol struct {
 }
 
 type solUser struct {
-	clave        [sha256.Size]byte
-	text         string // the clave, for Server.Data only: a fixture without it would be useless
+	clave        string // shown only in Server.Data: a fixture without it would be useless
 	principal    bool
 	attempts     int // that reached the tax authority, right or wrong, since the user was put
 	fails        int // wrong attempts in a row
@@ -104,7 +100,7 @@ func (s *sol) change(deleted []UsuarioID, put []SOL) {
 		s.users = make(map[UsuarioID]*solUser, len(put))
 	}
 	for _, u := range put {
-		s.users[u.id()] = &solUser{clave: sha256.Sum256([]byte(u.Clave)), text: u.Clave, principal: u.Principal}
+		s.users[u.id()] = &solUser{clave: u.Clave, principal: u.Principal}
 	}
 }
 
@@ -114,11 +110,9 @@ func (s *sol) all() []SOL {
 	defer s.mu.Unlock()
 	var us []SOL
 	for id, u := range s.users {
-		us = append(us, SOL{id.RUC, id.Usuario, u.text, u.principal})
+		us = append(us, SOL{id.RUC, id.Usuario, u.clave, u.principal})
 	}
-	slices.SortFunc(us, func(a, b SOL) int {
-		return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario))
-	})
+	slices.SortFunc(us, func(a, b SOL) int { return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario)) })
 	return us
 }
 
@@ -127,39 +121,6 @@ type SOLStatus struct {
 	UsuarioID
 	Principal bool
 	SOLState
-}
-
-// list returns the users with how they stand: those of one RUC first, then by RUC and name.
-func (s *sol) list(now time.Time, first string) []SOLStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	us := make([]SOLStatus, 0, len(s.users))
-	for id, u := range s.users {
-		us = append(us, SOLStatus{id, u.principal, u.state(now)})
-	}
-	slices.SortFunc(us, func(a, b SOLStatus) int {
-		switch {
-		case a.RUC == b.RUC:
-			return cmp.Compare(a.Usuario, b.Usuario)
-		case a.RUC == first:
-			return -1
-		case b.RUC == first:
-			return 1
-		}
-		return cmp.Compare(a.RUC, b.RUC)
-	})
-	return us
-}
-
-// user returns a user, its clave included; one that there is not has none.
-func (s *sol) user(id UsuarioID) SOL {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := s.users[id]
-	if u == nil {
-		u = &solUser{}
-	}
-	return SOL{id.RUC, id.Usuario, u.text, u.principal}
 }
 
 // endBlock forgets the attempts of a block that is over.
@@ -190,8 +151,7 @@ func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int,
 	if u.endBlock(now); !u.blockedUntil.IsZero() { // the clave is not looked at
 		return outcome{result: SOLBlocked, principal: u.principal, blockedUntil: u.blockedUntil}
 	}
-	given := sha256.Sum256([]byte(clave)) // digests: comparing them tells not even the length
-	if subtle.ConstantTimeCompare(given[:], u.clave[:]) == 1 && !u.principal {
+	if clave == u.clave && !u.principal {
 		u.fails = 0
 		return outcome{result: SOLAccepted}
 	}
@@ -227,11 +187,10 @@ func (s *sol) unblock(id UsuarioID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.users[id]
-	if u == nil {
-		return false
+	if u != nil {
+		u.fails, u.blockedUntil = 0, time.Time{}
 	}
-	u.fails, u.blockedUntil = 0, time.Time{}
-	return true
+	return u != nil
 }
 
 // unblockAll does so for all users, and forgets how often each was tried.
@@ -243,7 +202,8 @@ func (s *sol) unblockAll() {
 	}
 }
 
-var solSeed = maphash.MakeSeed()
+// hashSeed makes hashes that nobody can compute beforehand: they stand for what the journal must not keep.
+var hashSeed = maphash.MakeSeed()
 
 // hash stands for the user in the journal: its name may hold a misplaced clave. It is never 0.
-func (u UsuarioID) hash() uint64 { return maphash.Comparable(solSeed, u) | 1 }
+func (u UsuarioID) hash() uint64 { return maphash.Comparable(hashSeed, u) | 1 }

@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -66,7 +65,7 @@ func TestRepeatedWrongAttemptsBlock(t *testing.T) {
 
 		r = api.validar(cpe(t))
 		r.isError(t, 401, wrongSOL)
-		assert.Contains(t, r.body, "se rechaza también la clave correcta")
+		assert.Contains(t, r.body, "se rechaza también la clave SOL correcta")
 
 		waitUntil(t, "2026-11-20T10:29:59-05:00")
 		api.validar(wrong).isError(t, 401, wrongSOL) // makes the block no longer
@@ -221,37 +220,29 @@ func TestChangeUsuarioSOL(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, srv.Close()) })
 	api := plain(t, srv)
-	leave := func(*mockserver.SOL) error { return nil }
+	leave := func(*mockserver.SOL) {}
 
-	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
 		assert.Equal(t, "clave-mock-1", u.Clave)
 		u.Principal, u.RUC, u.Usuario = true, "20600000005", "OTRO"
-		return nil
 	}))
 	api.validar(cpe(t)).isError(t, 401, wrongSOL)
 	_, known := srv.SOLState("20600000005", "OTRO")
 	assert.False(t, known, "whose user it is stays")
-	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
 		assert.True(t, u.Principal)
 		u.Principal, u.Clave = false, "nueva"
-		return nil
 	}))
 	state, _ := srv.SOLState("20131312955", "MIUSER01")
 	assert.Zero(t, state, "its attempts are forgotten")
 	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
 
-	refused := errors.New("no")
-	require.ErrorIs(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
-		u.Clave = "de nadie"
-		return refused
-	}), refused)
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) error {
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
 		u.Clave = ""
-		return nil
-	}), "the clave is empty")
+	}), "la clave SOL está vacía")
 	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status, "nothing was changed")
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "NUEVO", leave), "the clave is empty")
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("2013131295", "NUEVO", leave), "not 11 digits")
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "NUEVO", leave), "la clave SOL está vacía")
+	require.ErrorContains(t, srv.ChangeUsuarioSOL("2013131295", "NUEVO", leave), "no tiene 11 dígitos")
 	_, known = srv.SOLState("20131312955", "NUEVO")
 	assert.False(t, known)
 }

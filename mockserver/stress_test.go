@@ -26,9 +26,7 @@ func disturb(srv *mockserver.Server, r *rand.Rand, presets []mockserver.PresetIn
 	case 0, 1, 2:
 		srv.Fault(mockserver.Match{Key: key, Probability: 0.5, Seed: r.Uint64(), Times: 1 + r.IntN(5)}, p.Name, mockserver.OK)
 	case 3:
-		if p.Effect.Rewrite == "" && !p.Effect.SUNATDown && !strings.HasSuffix(string(p.Effect.Break), "inside") && p.Effect.Chunk == 0 {
-			srv.Fault(mockserver.Match{Times: 3, For: time.Hour}, p.Name.Uncharged())
-		}
+		_, _ = srv.AddFault(mockserver.Fault{Match: mockserver.Match{Times: 3, For: time.Hour}, Steps: []mockserver.Effect{p.Name.Uncharged()}}) // or it cannot be
 	case 4:
 		srv.Advance(time.Duration(r.IntN(72)-24) * time.Hour)
 	case 5:
@@ -100,7 +98,7 @@ func TestSixtyFourConnections(t *testing.T) {
 		})
 		t.Run(name+", over sockets", func(t *testing.T) {
 			stress(t, a, func(p mockserver.PresetInfo) bool { // time is real here
-				return p.Effect.Latency > 0 || p.Effect.Chunk > 0 || strings.HasPrefix(string(p.Effect.Break), "hang") || p.Name == mockserver.GzipBomb
+				return waits(p.Name) || p.Name == mockserver.GzipBomb
 			})
 		})
 	}

@@ -1,25 +1,22 @@
 package mockserver
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// Tenant is what one API key sees of a server: a quota, faults and a journal of its own, so that test
-// processes that run at the same time share a server without seeing each other. Data, clock and SOL users
-// are the server's.
+// Tenant is one API key's quota, faults and journal on a shared server. Data, clock and SOL users are the server's.
 type Tenant struct {
 	APIKey string
 	server *Server
 }
 
-// Tenant returns the view of an API key; see [Server.PutKey] for adding one.
+// Tenant returns the view of an API key. See [Server.PutKey].
 func (s *Server) Tenant(key string) *Tenant { return &Tenant{APIKey: key, server: s} }
 
-// Format implements [fmt.Formatter]: whatever the verb, it shows the key's fingerprint.
+// Format implements [fmt.Formatter]: it shows the key's fingerprint.
 func (t *Tenant) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprint(f, "Tenant("+redact.Fingerprint(t.APIKey)+")")
 }
@@ -37,14 +34,7 @@ func (t *Tenant) Fault(m Match, steps ...Step) *ActiveFault {
 	return t.server.Fault(m, steps...)
 }
 
-// AddFault sets a fault for the tenant's calls only. Its name is the tenant's own: it replaces no other
-// tenant's fault.
-func (t *Tenant) AddFault(f Fault) (*ActiveFault, error) {
-	f.Match.Key = t.APIKey
-	return t.server.AddFault(f)
-}
-
-// Faults returns the tenant's faults; those of the whole server are not in it, though they meet it too.
+// Faults returns the tenant's own faults.
 func (t *Tenant) Faults() []FaultStatus {
 	var own []FaultStatus
 	for _, f := range t.server.Faults() {
@@ -74,20 +64,7 @@ func (t *Tenant) Requests(filters ...Filter) []Request {
 	return t.server.Requests(own...)
 }
 
-// WaitRequests waits for the tenant's requests; see [Server.WaitRequests].
-func (t *Tenant) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	f.Key = t.APIKey
-	return t.server.WaitRequests(ctx, f, n)
-}
-
-// Quota returns where the tenant stands.
-func (t *Tenant) Quota() Quota {
-	q, _ := t.server.Quota(t.APIKey)
-	return q
-}
-
-// Reset resets the tenant's own journal, faults and quota, or the parts of them that are given. It is an
-// error for the parts that are the server's.
+// Reset resets the tenant's journal, faults and quota, or some of these.
 func (t *Tenant) Reset(parts ...Part) error {
 	t.server.t.Helper()
 	if len(parts) == 0 {
@@ -97,22 +74,16 @@ func (t *Tenant) Reset(parts ...Part) error {
 	if a == nil {
 		return t.server.checked("Reset", errUnknownKey)
 	}
+	resets := map[Part]func(){
+		PartFaults: t.ClearFaults, PartQuotas: a.usage.reset, PartJournal: func() { t.server.journal.forgetKey(&a.seen, a.id) },
+	}
 	for _, part := range parts {
-		switch part {
-		case PartFaults, PartQuotas, PartJournal:
-		default:
-			return t.server.checked("Reset", cannotTake("the part %q is not a tenant's own", "la parte %q no es de una sola clave: quite X-API-KEY", string(part)))
+		if resets[part] == nil {
+			return t.server.checked("Reset", fmt.Errorf("la parte %q no es de una sola clave de API: quite X-API-KEY", string(part)))
 		}
 	}
 	for _, part := range parts {
-		switch part {
-		case PartFaults:
-			t.ClearFaults()
-		case PartQuotas:
-			a.usage.reset()
-		default:
-			t.server.journal.forgetKey(&a.seen, a.id)
-		}
+		resets[part]()
 	}
 	return nil
 }

@@ -11,22 +11,27 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope"
+	"github.com/shopspring/decimal"
 )
 
-// TipoCambio is the rate of one day. The numbers keep their digits: 3.750 stays 3.750. In a file they may
-// also be written as text.
+// TipoCambio is the rate of one day. It keeps its digits: 3.750 stays 3.750.
 type TipoCambio struct {
 	Fecha  string      `json:"fecha"` // YYYY-MM-DD, a business day
 	Compra json.Number `json:"compra"`
 	Venta  json.Number `json:"venta"`
 }
 
+func (t TipoCambio) id() string { return t.Fecha }
+
 func (t TipoCambio) check() error {
 	for i, n := range []json.Number{t.Compra, t.Venta} {
 		if !positiveDecimal(n) {
-			return cannotTake("rate of %s: %q is not a positive decimal such as 3.750, in %s", "tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
+			return fmt.Errorf("tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
 				t.Fecha, string(n), []string{"compra", "venta"}[i])
 		}
+	}
+	if compra, venta := decimal.RequireFromString(string(t.Compra)), decimal.RequireFromString(string(t.Venta)); compra.GreaterThan(venta) {
+		return fmt.Errorf("tipo de cambio de %s: la compra %s es mayor que la venta %s", t.Fecha, t.Compra, t.Venta)
 	}
 	_, err := diaDeTipoCambio(t.Fecha)
 	return err
@@ -37,10 +42,9 @@ func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(text)
 	switch {
 	case err != nil:
-		err = cannotTake("%[1]w", "la fecha %[2]q no es un día que exista, como YYYY-MM-DD", err, text)
+		err = fmt.Errorf("la fecha %q no es un día que exista, como YYYY-MM-DD", text)
 	case !fecha.DiaHabil():
-		err = cannotTake("%s is a weekend or a national holiday, which has no rate (docs/contrato.md, 4.4)",
-			"%s es fin de semana o feriado nacional: no tiene tipo de cambio (docs/contrato.md, 4.4)", fecha)
+		err = fmt.Errorf("%s es fin de semana o feriado nacional: no tiene tipo de cambio (docs/contract.md, 4.4)", fecha)
 	}
 	return fecha, err
 }
@@ -69,12 +73,12 @@ var firstRate = fiscope.NewFecha(2020, time.January, 2)
 // of the year; venta is 0.010 above. Anybody can check it by hand, and nobody takes it for a real rate.
 func synthetic(fecha fiscope.Fecha) rate {
 	thousandths := 3000 + 100*(fecha.Year()-2020) + fecha.En(time.UTC).YearDay()
-	decimal := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
-	return rate{decimal(thousandths), decimal(thousandths + 10)}
+	number := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
+	return rate{number(thousandths), number(thousandths + 10)}
 }
 
 // of returns the rate stored for a business day, published or not, and whether it was set; or says in Spanish why
-// there is none.
+// it has none.
 func (s *tiposCambio) of(fecha fiscope.Fecha) (r rate, put bool, why string) {
 	s.mu.RLock()
 	r, put = s.over[fecha]
@@ -137,4 +141,52 @@ func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
 		}
 	}
 	return put, gone
+}
+
+// TipoCambioDelDia is how a server answers for a day now.
+type TipoCambioDelDia struct {
+	TipoCambio        // Compra and Venta are "" if it has no rate
+	Why        string // in Spanish, why it has none, as the 404 says it (docs/contract.md, 4.4); "" if it has one
+	Put        bool   // the day's rate was put over the default series, or taken out of it
+}
+
+// delDia returns how a day is answered for at an instant.
+func (s *tiposCambio) delDia(fecha fiscope.Fecha, now time.Time) TipoCambioDelDia {
+	r, put, why := s.of(fecha)
+	if why = withoutRate(fecha, now, why); why != "" {
+		r = rate{}
+	}
+	return TipoCambioDelDia{TipoCambio{fecha.String(), r.compra, r.venta}, why, put}
+}
+
+// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one; notStored is why none
+// is stored.
+func withoutRate(fecha fiscope.Fecha, now time.Time, notStored string) string {
+	today := fiscope.FechaEnLima(now)
+	if why := neverRate(fecha); why != "" {
+		return why
+	}
+	published := fecha.Publicacion()
+	switch {
+	case fecha.Compare(today) > 0:
+		return "es una fecha futura; hoy en Lima es " + today.String()
+	case now.Before(published):
+		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
+	}
+	return notStored
+}
+
+// neverRate says why a date can never have a rate, or "".
+func neverRate(fecha fiscope.Fecha) string {
+	if fecha.DiaHabil() {
+		return ""
+	}
+	const advice = "; use el último día hábil anterior"
+	if feriado, ok := fecha.Feriado(); ok {
+		return "es feriado nacional, " + feriado.Nombre + advice
+	}
+	if fecha.Weekday() == time.Saturday {
+		return "es sábado" + advice
+	}
+	return "es domingo" + advice
 }

@@ -30,7 +30,7 @@ func TestTiposCambioAreWhatIsAnswered(t *testing.T) {
 					assert.Contains(t, answer.body, `"compra":`+d.Compra.String()+`,"venta":`+d.Venta.String()+`,`)
 				} else {
 					answer.isError(t, 404, "NOT_FOUND")
-					assert.Equal(t, "no hay tipo de cambio del "+d.Fecha+": "+d.Why+" (docs/contrato.md, 4.4)", answer.object(t)["error"])
+					assert.Equal(t, "no hay tipo de cambio del "+d.Fecha+": "+d.Why+" (docs/contract.md, 4.4)", answer.object(t)["error"])
 					assert.Empty(t, d.Compra+d.Venta, d.Fecha)
 				}
 				assert.Equal(t, slices.Contains([]string{"2026-11-17", "2026-11-18", "2026-11-30"}, d.Fecha), d.Put, d.Fecha)

@@ -22,7 +22,7 @@ func TestSyntheticRates(t *testing.T) {
 	}
 }
 
-// Without the series a day has no rate by itself: one that was put and deleted leaves nothing to tell of.
+// Without the series a day has no rate by itself: one that was put and deleted leaves nothing.
 func TestADeletedRateWithoutTheSeries(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []mockserver.Option
@@ -60,6 +60,6 @@ func TestRestoreTipoCambio(t *testing.T) {
 	outside, err := mockserver.Start(mockserver.WithoutSocket())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, outside.Close()) }()
-	require.ErrorContains(t, outside.RestoreTipoCambio("2026-11-21"), "weekend")
+	require.ErrorContains(t, outside.RestoreTipoCambio("2026-11-21"), "fin de semana")
 	require.ErrorContains(t, outside.RestoreTipoCambio("ayer"), "YYYY-MM-DD")
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Observe makes a span of each attempt, and counts the calls that spent no query: give it to
-// [fiscope.WithContextObserver].
+// [fiscope.WithObserver].
 func (t *Telemetry) Observe(ctx context.Context, e fiscope.Event) {
 	defer survive()
 	switch {

@@ -4,7 +4,7 @@
 //	telemetry, err := otelfiscope.New() // of the global providers
 //	client, err := fiscope.NewClient(baseURL, apiKey,
 //		fiscope.WithHook(telemetry.Hook),
-//		fiscope.WithContextObserver(telemetry.Observe))
+//		fiscope.WithObserver(telemetry.Observe))
 //	_, err = telemetry.ObserveQuota(client)
 //
 // Spans and metrics go to other people, and are kept for other times, than the data. So none holds a RUC, a name, a
@@ -21,7 +21,7 @@
 //   - fiscope.outcome: "result", "not_found", "not_yet_published" or "error"
 //   - fiscope.source: where that came from: "service"; "cache", or "stale" for what is older than it should be;
 //     "shared" for the query of another call; "respaldo"; "client" where it refused or had no time to ask; "unknown"
-//     where a panic broke the call off before anything was known of it
+//     if a panic ended the call before anything was known of it
 //   - fiscope.attempts: how many requests it took
 //   - fiscope.warnings: how many things were odd in what was accepted; left out for none
 //   - error.type: the word of [fiscope.ErrorClass]; left out unless the outcome is "error", and then the status of

@@ -30,11 +30,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	client, err := fiscope.NewClient(srv.URL, srv.APIKey, fiscope.WithCache(fiscope.CachePolicy{}),
-		fiscope.WithHook(telemetry.Hook), fiscope.WithContextObserver(telemetry.Observe))
+		fiscope.WithHook(telemetry.Hook), fiscope.WithObserver(telemetry.Observe))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.CloseIdleConnections()
+	defer func() { _ = client.Close(context.Background()) }()
 	if _, err := telemetry.ObserveQuota(client); err != nil {
 		log.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (t *Telemetry) Hook(ctx context.Context, op fiscope.Operation) (context.Con
 	}
 	o := t.begin(ctx, op)
 	if t.hook == nil {
-		return o.ctx, o.told()
+		return o.ctx, o.onEnd()
 	}
 	return o.within(t.hook)
 }
@@ -33,7 +33,7 @@ type operation struct {
 	*Telemetry
 	ctx    context.Context // with its span
 	op     fiscope.Operation
-	span   trace.Span // nil where nobody is told of it
+	span   trace.Span // nil if nothing records it
 	start  time.Time
 	active metric.AddOption // of those under way
 }
@@ -53,8 +53,8 @@ func (t *Telemetry) begin(ctx context.Context, op fiscope.Operation) (o *operati
 	return o
 }
 
-// told returns what is told the end; nil for nothing.
-func (o *operation) told() func(fiscope.Response, error) {
+// onEnd returns the function to call at the end; nil without a span.
+func (o *operation) onEnd() func(fiscope.Response, error) {
 	if o.span == nil {
 		return nil
 	}
@@ -79,14 +79,14 @@ func (o *operation) end(resp fiscope.Response, err error) {
 	}
 }
 
-// within calls hook within the span of an operation, and returns its context and what is told the end: hook's own
-// function first.
+// within calls hook within the span of an operation, and returns its context and the function to call at the end: hook's
+// own function first.
 func (o *operation) within(hook fiscope.Hook) (ctx context.Context, end func(fiscope.Response, error)) {
-	told := o.told()
+	onEnd := o.onEnd()
 	panicked := true
 	defer func() {
-		if panicked && told != nil {
-			told(fiscope.Response{}, errHook)
+		if panicked && onEnd != nil {
+			onEnd(fiscope.Response{}, errHook)
 		}
 	}()
 	ctx, own := hook(o.ctx, o.op)
@@ -95,11 +95,11 @@ func (o *operation) within(hook fiscope.Hook) (ctx context.Context, end func(fis
 		ctx = o.ctx
 	}
 	if own == nil {
-		return ctx, told
+		return ctx, onEnd
 	}
 	return ctx, func(resp fiscope.Response, err error) {
-		if told != nil {
-			defer told(resp, err)
+		if onEnd != nil {
+			defer onEnd(resp, err)
 		}
 		own(resp, err)
 	}

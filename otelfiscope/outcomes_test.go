@@ -214,7 +214,6 @@ func outcomes(t testing.TB) map[string]outcome {
 			[]string{
 				duration + " {" + lookup + " fiscope.outcome=result fiscope.source=service} 1 in 0s",
 				duration + " {" + lookup + " fiscope.outcome=result fiscope.source=stale} 1 in 0s",
-				avoided + " {fiscope.avoided.reason=cached " + lookup + "} 1",
 				requests + " {" + lookup + " http.request.method=GET http.response.status_code=200} 1 in 0s",
 				requests + " {error.type=unavailable " + lookup + " http.request.method=GET http.response.status_code=503} 1 in 0s",
 			},

@@ -30,7 +30,7 @@ var words = map[attribute.Key][]string{
 	"fiscope.outcome":        {"result", "not_found", "not_yet_published", "error"},
 	"fiscope.source":         {"service", "cache", "stale", "shared", "respaldo", "client", "unknown"},
 	"fiscope.delivery":       {"unknown", "not_sent"},
-	"fiscope.avoided.reason": {"invalid", "quota", "sol", "unpublished", "out_of_time", "cached", "coalesced"},
+	"fiscope.avoided.reason": {"invalid", "quota", "sol", "unpublished", "out_of_time", "cached", "coalesced", "outage"},
 	"error.type": {
 		"invalid_request", "search_too_short", "invalid_sol_credentials", "sol_credentials_blocked", "unauthorized", "quota_exceeded",
 		"unavailable", "malformed_response", "redirect", "canceled", "deadline_exceeded", "other",

@@ -30,11 +30,11 @@ func (t *Telemetry) ObserveQuota(client *fiscope.Client) (metric.Registration, e
 			return nil
 		}
 		with := metric.WithAttributes(t.attributes...)
-		if q.Limit != fiscope.NoHeader {
-			o.ObserveInt64(i.limit, int64(q.Limit), with)
+		if q.Limit != nil {
+			o.ObserveInt64(i.limit, int64(*q.Limit), with)
 		}
-		if q.Remaining != fiscope.NoHeader {
-			o.ObserveInt64(i.remaining, int64(q.Remaining), with)
+		if q.Remaining != nil {
+			o.ObserveInt64(i.remaining, int64(*q.Remaining), with)
 		}
 		if !q.Reset.IsZero() {
 			o.ObserveInt64(i.reset, q.Reset.Unix(), with)

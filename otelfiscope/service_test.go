@@ -2,6 +2,7 @@ package otelfiscope_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -99,7 +100,7 @@ func connect(t testing.TB, tel *otelfiscope.Telemetry, a answer, opts ...fiscope
 	t.Helper()
 	opts = append([]fiscope.Option{
 		fiscope.WithHTTPClient(&http.Client{Transport: a}),
-		fiscope.WithHook(tel.Hook), fiscope.WithContextObserver(tel.Observe),
+		fiscope.WithHook(tel.Hook), fiscope.WithObserver(tel.Observe),
 	}, opts...)
 	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
 	require.NoError(t, err)
@@ -109,9 +110,7 @@ func connect(t testing.TB, tel *otelfiscope.Telemetry, a answer, opts ...fiscope
 
 // atOnce retries without a wait.
 func atOnce(retries int) fiscope.Option {
-	p := fiscope.DefaultRetryPolicy()
-	p.MaxRetries, p.Base, p.Cap = retries, 1, 1
-	return fiscope.WithRetry(p)
+	return fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: cmp.Or(retries, -1), Base: -1})
 }
 
 // reserve is a registry at hand.

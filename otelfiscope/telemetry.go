@@ -16,11 +16,11 @@ import (
 // scope is the name under which OpenTelemetry knows this package.
 const scope = "github.com/fiscope/fiscope/otelfiscope"
 
-// Telemetry makes spans and metrics of what clients tell it. Make one for each client whose metrics are to be told
-// apart ([WithAttributes]), or one for all. It is safe for concurrent use.
+// Telemetry makes spans and metrics of the calls of clients. Make one for all clients, or one for each with its own
+// attributes ([WithAttributes]). It is safe for concurrent use.
 //
-// It changes nothing of a call, and a provider that panics ends none: OpenTelemetry's error handler is told. One that
-// [New] did not make, as the nil that it returns with an error, tells nobody anything.
+// It never changes a call. A panic of a provider goes to OpenTelemetry's error handler. A nil or zero Telemetry does
+// nothing.
 type Telemetry struct {
 	tracer     trace.Tracer
 	meter      metric.Meter

@@ -29,7 +29,7 @@ import (
 	"github.com/fiscope/fiscope/otelfiscope"
 )
 
-// The names, units and bounds are a promise to whoever has them in a dashboard.
+// The names, units and bounds are a promise to dashboards.
 func TestTheMetrics(t *testing.T) {
 	r := newRecorder(t)
 	tel := r.telemetry(t)
@@ -62,7 +62,7 @@ func TestTheMetrics(t *testing.T) {
 		"fiscope.queries.avoided":      "{query}: Calls that spent no query, by reason",
 		"fiscope.quota.limit":          "{query}: Queries of a day, as the last answer said",
 		"fiscope.quota.remaining":      "{query}: Queries left until the reset, as the last answer said",
-	}, got), "a reset a century ahead is none")
+	}, got), "a reset a century ahead is ignored")
 	assert.Empty(t, cmp.Diff(map[string][]float64{
 		"fiscope.operation.duration":   {.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60},
 		"http.client.request.duration": {.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10},
@@ -201,7 +201,7 @@ func TestAHookOfOnesOwnMayReturnNothing(t *testing.T) {
 	}
 }
 
-// Where nobody listens, one's own hook is told the end all the same.
+// Without a provider, the wrapped hook is still called at the end.
 func TestAHookOfOnesOwnIsToldTheEndWithoutAProvider(t *testing.T) {
 	ends := 0
 	tel, err := otelfiscope.New(otelfiscope.WithTracerProvider(tnoop.NewTracerProvider()), otelfiscope.WithMeterProvider(mnoop.NewMeterProvider()),

@@ -23,7 +23,7 @@ import (
 
 var (
 	generatedRows = flag.Int("padron-rows", 200_000, "how many rows the generated registry has")
-	givenIndex    = flag.String("padron-index", "", "an index for the benchmarks of searches, in the place of one of generated rows")
+	givenIndex    = flag.String("padron-index", "", "an index for the benchmarks of searches, instead of one of generated rows")
 )
 
 // generated writes a registry as it is published, a zip.
@@ -44,7 +44,7 @@ func generated(t testing.TB) (file string) {
 }
 
 // BenchmarkPadron makes an index of -padron-rows rows, and uses it: lookups, and searches of texts of several kinds,
-// each a new one every time, the best 10 and the best 50. Those of docs/padron.md, beside others, are of padron/compare.
+// each a new one every time, the best 10 and the best 50.
 //
 //	go test ./padron -run '^$' -bench . -padron-rows 18300000 -timeout 1h
 func BenchmarkPadron(b *testing.B) {

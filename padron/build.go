@@ -12,7 +12,7 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// builder makes an index of rows: it takes them one after another, and then finishes. What is told of a row waits in a
+// builder makes an index of rows: it takes them one after another, and then finishes. The data of a row waits in a
 // file until its rank is known. At 18 million rows its lists take a gigabyte; they are as long as they must be, hold
 // no pointers, and between the phases what is not needed any more is given back at once: the garbage collector
 // would let twice as much come together.

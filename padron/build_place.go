@@ -62,7 +62,7 @@ type placed struct {
 	length, at uint32
 }
 
-// inOrder appends the pending rows of a text in the order of their ranks, but for those that were replaced.
+// inOrder appends the pending rows of a text in the order of their ranks, except those that were replaced.
 func inOrder(order []placed, text []byte, replaced []int) []placed {
 	sorted := true
 	compare := func(a, b placed) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }

@@ -49,7 +49,7 @@ func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string
 	return b.out.writeSorted(sectionInner, inner)
 }
 
-// beginningsOf returns the places where names begin, but for the empty ones.
+// beginningsOf returns the places where names begin, except the empty ones.
 func beginningsOf(names []byte) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := 0; at < len(names); at += bytes.IndexByte(names[at:], '\n') + 1 {

@@ -2,7 +2,7 @@
 // a taxpayer by RUC in microseconds, and a search by name in the order of relevance.
 //
 //	report, err := padron.Import(ctx, "padron_reducido_ruc.zip", "padron.idx", padron.ImportOptions{}) // a minute, once a day
-//	index, err := padron.Open("padron.idx")
-//	found, err := index.Buscar(ctx, "panaderia", 10)
-//	client, err := fiscope.NewClient(url, key, fiscope.WithRespaldo(index)) // it answers while the service cannot
+//	registry, err := padron.Follow("padron.idx") // from then on the newest import; Open stays with one
+//	found, err := registry.Buscar(ctx, "panaderia", 10)
+//	client, err := fiscope.NewClient(url, key, fiscope.WithRespaldo(registry)) // it answers while the service cannot
 package padron

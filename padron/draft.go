@@ -50,7 +50,7 @@ func newDraft(index string) (*draft, error) {
 	return d, nil
 }
 
-// newRows makes the file for the rows, in the place of one that a killed import left.
+// newRows makes the file for the rows, replacing one that a killed import left.
 func newRows(name string) (*os.File, error) {
 	if err := refuseOthers(name); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func lockDraft(name string) (*os.File, error) {
 	}
 }
 
-// keep puts the file in the place of the index, when it is on the disk. An error leaves the old index, and nothing else.
+// keep replaces the index by the file, once that is on the disk. An error leaves only the old index.
 func (d *draft) keep() error {
 	mode := fs.FileMode(0o644) // a public registry
 	if info, err := os.Stat(d.index); err == nil {

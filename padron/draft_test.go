@@ -183,7 +183,7 @@ func TestALinkToNothingIsRefused(t *testing.T) {
 	assert.Equal(t, map[string]string{"registry.txt": registryText}, contents(t, dir))
 }
 
-// TestTheShareOfOddRows may be what is told: as a number, 0.29 times 100 is below 29.
+// TestTheShareOfOddRows may equal the limit: as a number, 0.29 times 100 is below 29.
 func TestTheShareOfOddRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		rows, odd int
@@ -207,6 +207,45 @@ func TestTheShareOfOddRows(t *testing.T) {
 			dir := folder(t, map[string]string{"registry.txt": text.String()})
 			_, err := padron.Import(t.Context(), filepath.Join(dir, "registry.txt"), filepath.Join(dir, "padron.index"), padron.ImportOptions{MaxOdd: c.most})
 			assert.Equal(t, c.refused, errors.Is(err, padron.ErrOddRows), "%v", err)
+		})
+	}
+}
+
+// TestAMuchSmallerRegistry replaces no index unless it is allowed.
+func TestAMuchSmallerRegistry(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows    int
+		allow   bool
+		refused bool
+	}{
+		"as many":            {100, false, false},
+		"90 of a hundred":    {90, false, false},
+		"89 of a hundred":    {89, false, true},
+		"one":                {1, false, true},
+		"one, and it may be": {1, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var rows strings.Builder
+			for i := range 100 {
+				fmt.Fprintf(&rows, "20%09d|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", i)
+			}
+			lines := strings.SplitAfter(rows.String(), "\n")
+			dir := folder(t, map[string]string{
+				"all.txt":  registryHeader + rows.String(),
+				"next.txt": registryHeader + strings.Join(lines[:c.rows], ""),
+			})
+			index := filepath.Join(dir, "padron.index")
+			_, err := padron.Import(t.Context(), filepath.Join(dir, "all.txt"), index, padron.ImportOptions{})
+			require.NoError(t, err)
+			before := contents(t, dir)
+			report, err := padron.Import(t.Context(), filepath.Join(dir, "next.txt"), index, padron.ImportOptions{AllowSmaller: c.allow})
+			assert.Equal(t, c.rows, report.Taken)
+			if !c.refused {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, fmt.Sprintf("next.txt: %d taxpayers, and the index that it would replace has 100: ", c.rows))
+			assert.Equal(t, before, contents(t, dir))
 		})
 	}
 }
@@ -265,11 +304,11 @@ func TestWhereNoIndexIsMade(t *testing.T) {
 	dir := folder(t, map[string]string{"registry.txt": registryText})
 	file := filepath.Join(dir, "registry.txt")
 	for name, c := range map[string]struct{ file, index, want string }{
-		"in the place of a folder":      {file, t.TempDir(), "no file"},
-		"in the place of the registry":  {file, file, "registry's file"},
+		"over a folder":                 {file, t.TempDir(), "no file"},
+		"over the registry":             {file, file, "registry's file"},
 		"in a folder that is not there": {file, filepath.Join(dir, "none", "padron.index"), "no such file"},
 		"of a file that is not there":   {filepath.Join(dir, "none.zip"), filepath.Join(dir, "padron.index"), "no such file"},
-		"in the place of a device":      {file, os.DevNull, "no file"},
+		"over a device":                 {file, os.DevNull, "no file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := padron.Import(t.Context(), c.file, c.index, padron.ImportOptions{})

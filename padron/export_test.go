@@ -55,6 +55,12 @@ func (x *Index) RUCOfRank(rank int) string {
 	return strconv.FormatUint(1e11+rucOf(x.rows[x.rowAt.at(rank):]), 10)[1:]
 }
 
+// OpenIndex returns the index that answers.
+func (f *Follower) OpenIndex() *Index { return f.open.Load().Index }
+
+// Ask asks the index that answers, as the questions do.
+func (f *Follower) Ask(do func(*Index) (right bool, err error)) error { return f.ask(do) }
+
 // SetCosts sets what the ways to search inside words are taken to cost, until undo.
 func SetCosts(place, word int) (undo func()) {
 	before := costs
@@ -68,7 +74,7 @@ const SHA256 = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a
 // HeaderSize is how many bytes of a file are its header.
 func HeaderSize() int { return headerSize }
 
-// unheard is told of phases, and tells nobody.
+// unheard ignores the progress of phases.
 func unheard(string, int64) func(int) { return func(int) {} }
 
 // ReadRows returns the rows of a registry's file that are taken.

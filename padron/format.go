@@ -18,7 +18,7 @@ import (
 // The taxpayers are numbered by their rank: active before others, then the shorter folded name, then the RUC.
 // Their folded names stand in that order in the section of names, so that of two places in it the smaller one
 // is of the better taxpayer, or of the same. A search needs the smallest places of those where its text stands,
-// and never their ranks but for what it shows.
+// and ranks only for what it shows.
 //
 // Three lists of places are sorted by the text that begins there: the beginnings of names, the beginnings of the
 // other words, and the places inside words. The places of a text are then a range of a list, found by halving.
@@ -32,7 +32,7 @@ const (
 	sectionNames  = iota // the folded names, each ended by LF
 	sectionNameAt        // where the name of each rank begins, and the end of the last one
 	sectionRowAt         // where the row of each rank begins in sectionRows
-	sectionRows          // what is told of each taxpayer: see record.go
+	sectionRows          // the data of each taxpayer: see record.go
 	sectionRUCs          // a hash table: 1 + the place of a row in sectionRows, 0 for none
 
 	sectionBeginnings // the beginnings of names that are not empty, and their minima
@@ -96,7 +96,7 @@ func (h indexHeader) encode(texts []byte) ([]byte, error) {
 var (
 	errForeign     = errors.New("not an index of the registry")
 	errDamaged     = errors.New("damaged: import the registry again")
-	errWrittenOver = errors.New("somebody wrote over the open file: open it again")
+	errWrittenOver = errors.New("somebody wrote over the open file: import the registry again")
 )
 
 // readHeader returns the header of a file, or why it is no index of this version, and whole.

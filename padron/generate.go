@@ -81,7 +81,7 @@ func (g *generator) row() {
 	g.text = append(g.text, g.end...)
 }
 
-// odd writes a row of a kind that is counted, but for a duplicate.
+// odd writes a row of a kind that is counted, except a duplicate.
 func (g *generator) odd(begin int) {
 	body := g.nextBody()
 	g.odds++

@@ -11,8 +11,9 @@ import (
 
 // ImportOptions are what an import may be told. The zero value is ready.
 type ImportOptions struct {
-	MaxOdd   float64        // the share of odd rows, of all, above which an import fails; 0 for 0.01
-	Progress func(Progress) // told how far it is, many times a second while it reads; may be nil
+	MaxOdd       float64        // the share of odd rows, of all, above which an import fails; 0 for 0.01
+	AllowSmaller bool           // take also a file with less than 90 % of the taxpayers of the index that it replaces
+	Progress     func(Progress) // told how far it is, many times a second while it reads; may be nil
 }
 
 // defaultMaxOdd is far above what the registry has, and far below what another file in its form has.
@@ -92,10 +93,24 @@ func build(ctx context.Context, file string, d *draft, report *Report, o ImportO
 		return fmt.Errorf("padron: %s: %d of %d %w, %.2f %%, and at most %.2f %% may be: see what they have, or allow more",
 			in.file.Name(), odd, report.Rows, ErrOddRows, 100*float64(odd)/float64(report.Rows), 100*most)
 	}
+	if before := taxpayersOf(d.index); !o.AllowSmaller && 10*report.Taken < 9*before {
+		return fmt.Errorf("padron: %s: %d taxpayers, and the index that it would replace has %d: download it again, or allow it by AllowSmaller",
+			in.file.Name(), report.Taken, before)
+	}
 	if err := b.finish(ctx, Info{SHA256: report.SHA256, Fecha: report.Fecha}, func(phase string) { begin(phase, 0) }); err != nil {
 		return fmt.Errorf("padron: making the index: %w", err)
 	}
 	return nil
+}
+
+// taxpayersOf returns how many taxpayers an index has; 0 if it cannot be opened.
+func taxpayersOf(index string) int {
+	x, err := Open(index)
+	if err != nil {
+		return 0
+	}
+	_ = x.Close() // it was only read
+	return x.info.Contribuyentes
 }
 
 // isAnotherFile refuses to write the index, or a draft of it, over what it is made of.

@@ -14,8 +14,8 @@ import (
 // Index is an open index. It is safe for concurrent use.
 //
 // Its file is mapped into memory where the system can do that. [Import] puts a new file in its place and leaves
-// the open one whole. Whoever cuts the open file, or writes over it, makes the calls fail and ends no process. Where
-// bytes in its middle are changed alone, no wrong taxpayer is told, but one may be missing: [Index.Verify] finds that.
+// the open one whole. If the open file is cut or overwritten, calls fail and the process goes on. If
+// bytes in its middle change, no call returns a wrong taxpayer, but one may be missing: [Index.Verify] finds that.
 type Index struct {
 	name string
 	info Info
@@ -39,8 +39,8 @@ type Index struct {
 	lugares           []lugar // of the texts, where they are codes
 }
 
-// Open opens an index that [Import] made. A file that is none, that is cut or damaged, or of another version, is
-// refused; bytes changed in its middle are [Index.Verify]'s to find.
+// Open opens an index that [Import] made. It refuses another file, one that is cut or damaged, and another
+// version; [Index.Verify] finds bytes changed in its middle.
 func Open(index string) (*Index, error) {
 	x := &Index{name: index}
 	if err := x.open(); err != nil {

@@ -19,7 +19,7 @@ const (
 
 // eachLine calls do with every line of in, in order, without its end, which is LF or CRLF; the last one may have
 // none. Of a line longer than longestLine it gives the beginning, which is longer than that too. The line is
-// valid until do returns. read is told how many bytes of in were done.
+// valid until do returns. read gets how many bytes of in were read.
 func eachLine(ctx context.Context, in io.Reader, read func(bytes int), do func(line []byte) error) error {
 	var rest []byte // the beginning of a line that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {

@@ -18,5 +18,5 @@ const (
 	PhaseInner    = "sorting places inside words"
 )
 
-// beginPhase tells that a phase begins, which reads so many bytes, and returns what is told of those that it did.
+// beginPhase reports that a phase of so many bytes begins, and returns the function to call for bytes that were read.
 type beginPhase func(phase string, size int64) (read func(bytes int))

@@ -9,11 +9,11 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// A row of the index is what is told of a taxpayer: the RUC (5 bytes), the place of its folded name in the
+// A row of the index is the data of a taxpayer: the RUC (5 bytes), the place of its folded name in the
 // names (4), that name's length, the numbers of its estado, condición and ubigeo among the texts (2 each), its
 // street with its length, which is doubled, and 1 is added where the name itself follows, with its length:
 // that is where it is not the folded name in capitals. Lengths are varints. At the end stands the CRC-32C (4) of all
-// that and of the folded name: no taxpayer is told of whom a byte has changed.
+// that and of the folded name: a row with a changed byte is refused.
 
 // rucSize is how many bytes a RUC takes: its 11 digits are below 2^40.
 const rucSize = 5
@@ -82,7 +82,7 @@ func capital(c byte) byte {
 	return c
 }
 
-// contribuyente reads the row at a place of the rows, as it was written, but for the RUC, of which rucOf tells. The
+// contribuyente reads the row at a place of the rows, as it was written, except the RUC, which rucOf reads. The
 // taxpayer is a copy, the folded name the file's.
 func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte) {
 	whole := x.rows[at:]

@@ -11,7 +11,7 @@ const firstShown = 5
 
 // Report is what was seen in a registry's file. Each odd row is in one count.
 type Report struct {
-	Rows  int // lines below the header, but for blank ones
+	Rows  int // lines below the header, except blank ones
 	Taken int // taxpayers
 
 	TooFewFields int // rows that end before their last column; not taken

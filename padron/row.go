@@ -22,7 +22,7 @@ type row struct {
 }
 
 // readRows reads the lines below a header and calls each for the rows that are taken; the others it counts in the
-// report, with all that is odd but Duplicates. read is told how many bytes were done.
+// report, with all that is odd but Duplicates. read gets how many bytes were read.
 func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, read func(bytes int), each func(*row) error) error {
 	r := rowReader{isUTF8: isUTF8, report: report}
 	return eachLine(ctx, in, read, func(line []byte) error {

@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 	for name, test := range map[string]struct {
 		line string
 		want []taken
-		odd  Report // its counts, but for Rows
+		odd  Report // its counts, except Rows
 	}{
 		"plain":                   {line: "20000000001|A|" + rest, want: []taken{of("A")}},
 		"CRLF":                    {line: "20000000001|A|" + rest + "\r\n", want: []taken{of("A")}},

@@ -81,7 +81,7 @@ func (s *sections) finish(texts []byte) error {
 	return err
 }
 
-// sectionWriter writes a section. What goes wrong is told at its end.
+// sectionWriter writes a section. It returns the first error at its end.
 type sectionWriter struct {
 	out  *bufio.Writer
 	size *uint64

@@ -28,7 +28,7 @@ type source struct {
 	fecha  fiscope.Fecha
 }
 
-// openSource opens the file, which is told by its content to be a zip or a text. It reads all of it once, for
+// openSource opens the file, a zip or a text by its content. It reads all of it once, for
 // its SHA-256. The errors of a source name the file.
 func openSource(ctx context.Context, name string, begin beginPhase) (*source, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
@@ -84,7 +84,7 @@ func (s *source) inspect(ctx context.Context, begin beginPhase) error {
 	}
 }
 
-// findMember finds the text in a zip. It does nothing where the file is none.
+// findMember finds the text in a zip. It does nothing if the file is not a zip.
 func (s *source) findMember() error {
 	magic := make([]byte, 4)
 	if n, _ := s.file.ReadAt(magic, 0); !hasAnyPrefix(magic[:n], "PK\x03\x04", "PK\x05\x06", "PK\x07\x08") {

@@ -38,8 +38,8 @@ func appendWindows1252(dst, text []byte) []byte {
 	return dst
 }
 
-// isUTF8 reports whether all of in is UTF-8, which it reads to its end, or to what is not. read is told how many bytes
-// were done.
+// isUTF8 reports whether all of in is UTF-8, which it reads to its end, or to what is not. read gets how many bytes
+// were read.
 func isUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, error) {
 	var cut []byte // the beginning of a character that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {

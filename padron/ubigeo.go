@@ -37,6 +37,6 @@ var ubigeos = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// lugarOf returns the names of a district's code. All are "" for what is none: the registry has codes that are newer
+// lugarOf returns the names of a district's code. All are "" for an unknown code: the registry has codes that are newer
 // than any list, and of these nothing is certain.
 func lugarOf(ubigeo string) lugar { return lugares()[ubigeo] }

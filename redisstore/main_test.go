@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"testing"
 
@@ -14,9 +15,11 @@ type noLog struct{}
 func (noLog) Printf(context.Context, string, ...any) {}
 
 func TestMain(m *testing.M) {
-	redis.SetLogger(noLog{}) // go-redis tells of every connection that fails
-	if os.Getenv(workerEnv) != "" {
-		os.Exit(work())
+	redis.SetLogger(noLog{}) // go-redis writes to stderr of every connection that fails
+	if text := os.Getenv(workerEnv); text != "" {
+		os.Exit(work(text))
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // what is parallel here waits, and does not compute
 	goleak.VerifyTestMain(m)
 }

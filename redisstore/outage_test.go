@@ -1,441 +1,290 @@
 package redisstore_test
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"crypto/tls"
 	"io"
-	"iter"
-	"net"
-	"net/http"
+	"log"
+	"log/slog"
+	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/redisstore"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/redisstore"
+	"github.com/fiscope/fiscope/store"
 )
 
-// counting is a service that grants a quota until reset, and counts.
-type counting struct {
-	mu       sync.Mutex
-	quota    int
-	reset    time.Time
-	latency  time.Duration
-	requests int
-	answer   func(n int) (status int, remaining string) // nil for what the quota says
+// journal is a log, and what was written into it.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.mu.Lock()
-	c.requests++
-	n := c.requests
-	c.mu.Unlock()
-	time.Sleep(c.latency)
-	h := http.Header{}
-	status, remaining := 404, fmt.Sprint(max(0, c.quota-n))
-	if n > c.quota {
-		status = 429
-	}
-	if c.answer != nil {
-		status, remaining = c.answer(n)
-	}
-	if remaining != "" {
-		h.Set("X-Ratelimit-Remaining", remaining)
-		h.Set("X-Ratelimit-Reset", c.reset.UTC().Format(time.RFC3339))
-	}
-	body := map[int]string{404: `{"error":"x","code":"NOT_FOUND"}`, 429: `{"error":"x","code":"QUOTA_EXCEEDED"}`}[status]
-	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
 }
 
-func (c *counting) client(t *testing.T, store *redisstore.Store, opts ...fiscope.Option) *fiscope.Client {
-	t.Helper()
-	client, err := fiscope.NewClient("https://api.example.com", "llave",
-		append([]fiscope.Option{fiscope.WithHTTPClient(&http.Client{Transport: c}), fiscope.WithStore(store)}, opts...)...)
-	require.NoError(t, err)
-	return client
+func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
+
+func (j *journal) lines() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Split(strings.TrimSuffix(j.text.String(), "\n"), "\n")
 }
 
-func TestAnOutageIsNotASpentQuota(t *testing.T) {
-	for name, outage := range map[string]func(*bed){
-		"it fails": func(b *bed) { b.fail.Store(true) },
-		"it hangs": func(b *bed) { b.hang.Store(int64(time.Minute)) },
-	} {
+// within is a context of so many milliseconds, as a Client's calls have one.
+func within(t testing.TB, milliseconds int) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(milliseconds)*time.Millisecond)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// secret is the password of the test's Redis.
+const secret = "la-contraseña"
+
+// ways are those in which Redis goes away, and comes back.
+var ways = map[string]struct {
+	begin  func(*server, *proxy)
+	end    func(*server, *proxy)
+	reason string // what an error says of it
+
+	patience int // for how many milliseconds a test waits for that
+}{
+	"nobody listens": {begin: func(s *server, p *proxy) { s.kill(); p.breakAll() }, end: func(s *server, _ *proxy) { s.start() }, reason: "connection refused|EOF|reset", patience: 10_000},
+	"it hangs": {
+		begin: func(_ *server, p *proxy) { p.set(func() { p.hangs = true }) }, end: func(_ *server, p *proxy) { p.set(func() { p.hangs = false }) },
+		reason: "no answer of Redis within", patience: 500,
+	},
+	"it resets": {
+		begin: func(_ *server, p *proxy) { p.set(func() { p.resets = true }) }, end: func(_ *server, p *proxy) { p.set(func() { p.resets = false }) },
+		reason: "connection reset by peer|EOF", patience: 10_000,
+	},
+	"it refuses commands": {
+		begin:  func(s *server, _ *proxy) { admin(s, secret, "ACL", "SETUSER", "default", "-@scripting", "-get") },
+		end:    func(s *server, _ *proxy) { admin(s, secret, "ACL", "SETUSER", "default", "+@all") },
+		reason: "NOPERM", patience: 10_000,
+	},
+	"another password": {
+		begin: func(s *server, p *proxy) {
+			admin(s, secret, "CONFIG", "SET", "requirepass", "otra")
+			p.breakAll()
+		},
+		end:    func(s *server, _ *proxy) { admin(s, "otra", "CONFIG", "SET", "requirepass", secret) },
+		reason: "WRONGPASS", patience: 10_000,
+	},
+	"it has no replicas": {
+		begin:  func(s *server, _ *proxy) { admin(s, secret, "CONFIG", "SET", "min-replicas-to-write", "1") },
+		end:    func(s *server, _ *proxy) { admin(s, secret, "CONFIG", "SET", "min-replicas-to-write", "0") },
+		reason: "NOREPLICAS", patience: 10_000,
+	},
+}
+
+// An outage has a line when it begins, with what Redis or the network said, and one when it is over. The second one
+// too, and calls return the same reason.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
-			onBed(t, func(b *bed) {
-				s := b.store()
-				service := &counting{quota: 1000, reset: in(time.Hour)}
-				client := service.client(t, s)
-				ctx := context.Background()
-				_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-				outage(b)
-				for _, deadline := range []time.Duration{0, time.Second, 1500 * time.Millisecond, 2 * time.Second, 3 * time.Second, 30 * time.Second} {
-					ctx, cancel := ctx, context.CancelFunc(func() {})
-					if deadline > 0 {
-						ctx, cancel = context.WithTimeout(ctx, deadline)
-					}
-					start := time.Now()
-					_, err = client.Contribuyentes.Consultar(ctx, "20131312955")
-					took := time.Since(start)
-					cancel()
-					assert.NotErrorIs(t, err, fiscope.ErrQuotaExceeded, deadline)
-					assert.Equal(t, 1, service.requests, "nothing is sent without a reservation: %s", deadline)
-					assert.GreaterOrEqual(t, took, time.Second, "it asks again for a second: %s", deadline)
-					assert.Less(t, took, 1100*time.Millisecond, "and does not wait until its context ends: %s", deadline)
-					if deadline != time.Second {
-						assert.ErrorIs(t, err, fiscope.ErrUnavailable, deadline)
-					}
+			t.Parallel()
+			s := startReal(t, "--requirepass", secret)
+			p := startProxy(t, s.addr)
+			log := new(journal)
+			shared := newStore(t, closing(t, redis.NewClient(&redis.Options{Addr: p.addr, Password: secret})), redisstore.WithLogger(log.logger()))
+			reserve := func(patience int) error {
+				_, err := shared.Reserve(within(t, patience), account, 0)
+				return err
+			}
+			const sound = 30_000 // a busy machine answers late
+			require.NoError(t, reserve(sound))
+			want := 1 // the empty line of an empty log
+			for range 2 {
+				way.begin(s, p)
+				for range 3 {
+					err := reserve(way.patience)
+					require.Error(t, err)
+					require.Regexp(t, way.reason, err.Error())
+					assert.NotContains(t, err.Error(), secret)
 				}
-				b.fail.Store(false)
-				b.hang.Store(0)
-				time.Sleep(2 * time.Minute)
-				_, err = client.Contribuyentes.Consultar(ctx, "20131312955")
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-			})
-		})
-	}
-}
-
-func TestABlipEndsNoBatch(t *testing.T) {
-	onBed(t, func(b *bed) {
-		service := &counting{quota: 10_000, reset: in(time.Hour), latency: 20 * time.Millisecond}
-		client := service.client(t, b.store())
-		time.AfterFunc(500*time.Millisecond, func() { b.fail.Store(true) })
-		time.AfterFunc(time.Second, func() { b.fail.Store(false) })
-		time.AfterFunc(2*time.Second, func() { b.hang.Store(int64(900 * time.Millisecond)) })
-		time.AfterFunc(2500*time.Millisecond, func() { b.hang.Store(0) })
-		rucs := iter.Seq[string](func(yield func(string) bool) {
-			for i := range 2000 {
-				if !yield(validRUC(i)) {
-					return
-				}
+				lines := log.lines()
+				require.Len(t, lines, want, "%q", lines)
+				assert.Contains(t, lines[want-1], "Redis fails")
+				assert.Regexp(t, way.reason, lines[want-1])
+				assert.NotContains(t, lines[want-1], secret)
+				way.end(s, p)
+				eventually(t, "Redis answers", func() bool { return reserve(sound) == nil })
+				require.NoError(t, reserve(sound))
+				lines = log.lines()
+				require.Len(t, lines, want+1, "%q", lines)
+				assert.Contains(t, lines[want], "Redis answers again")
+				want += 2
 			}
 		})
-		n := 0
-		for l, err := range client.Contribuyentes.ConsultarLote(context.Background(), rucs, fiscope.LotePolicy{}) {
-			require.ErrorIs(t, err, fiscope.ErrNotFound, "%d: %+v", n, l)
-			n++
-		}
-		assert.Equal(t, 2000, n)
-	})
-}
-
-// validRUC returns a RUC with its check digit.
-func validRUC(i int) string {
-	digits := fmt.Sprintf("20%08d", i)
-	sum := 0
-	for j, weight := range []int{5, 4, 3, 2, 7, 6, 5, 4, 3, 2} {
-		sum += int(digits[j]-'0') * weight
-	}
-	return digits + fmt.Sprint((11-sum%11)%10)
-}
-
-func TestASlowRedisIsWaitedFor(t *testing.T) {
-	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(5)}} {
-		for _, roundTrip := range []time.Duration{200 * time.Millisecond, 400 * time.Millisecond} {
-			t.Run(fmt.Sprint(name, ", ", roundTrip), func(t *testing.T) {
-				onBed(t, func(b *bed) {
-					s := b.store(opts...)
-					b.open(s, 1000, in(time.Hour))
-					b.hang.Store(int64(roundTrip))
-					var callers sync.WaitGroup
-					var granted atomic.Int64
-					for range 20 {
-						callers.Go(func() {
-							for range 5 {
-								r := b.reserve(s, 0)
-								if roundTrip > 250*time.Millisecond && r.Grant == fiscope.QuotaAway {
-									continue // WithTimeout is too short for this one
-								}
-								if !assert.Equal(t, fiscope.QuotaGranted, r.Grant) {
-									continue
-								}
-								b.settle(s, r, silent)
-								granted.Add(1)
-							}
-						})
-					}
-					callers.Wait()
-					time.Sleep(time.Minute)
-					b.hang.Store(0)
-					time.Sleep(time.Second)
-					assert.Positive(t, granted.Load())
-					assert.EqualValues(t, 1000, granted.Load()+int64(b.drain(s)), "nothing is lost")
-				})
-			})
-		}
 	}
 }
 
-func TestAFirstConnectionIsCompletedThoughItsCallerHasGone(t *testing.T) {
-	onBed(t, func(b *bed) {
-		client := redis.NewClient(&redis.Options{
-			Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				select {
-				case <-time.After(2 * time.Second):
-					return b.mini.Dial()
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				}
-			},
-			ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1,
-			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		})
-		defer client.Close()
-		s, err := redisstore.New(client, redisstore.WithTimeout(100*time.Millisecond), redisstore.WithShare(0))
+// admin asks a server, beside the store.
+func admin(s *server, password string, command ...any) {
+	client := redis.NewClient(&redis.Options{Addr: s.addr, Password: password})
+	defer client.Close()
+	require.NoError(s.t, client.Do(context.Background(), command...).Err())
+}
+
+// The reason is in the error of the first call too, although the Redis client goes on trying when its caller leaves.
+func TestTheFirstErrorHasItsReason(t *testing.T) {
+	t.Parallel()
+	nobody := freeAddr(t)
+	refused := newStore(t, closing(t, redis.NewClient(&redis.Options{Addr: nobody})))
+	_, err := refused.Load(within(t, 1500), "key")
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	cluster := newStore(t, closing(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nobody}})))
+	_, err = cluster.Load(within(t, 30_000), "key")
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+
+	stranger := httptest.NewTLSServer(nil)
+	defer stranger.Close()
+	stranger.Config.ErrorLog = log.New(io.Discard, "", 0)
+	encrypted := newStore(t, closing(t, redis.NewClient(&redis.Options{
+		Addr: stranger.Listener.Addr().String(), TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	})))
+	_, err = encrypted.Load(within(t, 30_000), "key")
+	require.ErrorContains(t, err, "failed to verify certificate")
+}
+
+// A caller that leaves is no outage.
+func TestACallerThatLeavesIsNoOutage(t *testing.T) {
+	s := startServer(t)
+	p := startProxy(t, s.addr)
+	log := new(journal)
+	shared := newStore(t, closing(t, redis.NewClient(&redis.Options{Addr: p.addr})), redisstore.WithLogger(log.logger()))
+	p.set(func() { p.delay = 100 * time.Millisecond })
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	_, err := shared.Load(ctx, "key")
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, []string{""}, log.lines())
+}
+
+// What is reserved or claimed for a caller that no longer waits is given back.
+func TestAnAnswerThatComesTooLateIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	direct := newStore(t, s.client(t))
+	r, err := direct.Reserve(t.Context(), account, 0)
+	require.NoError(t, err)
+	require.NoError(t, direct.Commit(t.Context(), account, r, header(5)))
+	_, err = direct.Claim(t.Context(), account, time.Hour) // Redis knows all scripts
+	require.NoError(t, err)
+
+	p := startProxy(t, s.addr)
+	slow := newStore(t, closing(t, redis.NewClient(&redis.Options{Addr: p.addr, ContextTimeoutEnabled: true})))
+	for range 3 {
+		p.set(func() { p.delay = 0 })
+		_, err = slow.Load(t.Context(), "key") // there is a connection
 		require.NoError(t, err)
-		assert.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
-		time.Sleep(2 * time.Second)
-		b.open(s, 10, in(time.Hour))
-		assert.Equal(t, 10, b.drain(s))
+		p.set(func() { p.delay = 200 * time.Millisecond })
+		_, err = slow.Claim(within(t, 50), credential, time.Hour)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		p.set(func() { p.delay = 0 })
+		_, err = slow.Load(t.Context(), "key")
+		require.NoError(t, err)
+		p.set(func() { p.delay = 200 * time.Millisecond })
+		_, err = slow.Reserve(within(t, 50), account, 0)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	}
+	eventually(t, "the claim is given back", func() bool {
+		c, err := direct.Claim(t.Context(), credential, time.Millisecond)
+		require.NoError(t, err)
+		return c.State == store.ClaimGranted
+	})
+	eventually(t, "the queries are given back", func() bool {
+		text, err := s.client(t).Get(t.Context(), "fiscope:{"+account+"}:quota:4").Result()
+		require.NoError(t, err)
+		return strings.Contains(text, `"left":5`)
 	})
 }
 
-func TestAColdStartRefusesNobody(t *testing.T) {
-	client := startServer(t).client(t)
-	s, err := redisstore.New(client, redisstore.WithDailyQuota(100_000), redisstore.WithShare(0))
+// The Redis client repeats a question whose answer was lost: that is the same claim.
+func TestAClaimWhoseAnswerIsLost(t *testing.T) {
+	s := startServer(t)
+	p := startProxy(t, s.addr)
+	shared := newStore(t, closing(t, redis.NewClient(&redis.Options{Addr: p.addr})))
+	_, err := shared.Claim(t.Context(), account, time.Hour)
 	require.NoError(t, err)
-	var callers sync.WaitGroup
-	for range 1000 {
-		callers.Go(func() {
-			r, err := s.Reserve(context.Background(), account, 0)
-			assert.NoError(t, err)
-			assert.Equal(t, fiscope.QuotaGranted, r.Grant)
-		})
-	}
-	callers.Wait()
-	require.NoError(t, s.Release(context.Background()))
-}
-
-func TestReleaseUnderTraffic(t *testing.T) {
-	client := startServer(t).client(t)
-	s, err := redisstore.New(client, redisstore.WithDailyQuota(1<<30), redisstore.WithLease(3), redisstore.WithTimeout(time.Minute))
+	p.set(func() { p.loses = 1 })
+	c, err := shared.Claim(t.Context(), credential, time.Hour)
 	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				r, _ := s.Reserve(context.Background(), account, 0)
-				_ = s.Settle(context.Background(), account, r, silent)
-			}
-		})
-	}
-	for range 200 {
-		short, cancel := context.WithTimeout(ctx, 2*time.Millisecond)
-		_ = s.Release(short)
-		cancel()
-	}
-	cancel()
-	all.Wait()
-	require.NoError(t, s.Release(context.Background()))
+	assert.Equal(t, store.ClaimGranted, c.State)
+	require.NoError(t, shared.Record(t.Context(), credential, c, store.VerdictNone, 0))
+	c, err = shared.Claim(t.Context(), credential, time.Hour)
+	require.NoError(t, err)
+	assert.Equal(t, store.ClaimGranted, c.State)
 }
 
-// What a question may still bring that takes longer than others is not refused meanwhile.
-func TestARefusalWaitsForWhatAnEarlierQuestionBrings(t *testing.T) {
-	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
-		t.Run(name, func(t *testing.T) {
-			onBed(t, func(b *bed) {
-				s, other := b.store(opts...), b.store()
-				b.open(s, 1, in(time.Hour))
-				b.hang.Store(int64(600 * time.Millisecond)) // of the first question, which takes the last query
-				time.AfterFunc(100*time.Millisecond, func() { b.hang.Store(0) })
-				start := time.Now()
-				r := b.granted(s)
-				assert.Equal(t, 600*time.Millisecond, time.Since(start))
-				assert.Equal(t, fiscope.QuotaSpent, b.reserve(other, 0).Grant)
-				b.settle(s, r, silent)
-				assert.Equal(t, fiscope.QuotaSpent, b.reserve(s, 0).Grant)
-			})
-		})
-	}
+// A Redis that is full takes no new answers, and goes on to count and to guard.
+func TestAFullRedisGoesOn(t *testing.T) {
+	s := startReal(t)
+	client := s.client(t)
+	log := new(journal)
+	shared := newStore(t, client, redisstore.WithLogger(log.logger()))
+	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
+	require.NoError(t, shared.Save(t.Context(), "key", []byte("value"), time.Hour))
+	r, err := shared.Reserve(t.Context(), account, 0)
+	require.NoError(t, err)
+	require.NoError(t, shared.Commit(t.Context(), account, r, header(0)))
+	r, err = shared.Reserve(t.Context(), account, 0)
+	require.NoError(t, err)
+	assert.Equal(t, store.Spent, r.Grant)
+	c, err := shared.Claim(t.Context(), credential, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, shared.Record(t.Context(), credential, c, store.VerdictRefused, time.Hour))
+	c, err = shared.Claim(t.Context(), credential, time.Hour)
+	require.NoError(t, err)
+	assert.Equal(t, store.ClaimRefused, c.State)
+	require.NoError(t, shared.Save(t.Context(), "key", []byte("value"), time.Hour))
+	value, err := shared.Load(t.Context(), "key")
+	require.NoError(t, err)
+	assert.Nil(t, value)
+	require.Len(t, log.lines(), 1, "what goes on does not end it")
+	assert.Contains(t, log.lines()[0], "OOM")
 }
 
-// A caller who leaves takes nothing with him, and neither does one whose answer came too late.
-func TestWhatNobodyWaitsForGoesBack(t *testing.T) {
-	for name, opts := range map[string][]redisstore.Option{"without leases": nil, "with leases": {redisstore.WithLease(20)}} {
-		t.Run(name, func(t *testing.T) {
-			onBed(t, func(b *bed) {
-				s, other := b.store(opts...), b.store()
-				b.open(s, 50, in(time.Hour))
-				b.hang.Store(int64(100 * time.Millisecond))
-				var callers sync.WaitGroup
-				for range 20 {
-					callers.Go(func() {
-						ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-						defer cancel()
-						_, err := s.Reserve(ctx, account, 0)
-						assert.ErrorIs(t, err, context.DeadlineExceeded)
-					})
-				}
-				callers.Wait()
-				b.hang.Store(0)
-				time.Sleep(time.Second)
-				if opts != nil {
-					time.Sleep(30 * time.Second) // so long a lease is kept
-				}
-				assert.Equal(t, 50, b.drain(other))
-			})
-		})
-	}
-}
-
-// Once the callers have gone, Redis is not asked for them.
-func TestNobodyAsksForThoseWhoLeft(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s := b.store()
-		b.open(s, 50, in(time.Hour))
-		b.granted(s)
-		b.fail.Store(true)
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
-		defer cancel()
-		asked := func() int {
-			return b.trips(func() {
-				_, err := s.Reserve(ctx, account, 0)
-				assert.ErrorIs(t, err, context.DeadlineExceeded)
-				time.Sleep(time.Second)
-			})
-		}
-		assert.Equal(t, 1, asked(), "he leaves")
-		b.fail.Store(false)
-		assert.Zero(t, asked(), "he has left")
+// A replica that takes over goes on with what it has heard of.
+func TestAFailover(t *testing.T) {
+	t.Parallel()
+	master, client := startReplicated(t)
+	shared := newStore(t, client)
+	r, err := shared.Reserve(t.Context(), account, 0)
+	require.NoError(t, err)
+	require.NoError(t, shared.Commit(t.Context(), account, r, header(0)))
+	c, err := shared.Claim(t.Context(), credential, time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, shared.Record(t.Context(), credential, c, store.VerdictRefused, time.Hour))
+	require.NoError(t, client.Do(t.Context(), "WAIT", 1, 1000).Err())
+	master.kill()
+	eventually(t, "the replica takes over", func() bool {
+		c, err = shared.Claim(within(t, 30_000), credential, time.Hour)
+		return err == nil
 	})
-}
-
-// An answer of a day that is over by now brings nothing.
-func TestALateAnswerOfTheDayBefore(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s := b.store(redisstore.WithTimeout(3 * time.Second))
-		b.open(s, 200, in(2*time.Hour))
-		held := b.granted(s)
-		b.hang.Store(int64(time.Second))
-		var late fiscope.Reservation
-		var caller sync.WaitGroup
-		caller.Go(func() { late = b.reserve(s, 0) })
-		time.Sleep(10 * time.Millisecond)
-		b.hang.Store(0)
-		b.settle(s, held, header(50, in(26*time.Hour)))
-		caller.Wait()
-		require.Equal(t, fiscope.QuotaGranted, late.Grant)
-		assert.Equal(t, 49, b.drain(s), "it is of the next day")
+	assert.Equal(t, store.ClaimRefused, c.State)
+	eventually(t, "and counts", func() bool {
+		r, err = shared.Reserve(within(t, 30_000), account, 0)
+		return err == nil
 	})
+	assert.Equal(t, store.Spent, r.Grant)
 }
 
-func TestManyCallersShareAQuestion(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s := b.store()
-		b.open(s, 100, in(time.Hour))
-		b.granted(s)
-		b.hang.Store(int64(10 * time.Millisecond))
-		var granted, spent atomic.Int64
-		trips := b.trips(func() {
-			var callers sync.WaitGroup
-			for range 150 {
-				callers.Go(func() {
-					switch b.reserve(s, 0).Grant {
-					case fiscope.QuotaGranted:
-						granted.Add(1)
-					case fiscope.QuotaSpent:
-						spent.Add(1)
-					}
-				})
-			}
-			callers.Wait()
-		})
-		assert.EqualValues(t, 99, granted.Load())
-		assert.EqualValues(t, 51, spent.Load())
-		assert.LessOrEqual(t, trips, 3, "one for the first, one for all who came meanwhile, and one that is refused")
-	})
-}
-
-// Redis carries out what all processes asked while it was stopped, and nobody waits any longer for most of it: what
-// was taken comes back a moment later. Until then "spent" is not what it seems.
-func TestARefusalOfARedisThatWasStoppedIsNotBelieved(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s, other := b.store(), b.store()
-		b.open(s, 1, in(time.Hour))
-		taken := b.granted(other)
-		stopped := func() {
-			b.hang.Store(int64(3 * time.Second))
-			time.AfterFunc(time.Second, func() { b.hang.Store(0) }) // what is asked by then is answered after 3 s
-			start := time.Now()
-			require.Equal(t, fiscope.QuotaAway, b.reserve(s, 0).Grant)
-			time.Sleep(time.Until(start.Add(3*time.Second + 10*time.Millisecond)))
-		}
-		stopped()
-		time.AfterFunc(500*time.Millisecond, func() { b.settle(other, taken, fiscope.Outcome{}) })
-		start := time.Now()
-		require.Equal(t, fiscope.QuotaGranted, b.reserve(s, 0).Grant)
-		assert.WithinDuration(t, start.Add(500*time.Millisecond), time.Now(), 150*time.Millisecond)
-
-		stopped()
-		start = time.Now()
-		for b.reserve(s, 0).Grant != fiscope.QuotaSpent {
-			require.Less(t, time.Since(start), 3*time.Second, "a spent quota is refused soon")
-		}
-		assert.GreaterOrEqual(t, time.Since(start), 900*time.Millisecond)
-	})
-}
-
-// One that takes longer for each answer than WithTimeout, but not longer than callers wait, is believed.
-func TestARefusalOfASlowRedisIsBelieved(t *testing.T) {
-	onBed(t, func(b *bed) {
-		s := b.store()
-		accounts := []string{account, strings.Repeat("a", 32), strings.Repeat("b", 32)} // a refusal of one is not remembered for another
-		for _, name := range accounts {
-			r, err := s.Reserve(context.Background(), name, 0)
-			require.NoError(t, err)
-			require.NoError(t, s.Settle(context.Background(), name, r, header(0, in(time.Hour))))
-		}
-		b.hang.Store(int64(400 * time.Millisecond))
-		for _, name := range accounts {
-			r, err := s.Reserve(context.Background(), name, 0)
-			require.NoError(t, err)
-			assert.Equal(t, fiscope.QuotaSpent, r.Grant)
-		}
-	})
-}
-
-// However long WithTimeout and whatever deadline a caller has: what Redis did not grant is not sent.
-func TestNothingIsSentBeyondLeaseAndShareWhateverTheDeadline(t *testing.T) {
-	for _, timeout := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
-		for _, deadline := range []time.Duration{0, time.Second, 1200 * time.Millisecond, 2 * time.Second, 3 * time.Second, 5 * time.Second, 10 * time.Second} {
-			t.Run(fmt.Sprint("WithTimeout ", timeout, ", deadline ", deadline), func(t *testing.T) {
-				onBed(t, func(b *bed) {
-					service := &counting{quota: 1000, reset: in(10 * time.Hour)}
-					client := service.client(t, b.store(redisstore.WithTimeout(timeout)))
-					look := func(ctx context.Context) error {
-						_, err := client.Contribuyentes.Consultar(ctx, "20131312955")
-						return err
-					}
-					for range 2 {
-						require.ErrorIs(t, look(context.Background()), fiscope.ErrNotFound)
-					}
-					b.hang.Store(int64(20 * time.Second))
-					var callers sync.WaitGroup
-					for i := range 20 {
-						callers.Go(func() {
-							time.Sleep(time.Duration(i) * 100 * time.Millisecond)
-							ctx, cancel := context.WithCancel(context.Background())
-							if deadline > 0 {
-								ctx, cancel = context.WithTimeout(ctx, deadline)
-							}
-							defer cancel()
-							assert.NotErrorIs(t, look(ctx), fiscope.ErrNotFound)
-						})
-					}
-					callers.Wait()
-					assert.Equal(t, 2, service.requests)
-					b.hang.Store(0)
-					time.Sleep(time.Minute)
-				})
-			})
-		}
-	}
+func header(left int) store.Outcome {
+	return store.Outcome{Written: 1, Served: true, Remaining: left, Reset: time.Now().Add(time.Hour)}
 }

@@ -2,62 +2,38 @@ package redisstore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"reflect"
 	"time"
 
-	"github.com/fiscope/fiscope"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/fiscope/fiscope/store"
 )
 
-// Store is a [fiscope.Store] in Redis or Valkey. It is safe for concurrent use: make one for each
-// process. It starts no goroutine that outlives a call to Redis.
+// Store is a [store.Store] in Redis or Valkey. It is safe for concurrent use: make one for each process.
 type Store struct {
-	conn    *connection
-	answers answers
-	quota   quota
-	guard   guard
+	client redis.UniversalClient
+	keys   keys
+	outage outage
+	dials  dials
 }
 
-var _ fiscope.ExactStore = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
-// New returns a Store on a client of yours, which may be of a single server, a sentinel or a cluster. It
-// asks Redis nothing yet, and never closes the client.
+// New returns a Store on a client of yours, which may be of a single server, a Sentinel or a cluster. It asks Redis
+// nothing yet, and never closes the client.
 func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
 		return nil, errors.New("redisstore: the client is nil")
 	}
-	conn := &connection{
-		client:  client,
-		keys:    "fiscope:",
-		timeout: 250 * time.Millisecond,
-		log:     slog.New(slog.DiscardHandler),
-	}
 	s := &Store{
-		conn:    conn,
-		answers: answers{area: area{name: "cache", fallback: "answers are not shared"}},
-		quota: quota{
-			scripts: scripts{
-				conn:    conn,
-				area:    area{name: "quota", fallback: "only what is leased and set aside for this process is sent"},
-				process: process{probeTime: 35 * time.Second},
-			},
-			lease:    1,
-			share:    5,
-			accounts: map[string]*account{},
-		},
-		guard: guard{
-			conn: conn,
-			area: area{name: "SOL guard", fallback: "each process guards for itself"},
-			owed: map[string]time.Time{},
-			held: map[string]*time.Timer{},
-		},
+		client: client,
+		keys:   "fiscope:",
+		outage: outage{log: slog.New(slog.DiscardHandler), failing: map[string]failure{}},
 	}
-	s.quota.process.name, _ = os.Hostname()
 	for i, opt := range opts {
 		if opt == nil {
 			return nil, fmt.Errorf("redisstore: option %d is nil", i)
@@ -66,65 +42,96 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 			return nil, err
 		}
 	}
-	if s.quota.process.name == "" {
-		s.quota.process.name = rand.Text()
-	}
-	s.answers.conn = conn
-	if s.answers.client != nil {
-		s.answers.conn = &connection{client: s.answers.client, keys: conn.keys, timeout: conn.timeout, log: conn.log}
-	}
+	s.dials.watch(client)
 	return s, nil
 }
 
-// Load implements [fiscope.Store]. What is no answer is nothing: a key of another type, or one that holds more
-// than 4 MiB.
+// lateTime is how long a call may go on that its caller no longer waits for: what it reserves or claims is given
+// back.
+const lateTime = 10 * time.Second
+
+// ask calls Redis, and waits until ctx ends. The Redis client may take longer, whatever its options say: then late
+// gets the answer, unless it is nil.
+func ask[T any](ctx context.Context, s *Store, method string, f func(context.Context) (T, error), late func(context.Context, T)) (answer T, err error) {
+	if err = ctx.Err(); err != nil {
+		return answer, err
+	}
+	type result struct {
+		answer T
+		err    error
+	}
+	start, done, gone := time.Now(), make(chan result), make(chan struct{})
+	defer close(gone)
+	go func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateTime)
+		defer cancel()
+		answer, err := f(limited)
+		select {
+		case done <- result{answer, err}:
+		case <-gone:
+			if err == nil && late != nil {
+				late(limited, answer)
+			}
+		}
+	}()
+	select {
+	case r := <-done:
+		answer, err = r.answer, r.err
+	case <-ctx.Done():
+		err = ctx.Err()
+		if errors.Is(err, context.Canceled) { // the caller has left, which says nothing of Redis
+			return answer, err
+		}
+		if reason := s.dials.failed(); reason != nil {
+			err = fmt.Errorf("%w: %w", reason, err)
+		} else {
+			err = fmt.Errorf("no answer of Redis within %s: %w", time.Since(start).Round(time.Millisecond), err)
+		}
+	}
+	s.outage.report(method, err)
+	if err != nil {
+		err = fmt.Errorf("redisstore: %s: %w", method, err)
+	}
+	return answer, err
+}
+
+// Load returns what Save kept.
 func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
-	return s.answers.load(ctx, key)
+	return ask(ctx, s, "Load", func(ctx context.Context) ([]byte, error) {
+		value, err := s.client.Get(ctx, s.keys.answer(key)).Bytes()
+		if errors.Is(err, redis.Nil) {
+			return nil, nil
+		}
+		return value, err
+	}, nil)
 }
 
-// Save implements [fiscope.Store]. An answer for which Redis has no room, or of more than 4 MiB, is not shared.
+// Save keeps an answer. One for which a full Redis has no room is not kept, which is no error.
 func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.answers.save(ctx, key, value, ttl)
+	_, err := ask(ctx, s, "Save", func(ctx context.Context) (string, error) {
+		return s.client.Set(ctx, s.keys.answer(key), value, time.Duration(milliseconds(ttl))*time.Millisecond).Result()
+	}, nil)
+	if redis.IsOOMError(err) {
+		return nil
+	}
+	return err
 }
 
-// Reserve implements [fiscope.Store]. It returns no error but the context's: while Redis is away, only what was
-// leased and set aside for this process is granted, and then fiscope.QuotaAway.
-func (s *Store) Reserve(ctx context.Context, name string, keep int) (fiscope.Reservation, error) {
-	return s.quota.reserve(ctx, name, keep, "")
+// milliseconds is at least 1: Redis has no shorter time.
+func milliseconds(d time.Duration) int64 { return max(1, d.Milliseconds()) }
+
+// unix is a time for the scripts.
+func unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }
 
-// ReserveAgain implements [fiscope.ExactStore]: who waited for the first attempt of the day, and it failed, is told
-// fiscope.QuotaAway, and does not wait for the next.
-func (s *Store) ReserveAgain(ctx context.Context, name string, keep int, told fiscope.Reservation) (fiscope.Reservation, error) {
-	return s.quota.reserve(ctx, name, keep, told.Token)
-}
-
-// Settle implements [fiscope.Store]. It asks Redis only where the others must know at once: after a
-// probe, and where the quota turns out to be spent, to be of another day, or to be given back by a process
-// without leases. Everything else goes along with the next reservation.
-func (s *Store) Settle(ctx context.Context, name string, reservation fiscope.Reservation, o fiscope.Outcome) error {
-	return s.quota.settle(ctx, name, reservation, o)
-}
-
-// Claim implements [fiscope.Store].
-func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration) (fiscope.Claim, error) {
-	return s.guard.claim(ctx, credential, hold)
-}
-
-// Conclude implements [fiscope.Store]. It tells Redis again for a second. A refusal that Redis cannot be told is
-// remembered here, and told with the next Claim of the credential or when it is concluded anew.
-func (s *Store) Conclude(ctx context.Context, credential string, c fiscope.Claim, v fiscope.Verdict, memory time.Duration) error {
-	return s.guard.conclude(ctx, credential, c, v, memory)
-}
-
-// Forget implements [fiscope.Store].
-func (s *Store) Forget(ctx context.Context, credential string) error {
-	return s.guard.forget(ctx, credential)
-}
-
-// Release gives back what this process holds and did not use, its leases and its share. Call it when the
-// process ends, after its last call, so that nothing is lost for the day. It returns when no call to
-// Redis is under way, or with the context's error. The Store can be used afterwards.
-func (s *Store) Release(ctx context.Context) error {
-	return errors.Join(s.quota.release(ctx), s.conn.idle(ctx), s.answers.conn.idle(ctx))
+// at is a time of the scripts.
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }

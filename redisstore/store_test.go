@@ -1,32 +1,40 @@
 package redisstore_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/redisstore"
+	"github.com/fiscope/fiscope/store"
+	"github.com/fiscope/fiscope/store/storetest"
 )
 
-func TestAnswersAreKeptForTheirTime(t *testing.T) {
-	onBed(t, func(b *bed) {
-		one, other := b.store(), b.store()
-		ctx := context.Background()
-		value, err := other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Nil(t, value)
-		require.NoError(t, one.Save(ctx, "0123", []byte("\x00\xff"), time.Minute))
-		require.NoError(t, one.Save(ctx, "4567", []byte("over"), 0))
-		time.Sleep(59 * time.Second)
-		value, err = other.Load(ctx, "0123")
-		require.NoError(t, err)
-		assert.Equal(t, []byte("\x00\xff"), value)
-		time.Sleep(2 * time.Second)
-		for _, key := range []string{"0123", "4567"} {
-			value, err = other.Load(ctx, key)
-			require.NoError(t, err)
-			assert.Nil(t, value)
-		}
+func newStore(t testing.TB, client redis.UniversalClient, opts ...redisstore.Option) *redisstore.Store {
+	t.Helper()
+	s, err := redisstore.New(client, opts...)
+	require.NoError(t, err)
+	return s
+}
+
+func TestTheStoreKeepsItsPromises(t *testing.T) {
+	client := startServer(t).client(t)
+	storetest.Run(t, func(t *testing.T) store.Store { return newStore(t, client) })
+}
+
+func TestTheStoreKeepsItsPromisesInACluster(t *testing.T) {
+	t.Parallel()
+	client := startCluster(t)
+	storetest.Run(t, func(t *testing.T) store.Store { return newStore(t, client) })
+}
+
+func TestAShortLifeEnds(t *testing.T) {
+	shared := newStore(t, startServer(t).client(t))
+	require.NoError(t, shared.Save(t.Context(), account, []byte("value"), time.Nanosecond))
+	eventually(t, "it ends", func() bool {
+		value, err := shared.Load(t.Context(), account)
+		return err == nil && value == nil
 	})
 }

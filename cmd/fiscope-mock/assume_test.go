@@ -21,11 +21,10 @@ import (
 func TestAReportMakesTheMockAnswerAsTheServerThatWasSeen(t *testing.T) {
 	a := mockserver.DefaultAssumptions()
 	a.MissingKey, a.InvalidKey = mockserver.Refusal{Status: 400, Code: "SIN CLAVE: falta"}, mockserver.Refusal{Status: 403, Code: "FORBIDDEN"}
-	a.Quota, a.ResetZone, a.ResetForm = 345, time.UTC, mockserver.ResetFractionOffset
-	a.ChargeInvalid, a.HeadersEverywhere, a.HeadersOnErrors = false, true, false
+	a.Quota, a.ResetZone = 345, time.UTC
+	a.HeadersEverywhere, a.HeadersOnErrors = true, false
 	a.CodeInvalidRUC, a.CodeInvalidLimit, a.CodeMissingFields, a.CodeInvalidCPERUC = "R=1", "L", "F", "C"
-	a.CodeInvalidField, a.CodeInvalidDate = "T", "D"
-	a.CountBlanks, a.SearchByWords, a.Estados, a.ImpossibleDateNotFound = true, true, mockserver.EstadosLista, true
+	a.CodeInvalidDate, a.Estados = "D", mockserver.EstadosLista
 	options := []mockserver.Option{mockserver.WithAssumptions(a), mockserver.WithNow(time.Date(2026, time.November, 20, 18, 0, 0, 0, time.UTC))}
 	server := mockserver.New(t, options...)
 	cpe := &conformance.CPE{
@@ -47,7 +46,7 @@ func TestAReportMakesTheMockAnswerAsTheServerThatWasSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(report, text, 0o600))
 
-	s, err := readSettings(defaultSettings(), []string{"-addr", "127.0.0.1:0", "-assume", "@" + report, "-log", "off", "-now", "2026-11-20T18:00:00Z"}, vars())
+	s, err := parsed(t, nil, "serve", "-addr", "127.0.0.1:0", "-assume", "@"+report, "-log", "off", "-now", "2026-11-20T18:00:00Z")
 	require.NoError(t, err)
 	assert.Equal(t, a, s.assume, "all that was changed can be seen")
 	r, err := start(s, newLogger(s.log, os.Stderr))
@@ -58,10 +57,10 @@ func TestAReportMakesTheMockAnswerAsTheServerThatWasSeen(t *testing.T) {
 
 func TestAReportThatCannotBeTaken(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"no list":           {`{}`, "want a JSON array"},
-		"an unknown name":   {`[{"name": "Nada", "value": "1"}]`, "the names are MissingKey"},
-		"an unknown value":  {`[{"name": "Estados", "value": "otros"}]`, "one of tabla, lista, sunat"},
-		"another -quota":    {`[{"name": "Quota", "value": "9"}]`, "-quota 8 and -assume Quota=9 contradict each other"},
+		"no list":           {`{}`, "se espera una lista JSON"},
+		"an unknown name":   {`[{"name": "Nada", "value": "1"}]`, "los nombres son MissingKey"},
+		"an unknown value":  {`[{"name": "Estados", "value": "otros"}]`, "uno de tabla, lista, sunat"},
+		"another -quota":    {`[{"name": "Quota", "value": "9"}]`, "-quota 8 y -assume Quota=9 se contradicen"},
 		"there is no file":  {"", "report.json"},
 		"null takes no one": {`[{"name": "BlockAfter", "value": null}]`, ""},
 	} {
@@ -70,7 +69,7 @@ func TestAReportThatCannotBeTaken(t *testing.T) {
 			if c.text != "" {
 				require.NoError(t, os.WriteFile(file, []byte(c.text), 0o600))
 			}
-			s, err := readSettings(defaultSettings(), strings.Fields("-quota 8 -assume @"+file), vars())
+			s, err := parsed(t, nil, "serve", strings.Fields("-quota 8 -assume @"+file)...)
 			if c.says != "" {
 				assert.ErrorContains(t, err, c.says)
 				return
@@ -81,12 +80,12 @@ func TestAReportThatCannotBeTaken(t *testing.T) {
 	}
 }
 
-// The suite is told by exec which server to ask, as any command is.
+// exec gives the suite the server to ask, as it does any command.
 func TestTheSuiteUnderExec(t *testing.T) {
 	cmd := exec.Command(binary(t), "exec", "--", "go", "test", "-count=1", "-run=^TestConformance$", "../../conformance")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	calls := regexp.MustCompile(`fiscope-mock: (\d+) calls`).FindSubmatch(out)
+	calls := regexp.MustCompile(`fiscope-mock: llamadas: (\d+)`).FindSubmatch(out)
 	require.NotNil(t, calls, "%s", out)
 	assert.Greater(t, string(calls[1]), "40")
 	assert.Regexp(t, `\d+ x +buscar +400 +SEARCH_TOO_SHORT`, string(out))

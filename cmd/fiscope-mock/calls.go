@@ -1,65 +1,96 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
-	"net/http"
-	"time"
+	"regexp"
+	"strings"
 
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// logged logs the calls that were not answered with 2xx, or all. Of a request it shows the method and the
-// path only: queries and bodies hold what a log must not, and the journal has them, redacted.
-func logged(mock *mockserver.Server, log *slog.Logger, all bool) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		watched := &watcher{ResponseWriter: w}
-		began := time.Now()
-		defer func() { // also when a fault cuts the connection, which is a panic
-			if good := watched.status >= 200 && watched.status < 300; good && !all {
-				return
+// logCalls logs each call of the journal that has ended, until ctx does.
+func logCalls(ctx context.Context, mock *mockserver.Server, log *slog.Logger) {
+	for rev := int64(0); ; {
+		changes, next, err := mock.Changes(ctx, rev, mockserver.Filter{})
+		if err != nil {
+			return
+		}
+		rev = next
+		for _, change := range changes {
+			if r := change.Request; r != nil && (r.Status != 0 || r.Ms > 0) { // else it is under way
+				logCall(log, r)
 			}
-			level := slog.LevelWarn
-			if watched.code == "" && watched.status != 0 {
-				level = slog.LevelInfo
-			}
-			log.Log(r.Context(), level, "call", "method", shown(mock, r, r.Method), "path", shown(mock, r, r.URL.Path),
-				"status", watched.status, "code", shown(mock, r, watched.code), "took", time.Since(began).Round(time.Microsecond))
-		}()
-		mock.ServeHTTP(watched, r)
-	})
-}
-
-// shown is a piece of a request or of its answer without the API keys of the server and of the request, and bounded.
-func shown(mock *mockserver.Server, r *http.Request, s string) string {
-	const most = 200
-	s = mock.WithoutKeys(s, r.Header.Get("X-API-KEY"))
-	return s[:min(len(s), most)]
-}
-
-// watcher notes an answer's status, 0 for none, and an error's code.
-type watcher struct {
-	http.ResponseWriter
-	status int
-	code   string
-}
-
-func (w *watcher) WriteHeader(status int) {
-	if w.status == 0 || w.status < 200 {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *watcher) Write(body []byte) (int, error) {
-	if w.status >= 300 && w.code == "" {
-		var e struct{ Code string }
-		if json.Unmarshal(body, &e) == nil {
-			w.code = e.Code
 		}
 	}
-	return w.ResponseWriter.Write(body)
 }
 
-// Unwrap lets [http.ResponseController] reach the connection, which some faults break.
-func (w *watcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// logCall logs a call as the journal has it: without keys and claves.
+func logCall(log *slog.Logger, r *mockserver.Request) {
+	if c, ok := log.Handler().(*console); ok {
+		_ = c.write(c.call(r)) // stderr is gone
+		return
+	}
+	level := slog.LevelInfo
+	if r.Status < 200 || r.Status > 299 {
+		level = slog.LevelWarn
+	}
+	code, text := reason(r)
+	record := slog.NewRecord(r.Time.In(fiscope.Lima), level, "call", 0)
+	record.Add("method", r.Method, "path", r.Path, "op", string(r.Op), "status", r.Status, "code", code, "error", text,
+		"cost", r.Cost, "left", r.Left, "ms", r.Ms, "fault", r.Fault, "upstream", r.Upstream)
+	_ = log.Handler().Handle(context.Background(), record)
+}
+
+// call is a call on a line: when, what, what it cost, and why it was refused.
+func (c *console) call(r *mockserver.Request) string {
+	shown, colour := fmt.Sprint(r.Status), terminal.Green
+	switch {
+	case r.Status == 0:
+		shown, colour = "---", terminal.Red
+	case r.Status >= 500:
+		colour = terminal.Red
+	case r.Status >= 300:
+		colour = terminal.Yellow
+	}
+	what := r.Method + " " + r.Path
+	if r.Query != "" {
+		what += "?" + r.Query
+	}
+	cost := fmt.Sprintf("costó %d", r.Cost)
+	if r.Left != mockserver.Unlimited {
+		cost += fmt.Sprintf(", quedan %d", r.Left)
+	}
+	why := ""
+	if r.Fault != "" {
+		why = "  falla " + r.Fault
+	}
+	if r.Upstream != "" {
+		why += map[string]string{"asked": "  del servicio real", "strange": "  del servicio real, y extraña"}[r.Upstream]
+	}
+	if code, text := reason(r); r.Status == 0 {
+		why += "  no se respondió"
+	} else if code+text != "" {
+		why += "  " + strings.Trim(code+": "+text, ": ")
+	}
+	return r.Time.In(fiscope.Lima).Format("15:04:05 ") + c.colour(colour, shown) + terminal.Printable(" "+what+"  "+cost+why)
+}
+
+// where names the contract's section at the end of an error's text.
+var where = regexp.MustCompile(` \(docs/contract\.md, [0-9.]+\)$`)
+
+// reason is the code and the text of an error answer, "" of another one.
+func reason(r *mockserver.Request) (code, text string) {
+	const most = 300
+	var e struct{ Error, Code string }
+	if r.Status >= 300 {
+		_ = json.Unmarshal([]byte(r.Answer), &e) // a page has none
+	}
+	e.Error = where.ReplaceAllString(e.Error, "")
+	return cmp.Or(r.Code, e.Code), e.Error[:min(len(e.Error), most)]
+}

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -19,24 +18,13 @@ import (
 // certLife is within what every client takes, and longer than any test run.
 const certLife = 365 * 24 * time.Hour
 
-// tlsConfig returns the server's TLS and the PEM of the CA that its clients must trust; both nil without
-// TLS, and no CA for a given pair. HTTP/1.1 only: a fault may have to break the connection of one call.
+// tlsConfig returns the server's TLS, for HTTP/1.1 since a fault may break a connection, and the PEM of its CA; nil without -tls.
 func (s settings) tlsConfig() (config *tls.Config, ca []byte, err error) {
-	var cert tls.Certificate
-	switch {
-	case s.selfSigned:
-		cert, ca, err = selfSigned(certificateNames(s.addr, s.hosts))
-	case s.cert != "":
-		if cert, err = tls.LoadX509KeyPair(s.cert, s.key); err != nil {
-			err = fmt.Errorf("-tls-cert and -tls-key: %w", err)
-		}
-	default:
+	if !s.selfSigned {
 		return nil, nil, nil
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, ca, nil
+	cert, ca, err := selfSigned(certificateNames(s.addr, s.hosts))
+	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, ca, err
 }
 
 // certificateNames are the names and IPs by which a client may call the server.

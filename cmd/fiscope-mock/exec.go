@@ -1,133 +1,128 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"syscall"
-	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
 // The statuses of exec that are not the command's, as those of env(1) and timeout(1).
 const (
-	execTimeout  = 124 // -timeout ended the command
 	execFailed   = 125 // the mock server, not the command
 	execNotRun   = 126 // the command is there and cannot be run
 	execNotFound = 127
 )
 
-// killAfter is how long a command that -timeout ends has got to clean up.
-const killAfter = 5 * time.Second
+const execDescription = `Atiende en un puerto libre mientras corre COMANDO, y le da FISCOPE_BASE_URL y
+FISCOPE_API_KEY (con -tls, también la CA, para Node, Python, PHP, Java, curl y
+OpenSSL). Las señales que recibe le llegan. Al final cuenta en stderr lo que se
+llamó, y sale con el estado de COMANDO: 127 si no existe, 126 si no se puede
+correr, 125 si falla el mock. Un tope de tiempo lo pone timeout(1).`
 
-// execute runs a command with a mock server of its own, and returns the command's status: below 0 it is the
-// signal that ended the command.
-func execute(args, environ []string, stdin, stdout, stderr *os.File) int {
-	// From here on a signal is the command's.
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	for _, sig := range unlessIgnored { // as by nohup: for the command too
-		if !signal.Ignored(sig) {
-			signal.Notify(signals, sig)
+// execCommand runs a command with a mock server of its own, and ends as that does.
+func execCommand(args []string) cli.ActionFunc {
+	return func(_ context.Context, cmd *cli.Command) error {
+		stderr := cmd.Root().ErrWriter
+		// From here on a signal is the command's.
+		signals := make(chan os.Signal, 8)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
+		if !signal.Ignored(syscall.SIGHUP) { // by nohup: for the command too
+			signal.Notify(signals, syscall.SIGHUP)
 		}
-	}
-	defer signal.Stop(signals)
+		defer signal.Stop(signals)
 
-	s := defaultSettings()
-	s.addr, s.log = "127.0.0.1:0", logOff
-	s, err := readSettings(s, args, func(name string) string { return lookupEnv(environ, name) })
-	if err == nil && len(s.rest) == 0 {
-		err = errors.New("exec wants a command: fiscope-mock exec [flags] -- COMMAND [ARGUMENT...]")
-	}
-	if err != nil {
-		if usageError(err, stdout, stderr) == 0 { // -h
-			return 0
+		s := defaultSettings()
+		s.addr = "127.0.0.1:0"
+		s, err := readSettings(s, cmd)
+		if err == nil && len(s.rest) == 0 {
+			err = errors.New("exec quiere un comando: fiscope-mock exec [OPCIONES] -- COMANDO [ARGUMENTO...]")
 		}
-		return execFailed
+		if err != nil {
+			return terminal.Wrong(err, cmd.Name)
+		}
+		s.rest = asGiven(args, s.rest)
+		path, err := exec.LookPath(s.rest[0])
+		if err != nil {
+			return failed(stderr, notRun(err), err)
+		}
+		r, err := start(s, newLogger(s.log, stderr))
+		if err != nil {
+			_ = startError(s, err, stderr)
+			return status(execFailed)
+		}
+		ended, err := r.runCommand(path, signals)
+		report(stderr, r.mock)
+		if closing := r.close(); err == nil && closing != nil {
+			_ = failed(stderr, 0, fmt.Errorf("al cerrar: %w", closing))
+		}
+		switch {
+		case err != nil:
+			return failed(stderr, notRun(err), err)
+		case ended != 0:
+			return ended
+		}
+		return nil
 	}
-	path, err := exec.LookPath(s.rest[0])
-	if err != nil {
-		return notRun(err, stderr)
-	}
-	r, err := start(s, newLogger(s.log, stderr))
-	if err != nil {
-		startError(s, err, stderr)
-		return execFailed
-	}
-	status, err := r.runCommand(path, environ, signals, stdin, stdout, stderr)
-	report(stderr, r.mock)
-	if closing := r.close(); err == nil && closing != nil {
-		_, _ = fmt.Fprintf(stderr, "fiscope-mock: close: %v\n", closing)
-	}
-	if err != nil {
-		return notRun(err, stderr)
-	}
-	return status
 }
 
-// notRun explains why there is no status of the command.
-func notRun(err error, stderr io.Writer) int {
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\n", err)
+// asGiven returns the command as it stands: the library takes a "--" away that is its first argument.
+func asGiven(all, rest []string) []string {
+	if given := all[len(all)-len(rest):]; given[0] != "--" {
+		return given
+	}
+	return all[len(all)-len(rest)-1:]
+}
+
+// notRun is the status if the command gave none.
+func notRun(err error) status {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return execNotFound
 	}
 	return execNotRun
 }
 
-// runCommand runs s.rest until it ends, forwarding signals to it.
-func (r *running) runCommand(path string, environ []string, signals <-chan os.Signal, stdin, stdout, stderr *os.File) (int, error) {
-	environ, remove, err := r.commandEnv(environ)
+// runCommand runs s.rest until it ends, forwarding signals to it, and returns its status, below 0 for the signal that ended it.
+func (r *running) runCommand(path string, signals <-chan os.Signal) (status, error) {
+	environ, remove, err := r.commandEnv(os.Environ())
 	if err != nil {
 		return 0, err
 	}
 	defer remove()
-	// It ends when it ends: a context could only kill it.
-	p, err := startProcess(&exec.Cmd{Path: path, Args: r.rest, Env: environ, Stdin: stdin, Stdout: stdout, Stderr: stderr})
-	if err != nil {
+	command := exec.CommandContext(context.Background(), path) //nolint:gosec // the command is the user's own
+	command.Args, command.Env = r.rest, environ
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := command.Start(); err != nil {
 		return 0, err
 	}
+	atTerminal := terminal.Is(os.Stdin) || terminal.Is(os.Stdout) || terminal.Is(os.Stderr)
 	ended := make(chan struct{})
-	watched := make(chan bool)
-	go func() { watched <- watch(p, signals, r.timeout, ended) }()
-	status, err := p.wait()
+	go func() {
+		for {
+			select {
+			case sig := <-signals:
+				if !atTerminal || sig != os.Interrupt && sig != syscall.SIGQUIT { // which a terminal sends the command too
+					_ = command.Process.Signal(sig) // it may just have ended
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err = command.Wait()
 	close(ended)
-	if tooLong := <-watched; tooLong && err == nil {
-		_, _ = fmt.Fprintf(stderr, "fiscope-mock: the command took longer than %s and was ended: see -timeout\n", r.timeout)
-		return execTimeout, nil
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return 0, err
 	}
-	return status, err
-}
-
-// watch forwards signals until the command has ended, and ends it when it takes too long; 0 is never.
-func watch(p *process, signals <-chan os.Signal, timeout time.Duration, ended <-chan struct{}) (tooLong bool) {
-	var late, veryLate <-chan time.Time
-	if timeout > 0 {
-		late = time.After(timeout)
+	if how, ok := command.ProcessState.Sys().(syscall.WaitStatus); ok && how.Signaled() {
+		return -status(how.Signal()), nil
 	}
-	for {
-		select {
-		case sig := <-signals:
-			p.send(sig)
-		case <-late:
-			tooLong, veryLate = true, time.After(killAfter)
-			p.end(syscall.SIGTERM)
-		case <-veryLate:
-			p.end(syscall.SIGKILL)
-		case <-ended:
-			return tooLong
-		}
-	}
-}
-
-func lookupEnv(environ []string, name string) string {
-	value := ""
-	for _, entry := range environ {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v // the last one counts
-		}
-	}
-	return value
+	return status(command.ProcessState.ExitCode()), nil
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -59,7 +58,7 @@ func (e underExec) rest(t *testing.T) (lines []string, status int) {
 	return lines, e.cmd.ProcessState.ExitCode()
 }
 
-// traps is a command that tells of each signal, and ends at SIGINT. It sleeps in the background, so that
+// traps is a command that reports each signal, and ends at SIGINT. It sleeps in the background, so that
 // the shell acts at once: a trap waits for a command in front.
 const traps = `trap "echo TERM" TERM; trap "echo HUP" HUP; trap 'echo INT; kill $!; exit 9' INT
 echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`
@@ -67,28 +66,18 @@ echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`
 func TestExecForwardsSignals(t *testing.T) {
 	for name, c := range map[string]struct {
 		signals []syscall.Signal
-		group   bool // of exec, and not exec alone
 	}{
-		"INT to exec":  {[]syscall.Signal{syscall.SIGINT}, false},
-		"TERM to exec": {[]syscall.Signal{syscall.SIGTERM}, false},
-		"HUP to exec":  {[]syscall.Signal{syscall.SIGHUP}, false},
-		"INT to all":   {[]syscall.Signal{syscall.SIGINT}, true},
-		"TERM to all":  {[]syscall.Signal{syscall.SIGTERM}, true},
-		"HUP to all":   {[]syscall.Signal{syscall.SIGHUP}, true},
-		"USR1":         {[]syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2}, false},
-		"USR2 to all":  {[]syscall.Signal{syscall.SIGUSR2}, true},
-		"several":      {[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}, true},
+		"INT":     {[]syscall.Signal{syscall.SIGINT}},
+		"TERM":    {[]syscall.Signal{syscall.SIGTERM}},
+		"HUP":     {[]syscall.Signal{syscall.SIGHUP}},
+		"several": {[]syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := startExec(t, []string{"TELL_SIGNALS=1"}, binary(t), "exec", "--", os.Args[0])
-			to := e.cmd.Process.Pid
-			if c.group {
-				to = -to
-			}
 			var want, got []string
 			for _, s := range c.signals {
 				want = append(want, s.String())
-				require.NoError(t, syscall.Kill(to, s))
+				require.NoError(t, e.cmd.Process.Signal(s))
 				require.True(t, e.lines.Scan())
 				got = append(got, e.lines.Text())
 			}
@@ -100,55 +89,10 @@ func TestExecForwardsSignals(t *testing.T) {
 	}
 }
 
-// A shell ends its loop when what it ran has died of SIGINT, and not when that ended with 130.
-func TestExecDiesOfSIGINTAsItsCommand(t *testing.T) {
-	for name, c := range map[string]struct {
-		command string
-		signal  syscall.Signal // to exec
-		status  string
-	}{
-		"Ctrl-C":                         {"echo ready; exec sleep 60", syscall.SIGINT, "signal: interrupt"},
-		"of itself":                      {"echo ready; kill -INT $$", 0, "signal: interrupt"},
-		"a command that ends in its way": {`trap "exit 130" INT; echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`, syscall.SIGINT, "exit status 130"},
-		"another signal":                 {"echo ready; exec sleep 60", syscall.SIGTERM, "exit status 143"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			where := newPlaces(t)
-			e := startExec(t, where.env(), binary(t), "exec", "--", "sh", "-c", c.command)
-			if c.signal != 0 {
-				require.NoError(t, e.cmd.Process.Signal(c.signal))
-			}
-			_, _ = e.rest(t)
-			assert.Equal(t, c.status, e.cmd.ProcessState.String())
-			assert.Contains(t, e.stderr.String(), "0 calls", "it has reported")
-			where.empty(t)
-		})
-	}
-}
-
-// What the command does at the end is done, also where it was stopped.
-func TestTheEndReachesAStoppedCommand(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "bye")
-	_, _, status := runProgram(t, []string{"BYE=" + name}, "exec", "-timeout", "50ms", "--", "sh", "-c", `trap 'echo bye >"$BYE"; exit' TERM; kill -STOP $$; sleep 60`)
-	assert.Equal(t, execTimeout, status)
-	assert.FileExists(t, name)
-}
-
-// Who started the command may have started more: it ends with it.
-func TestExecSignalsWhatTheCommandStarted(t *testing.T) {
-	e := startExec(t, nil, binary(t), "exec", "--", "sh", "-c", `sh -c 'trap "echo inner; exit" TERM; echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done'; echo outer`)
-	require.NoError(t, e.cmd.Process.Signal(syscall.SIGTERM))
-	lines, status := e.rest(t)
-	assert.Equal(t, []string{"inner"}, lines)
-	assert.Equal(t, 128+15, status)
-}
-
 func TestExecLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
 	// Ignored as nohup does it; a shell cannot trap what was ignored when it began.
 	e := startExec(t, nil, "sh", "-c", `trap "" HUP; exec "$0" exec -- sh -c '`+strings.ReplaceAll(traps, "'", `'"'"'`)+`'`, binary(t))
-	for _, to := range []int{e.cmd.Process.Pid, -e.cmd.Process.Pid} {
-		require.NoError(t, syscall.Kill(to, syscall.SIGHUP))
-	}
+	require.NoError(t, syscall.Kill(e.cmd.Process.Pid, syscall.SIGHUP))
 	require.NoError(t, syscall.Kill(e.cmd.Process.Pid, syscall.SIGINT))
 	lines, status := e.rest(t)
 	assert.Equal(t, []string{"INT"}, lines)
@@ -177,18 +121,17 @@ func TestTheServerLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
 }
 
 // places are where the program writes its files.
-type places struct{ temporary, urlFile string }
+type places struct{ temporary string }
 
-func newPlaces(t *testing.T) places { return places{t.TempDir(), filepath.Join(t.TempDir(), "url")} }
+func newPlaces(t *testing.T) places { return places{t.TempDir()} }
 
 func (p places) env() []string {
-	return []string{"TMPDIR=" + p.temporary, "FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_TLS=true", "FISCOPE_MOCK_LOG=off", "FISCOPE_MOCK_URL_FILE=" + p.urlFile}
+	return []string{"TMPDIR=" + p.temporary, "FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_TLS=true", "FISCOPE_MOCK_LOG=off"}
 }
 
 // written asserts that files are there, while the program runs.
 func (p places) written(t *testing.T) {
 	t.Helper()
-	assert.FileExists(t, p.urlFile)
 	entries, err := os.ReadDir(p.temporary)
 	require.NoError(t, err)
 	assert.NotEmpty(t, entries, "the CA")
@@ -196,7 +139,6 @@ func (p places) written(t *testing.T) {
 
 func (p places) empty(t *testing.T) {
 	t.Helper()
-	assert.NoFileExists(t, p.urlFile)
 	entries, err := os.ReadDir(p.temporary)
 	require.NoError(t, err)
 	assert.Empty(t, entries)
@@ -217,7 +159,7 @@ func TestSIGHUPLeavesNoFileBehind(t *testing.T) {
 		where := newPlaces(t)
 		e := startExec(t, where.env(), binary(t), "exec", "--", "sh", "-c", "echo ready; exec sleep 60")
 		where.written(t)
-		require.NoError(t, syscall.Kill(-e.cmd.Process.Pid, syscall.SIGHUP))
+		require.NoError(t, e.cmd.Process.Signal(syscall.SIGHUP))
 		_, status := e.rest(t)
 		assert.Equal(t, 128+1, status)
 		where.empty(t)
@@ -256,6 +198,32 @@ func TestAClosedOutputLeavesNoFileBehind(t *testing.T) {
 			}
 			_ = cmd.Run()
 			assert.Equal(t, c.status, cmd.ProcessState.ExitCode())
+			where.empty(t)
+		})
+	}
+}
+
+// A shell ends its loop when what it ran has died of SIGINT, and not when that ended with 130.
+func TestExecDiesOfSIGINTAsItsCommand(t *testing.T) {
+	for name, c := range map[string]struct {
+		command string
+		signal  syscall.Signal // to exec
+		status  string
+	}{
+		"Ctrl-C":                         {"echo ready; exec sleep 60", syscall.SIGINT, "signal: interrupt"},
+		"of itself":                      {"echo ready; kill -INT $$", 0, "signal: interrupt"},
+		"a command that ends in its way": {`trap "exit 130" INT; echo ready; while :; do sleep 60 >/dev/null 2>&1 & wait $!; done`, syscall.SIGINT, "exit status 130"},
+		"another signal":                 {"echo ready; exec sleep 60", syscall.SIGTERM, "exit status 143"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			where := newPlaces(t)
+			e := startExec(t, where.env(), binary(t), "exec", "--", "sh", "-c", c.command)
+			if c.signal != 0 {
+				require.NoError(t, e.cmd.Process.Signal(c.signal))
+			}
+			_, _ = e.rest(t)
+			assert.Equal(t, c.status, e.cmd.ProcessState.String())
+			assert.Contains(t, e.stderr.String(), "llamadas: 0,", "it has reported")
 			where.empty(t)
 		})
 	}

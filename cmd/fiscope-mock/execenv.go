@@ -2,13 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// commandEnv is the environment of exec's command, and remove takes away the file it may name.
+// commandEnv is the environment of exec's command, and remove takes away the files that it names.
 func (r *running) commandEnv(environ []string) (_ []string, remove func(), err error) {
 	add := func(name, value string) { environ = append(environ, name+"="+value) }
 	environ = environ[:len(environ):len(environ)] // appending must not write into the caller's
@@ -29,18 +30,49 @@ func (r *running) commandEnv(environ []string) (_ []string, remove func(), err e
 		return nil, nil, err
 	}
 	add("FISCOPE_CA_FILE", caFile)
-	bundle, err := r.bundle(environ)
+	folder, err := os.MkdirTemp("", "fiscope-mock-tls-*")
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range caVariables {
-		add(name, bundle)
+	trust, err := r.trust(environ, folder)
+	if err != nil {
+		_ = os.RemoveAll(folder)
+		return nil, nil, err
 	}
-	return environ, func() { _ = os.Remove(bundle) }, nil //nolint:gosec // made by bundle
+	return append(environ, trust...), func() { _ = os.RemoveAll(folder) }, nil
 }
 
 // caVariables say what to trust to Node, OpenSSL and Go, curl, and Python.
 var caVariables = []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}
+
+// trust writes into a folder what makes programs trust the mock's CA too, and returns the variables that name it.
+func (r *running) trust(environ []string, folder string) (variables []string, err error) {
+	bundle, err := r.bundle(environ)
+	if err != nil {
+		return nil, err
+	}
+	store, err := trustStore(bundle)
+	if err != nil {
+		return nil, err
+	}
+	inPEM, inJava, ini := filepath.Join(folder, "bundle.pem"), filepath.Join(folder, "truststore.p12"), filepath.Join(folder, "php", "fiscope.ini")
+	if err := os.Mkdir(filepath.Dir(ini), 0o700); err != nil {
+		return nil, err
+	}
+	forPHP := fmt.Sprintf("curl.cainfo=\"%[1]s\"\nopenssl.cafile=\"%[1]s\"\n", inPEM)
+	for name, content := range map[string][]byte{inPEM: bundle, inJava: store, ini: []byte(forPHP)} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range caVariables {
+		variables = append(variables, name+"="+inPEM)
+	}
+	java := fmt.Sprintf(`%s "-Djavax.net.ssl.trustStore=%s" -Djavax.net.ssl.trustStoreType=PKCS12`, lookupEnv(environ, "JAVA_TOOL_OPTIONS"), inJava)
+	return append(variables, "JAVA_TOOL_OPTIONS="+strings.TrimSpace(java),
+		// An empty folder in the list stands for PHP's own.
+		"PHP_INI_SCAN_DIR="+lookupEnv(environ, "PHP_INI_SCAN_DIR")+string(os.PathListSeparator)+filepath.Dir(ini)), nil
+}
 
 // systemRoots are where Linux distributions keep what programs trust, as crypto/x509 knows them.
 var systemRoots = []string{
@@ -48,8 +80,7 @@ var systemRoots = []string{
 	"/etc/pki/tls/cacert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
 }
 
-// certificates are the contents of a file, or of the files of a folder, which Python reads too; none where
-// it cannot be read.
+// certificates are the contents of a file, or of the files of a folder; none if it cannot be read.
 func certificates(name string) (pem [][]byte) {
 	files := []string{name}
 	if entries, err := os.ReadDir(name); err == nil {
@@ -59,16 +90,15 @@ func certificates(name string) (pem [][]byte) {
 		}
 	}
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil { //nolint:gosec // the files of who runs the program
+		if text, err := os.ReadFile(file); err == nil { //nolint:gosec // the user's own files
 			pem = append(pem, text)
 		}
 	}
 	return pem
 }
 
-// bundle writes what the command trusted before and the mock's CA into one file: most of the variables
-// replace a program's roots, and a test may also fetch its packages.
-func (r *running) bundle(environ []string) (string, error) {
+// bundle is what the command trusted before and the mock's CA: most of the variables replace a program's roots.
+func (r *running) bundle(environ []string) ([]byte, error) {
 	var pem [][]byte
 	for _, candidate := range append([]string{lookupEnv(environ, "SSL_CERT_FILE")}, systemRoots...) {
 		if roots := certificates(candidate); roots != nil {
@@ -82,20 +112,16 @@ func (r *running) bundle(environ []string) (string, error) {
 			pem, seen = append(pem, certificates(file)...), append(seen, file)
 		}
 	}
-	ca, err := os.ReadFile(r.caFile) //nolint:gosec // the files of who runs the program
-	if err != nil {
-		return "", err
+	ca, err := os.ReadFile(r.caFile)
+	return bytes.Join(append(pem, ca), []byte("\n")), err
+}
+
+func lookupEnv(environ []string, name string) string {
+	value := ""
+	for _, entry := range environ {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v // the last one counts
+		}
 	}
-	f, err := os.CreateTemp("", "fiscope-mock-bundle-*.pem")
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(bytes.Join(append(pem, ca), []byte("\n")))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return f.Name(), err
+	return value
 }

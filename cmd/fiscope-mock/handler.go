@@ -1,9 +1,14 @@
 package main
 
 import (
+	"crypto/tls"
 	_ "embed" // the document
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
@@ -16,15 +21,15 @@ var openAPI []byte
 
 // handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else. A browser at
 // the base URL, which is what the program says first, is led to the page.
-func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Handler {
+func (r *running) handler(ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{
-		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(build.Read()), Log: log, Ending: r.ending, Door: door,
+		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(build.Read()), Log: log, Ending: r.ending, Door: r.door,
 	})
-	var service http.Handler = r.mock
-	if r.log != logOff {
-		service = logged(r.mock, log, r.logAll)
-	}
+	service := forBrowsers(r.origins, r.mock)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/healthz" { // as probes ask for by habit
+			q.URL.Path = admin.Prefix + "healthz"
+		}
 		if q.URL.Path == strings.TrimSuffix(admin.Prefix, "/") || strings.HasPrefix(q.URL.Path, admin.Prefix) {
 			api.ServeHTTP(w, q)
 			return
@@ -34,5 +39,63 @@ func (r *running) handler(door admin.Door, ca []byte, log *slog.Logger) http.Han
 			return
 		}
 		service.ServeHTTP(w, q)
+	})
+}
+
+// opens says who may use the admin API of a server that listens on addr: a caller with the token. Without
+// one, nobody if other machines reach it; on loopback, a caller that uses one of its own names.
+func (s settings) opens(addr net.Addr, https *tls.Config) admin.Door {
+	if s.adminToken != "" {
+		return admin.Door{Token: s.adminToken}
+	}
+	if tcp, ok := addr.(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		return admin.Door{Closed: true}
+	}
+	return admin.Door{Hosts: func(name string) bool {
+		switch ip := net.ParseIP(name); {
+		case name == "localhost", ip != nil && ip.IsLoopback():
+			return true
+		case https != nil:
+			return https.Certificates[0].Leaf.VerifyHostname(name) == nil
+		}
+		return false
+	}}
+}
+
+// addOrigin reads an ORIGIN of -cors as browsers write it.
+func (s *settings) addOrigin(value string) error {
+	value = strings.ToLower(strings.TrimSuffix(value, "/"))
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || value != u.Scheme+"://"+u.Host {
+		return errors.New("se espera un origen como http://localhost:5173")
+	}
+	s.origins = append(s.origins, value)
+	return nil
+}
+
+// forBrowsers lets pages of these origins call the service. It is never around the admin API.
+func forBrowsers(origins []string, service http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(origins) == 0 || !strings.HasPrefix(r.URL.Path, "/api/") {
+			service.ServeHTTP(w, r)
+			return
+		}
+		h := w.Header()
+		h.Add("Vary", "Origin")
+		origin := r.Header.Get("Origin")
+		if !slices.Contains(origins, strings.ToLower(origin)) {
+			service.ServeHTTP(w, r)
+			return
+		}
+		h.Set("Access-Control-Allow-Origin", origin)
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, POST")
+			h.Set("Access-Control-Allow-Headers", "X-API-KEY, Content-Type")
+			h.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.Set("Access-Control-Expose-Headers", "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After")
+		service.ServeHTTP(w, r)
 	})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Who opens the first line that the program says in a browser comes to the page; a program is told of the routes.
+// The first line that the program prints opens the page in a browser; another program gets the list of routes.
 func TestABrowserAtTheBaseURL(t *testing.T) {
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
+	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for name, c := range map[string]struct {
 		method, path, accept string
@@ -32,4 +32,16 @@ func TestABrowserAtTheBaseURL(t *testing.T) {
 			assert.Equal(t, c.status == http.StatusTemporaryRedirect, answer.Header.Get("Location") == "/_mock/")
 		})
 	}
+}
+
+// A probe asks for it by habit, and is no call of the service.
+func TestHealthzOfTheServer(t *testing.T) {
+	url := serving(t, nil, "-addr", "127.0.0.1:0", "-log", "off")
+	for _, path := range []string{"/healthz", "/_mock/healthz"} {
+		status, body := ask(t, "GET", url+path, "")
+		assert.Equal(t, 200, status, path)
+		assert.JSONEq(t, `{"status": "ok"}`, body, path)
+	}
+	_, journal := ask(t, "GET", url+"/_mock/requests", "")
+	assert.NotContains(t, journal, "healthz")
 }

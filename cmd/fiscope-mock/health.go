@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,47 +13,46 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
 // healthWait is how long a healthy server may take.
 const healthWait = 5 * time.Second
 
-// health asks the server at a base URL how it is, and returns 0 when it is well, 1 when it is not, and 2
-// for a wrong flag.
-func health(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("fiscope-mock health", flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	caFile := fs.String("tls-ca-file", env("FISCOPE_MOCK_TLS_CA_FILE"), "")
-	err := fs.Parse(args)
-	if err == nil && fs.NArg() != 1 {
-		err = errors.New("health wants one URL, such as http://127.0.0.1:8080")
-	}
-	if err != nil {
-		return usageError(err, stdout, stderr)
+func healthFlag() cli.Flag {
+	return &cli.StringFlag{Name: "tls-ca-file", DefaultText: "ARCHIVO", Usage: "la CA en que confía, en PEM (FISCOPE_MOCK_TLS_CA_FILE)",
+		Sources: cli.EnvVars("FISCOPE_MOCK_TLS_CA_FILE"), Local: true}
+}
+
+// healthCommand asks the server at a base URL how it is, and fails unless it is well.
+func healthCommand(ctx context.Context, cmd *cli.Command) error {
+	if cmd.NArg() != 1 {
+		return terminal.Wrong(errors.New("health quiere una URL, como http://127.0.0.1:8080"), cmd.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()
-	if err := askHealth(ctx, fs.Arg(0), *caFile); err != nil {
-		_, _ = fmt.Fprintf(stderr, "fiscope-mock: %v\n", err)
-		return 1
+	if err := askHealth(ctx, cmd.Args().First(), cmd.String("tls-ca-file")); err != nil {
+		return failed(cmd.Root().ErrWriter, 1, err)
 	}
-	return 0
+	return nil
 }
 
 func askHealth(ctx context.Context, base, caFile string) error {
 	if u, err := url.Parse(base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return fmt.Errorf("%q is not a URL such as http://127.0.0.1:8080", base)
+		return fmt.Errorf("%q no es una URL como http://127.0.0.1:8080", base)
 	}
 	transport := &http.Transport{DisableKeepAlives: true} // and no proxy: the server is near
 	if caFile != "" {
-		ca, err := os.ReadFile(caFile) //nolint:gosec // the files of who runs the program
+		ca, err := os.ReadFile(caFile) //nolint:gosec // the user's own files
 		if err != nil {
 			return err
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(ca) {
-			return fmt.Errorf("%s holds no PEM certificate", caFile)
+			return fmt.Errorf("%s no tiene ningún certificado PEM", caFile)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
@@ -70,7 +68,7 @@ func askHealth(ctx context.Context, base, caFile string) error {
 	var answer struct{ Status string }
 	err = json.NewDecoder(io.LimitReader(resp.Body, 1<<10)).Decode(&answer)
 	if resp.StatusCode != http.StatusOK || err != nil || answer.Status != "ok" {
-		return fmt.Errorf("what answers at %s with status %d is no healthy fiscope-mock", base, resp.StatusCode)
+		return fmt.Errorf("lo que responde en %s con estado %d no es un fiscope-mock que esté bien", base, resp.StatusCode)
 	}
 	return nil
 }

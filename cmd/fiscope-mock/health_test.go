@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,8 +13,8 @@ import (
 
 func TestHealth(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	plain, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-admin-token", "t")
-	secure, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-tls", "-tls-ca-file", ca)
+	plain := serving(t, vars(), "-addr", "127.0.0.1:0", "-admin-token", "t")
+	secure := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-tls", "-tls-ca-file", ca)
 	odd := func(status int, body string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if status == http.StatusFound {
@@ -30,7 +29,7 @@ func TestHealth(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for name, c := range map[string]struct {
-		env    func(string) string
+		env    []string
 		args   []string
 		status int
 		says   string
@@ -41,24 +40,24 @@ func TestHealth(t *testing.T) {
 		"https, by variable": {vars("FISCOPE_MOCK_TLS_CA_FILE", ca), []string{secure}, 0, ""},
 		"https, untrusted":   {vars(), []string{secure}, 1, "certificate"},
 		"no CA file":         {vars(), []string{"-tls-ca-file", ca + "x", secure}, 1, "ca.pemx"},
-		"no CA in the file":  {vars(), []string{"-tls-ca-file", empty, secure}, 1, "no PEM certificate"},
+		"no CA in the file":  {vars(), []string{"-tls-ca-file", empty, secure}, 1, "ningún certificado PEM"},
 		"nobody":             {vars(), []string{"http://127.0.0.1:1"}, 1, "127.0.0.1:1"},
-		"somebody else":      {vars(), []string{odd(200, "<html>")}, 1, "status 200"},
-		"another program":    {vars(), []string{odd(200, `{"status":"UP"}`)}, 1, "status 200"},
-		"not well":           {vars(), []string{odd(503, `{"status":"ok"}`)}, 1, "status 503"},
-		"a redirect":         {vars(), []string{odd(302, "")}, 1, "status 302"},
-		"no URL":             {vars(), nil, 2, "health wants one URL"},
-		"no scheme":          {vars(), []string{"127.0.0.1:8080"}, 1, "is not a URL"},
+		"somebody else":      {vars(), []string{odd(200, "<html>")}, 1, "estado 200"},
+		"another program":    {vars(), []string{odd(200, `{"status":"UP"}`)}, 1, "estado 200"},
+		"not well":           {vars(), []string{odd(503, `{"status":"ok"}`)}, 1, "estado 503"},
+		"a redirect":         {vars(), []string{odd(302, "")}, 1, "estado 302"},
+		"no URL":             {vars(), nil, 2, "health quiere una URL"},
+		"no scheme":          {vars(), []string{"127.0.0.1:8080"}, 1, "no es una URL"},
 		"wrong flag":         {vars(), []string{"-x"}, 2, "-x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			assert.Equal(t, c.status, health(t.Context(), c.args, c.env, &stdout, &stderr), stderr.String())
-			assert.Empty(t, stdout.String())
+			stdout, stderr, status := runMain(t, c.env, append([]string{"health"}, c.args...)...)
+			assert.Equal(t, c.status, status, stderr)
+			assert.Empty(t, stdout)
 			if c.says == "" {
-				assert.Empty(t, stderr.String())
+				assert.Empty(t, stderr)
 			}
-			assert.Contains(t, stderr.String(), c.says)
+			assert.Contains(t, stderr, c.says)
 		})
 	}
 	_, _, status := runProgram(t, nil, "health", plain)

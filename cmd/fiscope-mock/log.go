@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// The formats of -log.
+// The formats of -log. Without one there are only warnings, as text.
 const (
 	logText = "text"
 	logJSON = "json"
@@ -15,9 +22,65 @@ const (
 func newLogger(format string, w io.Writer) *slog.Logger {
 	switch format {
 	case logText:
-		return slog.New(slog.NewTextHandler(w, nil))
+		return slog.New(&console{out: w, least: slog.LevelInfo, coloured: terminal.Colours(w)})
 	case logJSON:
 		return slog.New(slog.NewJSONHandler(w, nil))
+	case logOff:
+		return slog.New(slog.DiscardHandler)
 	}
-	return slog.New(slog.DiscardHandler)
+	return slog.New(&console{out: w, least: slog.LevelWarn, coloured: terminal.Colours(w)})
+}
+
+// console writes for people: a line for each record.
+type console struct {
+	out      io.Writer
+	least    slog.Level
+	coloured bool
+	mu       sync.Mutex
+}
+
+// Enabled implements [slog.Handler].
+func (c *console) Enabled(_ context.Context, level slog.Level) bool { return level >= c.least }
+
+// Handle implements [slog.Handler].
+func (c *console) Handle(_ context.Context, r slog.Record) error {
+	line := terminal.Printable(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		line += terminal.Printable(fmt.Sprintf(" %s=%v", a.Key, a.Value))
+		return true
+	})
+	if r.Level >= slog.LevelWarn {
+		line = c.colour(terminal.Yellow, "aviso:") + " " + line
+	}
+	return c.write(line)
+}
+
+// WithAttrs implements [slog.Handler]; nothing here gives any.
+func (c *console) WithAttrs([]slog.Attr) slog.Handler { return c }
+
+// WithGroup implements [slog.Handler]; nothing here gives any.
+func (c *console) WithGroup(string) slog.Handler { return c }
+
+func (c *console) write(line string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := io.WriteString(c.out, line+"\n")
+	return err
+}
+
+func (c *console) colour(code, text string) string {
+	if !c.coloured {
+		return text
+	}
+	return terminal.Colour(code, text)
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// shellWord writes s so that a POSIX shell reads it back as one word.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

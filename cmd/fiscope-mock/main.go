@@ -1,20 +1,6 @@
-// Command fiscope-mock serves the fiscal data service's mock on a local address, for tests in any
-// language. Its first line on stdout is the base URL, its second the command that runs the quickstart
-// against it. SIGINT, SIGTERM and SIGHUP stop it with status 0, once what is in flight is finished.
-//
-//	fiscope-mock -addr 127.0.0.1:8080 -now 2026-11-20T16:59:00-05:00 -frozen
-//	fiscope-mock exec -- npm test
-//	fiscope-mock health http://127.0.0.1:8080
-//	fiscope-mock padron import padron_reducido_ruc.zip
-//	fiscope-mock version
-//
-// Beside the service, on the same address, GET /_mock/ lists its admin API: data, clock, faults, journal,
-// quotas, SOL users, assumptions and reset, for tests in any language. README.md shows it, help lists the
-// flags and their environment variables.
-//
-// It exits with 2 for a wrong flag, environment variable, certificate or data file and with 1 when it
-// cannot listen or tell its URL; exec exits with the command's status, with 124 when -timeout ended it, or
-// with 125 for either of these. padron exits with 1 when it fails, and as a signal has it that ended it.
+// Command fiscope-mock serves the fiscal data service's mock on a local address, for tests in any language. Its first
+// line on stdout is the base URL. SIGINT, SIGTERM and SIGHUP stop it with status 0, once what is in flight is finished.
+// README.md shows it, and each command's -h describes its flags and their environment variables.
 package main
 
 import (
@@ -24,29 +10,27 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
+	"time"
 
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/internal/build"
 )
 
-// gcPercent is how much garbage may be made beside what is in use: that is a few megabytes, and most of a request is soon
-// garbage. To collect it at 100 costs a tenth of the throughput.
+// gcPercent is how much garbage may be made beside what is in use. To collect it at 100 costs a tenth of the throughput.
 const gcPercent = 400
 
 func main() {
-	command, args := "", os.Args[1:]
-	if len(args) > 0 {
-		command = args[0]
-	}
-	if os.Getenv("GOGC") == "" && command != "padron" {
+	if os.Getenv("GOGC") == "" && (len(os.Args) < 2 || os.Args[1] != "padron") {
 		debug.SetGCPercent(gcPercent)
 	}
 	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	if command == "exec" {
-		leave(execute(args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
-	}
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -60,69 +44,132 @@ func main() {
 		signal.Notify(hangup, syscall.SIGHUP)
 		go func() { end(stopped{<-hangup}) }()
 	}
-	switch command {
-	case "health":
-		os.Exit(health(ctx, args[1:], os.Getenv, os.Stdout, os.Stderr))
-	case "padron":
-		leave(padronCommand(ctx, args[1:], os.Stdout, os.Stderr))
-	}
-	os.Exit(run(ctx, args, os.Getenv, os.Stdout, os.Stderr))
+	leave(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// unexpected is the error of an argument that is no flag: a command comes first.
-func unexpected(arg string) error {
-	switch arg {
-	case "exec", "health", "padron", "help", "version":
-		return fmt.Errorf("the command %s comes first, and its flags after it", arg)
-	}
-	return fmt.Errorf("unexpected argument %q: the commands are exec, health, padron, help and version", arg)
-}
-
-// run is the program without exec, health and padron: it serves until ctx ends and returns the exit status.
-func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
-	if len(args) > 0 {
-		switch args[0] {
-		case "help":
-			_, _ = io.WriteString(stdout, usage)
-			return 0
-		case "version", "-version", "--version":
-			_, _ = fmt.Fprintln(stdout, version(build.Read()))
-			return 0
+// leave ends the program. Of SIGINT it dies itself: so a shell ends its loop.
+func leave(exit int) {
+	if exit == -int(syscall.SIGINT) {
+		if signal.Reset(os.Interrupt); !signal.Ignored(os.Interrupt) {
+			self, _ := os.FindProcess(os.Getpid()) // it is there
+			_ = self.Signal(os.Interrupt)
+			<-time.After(time.Second) // it comes meanwhile
 		}
 	}
-	s, err := readSettings(defaultSettings(), args, env)
-	if err == nil && len(s.rest) > 0 {
-		err = unexpected(s.rest[0])
+	if exit < 0 {
+		exit = 128 - exit
 	}
-	if err == nil && s.timeout > 0 {
-		err = errors.New("-timeout is of use with exec only")
+	os.Exit(exit)
+}
+
+// stopped is why the program's context ended: a signal.
+type stopped struct{ by os.Signal }
+
+func (s stopped) Error() string { return "lo detuvo una señal: " + s.by.String() }
+
+// status is how a command ended that has said why: below 0 it is the signal that ended it.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
+
+// failed prints why a command has failed.
+func failed(stderr io.Writer, exit status, err error) error {
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\n", terminal.InSpanish(err))
+	return exit
+}
+
+// run is the program, until ctx ends. It returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	terminal.SpeakSpanish()
+	root := &cli.Command{
+		Name:                            "fiscope-mock",
+		Usage:                           "fiscope-mock: el servicio de datos fiscales, simulado para sus pruebas",
+		Version:                         version(build.Read()),
+		DefaultCommand:                  "serve",
+		HideHelpCommand:                 true,
+		EnableShellCompletion:           true,
+		ConfigureShellCompletionCommand: terminal.Completion("fiscope-mock"),
+		ShellComplete:                   completeServe(args),
+		CustomRootCommandHelpTemplate:   rootHelp,
+		Writer:                          stdout,
+		ErrWriter:                       stderr,
+		ExitErrHandler:                  func(context.Context, *cli.Command, error) {},
+		Commands: []*cli.Command{
+			{Name: "serve", Usage: "atiende hasta Ctrl-C; es lo que corre sin COMANDO",
+				UsageText: "fiscope-mock [serve] [OPCIONES]", Flags: flagsOf(serveSettings), Action: serveCommand,
+				Description: "La primera línea de stdout es la URL base. SIGTERM y Ctrl-C lo terminan cuando\nacaba lo que está atendiendo; la segunda señal, al instante."},
+			{Name: "exec", Usage: "corre su comando de pruebas con un mock propio",
+				UsageText: "fiscope-mock exec [OPCIONES] -- COMANDO [ARGUMENTO...]", StopOnNthArg: new(1), Action: execCommand(args),
+				Flags: flagsOf(serveSettings), Description: execDescription},
+			{Name: "health", Usage: "dice si un mock está bien: el HEALTHCHECK de una imagen",
+				UsageText: "fiscope-mock health [OPCIONES] URL", Flags: []cli.Flag{healthFlag()}, Action: healthCommand,
+				Description: "Sale con 0 si el mock de esa URL está bien, y si no con 1."},
+			padronCommands(),
+			{Name: "version", Usage: "de qué versión y commit se construyó", UsageText: "fiscope-mock version",
+				Action: func(_ context.Context, cmd *cli.Command) error { cli.ShowVersion(cmd); return nil }},
+			{Name: "help", Usage: "la ayuda de un comando, como fiscope-mock help exec", UsageText: "fiscope-mock help [COMANDO]", Action: terminal.ShowHelp},
+		},
 	}
-	if err != nil {
-		return usageError(err, stdout, stderr)
+	_ = root.Walk(func(c *cli.Command) error { c.OnUsageError = terminal.UsageError; return nil })
+	err := root.Run(ctx, append([]string{root.Name}, args...))
+	var exit status
+	var wrong terminal.WrongUsage
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &wrong): // else it is of no command
+	}
+	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nvea %s\n", terminal.InSpanish(err), strings.TrimSpace("fiscope-mock help "+wrong.Of))
+	if wrong.Of == "exec" {
+		return execFailed
+	}
+	return 2
+}
+
+// serveCommand serves until ctx ends.
+func serveCommand(ctx context.Context, cmd *cli.Command) error {
+	stdout, stderr := cmd.Root().Writer, cmd.Root().ErrWriter
+	s, err := readSettings(defaultSettings(), cmd)
+	switch {
+	case err != nil:
+		return terminal.Wrong(err, cmd.Name)
+	case len(s.rest) > 0:
+		return terminal.UnknownCommand(cmd.Root(), s.rest[0])
+	}
+	if s.log == "" && terminal.Is(stderr) {
+		s.log = logText
 	}
 	r, err := start(s, newLogger(s.log, stderr))
 	if err != nil {
 		return startError(s, err, stderr)
 	}
-	status := 0
-	if _, err := fmt.Fprintf(stdout, "%s\n%s\n", r.url, r.quickstart()); err == nil {
+	said := r.url + "\n"
+	if terminal.Is(stdout) {
+		said += r.greeting()
+	}
+	var ended error
+	if _, err := io.WriteString(stdout, said); err == nil {
 		<-ctx.Done()
 	} else {
-		_, _ = fmt.Fprintf(stderr, "fiscope-mock: nobody reads the URL: %v\n", err)
-		status = 1
+		ended = failed(stderr, 1, fmt.Errorf("nadie lee la URL: %w", err))
 	}
 	if err := r.close(); err != nil {
-		_, _ = fmt.Fprintf(stderr, "fiscope-mock: close: %v\n", err)
-		return 1
+		return failed(stderr, 1, fmt.Errorf("al cerrar: %w", err))
 	}
-	return status
+	return ended
 }
 
-// quickstart is the command that runs the quickstart against the server.
-func (r *running) quickstart() string {
-	command := fmt.Sprintf("FISCOPE_BASE_URL=%s FISCOPE_API_KEY=%s go run ./examples/quickstart", r.url, shellWord(r.mock.APIKey))
-	if r.caFile != "" {
-		command = "SSL_CERT_FILE=" + shellWord(r.caFile) + " " + command // go and curl read it
+// version says in a line of what the program was built, and for which system.
+func version(b build.Info) string {
+	of := b.Version
+	if b.Commit != "" {
+		of += fmt.Sprintf(" (commit %.12s of %s", b.Commit, b.Date)
+		if b.Modified {
+			of += ", modified"
+		}
+		of += ")"
 	}
-	return command
+	return fmt.Sprintf("fiscope-mock %s %s %s/%s", of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

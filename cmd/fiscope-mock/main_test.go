@@ -5,10 +5,11 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,20 +17,20 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fiscope/fiscope/mockserver"
 )
 
-// vars is an environment.
-func vars(pairs ...string) func(string) string {
-	return func(name string) string {
-		for i := 0; i < len(pairs); i += 2 {
-			if pairs[i] == name {
-				return pairs[i+1]
-			}
-		}
-		return ""
+// vars is an environment: names, each with its value.
+func vars(pairs ...string) []string { return pairs }
+
+// runMain runs the program in this process, in an environment, to its end.
+func runMain(t *testing.T, env []string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	for i := 0; i < len(env); i += 2 {
+		t.Setenv(env[i], env[i+1])
 	}
+	var out, errs bytes.Buffer
+	status = run(t.Context(), args, &out, &errs)
+	return out.String(), errs.String(), status
 }
 
 // lookup asks for one taxpayer and returns the status and X-RateLimit-Limit.
@@ -45,50 +46,52 @@ func lookup(t *testing.T, url, key string) (int, string) {
 	return resp.StatusCode, resp.Header.Get("X-RateLimit-Limit")
 }
 
-// serving runs the program in-process and returns its first two lines; its end is checked at cleanup.
-func serving(t *testing.T, env func(string) string, args ...string) (url, command string) {
+// serving runs the program in this process and returns its first line; its end is checked at cleanup.
+func serving(t *testing.T, env []string, args ...string) (url string) {
 	t.Helper()
+	for i := 0; i < len(env); i += 2 {
+		t.Setenv(env[i], env[i+1])
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	status := make(chan int, 1)
 	var stderr bytes.Buffer
 	go func() {
-		status <- run(ctx, args, env, in, &stderr)
+		status <- run(ctx, args, in, &stderr)
 		_ = in.Close()
 	}()
+	lines := bufio.NewScanner(out)
 	t.Cleanup(func() {
 		stop()
+		assert.False(t, lines.Scan(), "nothing more on stdout")
 		assert.Equal(t, 0, <-status)
 		assert.Empty(t, stderr.String())
 	})
-	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
-	url = lines.Text()
-	require.True(t, lines.Scan())
-	return url, lines.Text()
+	return lines.Text()
 }
 
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		env        func(string) string
+		env        []string
 		args       []string
 		key, limit string
-		word       string // the key, as a shell reads it
 	}{
-		"defaults":    {vars(), []string{"-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000", "clave-de-prueba"},
-		"flags":       {vars(), []string{"-addr", "127.0.0.1:0", "-api-key=k", "-quota", "7"}, "k", "7", "k"},
-		"environment": {vars("FISCOPE_MOCK_ADDR", "127.0.0.1:0", "FISCOPE_MOCK_API_KEY", "e", "FISCOPE_MOCK_QUOTA", "8"), nil, "e", "8", "e"},
+		"defaults":    {vars(), []string{"-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000"},
+		"serve":       {vars(), []string{"serve", "-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000"},
+		"flags":       {vars(), []string{"-addr", "127.0.0.1:0", "-api-key=k", "-quota", "7"}, "k", "7"},
+		"two dashes":  {vars(), []string{"--addr=127.0.0.1:0", "--api-key", "k"}, "k", "1000"},
+		"environment": {vars("FISCOPE_MOCK_ADDR", "127.0.0.1:0", "FISCOPE_MOCK_API_KEY", "e", "FISCOPE_MOCK_QUOTA", "8"), nil, "e", "8"},
 		"flag wins": {
 			vars("FISCOPE_MOCK_ADDR", "nowhere", "FISCOPE_MOCK_API_KEY", "e e", "FISCOPE_MOCK_QUOTA", "many"),
-			[]string{"-addr", ":0", "-api-key", "k", "-quota", "9"}, "k", "9", "k",
+			[]string{"-addr", ":0", "-api-key", "k", "-quota", "9"}, "k", "9",
 		},
-		"unlimited": {vars(), []string{"-addr", "127.0.0.1:0", "-quota", "-1"}, "clave-de-prueba", "", "clave-de-prueba"},
-		"shell key": {vars(), []string{"-addr", "127.0.0.1:0", "-api-key", "a'$b"}, "a'$b", "1000", `'a'\''$b'`},
+		"unlimited": {vars(), []string{"-addr", "127.0.0.1:0", "-quota", "-1"}, "clave-de-prueba", ""},
+		"odd key":   {vars(), []string{"-addr", "127.0.0.1:0", "-api-key", "a'$b"}, "a'$b", "1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, command := serving(t, c.env, c.args...)
+			url := serving(t, c.env, c.args...)
 			assert.Regexp(t, `^http://127\.0\.0\.1:[1-9][0-9]*$`, url)
-			assert.Equal(t, "FISCOPE_BASE_URL="+url+" FISCOPE_API_KEY="+c.word+" go run ./examples/quickstart", command)
 			status, limit := lookup(t, url, c.key)
 			assert.Equal(t, 200, status)
 			assert.Equal(t, c.limit, limit)
@@ -97,79 +100,104 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = busy.Close() }()
+	busy := busy(t)
 	for name, c := range map[string]struct {
-		env    func(string) string
+		env    []string
 		args   []string
 		status int
 		says   string
 	}{
-		"unknown flag":     {vars(), []string{"-puerto", "1"}, 2, "-puerto"},
-		"quota":            {vars(), []string{"-quota", "mil"}, 2, "-quota: want a number of calls"},
+		"unknown flag":     {vars(), []string{"-quta", "1"}, 2, "no existe la opción -quta: ¿quiso decir -quota?\nvea fiscope-mock help serve\n"},
+		"unknown of exec":  {vars(), []string{"exec", "--quot", "1"}, 125, "no existe la opción -quot: ¿quiso decir -quota?\nvea fiscope-mock help exec\n"},
+		"unknown command":  {vars(), []string{"exce", "--", "ls"}, 2, "no existe el comando \"exce\": ¿quiso decir exec? los comandos son serve, exec, health, padron, version, completion\nvea fiscope-mock help\n"},
+		"unknown of help":  {vars(), []string{"help", "exce"}, 2, "¿quiso decir exec?"},
+		"unknown shell":    {vars(), []string{"completion", "basch"}, 2, "¿quiso decir bash? los comandos son bash, zsh, fish, pwsh\nvea fiscope-mock help completion\n"},
+		"nothing like it":  {vars(), []string{"8080"}, 2, "no existe el comando \"8080\": los comandos son "},
+		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "el comando exec va primero"},
+		"without a value":  {vars(), []string{"-api-key"}, 2, "falta el valor de -api-key\n"},
+		"quota":            {vars(), []string{"-quota", "mil"}, 2, "valor inválido \"mil\" de -quota: se espera un número de consultas"},
 		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
-		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": want a number of calls`},
-		"argument":         {vars(), []string{"8080"}, 2, `"8080"`},
-		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "the command exec comes first"},
-		"timeout":          {vars(), []string{"-timeout", "1m"}, 2, "with exec only"},
-		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" of -addr or FISCOPE_MOCK_ADDR`},
+		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": se espera un número de consultas`},
+		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR`},
 		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "invalid port"},
 		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
-		"empty address":    {vars(), []string{"-addr", ""}, 2, "address is empty"},
-		"empty key":        {vars(), []string{"-api-key", ""}, 2, "API key is empty"},
-		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "not printable ASCII"},
-		"time too early":   {vars(), []string{"-now", "1960-01-01T00:00:00Z"}, 2, "-now: the clock can be set to a time from 1970-01-01T00:00:00Z to 9000-01-01T00:00:00Z\n"},
-		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "fiscope-mock: -assume BlockAfter and BlockFor cannot be negative\n"},
-		"status":           {vars(), []string{"-assume", "QuotaExceeded=200"}, 2, "-assume QuotaExceeded is 200 \"QUOTA_EXCEEDED\": give a status of 400 to 599\n"},
-		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "-assume CodeInvalidRUC is empty: give a value\n"},
-		"assumed quota":    {vars(), []string{"-assume", "Quota=-2"}, 2, "-assume Quota is below -1, which is unlimited\n"},
-		"port in use":      {vars(), []string{"-addr", busy.Addr().String()}, 1, "cannot serve on " + busy.Addr().String()},
+		"empty address":    {vars(), []string{"-addr", ""}, 2, "está vacía"},
+		"empty key":        {vars(), []string{"-api-key", ""}, 2, "la clave de API está vacía"},
+		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "no es ASCII imprimible"},
+		"time too early":   {vars(), []string{"-now", "1960-01-01T00:00:00Z"}, 2, "-now: se espera una hora"},
+		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "BlockAfter y BlockFor no pueden ser negativos\n"},
+		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
+		"a reading":        {vars(), []string{"-assume", "Nada=1"}, 2, "valor inválido \"Nada=1\" de -assume: ninguna lectura se llama así"},
+		"port in use":      {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			assert.Equal(t, c.status, run(t.Context(), c.args, c.env, &stdout, &stderr))
-			assert.Empty(t, stdout.String())
-			assert.Contains(t, stderr.String(), "fiscope-mock: ")
-			assert.Contains(t, stderr.String(), c.says)
-			assert.NotRegexp(t, `With[A-Z]|Assumptions\.|DefaultAssumptions`, stderr.String(), "the names of Go")
+			stdout, stderr, status := runMain(t, c.env, c.args...)
+			assert.Equal(t, c.status, status)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, "fiscope-mock: ")
+			assert.Contains(t, stderr, c.says)
+			assert.NotRegexp(t, `With[A-Z]|Assumptions\.|DefaultAssumptions|mockserver`, stderr, "the names of Go")
 		})
 	}
 }
 
+// Help is a screen for the program, and a text of its own for each command; none is wider than a terminal.
 func TestHelp(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, 0, run(t.Context(), []string{"-h"}, vars(), &stdout, &stderr))
-	assert.Empty(t, stderr.String())
-	for _, word := range []string{
-		"-addr", "FISCOPE_MOCK_ADDR", "127.0.0.1:8080", "-api-key", "FISCOPE_MOCK_API_KEY", "clave-de-prueba",
-		"-quota", "FISCOPE_MOCK_QUOTA", "1000", mockserver.RUCSolicitante, mockserver.UsuarioSOL, mockserver.ClaveSOL,
+	for args, says := range map[string][]string{
+		"-h":                 {"Uso: fiscope-mock [COMANDO]", "  serve ", "  exec ", "  completion ", "  help ", "-addr", "-api-key", "-data", "127.0.0.1:8080"},
+		"serve -h":           {"fiscope-mock serve: ", "-addr HOST:PUERTO (FISCOPE_MOCK_ADDR)", "-tls (FISCOPE_MOCK_TLS)", "clave-de-prueba"},
+		"-quota 5 --help":    {"fiscope-mock serve: "},
+		"help exec":          {"fiscope-mock exec: ", "-data ARCHIVO (FISCOPE_MOCK_DATA)", "-quota N"},
+		"health -help":       {"fiscope-mock health: ", "FISCOPE_MOCK_TLS_CA_FILE"},
+		"padron -h":          {"fiscope-mock padron: ", "  import ", "  generate "},
+		"help padron import": {"fiscope-mock padron import: ", "-o ÍNDICE\n"},
+		"padron generate -h": {"-rows N\n"},
+		"completion -h":      {"source <(fiscope-mock completion bash)"},
+		"help version":       {"fiscope-mock version: "},
+		"completion fish -h": {"fiscope-mock completion fish"},
+		"padron info --help": {"fiscope-mock padron info: "},
 	} {
-		assert.Contains(t, stdout.String(), word)
-	}
-	for line := range strings.Lines(stdout.String()) {
-		assert.LessOrEqual(t, utf8.RuneCountInString(line), 81, "%q with its line end", line)
+		stdout, stderr, status := runMain(t, nil, strings.Fields(args)...)
+		assert.Equal(t, 0, status, args)
+		assert.Empty(t, stderr, args)
+		for _, word := range says {
+			assert.Contains(t, stdout, word, args)
+		}
+		for line := range strings.Lines(stdout) {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 81, "%q with its line end", line)
+		}
+		assert.NotRegexp(t, `(?i)options|usage:|show help|print the|output `, stdout, "it is in Spanish")
+		if args == "-h" {
+			assert.LessOrEqual(t, strings.Count(stdout, "\n"), 40)
+			for _, flag := range regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(stdout, -1) {
+				assert.True(t, slices.ContainsFunc(serveSettings, func(s setting) bool { return s.name == flag[1] }), flag[1])
+			}
+			help, _, _ := runMain(t, nil, "help")
+			assert.Equal(t, stdout, help)
+		}
 	}
 }
 
-func TestHelpIsAWord(t *testing.T) {
-	for name, c := range map[string]struct {
-		args []string
-		want string
-	}{
-		"help":    {[]string{"help"}, `(?s)^Usage: fiscope-mock .*\n  -addr HOST:PORT`},
-		"help of": {[]string{"help", "exec"}, `^Usage: fiscope-mock `},
-	} {
-		t.Run(name, func(t *testing.T) {
-			stdout, stderr, status := runProgram(t, nil, c.args...)
-			assert.Equal(t, 0, status)
-			assert.Empty(t, stderr)
-			assert.Regexp(t, c.want, stdout)
-		})
+func TestCompletion(t *testing.T) {
+	for shell, says := range map[string]string{"bash": "complete -o", "zsh": "compdef _fiscope-mock fiscope-mock", "fish": "complete -c fiscope-mock"} {
+		stdout, stderr, status := runProgram(t, nil, "completion", shell)
+		assert.Equal(t, 0, status)
+		assert.Empty(t, stderr)
+		assert.Contains(t, stdout, says)
 	}
-	asked, _, _ := runProgram(t, nil, "-h")
-	help, _, _ := runProgram(t, nil, "help")
-	assert.Equal(t, asked, help)
+	for args, want := range map[string]string{
+		"":                  `(?m)^exec:corre `,
+		"-qu":               `^-quota:consultas al día [^\n]*\n$`,
+		"-frozen --api":     `^--api-key:[^\n]*\n$`,
+		"exec --jo":         `^--journal:cuántas [^\n]*\n$`,
+		"padron":            `(?m)^import:hace un índice del padrón$`,
+		"padron generate -": `(?m)^--rows:`,
+		"exec -- npm --":    `^$`,
+	} {
+		stdout, stderr, status := runProgram(t, nil, append(strings.Fields(args), "--generate-shell-completion")...)
+		assert.Equal(t, 0, status, stderr)
+		assert.Regexp(t, want, stdout, args)
+	}
 }
 
 // The built program, over a real socket, stopped as a supervisor stops it.
@@ -177,7 +205,6 @@ func TestProgram(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := startProgram(t, []string{"FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5"})
-			assert.Equal(t, "FISCOPE_BASE_URL="+p.url+" FISCOPE_API_KEY=del-entorno go run ./examples/quickstart", p.command)
 			status, limit := lookup(t, p.url, "del-entorno")
 			assert.Equal(t, 200, status)
 			assert.Equal(t, "5", limit)

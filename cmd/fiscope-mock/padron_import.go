@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,40 +11,37 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/padron"
 )
 
 // padronImport makes an index of the registry's file.
-func padronImport(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	fs := padronFlags()
-	index := fs.String("o", "", "")
-	maxOdd := fs.Float64("max-odd", 0.01, "")
-	file, err := parseFile(fs, "import", "FILE", args)
-	if err == nil && !(0 <= *maxOdd && *maxOdd <= 1) { // NaN neither
-		err = fmt.Errorf("import: -max-odd %v: want a share of the rows, 0 to 1", *maxOdd)
+func padronImport(ctx context.Context, cmd *cli.Command, file string) error {
+	stdout, stderr := cmd.Root().Writer, cmd.Root().ErrWriter
+	index, maxOdd := cmp.Or(cmd.String("o"), indexOf(file)), cmd.Float("max-odd")
+	if !(0 <= maxOdd && maxOdd <= 1) { // NaN neither
+		return terminal.Wrong(errors.New("-max-odd: se espera una parte de las filas, de 0 a 1"), "padron import")
 	}
-	if err != nil {
-		return padronUsageError(err, stdout, stderr)
-	}
-	if *index == "" {
-		*index = indexOf(file)
-	}
-	p := showProgress(stderr)
-	report, err := padron.Import(ctx, file, *index, padron.ImportOptions{
-		MaxOdd:   max(*maxOdd, math.SmallestNonzeroFloat64), // its 0 is another share
-		Progress: func(at padron.Progress) { p.tell(importStep(at)) },
+	p := terminal.ShowProgress("fiscope-mock", stderr)
+	report, err := padron.Import(ctx, file, index, padron.ImportOptions{
+		MaxOdd:       max(maxOdd, math.SmallestNonzeroFloat64), // its 0 is another share
+		AllowSmaller: cmd.Bool("allow-smaller"),
+		Progress:     func(at padron.Progress) { p.Tell(importStep(at)) },
 	})
-	p.stop()
+	p.Stop()
+	if errors.Is(err, padron.ErrOddRows) {
+		writeReport(stderr, &report)
+		return fmt.Errorf("%s: %d de %d filas están mal, y puede estarlo el %.2f %%: vea qué tienen, o admita más con -max-odd",
+			file, report.Odd(), report.Rows, 100*maxOdd)
+	}
 	if err != nil {
-		if errors.Is(err, padron.ErrOddRows) {
-			writeReport(stderr, &report)
-			err = fmt.Errorf("%w with -max-odd", err)
-		}
-		return padronFailed(ctx, err, stderr)
+		return err
 	}
 	writeReport(stdout, &report)
-	_, _ = fmt.Fprintf(stdout, "\n%s is made: serve it with fiscope-mock -padron %s\n", *index, shellWord(*index))
-	return 0
+	_, _ = fmt.Fprintf(stdout, "\n%s está hecho: sírvalo con fiscope-mock -padron %s\n", index, shellWord(index))
+	return nil
 }
 
 // indexOf is the index of a registry's file, unless -o names one.
@@ -54,23 +52,11 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importParts are the phases of an import as parts of the whole, as the whole registry has them. Those before the rows are
-// read take as long as the disk does, and are each a whole.
-var importParts = map[string]struct{ from, to float64 }{
-	padron.PhaseHash:     {0, 1},
-	padron.PhaseEncoding: {0, 1},
-	padron.PhaseRead:     {0, .3},
-	padron.PhaseOrder:    {.3, .38},
-	padron.PhaseWords:    {.38, .78},
-	padron.PhaseInner:    {.78, 1},
-}
-
-// importStep says what an import tells of its phase. Only those that read know how far they are.
-func importStep(at padron.Progress) step {
-	part := importParts[at.Phase]
-	s := step{what: at.Phase, from: part.from, to: part.to, done: -1, rows: at.Rows}
+// importStep says how far an import is. Only the phases that read know how far they are.
+func importStep(at padron.Progress) terminal.Step {
+	s := terminal.Step{What: registryInSpanish(at.Phase), Rows: at.Rows}
 	if at.Size > 0 {
-		s.done, s.bytes = float64(at.Bytes)/float64(at.Size), at.Bytes
+		s.Done = float64(at.Bytes) / float64(at.Size)
 	}
 	return s
 }
@@ -82,22 +68,22 @@ func writeReport(w io.Writer, r *padron.Report) {
 		what  string
 		count int
 	}{
-		{"rows", r.Rows},
-		{"taxpayers taken", r.Taken},
-		{"too few fields, not taken", r.TooFewFields},
-		{"too long, not taken", r.TooLong},
-		{"RUC not 11 digits, not taken", r.BadRUC},
-		{"without a name, found by RUC only", r.WithoutName},
-		{"replaced by a later row of the same RUC", r.Duplicates},
+		{"filas", r.Rows},
+		{"contribuyentes", r.Taken},
+		{"con otro número de campos, que quedan fuera", r.TooFewFields},
+		{"demasiado largas, que quedan fuera", r.TooLong},
+		{"con un RUC que no es de 11 dígitos, que quedan fuera", r.BadRUC},
+		{"sin nombre, que se encuentran solo por RUC", r.WithoutName},
+		{"reemplazadas por otra posterior del mismo RUC", r.Duplicates},
 	} {
 		_, _ = fmt.Fprintf(table, "%d\t %s\n", line.count, line.what)
 	}
-	_ = table.Flush() // stdout is gone: nobody to tell
+	_ = table.Flush() // stdout is gone
 	if len(r.First) > 0 {
-		_, _ = fmt.Fprintln(w, "\nThe first odd rows of each kind:")
+		_, _ = fmt.Fprintln(w, "\nLas primeras filas que están mal, de cada clase:")
 		for _, odd := range r.First {
-			_, _ = fmt.Fprintf(w, "  line %d: %s\n", odd.Line, odd.Why)
+			_, _ = fmt.Fprintf(w, "  línea %d: %s\n", odd.Line, registryInSpanish(odd.Why))
 		}
 	}
-	_, _ = fmt.Fprintf(w, "\ndate     %s\nSHA-256  %s\n", day(r.Fecha), r.SHA256)
+	_, _ = fmt.Fprintf(w, "\nfecha    %s\nSHA-256  %s\n", day(r.Fecha), r.SHA256)
 }

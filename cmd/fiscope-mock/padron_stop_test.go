@@ -67,7 +67,7 @@ func TestPadronStoppedMidway(t *testing.T) {
 	} {
 		t.Run("import "+name, func(t *testing.T) {
 			status, stderr := stopMidway(t, c.by, index+".import*", c.bytesThere, "import", file.Name())
-			saysLast(t, "fiscope-mock: stopped by a signal: "+c.by.String()+": nothing was changed", stderr)
+			saysLast(t, "fiscope-mock: lo detuvo una señal: "+c.by.String()+": no cambió nada", stderr)
 			endedBy(t, c.by, status)
 			assert.Equal(t, before, string(readFile(t, index)))
 			assert.Equal(t, []string{"padron.idx", "padron.txt"}, filesIn(t, folder))
@@ -78,7 +78,7 @@ func TestPadronStoppedMidway(t *testing.T) {
 			folder := t.TempDir()
 			other := writeFile(t, folder, name, before)
 			status, stderr := stopMidway(t, syscall.SIGINT, other+".*", 1, "generate", "-rows", "18300000", other)
-			saysLast(t, "fiscope-mock: stopped by a signal: interrupt: nothing was changed", stderr)
+			saysLast(t, "fiscope-mock: lo detuvo una señal: interrupt: no cambió nada", stderr)
 			endedBy(t, syscall.SIGINT, status)
 			assert.Equal(t, before, string(readFile(t, other)))
 			assert.Equal(t, []string{name}, filesIn(t, folder))
@@ -112,7 +112,7 @@ func saysLast(t *testing.T, want, stderr string) {
 	}
 }
 
-// endedBy checks that a shell sees a signal: SIGINT ends its loops where the program has died of it.
+// endedBy checks that a shell sees a signal: SIGINT ends its loops if the program has died of it.
 func endedBy(t *testing.T, by syscall.Signal, status syscall.WaitStatus) {
 	t.Helper()
 	if by == syscall.SIGINT {

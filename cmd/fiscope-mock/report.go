@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -19,8 +19,7 @@ type kind struct {
 	status            int
 }
 
-// report writes what the mock server saw: how many calls there were, and how often each thing happened of
-// those that the journal still has, in the order in which it first did.
+// report writes what the mock server saw: how many calls there were, and how often each thing happened, in order.
 func report(w io.Writer, mock *mockserver.Server) {
 	requests, dropped := mock.Requests(), mock.Dropped("")
 	times, first := map[kind]int{}, map[kind]int64{}
@@ -31,34 +30,24 @@ func report(w io.Writer, mock *mockserver.Server) {
 		}
 	}
 	calls, spent := mock.Totals()
-	_, _ = fmt.Fprintf(w, "fiscope-mock: %d calls, %d queries spent\n", calls, spent)
+	_, _ = fmt.Fprintf(w, "fiscope-mock: llamadas: %d, consultas gastadas: %d\n", calls, spent)
 	if dropped > 0 {
-		_, _ = fmt.Fprintf(w, "  the journal had no room for %d of them, which are not counted below: see -journal\n", dropped)
+		_, _ = fmt.Fprintf(w, "  el diario no tuvo lugar para %d, que abajo no se cuentan: vea -journal\n", dropped)
 	}
 	if n := calls - len(requests) - dropped; n > 0 {
-		_, _ = fmt.Fprintf(w, "  the journal was reset after %d of them, which are not counted below\n", n)
+		_, _ = fmt.Fprintf(w, "  el diario se borró tras %d, que abajo no se cuentan\n", n)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range slices.SortedFunc(maps.Keys(times), func(a, b kind) int { return cmp.Compare(first[a], first[b]) }) {
 		status := fmt.Sprint(k.status)
 		if k.status == 0 {
-			status = "no answer"
+			status = "sin respuesta"
 		}
 		notes := k.code
 		if k.fault != "" {
-			notes = strings.TrimSpace(notes + " fault " + k.fault)
+			notes = strings.TrimSpace(notes + " falla " + k.fault)
 		}
-		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], printable(k.what), status, printable(notes))
+		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], terminal.Printable(k.what), status, terminal.Printable(notes))
 	}
-	_ = table.Flush() // stderr is gone: nobody to tell
-}
-
-// printable keeps a path or a name from writing control characters on a terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	_ = table.Flush() // stderr is gone
 }

@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // The report is read on a terminal, and stays in the log of a build.
@@ -18,11 +19,11 @@ func TestTheReportShowsNoKeyAndMovesNoCursor(t *testing.T) {
 		path, fault string
 		want        string
 	}{
-		"a name that is a key":           {"/api/tipocambio", key, "fault k_"},
-		"a name that moves the cursor":   {"/api/tipocambio", "cae\x1b[2J\nnada", "fault cae\ufffd[2J\ufffdnada"},
+		"a name that is a key":           {"/api/tipocambio", key, "falla k_"},
+		"a name that moves the cursor":   {"/api/tipocambio", "cae\x1b[2J\nnada", "falla cae\ufffd[2J\ufffdnada"},
 		"a path that moves the cursor":   {"/api/%1b[2J%0anada", "cae", "GET /api/\ufffd[2J\ufffdnada"},
 		"a path that is a key":           {"/api/" + key, "cae", "GET /api/k_"},
-		"a name that writes from behind": {"/api/tipocambio", "cae\u202enada", "fault cae\ufffdnada"},
+		"a name that writes from behind": {"/api/tipocambio", "cae\u202enada", "falla cae\ufffdnada"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mock, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithAPIKey(key))

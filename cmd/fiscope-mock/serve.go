@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
+	"sync"
 	"time"
 
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -18,15 +21,21 @@ import (
 // running is the mock server on its address.
 type running struct {
 	settings
-	url      string
-	caFile   string    // where the CA to trust lies; "" unless -tls made one
-	registro *registro // of -padron; nil without it
-	mock     *mockserver.Server
-	ln       net.Listener
-	server   *serve.Server   // on ln, answering
-	ending   context.Context // ends when it begins to close
-	end      context.CancelFunc
-	undo     []func()
+	url       string
+	caFile    string // where the CA to trust lies; "" unless -tls made one
+	door      admin.Door
+	registro  *registro    // of -padron; nil without it
+	service   *realService // of -upstream; nil without it
+	recording *recording   // of -record; nil without it
+	mock      *mockserver.Server
+	ln        net.Listener
+	server    *serve.Server   // on ln, answering
+	ending    context.Context // ends when it begins to close
+	end       context.CancelFunc
+	removeCA  func()
+	followers sync.WaitGroup // what ends with ending
+	logged    sync.WaitGroup // ends when all calls are logged, after endLog
+	endLog    context.CancelFunc
 }
 
 // start makes the server that the settings say, and answers on its address when it returns.
@@ -43,24 +52,28 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		_ = r.registro.close()
 	}()
-	opts, err := s.options()
+	if s.record != "" {
+		if r.recording, err = readRecording(s.record); err != nil {
+			return nil, fmt.Errorf("-record: %w", err)
+		}
+	}
+	data := r.dataState() // before they are read
+	opts, err := r.options()
 	if err != nil {
 		return nil, err
 	}
+	if s.upstream != "" {
+		r.service = newRealService(s.upstream, r.recording.add)
+		opts = append(opts, mockserver.WithUpstream(r.service.ask))
+	}
 	if s.padron != "" {
 		if r.registro, err = openRegistro(s.padron, log); err != nil {
-			return nil, fmt.Errorf("-padron: %w (fiscope-mock padron import makes an index)", err)
+			return nil, fmt.Errorf("-padron: %s (un índice lo hace fiscope-mock padron import)", registryInSpanish(terminal.InSpanish(err)))
 		}
-		opts = append(opts, mockserver.WithRegistro(r.registro))
+		opts = append(opts, mockserver.WithPadron(r.registro))
 	}
 	if r.mock, err = mockserver.Start(opts...); err != nil {
 		return nil, err
-	}
-	var stale []byte // what the server that is gone has left there
-	if s.urlFile != "" {
-		if stale, err = checkURLFile(s.urlFile); err != nil {
-			return nil, err
-		}
 	}
 	https, ca, err := s.tlsConfig()
 	if err != nil {
@@ -69,26 +82,24 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	if r.ln, r.url, err = listen(s.addr, https); err != nil {
 		return nil, err
 	}
-	var file *urlFile
-	if s.urlFile != "" { // before the CA: a start that comes too late writes nothing
-		if file, err = takeURLFile(s.urlFile, stale, r.url); err != nil {
-			return nil, err
-		}
-		r.undo = append(r.undo, file.remove)
-	}
 	if ca != nil {
-		var remove func()
-		if r.caFile, remove, err = writeCA(s.caFile, ca); err != nil {
-			return nil, err
-		}
-		r.undo = append(r.undo, remove)
-	}
-	if file != nil { // after the CA: who reads the URL finds it
-		if err := file.write(r.url); err != nil {
+		if r.caFile, r.removeCA, err = writeCA(s.caFile, ca); err != nil {
 			return nil, err
 		}
 	}
-	r.server = serve.Start(r.ln, r.config(r.handler(s.door(r.ln.Addr(), https), ca, log), log))
+	r.door = s.opens(r.ln.Addr(), https)
+	if s.log == logText || s.log == logJSON {
+		ctx, end := context.WithCancel(context.Background())
+		r.endLog = end
+		r.logged.Go(func() { logCalls(ctx, r.mock, log) })
+	}
+	if len(s.data) > 0 {
+		r.followers.Go(func() { r.followData(r.ending, data, log) })
+	}
+	if r.recording != nil {
+		r.followers.Go(func() { r.recording.follow(r.ending, log) })
+	}
+	r.server = serve.Start(r.ln, r.config(r.handler(ca, log), log))
 	return r, nil
 }
 
@@ -103,75 +114,90 @@ func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config 
 	}
 }
 
-// options are the server's, from the flags. What a flag says of a key wins over a data file.
-func (s settings) options() ([]mockserver.Option, error) {
-	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(s.assume), mockserver.WithJournal(s.journal), mockserver.WithHoldLimit(s.hold)}
-	if len(s.keys) > 0 {
-		opts = append(opts, mockserver.WithAPIKey(s.keys[0].key))
+// options are the server's, from the flags. A key without a quota of its own has that of -quota, or what data say of it.
+func (r *running) options() ([]mockserver.Option, error) {
+	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(r.assume), mockserver.WithJournal(r.journal)}
+	if len(r.keys) > 0 {
+		opts = append(opts, mockserver.WithAPIKey(r.keys[0].key))
 	}
-	var alike []string
-	for _, k := range s.keys {
-		if k.quota == nil {
-			alike = append(alike, k.key)
-		}
+	for _, k := range r.keys {
+		opts = append(opts, mockserver.WithKey(k.key, r.assume.Quota))
 	}
-	opts = append(opts, mockserver.WithKeys(alike...))
-	for _, name := range s.data {
+	for _, name := range r.data {
 		d, err := mockserver.LoadData(name)
 		if err != nil {
 			return nil, err
 		}
 		opts = append(opts, mockserver.WithData(d))
 	}
-	if s.quota != nil || s.assumed {
-		opts = append(opts, mockserver.WithQuota(s.assume.Quota), mockserver.WithKeys(alike...))
+	if r.recording != nil {
+		opts = append(opts, mockserver.WithData(r.recording.data()))
 	}
-	for _, k := range s.keys {
+	quotaGiven := r.quota != nil || r.assumed
+	if quotaGiven {
+		opts = append(opts, mockserver.WithQuota(r.assume.Quota))
+	}
+	for _, k := range r.keys {
 		if k.quota != nil {
 			opts = append(opts, mockserver.WithKey(k.key, *k.quota))
+		} else if quotaGiven {
+			opts = append(opts, mockserver.WithKey(k.key, r.assume.Quota))
 		}
 	}
-	if !s.now.IsZero() {
-		opts = append(opts, mockserver.WithNow(s.now))
+	if !r.now.IsZero() {
+		opts = append(opts, mockserver.WithNow(r.now))
 	}
-	if s.frozen {
+	if r.frozen {
 		opts = append(opts, mockserver.WithFrozenClock())
 	}
 	return opts, nil
 }
 
-// close finishes what is in flight, cuts what takes longer than -shutdown-timeout, and removes its files.
+// close finishes what is in flight, cuts what takes too long, and removes its files.
 func (r *running) close() error {
 	r.takeAway()
+	r.followers.Wait()
 	_ = r.mock.Reset(mockserver.PartFaults) // what they hold back is let go
 	ctx, cancel := context.WithTimeout(context.Background(), r.drain)
 	defer cancel()
 	err := r.server.Close(ctx)
-	return errors.Join(err, r.mock.Close(), r.registro.close())
+	if r.endLog != nil {
+		r.endLog()
+		r.logged.Wait()
+	}
+	r.service.close()
+	return errors.Join(err, r.recording.save(), r.mock.Close(), r.registro.close())
 }
 
 // takeAway removes the files, and ends what waits.
 func (r *running) takeAway() {
 	r.end()
-	for _, undo := range r.undo {
-		undo()
+	if r.removeCA != nil {
+		r.removeCA()
 	}
 }
 
-// byFlags says in the words of the flags what package mockserver says in those of Go.
-var byFlags = strings.NewReplacer("WithNow: ", "-now: ", "Assumptions.", "-assume ", " (begin with DefaultAssumptions)", "",
-	": begin with DefaultAssumptions", ": give a value", "below Unlimited (-1)", "below -1, which is unlimited")
-
-// startError tells an address that cannot be listened on (1) from a value that can never work (2).
-func startError(s settings, err error, stderr io.Writer) int {
-	text := byFlags.Replace(strings.TrimPrefix(err.Error(), "mockserver: "))
-	if failed := (*net.OpError)(nil); errors.As(err, &failed) {
-		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
-			_, _ = fmt.Fprintf(stderr, "fiscope-mock: cannot serve on %s: %v\nchoose another address with -addr or FISCOPE_MOCK_ADDR; port 0 takes a free one\n", s.addr, failed.Err)
-			return 1
-		}
-		text = fmt.Sprintf("address %q of -addr or FISCOPE_MOCK_ADDR: %v", s.addr, failed.Err)
+// listen takes the address, and returns the URL at which it is reached. Connections are queued until a server answers.
+func listen(addr string, https *tls.Config) (ln net.Listener, url string, err error) {
+	if addr == "" {
+		return nil, "", errors.New("la dirección de -addr está vacía") // net.Listen would take it for any port of any interface
 	}
-	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nrun fiscope-mock help for the flags\n", text)
-	return 2
+	if ln, err = net.Listen("tcp", addr); err != nil {
+		return nil, "", err
+	}
+	if https == nil {
+		return ln, "http://" + serve.Host(ln), nil
+	}
+	return tls.NewListener(ln, https), "https://" + serve.Host(ln), nil
+}
+
+// startError distinguishes an address that cannot be listened on (1) from a value that can never work (2).
+func startError(s settings, err error, stderr io.Writer) error {
+	if refused := (*net.OpError)(nil); errors.As(err, &refused) {
+		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
+			return failed(stderr, 1, fmt.Errorf("no puede atender en %s: %w\nelija otra dirección con -addr o FISCOPE_MOCK_ADDR; el puerto 0 es uno libre", s.addr, refused.Err))
+		}
+		err = fmt.Errorf("la dirección %q de -addr o FISCOPE_MOCK_ADDR no sirve: %w", s.addr, refused.Err)
+	}
+	return failed(stderr, 2, err)
 }

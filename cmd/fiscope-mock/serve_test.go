@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,13 +14,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/serve"
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/internal/serve"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
-// ask sends one request, JSON where there is a body, with the default key on a service path.
+// ask sends one request, JSON if there is a body, with the default key on a service path.
 func ask(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
@@ -43,7 +43,7 @@ func TestServesDataAtATime(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"contribuyentes": [{"ruc": "20600000005", "razonSocial": "PRUEBA S.A.C."}]}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.json"), []byte(`{"tiposCambio": [{"fecha": "2026-11-20", "compra": 3.750, "venta": 3.760}], "keys": [{"key": "clave-de-prueba", "quota": 3}]}`), 0o600))
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-data", dir, "-now", "2026-11-20T16:59:59-05:00", "-frozen", "-api-key", "clave-de-prueba=50")
+	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-data", dir, "-now", "2026-11-20T16:59:59-05:00", "-frozen", "-api-key", "clave-de-prueba=50")
 	status, body := ask(t, "GET", url+"/api/contribuyentes/20600000005", "")
 	assert.Equal(t, 200, status)
 	assert.Contains(t, body, "PRUEBA S.A.C.")
@@ -60,7 +60,7 @@ func TestServesDataAtATime(t *testing.T) {
 // The limit that the flags say is in force for every key without its own, and the admin API shows it.
 func TestQuotaInForce(t *testing.T) {
 	for name, c := range map[string]struct {
-		env   func(string) string
+		env   []string
 		flags []string
 		limit string
 	}{
@@ -73,7 +73,7 @@ func TestQuotaInForce(t *testing.T) {
 		"a spent one":   {vars(), []string{"-assume", "Quota=0"}, "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
+			url := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
 			_, limit := lookup(t, url, "clave-de-prueba")
 			assert.Equal(t, c.limit, limit)
 			_, body := ask(t, "GET", url+"/_mock/quotas", "")
@@ -86,23 +86,23 @@ func TestQuotaInForce(t *testing.T) {
 			assert.Regexp(t, `"name": "Quota",\s+"value": "`+c.limit+`"`, body)
 		})
 	}
-	var stderr bytes.Buffer
-	assert.Equal(t, 2, run(t.Context(), []string{"-assume", "Quota=7"}, vars("FISCOPE_MOCK_QUOTA", "8"), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "contradict each other")
+	_, stderr, status := runMain(t, vars("FISCOPE_MOCK_QUOTA", "8"), "-assume", "Quota=7")
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "se contradicen")
 }
 
 // A reading from a flag, from its variable or from the admin API is in force, and a value that there is not is
 // named when the program starts.
 func TestAssumptionsInForce(t *testing.T) {
 	for name, c := range map[string]struct {
-		env   func(string) string
+		env   []string
 		flags []string
 	}{
-		"flags":        {vars(), []string{"-assume", "KeyBody=message", "-assume", "MissingKey=403:"}},
-		"its variable": {vars("FISCOPE_MOCK_ASSUME", "KeyBody=message MissingKey=403:"), nil},
+		"flags":        {vars(), []string{"-assume", "HeadersEverywhere=true", "-assume", "MissingKey=403:"}},
+		"its variable": {vars("FISCOPE_MOCK_ASSUME", "HeadersEverywhere=true MissingKey=403:"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
+			url := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
 			keyless := func() (int, string) {
 				resp, err := http.Get(url + "/api/tipocambio")
 				require.NoError(t, err)
@@ -115,27 +115,16 @@ func TestAssumptionsInForce(t *testing.T) {
 			assert.Regexp(t, `"name": "MissingKey",\s+"value": "403:",\s+"default": "401:UNAUTHORIZED",\s+"section": "5.4",\s+"reason": "`, list)
 			status, body := keyless()
 			assert.Equal(t, 403, status)
-			assert.Regexp(t, `^\{"message":"falta el encabezado X-API-KEY`, body)
-			status, body = ask(t, "PUT", url+"/_mock/assumptions", `{"KeyBody": "empty"}`)
+			assert.Regexp(t, `^\{"error":"falta el encabezado X-API-KEY.*,"code":""\}`, body)
+			status, body = ask(t, "PUT", url+"/_mock/assumptions", `{"MissingKey": "400:FALTA"}`)
 			require.Equal(t, 200, status, body)
 			_, body = keyless()
-			assert.Empty(t, body)
+			assert.Contains(t, body, `"code":"FALTA"`)
 		})
 	}
-	var stderr bytes.Buffer
-	assert.NotZero(t, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-assume", "KeyBody=otra"}, vars(), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), `KeyBody takes one of contract, no-code, message, page, empty`)
-}
-
-// Nobody may come to release it: a test would wait for as long as its runner lets it.
-func TestAHoldEndsByItself(t *testing.T) {
-	assert.Equal(t, time.Minute, defaultSettings().hold)
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-hold-limit", "20ms")
-	status, body := ask(t, "POST", url+"/_mock/faults", `{"steps": [{"hold": true}]}`)
-	require.Equal(t, 200, status, body)
-	assert.Contains(t, body, `"hold": true`)
-	status, _ = lookup(t, url, "clave-de-prueba")
-	assert.Equal(t, 200, status)
+	_, stderr, status := runMain(t, nil, "-addr", "127.0.0.1:0", "-assume", "Estados=otra")
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, `Estados se escribe como uno de tabla, lista, sunat`)
 }
 
 func TestRefusesWrongData(t *testing.T) {
@@ -143,24 +132,24 @@ func TestRefusesWrongData(t *testing.T) {
 	for what, c := range map[string]struct{ text, says string }{
 		"syntax":    {"{\n  \"contribuyentes\": [\n    {]\n", name + ":3: "},
 		"a RUC":     {"{\"contribuyentes\": [\n{\"ruc\": \"2060000000\"}\n]}", name + ":2: "},
-		"a member":  {"{\n\n\"contribuyente\": []}", name + ":3: unknown member \"contribuyente\""},
+		"a member":  {"{\n\n\"contribuyente\": []}", name + ":3: no existe el miembro \"contribuyente\""},
 		"no object": {"[]", name + ":1: "},
 	} {
 		t.Run(what, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, []byte(c.text), 0o600))
-			var stdout, stderr bytes.Buffer
-			assert.Equal(t, 2, run(t.Context(), []string{"-addr", "127.0.0.1:0", "-data", name}, vars(), &stdout, &stderr))
-			assert.Empty(t, stdout.String())
-			assert.Contains(t, stderr.String(), "fiscope-mock: "+c.says)
+			stdout, stderr, status := runMain(t, nil, "-addr", "127.0.0.1:0", "-data", name)
+			assert.Equal(t, 2, status)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, "fiscope-mock: "+c.says)
 		})
 	}
-	var stderr bytes.Buffer
-	assert.Equal(t, 2, run(t.Context(), []string{"-data", filepath.Join(t.TempDir(), "no.json")}, vars(), io.Discard, &stderr))
-	assert.Contains(t, stderr.String(), "no.json")
+	_, stderr, status := runMain(t, nil, "-data", filepath.Join(t.TempDir(), "no.json"))
+	assert.Equal(t, 2, status)
+	assert.Contains(t, stderr, "no.json: no existe")
 }
 
 func TestJournalKnowsTheConnections(t *testing.T) {
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0")
+	url := serving(t, vars(), "-addr", "127.0.0.1:0")
 	hc := &http.Client{Transport: new(http.Transport)}
 	defer hc.CloseIdleConnections()
 	for range 2 {
@@ -189,7 +178,7 @@ func TestJournalKnowsTheConnections(t *testing.T) {
 
 // Without its slash the path of the admin API is no path of the service.
 func TestTheAdminAPIWithoutItsSlash(t *testing.T) {
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
+	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
 	for path, near := range map[string]string{"/_mock": "GET /_mock/?", "/_mock?x=1": "GET /_mock/?", "/_mock//data": "GET /_mock/data?"} {
 		status, body := ask(t, "GET", url+path, "")
 		assert.Equal(t, 404, status)
@@ -272,7 +261,7 @@ func TestAQuotaBesideADataFile(t *testing.T) {
 		"a second key without quota": {"-api-key clave-b=5 -api-key clave-a -api-key clave-c", map[string]string{"clave-b": "5", "clave-a": "30", "clave-c": "1000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serving(t, vars(), append([]string{"-addr", "127.0.0.1:0", "-log", "off", "-data", file}, strings.Fields(c.args)...)...)
+			url := serving(t, vars(), append([]string{"-addr", "127.0.0.1:0", "-log", "off", "-data", file}, strings.Fields(c.args)...)...)
 			for key, want := range c.want {
 				status, limit := lookup(t, url, key)
 				assert.Equal(t, 200, status, key)

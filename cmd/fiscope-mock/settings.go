@@ -2,20 +2,18 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"time"
+
+	"github.com/urfave/cli/v3"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// settings are the flags, after the environment.
+// settings are what the flags and variables of serve and exec say.
 type settings struct {
-	addr    string
-	urlFile string
+	addr string
 
 	keys    []apiKey
 	quota   *int   // as -quota says; in assume it is in force
@@ -26,135 +24,86 @@ type settings struct {
 	assume  mockserver.Assumptions
 	assumed bool // -assume says a Quota
 	journal int
-	hold    time.Duration // 0 for without end
+
+	upstream string // the real service
+	record   string
 
 	selfSigned bool
 	caFile     string
 	hosts      []string
-	cert, key  string
 
+	origins    []string // of -cors
 	adminToken string
 	log        string
-	logAll     bool
-	drain      time.Duration
-	timeout    time.Duration // of exec's command; 0 for none
+	drain      time.Duration // how long the end waits for what is in flight
 
 	rest []string // what follows the flags
 }
 
-// setting is one flag, with its variable: FISCOPE_MOCK_ and the name, "-addr" as FISCOPE_MOCK_ADDR.
-type setting struct {
-	name   string
-	set    func(s *settings, text string) error
-	isBool bool   // given without a value
-	list   string // may be repeated: what separates several values in the variable
-	secret bool   // no error text repeats its value
-}
-
-func (f setting) variable() string {
-	return "FISCOPE_MOCK_" + strings.ToUpper(strings.ReplaceAll(f.name, "-", "_"))
-}
-
-var allSettings = []setting{
-	{name: "addr", set: text(func(s *settings) *string { return &s.addr })},
-	{name: "url-file", set: text(func(s *settings) *string { return &s.urlFile })},
-	{name: "api-key", set: (*settings).addKey, list: " ", secret: true},
-	{name: "quota", set: (*settings).setQuota},
-	{name: "padron", set: (*settings).setPadron}, // before -assume, which wins
-	{name: "data", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator)},
-	{name: "now", set: (*settings).setNow},
-	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }), isBool: true},
-	// After -quota, which says the same as -assume Quota.
-	{name: "assume", set: (*settings).setAssumption, list: " "},
-	{name: "journal", set: (*settings).setJournal},
-	{name: "hold-limit", set: duration(func(s *settings) *time.Duration { return &s.hold })},
-	{name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }), isBool: true},
-	{name: "tls-ca-file", set: text(func(s *settings) *string { return &s.caFile })},
-	{name: "tls-host", set: appended(func(s *settings) *[]string { return &s.hosts }), list: " "},
-	{name: "tls-cert", set: text(func(s *settings) *string { return &s.cert })},
-	{name: "tls-key", set: text(func(s *settings) *string { return &s.key })},
-	{name: "admin-token", set: (*settings).setAdminToken, secret: true},
-	{name: "log", set: (*settings).setLog},
-	{name: "log-all", set: boolean(func(s *settings) *bool { return &s.logAll }), isBool: true},
-	{name: "shutdown-timeout", set: duration(func(s *settings) *time.Duration { return &s.drain })},
-	{name: "timeout", set: duration(func(s *settings) *time.Duration { return &s.timeout })},
-}
-
-// given collects what the command line says of one setting, unread: package flag would repeat a wrong
-// value, which may be a key.
-type given struct {
-	values []string
-	isBool bool
-}
-
-func (g *given) String() string         { return "" }
-func (g *given) Set(value string) error { g.values = append(g.values, value); return nil }
-func (g *given) IsBoolFlag() bool       { return g.isBool }
-
 func defaultSettings() settings {
-	return settings{
-		addr: "127.0.0.1:8080", assume: mockserver.DefaultAssumptions(), journal: 1000, hold: time.Minute,
-		log: logText, drain: 5 * time.Second,
-	}
+	return settings{addr: "127.0.0.1:8080", assume: mockserver.DefaultAssumptions(), journal: 1000, drain: 5 * time.Second}
+}
+
+// serveSettings are the flags of serve; exec has them too.
+var serveSettings = []setting{
+	{group: "Servidor\n", name: "addr", value: "HOST:PUERTO", set: text(func(s *settings) *string { return &s.addr }),
+		what: "dónde escucha; el puerto 0 es uno libre. 127.0.0.1:8080 si no se da\n(exec: puerto 0)"},
+	{name: "admin-token", value: "TOKEN", set: (*settings).setAdminToken, secret: true,
+		what: "lo que pide /_mock/, como \"Authorization: Bearer TOKEN\" o en la página.\nSin él, /_mock/ solo se abre si -addr es de esta máquina"},
+	{name: "cors", value: "ORIGEN", set: (*settings).addOrigin, list: " ",
+		what: "el navegador de una página de ORIGEN, como http://localhost:5173, puede\nllamar a /api/; se puede repetir"},
+	{name: "log", value: "FORMATO", set: (*settings).setLog,
+		what: "llamadas y avisos en stderr: text, json u off. En una terminal es text;\nsi no, y en exec, solo avisos"},
+	{name: "journal", value: "N", set: (*settings).setJournal,
+		what: "cuántas llamadas de cada clave de API recuerda; 1000 si no se da"},
+
+	{group: "\nClaves de API y cuota\n", name: "api-key", value: "CLAVE[=N]", set: (*settings).addKey, list: " ", secret: true,
+		what: "una clave de API que acepta, con N consultas al día; se puede repetir.\nclave-de-prueba si no se da. En la variable, varias con espacios"},
+	{name: "quota", value: "N", set: (*settings).setQuota,
+		what: "consultas al día de las claves de API sin N; 0 rechaza todo, -1 no tiene\nlímite. Vale más que -data; 1000 si no se da"},
+
+	{group: "\nDatos y reloj\n", name: "padron", value: "ÍNDICE", set: (*settings).setPadron, // before -assume, which wins
+		what: "los contribuyentes de este índice en lugar de los de ejemplo: lo hace\npadron import. Cuando lo reemplazan, lo toma en 2 segundos"},
+	{name: "data", value: "ARCHIVO", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator),
+		what: "datos en JSON encima de los de ejemplo: un archivo, o los .json de una\ncarpeta; se puede repetir. Se releen cuando cambian, como si empezara de\nnuevo con ellos. En la variable, varios con " + string(os.PathListSeparator)},
+	{name: "upstream", value: "URL", set: (*settings).setUpstream,
+		what: "pregunta al servicio real de esa URL, con la clave de API de quien llama,\nlos contribuyentes, búsquedas y tipos de cambio que sus datos no tienen, y\nguarda sus respuestas como datos. Nunca le pasa comprobantes ni claves SOL"},
+	{name: "record", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.record }),
+		what: "escribe ahí lo que respondió -upstream, para -data, cada minuto y al fin.\nLo que ARCHIVO ya tiene se toma como datos, y queda"},
+	{name: "now", value: "HORA", set: (*settings).setNow,
+		what: "su reloj empieza a esa hora, como 2026-11-20T16:59:00-05:00"},
+	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }),
+		what: "su reloj está parado"},
+	// After -quota, which says the same as -assume Quota.
+	{name: "assume", value: "NOMBRE=VALOR", set: (*settings).setAssumption, list: " ",
+		what: "otra lectura de lo que el contrato no dice, como BlockAfter=5 o\nQuotaExceeded=403:FORBIDDEN; se puede repetir. @ARCHIVO toma las de un\nJSON: GET /_mock/assumptions tiene las que hay"},
+
+	{group: "\nhttps\n", name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }),
+		what: "https, con un certificado que hace al empezar"},
+	{name: "tls-ca-file", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.caFile }),
+		what: "escribe ahí la CA en que hay que confiar; si no, en uno temporal"},
+	{name: "tls-host", value: "NOMBRE", set: appended(func(s *settings) *[]string { return &s.hosts }), list: " ",
+		what: "el certificado es también de este nombre o IP; se puede repetir"},
 }
 
 // readSettings takes each value from its flag, else from its variable, else from s.
-func readSettings(s settings, args []string, env func(string) string) (settings, error) {
-	fs := flag.NewFlagSet("fiscope-mock", flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // run prints the error, once
-	fs.Usage = func() {}
-	line := map[string]*given{}
-	for _, f := range allSettings {
-		line[f.name] = &given{isBool: f.isBool}
-		fs.Var(line[f.name], f.name, "")
-	}
-	if err := fs.Parse(args); err != nil {
+func readSettings(s settings, cmd *cli.Command) (settings, error) {
+	s.rest = cmd.Args().Slice()
+	if err := read(cmd, serveSettings, &s); err != nil {
 		return s, err
-	}
-	s.rest = fs.Args()
-	for _, f := range allSettings {
-		if err := f.read(&s, line[f.name].values, env(f.variable())); err != nil {
-			return s, err
-		}
 	}
 	return s, s.check()
 }
 
-func (f setting) read(s *settings, values []string, variable string) error {
-	source := fmt.Sprintf("invalid value %%q for flag -%s", f.name)
-	if values == nil {
-		if variable == "" {
-			return nil
-		}
-		source, values = f.variable()+"=%q", []string{variable}
-		if f.list != "" {
-			values = strings.FieldsFunc(variable, func(r rune) bool { return strings.ContainsRune(f.list, r) })
-		}
-	}
-	for _, value := range values {
-		if err := f.set(s, value); err != nil {
-			if f.secret {
-				value = "***"
-			}
-			return fmt.Errorf(source+": %w", value, err)
-		}
-	}
-	return nil
-}
-
 // check refuses flags that contradict each other.
 func (s settings) check() error {
-	switch pair := s.cert != "" || s.key != ""; {
+	switch {
 	case s.quota != nil && *s.quota != s.assume.Quota:
-		return fmt.Errorf("-quota %d and -assume Quota=%d contradict each other: give one of them", *s.quota, s.assume.Quota)
-	case pair && (s.cert == "" || s.key == ""):
-		return errors.New("-tls-cert and -tls-key go together")
-	case pair && (s.selfSigned || s.caFile != "" || len(s.hosts) > 0):
-		return errors.New("-tls, -tls-ca-file and -tls-host make a certificate: with -tls-cert and -tls-key there is one already")
-	case s.urlFile != "" && s.caFile != "" && sameFile(s.urlFile, s.caFile):
-		return errors.New("-url-file and -tls-ca-file are one file: give each its own")
+		return fmt.Errorf("-quota %d y -assume Quota=%d se contradicen: dé uno de los dos", *s.quota, s.assume.Quota)
+	case s.record != "" && s.upstream == "":
+		return errors.New("-record no sirve sin -upstream")
 	case !s.selfSigned && (s.caFile != "" || len(s.hosts) > 0):
-		return errors.New("-tls-ca-file and -tls-host are of no use without -tls")
+		return errors.New("-tls-ca-file y -tls-host no sirven sin -tls")
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func sendHalf(t *testing.T, url string) halfSent {
 	return h
 }
 
-// rest sends the rest, and returns the first line of the answer, or nothing where there is none.
+// rest sends the rest, and returns the first line of the answer, or nothing without one.
 func (h halfSent) rest() string {
 	_, _ = io.WriteString(h.conn, secondHalf)
 	line, _ := h.answer.ReadString('\n')
@@ -106,14 +106,16 @@ func TestStopsWithWhatIsInFlight(t *testing.T) {
 		assert.NoError(t, p.cmd.Wait(), "exit status 0")
 	})
 	t.Run("longer than it may take", func(t *testing.T) {
-		p := startProgram(t, quiet, "-shutdown-timeout", "50ms")
-		half := sendHalf(t, p.url)
-		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-		assert.NoError(t, p.cmd.Wait(), "exit status 0")
+		s := defaultSettings()
+		s.addr, s.drain = "127.0.0.1:0", 50*time.Millisecond
+		r, err := start(s, newLogger(logOff, nil))
+		require.NoError(t, err)
+		half := sendHalf(t, r.url)
+		require.NoError(t, r.close())
 		assert.Empty(t, half.rest(), "it was cut")
 	})
 	t.Run("a second signal", func(t *testing.T) {
-		p := startProgram(t, quiet, "-shutdown-timeout", "1h")
+		p := startProgram(t, quiet)
 		half := sendHalf(t, p.url)
 		require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 		closed(t, p.url)
@@ -125,7 +127,7 @@ func TestStopsWithWhatIsInFlight(t *testing.T) {
 		assert.Empty(t, half.rest(), "it was cut")
 	})
 	t.Run("a long poll", func(t *testing.T) {
-		p := startProgram(t, quiet, "-shutdown-timeout", "1h")
+		p := startProgram(t, quiet)
 		status := make(chan int, 1)
 		began := make(chan struct{})
 		go func() {

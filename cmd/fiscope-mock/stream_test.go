@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -84,7 +83,7 @@ func watchUnread(t *testing.T, conn net.Conn) {
 func TestStopsWithOpenStreams(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) {
-			args := []string{"-addr", "127.0.0.1:0", "-log", "off", "-shutdown-timeout", "1h", "-quota", "-1"}
+			args := []string{"-addr", "127.0.0.1:0", "-log", "off", "-quota", "-1"}
 			ca := filepath.Join(t.TempDir(), "ca.pem")
 			hc := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 			if scheme == "https" {
@@ -176,7 +175,7 @@ func TestAStreamAfterARestart(t *testing.T) {
 // Five viewers see each call exactly to its end, and no call notices them.
 func TestFiveViewersUnderLoad(t *testing.T) {
 	const connections, each, viewers = 16, 250, 5
-	url, _ := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-quota", "-1", "-journal", "10000")
+	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-quota", "-1", "-journal", "10000")
 	status, body := ask(t, "POST", url+"/_mock/faults", `{"match": {"probability": 0.1, "seed": 7}, "steps": [{"latency": "1ms"}]}`)
 	require.Equal(t, 200, status, body)
 	var calling, viewing sync.WaitGroup
@@ -251,7 +250,7 @@ func inMemory(t *testing.T) (r *running, dial func() net.Conn) {
 	ln := &pipes{dialled: make(chan net.Conn, 1), closed: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
 	r.ln = ln
-	r.server = serve.Start(ln, r.config(r.handler(admin.Door{}, nil, log), log))
+	r.server = serve.Start(ln, r.config(r.handler(nil, log), log))
 	return r, func() net.Conn {
 		client, server := net.Pipe()
 		ln.dialled <- server

@@ -98,39 +98,8 @@ func TestImportHasABarOnATerminal(t *testing.T) {
 	s.shows("status 0")
 	s.ends()
 	text := s.text.String()
-	assert.Regexp(t, `\r\[=* *\] +\d+%  writing  \d+ rows  \d+ MB/s`, text)
-	assert.Regexp(t, `\r\[=* *\] +\d+%  (reading|ordering names|sorting [a-z ]+)  \d+ rows`, text)
-	_, last, _ := strings.Cut(text, "padron import "+file)
-	for drawn := range strings.SplitSeq(last, "\r") {
-		assert.Less(t, len(drawn), usualColumns, "%q", drawn)
-	}
-	assert.Regexp(t, `\r *\rstatus 0\r\n$`, text, "the line is empty again")
-}
-
-func TestSIGINTToExecInTheBackgroundOfATerminal(t *testing.T) {
-	s := onTerminal(t, `"$0" exec -- sh -c "echo ready; exec sleep 60" & echo "exec $! "; wait $!; echo "status $?"`)
-	s.shows("ready")
-	pid, err := strconv.Atoi(s.shows(`exec (\d+) `))
-	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGINT))
-	s.shows("status 130")
-	s.ends()
-}
-
-// With the terminal the command alone is sent Ctrl-C, and the shell sees exec alone.
-func TestCtrlCEndsALoopOfTheShell(t *testing.T) {
-	for name, script := range map[string]string{
-		"with the terminal": `while :; do "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
-		"without its input": `while :; do sleep 60 | "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := onTerminal(t, script)
-			s.shows(`pid (\d+) `)
-			s.typed("\x03")
-			assert.ErrorContains(t, <-s.done, "signal: interrupt", s.text.String())
-			assert.Equal(t, 1, strings.Count(s.text.String(), "pid "))
-		})
-	}
+	assert.Regexp(t, `\r\x1b\[K\[=* *\] ( *\d+%  )?(leyendo|ordenando [a-z ]+)  \d+ filas`, text)
+	assert.Regexp(t, `\r\x1b\[Kstatus 0\r\n$`, text, "the line is empty again")
 }
 
 func TestTheCommandHasTheTerminal(t *testing.T) {
@@ -168,37 +137,6 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 		s.shows("four cuatro")
 		s.ends()
 	})
-	t.Run("it stops before it reads", func(t *testing.T) {
-		s := onTerminal(t, `"$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; echo "status $?"; read x; kill -KILL %1; wait`)
-		pid := s.shows(`pid (\d+) `)
-		hasTheTerminal(t, pid) // until it is lent, Ctrl-Z is for exec alone
-		s.typed("\x1a")
-		s.shows("status 14[0-9]")
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		require.NoError(t, err)
-		assert.Contains(t, string(stat), ") T ")
-		s.typed("\n")
-		s.ends()
-	})
-	t.Run("it wants to read in the background", func(t *testing.T) {
-		s := onTerminal(t, `"$0" exec -- sh -c 'echo ready; read x; echo "one $x."' & wait $!; echo "status $?"; fg; echo "status $?"`)
-		s.shows("ready")
-		s.shows("status 14[0-9]")
-		s.typed("uno\n")
-		s.shows("one uno")
-		s.shows("status 0")
-		s.ends()
-	})
-}
-
-// A shell without job control does not take the terminal back: it could read nothing from it any more.
-func TestTheTerminalIsGivenBack(t *testing.T) {
-	s := onTerminal(t, `sh -c '"$0" exec -- sh -c "read x; echo one \$x."; read x; echo "two $x."' "$0"`)
-	s.typed("uno\n")
-	s.shows("one uno")
-	s.typed("dos\n")
-	s.shows("two dos")
-	s.ends()
 }
 
 // What the kernel knows of a process's signals tells at once whether it would ever take note of one.
@@ -230,43 +168,18 @@ func TestTheServerDoesNotListenToAnIgnoredSIGHUP(t *testing.T) {
 	}
 }
 
-// hasTheTerminal waits until a process's group is the one that its terminal is with: the fifth and the eighth
-// field of its state (proc_pid_stat(5)), behind a name in parentheses.
-func hasTheTerminal(t *testing.T, pid string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil {
-			return false
-		}
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		return fields[2] == fields[5]
-	}, 20*time.Second, time.Millisecond)
-}
-
-// ended waits until a process has ended; who started it need not have taken note.
-func ended(t *testing.T, pid int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(stat), ") Z ")
-	}, 20*time.Second, time.Millisecond)
-}
-
-func TestTheCommandEndsWithExec(t *testing.T) {
-	e := startExec(t, nil, binary(t), "exec", "--", "sh", "-c", "echo ready; echo $$; exec sleep 60")
-	require.True(t, e.lines.Scan())
-	pid, err := strconv.Atoi(e.lines.Text())
-	require.NoError(t, err)
-	require.NoError(t, e.cmd.Process.Kill())
-	ended(t, pid)
-}
-
-// The thread that starts the command lives as long as exec: the command does not end before.
-func TestTheCommandOutlivesThreads(t *testing.T) {
-	for range 5 {
-		_, _, status := runProgram(t, nil, "exec", "-log", "text", "--", "sh", "-c", `
-			for i in 1 2 3 4 5 6 7 8; do curl -s -o /dev/null "$FISCOPE_BASE_URL/_mock/healthz" & done; wait; exit 3`)
-		require.Equal(t, 3, status)
+// With the terminal the command alone is sent Ctrl-C, and the shell sees exec alone.
+func TestCtrlCEndsALoopOfTheShell(t *testing.T) {
+	for name, script := range map[string]string{
+		"with the terminal": `while :; do "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
+		"without its input": `while :; do sleep 60 | "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := onTerminal(t, script)
+			s.shows(`pid (\d+) `)
+			s.typed("\x03")
+			assert.ErrorContains(t, <-s.done, "signal: interrupt", s.text.String())
+			assert.Equal(t, 1, strings.Count(s.text.String(), "pid "))
+		})
 	}
 }

@@ -22,7 +22,7 @@ func text(field func(*settings) *string) func(*settings, string) error {
 func appended(field func(*settings) *[]string) func(*settings, string) error {
 	return func(s *settings, value string) error {
 		if value == "" {
-			return errors.New("it is empty")
+			return errors.New("está vacío")
 		}
 		*field(s) = append(*field(s), value)
 		return nil
@@ -33,20 +33,9 @@ func boolean(field func(*settings) *bool) func(*settings, string) error {
 	return func(s *settings, value string) error {
 		on, err := strconv.ParseBool(value)
 		if err != nil {
-			return errors.New("want true or false")
+			return errors.New("se espera true o false")
 		}
 		*field(s) = on
-		return nil
-	}
-}
-
-func duration(field func(*settings) *time.Duration) func(*settings, string) error {
-	return func(s *settings, value string) error {
-		d, err := time.ParseDuration(value)
-		if err != nil || d < 0 {
-			return errors.New("want a duration such as 5s")
-		}
-		*field(s) = d
 		return nil
 	}
 }
@@ -54,7 +43,7 @@ func duration(field func(*settings) *time.Duration) func(*settings, string) erro
 func readQuota(value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < mockserver.Unlimited {
-		return 0, errors.New("want a number of calls, 0 or more, or -1 for unlimited")
+		return 0, errors.New("se espera un número de consultas desde 0, o -1, sin límite")
 	}
 	return n, nil
 }
@@ -68,10 +57,17 @@ func (s *settings) setQuota(value string) error {
 	return nil
 }
 
+func (s *settings) setJournal(value string) (err error) {
+	if s.journal, err = strconv.Atoi(value); err != nil || s.journal < 0 {
+		return errors.New("se espera un número entero, desde 0")
+	}
+	return nil
+}
+
 // setPadron takes an index. Many taxpayers of the registry have no ubigeo, and none has dates: none are made up.
 func (s *settings) setPadron(index string) error {
 	if index == "" {
-		return errors.New("want the file of an index")
+		return errors.New("se espera el archivo de un índice")
 	}
 	s.padron, s.assume.Unknown = index, mockserver.UnknownEmpty
 	return nil
@@ -89,14 +85,14 @@ func (s *settings) setAssumption(value string) error {
 }
 
 func (s *settings) setAssumptions(file string) error {
-	report, err := os.Open(file) //nolint:gosec // the files of who runs the program
+	report, err := os.Open(file) //nolint:gosec // the user's own files
 	if err != nil {
 		return err
 	}
 	defer report.Close()
 	texts, err := assumption.ReadReport(report)
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: se espera una lista JSON de objetos con name y value, en texto", file)
 	}
 	for _, text := range texts {
 		if err := s.setAssumption(text); err != nil {
@@ -106,32 +102,30 @@ func (s *settings) setAssumptions(file string) error {
 	return nil
 }
 
-func (s *settings) setJournal(value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 {
-		return errors.New("want a number of calls, 0 or more")
+func (s *settings) setUpstream(value string) error {
+	if checkUpstream(value) != nil {
+		return errors.New("se espera la URL de un servicio con https, como https://api.ejemplo.pe; con http, solo de esta máquina")
 	}
-	s.journal = n
+	s.upstream = value
 	return nil
 }
 
 func (s *settings) setNow(value string) error {
 	t, err := time.Parse(time.RFC3339, value)
-	if err != nil || t.IsZero() {
-		return errors.New("want a time as RFC 3339 has it, such as 2026-11-20T16:59:00-05:00")
+	if year := t.UTC().Year(); err != nil || year < 1970 || year > 8999 { // as the mock's clock has it
+		return errors.New("se espera una hora como 2026-11-20T16:59:00-05:00, de 1970 a 8999")
 	}
 	s.now = t
 	return nil
 }
 
-// setAdminToken refuses what no Authorization header carries: nobody would ever be let in. An empty one,
-// of a variable that is not set, would let in everybody.
+// setAdminToken refuses what no Authorization header carries, and an empty one, which would let in everybody.
 func (s *settings) setAdminToken(value string) error {
 	if value == "" {
-		return errors.New("it is empty")
+		return errors.New("está vacío")
 	}
 	if strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return errors.New("want printable ASCII without spaces")
+		return errors.New("se espera ASCII imprimible, sin espacios")
 	}
 	s.adminToken = value
 	return nil
@@ -143,7 +137,7 @@ func (s *settings) setLog(value string) error {
 		s.log = value
 		return nil
 	}
-	return fmt.Errorf("want %s, %s or %s", logText, logJSON, logOff)
+	return fmt.Errorf("se espera %s, %s u %s", logText, logJSON, logOff)
 }
 
 // apiKey is one accepted key.
@@ -152,20 +146,19 @@ type apiKey struct {
 	quota *int // nil: that of -quota
 }
 
-// addKey reads KEY[=QUOTA]. A key may hold and end with "=", as base64 does; only a number after the last
-// one is a quota. Its errors never repeat the key.
+// addKey reads KEY[=QUOTA]. A key may hold and end with "=", as base64 does. Its errors never repeat it.
 func (s *settings) addKey(value string) error {
 	k := apiKey{key: value}
 	if at := strings.LastIndexByte(value, '='); at >= 0 && at < len(value)-1 {
 		quota, err := readQuota(value[at+1:])
 		if err != nil {
-			return fmt.Errorf("after the last = of KEY=QUOTA: %w (a key that holds a = needs its quota after it)", err)
+			return fmt.Errorf("tras el último = de CLAVE=N: %w (una clave de API que tiene un = lleva su N detrás)", err)
 		}
 		k = apiKey{value[:at], &quota}
 	}
 	for _, other := range s.keys {
 		if other.key == k.key {
-			return errors.New("the same key twice")
+			return errors.New("está dos veces")
 		}
 	}
 	s.keys = append(s.keys, k)

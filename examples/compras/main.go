@@ -1,88 +1,111 @@
-// Compras validates the receipts of a purchase ledger before they are paid.
+// Compras validates receipts before they are paid: cron runs it, and its exit code decides.
 //
-//	go run ./examples/compras                  # the sample, on a mock in this process
-//	go run ./examples/compras compras.csv      # against FISCOPE_BASE_URL
+//	go run ./examples/compras              # a sample, on a mock in this process
+//	go run ./examples/compras compras.txt  # your receipts, one a line, as 20100070970-01-F001-123
 //
-// The file is a CSV with the columns rucEmisor, tipo and comprobante ("F001-00000123", or serie and
-// numero apart), and importe and proveedor if they are there: see muestra.csv. The files of SUNAT's SIRE are
-// read as they are. Each receipt costs one
-// query, and so does each issuer of an accepted one, who must be "activo y habido": if not, the tax credit
-// is in danger.
-//
-// Against a real service it needs FISCOPE_BASE_URL and FISCOPE_API_KEY, and a secondary SOL user in
-// FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. FISCOPE_INSECURE_HTTP=1 allows plain http
-// inside a private network.
-//
-// Exit codes, for cron:
-//
-//	0  all receipts can be paid
-//	1  something is to be looked at: the report says what
-//	2  it could not run, or not to the end: what was not validated is not to be paid
-//
-// A clave that SUNAT refuses is never sent again, not by the next run either: see memoria.go.
+// The service is that of FISCOPE_BASE_URL and FISCOPE_API_KEY, and the SOL user, a secondary one, that of FISCOPE_SOL_RUC,
+// FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. It exits with 0 if all can be paid, with 1 if something is to be looked at,
+// and with 2 if it could not run to the end: what was not validated is not to be paid.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/filestore"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
-// errPorRevisar is the end of a run that went well and found something.
-var errPorRevisar = errors.New("hay comprobantes por revisar")
+const muestra = "20100070970-01-F001-123 20331898008-01-E001-42 20100070970-01-F001-124 20100070970-01-F001-125 20100070970-01-F001-126"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	stop()
-	codigo := codigoDeSalida(err)
-	if codigo == 2 {
-		fmt.Fprintln(os.Stderr, "compras:", explicar(err))
-	}
-	os.Exit(codigo)
-}
-
-func codigoDeSalida(err error) int {
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, errPorRevisar):
-		return 1
-	}
-	return 2
-}
-
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	a, err := leerAjustes(args, env, out)
-	if err != nil {
-		return err
-	}
-	defer a.cerrar()
-	renglones, err := leerRenglones(a.datos)
-	if err != nil {
-		return err
-	}
-	if len(renglones) == 0 {
-		return fmt.Errorf("%s no trae ningún comprobante", a.archivo)
-	}
-
-	r := revision{client: a.client, credenciales: a.credenciales, renglones: renglones}
-	if err = r.validar(ctx); err == nil {
-		err = r.consultarEmisores(ctx)
-	}
-	r.informar(out, a)
+	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	porRevisar, err := run(ctx, os.Args[1:])
+	parar()
 	switch {
 	case err != nil:
-		return err
-	case r.legibles() == 0:
-		return fmt.Errorf("ninguna línea de %s se pudo leer", a.archivo)
-	case r.pagables() < len(renglones):
-		return errPorRevisar
+		fmt.Fprintln(os.Stderr, "compras: no terminó:", fiscope.TextoParaUsuario(err), err)
+		os.Exit(2)
+	case porRevisar > 0:
+		os.Exit(1)
 	}
-	return nil
+}
+
+func run(ctx context.Context, args []string) (porRevisar int, err error) {
+	client, texto, err := conectar(args)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = client.Close(context.WithoutCancel(ctx)) }()
+	var comprobantes []fiscope.Comprobante
+	for _, palabra := range strings.Fields(texto) {
+		c, err := fiscope.ParseComprobante(palabra)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", palabra, err)
+		}
+		comprobantes = append(comprobantes, c)
+	}
+	// The zero CredencialesSOL are those of the client. A wrong clave stops the batch after one try.
+	for linea, err := range client.CPE.ValidarLote(ctx, slices.Values(comprobantes), fiscope.CredencialesSOL{}, fiscope.LotePolicy{}) {
+		if detenido := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &detenido) {
+			return porRevisar, detenido
+		}
+		reparo := juzgar(ctx, client, linea.Entrada, linea.Resultado, err)
+		if reparo != "" {
+			porRevisar++
+		}
+		fmt.Printf("%s  %s\n", linea.Entrada, map[bool]string{true: "se puede pagar", false: reparo}[reparo == ""])
+	}
+	fmt.Printf("Por revisar: %d de %d. Consultas enviadas: %d.\n", porRevisar, len(comprobantes), client.Stats().Sent)
+	return porRevisar, nil
+}
+
+// juzgar says why a receipt is not to be paid, and "" if it is: accepted, of an issuer that is active and habido.
+func juzgar(ctx context.Context, client *fiscope.Client, c fiscope.Comprobante, v *fiscope.ResultadoCPE, err error) string {
+	switch {
+	case err != nil:
+		return fiscope.TextoParaUsuario(err)
+	case !v.EsValido:
+		return v.Mensaje
+	}
+	emisor, err := client.Contribuyentes.Consultar(ctx, c.RUCEmisor) // an issuer that repeats costs nothing: WithCache
+	switch {
+	case err != nil:
+		return "emisor: " + fiscope.TextoParaUsuario(err)
+	case !emisor.ActivoYHabido():
+		return fmt.Sprintf("el emisor está %s, %s", emisor.Estado, emisor.Condicion)
+	}
+	return ""
+}
+
+// conectar returns the client, and the text with the receipts.
+func conectar(args []string) (*fiscope.Client, string, error) {
+	cache := fiscope.WithCache(fiscope.CachePolicy{})
+	if len(args) == 0 {
+		mock, err := mockserver.Start()
+		if err != nil {
+			return nil, "", err
+		}
+		return mock.Client(cache, fiscope.WithSOL(fiscope.CredencialesSOL{
+			RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL),
+		})), muestra, nil
+	}
+	texto, err := os.ReadFile(args[0])
+	if err != nil {
+		return nil, "", err
+	}
+	// A clave that SUNAT refuses is never sent again, not by tomorrow's run either: the file remembers it.
+	memoria, err := filestore.New("compras.memoria")
+	if err != nil {
+		return nil, "", err
+	}
+	client, err := fiscope.NewClientFromEnv(cache, fiscope.WithStore(memoria))
+	return client, string(texto), err
 }

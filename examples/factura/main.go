@@ -1,145 +1,119 @@
-// Factura is a small HTTP service that fills in an invoice: the customer from a RUC, SUNAT's exchange rate
-// for its date, and exact totals in soles and dollars.
+// Factura is an HTTP handler that fills in an invoice in dollars: the customer by RUC, SUNAT's exchange rate for its date,
+// and totals without a rounding error.
 //
-//	go run ./examples/factura                              # one sample request, on a mock
-//	go run ./examples/factura -addr 127.0.0.1:8080 -mock   # serves, with invented answers
-//	go run ./examples/factura -addr 127.0.0.1:8080         # serves, with FISCOPE_BASE_URL
+//	go run ./examples/factura
+//	curl 'http://127.0.0.1:8085/facturas?ruc=20100070970&fecha=2026-11-20&valor=1250.50'
 //
-//	go run ./examples/factura -addr 127.0.0.1:8080 -padron padron.index # the registry answers while the service is down
-//
-//	curl -H 'Content-Type: application/json' http://127.0.0.1:8080/facturas -d '
-//	  {"ruc": "20100070970", "fecha": "2025-07-30", "moneda": "USD",
-//	   "lineas": [{"descripcion": "Licencia", "cantidad": 3, "valorUnitario": "333.335"}]}'
-//
-// The real service is asked with FISCOPE_BASE_URL and FISCOPE_API_KEY; FISCOPE_INSECURE_HTTP=1 allows
-// plain http inside a private network. It has no users of its own: leave it on loopback, or behind
-// something that has. The index of -padron is made by "fiscope-mock padron import".
+// It asks a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY.
 package main
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"io/fs"
-	"log/slog"
-	"net"
+	"log"
+	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
-	"github.com/fiscope/fiscope/padron"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends it at once
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "factura:", err)
-		os.Exit(1)
+	log.SetFlags(0)
+	client, err := conectar()
+	if err != nil {
+		log.Fatal("factura: ", err)
 	}
+	http.Handle("GET /facturas", facturas{client})
+	log.Print("Pruebe: curl 'http://127.0.0.1:8085/facturas?ruc=20100070970&fecha=2026-11-20&valor=1250.50'")
+	servidor := http.Server{Addr: "127.0.0.1:8085", ReadHeaderTimeout: 5 * time.Second}
+	log.Fatal("factura: ", servidor.ListenAndServe())
 }
 
-const uso = `Uso: factura [-addr DIRECCIÓN] [-mock] [-padron ÍNDICE]
-
-Sirve por HTTP: completa una factura con su cliente, a partir del RUC, con el
-tipo de cambio de la SUNAT y con totales exactos. Sin opciones hace un pedido de
-muestra, contra un mock en este proceso. No escribe archivos.
-
-  -addr DIRECCIÓN  dónde servir, como 127.0.0.1:8080
-  -mock            sirve con un mock en este proceso: las respuestas son
-                   inventadas
-  -padron ÍNDICE   el índice del padrón reducido, hecho con "fiscope-mock padron
-                   import": responde por el servicio mientras este no se puede
-                   consultar, y la factura dice de qué día son esos datos
-
-El servicio se indica con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY.
-FISCOPE_INSECURE_HTTP=1 permite http en una red privada.
-`
-
-func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) error {
-	flags := flag.NewFlagSet("factura", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is said by main
-	addr := flags.String("addr", "", "")
-	mock := flags.Bool("mock", false, "")
-	indice := flags.String("padron", "", "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, uso)
-		return err
-	case err != nil:
-		return fmt.Errorf("opción que no existe o no sirve (%w): vea factura -h", err)
-	case flags.NArg() > 0:
-		return errors.New("no lleva argumentos: vea factura -h")
+// conectar returns one client for the whole program. Customers repeat: each is asked once in 12 hours, and while the
+// service is away what was known serves two days more.
+func conectar() (*fiscope.Client, error) {
+	opciones := []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}), fiscope.WithStrictRUC()}
+	if os.Getenv("FISCOPE_BASE_URL") != "" {
+		return fiscope.NewClientFromEnv(opciones...)
 	}
-	if _, err := os.Stat(*indice); *indice != "" && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no existe el archivo %s", *indice)
-	}
-	baseURL, apiKey := env("FISCOPE_BASE_URL"), env("FISCOPE_API_KEY")
-	if baseURL == "" && *addr != "" && !*mock {
-		return errors.New("falta FISCOPE_BASE_URL (con -mock, las respuestas son inventadas)")
-	}
-	ahora := time.Now
-	if *mock || baseURL == "" {
-		m, err := mockserver.Start()
-		if err != nil {
-			return err
-		}
-		defer m.Close()
-		*mock, baseURL, apiKey, ahora = true, m.URL, m.APIKey, m.Now
-	}
-
-	registro := slog.New(slog.NewTextHandler(stderr, nil))
-	opts := []fiscope.Option{
-		fiscope.WithLogger(registro),
-		fiscope.WithClock(ahora),
-		// Customers repeat: each is asked once in 12 hours. While the service is down, or the quota spent,
-		// what was known serves two days more, and the answer says so.
-		fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}),
-	}
-	if env("FISCOPE_INSECURE_HTTP") == "1" {
-		opts = append(opts, fiscope.WithInsecureHTTP())
-	}
-	if *indice != "" {
-		reserva, err := padron.Open(*indice)
-		if err != nil {
-			return fmt.Errorf("-padron: %w", err)
-		}
-		defer func() { _ = reserva.Close() }()
-		opts = append(opts, fiscope.WithRespaldo(reserva)) // after what the cache still has
-	}
-	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+	mock, err := mockserver.Start()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer client.CloseIdleConnections()
+	return mock.Client(opciones...), nil
+}
 
-	escucha, err := net.Listen("tcp", cmp.Or(*addr, "127.0.0.1:0"))
-	if err != nil {
-		return err
-	}
-	origen := client.String()
-	if *mock {
-		origen = "un mock: respuestas inventadas"
-	}
-	fmt.Fprintf(stdout, "Escuchando en http://%s, con %s\n", escucha.Addr(), origen)
-	rutas := nuevoServicio(client, ahora, registro).rutas()
-	if *addr != "" {
-		return servir(ctx, escucha, rutas)
-	}
+type facturas struct{ client *fiscope.Client }
 
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+type factura struct {
+	Cliente      *fiscope.Contribuyente     `json:"cliente"`
+	TipoCambio   *fiscope.TipoCambioVigente `json:"tipoCambio"`
+	Dolares      map[string]string          `json:"dolares"`
+	Soles        map[string]string          `json:"soles"`
+	Advertencias []string                   `json:"advertencias"`
+}
+
+// ServeHTTP gives an error the status and the text that the SDK has for it: its own text is for the log.
+func (f facturas) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 40*time.Second) // three attempts of a lookup, and the rate
 	defer cancel()
-	fin := make(chan error, 1)
-	go func() { fin <- servir(ctx, escucha, rutas) }()
-	err = pedirMuestra(ctx, "http://"+escucha.Addr().String(), stdout)
-	cancel()
-	return errors.Join(err, <-fin)
+	respuesta, err := f.completar(ctx, r.FormValue("ruc"), r.FormValue("fecha"), r.FormValue("valor"))
+	w.Header().Set("Content-Type", "application/json")
+	if err == nil {
+		_ = json.NewEncoder(w).Encode(respuesta) // a client that left is not our failure
+		return
+	}
+	log.Print("factura: ", err)
+	if e := new(fiscope.Error); errors.As(err, &e) && e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(e.RetryAfter/time.Second)+1))
+	}
+	w.WriteHeader(fiscope.HTTPStatus(err))
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": fiscope.TextoParaUsuario(err)})
+}
+
+func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factura, error) {
+	fecha, err := fiscope.ParseFecha(dia)
+	neto, mal := decimal.NewFromString(valor)
+	// An exponent is short to send and long to multiply.
+	if err != nil || mal != nil || len(valor) > 15 || strings.ContainsAny(valor, "eE") || !neto.IsPositive() {
+		return nil, fmt.Errorf("%w: fecha or valor", fiscope.ErrInvalidRequest)
+	}
+	var resp fiscope.Response
+	cliente, err := f.client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+	if err != nil {
+		return nil, err
+	}
+	// Not TipoCambio.Consultar, which gives the closing rate of that date: that is the rate of the next day's invoices.
+	tc, err := f.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		return nil, err
+	}
+	avisos := []string{}
+	if !cliente.ActivoYHabido() {
+		avisos = append(avisos, fmt.Sprintf("el cliente está %s, %s", cliente.Estado, cliente.Condicion))
+	}
+	if resp.Stale {
+		avisos = append(avisos, "el servicio no responde: los datos del cliente son de hace "+resp.Age.Round(time.Minute).String())
+	}
+	neto = neto.Round(2)
+	igv := neto.Mul(tasaIGV).Round(2)
+	venta := tc.TipoCambio.Venta
+	soles := sumar(neto.Mul(venta).Round(2), igv.Mul(venta).Round(2))
+	return &factura{cliente, tc, sumar(neto, igv), soles, avisos}, nil
+}
+
+// tasaIGV is 18 %, the general rate. Which one is yours is for you and your accountant to decide.
+var tasaIGV = decimal.RequireFromString("0.18")
+
+// sumar adds what is rounded to the céntimo already, so that what is printed adds up. No float is involved anywhere.
+func sumar(valor, igv decimal.Decimal) map[string]string {
+	return map[string]string{"valor": valor.StringFixed(2), "igv": igv.StringFixed(2), "total": valor.Add(igv).StringFixed(2)}
 }

@@ -1,94 +1,119 @@
-// Lote looks up every RUC of a CSV and writes the CSV again with what the registry says of each.
+// Lote looks up every RUC of a CSV, and writes a CSV with what the registry says of each.
 //
-//	go run ./examples/lote                                # a sample, on a mock server in this process
-//	go run ./examples/lote -n 5000 -cuota 2000            # 5000 invented RUCs; the quota ends on the way
-//	go run ./examples/lote -mock proveedores.csv          # your file, to see whether it is read well
-//	go run ./examples/lote -reserva 200 proveedores.csv   # your file, on the real service
+//	go run ./examples/lote                  # a sample, on a mock in this process
+//	go run ./examples/lote proveedores.csv  # your file, whose first column is the RUC
 //
-// The real service is that of FISCOPE_BASE_URL and FISCOPE_API_KEY (FISCOPE_INSECURE_HTTP=1 allows
-// plain http, within a private network). The key has no flag: the arguments of a program are seen by
-// everybody on its machine.
-//
-// Every answer is appended to PROVEEDORES.avance as it comes, and an answer that is there is never paid
-// again within 30 days (-vigencia): after Ctrl-C, the end of the quota, a power cut or a correction in the input, run the same
-// command. See avance.go. The output is made anew from it at every stop, whole and in the input's order.
-//
-// Ubigeo is written ="010101", of which a spreadsheet makes no number.
-//
-// It ends with 0 when every good row has its answer, with 3 when some are left for another run, and with
-// 1 when something must be corrected first.
+// The service is that of FISCOPE_BASE_URL and FISCOPE_API_KEY. Answers are kept in a file as they come: after a kill, or
+// at the end of the quota, run the same command, and nothing is paid twice.
 package main
 
 import (
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
-	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
-// errIncompleto is what run returns when another run goes on from here: all was said already.
-var errIncompleto = errors.New("quedan RUC por consultar")
+const muestra = "RUC,Proveedor\n20100070970,Supermercado\n20999990020,El Ñandú\n20331898008,Electricidad\n20999999990,No existe\n"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once; nothing that was stored is lost
-	switch err := run(ctx, os.Args[1:], os.Getenv, os.Stdout); {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errIncompleto):
-		os.Exit(3)
-	default:
-		fmt.Fprintln(os.Stderr, "lote:", err)
+	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	parar()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lote:", fiscope.TextoParaUsuario(err), err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	o, err := leerOpciones(args, env, out)
+func run(ctx context.Context, args []string) error {
+	client, entrada, err := conectar(args)
 	if err != nil {
 		return err
 	}
-	if err := o.prepararEntrada(); err != nil {
-		return err
-	}
-	e, err := abrirEntrada(o.entrada, o.columna)
+	defer func() { _ = client.Close(context.WithoutCancel(ctx)) }()
+	texto, err := os.ReadFile(entrada)
 	if err != nil {
 		return err
 	}
-	servicio, err := o.conectar()
+	filas, err := csv.NewReader(strings.NewReader(string(texto))).ReadAll()
 	if err != nil {
 		return err
 	}
-	defer servicio.cerrar()
-	avance, err := abrirAvance(o.carpetaAvance(), servicio.nombre, o.deNuevo, time.Duration(o.vigencia)*24*time.Hour)
-	if err != nil {
-		return err
-	}
-	defer avance.cerrar()
-	if err := o.salidaLibre(avance); err != nil {
-		return err
+	var rucs []string
+	for _, fila := range filas[min(1, len(filas)):] {
+		rucs = append(rucs, fila[0])
 	}
 
-	i := informe{out: out}
-	i.presentar(e, servicio)
-	r, err := revisar(e, avance)
+	respuestas := entrada + ".respuestas.jsonl"
+	progreso, err := fiscope.NewResultsFile(respuestas) // the batch writes each answer into it
 	if err != nil {
 		return err
 	}
-	i.revision(r, o)
+	var detenido *fiscope.LoteDetenidoError
+	for linea, err := range client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: progreso}) {
+		if err != nil && !errors.As(err, &detenido) {
+			fmt.Println(linea.Entrada, fiscope.TextoParaUsuario(err))
+		}
+	}
+	if err := progreso.Close(); err != nil {
+		return err
+	}
+	// What was answered is written, whatever stopped the batch: that costs no query.
+	if err := escribir(entrada+".consultado.csv", rucs, respuestas); err != nil || detenido == nil {
+		return err
+	}
+	return detenido
+}
 
-	l := lote{client: servicio.client, avance: avance, paralelo: o.paralelo, sinRespuesta: map[string]string{}}
-	causa, err := l.consultar(ctx, r.pendientes, nuevoProgreso(out, len(r.pendientes)))
-	// Whatever stopped it, what was answered is published: that costs no query.
-	if publicada := publicar(o.salida, e, r.ancho, avance, l.sinRespuesta); publicada != nil {
-		return errors.Join(err, fmt.Errorf("%w\n(las respuestas están a salvo en %s: corrija esto y repita)", publicada, o.carpetaAvance()))
-	}
+// escribir makes the output from the answers of this run and the earlier ones.
+func escribir(salida string, rucs []string, respuestas string) error {
+	texto, err := os.ReadFile(respuestas)
 	if err != nil {
 		return err
 	}
-	return i.despedir(o, r, &l, causa)
+	conocidos := map[string]fiscope.Contribuyente{}
+	for linea := range strings.Lines(string(texto)) {
+		var r struct {
+			Input  string
+			Answer fiscope.Contribuyente
+		}
+		if err := json.Unmarshal([]byte(linea), &r); err != nil {
+			return err
+		}
+		conocidos[r.Input] = r.Answer // the last line of a RUC holds
+	}
+	filas := [][]string{{"ruc", "razon_social", "estado", "condicion", "activo_y_habido"}}
+	for _, ruc := range rucs {
+		c := conocidos[ruc]
+		filas = append(filas, []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), fmt.Sprint(c.ActivoYHabido())})
+	}
+	f, err := os.Create(salida)
+	if err != nil {
+		return err
+	}
+	fmt.Println("Salida:", salida)
+	return errors.Join(csv.NewWriter(f).WriteAll(filas), f.Close())
+}
+
+// conectar returns the client, and the file to read.
+func conectar(args []string) (*fiscope.Client, string, error) {
+	if len(args) > 0 {
+		client, err := fiscope.NewClientFromEnv(fiscope.WithStrictRUC()) // a mistyped RUC costs nothing
+		return client, args[0], err
+	}
+	mock, err := mockserver.Start()
+	if err != nil {
+		return nil, "", err
+	}
+	return mock.Client(), "muestra.csv", os.WriteFile("muestra.csv", []byte(muestra), 0o600)
 }

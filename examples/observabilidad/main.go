@@ -1,97 +1,99 @@
-// Observabilidad watches fiscope with OpenTelemetry: package otelfiscope makes the spans and the metrics, and
-// Prometheus reads the metrics.
+// Observabilidad shows what a client does, with the standard library alone: a log of its errors, metrics at /debug/vars,
+// and a line for each operation with the time that its caller waited.
 //
-//	go run ./examples/observabilidad                       # a mock server in this process, one line for each span
-//	go run ./examples/observabilidad -json                 # what OpenTelemetry's own stdout exporters write
-//	go run ./examples/observabilidad -addr 127.0.0.1:9464  # and then serves /metrics until Ctrl-C
+//	go run ./examples/observabilidad
+//	curl http://127.0.0.1:8086/debug/vars
 //
-// With FISCOPE_BASE_URL and FISCOPE_API_KEY it asks that service instead: three queries at most, without
-// faults and without receipts. FISCOPE_INSECURE_HTTP=1 allows plain http, within a private network.
-//
-// What to copy:
-//
-//	demostracion.go  conectar: the three lines that an application adds to its client
-//	telemetria.go    where it all goes: put your OTLP exporters there
-//	prometheus.go    the metrics for Prometheus
-//
-// docs/observability.md has the names of the metrics, and what to alert on.
+// It asks a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY. With OpenTelemetry, package
+// otelfiscope has all of this: docs/observability.md says how, and what to alert on.
 package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"net"
+	"expvar"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
+	"time"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "observabilidad:", err)
-		os.Exit(1)
+	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer parar()
+	logger := slog.New(slog.NewTextHandler(os.Stdout, nil))
+	client, err := conectar(opciones(logger)...)
+	if err != nil {
+		logger.Error("observabilidad", "error", err)
+		return
+	}
+	publicar(client)
+	servidor := &http.Server{Addr: "127.0.0.1:8086", ReadHeaderTimeout: 5 * time.Second}
+	go func() { logger.Error("observabilidad", "error", servidor.ListenAndServe()) }()
+	llamar(ctx, client)
+	logger.Info("Las métricas están en http://127.0.0.1:8086/debug/vars; Ctrl-C termina")
+	<-ctx.Done()
+	_ = client.Close(context.Background()) // its last writes and queries
+}
+
+// intentos counts the attempts and the calls without one by what came of them.
+var intentos = expvar.NewMap("fiscope_intentos")
+
+// opciones is what an application adds to its client. Neither the log nor a metric has a RUC, a name or a clave.
+func opciones(logger *slog.Logger) []fiscope.Option {
+	return []fiscope.Option{
+		fiscope.WithLogger(logger),
+		fiscope.WithObserver(func(_ context.Context, e fiscope.Event) { // it runs in the call: it must be quick
+			que := fiscope.ErrorClass(e.Err)
+			switch {
+			case e.Avoided != "":
+				que = "ahorrado: " + string(e.Avoided)
+			case que == "":
+				que = "ok"
+			}
+			intentos.Add(string(e.Op)+" "+que, 1)
+		}),
+		fiscope.WithHook(func(ctx context.Context, op fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+			// A span of your tracer begins here, and the context that you return has it.
+			return ctx, func(r fiscope.Response, err error) {
+				logger.Info("operación", "op", op, "duración", r.Duration.Round(time.Microsecond), "intentos", r.Attempts,
+					"caché", r.FromCache, "clase", fiscope.ErrorClass(err))
+			}
+		}),
+		fiscope.WithCache(fiscope.CachePolicy{}),
 	}
 }
 
-const uso = `Uso: observabilidad [-json] [-addr DIRECCIÓN]
+// publicar shows what the client counts by itself, and the quota.
+func publicar(client *fiscope.Client) {
+	expvar.Publish("fiscope", expvar.Func(func() any { return client.Stats() }))
+	expvar.Publish("fiscope_cuota", expvar.Func(func() any { return client.RateLimit() }))
+}
 
-Muestra los spans y las métricas de OpenTelemetry de unas llamadas de fiscope, a
-un mock en este proceso. No lee ni escribe archivos.
-
-  -json            escribe el JSON de los exportadores de OpenTelemetry
-  -addr DIRECCIÓN  después sirve las métricas para Prometheus, en /metrics, hasta
-                   Ctrl-C; como 127.0.0.1:9464
-
-Con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY pregunta a ese servicio, y
-gasta tres consultas. FISCOPE_INSECURE_HTTP=1 permite http en una red privada.
-`
-
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	flags := flag.NewFlagSet("observabilidad", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is said by main
-	enJSON := flags.Bool("json", false, "")
-	addr := flags.String("addr", "", "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, uso)
-		return err
-	case err != nil:
-		return fmt.Errorf("opción que no existe o no sirve (%w): vea observabilidad -h", err)
-	case flags.NArg() > 0:
-		return errors.New("no lleva argumentos: vea observabilidad -h")
+// llamar makes calls that end in every way that a log should tell apart.
+func llamar(ctx context.Context, client *fiscope.Client) {
+	for _, ruc := range []string{
+		"20131312955", // answered, after a 503 of the mock
+		"20131312955", // from the cache
+		"2013131295",  // a digit is missing: no query
+		"20999999990", // nobody has it
+	} {
+		_, _ = client.Contribuyentes.Consultar(ctx, ruc) // the hook has said what came of it
 	}
-	var escucha net.Listener
-	if *addr != "" { // before a query is spent
-		var err error
-		if escucha, err = net.Listen("tcp", *addr); err != nil {
-			return fmt.Errorf("-addr: %w", err)
-		}
-		defer func() { _ = escucha.Close() }()
+	_, _ = client.TipoCambio.MasReciente(ctx)
+}
+
+func conectar(opciones ...fiscope.Option) (*fiscope.Client, error) {
+	if os.Getenv("FISCOPE_BASE_URL") != "" {
+		return fiscope.NewClientFromEnv(opciones...)
 	}
-	nueva := enLineas
-	if *enJSON {
-		nueva = enJSONDeOpenTelemetry
-	}
-	t, err := nueva(out)
+	mock, err := mockserver.Start()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !*enJSON {
-		fmt.Fprint(out, "Cada línea es un span: nombre, duración y atributos; sangrado, un intento HTTP.\n\n")
-	}
-	err = demostrar(ctx, t, env)
-	if err == nil && escucha != nil {
-		fmt.Fprintf(out, "\nPrometheus lee las métricas en http://%s/metrics (Ctrl-C termina)\n", escucha.Addr())
-		err = servir(ctx, escucha, t.prometheus)
-	}
-	if !*enJSON {
-		fmt.Fprint(out, "\nMétricas (de una duración, cuántas y su media):\n\n")
-	}
-	// The metrics are collected here for the last time: without it, those of a short program are lost.
-	return errors.Join(err, t.cerrar())
+	mock.Fault(mockserver.Match{Times: 1}, mockserver.Status(503))
+	return mock.Client(opciones...), nil
 }

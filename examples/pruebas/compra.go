@@ -1,77 +1,77 @@
-package main
+// Package pruebas shows how to test your own code with the mock server: data, faults, the clock, the quota and a SOL user.
+// compra.go is the code, compra_test.go are the tests to copy:
+//
+//	go test ./examples/pruebas
+package pruebas
 
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/fiscope/fiscope"
 )
 
-// compra is your own code: what a program decides about a purchase before it pays. It takes a client,
-// and so its tests give it one of the mock.
-type compra struct {
+// Compra is your own code: what a program decides about a purchase before it pays. It takes a client, and so its tests
+// give it one of the mock.
+type Compra struct {
 	client       *fiscope.Client
 	credenciales fiscope.CredencialesSOL
 }
 
-// decision is what it comes to.
-type decision string
+// Decision is what it comes to.
+type Decision string
 
+// The decisions.
 const (
-	pagar     decision = "pagar"
-	noPagar   decision = "no pagar"
-	esperar   decision = "esperar" // ask again later: nothing is known
-	corregir  decision = "corregir la clave SOL"
-	sinCuota  decision = "seguir mañana"
-	sinTarifa decision = "esperar el tipo de cambio"
+	Pagar    Decision = "pagar"
+	NoPagar  Decision = "no pagar"
+	Esperar  Decision = "esperar" // ask again later: nothing is known
+	Corregir Decision = "corregir la clave SOL"
+	Mañana   Decision = "seguir mañana"
 )
 
-// decidir looks at the issuer and at the receipt.
-func (c compra) decidir(ctx context.Context, comprobante fiscope.Comprobante) (decision, error) {
+// Decidir looks at the issuer and at the receipt.
+func (c Compra) Decidir(ctx context.Context, comprobante fiscope.Comprobante) (Decision, error) {
 	emisor, err := c.client.Contribuyentes.Consultar(ctx, comprobante.RUCEmisor)
 	if err != nil {
 		return ante(err)
 	}
 	if !emisor.ActivoYHabido() {
-		return noPagar, nil
+		return NoPagar, nil
 	}
 	v, err := c.client.CPE.Validar(ctx, comprobante, c.credenciales)
 	switch {
 	case err != nil:
 		return ante(err)
 	case v.EsValido:
-		return pagar, nil
+		return Pagar, nil
 	case v.Codigo.Indeterminado():
-		return esperar, nil
+		return Esperar, nil
 	}
-	return noPagar, nil
+	return NoPagar, nil
 }
 
-// tarifa gets the rate for a purchase in dollars of a date.
-func (c compra) tarifa(ctx context.Context, fecha fiscope.Fecha) (string, decision, error) {
+// Tarifa gets the rate for a purchase in dollars of a date.
+func (c Compra) Tarifa(ctx context.Context, fecha fiscope.Fecha) (string, Decision, error) {
 	tc, err := c.client.TipoCambio.SUNAT(ctx, fecha)
-	if errors.Is(err, fiscope.ErrNotYetPublished) {
-		return "", sinTarifa, nil
-	}
 	if err != nil {
 		d, err := ante(err)
 		return "", d, err
 	}
-	return tc.TipoCambio.Venta.StringFixed(3), pagar, nil
+	return tc.TipoCambio.Venta.StringFixed(3), Pagar, nil
 }
 
 // ante decides what an error means. Errors that only a person can mend are returned.
-func ante(err error) (decision, error) {
+func ante(err error) (Decision, error) {
 	switch {
 	case errors.Is(err, fiscope.ErrInvalidSOLCredentials):
-		return corregir, nil
+		return Corregir, nil
 	case errors.Is(err, fiscope.ErrQuotaExceeded):
-		return sinCuota, nil
-	case errors.Is(err, fiscope.ErrUnavailable):
-		return esperar, nil
+		return Mañana, nil
+	case errors.Is(err, fiscope.ErrUnavailable), errors.Is(err, fiscope.ErrNotYetPublished):
+		return Esperar, nil
 	case errors.Is(err, fiscope.ErrNotFound):
-		return noPagar, nil
+		return NoPagar, nil
 	}
-	return "", fmt.Errorf("compra: %w", err)
+	return "", err
 }

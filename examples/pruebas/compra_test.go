@@ -1,36 +1,36 @@
-package main
+package pruebas
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
-
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var factura = fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
 
-var (
-	factura = fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
-	viernes = fiscope.NewFecha(2026, time.November, 20)
-)
-
-// nueva returns your code with a client of the mock: each test has a server of its own, on loopback, that
-// ends with it.
-func nueva(t *testing.T, opts ...mockserver.Option) (compra, *mockserver.Server) {
+// nueva returns your code with a client of the mock: each test has a server of its own, on loopback, that ends with it.
+func nueva(t *testing.T, opts ...mockserver.Option) (Compra, *mockserver.Server) {
 	t.Helper()
 	srv := mockserver.New(t, opts...)
 	client := srv.Client()
-	t.Cleanup(client.CloseIdleConnections)
-	return compra{client, fiscope.CredencialesSOL{
+	t.Cleanup(func() { _ = client.Close(context.Background()) })
+	return Compra{client, fiscope.CredencialesSOL{
 		RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL),
 	}}, srv
+}
+
+func decide(t *testing.T, c Compra, comprobante fiscope.Comprobante, want ...Decision) {
+	t.Helper()
+	got, err := c.Decidir(t.Context(), comprobante)
+	if err != nil || !slices.Contains(want, got) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
 }
 
 // Data: put what your code should meet.
@@ -39,34 +39,34 @@ func TestWhatItDecides(t *testing.T) {
 		name   string
 		put    func(*mockserver.Server) error
 		number int
-		want   decision
+		want   Decision
 	}{
-		{"accepted", nil, 123, pagar},
-		{"cancelled", nil, 124, noPagar},
-		{"pending", nil, 125, esperar},
-		{"not found", nil, 126, noPagar},
-		{"the query failed", nil, 127, esperar},
+		{"accepted", nil, 123, Pagar},
+		{"cancelled", nil, 124, NoPagar},
+		{"pending", nil, 125, Esperar},
+		{"not found", nil, 126, NoPagar},
+		{"the query failed", nil, 127, Esperar},
 		{"an issuer that is not habido", func(s *mockserver.Server) error {
 			emisor := mockserver.Empresa("20100070970")
 			emisor.Condicion = "NO HABIDO"
 			return s.PutContribuyente(emisor)
-		}, 123, noPagar},
-		{"an issuer that does not exist", func(s *mockserver.Server) error { return s.DeleteContribuyente("20100070970") }, 123, noPagar},
+		}, 123, NoPagar},
+		{"an issuer that does not exist", func(s *mockserver.Server) error { return s.DeleteContribuyente("20100070970") }, 123, NoPagar},
 		{"a receipt of your own", func(s *mockserver.Server) error {
 			return s.PutComprobante(mockserver.Factura("20100070970", "F001", 900))
-		}, 900, pagar},
+		}, 900, Pagar},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			c, srv := nueva(t)
 			if tc.put != nil {
-				require.NoError(t, tc.put(srv))
+				if err := tc.put(srv); err != nil {
+					t.Fatal(err)
+				}
 			}
 			comprobante := factura
 			comprobante.Numero = tc.number
-			got, err := c.decidir(t.Context(), comprobante)
-			require.NoError(t, err)
-			assert.Equal(t, tc.want, got)
+			decide(t, c, comprobante, tc.want)
 		})
 	}
 }
@@ -75,9 +75,7 @@ func TestWhatItDecides(t *testing.T) {
 func TestALookupThatFailsOnceIsTriedAgain(t *testing.T) {
 	c, srv := nueva(t)
 	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK)
-	got, err := c.decidir(t.Context(), factura)
-	require.NoError(t, err)
-	assert.Equal(t, pagar, got)
+	decide(t, c, factura, Pagar)
 	srv.AssertFaultsMet(t)
 	srv.AssertOrder(t, mockserver.Filter{Op: mockserver.OpConsultar, Status: 500},
 		mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, mockserver.Filter{Op: mockserver.OpValidar})
@@ -87,25 +85,25 @@ func TestALookupThatFailsOnceIsTriedAgain(t *testing.T) {
 func TestALostAnswerIsPaidOnce(t *testing.T) {
 	c, srv := nueva(t)
 	srv.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.ResetBefore)
-	got, err := c.decidir(t.Context(), factura)
-	require.NoError(t, err)
-	assert.Equal(t, esperar, got)
+	decide(t, c, factura, Esperar)
 	srv.AssertCalls(t, mockserver.Filter{Op: mockserver.OpValidar}, 1)
 	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpValidar}, 1)
 }
 
-// The clock: one minute before publication, and after it. The client of srv.Client() goes by the mock's, so
-// this test says the same in any year.
+// The clock: one minute before publication, and after it. The client of srv.Client() goes by the mock's, so this test says
+// the same in any year.
 func TestBeforeAndAfterFiveInTheAfternoon(t *testing.T) {
-	for hour, want := range map[string]decision{"2026-11-20 16:59:00": sinTarifa, "2026-11-20 17:00:00": pagar} {
+	for hour, want := range map[string]Decision{"2026-11-20 16:59:00": Esperar, "2026-11-20 17:00:00": Pagar} {
 		t.Run(hour, func(t *testing.T) {
 			at, err := time.ParseInLocation(time.DateTime, hour, fiscope.Lima)
-			require.NoError(t, err)
+			if err != nil {
+				t.Fatal(err)
+			}
 			c, _ := nueva(t, mockserver.WithNow(at), mockserver.WithFrozenClock())
-			venta, got, err := c.tarifa(t.Context(), viernes.AddDays(1))
-			require.NoError(t, err)
-			assert.Equal(t, want, got)
-			assert.Equal(t, want == pagar, venta != "")
+			venta, got, err := c.Tarifa(t.Context(), fiscope.NewFecha(2026, time.November, 21))
+			if err != nil || got != want || (venta != "") != (want == Pagar) {
+				t.Errorf("got %q, %q, %v, want %q", venta, got, err, want)
+			}
 		})
 	}
 }
@@ -113,16 +111,14 @@ func TestBeforeAndAfterFiveInTheAfternoon(t *testing.T) {
 // The quota ends, and begins anew at midnight in Lima.
 func TestTheQuotaEndsAndComesBack(t *testing.T) {
 	c, srv := nueva(t, mockserver.WithQuota(3))
-	for _, want := range []decision{pagar, sinCuota, sinCuota} {
-		got, err := c.decidir(t.Context(), factura)
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
+	for _, want := range []Decision{Pagar, Mañana, Mañana} {
+		decide(t, c, factura, want)
 	}
 	srv.AssertSpent(t, mockserver.Filter{}, 3)
-	require.NoError(t, srv.Advance(24*time.Hour)) // a new day for both
-	got, err := c.decidir(t.Context(), factura)
-	require.NoError(t, err)
-	assert.Equal(t, pagar, got)
+	if err := srv.Advance(24 * time.Hour); err != nil { // a new day for both
+		t.Fatal(err)
+	}
+	decide(t, c, factura, Pagar)
 }
 
 // Waits are real: in a synctest bubble they pass at once, and the mock says how long the client has waited.
@@ -130,9 +126,7 @@ func TestItWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, srv := nueva(t, mockserver.WithoutSocket())
 		srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.Status(503).And(mockserver.RetryAfter("3")))
-		got, err := c.decidir(t.Context(), factura)
-		require.NoError(t, err)
-		assert.Equal(t, pagar, got)
+		decide(t, c, factura, Pagar)
 		srv.AssertPauses(t, mockserver.Filter{Op: mockserver.OpConsultar}, 3*time.Second, 4*time.Second)
 	})
 }
@@ -143,11 +137,7 @@ func TestAWrongClaveIsTriedOnce(t *testing.T) {
 	c.credenciales.Clave = fiscope.NewSecreto("no-es-la-clave")
 	var wg sync.WaitGroup
 	for range 100 {
-		wg.Go(func() {
-			got, err := c.decidir(t.Context(), factura)
-			assert.NoError(t, err)
-			assert.Equal(t, corregir, got)
-		})
+		wg.Go(func() { decide(t, c, factura, Corregir) })
 	}
 	wg.Wait()
 	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
@@ -158,8 +148,6 @@ func TestAWrongClaveIsTriedOnce(t *testing.T) {
 func TestUnderEveryAssumption(t *testing.T) {
 	mockserver.EachAssumption(t, func(t *testing.T, a mockserver.Assumptions) {
 		c, _ := nueva(t, mockserver.WithAssumptions(a))
-		got, err := c.decidir(t.Context(), factura)
-		require.NoError(t, err)
-		assert.Contains(t, []decision{pagar, sinCuota}, got)
+		decide(t, c, factura, Pagar, Mañana)
 	})
 }

@@ -1,108 +1,180 @@
-// Quickstart shows the four operations of fiscope and how their failures look.
+// Quickstart shows the four operations of fiscope and how their failures look: go run ./examples/quickstart
 //
-//	go run ./examples/quickstart
-//
-// starts a mock server in this process and needs nothing else. With FISCOPE_BASE_URL (or -base-url) and
-// FISCOPE_API_KEY it asks that server instead, the real service included: then it spends four queries, and it
-// validates a receipt (a fifth) only if FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE are set.
-//
-// No secret has a flag: the arguments of a program are seen by everybody on its machine.
+// It asks a mock in this process. With FISCOPE_BASE_URL and FISCOPE_API_KEY it asks that service, and spends four queries;
+// with FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE too it validates a receipt, a fifth.
 package main
 
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"time"
+	"strings"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
+var comprobante = fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}
+
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	client, mock, err := conectar()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
+	ctx := context.Background()
+	err = errors.Join(consultar(ctx, client), buscar(ctx, client), validar(ctx, client), tipoCambio(ctx, client))
+	fallos(ctx, client, mock)
+	_ = client.Close(ctx)
+	if err != nil {
+		fmt.Println("\nAlgo no salió bien: vea arriba las líneas con «✗».")
+		os.Exit(1)
+	}
+	fmt.Println("\nListo. El código está en examples/quickstart.")
 }
 
-const uso = `Uso: quickstart [-base-url DIRECCIÓN]
-
-Muestra las cuatro operaciones de fiscope y cómo se ven sus fallos, contra un
-mock en este proceso. No lee ni escribe archivos.
-
-  -base-url DIRECCIÓN  pregunta a ese servicio (FISCOPE_BASE_URL): gasta cuatro
-                       consultas
-
-El servicio necesita la variable FISCOPE_API_KEY. Un comprobante se valida, con
-otra consulta, si están FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y
-FISCOPE_SOL_CLAVE, de un usuario SOL secundario. FISCOPE_INSECURE_HTTP=1 permite
-http en una red privada.
-`
-
-func run(ctx context.Context, args []string, env func(string) string, out io.Writer) error {
-	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is said by main
-	baseURL := flags.String("base-url", env("FISCOPE_BASE_URL"), "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(out, uso)
-		return err
-	case err != nil:
-		return fmt.Errorf("opción que no existe o no sirve (%w): vea quickstart -h", err)
-	case flags.NArg() > 0:
-		return errors.New("no lleva argumentos: vea quickstart -h")
-	}
-	apiKey := env("FISCOPE_API_KEY")
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-
-	s := sesion{ctx: ctx, out: out, comprobante: comprobanteDeMuestra}
-	if *baseURL == "" {
-		mock, err := mockserver.Start()
-		if err != nil {
-			return err
+// conectar returns a client of the service that the environment names, or of a mock.
+func conectar() (*fiscope.Client, *mockserver.Server, error) {
+	if os.Getenv("FISCOPE_BASE_URL") != "" {
+		client, err := fiscope.NewClientFromEnv()
+		if err == nil {
+			fmt.Println("fiscope contra", client)
 		}
-		defer mock.Close()
-		s.mock = mock
-		*baseURL, apiKey = mock.URL, mock.APIKey
-		s.credenciales = fiscope.CredencialesSOL{
-			RUC:     mockserver.RUCSolicitante,
-			Usuario: mockserver.UsuarioSOL,
-			Clave:   fiscope.NewSecreto(mockserver.ClaveSOL),
-		}
-	} else {
-		s.credenciales = fiscope.CredencialesSOL{
-			RUC:     env("FISCOPE_SOL_RUC"),
-			Usuario: env("FISCOPE_SOL_USUARIO"),
-			Clave:   fiscope.NewSecreto(env("FISCOPE_SOL_CLAVE")),
-		}
+		return client, nil, err
 	}
-
-	var opts []fiscope.Option
-	if env("FISCOPE_INSECURE_HTTP") == "1" { // plain http inside a private network
-		opts = append(opts, fiscope.WithInsecureHTTP())
-	}
-	client, err := fiscope.NewClient(*baseURL, apiKey, opts...)
+	mock, err := mockserver.Start()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer client.CloseIdleConnections()
-	s.client = client
+	fmt.Printf("fiscope contra un servidor mock de este proceso (%s)\n", mock.URL)
+	return mock.Client(fiscope.WithSOL(credenciales(mockserver.ClaveSOL))), mock, nil
+}
 
-	s.presentar(*baseURL)
-	s.consultar()
-	s.buscar()
-	s.validar()
-	s.tipoCambio()
-	s.fallos()
-	s.despedir()
-	return s.err
+func credenciales(clave string) fiscope.CredencialesSOL {
+	return fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(clave)}
+}
+
+func consultar(ctx context.Context, client *fiscope.Client) error {
+	fmt.Println("\n1. Consultar un RUC")
+	var resp fiscope.Response
+	c, err := client.Contribuyentes.Consultar(ctx, "20131312955", fiscope.WithResponse(&resp))
+	if err != nil {
+		return fallo(err)
+	}
+	campo("RUC", c.RUC)
+	campo("Razón social", c.RazonSocial)
+	campo("Estado", fmt.Sprintf("%s, %s", c.Estado, c.Condicion))
+	campo("Dirección", c.Direccion)
+	campo("Inscripción", c.FechaInscripcion.String())
+	campo("Facturable", map[bool]string{true: "sí: activo y habido", false: "cuidado: no está activo y habido"}[c.ActivoYHabido()])
+	if r := resp.RateLimit; r != nil && r.Remaining != nil {
+		campo("Cuota", fmt.Sprintf("quedan %d consultas", *r.Remaining))
+	}
+	return nil
+}
+
+func buscar(ctx context.Context, client *fiscope.Client) error {
+	fmt.Println("\n2. Buscar por nombre: «gloria»")
+	encontrados, err := client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: "gloria", Limite: 5})
+	if err != nil {
+		return fallo(err)
+	}
+	for _, c := range encontrados {
+		fmt.Printf("  %s  %s (%s)\n", c.RUC, c.RazonSocial, c.Estado)
+	}
+	return nil
+}
+
+func validar(ctx context.Context, client *fiscope.Client) error {
+	fmt.Printf("\n3. Validar el comprobante %s-%d de %s\n", comprobante.Serie, comprobante.Numero, comprobante.RUCEmisor)
+	if os.Getenv("FISCOPE_BASE_URL") != "" && os.Getenv("FISCOPE_SOL_CLAVE") == "" {
+		fmt.Println("  No se valida: hacen falta FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y\n  FISCOPE_SOL_CLAVE, de un usuario SOL secundario.")
+		return nil
+	}
+	v, err := client.CPE.Validar(ctx, comprobante, fiscope.CredencialesSOL{}) // those of the client
+	if err != nil {
+		return fallo(err)
+	}
+	campo("Estado", fmt.Sprintf("%s (código %s)", v.Estado, v.Codigo))
+	campo("Mensaje", v.Mensaje)
+	campo("Válido", map[bool]string{true: "sí", false: "no"}[v.EsValido])
+	return nil
+}
+
+func tipoCambio(ctx context.Context, client *fiscope.Client) error {
+	fecha := client.Hoy().AnteriorDiaHabil()
+	fmt.Println("\n4. Tipo de cambio del", fecha)
+	tc, err := client.TipoCambio.Consultar(ctx, fecha)
+	if err != nil {
+		return fallo(err)
+	}
+	campo("Compra", "S/ "+tc.Compra.StringFixed(3))
+	campo("Venta", "S/ "+tc.Venta.StringFixed(3))
+	campo("Fuente", fmt.Sprintf("%s, %s", tc.Origen, tc.Moneda))
+	return nil
+}
+
+// fallos shows a failure of each kind. To a real service it does nothing that could block a SOL user.
+func fallos(ctx context.Context, client *fiscope.Client, mock *mockserver.Server) {
+	fmt.Println("\n5. Cuando algo falla")
+	mostrar := func(que string, err error) { linea(fmt.Sprintf("  %-26s", que), explicar(err)) }
+	_, err := client.Contribuyentes.Consultar(ctx, "99999999999")
+	mostrar("un RUC que no existe", err)
+	_, err = client.Contribuyentes.Consultar(ctx, "2013131295")
+	mostrar("un RUC de 10 dígitos", err)
+	_, err = client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: "ab"})
+	mostrar("buscar «ab»", err)
+	_, err = client.TipoCambio.Consultar(ctx, fiscope.NewFecha(2026, 2, 30))
+	mostrar("el 30 de febrero", err)
+	if mock == nil {
+		return
+	}
+	_, err = client.CPE.Validar(ctx, comprobante, credenciales("no-es-la-clave"))
+	mostrar("una clave SOL incorrecta", err)
+	mock.SetSUNATDown(true)
+	_, err = client.CPE.Validar(ctx, comprobante, fiscope.CredencialesSOL{})
+	mostrar("la SUNAT no responde", err)
+	otro, _ := fiscope.NewClient(mock.URL, "no-es-la-clave")
+	_, err = otro.Contribuyentes.Consultar(ctx, mockserver.RUCSolicitante)
+	mostrar("otra clave de API", err)
+	_ = mock.PutKey(mock.APIKey, 0)
+	_, err = client.Contribuyentes.Consultar(ctx, mockserver.RUCSolicitante)
+	mostrar("la cuota se agotó", err)
+}
+
+// explicar is the place where your program decides. For what a clerk may read there is fiscope.TextoParaUsuario.
+func explicar(err error) string {
+	switch {
+	case errors.Is(err, fiscope.ErrNotFound):
+		return "No existe lo que se pidió."
+	case errors.Is(err, fiscope.ErrSearchTooShort):
+		return "Texto muy corto: escriba al menos 3 letras. No gastó consulta."
+	case errors.Is(err, fiscope.ErrInvalidRequest):
+		return "Dato inválido, detectado sin gastar una consulta."
+	case errors.Is(err, fiscope.ErrInvalidSOLCredentials):
+		return "Usuario o clave SOL incorrectos: no reintente, el usuario se bloquea."
+	case errors.Is(err, fiscope.ErrUnauthorized):
+		return "El servicio rechaza la clave de API: revísela."
+	case errors.Is(err, fiscope.ErrQuotaExceeded):
+		return "Se agotó la cuota del día: siga mañana."
+	case errors.Is(err, fiscope.ErrUnavailable):
+		return "El servicio no responde: intente más tarde."
+	}
+	return fmt.Sprint("Error: ", err)
+}
+
+func campo(nombre, valor string) { linea(fmt.Sprintf("  %-15s", nombre), valor) }
+func fallo(err error) error      { linea("  ✗ ", explicar(err)); return err }
+
+func linea(nombre, texto string) {
+	linea := nombre
+	for i, palabra := range strings.Fields(texto) {
+		if i > 0 && len([]rune(linea+palabra)) > 78 {
+			fmt.Println(strings.TrimRight(linea, " "))
+			linea = strings.Repeat(" ", len([]rune(nombre)))
+		}
+		linea += palabra + " "
+	}
+	fmt.Println(strings.TrimRight(linea, " "))
 }

@@ -4,297 +4,288 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
+	"math"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"github.com/fiscope/fiscope/internal/broken"
 )
 
-// run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have
-// goroutines of their own.
-type run[E any, K comparable, A any] struct {
-	Batch[E, K, A]
+// run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have their own. Its
+// methods that return a bool return false when the consumer has enough.
+type run[E, A any] struct {
+	Batch[E, A]
 	ctx    context.Context
 	policy Policy
 	next   func() (E, bool)
 	yield  func(Line[E, A]) bool
 
-	known     *simplelru.LRU[K, known[E, K, A]] // what was asked, for its duplicates
-	questions chan *query[E, K, A]              // these two have room for all: nobody waits to send
-	answers   chan *query[E, K, A]
-	asking    sync.WaitGroup
-	workers   int                        // goroutines that ask
-	broken    atomic.Pointer[broken.Off] // how the first of the queries was broken off that was
-	underWay  int                        // queries that are asked, or answered and not taken
-	pause     pause
+	known    *simplelru.LRU[string, *query[E, A]] // what was asked, for its duplicates
+	answers  chan *query[E, A]                    // has room for all: nobody waits to send
+	asking   sync.WaitGroup
+	underWay int            // queries that are asked, or answered and not taken
+	position int            // of the next input
+	ended    bool           // there is no next input
+	works    bool           // the service answers: until then one query goes at a time
+	stopped  error          // why no more is asked
+	held     []*query[E, A] // failures that are delivered once another input is answered
+	again    []*query[E, A] // to be asked again, before any other
 
-	position int         // of the next input
-	ended    bool        // there is no next input
-	works    bool        // the service answered one
-	failures int         // in a row
-	stopped  error       // why no more is asked
-	stopping atomic.Bool // there is such a reason
-	delivered
+	row      int              // failures in a row
+	rowBegan int              // the lowest position of those that were delivered
+	low      int              // the lowest position that was not delivered
+	above    map[int]struct{} // those above it that were
+
+	away  time.Time     // since when the service is waited for; zero if it is not
+	until time.Time     // when the next input is asked, alone
+	pause time.Duration // how long it is left alone
 }
 
 // query is what is asked for an input and its duplicates.
-type query[E any, K comparable, A any] struct {
-	key      K
-	asked    E
-	inputs   []input[E] // that wait for the answer; nil once it was delivered
-	answered bool
-	answer   A
-	err      error
+type query[E, A any] struct {
+	key       string
+	valid     bool // it has a key
+	value     E
+	positions []int // that wait for the answer
+	alone     bool  // it is asked while the service is waited for
+	tries     int   // failures, when it was not alone
+	delivered bool
+	answer    A
+	err       error
+	verdict   Verdict
 }
 
-// known is what is remembered of a query.
-type known[E any, K comparable, A any] struct {
-	query  *query[E, K, A] // nil where it was answered without an error
-	packed string          // its answer, once there is one
-}
-
-type input[E any] struct {
-	position int
-	value    E
-	valid    bool // it has a key
-}
-
-// loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's
-// pace is that of the queries.
-func (b *run[E, K, A]) loop() {
-	for ; b.position < b.policy.From && !b.ended && b.ctx.Err() == nil; b.position++ {
-		_, more := b.next()
-		b.ended = !more
-	}
-	for {
+// loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's pace is that
+// of the queries.
+func (b *run[E, A]) loop() {
+	for more := true; more; {
 		b.stop(b.ctx.Err())
-		if b.room() && !b.read() {
-			b.stopped = nil // the consumer has enough
-			return
+		ready, limit := len(b.again) > 0 || b.canRead(), 1
+		if b.works {
+			limit = b.policy.Concurrency
 		}
-		var q *query[E, K, A]
-		switch {
-		case b.room():
-			select {
-			case q = <-b.answers:
-			default:
-				continue
+		switch pause := time.Until(b.until); {
+		case b.stopped == nil && ready && pause <= 0 && b.underWay < limit:
+			if more = b.ask(); more && len(b.answers) > 0 {
+				more = b.take(<-b.answers)
 			}
 		case b.underWay > 0:
-			q = <-b.answers
+			more = b.take(<-b.answers)
+		case b.stopped == nil && ready && pause > 0:
+			select {
+			case <-time.After(pause):
+			case <-b.ctx.Done():
+			}
+		case b.stopped == nil && len(b.held) > 0: // nothing else is to come
+			more = b.release()
 		default:
-			if b.ended && b.low == b.position && !b.tooMany() && errors.Is(b.stopped, b.ctx.Err()) {
+			if b.ended && b.low == b.position && b.stopped == b.ctx.Err() { //nolint:errorlint // it is the very one
 				b.stopped = nil // all was delivered before the context ended
 			}
 			return
 		}
-		if b.broken.Load() != nil {
-			return
-		}
-		if !b.take(q) {
-			b.stopped = nil // the consumer has enough
-			return
-		}
 	}
+	b.stopped = nil // the consumer has enough
 }
 
-// room reports whether another input can be read.
-func (b *run[E, K, A]) room() bool {
-	limit := b.policy.Concurrency
-	if !b.works {
-		limit = 1
-	}
-	return !b.ended && b.underWay < limit && b.position-b.low < b.policy.Window && b.stopped == nil
-}
+func (b *run[E, A]) canRead() bool { return !b.ended && b.position-b.low < window }
 
 // stop ends the batch, unless err is nil. The first reason counts.
-func (b *run[E, K, A]) stop(err error) {
-	b.stopped = cmp.Or(b.stopped, err)
-	b.stopping.Store(b.stopped != nil)
+func (b *run[E, A]) stop(err error) {
+	if b.stopped == nil {
+		b.stopped = err
+	}
 }
 
-// read takes one input, and asks for it unless the same was asked before, here or by another run. It returns false
-// when the consumer has enough.
-func (b *run[E, K, A]) read() bool {
+// stopNoted ends the batch whose Done or Record failed.
+func (b *run[E, A]) stopNoted(err error) {
+	if err != nil {
+		b.stop(fmt.Errorf("its Progress failed: %w", err))
+	}
+}
+
+// ask asks for an input that failed again, or for the next. A few that always fail must not pass for a service that
+// is away: after three of them it asks for another in turn.
+func (b *run[E, A]) ask() bool {
+	if len(b.again) == 0 || b.pause > 4*time.Second && b.row%2 == 0 && b.canRead() {
+		return b.read()
+	}
+	q := b.again[0]
+	b.again = b.again[1:]
+	b.send(q)
+	return true
+}
+
+// read takes one input, and asks for it unless the same was asked before, here or by another run.
+func (b *run[E, A]) read() bool {
 	value, more := b.next()
 	if !more {
 		b.ended = true
 		return true
 	}
-	key, valid := b.Key(value)
-	in := input[E]{b.position, value, valid}
-	b.position++
-	remembers := valid && b.policy.Memory > 0
-	if remembers {
-		if known, there := b.known.Get(key); there {
-			return b.repeat(in, known)
-		}
+	if b.position++; b.position <= b.policy.From {
+		return true
 	}
-	if valid && b.Done != nil {
+	key, invalid := b.Key(value)
+	q := &query[E, A]{key: key, valid: invalid == nil, value: value, positions: []int{b.position - 1}}
+	if !q.valid {
+		b.send(q)
+		return true
+	}
+	if first, there := b.known.Get(key); there {
+		first.positions = append(first.positions, q.positions[0])
+		return !first.delivered || b.deliver(first, true)
+	}
+	if b.Done != nil {
 		done, err := b.Done(key)
-		if b.stop(err); err != nil {
+		if b.stopNoted(err); err != nil {
 			return true
 		}
 		if done {
-			b.add(in.position)
+			b.pass(q.positions[0])
 			return true
 		}
 	}
-	q := &query[E, K, A]{key: key, asked: value, inputs: []input[E]{in}}
-	if remembers {
-		b.known.Add(key, known[E, K, A]{query: q})
-	}
-	b.underWay++
-	b.questions <- q
-	if b.underWay > b.workers {
-		b.workers++
-		b.asking.Go(b.work)
-	}
+	b.known.Add(key, q)
+	b.send(q)
 	return true
 }
 
-// work asks what is to be asked. A goroutine that asks for many has grown its stack once.
-func (b *run[E, K, A]) work() {
-	for q := range b.questions {
-		broken.Run(func() { q.answer, q.err = b.ask(q.asked) }, func(off *broken.Off) {
-			if off != nil {
-				b.broken.CompareAndSwap(nil, off)
+// send asks for an input in a goroutine of its own, which neither a panic in Ask nor a runtime.Goexit leaves.
+func (b *run[E, A]) send(q *query[E, A]) {
+	b.underWay++
+	q.alone = !b.away.IsZero()
+	b.asking.Go(func() {
+		returned := false
+		defer func() {
+			if !returned {
+				q.err = b.Lost(recover())
 			}
 			b.answers <- q
-		})
-	}
+		}()
+		q.answer, q.err = b.Ask(b.ctx, q.value)
+		returned = true
+	})
 }
 
-// repeat delivers what is known to an input, or makes it wait for that. It returns false when the consumer has
-// enough.
-func (b *run[E, K, A]) repeat(in input[E], of known[E, K, A]) bool {
-	switch q := of.query; {
-	case q == nil:
-		return b.deliver(in, b.Unpack(of.packed), nil, true)
-	case q.answered:
-		return b.deliver(in, b.Unpack(of.packed), q.err, true)
-	default:
-		q.inputs = append(q.inputs, in)
-		return true
-	}
-}
-
-// remember keeps an answer for duplicates that come later, if it may be kept.
-func (b *run[E, K, A]) remember(q *query[E, K, A], keep bool) {
-	known, there := b.known.Peek(q.key)
-	switch {
-	case !there || known.query != q:
-		return
-	case !keep:
-		b.known.Remove(q.key)
-		return
-	case q.err == nil:
-		known.query = nil
-	}
-	known.packed = b.Pack(q.answer)
-	b.known.Add(q.key, known)
-}
-
-// take delivers an answer to all inputs that wait for it. It returns false when the consumer has enough.
-func (b *run[E, K, A]) take(q *query[E, K, A]) bool {
+// take delivers an answer, unless it is to be asked again.
+func (b *run[E, A]) take(q *query[E, A]) bool {
 	b.underWay--
-	verdict := b.Judge(q.answer, q.err)
-	b.works = b.works || verdict.Works
-	b.remember(q, verdict.Keep)
+	q.verdict = b.Judge(q.answer, q.err)
 	interruption := b.ctx.Err()
 	b.stop(interruption)
-	unasked := verdict.Stop || verdict.StopAlone && !b.works || verdict.Waits
-	if q.err != nil && (unasked || interruption != nil && errors.Is(q.err, interruption)) {
-		b.stop(q.err) // as all that follow would, or it has stopped: it is not delivered, and another run begins with it
+	switch v := q.verdict; {
+	case v.Outcome == Stop, v.Outcome == StopFirst && !b.works, interruption != nil && errors.Is(q.err, interruption):
+		b.stop(q.err) // it is not delivered, and another run begins with it
 		return true
+	case v.Outcome == Again:
+		b.again = append(b.again, q)
+		return true
+	case v.Outcome == Aside, v.Outcome == Answered && !b.away.IsZero() && !q.alone: // it left before the pause
+		return b.deliver(q, false)
+	case v.Outcome != Answered:
+		return b.fail(q)
 	}
-	b.count(q, verdict)
-	inputs, packed, answer := q.inputs, "", q.answer
-	if len(inputs) > 1 {
-		packed = b.Pack(answer)
-	}
-	var none A
-	q.answered, q.inputs, q.answer = true, nil, none
-	for i, in := range inputs {
-		if i > 0 {
-			answer = b.Unpack(packed)
-		}
-		if !b.deliver(in, answer, q.err, i > 0) {
+	b.works, b.row, b.rowBegan = true, 0, math.MaxInt
+	b.away, b.until, b.pause = time.Time{}, time.Time{}, 0
+	return b.deliver(q, false) && b.release()
+}
+
+// release delivers the failures that others came between.
+func (b *run[E, A]) release() bool {
+	for len(b.held) > 0 {
+		q := b.held[0]
+		b.held = b.held[1:]
+		if !b.deliver(q, false) {
 			return false
-		}
-		if i == 0 && verdict.Record && in.valid && b.Record != nil {
-			b.stop(b.Record(q.key))
 		}
 	}
 	return true
 }
 
-// count stops the batch after too many failures in a row: a service that is down, or another in its
-// place, must not be asked a million times.
-func (b *run[E, K, A]) count(q *query[E, K, A], verdict Verdict) {
+// fail takes note of a failure. What a pause may mend is kept, until another input is answered or it is asked again.
+func (b *run[E, A]) fail(q *query[E, A]) bool {
+	v, most, waits := q.verdict, b.policy.MaxFailures, !b.away.IsZero()
+	if b.row++; !q.alone {
+		q.tries++
+	}
+	limit := tries
+	if b.ended && v.Outcome != TooFast {
+		limit = 2 // no other will show whether it fails by itself
+	}
+	keeps := !v.Once && q.tries < limit && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
 	switch {
-	case verdict.Keep && !verdict.Works, verdict.Local:
-	case verdict.Works && b.tooMany(): // those that stopped it are asked again
-	case verdict.Works:
-		b.failures = 0
-		b.answered(q.inputs[0].position)
+	case waits, v.Outcome == TooFast && keeps, v.Outcome == Away && most > 0 && b.row >= min(several, most):
+		b.wait(q)
+	case most > 0 && b.row >= most:
+		b.stop(cmp.Or(q.err, v.Fallback))
+	}
+	switch {
+	case !keeps && !v.Once:
+		b.rowBegan = min(b.rowBegan, q.positions[0])
+		return b.deliver(q, false)
+	case !keeps:
+		return b.deliver(q, false)
+	case b.away.IsZero():
+		b.held = append(b.held, q)
 	default:
-		for _, in := range q.inputs {
-			b.fail(in.position)
-		}
-		if b.failures++; b.tooMany() {
-			b.stop(cmp.Or(q.err, verdict.Failure))
-		}
+		b.again = append(b.again, q)
+	}
+	return true
+}
+
+// wait leaves the service alone: for a second after it was found away, and twice as long after each that was asked
+// alone in vain. It stops the batch when that takes too long.
+func (b *run[E, A]) wait(q *query[E, A]) {
+	now := time.Now()
+	switch {
+	case b.away.IsZero():
+		b.away, b.pause, b.works = now, time.Second, false
+		b.again, b.held = append(b.again, b.held...), nil
+	case q.alone:
+		b.pause = min(2*b.pause, time.Minute)
+	}
+	left := patience - now.Sub(b.away)
+	if left <= 0 {
+		b.stop(cmp.Or(q.err, q.verdict.Fallback))
+	}
+	if until := now.Add(min(max(b.pause, q.verdict.After), left)); until.After(b.until) {
+		b.until = until
 	}
 }
 
-// tooMany reports whether failures in a row have stopped the batch.
-func (b *run[E, K, A]) tooMany() bool {
-	return b.policy.MaxFailures > 0 && b.failures >= b.policy.MaxFailures
+// deliver delivers an answer to the positions that wait for it, and lets it be recorded.
+func (b *run[E, A]) deliver(q *query[E, A], repeated bool) bool {
+	v, positions, answer := q.verdict, q.positions, q.answer
+	q.delivered, q.positions, q.answer = true, nil, b.Copy(answer)
+	if known, _ := b.known.Peek(q.key); known == q && v.Outcome != Answered && v.Outcome != Aside && !v.Once {
+		b.known.Remove(q.key) // a later duplicate asks anew
+	}
+	for _, position := range positions {
+		b.pass(position)
+		if !b.yield(Line[E, A]{Position: position, Input: q.value, Answer: answer, Err: q.err, Repeated: repeated, Next: b.resume()}) {
+			return false
+		}
+		if !repeated && q.valid && b.Record != nil {
+			b.stopNoted(b.Record(q.key, q.answer, q.err, v.Final))
+		}
+		repeated, answer = true, b.Copy(q.answer)
+	}
+	return true
 }
 
-func (b *run[E, K, A]) deliver(in input[E], answer A, err error, repeated bool) bool {
-	b.add(in.position)
-	return b.yield(Line[E, A]{Position: in.position, Input: in.value, Answer: answer, Err: err, Repeated: repeated, Next: b.resume()})
-}
-
-// delivered knows which positions were delivered.
-type delivered struct {
-	low    int              // the lowest that was not
-	above  map[int]struct{} // those above it that were
-	failed []int            // failures after which no input beyond them was answered, the lowest first
-}
-
-func (d *delivered) add(position int) {
-	d.above[position] = struct{}{}
+// pass takes note of a position that need not be delivered any more.
+func (b *run[E, A]) pass(position int) {
+	b.above[position] = struct{}{}
 	for {
-		if _, ok := d.above[d.low]; !ok {
+		if _, ok := b.above[b.low]; !ok {
 			return
 		}
-		delete(d.above, d.low)
-		d.low++
+		delete(b.above, b.low)
+		b.low++
 	}
-}
-
-// fail takes note of a failure. They come nearly in order.
-func (d *delivered) fail(position int) {
-	i, _ := slices.BinarySearch(d.failed, position)
-	d.failed = slices.Insert(d.failed, i, position)
-}
-
-// answered takes note of an answer: what failed before its input failed by itself.
-func (d *delivered) answered(position int) {
-	i, _ := slices.BinarySearch(d.failed, position)
-	d.failed = d.failed[i:]
 }
 
 // resume returns where another run goes on.
-func (d *delivered) resume() int {
-	if len(d.failed) == 0 {
-		return d.low
-	}
-	return min(d.low, d.failed[0])
-}
+func (b *run[E, A]) resume() int { return min(b.low, b.rowBegan) }

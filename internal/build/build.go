@@ -11,7 +11,7 @@ import (
 // Module is the path of this module.
 const Module = "github.com/fiscope/fiscope"
 
-// Unversioned is the Version where there is none: the module is a folder that a go.mod or a go.work names, or
+// Unversioned is the Version if it is unknown: the module is a folder that a go.mod or a go.work names, or
 // something other than the Go command built the program.
 const Unversioned = "(devel)"
 

@@ -2,37 +2,39 @@ package exchange
 
 import "sync"
 
-// Budget is a token bucket that keeps retries from multiplying an outage. Its zero value is full.
+// Budget keeps retries from multiplying an outage. Its zero value is full.
 type Budget struct {
-	mu    sync.Mutex
-	spent int // tenths of a retry
+	mu     sync.Mutex
+	spent  int  // tenths of a retry
+	failed bool // the last call failed
 }
 
+// Tenths of a retry.
 const (
-	budgetSize = 100 // tenths of a retry
+	budgetSize = 100
 	oneRetry   = 10
 	oneSuccess = 1
 )
 
-// Take reports whether a retry may be made, and takes it.
+// Take reports whether a retry may be made. The first failure after a success is always retried; failures in a row
+// draw on the budget.
 func (b *Budget) Take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.spent+oneRetry > budgetSize {
+	switch {
+	case !b.failed:
+		b.failed = true
+	case b.spent+oneRetry > budgetSize:
 		return false
+	default:
+		b.spent += oneRetry
 	}
-	b.spent += oneRetry
 	return true
 }
 
-// GiveBack returns a retry that was taken and then not made.
-func (b *Budget) GiveBack() { b.refill(oneRetry) }
-
-// Earn takes note of a call that succeeded. A full budget stays full.
-func (b *Budget) Earn() { b.refill(oneSuccess) }
-
-func (b *Budget) refill(tenths int) {
+// Earn records a call that succeeded: it earns a tenth of a retry.
+func (b *Budget) Earn() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.spent = max(0, b.spent-tenths)
+	b.failed, b.spent = false, max(0, b.spent-oneSuccess)
 }

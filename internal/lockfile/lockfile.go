@@ -1,4 +1,4 @@
-// Package lockfile opens a file that one process at a time may write to.
+// Package lockfile opens a file that one process at a time may write to, and keeps what came of a batch's inputs in one.
 package lockfile
 
 import "errors"

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Open opens a file to read and write, makes it where there is none, with the mode 0600, and locks it until it is
+// Open opens a file to read and write, creates it with mode 0600 if missing, and locks it until it is
 // closed or its process ends, however that ends.
 func Open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the caller's own

@@ -9,7 +9,7 @@ import (
 // errSharingViolation is what Windows says of a file that somebody holds open (ERROR_SHARING_VIOLATION).
 const errSharingViolation = syscall.Errno(32)
 
-// Open opens a file to read and write, and makes it where there is none. Until it is closed, or its process ends,
+// Open opens a file to read and write, and creates it if missing. Until it is closed, or its process ends,
 // others may only read it. Who may do so is its folder's to say.
 func Open(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)

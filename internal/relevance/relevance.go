@@ -1,7 +1,6 @@
-// Package relevance says which taxpayers a search finds and in what order. The contract (docs/contrato.md,
-// 4.2) says "ordered by relevance" and no more: the order here is names equal to the text, then those that
-// begin with it, then those with a word that begins with it, then the rest, and last those that hold its words
-// apart, where that counts; within each, active taxpayers first, then shorter names, then by RUC.
+// Package relevance says which taxpayers a search finds and in what order. The contract (docs/contract.md, 4.2) says
+// "ordered by relevance" and no more. The order here: names equal to the text, then those that begin with it, then those
+// with a word that begins with it, then the rest. Within each, active taxpayers come first, then shorter names, then by RUC.
 package relevance
 
 import (
@@ -20,52 +19,7 @@ const (
 	Prefix             // its beginning
 	Word               // the beginning of a word
 	Inside             // anywhere else
-	Words              // its words, in any order
 )
-
-// Query is a text to search, prepared once.
-type Query struct {
-	folded string
-	words  []string // without punctuation; none where only the whole text counts
-}
-
-// NewQuery returns the query for a text, which names answer that hold it, or else, by words, all of its words.
-func NewQuery(text string, byWords bool) Query {
-	q := Query{folded: Fold(text)}
-	if byWords {
-		q.words = strings.Fields(withoutPunctuation(q.folded))
-	}
-	return q
-}
-
-// withoutPunctuation makes "s.a." the "sa" that people write.
-func withoutPunctuation(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPunct(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// Match reports whether a record answers the query, and how well.
-func (q Query) Match(r *Record) (Rank, bool) {
-	if rank, ok := r.Match(q.folded); ok || len(q.words) == 0 {
-		return rank, ok
-	}
-	return Words, q.in(r.razonSocial) || q.in(r.nombreComercial)
-}
-
-// in reports whether a folded name holds all words.
-func (q Query) in(name string) bool {
-	name = withoutPunctuation(name)
-	for _, word := range q.words {
-		if !strings.Contains(name, word) {
-			return false
-		}
-	}
-	return true
-}
 
 // Record is what a search looks at of a taxpayer. The names are folded once, when it is made.
 type Record struct {

@@ -2,7 +2,8 @@ package scrub
 
 import (
 	"bytes"
-	"slices"
+	"strings"
+
 	"unicode/utf8"
 )
 
@@ -41,24 +42,7 @@ func Windows1252(b byte) rune {
 	return rune(b)
 }
 
-// runeByte returns the byte that is read as r in Latin-1 or in Windows-1252.
-func runeByte(r rune) (b byte, ok bool) {
-	switch {
-	case r < 0x100:
-		return byte(r), r >= 0 //nolint:gosec // it is below 0x100
-	case r == utf8.RuneError:
-		return 0, false
-	}
-	i := slices.Index(windows1252[:], r)
-	return byte(0x80 + i), i >= 0 //nolint:gosec // i is below 32
-}
-
-// decodeRune returns the first character of a text, and its length in bytes. A byte that is not UTF-8
-// is read as Windows-1252.
-func decodeRune(text string) (rune, int) {
-	r, size := utf8.DecodeRuneInString(text)
-	if r == utf8.RuneError && size == 1 {
-		r = Windows1252(text[0])
-	}
-	return r, size
+// Digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the service.
+func Digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -1,219 +1,158 @@
-// Package scrub makes what a server sent safe to show.
+// Package scrub decides what may be shown of a text that somebody else wrote.
 package scrub
 
 import (
-	"cmp"
-	"net/http"
+	"bytes"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Marker stands where a secret stood.
+// Marker stands for a secret.
 const Marker = "[secreto]"
 
-const (
-	longestMessage  = 300                    // runes of the server's text in an error
-	longestLine     = 4 * 2 * longestMessage // bytes that are searched for it: half of its runes may be abridged
-	longestBody     = 4096                   // bytes of Error.Body
-	longestSearched = 64 << 10               // bytes
-	withheld        = "[text withheld: it repeats a credential]"
-)
+// withheld stands for a text of ours, or of a cause, that repeats a secret.
+const withheld = "(not shown: it repeats a credential)"
 
-// Secrets takes the secrets of a call out of what the server sent before it reaches an error, a
-// warning or a header that the caller sees. A server that echoes a request is common; a log that then
-// holds a password is for good.
-type Secrets struct {
-	// A func, since fmt prints what fields hold and dumpers follow pointers.
-	patterns func() *patterns
-}
+// Secrets are texts that are never shown. The zero value has none.
+type Secrets struct{ texts, folded []string }
 
-// With returns the secrets of s and another one.
+// With returns the secrets with one more; an empty one is ignored.
 func (s Secrets) With(secret string) Secrets {
-	p := newPattern(secret)
-	if p == nil {
+	if secret == "" {
 		return s
 	}
-	more := s.known().with(p)
-	return Secrets{func() *patterns { return more }}
+	return Secrets{append(slices.Clip(s.texts), secret), append(slices.Clip(s.folded), fold(secret))}
 }
 
-func (s Secrets) known() *patterns {
-	if s.patterns == nil {
-		return nil
-	}
-	return s.patterns()
+// Verbatim reports whether a secret stands in b as it is.
+func (s Secrets) Verbatim(b []byte) bool {
+	return slices.ContainsFunc(s.texts, func(secret string) bool { return bytes.Contains(b, []byte(secret)) })
 }
 
-// Redact puts the marker in the place of each secret, however its runes are written: in any case, with
-// accents or without, in the escapes of JSON, HTML, URLs and programming languages, in several of them or
-// in escapes of escapes, with invisible characters between them. A secret so short that it occurs by
-// chance withholds the whole text, and so do more escapes of escapes than are searched. What is too long to
-// be searched is left out.
-func (s Secrets) Redact(text string) string { return s.head(text, longestSearched) }
-
-// head redacts the first bytes of a text, and leaves out the others.
-func (s Secrets) head(text string, bytes int) string {
-	return s.redact(text[:min(len(text), bytes)], len(text) > bytes)
-}
-
-// redact also leaves out the end of a text that was cut, where a secret or a RUC may have been cut with it.
-func (s Secrets) redact(text string, wasCut bool) string {
-	if wasCut {
-		text = wholeRunes(text)
-	}
-	found, open, ok := s.known().find(text)
-	text = without(text, found, open, ok, wasCut)
-	if wasCut {
-		text = withoutNumber(text)
-	}
-	return text
-}
-
-// without returns a text with the marker in the place of what was found.
-func without(text string, found []span, open int, ok, wasCut bool) string {
-	switch {
-	case !ok:
-		return withheld
-	case !wasCut:
-		open = len(text)
-	}
-	if len(found) == 0 {
-		return text[:open]
-	}
-	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.start, b.start) })
-	var b strings.Builder
-	shown := 0 // how much of the text was dealt with
-	for _, secret := range found {
-		if secret.start >= open {
-			break
-		}
-		if secret.start >= shown {
-			b.WriteString(text[shown:secret.start])
-			b.WriteString(Marker)
-		}
-		shown = max(shown, secret.end)
-	}
-	b.WriteString(text[min(shown, open):open])
-	return b.String()
-}
-
-// In reports whether a body holds a secret, in any way that Redact knows, or may hold one: it is longer than
-// what is searched.
-func (s Secrets) In(body []byte) bool {
-	if len(body) > longestSearched {
-		return true
-	}
-	found, _, ok := s.known().find(string(body))
-	return len(found) > 0 || !ok
-}
-
-// WithoutTail returns the first bytes of a body that was cut, as many as are searched for secrets, and
-// without the end where a secret may have been cut with it.
-func (s Secrets) WithoutTail(body []byte) []byte {
-	text := wholeRunes(string(body[:min(len(body), longestSearched)]))
-	_, open, _ := s.known().find(text)
-	return body[:open]
-}
-
-// wholeRunes returns a text that was cut without the first bytes of a character that was cut with it.
-func wholeRunes(text string) string {
-	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRuneInString(text[i:]) {
-				return text[:i]
-			}
-			break
+// in reports whether a secret stands in a text, whatever its case and what stands between its letters and digits.
+func (s Secrets) in(text string) bool {
+	folded := fold(text)
+	for i, secret := range s.folded {
+		if secret == "" && strings.Contains(text, s.texts[i]) || secret != "" && strings.Contains(folded, secret) {
+			return true
 		}
 	}
-	return text
+	return false
 }
 
-// Line returns the server's text as one line that is safe to log: without secrets, control characters
-// and the characters that turn the direction of writing, RUCs abridged, at most 300 runes.
+// fold returns the letters and digits of a text, in lower case.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// The longest sentence of an answer that is shown, and the longest word of letters and digits in it, in characters.
+const (
+	longestSentence = 200
+	longestMixed    = 11
+)
+
+// Sentence returns a text of an answer as it may be shown, on one line and with long numbers abridged, and false if it
+// may not: it has a character that no sentence has, is too long, has a word like a token's, or repeats a secret.
+func (s Secrets) Sentence(text string) (string, bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" || utf8.RuneCountInString(text) > longestSentence || s.in(text) {
+		return "", false
+	}
+	length, letters, digits := 0, false, false // of the word
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), r == '_', unicode.Is(unicode.Mn, r):
+			letters = true
+		case unicode.IsDigit(r):
+			digits = true
+		case strings.ContainsRune(` .,;:/()-¿?¡!"'«»“”`, r):
+			length, letters, digits = 0, false, false
+			continue
+		default:
+			return "", false
+		}
+		if length++; length > longestMixed && letters && digits {
+			return "", false
+		}
+	}
+	return abridge(text, longestNumber), true
+}
+
+// Line returns a text of ours, or of the cause of an error, on one line and without RUCs.
 func (s Secrets) Line(text string) string {
-	text = s.head(strings.TrimSpace(text), longestLine)
-	text = visibleHead(strings.ToValidUTF8(text, "\uFFFD"), 2*longestMessage)
-	return Cut(AbridgeRUCs(text), longestMessage)
+	text = strings.Join(strings.Fields(strings.Map(visible, text)), " ")
+	if s.in(text) {
+		return withheld
+	}
+	return Cut(abridge(text, rucDigits-1), 300)
 }
 
-// Page returns what a person would read of a body that is not JSON, without secrets. No more of the body
-// is searched than that takes, and a little, in which it shows that most of what may have begun a secret did
-// not. What is shown is searched again: its tags, and its escapes, may have stood within a secret.
-func (s Secrets) Page(body []byte) string {
-	const more = 128
-	text, wasCut := searched(body)
-	shown, read, shownCut := pageText(text, longestLine, wasCut)
-	begin := text[:min(len(text), read+more)]
-	beginCut := len(begin) < len(body)
-	clean := s.redact(begin, beginCut)
-	if !strings.HasPrefix(clean, text[:read]) {
-		if beginCut {
-			clean = withoutWord(clean)
+func visible(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.IsGraphic(r):
+		return r
+	}
+	return -1
+}
+
+// Cut returns at most n runes of s, with an ellipsis if something was left out.
+func Cut(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return strings.ToValidUTF8(s[:i], "\uFFFD") + "…"
 		}
-		shown, _, shownCut = pageText(clean, longestLine, beginCut)
+		n--
 	}
-	return s.redact(shown[:min(len(shown), longestLine)], shownCut || len(shown) > longestLine)
+	return s
 }
 
-// PageText is Page with the secrets in it, and more of it than is shown. It is for whoever decides whether a
-// page may be shown, and must not be shown itself.
-func PageText(body []byte) string {
-	text, wasCut := searched(body)
-	if !isPage(text) {
-		return text
+const (
+	rucDigits     = 11
+	longestNumber = 7 // that is shown whole of an answer: a DNI has 8 digits
+)
+
+// AbridgeRUC shows the first two and the last three digits of a RUC: a RUC 10 contains its owner's DNI.
+func AbridgeRUC(ruc string) string {
+	if len(ruc) != rucDigits {
+		return "…"
 	}
-	text, _, _ = pageText(text, longestPage, wasCut)
-	return text
+	return ruc[:2] + "…" + ruc[rucDigits-3:]
 }
 
-// searched returns as much of a body as is searched, and whether that is not all of it.
-func searched(body []byte) (text string, wasCut bool) {
-	if len(body) <= longestSearched {
-		return string(body), false
-	}
-	return withoutWord(string(body[:longestSearched])), true
-}
+// AbridgeRUCs abridges what may be a RUC in a text: numbers of 11 digits and more.
+func AbridgeRUCs(text string) string { return abridge(text, rucDigits-1) }
 
-// Unmarked returns a text of Page without what stands in it for secrets.
-func Unmarked(text string) string {
-	return strings.NewReplacer(Marker, "", withheld, "").Replace(text)
-}
-
-// Body returns what the caller may see of an answer.
-func (s Secrets) Body(body []byte) []byte {
-	text := s.redact(string(body[:min(len(body), longestBody)]), len(body) > longestBody)
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	return []byte(wholeRunes(text[:min(len(text), longestBody)]))
-}
-
-// Header returns a copy without the secrets that the server echoed.
-func (s Secrets) Header(h http.Header) http.Header {
-	known := s.known()
-	if known == nil {
-		return h.Clone()
-	}
-	var room []search // one for all values: a header has many
-	var escapes escapes
-	redact := func(text string) string {
-		if len(text) > longestSearched {
-			return s.Redact(text)
+// abridge shortens the numbers of a text that have more than longest digits.
+func abridge(text string, longest int) string {
+	var b strings.Builder
+	for text != "" {
+		end := strings.IndexFunc(text, unicode.IsDigit)
+		if end < 0 {
+			end = len(text)
 		}
-		room = known.begin(room)
-		found, open, ok := known.findIn(text, room, &escapes)
-		return without(text, found, open, ok, false)
-	}
-	clean := h.Clone()
-	for name, values := range h {
-		for i, value := range values {
-			clean[name][i] = redact(value)
+		b.WriteString(text[:end])
+		text = text[end:]
+		if end = strings.IndexFunc(text, func(r rune) bool { return !unicode.IsDigit(r) }); end < 0 {
+			end = len(text)
 		}
-		if shown := redact(name); shown != name {
-			clean[shown] = append(clean[shown], clean[name]...)
-			delete(clean, name)
+		switch number := text[:end]; {
+		case utf8.RuneCountInString(number) <= longest:
+			b.WriteString(number)
+		case len(number) == rucDigits:
+			b.WriteString(AbridgeRUC(number))
+		default:
+			b.WriteString(number[:2] + "…")
 		}
+		text = text[end:]
 	}
-	return clean
+	return strings.ToValidUTF8(b.String(), "")
 }

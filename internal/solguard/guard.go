@@ -1,17 +1,12 @@
-// Package solguard keeps a client from locking a SOL user. The tax authority blocks a user after repeated
-// refusals, and publishes no number (docs/contrato.md, 4.3). A user is a RUC and a name, whose case does
-// not matter; a credential is a user with a clave. The rules:
+// Package solguard keeps a client from locking a SOL user. The tax authority blocks a user after repeated refusals, and
+// publishes no number (docs/contract.md, 4.3). The rules:
 //
-//  1. A refused credential is not sent, until its time is over or Forget says that it is right by now.
-//  2. One that was accepted within the last minutes ([Recent]) is sent by any number of calls side by side,
-//     until one of them gets no answer, which may have been a refusal, or others were refused elsewhere.
-//  3. Every other goes alone: of a user, one call at a time, while the others wait for what comes of it.
-//  4. A refusal counts whenever it arrives, and from then on nobody who was let in before may begin to
-//     send. An acceptance counts only if its call began after the last refusal.
-//  5. A refusal blocks for as long as the guard remembers. One that does not say what it refuses, of a
-//     credential that was accepted before, blocks for minutes, which double until it is accepted again.
-//  6. What is known of a credential that somebody is sending is kept; so are 100 000 refused ones, and
-//     10 000 that were accepted. Where there are more, the oldest go.
+//  1. A refused credential is not sent until its block ends, or Forget.
+//  2. A credential that was accepted within [Memory] is sent by any number of calls side by side.
+//  3. Any other goes alone: of one user, one call at a time; the others wait for what comes of it.
+//  4. A refusal counts whenever it arrives: a call that was let in before does not send any more. An acceptance counts
+//     only if its call was let in after the last refusal.
+//  5. A refusal that does not say what it refuses blocks for 5 minutes, doubling up to [Memory] until an acceptance.
 package solguard
 
 import (
@@ -22,46 +17,40 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Recent is for how long an accepted credential is sent by many calls side by side.
-const Recent = 15 * time.Minute
+// Memory is how long a verdict is remembered.
+const Memory = 24 * time.Hour
 
-// inDoubt is how long a refusal blocks that does not say what it refuses, the first time.
-const inDoubt = 5 * time.Minute
+// firstDoubt is how long the first unexplained refusal blocks.
+const firstDoubt = 5 * time.Minute
 
-// Verdict is what an answer says about a credential.
-type Verdict int
+// remembered is how many credentials are remembered; of more, the least recently used are forgotten.
+const remembered = 10_000
 
-// The verdicts.
-const (
-	Unproven   Verdict = iota // nothing
-	Unanswered                // nothing, and it may have been refused: it was sent, and no answer came
-	Proven                    // it was accepted
-	Rejected                  // it was refused
-	Doubtful                  // something was refused, and the answer does not say what
-)
+// ErrBusy ends a wait for another call.
+var ErrBusy = errors.New("another call is trying this SOL user and has no answer yet")
 
-// ErrImpatient ends a wait.
-var ErrImpatient = errors.New("another call is trying this SOL user and has no answer yet")
-
-// Guard decides which calls may send a credential. It belongs to a Client: two of them know nothing of
-// each other.
+// Guard decides which calls may send a credential.
 type Guard struct {
-	memory time.Duration
-	now    func() time.Time
-	key    [16]byte // random, so that what is remembered of a clave is of no use elsewhere
+	// KeyRefused says that lookups get an unexplained 401 too, which then is about the API key and blocks nothing.
+	KeyRefused atomic.Bool
+
+	now func() time.Time
+	key [16]byte // random, so that what is remembered of a clave is of no use elsewhere
 
 	mu     sync.Mutex
-	trying map[user]chan struct{} // those of which a call goes alone; closed when that is over
-	known  knowledge
+	trying map[user]chan struct{} // of which a call goes alone; closed when that is over
+	known  *simplelru.LRU[id, *state]
 }
 
-// id is a keyed hash.
 type id [sha256.Size]byte
 
-// user is a RUC and a name, in its one spelling.
+// user is a RUC and a name in upper case: the portal ignores case.
 type user struct{ ruc, name string }
 
 // Credential is the name under which the guard knows a credential.
@@ -70,14 +59,21 @@ type Credential struct {
 	id   id
 }
 
-// New returns a guard that remembers a verdict for so long by now, or by time.Now where that is nil. Nothing
-// waits for that clock.
-func New(memory time.Duration, now func() time.Time) *Guard {
+// state is what is known of a credential.
+type state struct {
+	accepted time.Time // the last time; zero for never, or not since it was refused
+	refusal  *Refused  // the last; nil for none
+	doubts   int       // unexplained refusals since it was accepted
+}
+
+// New returns a guard that goes by now, or by time.Now if that is nil. Waits are in real time.
+func New(now func() time.Time) *Guard {
 	if now == nil {
 		now = time.Now
 	}
-	g := &Guard{memory: memory, now: now, trying: map[user]chan struct{}{}, known: newKnowledge()}
-	_, _ = rand.Read(g.key[:]) // never fails
+	g := &Guard{now: now, trying: map[user]chan struct{}{}}
+	g.known, _ = simplelru.NewLRU[id, *state](remembered, nil) // fails for sizes below 1
+	_, _ = rand.Read(g.key[:])                                 // never fails
 	return g
 }
 
@@ -87,7 +83,7 @@ func User(usuario string) string { return strings.ToUpper(usuario) }
 // Credential returns the guard's name of a credential.
 func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 	c := Credential{user: user{ruc, User(usuario)}}
-	text := make([]byte, 0, 128) // on the stack, and mostly one block of SHA-256
+	text := make([]byte, 0, 128)
 	text = append(text, g.key[:]...)
 	for _, part := range []string{c.user.ruc, c.user.name, clave} {
 		text = binary.AppendUvarint(text, uint64(len(part)))
@@ -97,56 +93,80 @@ func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 	return c
 }
 
-// Enter waits until a credential may be sent, at most for patience, or refuses it with a [Refused]. The
-// turn that it returns must be left.
-func (g *Guard) Enter(ctx context.Context, c Credential, patience time.Duration) (Turn, error) {
-	turn, over, err := g.ask(c)
-	if over == nil { // nearly always: it needs no timer
-		return turn, err
+// Acquire waits until a credential may be sent, for at most patience (ErrBusy). A blocked one is a [Refused]. The permit
+// must be released.
+func (g *Guard) Acquire(ctx context.Context, c Credential, patience time.Duration) (*Permit, error) {
+	p, busy, err := g.try(c)
+	if busy == nil {
+		return p, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrImpatient)
-	defer cancel()
-	for ; over != nil; turn, over, err = g.ask(c) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for ; busy != nil; p, busy, err = g.try(c) {
 		select {
-		case <-over:
+		case <-busy:
+		case <-timer.C:
+			return nil, ErrBusy
 		case <-ctx.Done():
-			select {
-			case <-over: // in the same moment: what came of it counts
-				continue
-			default:
-			}
-			if errors.Is(context.Cause(ctx), ErrImpatient) {
-				return Turn{}, ErrImpatient
-			}
-			return Turn{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return turn, err
+	return p, err
 }
 
-// ask returns what is to be waited for, or, where that is nil, the decision.
-func (g *Guard) ask(c Credential) (turn Turn, over <-chan struct{}, err error) {
+// try returns what to wait for or, if that is nil, the decision.
+func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.now()
-	state, known := g.known.of(c.id)
-	alone := !state.recent(now, g.memory)
+	s := g.state(c)
+	alone := !s.proven(g.now())
 	switch {
-	case state.blocked(now):
-		return Turn{}, nil, state.refusal
+	case g.blocks(s):
+		return nil, nil, s.refusal
 	case alone && g.trying[c.user] != nil:
-		return Turn{}, g.trying[c.user], nil
+		return nil, g.trying[c.user], nil
 	case alone:
 		g.trying[c.user] = make(chan struct{})
 	}
-	g.known.hold(c.id, state, known)
-	return Turn{guard: g, credential: c, state: state, refusal: state.refusal, alone: alone}, nil, nil
+	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, alone: alone}, nil, nil
 }
 
-// Forget lets a refused credential be sent again. It takes nothing from one that is not refused.
+func (g *Guard) state(c Credential) *state {
+	s, known := g.known.Get(c.id)
+	if !known {
+		s = new(state)
+		g.known.Add(c.id, s)
+	}
+	return s
+}
+
+func (g *Guard) blocks(s *state) bool {
+	return s.refusal != nil && g.now().Before(s.refusal.Until) && !(s.refusal.Unexplained && g.KeyRefused.Load())
+}
+
+// proven reports whether a credential was accepted lately. A time ahead of now is of a clock that was set back.
+func (s *state) proven(now time.Time) bool {
+	age := now.Sub(s.accepted)
+	return s.doubts == 0 && !s.accepted.IsZero() && -Memory < age && age < Memory
+}
+
+// Forget lets a refused credential be sent again.
 func (g *Guard) Forget(c Credential) {
+	g.change(c, func(s *state, r *Refused) { r.Until, s.doubts = time.Time{}, 0 })
+}
+
+// SetPrivate records whether the Store lacks the refusal of a credential.
+func (g *Guard) SetPrivate(c Credential, private bool) {
+	g.change(c, func(_ *state, r *Refused) { r.Private = private })
+}
+
+// change changes what is known of a refusal, if there is one. Others hold it, so it is copied.
+func (g *Guard) change(c Credential, change func(*state, *Refused)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	state, _ := g.known.of(c.id)
-	state.until = time.Time{}
+	if s := g.state(c); s.refusal != nil {
+		own := *s.refusal
+		change(s, &own)
+		s.refusal = &own
+	}
 }

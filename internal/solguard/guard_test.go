@@ -1,8 +1,7 @@
-package solguard
+package solguard_test
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,316 +9,203 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-const day = 24 * time.Hour
-
-func enter(t *testing.T, g *Guard, c Credential) *Turn {
-	t.Helper()
-	turn, err := g.Enter(t.Context(), c, time.Second)
-	require.NoError(t, err)
-	return &turn
+// tried is one credential of a guard.
+type tried struct {
+	*testing.T
+	guard *solguard.Guard
+	name  solguard.Credential
 }
 
-func blocked(t *testing.T, g *Guard, c Credential) *Refused {
-	t.Helper()
-	_, err := g.Enter(t.Context(), c, time.Second)
-	var refused *Refused
-	require.ErrorAs(t, err, &refused)
-	return refused
+func newTried(t *testing.T) *tried {
+	g := solguard.New(nil)
+	return &tried{t, g, g.Credential("20131312955", "MIUSER01", "clave")}
+}
+
+// permit is one that is to be had at once.
+func (c *tried) permit() *solguard.Permit {
+	c.Helper()
+	p, err := c.guard.Acquire(c.Context(), c.name, 0)
+	require.NoError(c, err)
+	return p
+}
+
+func (c *tried) refused() *solguard.Refused {
+	c.Helper()
+	var r *solguard.Refused
+	_, err := c.guard.Acquire(c.Context(), c.name, 0)
+	require.ErrorAs(c, err, &r)
+	return r
+}
+
+func (c *tried) busy() {
+	c.Helper()
+	_, err := c.guard.Acquire(c.Context(), c.name, 0)
+	require.ErrorIs(c, err, solguard.ErrBusy)
+}
+
+func inBubble(t *testing.T, name string, test func(*tried)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(newTried(t)) })
+	})
 }
 
 func TestWhoGoesAlone(t *testing.T) {
-	prove := func(t *testing.T, g *Guard, c Credential) { enter(t, g, c).Leave(Proven) }
-	for name, test := range map[string]struct {
-		before func(*testing.T, *Guard, Credential)
-		alone  bool
-	}{
-		"nothing is known":     {func(*testing.T, *Guard, Credential) {}, true},
-		"accepted":             {prove, false},
-		"accepted minutes ago": {func(t *testing.T, g *Guard, c Credential) { prove(t, g, c); time.Sleep(Recent - 1) }, false},
-		"accepted hours ago":   {func(t *testing.T, g *Guard, c Credential) { prove(t, g, c); time.Sleep(Recent) }, true},
-		"accepted again": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			time.Sleep(Recent - 1)
-			prove(t, g, c)
-			time.Sleep(Recent - 1)
-		}, false},
-		"no verdict":           {func(t *testing.T, g *Guard, c Credential) { enter(t, g, c).Leave(Unproven) }, true},
-		"accepted, no verdict": {func(t *testing.T, g *Guard, c Credential) { prove(t, g, c); enter(t, g, c).Leave(Unproven) }, false},
-		"accepted, no answer":  {func(t *testing.T, g *Guard, c Credential) { prove(t, g, c); enter(t, g, c).Leave(Unanswered) }, true},
-		"accepted after that": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			enter(t, g, c).Leave(Unanswered)
-			prove(t, g, c)
-		}, false},
-		"accepted elsewhere": {func(t *testing.T, g *Guard, c Credential) {
-			turn := enter(t, g, c)
-			turn.Accepted(time.Now())
-			turn.Leave(Unproven)
-		}, false},
-		"refused and forgotten": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			enter(t, g, c).Leave(Rejected)
-			g.Forget(c)
-		}, true},
-		"in doubt and forgotten": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			enter(t, g, c).Leave(Doubtful)
-			g.Forget(c)
-		}, true},
-		"in doubt, and time over": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			enter(t, g, c).Leave(Doubtful)
-			time.Sleep(inDoubt)
-		}, true},
-		"refused, and time over": {func(t *testing.T, g *Guard, c Credential) {
-			prove(t, g, c)
-			enter(t, g, c).Leave(Rejected)
-			time.Sleep(day)
-		}, true},
-		"forgotten, not refused": {func(t *testing.T, g *Guard, c Credential) { prove(t, g, c); g.Forget(c) }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := New(day, nil)
-				c := g.Credential("20131312955", "MIUSER01", "clave")
-				test.before(t, g, c)
-				turn := enter(t, g, c)
-				assert.Equal(t, test.alone, turn.Alone())
-				turn.Leave(Unproven)
-			})
-		})
-	}
-}
-
-func TestAnAcceptanceElsewhereThatIsOlderSaysNothing(t *testing.T) {
-	for name, learn := range map[string]func(*testing.T, *Guard, Credential){
-		"than one that was not answered": func(t *testing.T, g *Guard, c Credential) { enter(t, g, c).Leave(Unanswered) },
-		"than a refusal that was forgotten": func(t *testing.T, g *Guard, c Credential) {
-			enter(t, g, c).Leave(Rejected)
-			g.Forget(c)
-		},
-		"than a refusal in doubt": func(t *testing.T, g *Guard, c Credential) {
-			enter(t, g, c).Leave(Doubtful)
-			time.Sleep(inDoubt)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := New(day, nil)
-				c := g.Credential("20131312955", "U", "k")
-				enter(t, g, c).Leave(Proven)
-				older := time.Now()
-				time.Sleep(time.Second)
-				learn(t, g, c)
-				turn := enter(t, g, c)
-				turn.Accepted(older)
-				assert.True(t, turn.Alone())
-				time.Sleep(time.Second)
-				turn.Accepted(time.Now())
-				assert.False(t, turn.Alone(), "a newer one does")
-				turn.Leave(Unproven)
-			})
-		})
-	}
-}
-
-func TestWhatIsOneUserAndOneCredential(t *testing.T) {
-	g := New(day, nil)
-	c := g.Credential("20131312955", "MIUSER01", "clave")
-	assert.Equal(t, c, g.Credential("20131312955", "miUser01", "clave"))
-	same := map[string]bool{"another clave": true, "under another process": true}
-	for name, other := range map[string]Credential{
-		"another clave":         g.Credential("20131312955", "MIUSER01", "Clave"),
-		"another user":          g.Credential("20131312955", "MIUSER02", "clave"),
-		"another RUC":           g.Credential("20100047218", "MIUSER01", "clave"),
-		"shifted":               g.Credential("20131312955", "MIUSER01C", "lave"),
-		"under another process": New(day, nil).Credential("20131312955", "MIUSER01", "clave"),
-	} {
-		assert.NotEqual(t, c.id, other.id, name)
-		assert.Equal(t, same[name], c.user == other.user, name)
-	}
-}
-
-func TestOneClaveOfAUserAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(day, nil)
-		one, other := g.Credential("r", "u", "1"), g.Credential("r", "u", "2")
-		first := enter(t, g, one)
-		_, err := g.Enter(t.Context(), other, time.Second)
-		require.ErrorIs(t, err, ErrImpatient)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		_, err = g.Enter(ctx, other, time.Second)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		enter(t, g, g.Credential("r", "another", "2")).Leave(Unproven)
-
-		first.Leave(Proven)
-		second := enter(t, g, other)
-		assert.True(t, second.Alone())
-		beside := enter(t, g, one)
-		assert.False(t, beside.Alone(), "a proven one waits for nobody")
-		beside.Leave(Proven)
-		second.Leave(Unproven)
+	inBubble(t, "unknown", func(c *tried) {
+		p := c.permit()
+		assert.True(c, p.Alone())
+		c.busy()
+		other := tried{c.T, c.guard, c.guard.Credential("20131312955", "miuser01", "otra")}
+		other.busy()
+		user := tried{c.T, c.guard, c.guard.Credential("20131312955", "MIUSER02", "clave")}
+		user.permit().Release(solguard.Nothing)
+		p.Release(solguard.Nothing)
+		other.permit()
 	})
-}
-
-func TestARefusalStopsThoseWhoWereLetIn(t *testing.T) {
-	g := New(day, nil)
-	c := g.Credential("r", "u", "c")
-	enter(t, g, c).Leave(Proven)
-	one, other := enter(t, g, c), enter(t, g, c)
-	require.NoError(t, other.Refused())
-	assert.Equal(t, day, one.Leave(Rejected))
-	require.Error(t, other.Refused())
-	g.Forget(c)
-	require.Error(t, other.Refused(), "it would go beside others that Forget let in")
-	other.Leave(Proven)
-	turn := enter(t, g, c)
-	assert.True(t, turn.Alone(), "what began before the refusal proves nothing")
-	require.NoError(t, turn.Refused())
-	turn.Leave(Unproven)
-}
-
-func TestHowLongARefusalBlocks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(day, nil)
-		c := g.Credential("r", "u", "c")
-		assert.Equal(t, day, enter(t, g, c).Leave(Doubtful), "of one that was never accepted")
-		assert.ErrorContains(t, blocked(t, g, c), "did not say what it refuses")
-		g.Forget(c)
-		enter(t, g, c).Leave(Proven)
-
-		many := []*Turn{enter(t, g, c), enter(t, g, c), enter(t, g, c)}
-		for _, turn := range many {
-			assert.Equal(t, inDoubt, turn.Leave(Doubtful), "together they are one")
+	inBubble(t, "proven, for a day", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		for range 3 {
+			assert.False(c, c.permit().Alone())
 		}
-		want := inDoubt
-		for range 8 {
-			refused := blocked(t, g, c)
-			assert.Equal(t, time.Now().Add(want), refused.Until)
-			assert.ErrorContains(t, refused, "accepted at")
-			time.Sleep(want)
-			want = min(2*want, day)
-			turn := enter(t, g, c)
-			if time.Since(refused.Accepted) >= day {
-				want = day // long ago: as good as never
-			}
-			assert.Equal(t, want, turn.Leave(Doubtful))
+		time.Sleep(solguard.Memory - 1)
+		assert.False(c, c.permit().Alone())
+		time.Sleep(time.Nanosecond)
+		assert.True(c, c.permit().Alone())
+	})
+	inBubble(t, "proven elsewhere", func(c *tried) {
+		p := c.permit()
+		p.Accepted(time.Now().Add(-time.Hour))
+		assert.False(c, p.Alone())
+		assert.False(c, c.permit().Alone())
+		p.Release(solguard.Nothing)
+	})
+	inBubble(t, "proven elsewhere too long ago", func(c *tried) {
+		p := c.permit()
+		p.Accepted(time.Now().Add(-solguard.Memory))
+		assert.True(c, p.Alone())
+	})
+}
+
+func TestARefusal(t *testing.T) {
+	inBubble(t, "blocks for a day", func(c *tried) {
+		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Rejected))
+		time.Sleep(solguard.Memory - 1)
+		assert.True(c, c.refused().Private)
+		time.Sleep(time.Nanosecond)
+		assert.True(c, c.permit().Alone())
+	})
+	inBubble(t, "ends what was let in before", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		before, late := c.permit(), c.permit()
+		require.NoError(c, before.Refused())
+		c.permit().Release(solguard.Rejected)
+		require.Error(c, before.Refused())
+		late.Release(solguard.Proven) // which began before it
+		c.refused()
+	})
+	inBubble(t, "elsewhere counts here", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		p := c.permit()
+		p.Block(time.Now(), time.Now().Add(time.Hour))
+		require.Error(c, p.Refused())
+		p.Release(solguard.Nothing)
+		assert.True(c, c.refused().Elsewhere)
+	})
+	inBubble(t, "undoes an older acceptance elsewhere", func(c *tried) {
+		c.permit().Release(solguard.Rejected)
+		time.Sleep(solguard.Memory)
+		p := c.permit()
+		p.Accepted(time.Now().Add(-solguard.Memory - time.Hour))
+		assert.True(c, p.Alone())
+	})
+	inBubble(t, "is forgotten", func(c *tried) {
+		c.permit().Release(solguard.Rejected)
+		c.guard.SetPrivate(c.name, false)
+		assert.False(c, c.refused().Private)
+		c.guard.Forget(c.name)
+		c.permit().Release(solguard.Proven)
+		c.guard.Forget(c.name)
+		assert.False(c, c.permit().Alone(), "which takes nothing from a proof")
+	})
+}
+
+func TestADoubt(t *testing.T) {
+	inBubble(t, "doubles from 5 minutes to a day", func(c *tried) {
+		for _, blocked := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440} {
+			assert.Equal(c, blocked*time.Minute, c.permit().Release(solguard.Doubtful))
+			assert.True(c, c.refused().Unexplained)
+			time.Sleep(blocked * time.Minute)
 		}
-		g.Forget(c)
-		enter(t, g, c).Leave(Proven)
-		one, other := enter(t, g, c), enter(t, g, c)
-		assert.Equal(t, day, one.Leave(Rejected))
-		other.Leave(Doubtful)
-		assert.Equal(t, time.Now().Add(day), blocked(t, g, c).Until, "a doubt does not shorten it")
+		c.permit().Release(solguard.Proven)
+		assert.Equal(c, 5*time.Minute, c.permit().Release(solguard.Doubtful), "an acceptance ends it")
 	})
-	g := New(time.Minute, nil)
-	c := g.Credential("r", "u", "c")
-	enter(t, g, c).Leave(Proven)
-	assert.Equal(t, time.Minute, enter(t, g, c).Leave(Doubtful), "no longer than anything is remembered")
+	inBubble(t, "of many together is one", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		together := []*solguard.Permit{c.permit(), c.permit(), c.permit()}
+		for _, p := range together {
+			assert.Equal(c, 5*time.Minute, p.Release(solguard.Doubtful))
+		}
+		time.Sleep(5 * time.Minute)
+		assert.True(c, c.permit().Alone(), "one goes first, though it was proven")
+	})
+	inBubble(t, "shortens no block", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		late := c.permit()
+		c.permit().Release(solguard.Rejected)
+		late.Release(solguard.Doubtful)
+		assert.False(c, c.refused().Unexplained)
+	})
+	inBubble(t, "does not count while the key is refused", func(c *tried) {
+		c.permit().Release(solguard.Doubtful)
+		c.guard.KeyRefused.Store(true)
+		assert.Zero(c, c.permit().Release(solguard.Doubtful))
+		c.guard.KeyRefused.Store(false)
+		c.refused()
+	})
 }
 
-func TestARefusalElsewhere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(day, nil)
-		c := g.Credential("r", "u", "c")
-		turn := enter(t, g, c)
-		turn.Block(time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-		require.ErrorContains(t, turn.Refused(), "another process was refused")
-		turn.Leave(Unproven)
-		blocked(t, g, c)
-		time.Sleep(time.Hour)
-		enter(t, g, c).Leave(Unproven)
+func TestAWait(t *testing.T) {
+	inBubble(t, "ends with the other's answer", func(c *tried) {
+		first := c.permit()
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				p, err := c.guard.Acquire(c.Context(), c.name, time.Minute)
+				assert.NoError(c, err)
+				assert.False(c, p.Alone())
+			})
+		}
+		time.AfterFunc(time.Second, func() { first.Release(solguard.Proven) })
+		wg.Wait()
 	})
-}
-
-func TestThoseWhoWaitAreLetInTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(day, nil)
-		c := g.Credential("r", "u", "c")
-		first := enter(t, g, c)
+	inBubble(t, "passes from one to the next", func(c *tried) {
+		first := c.permit()
 		start := time.Now()
 		var wg sync.WaitGroup
-		for range 1000 {
+		for range 10 {
 			wg.Go(func() {
-				turn, err := g.Enter(t.Context(), c, time.Minute)
-				if assert.NoError(t, err) {
-					assert.False(t, turn.Alone())
-					time.Sleep(time.Second)
-					turn.Leave(Proven)
-				}
+				p, err := c.guard.Acquire(c.Context(), c.name, time.Minute)
+				assert.NoError(c, err)
+				time.Sleep(time.Second)
+				p.Release(solguard.Nothing)
 			})
 		}
-		time.Sleep(time.Second)
-		first.Leave(Proven)
+		first.Release(solguard.Nothing)
 		wg.Wait()
-		assert.Equal(t, 2*time.Second, time.Since(start))
+		assert.Equal(c, 10*time.Second, time.Since(start))
 	})
-}
-
-func TestWhatIsRememberedIsBounded(t *testing.T) {
-	g := New(day, nil)
-	refused, accepted, held := g.Credential("r", "u", "refused"), g.Credential("r", "v", "accepted"), g.Credential("r", "w", "held")
-	enter(t, g, refused).Leave(Rejected)
-	enter(t, g, accepted).Leave(Proven)
-	turn := enter(t, g, held)
-	for i := range mostAccepted {
-		enter(t, g, g.Credential("r", fmt.Sprint(i), "c")).Leave(Proven)
-		enter(t, g, g.Credential("r", fmt.Sprint(i), "unknown")).Leave(Unproven)
-	}
-	blocked(t, g, refused)
-	assert.Equal(t, mostAccepted, g.known.accepted.Len())
-	assert.Len(t, g.known.held, 1, "what nobody sends and of which nothing is known takes no memory")
-	late := enter(t, g, accepted)
-	assert.True(t, late.Alone(), "the oldest of the accepted ones went")
-	late.Leave(Unproven)
-	_, err := g.Enter(t.Context(), held, 0)
-	require.ErrorIs(t, err, ErrImpatient)
-	turn.Leave(Rejected)
-	blocked(t, g, held)
-	now := time.Now()
-	for i := range mostRefused - 2 {
-		clave, s := id{0: byte(i), 1: byte(i >> 8), 2: byte(i >> 16)}, &state{until: now.Add(day)}
-		g.known.hold(clave, s, false)
-		g.known.release(clave, s, now, day)
-	}
-	blocked(t, g, refused)
-	enter(t, g, g.Credential("r", "one more", "wrong")).Leave(Rejected)
-	assert.Equal(t, mostRefused, g.known.refused.Len())
-	assert.Empty(t, g.trying)
-}
-
-func TestWhatIsKnownOfACredentialThatIsBeingSentIsKept(t *testing.T) {
-	g := New(day, nil)
-	pushOut := func() {
-		for i := range mostAccepted {
-			enter(t, g, g.Credential("r", fmt.Sprint(i), "c")).Leave(Proven)
-		}
-	}
-	c := g.Credential("r", "MIUSER01", "clave")
-	enter(t, g, c).Leave(Proven)
-	first := enter(t, g, c)
-	pushOut()
-	second := enter(t, g, c)
-	assert.False(t, second.Alone(), "it was accepted, and more were since than are remembered")
-	first.Leave(Rejected)
-	require.Error(t, second.Refused(), "both have the same knowledge")
-	second.Leave(Unproven)
-	pushOut()
-	blocked(t, g, c)
-	assert.Empty(t, g.known.held)
-}
-
-func TestRefusalsWhoseTimeIsOverTakeNoMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := New(day, nil)
-		for i := range 1000 {
-			enter(t, g, g.Credential("r", fmt.Sprint(i), "wrong")).Leave(Rejected)
-		}
-		time.Sleep(day)
-		enter(t, g, g.Credential("r", "another", "wrong")).Leave(Rejected)
-		assert.Equal(t, 1, g.known.refused.Len())
+	inBubble(t, "ends with its patience and its context", func(c *tried) {
+		c.permit()
+		start := time.Now()
+		_, err := c.guard.Acquire(c.Context(), c.name, time.Second)
+		require.ErrorIs(c, err, solguard.ErrBusy)
+		assert.Equal(c, time.Second, time.Since(start))
+		ctx, cancel := context.WithTimeout(c.Context(), time.Second/2)
+		defer cancel()
+		_, err = c.guard.Acquire(ctx, c.name, time.Hour)
+		require.ErrorIs(c, err, context.DeadlineExceeded)
 	})
 }

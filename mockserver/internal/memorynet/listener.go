@@ -20,8 +20,7 @@ func Listen() *Listener {
 	return &Listener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Dial connects to the listener, whatever the network and the address: it is an [http.Transport]'s
-// DialContext.
+// Dial connects to the listener, whatever the network and the address: it is an [http.Transport]'s DialContext.
 func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	p := new(pipe)
 	p.client.Conn, p.server.Conn = net.Pipe()
@@ -53,9 +52,4 @@ func (l *Listener) Close() error {
 }
 
 // Addr implements [net.Listener].
-func (l *Listener) Addr() net.Addr { return addr{} }
-
-type addr struct{}
-
-func (addr) Network() string { return "pipe" }
-func (addr) String() string  { return "mockserver" }
+func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: "mockserver", Net: "pipe"} }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// masked stands where a value was taken out.
+// masked stands for a value that was taken out.
 const masked = `"***"`
 
-// cpeFields are the fields of a receipt validation, in the order of docs/contrato.md, 2.3.
+// cpeFields are the fields of a receipt validation, in the order of docs/contract.md, 2.3.
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
 // CPE writes the body of a receipt validation without its clave and without keys, which are also taken out of a
@@ -25,9 +25,12 @@ func CPE(object map[string]json.RawMessage, keys Keys) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// cpeValue is what is kept of a field's value: all of it where it has the shape of the field, the end of a
+// cpeValue is what is kept of a field's value: all of it if it has the shape of the field, the end of a
 // user's name, and nothing of what may be a misplaced secret.
 func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string {
+	if value := string(raw); value == `""` || value == "null" { // absent, as it were
+		return value
+	}
 	var text string
 	isText := json.Unmarshal(raw, &text) == nil
 	if clave != "" && strings.Contains(string(raw)+text, clave) || keys.in(string(raw)) || keys.in(text) {
@@ -55,7 +58,7 @@ func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string 
 			return quoted("***" + string(letters[len(letters)-2:]))
 		}
 	}
-	return masked // of claveSol always
+	return masked // of claveSol always, unless it is empty
 }
 
 func quoted(s string) string {

@@ -32,7 +32,8 @@ func TestCPE(t *testing.T) {
 		"an exponent":                  {`{"numero":1e5}`, `{"numero":"***"}`},
 		"a short user":                 {`{"usuarioSol":"ABC"}`, `{"usuarioSol":"***"}`},
 		"a user with accents":          {`{"usuarioSol":"ÑÑÑÑ"}`, `{"usuarioSol":"***ÑÑ"}`},
-		"nulls":                        {`{"rucEmisor":null,"serie":null,"usuarioSol":null,"claveSol":null}`, `{"rucEmisor":"***","serie":"","usuarioSol":"***","claveSol":"***"}`},
+		"nulls":                        {`{"rucEmisor":null,"serie":null,"usuarioSol":null,"claveSol":null}`, `{"rucEmisor":null,"serie":null,"usuarioSol":null,"claveSol":null}`},
+		"empty texts":                  {`{"rucEmisor":"","numero":"","usuarioSol":"","claveSol":""}`, `{"rucEmisor":"","numero":"","usuarioSol":"","claveSol":""}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var object map[string]json.RawMessage

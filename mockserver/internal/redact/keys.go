@@ -36,7 +36,7 @@ func (ks Keys) And(more ...string) Keys {
 	return ks
 }
 
-// Out puts its fingerprint in the place of every key in a text. Where a key is written with the escapes of a
+// Out puts fingerprints instead of the keys in a text. If a key is written with the escapes of a
 // URL, of JSON or of HTML, in several of them or in escapes of escapes, the text is shown without any. In other
 // letters (capitals, base64) a key is not found.
 func (ks Keys) Out(s string) string {
@@ -59,7 +59,7 @@ func (ks Keys) Out(s string) string {
 // in reports whether there is a key in a text.
 func (ks Keys) in(s string) bool { return ks.Out(s) != s }
 
-// without puts the fingerprint of a key in the place of the key, as it is written.
+// without puts the fingerprint of a key instead of the key, as it is written.
 func without(s, written, key string) string {
 	if strings.Contains(s, written) {
 		return strings.ReplaceAll(s, written, Fingerprint(key))

@@ -7,10 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"mime"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,24 +71,37 @@ func Answer(body []byte, keys Keys) []byte {
 	return body
 }
 
-// Query keeps the contract's parameters, decoded, and counts the others, which may be anything.
-func Query(u *url.URL, keys Keys) string {
+// Query keeps the parameters that are read, decoded, and of the others the names that are a word.
+func Query(u *url.URL, read []string, keys Keys) string {
 	if u.RawQuery == "" {
 		return ""
 	}
 	query := u.Query()
 	var kept []string
-	for _, name := range []string{"razonSocial", "limit", "fecha"} {
+	for _, name := range read {
 		for _, value := range query[name] {
 			kept = append(kept, name+"="+value)
 		}
 		delete(query, name)
 	}
 	if len(query) > 0 {
-		kept = append(kept, fmt.Sprintf("(%d more)", len(query)))
+		var names []string
+		for name := range query {
+			if word.MatchString(name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		if others := len(query) - len(names); others > 0 {
+			names = append(names, strconv.Itoa(others)+" más")
+		}
+		kept = append(kept, "(no leídos: "+strings.Join(names, ", ")+")")
 	}
 	return Text(strings.Join(kept, "&"), keys)
 }
+
+// word is the form of a parameter's name; another one may be a secret.
+var word = regexp.MustCompile(`^[A-Za-z_.\[\]-]{1,24}$`)
 
 // Body is what is kept of a body that is not the object of a receipt validation, for which see [CPE]: its
 // size and whether it says it is JSON. It may hold a clave anywhere.

@@ -1,6 +1,8 @@
 package redact_test
 
 import (
+	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -56,13 +58,38 @@ func TestQuery(t *testing.T) {
 		"none":           {"", ""},
 		"the contract's": {"limit=5&razonSocial=la+%C3%B1and%C3%BA", "razonSocial=la ñandú&limit=5"},
 		"twice":          {"fecha=a&fecha=b", "fecha=a&fecha=b"},
-		"others":         {"claveSol=secreta&apiKey=x&fecha=2026-11-20", "fecha=2026-11-20&(2 more)"},
+		"others":         {"claveSol=secreta&apiKey=x&fecha=2026-11-20", "fecha=2026-11-20&(no leídos: apiKey, claveSol)"},
+		"near ones":      {"Fecha=2026-11-20&limite=5", "(no leídos: Fecha, limite)"},
+		"a secret":       {"canario-4711=1&otra", "(no leídos: otra, 1 más)"},
 		"a key":          {"fecha=" + key, "fecha=" + redact.Fingerprint(key)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.want, redact.Query(&url.URL{RawQuery: c.query}, redact.NewKeys(key)))
+			assert.Equal(t, c.want, redact.Query(&url.URL{RawQuery: c.query}, []string{"razonSocial", "limit", "fecha"}, redact.NewKeys(key)))
 		})
 	}
+}
+
+func TestHeaders(t *testing.T) {
+	const other = "otra-llave-5"
+	kept := redact.Map(redact.Headers(nil, http.Header{
+		"X-Api-Key": {key, ""}, "Authorization": {"Bearer " + other}, "Proxy-Authorization": {"Basic xyz"}, "Cookie": {"a=b"}, "Apikey": {other},
+		"X-Otra": {key, "b"}, "Date": nil, "Accept": {strings.Repeat("a", 400)},
+		"Content-Type": {"application/json; x=canario", "text/html; charset=utf-8"},
+	}, redact.NewKeys(key)))
+	assert.Equal(t, []string{"application/json; …", "text/html; charset=utf-8"}, kept["Content-Type"])
+	for _, name := range []string{"Authorization", "Proxy-Authorization", "Cookie", "Apikey"} {
+		assert.Regexp(t, `^\*\*\* \([0-9a-f]{8}\)$`, kept[name][0], name)
+	}
+	assert.Equal(t, []string{redact.Fingerprint(key), ""}, kept["X-Api-Key"])
+	assert.Equal(t, []string{redact.Fingerprint(key), "b"}, kept["X-Otra"])
+	assert.Len(t, kept["Accept"][0], 300+len("…"))
+	assert.NotContains(t, kept, "Date", "it was not sent")
+	many := http.Header{}
+	for i := range 100 {
+		many.Set(fmt.Sprint("X-", i), "a")
+	}
+	assert.Len(t, redact.Headers(nil, many, nil), 2*64)
+	assert.Nil(t, redact.Map(nil), "of what was not sent")
 }
 
 func TestBody(t *testing.T) {
@@ -79,7 +106,7 @@ func TestBody(t *testing.T) {
 func TestQueryIsBounded(t *testing.T) {
 	u, err := url.Parse("http://x/?razonSocial=" + strings.Repeat("a", 400))
 	require.NoError(t, err)
-	assert.Len(t, redact.Query(u, redact.NewKeys(key)), 300+len("…"))
+	assert.Len(t, redact.Query(u, []string{"razonSocial"}, redact.NewKeys(key)), 300+len("…"))
 }
 
 func TestPath(t *testing.T) {

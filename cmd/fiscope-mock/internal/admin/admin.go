@@ -2,12 +2,11 @@
 // under /_mock/, for tests in any language. GET /_mock/ lists what there is.
 //
 // Most of it takes an X-API-KEY header, and is then about that key only: a tenant's own quota, faults and
-// journal. Keys are shown by their fingerprint, and claves never, but in GET /_mock/data, whose purpose is
+// journal. Keys are shown by their fingerprint, and claves never, except in GET /_mock/data, whose purpose is
 // a fixture that a server can be started with.
 //
-// A web page that somebody has open changes nothing: what a browser sends for another origin is refused,
-// and a body wants Content-Type: application/json, for which a browser would have to ask first, and is not
-// answered.
+// A web page that somebody has open changes nothing: what a browser sends for another origin is refused, and a body
+// wants Content-Type: application/json, for which a browser would have to ask first, and is not answered.
 package admin
 
 import (
@@ -19,6 +18,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -34,8 +34,8 @@ type Config struct {
 	OpenAPI []byte          // YAML, for openapi.yaml: what this API is
 	Page    http.Handler    // answers GET /_mock/ to browsers, and what lies under /_mock/page/; nil for none
 	Version string          // the program's
-	Log     *slog.Logger    // told of each change
-	Ending  context.Context // ends when the server begins to close: whoever waits gives up
+	Log     *slog.Logger    // gets each change
+	Ending  context.Context // ends when the server begins to close: all waits end
 	Door    Door
 }
 
@@ -43,8 +43,8 @@ type Config struct {
 type api struct {
 	Config
 	mux      *http.ServeMux
-	instance string // another one in each process
-	encoded  encoded
+	instance string     // another one in each process
+	changing sync.Mutex // of the assumptions, whose Quota is a key's limit
 }
 
 // New returns the handler of everything under Prefix.
@@ -133,7 +133,7 @@ func (a *api) refuse(w http.ResponseWriter, p *problem) {
 	shown.write(w)
 }
 
-// hasBody reports whether a request has a body: one whose length is not told may be empty all the same.
+// hasBody reports whether a request has a body: one of unknown length may be empty all the same.
 func hasBody(r *http.Request) bool {
 	if r.ContentLength >= 0 {
 		return r.ContentLength > 0

@@ -8,14 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/nearest"
+	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
 // Codes of error answers. None is the contract's.
@@ -32,7 +30,7 @@ const (
 	codeNotFound   = "MOCK_ADMIN_NOT_FOUND"   // 404: no such key, fault or user
 	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: what was waited for did not come
 	codeEnding     = "MOCK_ADMIN_CLOSING"     // 503
-	codeRegistry   = "MOCK_ADMIN_REGISTRY"    // 500: the registry in the place of the default taxpayers fails
+	codeRegistry   = "MOCK_ADMIN_REGISTRY"    // 500: the registry used instead of the default taxpayers fails
 )
 
 // bodyMost bounds what a request may send: a data set can be large.
@@ -59,52 +57,10 @@ func asProblem(err error) *problem {
 	if p := (*problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", inSpanish(err))
-}
-
-// inSpanish is why package mockserver or encoding/json does not take something, without the names of Go.
-func inSpanish(err error) string {
-	told := interface{ Spanish() string }(nil)
-	shape, syntax, moment := (*json.UnmarshalTypeError)(nil), (*json.SyntaxError)(nil), (*time.ParseError)(nil)
-	switch {
-	case errors.As(err, &told):
-		return told.Spanish()
-	case errors.As(err, &moment), strings.HasPrefix(err.Error(), "Time.UnmarshalJSON:"):
-		return "now: una hora se escribe como 2026-11-20T16:59:00-05:00" // no other member is one
-	case errors.As(err, &shape) && shape.Field != "":
-		return fmt.Sprintf("%q es de otro tipo: se espera %s", shape.Field, wanted(shape.Type))
-	case errors.As(err, &shape):
-		return "no es un objeto"
-	case errors.As(err, &syntax):
-		return fmt.Sprintf("hay una coma, una comilla o una llave que no corresponde, en el byte %d", syntax.Offset)
+	if reason := errors.Unwrap(err); reason != nil && strings.HasPrefix(err.Error(), "mockserver: ") {
+		err = reason // without the name of a method of Go
 	}
-	if member, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return unknownMember + member
-	}
-	if strings.HasPrefix(err.Error(), "json: invalid number literal") { // it does not say which
-		return "se espera un número como 3.750"
-	}
-	return "no se puede leer"
-}
-
-const unknownMember = "no existe el miembro "
-
-// wanted is what a member takes.
-func wanted(t reflect.Type) string {
-	if t == reflect.TypeFor[json.Number]() {
-		return "un número como 3.750"
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "un texto, entre comillas"
-	case reflect.Int:
-		return "un número entero"
-	case reflect.Bool:
-		return "true o false"
-	case reflect.Slice:
-		return "una lista"
-	}
-	return "un objeto"
+	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", err)
 }
 
 // noRoute names the route that may have been meant. It does not repeat the path, which may be anything.
@@ -175,7 +131,7 @@ func send(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// read decodes a request's body strictly. Where there is none, into stays as it is.
+// read decodes a request's body strictly. Without one, into stays as it is.
 func read(r *http.Request, into any, shape string) error {
 	hint := "envíe " + shape
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
@@ -186,20 +142,9 @@ func read(r *http.Request, into any, shape string) error {
 		return &problem{http.StatusRequestEntityTooLarge, codeTooLarge, fmt.Sprintf("el cuerpo supera %d bytes", bodyMost), "repártalo en varias peticiones"}
 	case len(bytes.TrimSpace(body)) == 0:
 		return nil
-	case !utf8.Valid(body): // encoding/json would put another character in the place of what it cannot read
-		return invalid("envíelo en UTF-8", "el cuerpo no es UTF-8, como debe ser JSON")
 	}
-	body = bytes.TrimPrefix(body, []byte("\ufeff")) // the BOM of some editors
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return invalid(hint, "el cuerpo no es el JSON esperado: %s", inSpanish(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return invalid(hint, "hay más texto después del objeto JSON")
-	}
-	if name := repeatedMember(json.NewDecoder(bytes.NewReader(body))); name != "" {
-		return invalid("envíe cada miembro una sola vez", "%.40q está dos veces en el cuerpo", name)
+	if err := strictjson.Decode(body, into); err != nil {
+		return invalid(hint, "el cuerpo no es el JSON esperado: %s", err)
 	}
 	return nil
 }
@@ -211,7 +156,7 @@ func readSecret(r *http.Request, into any, shape string) error {
 		return nil
 	}
 	p := asProblem(err)
-	if before, _, unknown := strings.Cut(p.text, unknownMember); unknown {
+	if before, _, unknown := strings.Cut(p.text, strictjson.UnknownMember); unknown {
 		p.text = before + "tiene un miembro que no existe"
 	}
 	return p

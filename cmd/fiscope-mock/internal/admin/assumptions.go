@@ -19,6 +19,8 @@ func (a *api) getAssumptions(*http.Request) (any, error) {
 	return list, nil
 }
 
+const assumptionsHint = "vea los nombres y los valores en GET /_mock/assumptions"
+
 // putAssumptions changes those that the body names, all or none, and answers with all of them.
 func (a *api) putAssumptions(r *http.Request) (any, error) {
 	const shape = `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN"}`
@@ -29,21 +31,26 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 	if len(changes) == 0 {
 		return nil, invalid("envíe "+shape, "no dice qué lectura cambia")
 	}
-	err := a.Mock.ChangeAssumptions(func(assume *mockserver.Assumptions) error {
-		for _, name := range slices.Sorted(maps.Keys(changes)) {
-			setting, value := name, string(changes[name])
-			if text := ""; json.Unmarshal(changes[name], &text) == nil && value != "null" {
-				setting += "=" + text
-			} else if strings.Trim(value[:1], "-0123456789tf") == "" {
-				setting += "=" + value
-			} // else it has no value, at which its error says those that it takes
-			if err := assumption.Set(assume, setting); err != nil {
-				return invalid("vea los nombres y los valores en GET /_mock/assumptions", "no se acepta %s: %s", name, inSpanish(err))
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	assume := a.Mock.Assumptions()
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		for _, p := range mockserver.OpenPoints() {
+			if name != p.Field && strings.EqualFold(name, p.Field) { // which -assume takes
+				return nil, invalid(assumptionsHint, "no existe la lectura %s: se escribe %s", name, p.Field)
 			}
 		}
-		return nil
-	})
-	if err != nil {
+		setting, value := name, string(changes[name])
+		if text := ""; json.Unmarshal(changes[name], &text) == nil && value != "null" {
+			setting += "=" + text
+		} else if strings.Trim(value[:1], "-0123456789tf") == "" {
+			setting += "=" + value
+		} // else it has no value, at which its error says those that it takes
+		if err := assumption.Set(&assume, setting); err != nil {
+			return nil, invalid(assumptionsHint, "no se acepta %s: %s", name, err)
+		}
+	}
+	if err := a.Mock.SetAssumptions(assume); err != nil {
 		return nil, err
 	}
 	return a.getAssumptions(r)

@@ -6,10 +6,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestAssumptions(t *testing.T) {
@@ -43,12 +44,12 @@ func TestPutEveryAssumption(t *testing.T) {
 
 func TestPutAssumptions(t *testing.T) {
 	r := start(t)
-	r.ok(new(any), "PUT", "assumptions", `{"Quota": 0, "quotaexceeded": "403:", "ResetRolling": true}`)
+	r.ok(new(any), "PUT", "assumptions", `{"Quota": 0, "QuotaExceeded": "403:", "HeadersEverywhere": true}`)
 	now := r.mock.Assumptions()
 	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
-	assert.True(t, now.ResetRolling)
+	assert.True(t, now.HeadersEverywhere)
 	const large = math.MaxInt - 2 // which no float64 holds, where an int has 64 bits
-	r.ok(new(any), "PUT", "assumptions", fmt.Sprintf(`{"BlockAfter": %d, "BlockFor": "1h", "ChargeFailures": false}`, large))
+	r.ok(new(any), "PUT", "assumptions", fmt.Sprintf(`{"BlockAfter": %d, "ChargeFailures": false}`, large))
 	assert.Equal(t, large, r.mock.Assumptions().BlockAfter, "to its last digit")
 	now = r.mock.Assumptions()
 	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
@@ -57,20 +58,22 @@ func TestPutAssumptions(t *testing.T) {
 		"":                            "no dice qué lectura cambia",
 		"{}":                          "no dice qué lectura cambia",
 		"[]":                          "no es el JSON esperado",
+		`{"quotaexceeded": "403:"}`:   "se escribe QuotaExceeded",
+		`{"BlockAfter": null}`:        "es null",
 		`{"Nada": 1}`:                 "Nada",
 		`{"BlockAfter": {}}`:          "BlockAfter",
-		`{"CodeInvalidRUC": null}`:    "CodeInvalidRUC se escribe como un código (INVALID_RUC, ",
+		`{"CodeInvalidRUC": []}`:      "CodeInvalidRUC se escribe como un código (INVALID_RUC, ",
 		`{"CodeInvalidRUC": {"a":1}}`: "CodeInvalidRUC se escribe como un código",
 		`{"CodeInvalidRUC": ["a"]}`:   "CodeInvalidRUC se escribe como un código",
-		`{"Unknown": null}`:           "Unknown se escribe como uno de ",
-		`{"MissingKey": null}`:        "MissingKey se escribe como ESTADO",
-		`{"ResetRolling": null}`:      "ResetRolling",
-		`{"KeyBody": {"a": "empty"}}`: "KeyBody",
-		`{"Nada": null}`:              "los nombres son",
-		`{"BlockAfter": null}`:        "BlockAfter",
+		`{"Unknown": []}`:             "Unknown se escribe como uno de ",
+		`{"MissingKey": []}`:          "MissingKey se escribe como ESTADO",
+		`{"HeadersOnErrors": []}`:     "HeadersOnErrors",
+		`{"Estados": {"a": "lista"}}`: "Estados",
+		`{"Nada": []}`:                "los nombres son",
+		`{"BlockAfter": []}`:          "BlockAfter",
 		`{"BlockAfter": 1.5}`:         "BlockAfter",
 		`{"BlockAfter": -1}`:          "BlockAfter",
-		`{"KeyBody": "otra"}`:         "contract",
+		`{"Estados": "otra"}`:         "tabla",
 		`{"Unknown": ""}`:             "as-put",
 		`{"BlockAfter": 9, "Qu": 10}`: "Qu",
 	} {

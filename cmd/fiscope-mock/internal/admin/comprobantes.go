@@ -8,12 +8,16 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-const comprobanteShape = `{"codigo": "0", "mensaje": ""}; codigo es 0 aceptado, 2 anulado, 4 en proceso, 98 no existe o 99 error`
+const comprobanteShape = `{"codigo": "4", "mensaje": "", "luego": [{"codigo": "0", "tras": "2m"}]}; codigo es 0 aceptado, 2 anulado, 4 en proceso, 98 no existe o 99 error`
 
-// shownComprobante is a receipt as the API shows it: with fingerprints in the place of keys.
+// shownComprobante is a receipt as the API shows it: with fingerprints instead of keys.
 func (a *api) shownComprobante(c mockserver.Comprobante) mockserver.Comprobante {
 	for _, text := range []*string{&c.RUCEmisor, &c.Serie, &c.Mensaje} {
 		*text = a.Mock.WithoutKeys(*text)
+	}
+	c.Luego = slices.Clone(c.Luego)
+	for i := range c.Luego {
+		c.Luego[i].Mensaje = a.Mock.WithoutKeys(c.Luego[i].Mensaje)
 	}
 	return c
 }
@@ -69,7 +73,7 @@ func (a *api) putComprobante(r *http.Request) (any, error) {
 	case !isSame(id, *c):
 		return nil, invalid("quítelo del cuerpo, o corrija uno de los dos", "el comprobante del cuerpo no es el de la dirección")
 	}
-	id.Codigo, id.Mensaje = c.Codigo, c.Mensaje
+	id.Codigo, id.Mensaje, id.Luego = c.Codigo, c.Mensaje, c.Luego
 	return nil, a.Mock.PutComprobante(id)
 }
 

@@ -18,7 +18,7 @@ const contribuyenteShape = `{"razonSocial": "…", "estado": "ACTIVO", …}, com
 
 var errNoContribuyente = notFound("vea los que hay en GET /_mock/contribuyentes?text=", "no hay ningún contribuyente con ese RUC")
 
-// shownContribuyente is a taxpayer as the API shows it: with fingerprints in the place of keys.
+// shownContribuyente is a taxpayer as the API shows it: with fingerprints instead of keys.
 func (a *api) shownContribuyente(c mockserver.Contribuyente) mockserver.Contribuyente {
 	for _, text := range []*string{
 		&c.RUC, &c.RazonSocial, &c.NombreComercial, &c.Estado, &c.Condicion, &c.Direccion, &c.Ubigeo, &c.Departamento, &c.Provincia,
@@ -71,11 +71,11 @@ func (a *api) contribuyente(r *http.Request) (mockserver.Contribuyente, error) {
 	return c, nil
 }
 
-// registryFailed is the answer where the registry in the place of the default taxpayers fails.
+// registryFailed is the answer if the registry used instead of the default taxpayers fails.
 func registryFailed(err error) *problem {
 	reason := "devolvió un error"
-	if told := interface{ Spanish() string }(nil); errors.As(err, &told) {
-		reason = "no responde: " + told.Spanish()
+	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
+		reason = "no responde: " + failed.Spanish()
 	}
 	return &problem{http.StatusInternalServerError, codeRegistry, "el padrón que se dio a este servidor " + reason, "revise -padron; el registro del programa dice más"}
 }

@@ -7,9 +7,10 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestContribuyentes(t *testing.T) {
@@ -63,11 +64,11 @@ func TestContribuyentesThatCannotBe(t *testing.T) {
 		"letters":           {"contribuyentes/2070000000X", `{"razonSocial": "X"}`, "ruc no tiene 11 dígitos"},
 		"another RUC":       {"contribuyentes/20700000001", `{"ruc": "20700000002"}`, "el ruc del cuerpo no es el de la dirección"},
 		"nothing":           {"contribuyentes/20700000001", ``, "no dice nada del contribuyente"},
-		"null":              {"contribuyentes/20700000001", `null`, "no dice nada del contribuyente"},
-		"a list":            {"contribuyentes/20700000001", `[{}]`, "no es un objeto"},
+		"null":              {"contribuyentes/20700000001", `null`, "null no es un valor"},
+		"a list":            {"contribuyentes/20700000001", `[{}]`, "se espera un objeto"},
 		"two":               {"contribuyentes/20700000001", `{} {}`, "hay más texto"},
 		"an unknown member": {"contribuyentes/20700000001", `{"nombre": "X"}`, `no existe el miembro "nombre"`},
-		"a number":          {"contribuyentes/20700000001", `{"ubigeo": 150101}`, `"ubigeo" es de otro tipo: se espera un texto`},
+		"a number":          {"contribuyentes/20700000001", `{"ubigeo": 150101}`, `se espera un texto`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.do("PUT", c.path, c.body).isProblem(t, 400, codeInvalid, c.says)

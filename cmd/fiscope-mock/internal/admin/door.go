@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Door says who may use the API. What is open, such as healthz to probes and the page to browsers, is so behind
-// every door that the request's Host passes.
+// Door says who may use the API. What is open, such as healthz, is so for every Host that the door knows.
 type Door struct {
 	Token  string // asked for as a bearer token, or as the cookie of a session; "" for none
-	Closed bool   // to everybody: without a token, where others reach it
+	Closed bool   // to everybody: others reach it, and it has no token
 	// Hosts are the names in a request's Host header that it answers; nil for any. A page of another site
 	// can make its own name point to this machine (DNS rebinding), and the browser sends that name.
 	Hosts func(name string) bool
 }
 
-// crossOrigin tells what a web page of another origin has a browser send: by Sec-Fetch-Site and Origin.
+// crossOrigin says whether a web page of another origin made a browser send a request: by Sec-Fetch-Site and Origin.
 var crossOrigin = http.NewCrossOriginProtection()
 
 var (
@@ -43,7 +42,7 @@ func (d *Door) refuses(r *http.Request, open bool) *problem {
 	return nil
 }
 
-// admits reports whether a request has the token, where one is asked for.
+// admits reports whether a request has the token, if one is required.
 func (d *Door) admits(r *http.Request) bool {
 	if d.Token == "" {
 		return true
@@ -52,7 +51,7 @@ func (d *Door) admits(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && d.isToken(token) || d.hasCookie(r)
 }
 
-// isToken compares digests: the time it takes tells nothing of the token.
+// isToken compares digests: the time it takes reveals nothing of the token.
 func (d *Door) isToken(text string) bool {
 	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(d.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1

@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// shown is a fault as the API shows it: with fingerprints in the place of keys.
+// shown is a fault as the API shows it: with fingerprints instead of keys.
 func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 	if f.Match.Key != "" {
 		f.Match.Key = fingerprint(f.Match.Key)
@@ -61,7 +61,7 @@ func (a *api) postFault(r *http.Request) (any, error) {
 	case f.Match.Key != "":
 		key, ok := a.keyNamed(f.Match.Key)
 		if !ok {
-			return nil, invalid("agréguela con POST /_mock/keys, o quite match.key", "este servidor no conoce la clave de match.key")
+			return nil, invalid("agréguela con POST /_mock/keys, o quite match.key", "este servidor no conoce la clave de API de match.key")
 		}
 		f.Match.Key = key
 	}

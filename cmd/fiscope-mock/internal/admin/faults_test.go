@@ -3,9 +3,10 @@ package admin
 import (
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestFaults(t *testing.T) {
@@ -61,6 +62,20 @@ func TestFaultsOfATenant(t *testing.T) {
 	assert.Equal(t, 503, r.call(lookup, "s3creta"))
 	r.ok(nil, "DELETE", "faults", "")
 	assert.Empty(t, r.mock.Faults())
+}
+
+// A header that HTTP cannot carry is refused, and a fault that can never act is not active.
+func TestFaultsThatCannotShow(t *testing.T) {
+	r := start(t)
+	for _, header := range []string{`"X Y": "1"`, `"X": "a\r\nSet-Cookie: b"`, `"Transfer-Encoding": "chunked"`} {
+		r.do("POST", "faults", `{"steps": [{"header": {`+header+`}}]}`).isProblem(t, 400, codeInvalid, "encabezado")
+	}
+	assert.Empty(t, r.mock.Faults())
+	var f mockserver.FaultStatus
+	r.ok(&f, "POST", "faults", `{"match": {"op": "consultar"}, "steps": [{"preset": "sunat-down"}]}`)
+	assert.False(t, f.Active)
+	r.ok(&f, "POST", "faults", `{"match": {"op": "validar"}, "steps": [{"preset": "sunat-down"}]}`)
+	assert.True(t, f.Active)
 }
 
 func TestHoldAndRelease(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // Whatever is sent to an endpoint is taken or refused with a reason, and the service answers after it.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -16,7 +17,7 @@ func (a *api) tenant(r *http.Request) (*mockserver.Tenant, error) {
 		return nil, nil
 	}
 	if _, ok := a.Mock.Quota(key); !ok {
-		return nil, notFound("agréguela con POST /_mock/keys, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de X-API-KEY")
+		return nil, notFound("agréguela con POST /_mock/keys, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de API de X-API-KEY")
 	}
 	return a.Mock.Tenant(key), nil
 }
@@ -42,14 +43,14 @@ type apiKey struct {
 func (a *api) getKeys(*http.Request) (any, error) {
 	list := []apiKey{}
 	for _, k := range a.Mock.Keys() {
-		list = append(list, apiKey{fingerprint(k.Key), k.Quota, k.Key == a.Mock.OwnKey()})
+		list = append(list, apiKey{fingerprint(k.Key), k.Quota, k.Key == a.Mock.APIKey})
 	}
 	return list, nil
 }
 
 // postKey adds a key, or changes the quota of one that there is.
 func (a *api) postKey(r *http.Request) (any, error) {
-	const shape = `{"key": "…", "quota": 100}; sin quota, una clave nueva recibe la del servidor, y -1 es sin límite`
+	const shape = `{"key": "…", "quota": 100}; sin quota, una clave de API nueva recibe la del servidor, y -1 es sin límite`
 	var to struct {
 		Key   string `json:"key"`
 		Quota *int   `json:"quota"`
@@ -82,10 +83,10 @@ func (a *api) keyOfPath(r *http.Request) (string, error) {
 			return k.Key, nil
 		}
 	}
-	return "", notFound("vea las que hay en GET /_mock/keys", "ninguna clave de este servidor tiene esa huella")
+	return "", notFound("vea las que hay en GET /_mock/keys", "ninguna clave de API de este servidor tiene esa huella")
 }
 
-// keyNamed returns a key of the server by itself or, if there is none, by its fingerprint.
+// keyNamed finds a key of the server by itself, or else by its fingerprint.
 func (a *api) keyNamed(text string) (string, bool) {
 	keys := a.Mock.Keys()
 	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text })
@@ -96,4 +97,90 @@ func (a *api) keyNamed(text string) (string, bool) {
 		return "", false
 	}
 	return keys[i].Key, true
+}
+
+// quota is where a key stands.
+type quota struct {
+	Key       string    `json:"key"` // its fingerprint
+	Limit     int       `json:"limit"`
+	Used      int       `json:"used"`
+	Remaining int       `json:"remaining"`
+	Reset     time.Time `json:"reset"`
+	Spent     int       `json:"spent"`
+}
+
+func (a *api) quotaOf(key string) quota {
+	q, _ := a.Mock.Quota(key)
+	return quota{fingerprint(key), q.Limit, q.Used, q.Remaining, q.Reset, q.Spent}
+}
+
+func (a *api) getQuotas(r *http.Request) (any, error) {
+	tenant, err := a.tenant(r)
+	if err != nil {
+		return nil, err
+	}
+	list := []quota{}
+	for _, k := range a.Mock.Keys() {
+		if tenant == nil || tenant.APIKey == k.Key {
+			list = append(list, a.quotaOf(k.Key))
+		}
+	}
+	return list, nil
+}
+
+// putQuota changes the quota of the key in X-API-KEY or, without it, of the server's own.
+func (a *api) putQuota(r *http.Request) (any, error) {
+	return a.changeQuota(r, func() (string, error) {
+		tenant, err := a.tenant(r)
+		switch {
+		case err != nil:
+			return "", err
+		case tenant != nil:
+			return tenant.APIKey, nil
+		}
+		if _, ok := a.Mock.Quota(a.Mock.APIKey); !ok {
+			return "", notFound("envíe X-API-KEY con una clave de API de este servidor, o agréguela con POST /_mock/keys", "la clave de API propia del servidor fue retirada")
+		}
+		return a.Mock.APIKey, nil
+	})
+}
+
+// putQuotaOf changes the quota of the key whose fingerprint stands in the path.
+func (a *api) putQuotaOf(r *http.Request) (any, error) {
+	return a.changeQuota(r, func() (string, error) { return a.keyOfPath(r) })
+}
+
+func (a *api) changeQuota(r *http.Request, whose func() (string, error)) (any, error) {
+	const shape = `{"limit": 100, "used": 99}, uno o ambos; -1 es sin límite`
+	var to struct {
+		Limit *int `json:"limit"`
+		Used  *int `json:"used"`
+	}
+	if err := read(r, &to, shape); err != nil {
+		return nil, err
+	}
+	switch {
+	case to.Limit == nil && to.Used == nil:
+		return nil, invalid("envíe "+shape, "no dice ninguna cuota")
+	case to.Limit != nil && *to.Limit < mockserver.Unlimited:
+		return nil, invalid("envíe "+shape, "limit es menor que -1, que es sin límite")
+	case to.Used != nil && *to.Used < 0:
+		return nil, invalid("envíe "+shape, "used es menor que 0")
+	}
+	key, err := whose()
+	if err != nil {
+		return nil, err
+	}
+	a.changing.Lock()
+	defer a.changing.Unlock()
+	if to.Limit != nil {
+		err = a.Mock.PutKey(key, *to.Limit)
+	}
+	if err == nil && to.Used != nil {
+		err = a.Mock.SetQuotaUsed(key, *to.Used)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.quotaOf(key), nil
 }

@@ -3,9 +3,10 @@ package admin
 import (
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestATenantWhoseKeyLooksLikeAFingerprint(t *testing.T) {
@@ -70,10 +71,10 @@ func TestKeysThatCannotBePut(t *testing.T) {
 		"empty":            {`{"key": "", "quota": 1}`, "la clave de API está vacía"},
 		"a space":          {`{"key": "llave nueva", "quota": 1}`, "ASCII imprimible"},
 		"below no limit":   {`{"key": "llave-nueva", "quota": -2}`, "una cuota de -2 llamadas"},
-		"a quota in text":  {`{"key": "llave-nueva", "quota": "llave-nueva"}`, `"quota" es de otro tipo: se espera un número entero`},
+		"a quota in text":  {`{"key": "llave-nueva", "quota": "llave-nueva"}`, `se espera un número entero`},
 		"a key's own name": {`{"llave-nueva": 100}`, "tiene un miembro que no existe"},
-		"a list":           {`[{"key": "llave-nueva"}]`, "no es un objeto"},
-		"no JSON":          {`llave-nueva`, "en el byte 1"},
+		"a list":           {`[{"key": "llave-nueva"}]`, "se espera un objeto"},
+		"no JSON":          {`llave-nueva`, "(byte 1)"},
 		"two":              {`{"key": "llave-nueva"} {"key": "llave-otra"}`, "hay más texto"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,7 +10,7 @@ import (
 // pagePrefix is where the files of the page lie.
 const pagePrefix = Prefix + "page/"
 
-// WantsPage reports whether a request is a browser's, who is answered with the page in the place of the list: it names
+// WantsPage reports whether a request is a browser's, which gets the page instead of the list: it names
 // text/html in its Accept, and wants it no less than plain text. "*/*", as curl sends it, names nothing.
 func WantsPage(r *http.Request) bool {
 	html, plain, exactness := 0.0, 0.0, 0 // of the range that plain is of: the most exact one counts

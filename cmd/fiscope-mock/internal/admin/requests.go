@@ -87,11 +87,11 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 func keyOf(tenant *mockserver.Tenant, id string) (string, error) {
 	switch {
 	case id != "" && !isFingerprint(id): // perhaps a key, which has no place in an address
-		return "", invalid("envíe la huella que muestran requests y quotas (k_ y 8 dígitos hexadecimales), o la clave en X-API-KEY", "key no es la huella de una clave")
+		return "", invalid("envíe la huella que muestran requests y quotas (k_ y 8 dígitos hexadecimales), o la clave de API en X-API-KEY", "key no es la huella de una clave de API")
 	case tenant == nil:
 		return id, nil
 	case id != "" && id != fingerprint(tenant.APIKey):
-		return "", invalid("quite uno de los dos", "key y X-API-KEY son de claves distintas")
+		return "", invalid("quite uno de los dos", "key y X-API-KEY son de claves de API distintas")
 	}
 	return tenant.APIKey, nil
 }

@@ -37,7 +37,7 @@ func (a *api) pollRequests(r *http.Request) (any, error) {
 			found = append(found, *c.Request)
 		case c.Key == "" || q.filter.Key != "": // all of it
 			found, answer.Cleared = nil, true
-		default: // what else there was is told by the next poll, with the rest of the journal
+		default: // the next poll has the rest of the journal
 			return journalAfter{Requests: []mockserver.Request{}, Cleared: true, Instance: a.instance}, nil
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestPoll(t *testing.T) {

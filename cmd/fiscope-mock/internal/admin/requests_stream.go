@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -44,8 +45,9 @@ func (a *api) streamRequests(r *http.Request) (any, error) {
 		ctx, stop := s.open(r.Context())
 		defer stop()
 		s.b.WriteString(streamRetry)
-		s.event("hello", "", asLine(hello{a.instance, a.Mock.Revision()}))
-		a.follow(ctx, &s, q)
+		last := a.Mock.Revision()
+		s.event("hello", "", asLine(hello{a.instance, last}))
+		a.follow(ctx, &s, q, last)
 	}), nil
 }
 
@@ -60,8 +62,8 @@ type cleared struct {
 	Key string `json:"key,omitempty"`
 }
 
-// follow sends what happens to the journal, for as long as the viewer takes it.
-func (a *api) follow(ctx context.Context, s *stream, q query) {
+// follow sends what happens to the journal, for as long as the viewer takes it: up to the revision last without a pause.
+func (a *api) follow(ctx context.Context, s *stream, q query, last int64) {
 	for s.flush() {
 		waiting, cancel := context.WithTimeout(ctx, streamHeartbeat)
 		changes, rev, err := a.Mock.Changes(waiting, q.since, q.filter)
@@ -78,14 +80,14 @@ func (a *api) follow(ctx context.Context, s *stream, q query) {
 			switch {
 			case c.Request != nil:
 				c.Request.Time = c.Request.Time.In(fiscope.Lima)
-				s.event("request", id, a.encoded.of(c.Request))
+				s.event("request", id, asLine(c.Request))
 			case q.filter.Key != "": // whose own part it was
 				s.event("cleared", id, asLine(cleared{}))
 			default:
 				s.event("cleared", id, asLine(cleared{c.Key}))
 			}
 		}
-		if len(changes) > 0 && (!s.flush() || !pause(ctx, streamPause)) {
+		if len(changes) > 0 && (!s.flush() || rev >= last && !pause(ctx, streamPause)) {
 			return
 		}
 	}
@@ -111,8 +113,7 @@ type stream struct {
 	b      bytes.Buffer // written by the next flush
 }
 
-// open returns a context that ends when the viewer leaves or the server ends, and what is to be called at last. A
-// write that waits for the viewer then does not hold up the server.
+// open returns a context that ends when the viewer leaves or the server ends, and what is to be called at last.
 func (s *stream) open(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ending, func() {
@@ -151,4 +152,13 @@ func (s *stream) flush() bool {
 	_, err := s.w.Write(s.b.Bytes())
 	s.b.Reset()
 	return err == nil && s.conn.Flush() == nil
+}
+
+// asLine encodes what has only plain members.
+func asLine(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // cannot fail
+	return b.Bytes()
 }

@@ -12,9 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // viewer reads a stream as a browser does.
@@ -232,7 +233,7 @@ func TestAStreamOfAKey(t *testing.T) {
 		require.NoError(t, r.mock.DeleteKey("s3creta"))
 		r.call(lookup, "s3creta")
 		for _, v := range []*viewer{tenant, byKey} {
-			assert.Equal(t, []string{"n1 200 id 1", "cleared {} id 5", "n4 401 id 6"}, v.words(3), "its own part; what was gone before it was told is not told")
+			assert.Equal(t, []string{"n1 200 id 1", "cleared {} id 5", "n4 401 id 6"}, v.words(3), "its own part; what was gone before it was sent is not sent")
 		}
 		assert.Equal(t, []string{`cleared {"key":"` + own + `"} id 5`, "n4 401 id 6"}, all.words(2))
 		r.ok(nil, "POST", "reset", `{"parts": ["journal"]}`)
@@ -253,7 +254,7 @@ func TestAStreamRefuses(t *testing.T) {
 	for _, id := range []string{"uno", "-1", "1.5"} {
 		r.do("GET", "requests/stream", "", "Last-Event-ID", id).isProblem(t, 400, codeInvalid, "Last-Event-ID no es")
 	}
-	r.do("GET", "requests/stream?key=k_00000000", "", "X-API-KEY", "s3creta").isProblem(t, 400, codeInvalid, "claves distintas")
+	r.do("GET", "requests/stream?key=k_00000000", "", "X-API-KEY", "s3creta").isProblem(t, 400, codeInvalid, "claves de API distintas")
 	r.do("GET", "requests/stream", "", "X-API-KEY", "otra").isProblem(t, 404, codeNotFound, "X-API-KEY")
 	got := r.do("HEAD", "requests/stream", "")
 	assert.Equal(t, 200, got.status)

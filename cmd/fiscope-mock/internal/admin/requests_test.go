@@ -8,9 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // validate asks about a receipt with a clave, and returns the status.

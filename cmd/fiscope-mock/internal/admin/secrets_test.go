@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // canaries are secrets that are put wherever a person may put them, rightly or by mistake.
@@ -118,4 +119,14 @@ func TestNoRefusalShowsASecret(t *testing.T) {
 		noCanary(t, r.do(canaryKey, e.at(canaryKey), "").body, e.path)
 	}
 	noCanary(t, r.log.String(), "the log")
+}
+
+// members are the names of a struct's JSON.
+func members(t reflect.Type) (names []string) {
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// cookieName is that of the cookie of a browser that has been let in: a page's EventSource sends no header, and an
-// address is no place for a token.
+// cookieName is that of the cookie of a browser that has been let in: a page's EventSource sends no header.
 const cookieName = "fiscope-mock"
 
-// cookieValue is derived from the token, which it does not tell: the same after a restart with the same token.
+// cookieValue is derived from the token and does not reveal it: the same after a restart with the same token.
 func (d *Door) cookieValue() string {
 	mac := hmac.New(sha256.New, []byte(d.Token))
 	mac.Write([]byte(cookieName))
@@ -53,7 +52,7 @@ func (a *api) getSession(r *http.Request) (any, error) {
 	return session{
 		Token:      !a.Door.Closed && !a.Door.admits(r),
 		Closed:     a.Door.Closed,
-		DefaultKey: known && a.Mock.OwnKey() == mockserver.DefaultAPIKey,
+		DefaultKey: known && a.Mock.APIKey == mockserver.DefaultAPIKey,
 		Version:    a.Version,
 	}, nil
 }

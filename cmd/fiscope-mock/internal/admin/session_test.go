@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // cookieOf is the cookie that an answer sets, and its attributes.

@@ -50,7 +50,7 @@ var errNoUser = notFound("vea los que hay en GET /_mock/sol", "no hay tal usuari
 
 // putUsuario adds a user, or changes what the body says of one that there is; its attempts are forgotten.
 func (a *api) putUsuario(r *http.Request) (any, error) {
-	const shape = `{"clave": "…", "principal": false}; sin clave, un usuario que ya existe se queda con la suya`
+	const shape = `{"clave": "…", "principal": false}; sin ella, un usuario que ya existe se queda con la suya`
 	var to struct {
 		Clave     *string `json:"clave"`
 		Principal *bool   `json:"principal"`
@@ -61,20 +61,19 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	id, known := a.usuario(r)
 	switch {
 	case !known && to.Clave == nil:
-		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave")
+		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave SOL")
 	case to.Clave != nil && *to.Clave == "":
-		return nil, invalid("envíe "+shape, "la clave está vacía") // of the user no word: its name may be a misplaced clave
+		return nil, invalid("envíe "+shape, "la clave SOL está vacía") // of the user no word: its name may be a misplaced clave
 	case to.Clave == nil && to.Principal == nil:
 		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
 	}
-	return nil, a.Mock.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) error {
+	return nil, a.Mock.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) {
 		if to.Clave != nil {
 			u.Clave = *to.Clave
 		}
 		if to.Principal != nil {
 			u.Principal = *to.Principal
 		}
-		return nil
 	})
 }
 

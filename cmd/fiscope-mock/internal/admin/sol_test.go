@@ -3,9 +3,10 @@ package admin
 import (
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestSOL(t *testing.T) {
@@ -70,12 +71,12 @@ func TestSOLUsersThatCannotBe(t *testing.T) {
 	r := start(t)
 	before := r.do("GET", "data", "").body
 	for name, c := range map[string]struct{ path, body, says string }{
-		"no clave":          {"sol/20131312955/NUEVO", `{"principal": true}`, "un usuario nuevo necesita una clave"},
+		"no clave":          {"sol/20131312955/NUEVO", `{"principal": true}`, "un usuario nuevo necesita una clave SOL"},
 		"nothing":           {"sol/20131312955/MIUSER01", ``, "no dice qué cambia"},
-		"null":              {"sol/20131312955/MIUSER01", `null`, "no dice qué cambia"},
-		"an empty clave":    {"sol/20131312955/mi-clave-secreta", `{"clave": "", "principal": true}`, "la clave está vacía"},
+		"null":              {"sol/20131312955/MIUSER01", `null`, "null no es un valor"},
+		"an empty clave":    {"sol/20131312955/mi-clave-secreta", `{"clave": "", "principal": true}`, "la clave SOL está vacía"},
 		"a short RUC":       {"sol/2013131295/NUEVO", `{"clave": "x"}`, "ruc no tiene 11 dígitos"},
-		"no text":           {"sol/20131312955/MIUSER01", `{"clave": 12345678}`, `"clave" es de otro tipo: se espera un texto`},
+		"no text":           {"sol/20131312955/MIUSER01", `{"clave": 12345678}`, `se espera un texto`},
 		"another member":    {"sol/20131312955/MIUSER01", `{"mi-clave-secreta": ""}`, "tiene un miembro que no existe"},
 		"a member in front": {"sol/20131312955/MIUSER01", `{"principal": true, "usuario": "X"}`, "tiene un miembro que no existe"},
 	} {

@@ -47,7 +47,7 @@ func TestTiposCambioThatCannotBe(t *testing.T) {
 		"below zero":        {"PUT", "tiposcambio/2026-11-20", `{"compra": 1, "venta": -1}`, "en venta"},
 		"an exponent":       {"PUT", "tiposcambio/2026-11-20", `{"compra": 1e2, "venta": 1}`, "en compra"},
 		"text":              {"PUT", "tiposcambio/2026-11-20", `{"compra": "x", "venta": 1}`, "se espera un número como 3.750"},
-		"no number":         {"PUT", "tiposcambio/2026-11-20", `{"compra": true, "venta": 1}`, `"compra" es de otro tipo: se espera un número como 3.750`},
+		"no number":         {"PUT", "tiposcambio/2026-11-20", `{"compra": true, "venta": 1}`, `se espera un número como 3.750`},
 		"one only":          {"PUT", "tiposcambio/2026-11-20", `{"compra": 1}`, "no dice la compra y la venta"},
 		"nothing":           {"PUT", "tiposcambio/2026-11-20", ``, `{"compra": 3.750, "venta": 3.760}`},
 		"an unknown member": {"PUT", "tiposcambio/2026-11-20", `{"compra": 1, "venta": 1, "moneda": "USD"}`, `no existe el miembro "moneda"`},

@@ -3,8 +3,9 @@ package page_test
 import (
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // The numbers of an answer are shown as they came.

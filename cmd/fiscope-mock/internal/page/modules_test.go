@@ -9,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
-	"github.com/stretchr/testify/require"
 )
 
 // needs skips a test that needs a program which is not there.
@@ -63,7 +64,7 @@ func call(t *testing.T, srv *mockserver.Server, method, path, body string) {
 func run(t *testing.T, srv *mockserver.Server, name string, args ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), name, args...)
-	c.Env = append(os.Environ(), "FISCOPE_API_KEY="+srv.APIKey, "CLAVE_SOL="+mockserver.ClaveSOL, "USUARIO_SOL="+mockserver.UsuarioSOL)
+	c.Env = append(os.Environ(), "FISCOPE_API_KEY="+srv.APIKey, "CLAVE_SOL="+mockserver.ClaveSOL, "USUARIO_SOL="+mockserver.UsuarioSOL, "no_proxy=127.0.0.1")
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.Output()

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // What the page shows of a call as curl and as Go makes the same call again.

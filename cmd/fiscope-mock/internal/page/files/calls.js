@@ -18,7 +18,7 @@ export class Calls {
     this.dropped &&= this.#list.length > 0
   }
 
-  // put takes a call, in the place of the one with its number.
+  // put takes a call, and replaces the one with its number.
   put(call) {
     const old = this.#at.get(call.n)
     this.#at.set(call.n, call)
@@ -30,11 +30,19 @@ export class Calls {
     this.dropped = true
   }
 
-  // newest returns the calls up to one that a filter takes, the newest first: at most so many; how many there
-  // are; and what all after another one are together.
+  // attempts are all of one question that its client repeated, the first of them at the beginning.
+  attempts(call) { return this.#list.filter((other) => firstOf(other) === firstOf(call)) }
+
+  // before is the attempt before one, if it is known.
+  before({ n, retryOf }) {
+    for (let i = n - 1; i >= retryOf; i--) if (this.#at.has(i) && firstOf(this.#at.get(i)) === retryOf) return this.#at.get(i)
+  }
+
+  // newest returns the calls up to one that a filter takes, the newest first and the attempts of a question together:
+  // at most so many; how many there are; and what all after another one are together.
   newest(filter, limit, after, upTo = Infinity) {
     const shown = []
-    const sum = { calls: 0, spent: 0, errors: 0, all: 0 }
+    const sum = { calls: 0, spent: 0, errors: 0, all: 0, by: {} }
     for (let i = this.#list.length - 1; i >= 0; i--) {
       const call = this.#list[i]
       if (!takes(filter, call)) continue
@@ -45,18 +53,46 @@ export class Calls {
       if (call.n <= after) continue
       sum.calls++
       sum.spent += call.cost
+      if (call.cost) sum.by[call.op] = (sum.by[call.op] ?? 0) + call.cost
       if (failed(call)) sum.errors++
     }
+    const place = new Map()
+    for (const call of shown) place.set(firstOf(call), place.get(firstOf(call)) ?? place.size)
+    shown.sort((a, b) => place.get(firstOf(a)) - place.get(firstOf(b)))
     return { shown, sum }
   }
 }
 
+// firstOf is the number of the first attempt of what a call asks.
+export const firstOf = (call) => call.retryOf ?? call.n
 export const underWay = (call) => call.status === 0 && !call.ms
-export const failed = (call) => call.status >= 400 || (call.status === 0 && !underWay(call))
+export const failed = (call) => call.status >= 300 || (call.status === 0 && !underWay(call)) || spoilt(call)
+
+// spoilt reports whether a success did not come whole, or is not the answer to what was asked: then a fault, or the
+// real service, has made it.
+export const spoilt = (call) => Boolean(call.broken) || (call.status === 200 && call.method !== 'HEAD' &&
+  Boolean(call.fault || call.upstream === 'strange') && isFalse(call))
+
+function isFalse(call) {
+  const said = parse(call.answer)
+  if (call.answer?.includes('\ufffd') || call.responseHeaders?.['Content-Encoding']) return true
+  switch (call.op) {
+    case 'consultar':
+      return said?.ruc !== subject(call)
+    case 'buscar':
+      return !Array.isArray(said)
+    case 'validar':
+      return typeof said?.codigo !== 'string' || said.esValido !== (said.codigo === '0')
+    case 'tipocambio':
+      return typeof said?.venta !== 'number' || said.fecha !== (subject(call) || call.time.slice(0, 10))
+  }
+  return false
+}
 
 const classes = {
-  ok: (call) => call.status >= 200 && call.status < 300,
+  ok: (call) => call.status >= 200 && !failed(call),
   error: failed,
+  cost: (call) => call.cost > 0,
   '4xx': (call) => call.status >= 400 && call.status < 500,
   '5xx': (call) => call.status >= 500,
   none: (call) => call.status === 0,
@@ -72,7 +108,7 @@ const words = new WeakMap()
 
 function wordsOf(call) {
   if (!words.has(call)) {
-    words.set(call, [`#${call.n}`, call.op, call.method, call.path, call.query, call.ruc, subject(call), call.status, call.code,
+    words.set(call, [`#${call.n}`, `#${firstOf(call)}`, call.op, call.method, call.path, call.query, call.ruc, subject(call), call.status, call.code,
       call.fault, call.sol, call.key, call.userAgent, call.body, call.answer].join(' ').toLowerCase())
   }
   return words.get(call)
@@ -88,7 +124,7 @@ export function parse(text) {
 
 // parameters are those of a query as the journal writes it: decoded, in the order of the contract.
 export function parameters(call) {
-  const [, razonSocial, limit, fecha] = /^(?:razonSocial=(.*?))?(?:(?:^|&)limit=([^&]*))?(?:(?:^|&)fecha=([^&]*))?(?:&?\(\d+ more\))?$/s.exec(call.query ?? '') ?? []
+  const [, razonSocial, limit, fecha] = /^(?:razonSocial=(.*?))?(?:(?:^|&)limit=([^&]*))?(?:(?:^|&)fecha=([^&]*))?(?:&?\([^()]*\))?$/s.exec(call.query ?? '') ?? []
   return { razonSocial, limit, fecha }
 }
 

@@ -1,28 +1,92 @@
-// One call, opened: why it ended so, what was asked and answered, and how to make it again.
-import { code, h } from './element.js'
-import { parse } from './calls.js'
+// One call, opened: why it ended so, what was asked and answered, and what can be done with it.
+import { announce, button, code, copy, h } from './element.js'
+import { failed, parameters, parse } from './calls.js'
+import { presets } from './preset.js'
+import { post } from './server.js'
 import { curl, goProgram } from './snippet.js'
 import { state } from './state.js'
-import { number, t } from './text.js'
+import { lastedText, number, t } from './text.js'
 import { clockText, dayText } from './time.js'
 import { why } from './why.js'
+import { edit as addTaxpayer } from './view/contribuyentes.js'
+import { edit as addReceipt } from './view/comprobantes.js'
 
-export function callDetail(call, close) {
-  const name = `${t('call')} #${call.n}`
+const titleOf = (call) => `${t('call')} #${call.n} · ${call.op ?? t('unmatched')}`
+const strong = /^(X-RateLimit-|Retry-After:)/
+
+// callDetail shows a call, of which before is the attempt before.
+export function callDetail(call, before, close) {
+  const reasons = why(call, state.faults, state.assumptions, before)
+  const copies = { curl: () => curl(call, location.origin), Markdown: () => markdown(call, reasons), [t('link')]: () => location.href }
   return [
-    h('header', {}, h('h2', {}, `${name} · ${call.op ?? t('unmatched')}`),
-      h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
-    h('div', { class: 'why' }, why(call, state.faults, state.assumptions).map(([text, view]) =>
+    h('header', {}, h('h2', {}, titleOf(call)), h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
+    h('div', { class: 'why' }, reasons.map(([text, view]) =>
       h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))]))),
+    h('div', { class: 'actions' }, offers(call), Object.entries(copies).map(([name, text]) =>
+      button([`${t('copy')} ${name}`], () => copy(text(), name)))),
     facts(call),
     h('h3', {}, t('request')),
-    code(`${call.method} ${call.path}${call.query ? `?${call.query}` : ''}${call.body ? `\n\n${pretty(call.body)}` : ''}`, t('request')),
+    code(requestText(call), t('request'), strong),
     h('h3', {}, t('answer')),
-    code([call.status || t('noAnswer'), call.answer && `\n\n${pretty(call.answer)}`].filter(Boolean).join(''), t('answer')),
+    code(answerText(call), t('answer'), strong),
     h('h3', {}, t('asCurl')),
     code(curl(call, location.origin), t('asCurl')),
     ...program(call),
   ]
+}
+
+const written = (name) => name.replace('Ratelimit', 'RateLimit').replace(/^X-Api-Key$/, 'X-API-KEY')
+
+function message(begin, headers, body) {
+  const lines = Object.entries(headers ?? {}).flatMap(([name, values]) => values.map((value) => `${written(name)}: ${value}`))
+  return [begin, ...lines, ...body ? ['', pretty(body)] : []].join('\n')
+}
+
+const requestText = (call) => message(`${call.method} ${call.path}${call.query ? `?${call.query}` : ''}`, call.requestHeaders, call.body)
+const answerText = (call) => message(call.status || t('noAnswer'), call.responseHeaders, call.answer)
+
+// markdown is a call for a ticket. It has no secret, since the journal has none.
+function markdown(call, reasons) {
+  const block = (name, text) => {
+    const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length + 1)))
+    return `**${t(name)}**\n\n${fence}\n${text}\n${fence}\n`
+  }
+  return [`### ${titleOf(call)}\n`, `${reasons.map(([text]) => `- ${text}`).join('\n')}\n- ${dayText(Date.parse(call.time))}, ${clockText(call.time)}\n`,
+    block('request', requestText(call)), block('answer', answerText(call)), block('asCurl', curl(call, location.origin))].join('\n')
+}
+
+// offers are the controls that put what was missed, and that make the next such call fail.
+function offers(call) {
+  if (!call.matched || !call.op) return []
+  const match = { op: call.op, ruc: call.ruc, key: call.key, times: 1 }
+  const step = failed(call) && sameFailure(call)
+  return [call.fault ? [] : missed(call), step
+    ? button('failSo', async () => {
+      const { name } = await post('faults', { match, steps: [step] })
+      announce(t('faultSet', { name }))
+    }, { class: 'primary' })
+    : h('a', { href: `#fallas?${new URLSearchParams(Object.entries(match).filter(([, value]) => value))}` }, t('failNext'))]
+}
+
+function missed(call) {
+  if (call.status === 404 && call.op === 'consultar') {
+    return button('addTaxpayer', () => addTaxpayer({ ruc: call.ruc }), { class: 'primary' })
+  }
+  if (call.status === 404 && call.op === 'tipocambio') {
+    return h('a', { href: `#tipocambio/${parameters(call).fecha ?? call.time.slice(0, 10)}` }, t('setRate'))
+  }
+  return parse(call.answer)?.codigo === '98' && button('addReceipt', () => addReceipt({ ...parse(call.body), codigo: '0' }), { class: 'primary' })
+}
+
+// sameFailure is the step of a fault that fails as a call did; null if nobody knows it.
+function sameFailure(call) {
+  const known = state.faults.find(({ name }) => name === call.fault)?.steps
+  if (known?.length === 1) return known[0]
+  const preset = presets.find(({ name, step }) => !step && name === call.fault?.replace(/-\d+$/, ''))?.name
+  if (preset) return { preset }
+  if (call.status < 300) return null
+  const kept = ['Content-Type', 'Retry-After', 'Location'].filter((name) => call.responseHeaders?.[name])
+  return { status: call.status, header: Object.fromEntries(kept.map((name) => [name, call.responseHeaders[name][0]])), body: call.answer ?? '' }
 }
 
 function program(call) {
@@ -45,12 +109,11 @@ export function pretty(text) {
 function facts(call) {
   const list = [
     [t('time'), `${dayText(Date.parse(call.time))}, ${clockText(call.time)}`],
-    [t('lasted'), call.ms === undefined ? '' : `${call.ms.toFixed(call.ms < 10 ? 2 : 0)} ms`],
+    [t('lasted'), call.ms === undefined ? '' : lastedText(call.ms)],
     [t('cost'), number(call.cost)],
     [t('left'), call.matched && call.left >= 0 ? number(call.left) : ''],
     [t('key'), call.key],
     [t('connection'), call.conn && `${call.conn}, ${t(call.reused ? 'reused' : 'fresh')}`],
-    ['User-Agent', call.userAgent],
   ]
   return h('dl', {}, list.filter(([, value]) => value).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))))
 }

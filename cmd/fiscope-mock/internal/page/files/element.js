@@ -12,7 +12,7 @@ export function h(tag, properties, ...children) {
   return element
 }
 
-// named is the text of a key, or what is none as it is.
+// named is the text of a key; what is no key stays as it is.
 const named = (key) => (typeof key === 'string' && t(key)) || key
 
 const announcement = h('p', { class: 'announcement', role: 'status' })
@@ -137,11 +137,28 @@ export const table = (caption, columns, body, kind = 'rows') => h('table', { cla
 export const head = (kind, ...content) => h('th', { scope: 'row', class: kind }, content)
 export const cell = (kind, ...content) => h('td', { class: kind }, content)
 
-export function code(text, name) {
-  const shown = h('pre', { tabindex: 0, role: 'region', 'aria-label': name }, h('code', {}, text))
-  return h('div', { class: 'code' }, shown, button('copy', async () => {
-    getSelection().selectAllChildren(shown) // without https or loopback a page cannot copy: Ctrl+C does
-    await navigator.clipboard?.writeText(text)
-    announce(`${t('copied')}: ${name}`)
-  }, { 'aria-label': `${t('copy')}: ${name}` }))
+// copy puts a text into the clipboard, also if a page has none: without https and loopback.
+export async function copy(text, name) {
+  if (navigator.clipboard) await navigator.clipboard.writeText(text)
+  else {
+    const field = h('textarea', {}, text)
+    document.body.append(field)
+    field.select()
+    document.execCommand('copy')
+    field.remove()
+  }
+  announce(`${t('copied')}: ${name}`)
 }
+
+// save gives the browser a file.
+export function save(name, content) {
+  const link = h('a', { href: URL.createObjectURL(content), download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+}
+
+// code shows a text as it is; strong says which of its lines are.
+export const code = (text, name, strong) => h('div', { class: 'code' },
+  h('pre', { tabindex: 0, role: 'region', 'aria-label': name }, h('code', {}, strong
+    ? text.split(/(?<=\n)/).map((line) => strong.test(line) ? h('b', {}, line) : line) : text)),
+  button('copy', () => copy(text, name), { 'aria-label': `${t('copy')}: ${name}` }))

@@ -1,10 +1,10 @@
 // The page: who may see it, its header, and its views by the part of the address after #.
-import { announcements, field, form, h, secret } from './element.js'
+import { announcements, button, field, form, h, secret } from './element.js'
 import { get, post } from './server.js'
 import { readPresets } from './preset.js'
 import { readState, state } from './state.js'
 import { language, t } from './text.js'
-import { dayText, frozen, now, onTick, readClock, secondsText } from './time.js'
+import { dayText, moved, now, onTick, readClock, secondsText } from './time.js'
 import * as calls from './view/calls.js'
 import * as quotas from './view/quotas.js'
 import * as clock from './view/clock.js'
@@ -21,8 +21,9 @@ const readEvery = 3000 // milliseconds
 
 const live = h('p', { class: 'live', role: 'status' })
 const time = h('a', { href: '#reloj', class: 'time', hidden: true })
+const clockBack = button('clockBack', () => post('reset', { parts: ['clock'] }), { class: 'back', title: t('resetClock'), hidden: true })
 const notices = h('p')
-const main = h('main', { id: 'contenido', tabindex: -1 })
+const main = h('main', { id: 'contenido', onblur() { main.removeAttribute('tabindex') } })
 const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.id))))))
 const sections = new Map()
 let shown
@@ -34,8 +35,15 @@ let again = false
 document.documentElement.lang = language
 window.addEventListener('token', askToken)
 document.body.replaceChildren(
-  h('header', { class: 'top' }, h('a', { href: '#contenido', class: 'skip', onclick(event) { event.preventDefault(); main.focus() } }, t('skip')), h('h1', {}, 'fiscope-mock'), time, notices, live), nav, main, announcements)
+  h('header', { class: 'top' }, h('a', { href: '#contenido', class: 'skip', onclick: skip }, t('skip')), h('h1', {}, 'fiscope-mock'), time, clockBack, notices, live), nav, main, announcements)
 start()
+
+// skip makes the contents focusable only now: a click on them would focus them too.
+function skip(event) {
+  event.preventDefault()
+  main.tabIndex = -1
+  main.focus()
+}
 
 async function start() {
   let session
@@ -50,7 +58,10 @@ async function start() {
   if (session.token) return askToken()
   await Promise.all([readClock(), readPresets()]).catch(() => {})
   time.hidden = false
-  onTick(() => time.replaceChildren(`${dayText(now())} `, h('b', {}, secondsText(now())), ' ', frozen() ? h('span', { class: 'mark' }, t('frozen')) : ''))
+  onTick(() => {
+    time.replaceChildren(h('span', { class: 'date' }, `${dayText(now())} `), h('b', {}, secondsText(now())), ' ', moved() ? h('span', { class: 'mark fault' }, moved()) : '')
+    clockBack.hidden = !moved()
+  })
   for (const view of views) {
     const heading = h('h2', { id: `title-${view.id}` }, t(view.id))
     sections.set(view, h('section', { class: 'view', 'aria-labelledby': heading.id, hidden: true }, heading))
@@ -63,7 +74,7 @@ async function start() {
   go()
 }
 
-const fill = (view, ...told) => sections.get(view).append(h('div', {}, view.make(...told)))
+const fill = (view, ...rest) => sections.get(view).append(h('div', {}, view.make(...rest)))
 
 function explain(key, ...more) {
   nav.hidden = true
@@ -78,14 +89,20 @@ function askToken() {
   }, 'enter', field('Token', secret('token', { required: true, autocomplete: 'off' }))))
 }
 
+// go shows the view of the address: #view/what?how.
 function go() {
-  shown = views.find((view) => `#${view.id}` === location.hash) ?? calls
+  const [, name, what, how] = /^#([^/?]*)\/?([^?]*)\??(.*)/.exec(location.hash) ?? ['', '', '', '']
+  const before = shown
+  shown = views.find(({ id }) => id === name) ?? calls
+  if (sections.get(shown).children.length === 1) fill(shown)
+  shown.route?.(what, new URLSearchParams(how))
+  if (shown === before) return
   for (const [view, section] of sections) section.hidden = view !== shown
   for (const link of nav.querySelectorAll('a')) {
     if (link.hash === `#${shown.id}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   }
-  if (sections.get(shown).children.length === 1) fill(shown)
+  nav.querySelector('[aria-current]').scrollIntoView({ block: 'nearest', inline: 'nearest' })
   document.title = `${t(shown.id)} · fiscope-mock`
   window.scrollTo(0, 0)
   read()

@@ -1,6 +1,6 @@
 // What the named faults do, in the page's language.
 import { get } from './server.js'
-import { language, readTexts } from './text.js'
+import { language, readTexts, t } from './text.js'
 
 // The Spanish of what GET presets says in English.
 const spanish = readTexts(`
@@ -17,7 +17,7 @@ truncated|media respuesta, con la longitud de esa mitad
 trailing-data|un segundo valor JSON después de la respuesta
 gzip-bomb|16 MiB dentro de 16 KiB de gzip
 gzip-lie|una respuesta sin comprimir que dice ser gzip
-other-ruc|la ficha de otro contribuyente
+other-ruc|los datos de otro contribuyente
 other-date|el tipo de cambio del día anterior
 contradictory-cpe|un comprobante Aceptado que no es válido
 no-rate-limit|sin los encabezados X-RateLimit
@@ -26,7 +26,7 @@ strange-quota|encabezados X-RateLimit que no son números
 throttle-as-500|límite de velocidad: 500 sin Retry-After
 throttle-429|límite de velocidad: 429 con Retry-After: 1
 outage-503|el 503 en HTML de una pasarela, con Retry-After: 120
-ambiguous-401|un 401 sin code: clave, cuota o usuario SOL
+ambiguous-401|un 401 sin code: clave de API, cuota o usuario SOL
 redirect|un 307 hacia otro servidor
 sunat-down|un 500, porque SUNAT no responde; no cuenta como intento SOL
 sunat-slow|latencia log-normal con mediana de 4 s
@@ -39,11 +39,25 @@ close-inside|conexión cerrada (FIN) a media respuesta
 hang-inside|media respuesta, y después nada
 `)
 
-export let presets = []
-export const readPresets = async () => { presets = await get('presets') }
+// repeated is a failure that the SDK repeats; it stands beside outage-503, which it does not.
+const repeated = { name: '503', group: 'status', step: { status: 503, header: { 'Retry-After': '1' } } }
 
-// presetText is what a preset does, or "" for a name that is none.
-export const presetText = (name) => {
-  const what = presets.find((preset) => preset.name === name)?.what ?? ''
-  return language === 'es' ? spanish.get(name)?.[0] ?? what : what
+export let presets = []
+
+export async function readPresets() {
+  const list = await get('presets')
+  presets = list.flatMap((preset) => preset.name === 'outage-503' ? [preset, repeated] : [preset])
 }
+
+// presetText is what a preset does, or "" for an unknown name.
+export function presetText(name) {
+  if (name === repeated.name) return t('repeatedBySDK')
+  const what = presets.find((preset) => preset.name === name)?.what ?? ''
+  return (language === 'es' ? spanish.get(name)?.[0] ?? what : what) + (name === 'outage-503' ? `; ${t('notRepeatedBySDK')}` : '')
+}
+
+// stepText is what a step of a fault does.
+export const stepText = ({ preset, status, header = {}, body, latency, hold, before }) => [
+  preset && preset.split('+').map((name) => presetText(name) || name).join(', '), status, ...Object.entries(header).map(([name, value]) => `${name}: ${value}`),
+  body !== undefined && t('ownBody'), latency && t('latencyOf', { latency }), hold && t('held'), before && t('uncharged'),
+].filter(Boolean).join(', ') || t('noFault')

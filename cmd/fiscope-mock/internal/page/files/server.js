@@ -1,6 +1,7 @@
 // What the page asks of the server, and how it follows the calls.
+import { language, readTexts } from './text.js'
 
-// ask sends a request to the admin API, and returns the answer's JSON, or null where there is none. What the
+// ask sends a request to the admin API, and returns the answer's JSON, or null without one. What the
 // server refuses is an error with its text and what to do.
 export async function ask(method, path, body) {
   const options = { method, headers: {} }
@@ -14,10 +15,20 @@ export async function ask(method, path, body) {
   return response.status === 204 ? null : response.json()
 }
 
+// The English of what the server refuses in Spanish.
+const english = readTexts(`
+MOCK_ADMIN_TOKEN|That is not this server’s token
+MOCK_ADMIN_INVALID|The server does not take that
+MOCK_ADMIN_NOT_FOUND|It is not there any more
+MOCK_ADMIN_TOO_LARGE|That is too large
+MOCK_ADMIN_REGISTRY|The registry that this server was given fails
+MOCK_ADMIN_CLOSING|The server is closing
+`)
+
 async function refusal(response) {
   try {
-    const { error, hint } = await response.json()
-    return `${error}: ${hint}`
+    const { error, hint, code } = await response.json()
+    return language === 'es' ? `${error}: ${hint}` : `${english.get(code)?.[0] ?? 'The server refuses it'}: “${error}”`
   } catch {
     return `HTTP ${response.status}`
   }
@@ -34,7 +45,7 @@ const retryAfter = 1000 // milliseconds
 const hiddenFor = 30000 // a tab that nobody sees lets its connection go: a browser has six of them
 
 // follow gives every call to listener.calls as it comes and changes, also after the server was started again,
-// which listener.cleared tells, and says in listener.live whether there is a connection.
+// which listener.cleared reports, and says in listener.live whether there is a connection.
 export function follow(listener) {
   let stream, timer, sleeping
   let asleep = false
@@ -82,18 +93,22 @@ export function follow(listener) {
     }
   }
 
+  function sleep() {
+    asleep = true
+    clearTimeout(timer)
+    stream.close()
+  }
+
   document.addEventListener('visibilitychange', () => {
     clearTimeout(sleeping)
     if (document.hidden) {
-      sleeping = setTimeout(() => {
-        asleep = true
-        clearTimeout(timer)
-        stream.close()
-      }, hiddenFor)
+      sleeping = setTimeout(sleep, hiddenFor)
     } else if (asleep) {
       asleep = false
       retry()
     }
   })
+  // A page that the browser keeps for its Back button would hold its connection.
+  window.addEventListener('pagehide', sleep)
   open()
 }

@@ -1,4 +1,4 @@
-// A call as a program would make it, with variables in the place of keys, claves and users, of whose names the
+// A call as a program would make it, with variables instead of keys, claves and users, of whose names the
 // journal keeps the end alone.
 import { parameters, parse, subject } from './calls.js'
 
@@ -7,7 +7,7 @@ const quoted = (text) => JSON.stringify(String(text ?? ''))
 
 const secrets = { usuarioSol: 'USUARIO_SOL', claveSol: 'CLAVE_SOL' }
 
-// curlOf is curl for a server, whose certificate nobody knows where it has one: it was made at its start.
+// curlOf is curl for a server, whose certificate, if it has one, nobody knows: it was made at its start.
 export const curlOf = (origin) => origin.startsWith('https:') ? 'curl -k' : 'curl'
 
 export function curl(call, origin) {

@@ -14,6 +14,9 @@ skip|Saltar al contenido|Skip to the content
 live|en vivo|live
 offline|sin conexión, reintentando|no connection, trying again
 frozen|congelado|frozen
+clockBack|Volver|Back
+days1|1 día|1 day
+days|{n} días|{n} days
 activeFault1|1 falla activa|1 active fault
 activeFaultsN|{n} fallas activas|{n} active faults
 tokenTitle|Token de administración|Admin token
@@ -40,26 +43,34 @@ call|Llamada|Call
 time|Hora|Time
 op|Operación|Operation
 subject|Consulta|Asked for
-status|Estado|Status
+status|HTTP
 cost|Costo|Cost
 marks|Marcas|Marks
-key|Clave|Key
+key|Clave de API|Key
 filter|Filtrar|Filter
 filterHint|RUC, texto, código, falla…|RUC, text, code, fault…
 allOperations|Todas|All
-answered_|Todos|All
+answered_|Todas|All
 answered_ok|Correctas (2xx)|Successes (2xx)
 answered_error|Con error|Errors
+answered_cost|Con costo|With a cost
 answered_4xx|4xx
 answered_5xx|5xx
 answered_none|Sin respuesta|No answer
 unmatched|sin ruta|no route
-noKey|clave rechazada|key refused
+noKey|clave de API rechazada|key refused
 noAnswer|cortada|cut
 underWay|en curso|under way
 today|hoy|today
-replayOf|repite #{n}|repeats #{n}
-sol_wrong|clave SOL errada|wrong SOL clave
+broken|cortada a medias|broken off
+false|respuesta falsa|false answer
+attempt|intento {n}|attempt {n}
+attemptOf|intento {n} de #{first}|attempt {n} of #{first}
+attemptAfter|, {lasted} después|, {lasted} later
+nothingFound|sin resultados|no results
+copyCurl|Copiar como curl (tecla c)|Copy as curl (key c)
+more|Más|More
+sol_wrong|clave SOL incorrecta|wrong SOL clave
 sol_unknown|usuario desconocido|unknown user
 sol_principal|usuario principal|principal user
 sol_blocked|usuario bloqueado|user blocked
@@ -78,16 +89,25 @@ since|después de la llamada #{n}|after call #{n}
 newestOnly|de las 10 000 llamadas más recientes|of the newest 10,000 calls
 newer|{n} nuevas|{n} new
 newer1|1 nueva|1 new
+spentBy|Gasto:|Spent:
+exportHAR|Exportar HAR|Export HAR
+exportJSON|Exportar JSON|Export JSON
+noMatch|Ninguna llamada pasa el filtro|No call passes the filter
+showAll|Mostrar todo|Show all
+notThere|El diario no tiene esa llamada, o todavía no llegó.|The journal has no such call, or it has not come yet.
 showMore|Mostrar {n} más (quedan {all})|Show {n} more ({all} left)
 tooMany|{n} más antiguas: filtre para verlas.|{n} older ones: filter to see them.
 noCalls|Todavía no llegó ninguna llamada|No call has come yet
 notKept|El diario no guarda llamadas: inicie el servidor sin -journal 0|The journal keeps no calls: start the server without -journal 0
 firstCall|Haga la primera desde una terminal:|Make the first one in a terminal:
-ownKey|FISCOPE_API_KEY es una de las claves dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
+ownKey|FISCOPE_API_KEY es una de las claves de API dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
 request|Petición|Request
 answer|Respuesta|Answer
 asCurl|Como curl|As curl
 asGo|Como Go|As Go
+link|enlace|link
+failSo|Que la próxima falle así|Make the next one fail so
+failNext|Que la próxima falle…|Make the next one fail…
 goTo|Ver {view}|See {view}
 lasted|Duración|Took
 left|Quedan|Left
@@ -112,16 +132,21 @@ whyFailed|El servicio falló.|The service failed.
 whyFault|La falla {name} intervino{what}.|The fault {name} met it{what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
 whySOL_wrong|La clave SOL no es correcta.|The SOL clave is not right.
-whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º errado seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
+whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º incorrecto seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
 whySOL_wrongLast|La clave SOL no es correcta: con este intento el usuario quedó bloqueado hasta el {until}.|The SOL clave is not right: this attempt has blocked the user until {until}.
-whySOL_blocked|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
+whySOL_blocked|El usuario SOL está bloqueado y se rechaza también la clave SOL correcta.|The SOL user is blocked, and the right clave is refused too.
+whySOL_blockedUntil|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave SOL correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
 whySOL_unknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
-whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento errado.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
-whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa: el cliente la envió otra vez.|It repeats call #{n}, whose answer never came whole: the client sent it again.
+whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento incorrecto.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
+whyBroken|La respuesta no llegó completa.|The answer did not come whole.
+whyFalse|La respuesta es falsa: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is false: it is not what was asked for, or not of the contract’s form.
+whyAttempt|Es el {attempt}.|It is {attempt}.
+whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa.|It repeats call #{n}, whose answer did not come whole.
 costOne|Costó 1 consulta.|It cost 1 query.
 costOneLeft|Costó 1 consulta; quedaron {left}.|It cost 1 query; {left} were left.
 costNothing|No costó ninguna consulta.|It cost no query.
 cuotas|Cuotas|Quotas
+whatSpent|Ver qué la gastó|See what spent it
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
 usedOf|usadas {used} de {of}|{used} of {of} used
@@ -129,10 +154,10 @@ resetsIn|Se repone en|Begins anew in
 ownKeyMark|la del servidor|the server’s own
 leave1|Dejar 1|Leave 1
 refill|Rellenar|Refill
-deleteKey|Borrar la clave|Delete the key
+deleteKey|Borrar la clave de API|Delete the key
 dailyQuota|Consultas por día|Queries a day
 quotaHint|−1 es sin límite.|−1 is unlimited.
-addKey|Agregar una clave|Add a key
+addKey|Agregar una clave de API|Add a key
 apiKey|Clave de API|API key
 reloj|Reloj|Clock
 plus1h|+1 h
@@ -148,7 +173,7 @@ clockMeans|De él dependen la cuota del día, el tipo de cambio de hoy (desde la
 fallas|Fallas|Faults
 fault|Falla|Fault
 activeFaults|Fallas puestas|Faults that are set
-noFaults|No hay ninguna.|There is none.
+noFaults|No hay ninguna.|There are none.
 meets|Afecta a|Meets
 everyCall|toda llamada|every call
 seen|Vistas|Seen
@@ -158,23 +183,46 @@ faultOver|terminada|over
 release|Soltar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
-presetsMean|Un clic pone la falla, con esta operación y frecuencia.|One click sets the fault, with this operation and frequency.
-opOfPreset|La de cada falla|Each its own
-howOften|Frecuencia|How often
-always|Siempre|Always
+presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, tantas veces.|One click sets the fault, with the operation, the RUC, the key and the times from above; ×1 and ×2, that many times.
+searchPreset|Buscar una falla|Search a fault
+noPreset|Ninguna falla preparada tiene ese texto.|No preset has that text.
+group_body|El cuerpo|The body
+group_data|Los datos|The data
+group_quota|La cuota|The quota
+group_status|El estado de HTTP|The HTTP status
+group_sunat|SUNAT|SUNAT
+group_connection|La conexión|The connection
+repeatedBySDK|un 503 con Retry-After: 1, que el SDK repite: con 10 s a lo más, o sin Retry-After|a 503 with Retry-After: 1, which the SDK repeats: with 10 s at most, or without Retry-After
+notRepeatedBySDK|el SDK no lo repite, porque 120 s es más de lo que espera|the SDK does not repeat it, since 120 s is more than it waits
+ownBody|con otro cuerpo|with another body
+latencyOf|latencia de {latency}|latency of {latency}
+held|retenida|held
+uncharged|sin costo|uncharged
+noFault|sin falla|no fault
+ownFault|Poner una falla|Set a fault
+setFault|Poner la falla|Set the fault
+faultSet|Falla puesta: {name}|Fault set: {name}
+chooseEffect|Dé un HTTP, un Retry-After o una latencia.|Give an HTTP status, a Retry-After or a latency.
+onlyRUC|Solo este RUC|Only this RUC
+onlyKey|Solo esta clave de API|Only this key
+howOften|Veces|Times
+latency|Latencia (s)|Latency (s)
+any|cualquiera|any
+without|sin él|without
+always|siempre|always
 once|Una vez|Once
 times|{n} veces|{n} times
 sunatDown|SUNAT caída|SUNAT down
 sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations are answered with 500, and are no SOL attempts.
 sol|Usuarios SOL|SOL users
-solMeans|BlockAfter intentos errados seguidos bloquean al usuario: vea Supuestos.|BlockAfter wrong attempts in a row block the user: see Assumptions.
+solMeans|BlockAfter intentos incorrectos seguidos bloquean al usuario: vea Supuestos.|BlockAfter wrong attempts in a row block the user: see Assumptions.
 user|Usuario|User
 kind|Tipo|Kind
 principal|principal
 secondary|secundario|secondary
 principalUser|Usuario principal|Principal user
 attempts|Intentos|Attempts
-wrongInARow|Errados seguidos|Wrong in a row
+wrongInARow|Incorrectos seguidos|Wrong in a row
 blockedUntil|bloqueado hasta {until}|blocked until {until}
 alwaysRefused|siempre rechazado|always refused
 free|libre|free
@@ -185,6 +233,9 @@ addUser|Agregar un usuario SOL|Add a SOL user
 contribuyentes|Contribuyentes|Taxpayers
 searchTaxpayer|Buscar por RUC o nombre|Search by RUC or name
 addTaxpayer|Agregar un contribuyente|Add a taxpayer
+addNoHabido|Agregar uno NO HABIDO|Add one NO HABIDO
+nobody|Ningún contribuyente tiene “{text}”.|No taxpayer has “{text}”.
+testName|CONTRIBUYENTE DE PRUEBA
 comprobantes|Comprobantes|Receipts
 addReceipt|Agregar un comprobante|Add a receipt
 issuer|RUC del emisor|Issuer’s RUC
@@ -256,3 +307,6 @@ export function t(key, values = {}) {
 
 const numbers = new Intl.NumberFormat(language === 'es' ? 'es-PE' : 'en')
 export const number = (n) => numbers.format(n)
+
+// lastedText writes a duration: "46 ms", "2.9 s".
+export const lastedText = (ms) => ms < 999.5 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`

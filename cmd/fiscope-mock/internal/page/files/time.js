@@ -1,19 +1,19 @@
 // The server's clock, and how times are written: in Lima, always UTC-5.
 import { get } from './server.js'
-import { language } from './text.js'
+import { language, t } from './text.js'
 
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-let told = { now: Date.now(), frozen: false, at: performance.now() }
+let shown = { now: Date.now(), frozen: false, at: performance.now() }
 const listeners = []
 
-export const now = () => told.now + (told.frozen ? 0 : performance.now() - told.at)
-export const frozen = () => told.frozen
+export const now = () => shown.now + (shown.frozen ? 0 : performance.now() - shown.at)
+export const frozen = () => shown.frozen
 
 export function setClock(clock) {
-  told = { now: Date.parse(clock.now), frozen: clock.frozen, at: performance.now() }
+  shown = { now: Date.parse(clock.now), frozen: clock.frozen, at: performance.now() }
   tick()
 }
 
@@ -25,14 +25,25 @@ export function onTick(listener) {
   listener()
 }
 
+// moved says how far the clock is from the machine's, "" for less than half a minute; frozen, it says that.
+export function moved() {
+  const by = Math.round((now() - Date.now()) / minute) * minute
+  if (shown.frozen) return t('frozen')
+  if (by === 0) return ''
+  const days = Math.round(by / 24 / hour)
+  const text = Math.abs(by) < 24 * hour ? remainingText(Math.abs(by)) : t(Math.abs(days) === 1 ? 'days1' : 'days', { n: Math.abs(days) })
+  return `${by < 0 ? '−' : '+'}${text}`
+}
+
 function tick() {
   for (const listener of listeners) listener()
   for (const element of document.querySelectorAll('[data-until]')) element.textContent = remaining(element.dataset.until)
 }
 setInterval(tick, second)
 
-export function remaining(then) {
-  const left = Math.max(0, Date.parse(then) - now())
+export const remaining = (then) => remainingText(Math.max(0, Date.parse(then) - now()))
+
+function remainingText(left) {
   if (left < minute) return `${Math.ceil(left / second)} s`
   const whole = Math.floor(left / minute)
   if (whole < 60) return `${whole} min`
@@ -49,7 +60,7 @@ const laterText = format({ day: 'numeric', month: 'short', ...minutes })
 export const dayText = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
 export const longDayText = format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
 export const secondsText = format({ ...minutes, second: '2-digit' })
-// momentText is a time, with its day where that is not today.
+// momentText is a time, with its day unless that is today.
 export const momentText = (then) => {
   const ms = Date.parse(then)
   return limaDate(ms) === limaDate(now()) ? timeText(ms) : laterText(ms)

@@ -1,24 +1,41 @@
 // Why a call ended as it did and what it cost, in plain words.
-import { parse, underWay } from './calls.js'
-import { t } from './text.js'
-import { presetText } from './preset.js'
+import { parse, spoilt, underWay } from './calls.js'
+import { lastedText, t } from './text.js'
+import { presetText, stepText } from './preset.js'
 
-export function why(call, faults, assumptions) {
-  return [...outcome(call, faults, assumptions), ...repeated(call), [cost(call)]].filter(([text]) => text)
+// why says it in sentences, each with the view that it leads to; before is the attempt before.
+export function why(call, faults, assumptions, before) {
+  return [...outcome(call, faults, assumptions), ...repeated(call, before), [cost(call)]].filter(([text]) => text)
+}
+
+// attemptText says which attempt a call is, and how long after the answer to the one before it came.
+export function attemptText(call, before) {
+  if (!(call.attempt > 1)) return ''
+  const wait = before ? Date.parse(call.time) - Date.parse(before.time) - (before.ms ?? 0) : 0
+  return t(call.retryOf ? 'attemptOf' : 'attempt', { n: call.attempt, first: call.retryOf }) + (wait > 0 ? t('attemptAfter', { lasted: lastedText(wait) }) : '')
+}
+
+// meanings are what an answer says that a program should not overlook: NO HABIDO, Anulado.
+export function meanings(call) {
+  const said = call.status === 200 ? parse(call.answer) : null
+  const unusual = (...pairs) => pairs.filter(([value, usual]) => value && value !== usual).map(([value]) => String(value))
+  if (call.op === 'buscar') return said?.length === 0 ? [t('nothingFound')] : []
+  return unusual(...call.op === 'validar' ? [[said?.estado, 'Aceptado']] : [[said?.condicion, 'HABIDO'], [said?.estado, 'ACTIVO']])
 }
 
 function outcome(call, faults, assumptions) {
   const said = parse(call.answer) ?? {}
-  const told = typeof said.error === 'string' ? [[t('whyServerSaid', { text: said.error })]] : []
+  const quote = typeof said.error === 'string' ? [[t('whyServerSaid', { text: said.error })]] : []
   const fault = call.fault ? [[faultText(call, faults), 'fallas']] : []
   if (underWay(call)) return [[t('whyUnderWay')], ...fault]
   if (call.status === 0) return [[t('whyNoAnswer')], ...fault]
-  if (!call.matched && call.status !== 401 && !call.op) return [[t('whyNoRoute')], ...told]
-  if (!call.matched) return [[t(call.key ? 'whyUnknownKey' : 'whyNoKey'), 'cuotas'], ...told]
-  if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...told]
+  if (!call.matched && call.status !== 401 && !call.op) return [[t('whyNoRoute')], ...quote]
+  if (!call.matched) return [[t(call.key ? 'whyUnknownKey' : 'whyNoKey'), 'cuotas'], ...quote]
+  if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...quote]
+  if (spoilt(call)) return [...fault, [t(call.broken ? 'whyBroken' : 'whyFalse')]]
   if (call.status < 300) return [...fault, fault.length && call.op !== 'validar' ? [''] : success(call, said)]
-  if (fault.length) return [...fault, ...told]
-  return [reason(call), ...told]
+  if (fault.length) return [...fault, ...quote]
+  return [reason(call), ...quote]
 }
 
 function reason({ op, status, cost, left }) {
@@ -33,7 +50,7 @@ function sol(call, assumptions) {
   const [, fails, allowed] = /fallido (\d+) de (\d+)/.exec(call.answer) ?? []
   const [, until] = /bloqueado .*?hasta el (\S+ \S+)/.exec(call.answer) ?? []
   const lasts = durationText(assumptions.find(({ name }) => name === 'BlockFor')?.value ?? '')
-  const more = call.sol === 'wrong' ? (until && 'Last') || (fails && 'Count') || '' : ''
+  const more = { wrong: (until && 'Last') || (fails && 'Count'), blocked: until && 'Until' }[call.sol] ?? ''
   return [[t(`whySOL_${call.sol}${more}`, { fails, allowed, lasts, until }) || call.sol, 'sol']]
 }
 
@@ -45,13 +62,14 @@ function success({ op, answer = '' }, { estado, esValido, mensaje }) {
 }
 
 function faultText({ fault }, faults) {
-  const preset = faults.find(({ name }) => name === fault)?.steps[0].preset ?? fault.replace(/-\d+$/, '')
-  const what = presetText(preset)
+  const steps = faults.find(({ name }) => name === fault)?.steps ?? []
+  const what = steps.length === 1 ? stepText(steps[0]) : presetText(fault.replace(/-\d+$/, ''))
   return t('whyFault', { name: fault, what: what && `: ${what}` })
 }
 
-function repeated(call) {
-  return call.replay ? [[t('whyReplay', { n: call.replay })]] : []
+function repeated(call, before) {
+  const attempt = attemptText(call, before)
+  return [[attempt && t('whyAttempt', { attempt })], [call.replay ? t('whyReplay', { n: call.replay }) : '']]
 }
 
 function cost(call) {

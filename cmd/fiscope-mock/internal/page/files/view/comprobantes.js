@@ -24,7 +24,9 @@ export async function refresh() {
   const receipts = (await get(`comprobantes?limit=${most}${ruc.length === 11 ? `&ruc=${segments(ruc)}` : ''}`))
     .filter((receipt) => receipt.rucEmisor.startsWith(ruc))
   items(list, receipts, pathOf, row)
-  found.textContent = t(receipts.length === most ? 'firstFound' : 'found', { n: receipts.length })
+  list.parentElement.hidden = receipts.length === 0
+  found.replaceChildren(t(receipts.length === most ? 'firstFound' : 'found', { n: receipts.length }), ' ',
+    receipts.length === 0 && ruc ? button('showAll', () => { issuer.value = '' }) : '')
 }
 
 const partsOf = (receipt) => ['rucEmisor', 'tipoComprobante', 'serie', 'numero'].map((name) => String(receipt[name]).trim())
@@ -34,14 +36,16 @@ const row = (receipt) => h('tr', {}, head('fixed', receipt.rucEmisor), cell('fix
   cell('word', `${receipt.serie}-${receipt.numero}`), cell('fixed', textOf(results, receipt.codigo)), cell('word', receipt.mensaje),
   cell('actions', buttons(partsOf(receipt).join('-'), ['edit', () => edit(receipt)], ['delete', () => remove(pathOf(receipt))])))
 
-function edit(receipt) {
-  const fixed = { readonly: Boolean(receipt), required: true }
-  dialog(receipt ? `${t('edit')}: ${partsOf(receipt).join('-')}` : t('addReceipt'),
-    ({ codigo, mensaje, ...named }) => put(pathOf(receipt ?? named), { codigo, mensaje }),
-    field('rucEmisor', rucInput('rucEmisor', { value: receipt?.rucEmisor, ...fixed })),
-    field('tipoComprobante', select({ name: 'tipoComprobante', disabled: Boolean(receipt) }, kinds, receipt?.tipoComprobante)),
-    field('serie', input('serie', { value: receipt?.serie, placeholder: 'F001', ...fixed })),
-    field('numero', input('numero', { type: 'number', min: 1, value: receipt?.numero, ...fixed })),
-    field('codigo', select({ name: 'codigo' }, results, receipt?.codigo)),
-    field('mensaje', input('mensaje', { value: receipt?.mensaje }), 'mensajeHint'))
+// edit opens a form for a receipt: one of the list, or a new one, of which something is known.
+export function edit(receipt = {}) {
+  const isNew = receipt.mensaje === undefined
+  const fixed = { readonly: !isNew, required: true }
+  dialog(isNew ? t('addReceipt') : `${t('edit')}: ${partsOf(receipt).join('-')}`,
+    ({ codigo, mensaje, ...named }) => put(pathOf(isNew ? named : receipt), { luego: receipt.luego, codigo, mensaje }),
+    field('rucEmisor', rucInput('rucEmisor', { value: receipt.rucEmisor, ...fixed })),
+    field('tipoComprobante', select({ name: 'tipoComprobante', disabled: !isNew }, kinds, receipt.tipoComprobante)),
+    field('serie', input('serie', { value: receipt.serie, placeholder: 'F001', ...fixed })),
+    field('numero', input('numero', { type: 'number', min: 1, value: receipt.numero, ...fixed })),
+    field('codigo', select({ name: 'codigo' }, results, receipt.codigo)),
+    field('mensaje', input('mensaje', { value: receipt.mensaje }), 'mensajeHint'))
 }

@@ -1,5 +1,5 @@
 // The data as a file, and back to the start.
-import { button, checkbox, field, form, h, input } from '../element.js'
+import { button, checkbox, field, form, h, input, save } from '../element.js'
 import { post, put } from '../server.js'
 import { t } from '../text.js'
 
@@ -22,7 +22,5 @@ const card = (name, content) => h('article', { class: 'card' }, h('h3', {}, t(na
 async function download() {
   const response = await fetch('data')
   if (!response.ok) throw new Error((await response.json()).error)
-  const link = h('a', { href: URL.createObjectURL(await response.blob()), download: 'fiscope-mock.json' })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+  save('fiscope-mock.json', await response.blob())
 }

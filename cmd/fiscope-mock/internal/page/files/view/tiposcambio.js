@@ -25,6 +25,14 @@ function shift(by) {
   return new Date(Date.UTC(year, number - 1 + by, 1)).toISOString().slice(0, 7)
 }
 
+// route shows the day of an address.
+export function route(day) {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return
+  chosen = day
+  month = day.slice(0, 7)
+  shown = undefined
+}
+
 async function go(to) {
   month = to
   await refresh()
@@ -53,6 +61,8 @@ function short(why) {
   return holiday ?? t(known.find(([words]) => words.test(why))[1])
 }
 
+const reason = (why) => why && (language === 'es' ? why : short(why))
+
 function draw() {
   const name = `${t('tipocambio')}, ${month}`
   const sold = days.flatMap(({ venta }) => venta ?? [])
@@ -76,10 +86,10 @@ function cell(day) {
   const { fecha, compra, venta, why } = day
   return h('td', {}, h('button', {
     type: 'button', class: `${venta ? 'rate' : 'none'} ${fecha === limaDate(now()) ? 'today' : ''}`,
-    'aria-pressed': String(fecha === chosen), title: why,
+    'aria-pressed': String(fecha === chosen), title: reason(why),
     onclick: () => { chosen = fecha; draw() },
   }, h('b', {}, Number(fecha.slice(8))), h('span', {}, venta ? digits(venta) : short(why)),
-  h('span', { class: 'unseen' }, ` ${longText(fecha)}: ${why ?? `compra ${digits(compra)}, venta ${digits(venta)}`}`)))
+  h('span', { class: 'unseen' }, ` ${longText(fecha)}: ${reason(why) ?? `compra ${digits(compra)}, venta ${digits(venta)}`}`)))
 }
 
 function drawDay() {
@@ -87,7 +97,7 @@ function drawDay() {
   const rate = (name, value) => field(name, input(name, { required: true, pattern: '[0-9]+([.][0-9]+)?', inputmode: 'decimal', value: value && digits(value), title: t('decimal') }))
   const never = /feriado|sábado|domingo/.test(why)
   detail.replaceChildren(h('h3', {}, longText(fecha)),
-    h('p', {}, venta ? t('rateOf', { compra: digits(compra), venta: digits(venta) }) : t('noRateWhy', { why }), byHand ? h('small', {}, t('byHand')) : ''),
+    h('p', {}, venta ? t('rateOf', { compra: digits(compra), venta: digits(venta) }) : t('noRateWhy', { why: reason(why) }), byHand ? h('small', {}, t('byHand')) : ''),
     ...never ? [] : [form('setRate', (values) => put(`tiposcambio/${fecha}`, values), 'setRate', h('div', { class: 'fields' }, rate('compra', compra), rate('venta', venta))),
       h('div', { class: 'actions' }, byHand && button('restoreRate', () => post(`tiposcambio/${fecha}/restore`)),
         venta && button('deleteRate', () => remove(`tiposcambio/${fecha}`), { class: 'destroys' }))])

@@ -1,0 +1,95 @@
+package fiscope
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/solguard"
+)
+
+// sender is the last of the layers: it makes one request, and reads its answer.
+type sender struct {
+	base      *url.URL // without a slash at the end
+	apiKey    Secreto
+	userAgent string
+	transport http.RoundTripper
+	bound     time.Duration // of an attempt, by the caller's http.Client; 0 for none
+	maxBody   int64         // bytes of an answer
+	lenient   bool
+	report    *reporter
+	sol       *solguard.Guard // is notified whether lookups are refused too
+
+	quota usage
+}
+
+func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
+	if err := q.trip.markSent(ctx); err != nil {
+		return nil, err
+	}
+	limits := exchange.Limits{Timeout: q.set.attemptTimeout(q.request.body != nil), MaxBytes: s.maxBody, Finish: q.trip != nil}
+	if s.bound > 0 {
+		limits.Timeout = min(limits.Timeout, s.bound)
+	}
+	number := s.quota.begin()
+	a := &answer{Answer: exchange.Send(ctx, s.transport, s.signed(q), limits), attempts: q.attempt}
+	switch {
+	case a.Status != 0:
+		a.delivery = DeliveryAnswered
+	case q.sent || !a.Unsent:
+		a.delivery = DeliveryUnknown
+	}
+	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), now: s.report.clock.fromReal(a.At)}
+	if a.Status == http.StatusTooManyRequests {
+		a.reading.known = s.quota.now()
+	}
+	a.read(q.input.read)
+	s.quota.end(number, a.rateLimit, a.Unsent)
+	if unknown := a.Status == 0 || a.outcome == unexplained && q.request.sol != nil; !unknown {
+		s.sol.KeyRefused.Store(a.outcome == unexplained)
+	}
+	return a, nil
+}
+
+// attemptHeader is the number of the attempt, for a test server.
+const attemptHeader = "Fiscope-Attempt"
+
+// signed returns the request of an attempt: with the API key, and the body with the clave. It has no GetBody: with one,
+// net/http repeats a validation by itself when an HTTP/2 server refuses it or a connection breaks.
+func (s *sender) signed(q *question) *http.Request {
+	r := *q.request.http
+	values := []string{s.apiKey.text(), s.userAgent, "application/json"} // in one allocation
+	r.Header = http.Header{"X-Api-Key": values[0:1:1], "User-Agent": values[1:2:2], "Accept": values[2:3:3]}
+	maps.Copy(r.Header, q.set.header)
+	if q.attempt > 1 {
+		r.Header[attemptHeader] = []string{strconv.Itoa(q.attempt)}
+	}
+	if q.request.body != nil {
+		r.Header["Content-Type"] = values[2:3:3]
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.request.body)), int64(len(q.request.body))
+	}
+	return &r
+}
+
+// noHeader is that of a request before it is signed. It is never written to.
+var noHeader = http.Header{}
+
+// unsigned returns the request of a question without credentials, on which the retry loop works.
+func (s *sender) unsigned(r *request) *http.Request {
+	target := *s.base
+	target.Path += r.path
+	if target.RawPath != "" {
+		target.RawPath += r.path
+	}
+	target.RawQuery = r.query.Encode()
+	return &http.Request{
+		Method: r.method(), URL: &target, Host: target.Host, Header: noHeader,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+}

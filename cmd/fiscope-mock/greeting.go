@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// greeting says at a terminal what to do with the base URL, which stands above it.
+func (r *running) greeting() string {
+	var b strings.Builder
+	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, text) }
+	if r.door.Closed {
+		line("Página", "cerrada, como toda la administración: la abre -admin-token")
+	} else {
+		line("Página", r.url+"/_mock/")
+	}
+	key := r.mock.APIKey
+	quota := "sin límite de consultas"
+	if q, ok := r.mock.Quota(key); ok && q.Limit != mockserver.Unlimited {
+		quota = fmt.Sprintf("%d consultas al día", q.Limit)
+	}
+	line("Clave de API", key+", "+quota)
+	path := "/api/tipocambio"
+	if found, err := r.mock.Contribuyentes(context.Background(), mockserver.RUCSolicitante, 1); err == nil && len(found) > 0 {
+		path = "/api/contribuyentes/" + mockserver.RUCSolicitante
+	}
+	const next = " \\\n                  "
+	command := "curl"
+	if r.caFile != "" {
+		command += " --cacert " + shellWord(r.caFile) + next
+	} else {
+		command += " "
+	}
+	line("Pruébelo", command+"-H "+shellWord("X-API-KEY: "+key)+next+shellWord(r.url+path))
+	line("Para terminar", "Ctrl-C")
+	return b.String()
+}

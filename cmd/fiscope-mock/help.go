@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// rootHelp is what somebody reads first: a screen.
+const rootHelp = `{{.Usage}}
+
+Uso: fiscope-mock [COMANDO] [OPCIONES]
+
+Comandos:
+{{range .VisibleCommands}}  {{.Name}}{{"\t"}}{{.Usage}}
+{{end}}  help{{"\t"}}la ayuda de un comando, como fiscope-mock help exec
+
+Las opciones de cada día; «fiscope-mock serve -h» las tiene todas:
+  -addr HOST:PUERTO   dónde escucha (127.0.0.1:8080; en exec, un puerto libre)
+  -api-key CLAVE[=N]  una clave de API que acepta, con N consultas al día
+  -quota N            consultas al día de las demás (1000; -1: sin límite)
+  -data ARCHIVO       sus datos, en JSON, o una carpeta; los relee si cambian
+  -now HORA -frozen   su reloj empieza a esa HORA; está parado
+  -cors ORIGEN        deja que lo llame el navegador de una página de ORIGEN
+  -tls                https, con un certificado que hace al empezar
+  -upstream URL       pregunta al servicio real lo que sus datos no tienen
+  -record ARCHIVO     y lo guarda ahí, para -data
+  -log FORMATO        las llamadas en stderr: text, json u off
+Cada opción tiene su variable de entorno: -addr es FISCOPE_MOCK_ADDR.
+
+Ejemplos:
+  fiscope-mock
+  fiscope-mock exec -- npm test
+  fiscope-mock -data fixtures/ -now 2026-11-20T16:59:00-05:00 -frozen
+`
+
+// completeServe completes what begins without a command: the flags of serve too.
+func completeServe(args []string) cli.ShellCompleteFunc {
+	return func(ctx context.Context, cmd *cli.Command) {
+		begun := args[max(0, len(args)-2)] // behind it is the library's own flag
+		name := strings.TrimLeft(begun, "-")
+		if len(args) < 2 || name == begun {
+			cli.DefaultCompleteWithFlags(ctx, cmd)
+			return
+		}
+		for _, s := range serveSettings {
+			if strings.HasPrefix(s.name, name) {
+				_, _ = fmt.Fprintf(cmd.Root().Writer, "%s%s:%s\n", begun[:len(begun)-len(name)], s.name, strings.Split(s.what, "\n")[0])
+			}
+		}
+	}
+}

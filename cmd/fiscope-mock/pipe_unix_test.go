@@ -1,7 +1,0 @@
-//go:build unix
-
-package main
-
-import "syscall"
-
-func makePipe(name string) error { return syscall.Mkfifo(name, 0o600) }

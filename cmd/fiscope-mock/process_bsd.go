@@ -1,8 +1,0 @@
-//go:build darwin || freebsd
-
-package main
-
-import "syscall"
-
-// endWithThread does nothing: here a process does not learn of the end of its parent.
-func endWithThread(*syscall.SysProcAttr) {}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/internal/watch"
+)
+
+// followData reads the files of -data again when they have changed, until ctx ends. A file that cannot be taken is
+// reported, and changes nothing.
+func (r *running) followData(ctx context.Context, taken watch.State, log *slog.Logger) {
+	watch.Follow(ctx, taken, r.dataState, func(watch.State) {
+		opts, err := r.options()
+		if err == nil {
+			err = r.mock.Reload(opts...)
+		}
+		if err != nil {
+			log.Warn("no tomó lo nuevo de -data, y siguen los datos de antes", "error", terminal.InSpanish(err))
+			return
+		}
+		log.Info("tomó los datos de -data otra vez")
+	})
+}
+
+// dataState is how the files of -data are now, without the one that it writes itself.
+func (r *running) dataState() watch.State {
+	return watch.Of(slices.DeleteFunc(slices.Clone(r.data), func(name string) bool { return filepath.Clean(name) == filepath.Clean(r.record) })...)
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
+)
+
+func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
+	ruc, err := fiscope.ParseRUC(text)
+	if err != nil {
+		return terminal.Wrong(errors.New("el RUC no es válido: son 11 dígitos, y el último verifica a los demás"), cmd.Name)
+	}
+	s, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var resp fiscope.Response
+	c, err := s.client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+	if err != nil {
+		return err
+	}
+	if resp.FromRespaldo {
+		s.note("El servicio no responde: los datos son del padrón del %s.", resp.FechaRespaldo)
+	}
+	if s.asJSON {
+		err = s.json(c)
+	} else {
+		s.showContribuyente(c)
+	}
+	if err == nil && !c.ActivoYHabido() {
+		return problem
+	}
+	return err
+}
+
+func (s *session) showContribuyente(c *fiscope.Contribuyente) {
+	for _, line := range fold(c.RazonSocial, terminal.UsualColumns) {
+		s.line("%s", line)
+	}
+	s.field("RUC", c.RUC)
+	s.field("Estado", string(c.Estado))
+	s.field("Condición", string(c.Condicion))
+	for _, f := range []struct{ name, value string }{
+		{"Dirección", c.Direccion}, {"Ubigeo", c.Ubigeo}, {"Distrito", c.Distrito}, {"Provincia", c.Provincia},
+		{"Departamento", c.Departamento}, {"Tipo", c.Tipo}, {"Actividad", c.ActividadEconomica},
+		{"Inscripción", c.FechaInscripcion.String()}, {"Inicio", c.FechaInicioActividades.String()},
+	} {
+		if f.value != "" && f.value != "-" {
+			s.field(f.name, f.value)
+		}
+	}
+	if c.ActivoYHabido() {
+		s.line("  %s", s.paint(allWell, "✓ Activo y habido"))
+	} else {
+		s.line("  %s", s.paint(problem, "✗ No está activo y habido: su crédito fiscal peligra"))
+	}
+}
+
+func searchName(ctx context.Context, cmd *cli.Command) error {
+	name := strings.Join(cmd.Args().Slice(), " ")
+	if name == "" {
+		return terminal.Wrong(errors.New("buscar quiere parte de un nombre"), cmd.Name)
+	}
+	s, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	found, err := s.client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: name, Limite: cmd.Int("limite")})
+	switch {
+	case err != nil:
+		return err
+	case s.asJSON:
+		err = s.json(found)
+	case len(found) == 0:
+		s.line("Ningún contribuyente tiene «%s» en su nombre.", terminal.Printable(name))
+	}
+	if len(found) == 0 {
+		return problem
+	}
+	for _, c := range found {
+		if s.asJSON {
+			break
+		}
+		for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
+			s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
+		}
+	}
+	return err
+}
+
+func showCPE(ctx context.Context, cmd *cli.Command, text string) error {
+	c, err := readComprobante(text)
+	if err != nil {
+		return terminal.Wrong(errors.New("no se entiende el comprobante: escríbalo como 20100070970-01-F001-123"), cmd.Name)
+	}
+	s, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	v, err := s.client.CPE.Validar(ctx, c, fiscope.CredencialesSOL{})
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		err = s.json(v)
+	} else {
+		s.line("%s %s de %s", kinds[c.Tipo], c.SerieNumero(), c.RUCEmisor)
+		s.field("Estado", fmt.Sprintf("%s (código %s)", v.Estado, v.Codigo))
+		s.field("Mensaje", v.Mensaje)
+		switch {
+		case v.EsValido:
+			s.line("  %s", s.paint(allWell, "✓ Válido"))
+		case v.Codigo.Indeterminado():
+			s.line("  %s", s.paint(unfinished, "? Todavía no se sabe: repita más tarde"))
+		default:
+			s.line("  %s", s.paint(problem, "✗ No es válido"))
+		}
+		if v.Codigo == fiscope.CodigoNoExiste && c.Advertencia() != "" {
+			s.line("  ¿Está bien escrito? Esa serie no es la usual de ese tipo.")
+		}
+	}
+	switch {
+	case err != nil || v.EsValido:
+		return err
+	case v.Codigo.Indeterminado():
+		return unfinished
+	}
+	return problem
+}
+
+var kinds = map[fiscope.TipoComprobante]string{
+	fiscope.TipoFactura: "Factura", fiscope.TipoBoleta: "Boleta",
+	fiscope.TipoNotaCredito: "Nota de crédito", fiscope.TipoNotaDebito: "Nota de débito",
+}
+
+// readComprobante reads a receipt as its name is written, or the text of its QR.
+func readComprobante(text string) (fiscope.Comprobante, error) {
+	if strings.Contains(text, "|") {
+		qr, err := fiscope.ParseQR(text)
+		return qr.Comprobante, err
+	}
+	return fiscope.ParseComprobante(text)
+}
+
+func showRate(ctx context.Context, cmd *cli.Command) error {
+	text := strings.TrimSpace(cmd.Args().First())
+	month, notMonth := time.Parse("2006-01", text)
+	fecha, err := readDate(text)
+	if cmd.NArg() > 1 || notMonth != nil && err != nil {
+		return terminal.Wrong(errors.New("tc quiere una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
+	}
+	s, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if notMonth == nil {
+		return s.showMonth(ctx, month.Year(), month.Month())
+	}
+	if text == "" {
+		fecha = s.client.Hoy()
+	}
+	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
+	if err != nil {
+		return err
+	}
+	if s.asJSON {
+		return s.json(tc)
+	}
+	s.line("Tipo de cambio de la SUNAT para un comprobante del %s", fecha)
+	s.field("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
+	s.field("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
+	s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
+	return nil
+}
+
+// readDate reads a date as the contract or as people write it; "" is no date.
+func readDate(text string) (fiscope.Fecha, error) {
+	if text == "" {
+		return fiscope.Fecha{}, nil
+	}
+	if t, err := time.Parse("2/1/2006", text); err == nil {
+		return fiscope.NewFecha(t.Date()), nil
+	}
+	return fiscope.ParseFecha(text)
+}
+
+// showMonth shows SUNAT's table of a month, as far as it is published.
+func (s *session) showMonth(ctx context.Context, year int, month time.Month) error {
+	table := []fiscope.TipoCambioVigente{}
+	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
+		if errors.Is(err, fiscope.ErrNotYetPublished) {
+			s.note("Desde el %s todavía no se publica.", day.Para)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		table = append(table, day)
+	}
+	if s.asJSON {
+		return s.json(table)
+	}
+	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
+	s.line("  Día             Compra   Venta   Cierre")
+	for _, day := range table {
+		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(),
+			day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha)
+	}
+	return nil
+}
+
+// rucSUNAT is the tax authority's own: it always exists.
+const rucSUNAT = "20131312955"
+
+func showQuota(ctx context.Context, cmd *cli.Command) error {
+	if cmd.NArg() > 0 {
+		return terminal.Wrong(errors.New("cuota no lleva argumentos"), cmd.Name)
+	}
+	s, err := connect(cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	_, err = s.client.Contribuyentes.Consultar(ctx, rucSUNAT)
+	left, limit, reset := quota(s.client)
+	switch spent := errors.Is(err, fiscope.ErrQuotaExceeded); {
+	case err != nil && !(spent && left == 0):
+		return err
+	case left < 0:
+		return errors.New("el servicio no dice cuántas consultas quedan")
+	}
+	if s.asJSON {
+		err = s.json(map[string]any{"quedan": left, "cuota": limit, "seRenueva": reset})
+	} else {
+		s.line("Quedan %s de %s consultas.", thousands(left), thousands(limit))
+		if !reset.IsZero() {
+			s.line("Se renuevan el %s.", inLima(reset))
+		}
+	}
+	if left == 0 {
+		return problem
+	}
+	return err
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
+)
+
+const batchDescription = `ENTRADA es un CSV en UTF-8 o Windows-1252, con títulos o sin ellos. La salida
+tiene sus filas con más columnas, y se abre en Excel. Cada respuesta se guarda
+al llegar, junto a la salida: tras Ctrl-C, un corte o el fin de la cuota, el
+mismo comando sigue donde quedó, y solo pregunta lo que falta.`
+
+func batchFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "si no se da, ENTRADA con .lote.csv o .compras.csv detrás", Local: true},
+		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; si no se da, lo dicen las primeras líneas", Local: true},
+		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
+		&cli.BoolFlag{Name: "de-nuevo", Usage: "consulta, y paga, también lo que ya tiene respuesta", Local: true},
+	}
+}
+
+// state is what a row comes to. Its name stands in the output.
+type state struct {
+	name, advice string
+	exit         status
+}
+
+// result is what is said of a row.
+type result struct {
+	state  *state
+	detail string
+	label  string   // for the report
+	cells  []string // for the output
+}
+
+// batch is a run over a file: what lote and compras have in common.
+type batch struct {
+	*session
+	*table
+	input, output string
+	mode          os.FileMode // of the input
+	kept          *fiscope.ResultsFile
+	notes         map[string]string // why an input has no answer that counts
+	spared        int64             // queries that rows did not need
+	progress      *terminal.Progress
+	done, of      int
+	stopped       error
+}
+
+// openBatch reads the input before anything else. heads makes sense of its columns.
+func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch, error) {
+	if cmd.Int("reserva") < 0 {
+		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
+	}
+	info, err := os.Stat(input)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readTable(input, cmd.String("sep"))
+	if err == nil {
+		if err = heads(t); err == nil && len(t.rows) == 0 {
+			err = errors.New("no tiene filas")
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", input, err)
+		}
+	}
+	if err != nil {
+		return nil, terminal.Wrong(err, cmd.Name)
+	}
+	s, err := connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")))
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{session: s, table: t, input: input, mode: info.Mode().Perm(), notes: map[string]string{}, output: cmd.String("salida")}
+	if b.output == "" {
+		b.output = input + "." + cmd.Name + ".csv"
+		if s.service == mockService { // its answers are not mixed with real ones
+			b.output = input + "." + cmd.Name + "-mock.csv"
+		}
+	}
+	if err = b.openKept(cmd.Bool("de-nuevo")); err != nil {
+		s.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// keptFile is where the answers are: beside the output.
+func (b *batch) keptFile() string { return b.output + ".jsonl" }
+
+// openKept opens the answers of earlier runs, or begins them.
+func (b *batch) openKept(anew bool) error {
+	name := b.keptFile()
+	if filepath.Clean(b.output) == filepath.Clean(b.input) {
+		return errors.New("la -salida no puede ser la entrada")
+	}
+	if anew { // what was paid is put aside rather than erased
+		if err := os.Rename(name, b.output+".anterior.jsonl"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	info, err := os.Stat(name)
+	begins := err != nil || info.Size() == 0
+	if _, err := os.Stat(b.output); err == nil && begins && !anew {
+		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
+	}
+	if b.kept, err = fiscope.NewResultsFile(name); err != nil {
+		return fmt.Errorf("%s no se puede usar: otro proceso lo usa, o es de otro programa", name)
+	}
+	ctx := context.Background()
+	if known, _ := b.kept.Done(ctx, "servicio "+b.service); begins || known {
+		return b.kept.Record(ctx, "servicio "+b.service)
+	}
+	_ = b.kept.Close() // nothing was written
+	return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
+}
+
+// pending are the inputs that have no answer yet, each once. Rows without an input have "".
+func (b *batch) pending(inputs []string) []string {
+	var left []string
+	seen := map[string]bool{"": true}
+	for _, input := range inputs {
+		known, _ := b.kept.Done(context.Background(), input)
+		if known || seen[input] {
+			b.spared++
+		} else {
+			left = append(left, input)
+		}
+		seen[input] = true
+	}
+	return left
+}
+
+// grace is how long an interrupted batch waits for the queries that are on their way: they are paid.
+const grace = 15 * time.Second
+
+// ask takes the lines of a batch, which keeps their answers by itself. begin starts one over the inputs that are left.
+func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, begin func(context.Context, iter.Seq[E], fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[E, R], error]) error {
+	if len(left) == 0 || b.stopped != nil {
+		return nil
+	}
+	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
+	inputs := func(yield func(E) bool) { // no more of them once ctx has ended
+		for _, input := range left {
+			if ctx.Err() != nil || !yield(input) {
+				return
+			}
+		}
+	}
+	b.of += len(left)
+	for line, err := range begin(going, inputs, fiscope.LotePolicy{Progress: b.kept}) {
+		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
+			b.stopped = stopped
+			break
+		}
+		// The answers behind this line are of this day.
+		if err := b.kept.Record(going, "fecha "+b.client.Hoy().String()); err != nil {
+			return err
+		}
+		if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
+			b.notes[key(line.Entrada)] = explain(err)
+		} else if line.Response.FromRespaldo {
+			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", line.Response.FechaRespaldo)
+		}
+		b.done++
+		b.progress.Tell(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
+	}
+	if b.stopped == nil {
+		b.stopped = ctx.Err()
+	}
+	return nil
+}
+
+// answer is a line of the results file.
+type answer struct {
+	Input   string
+	Answer  json.RawMessage
+	Error   string
+	Pending bool
+	date    string
+}
+
+// read returns the answer in the form of the contract; false without one.
+func (a answer) read(into any) bool {
+	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
+}
+
+// answers reads the results file, whose last line of an input holds.
+func (b *batch) answers() (map[string]answer, error) {
+	f, err := os.Open(b.keptFile())
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	found, date := map[string]answer{}, ""
+	for r := bufio.NewReader(f); ; {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		a := answer{date: date}
+		if json.Unmarshal(line, &a) != nil {
+			continue // damaged: asked again
+		}
+		if _, err := fmt.Sscanf(a.Input, "fecha %s", &date); err != nil {
+			found[a.Input] = a
+		}
+	}
+}
+
+// begin shows what is about to be spent, and the progress.
+func (b *batch) begin(left, bad int) func() {
+	b.note("%s: %s filas; por consultar: %s; con error: %s.", b.input, thousands(len(b.rows)), thousands(left), thousands(bad))
+	b.progress = terminal.ShowProgress("fiscope", b.err)
+	return b.progress.Stop
+}
+
+// lookUp asks for taxpayers.
+func (b *batch) lookUp(ctx context.Context, rucs []string) error {
+	begin := func(ctx context.Context, rucs iter.Seq[string], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[string, fiscope.Contribuyente], error] {
+		return b.client.Contribuyentes.ConsultarLote(ctx, rucs, p)
+	}
+	return ask(ctx, b, rucs, func(ruc string) string { return ruc }, begin)
+}

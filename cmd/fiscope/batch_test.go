@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/padron"
+)
+
+// suppliers is a file as accounting programs write them: semicolons, Windows-1252 and a few mistakes.
+const suppliers = "Proveedor;RUC;Monto\r\n" +
+	"Supermercado;20100070970;1250,50\r\n" +
+	"\"Pe\xf1a & N\xfa\xf1ez; asociados\";20999990011;380,00\r\n" +
+	"El \xd1and\xfa;20999990020;99,90\r\n" +
+	"Tubos de 3/4\" del Norte;'20331898008;15,00\r\n" +
+	"RUC que no existe;20999999990;10,00\r\n" +
+	"Un d\xedgito mal;20123456789;75,00\r\n" +
+	"Redondeado;2,01E+10;75,00\r\n" +
+	"Otra vez;20100070970;640,00\r\n" +
+	"Sin RUC\r\n"
+
+// column returns the cells of a column of a file that was written.
+func columnOf(t *testing.T, file, title string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
+	r.Comma = ';'
+	rows, err := r.ReadAll()
+	require.NoError(t, err)
+	var cells []string
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			if rows[0][i] == title {
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return cells
+}
+
+func TestLote(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "prov.csv", suppliers)
+	stdout, stderr, got := execute(t, "lote", "prov.csv")
+	assert.Equal(t, int(problem), got, stderr)
+	assert.Equal(t, []string{"activo y habido", "activo y habido", "no activo o no habido", "activo y habido", "no existe",
+		"fila con error", "fila con error", "activo y habido", "fila con error"}, columnOf(t, "prov.csv.lote.csv", "resultado"))
+	assert.Equal(t, "PEÑA & NÚÑEZ ASOCIADOS DE PRUEBA S.A.C.", columnOf(t, "prov.csv.lote.csv", "razon_social")[1])
+	assert.Equal(t, "Peña & Núñez; asociados", columnOf(t, "prov.csv.lote.csv", "Proveedor")[1])
+	assert.Contains(t, stderr, "9 filas; por consultar: 5; con error: 3.")
+	for _, says := range []string{
+		"      4  activo y habido\n", "      1  no existe: nadie", "línea 8  Redondeado 2,01E+10 75,00", "la hoja de cálculo redondeó", "no tiene columna 2",
+		"Consultas gastadas: 5, ahorradas: 4.", "Quedan hoy 99", "Salida: prov.csv.lote.csv",
+	} {
+		assert.Contains(t, stdout, says)
+	}
+	srv.AssertSpent(t, mockserver.Filter{}, 5)
+
+	stdout, _, got = execute(t, "lote", "prov.csv", "-json")
+	assert.Equal(t, int(problem), got)
+	var told struct {
+		Filas, ConsultasGastadas, ConsultasAhorradas int
+		Resultados                                   map[string]int
+		Terminado                                    bool
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &told))
+	assert.Equal(t, 9, told.Filas)
+	assert.Zero(t, told.ConsultasGastadas)
+	assert.Equal(t, 9, told.ConsultasAhorradas)
+	assert.Equal(t, 3, told.Resultados["fila con error"])
+	assert.True(t, told.Terminado)
+	srv.AssertSpent(t, mockserver.Filter{}, 5)
+
+	_, _, _ = execute(t, "lote", "prov.csv", "-de-nuevo")
+	srv.AssertSpent(t, mockserver.Filter{}, 10)
+	assert.FileExists(t, "prov.csv.lote.csv.anterior.jsonl", "what was paid is put aside")
+}
+
+// What ends a run is said, and another run asks for what is left and nothing else.
+func TestLoteGoesOn(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "prov.csv", "20100070970\n20999990011\n20331898008\n20131312955\n")
+	require.NoError(t, srv.PutKey(secretKey, 2))
+	stdout, stderr, got := execute(t, "lote", "prov.csv")
+	assert.Equal(t, int(unfinished), got)
+	assert.Contains(t, stdout, "pendiente: sin respuesta")
+	assert.Contains(t, stderr, "Para seguir, repita el mismo comando")
+	require.NoError(t, srv.PutKey(secretKey, 1000))
+
+	// The write of an answer was cut by a kill.
+	const kept = "prov.csv.lote.csv.jsonl"
+	text, err := os.ReadFile(kept)
+	require.NoError(t, err)
+	write(t, kept, string(text)+`{"input":"20331898008","answ`)
+	_, _, got = execute(t, "lote", "prov.csv")
+	assert.Equal(t, int(allWell), got)
+	srv.AssertCalls(t, mockserver.Filter{Status: 200}, 4)
+
+	write(t, "prov.csv", "20100070970\n20999990020\n") // corrected, and one more
+	_, _, got = execute(t, "lote", "prov.csv", "-reserva", "5")
+	assert.Equal(t, int(problem), got)
+	srv.AssertCalls(t, mockserver.Filter{Status: 200}, 5)
+}
+
+func TestLoteThatIsInterrupted(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "prov.csv", "20100070970\n20999990011\n20331898008\n")
+	held := srv.Fault(mockserver.Match{}, mockserver.Hold())
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, _ = srv.WaitRequests(ctx, mockserver.Filter{}, 1) // its error is the next assertion's
+		cancel()
+		held.Release()
+	}()
+	var stdout, stderr strings.Builder
+	assert.Equal(t, int(unfinished), run(ctx, []string{"lote", "prov.csv"}, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "Lo interrumpió una señal")
+	assert.Equal(t, []string{"activo y habido", "pendiente", "pendiente"}, columnOf(t, "prov.csv.lote.csv", "resultado"), "what is paid is waited for")
+}
+
+func TestLoteRefuses(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "prov.csv", "RUC\n20100070970\n")
+	write(t, "otro.csv", "algo\n")
+	for name, c := range map[string]struct {
+		args []string
+		says string
+	}{
+		"to write over the input":  {[]string{"-salida", "./prov.csv"}, "no puede ser la entrada"},
+		"to write over a file":     {[]string{"-salida", "otro.csv"}, "no es de este programa"},
+		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "no se puede usar"},
+		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
+		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
+		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep quiere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, stderr, got := execute(t, append([]string{"lote", "prov.csv"}, c.args...)...)
+			assert.Equal(t, int(wrongUse), got)
+			assert.Contains(t, strings.Join(strings.Fields(stderr), " "), c.says)
+		})
+	}
+	srv.AssertCalls(t, mockserver.Filter{}, 0)
+
+	// Answers of one service are none of another's.
+	_, _, got := execute(t, "lote", "prov.csv")
+	assert.Equal(t, int(allWell), got)
+	other := mockserver.New(t)
+	t.Setenv("FISCOPE_BASE_URL", other.URL)
+	_, stderr, got := execute(t, "lote", "prov.csv")
+	assert.Equal(t, int(wrongUse), got)
+	assert.Contains(t, stderr, "-de-nuevo")
+	_, _, got = execute(t, "lote", "prov.csv", "-mock")
+	assert.Equal(t, int(allWell), got)
+	assert.FileExists(t, "prov.csv.lote-mock.csv")
+}
+
+func TestFindRUC(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows   [][]string
+		asked  string
+		column int
+		rest   int
+		says   string
+	}{
+		"its title":                 {[][]string{{"RUC emisor", "x"}, {"", "20131312955"}}, "", 0, 1, ""},
+		"the one with RUCs":         {[][]string{{"a", "b"}, {"12345678901", ""}, {"12345678901", "20131312955"}}, "", 0, 2, ""},
+		"without titles":            {[][]string{{"x", "20131312955"}}, "", 1, 1, ""},
+		"the only column":           {[][]string{{"2013131295"}}, "", 0, 1, ""},
+		"of two titles":             {[][]string{{"RUC", "RUC proveedor"}, {"", "20131312955"}}, "", 1, 1, ""},
+		"as asked by title":         {[][]string{{"RUC", "Número"}, {"1", "20131312955"}}, "numero", 1, 1, ""},
+		"as asked by position":      {[][]string{{"20100070970", "20131312955"}}, "2", 1, 1, ""},
+		"two that could be":         {[][]string{{"20100070970", "20131312955"}}, "", 0, 0, "las columnas 1 y 2 pueden ser"},
+		"none":                      {[][]string{{"a", "b"}}, "", 0, 0, "no se ve la columna"},
+		"a rounded one is no title": {[][]string{{"2,01E+10"}}, "", 0, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := &table{}
+			for i, cells := range c.rows {
+				table.rows, table.width = append(table.rows, row{i + 1, cells}), max(table.width, len(cells))
+			}
+			column, err := table.findRUC(c.asked)
+			if c.says != "" {
+				require.ErrorContains(t, err, c.says)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.column, column)
+			assert.Len(t, table.rows, c.rest)
+		})
+	}
+}
+
+const purchases = "rucEmisor;tipo;comprobante;importe;proveedor\n" +
+	"20100070970;01;F001-00000123;1180.00;SUPERMERCADO\n" +
+	"20999990020;factura;F001-7;590.00;EL ÑANDÚ\n" +
+	"20100070970;1;f001-123;1180.00;OTRA VEZ\n" +
+	"20100070970;01;F001-124;;\n20100070970;01;F001-125;;\n20100070970;01;F001-126;;\n20100070970;01;F001-127;;\n" +
+	"2010007097;01;F001-128;;\n20100070970;02;E001-15;;\n20331898008;01;F00100000043;;\n"
+
+func TestCompras(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithComprobantes(mockserver.Factura("20999990020", "F001", 7)))
+	environment(t, srv)
+	write(t, "compras.csv", purchases)
+	stdout, stderr, got := execute(t, "compras", "compras.csv")
+	assert.Equal(t, int(unfinished), got, stderr)
+	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "en proceso", "no existe", "error", "fila con error", "fila con error", "fila con error"}
+	assert.Equal(t, want, columnOf(t, "compras.csv.compras.csv", "resultado"))
+	assert.Equal(t, "el emisor está ACTIVO, NO HABIDO", columnOf(t, "compras.csv.compras.csv", "detalle")[1])
+	for _, says := range []string{"      1  se puede pagar: aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
+		assert.Contains(t, stdout, says)
+	}
+	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2) // each issuer once
+
+	// What may change is asked again, and nothing else.
+	require.NoError(t, srv.PutComprobante(mockserver.Factura("20100070970", "F001", 125)))
+	_, _, _ = execute(t, "compras", "compras.csv")
+	want[4] = "se puede pagar"
+	assert.Equal(t, want, columnOf(t, "compras.csv.compras.csv", "resultado"))
+	srv.AssertSpent(t, mockserver.Filter{}, 8+3)
+}
+
+// Only what is known to be good is good.
+func TestComprasWithoutAnAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault  func(*mockserver.Server)
+		status status
+		want   string
+	}{
+		"no receipt": {func(s *mockserver.Server) {
+			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.Status(400))
+		}, unfinished, "error"},
+		"a lost answer": {func(s *mockserver.Server) {
+			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.ResetBefore)
+		}, unfinished, "error"},
+		"no issuer": {func(s *mockserver.Server) {
+			s.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(400))
+		}, unfinished, "emisor sin consultar"},
+		"nobody's RUC":    {func(s *mockserver.Server) { _ = s.DeleteContribuyente("20100070970") }, problem, "aceptado con reparo"},
+		"a refused clave": {func(s *mockserver.Server) { _ = s.DeleteUsuarioSOL(mockserver.RUCSolicitante, "SECUND01") }, wrongUse, "sin validar"},
+		"no quota":        {func(s *mockserver.Server) { _ = s.PutKey(secretKey, 0) }, unfinished, "sin validar"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := mockserver.New(t)
+			environment(t, srv)
+			write(t, "compras.csv", "20100070970;01;F001-123\n")
+			c.fault(srv)
+			_, stderr, got := execute(t, "compras", "compras.csv")
+			assert.Equal(t, int(c.status), got, stderr)
+			assert.Equal(t, []string{c.want}, columnOf(t, "compras.csv.compras.csv", "resultado"))
+		})
+	}
+}
+
+func TestPurchaseColumns(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, says string }{
+		"titles in any order":    {"Proveedor;Tipo de comprobante;Nro. comprobante;RUC Proveedor\nX;Boleta;B001-1;20100070970\n", "20100070970-03-B001-00000001", ""},
+		"series and number":      {"ruc;tipo;serie;numero\n20100070970;07;F001;12\n", "20100070970-07-F001-00000012", ""},
+		"the whole beside it":    {"ruc;tipo;serie;numero\n20100070970;07;F001;F001-12\n", "20100070970-07-F001-00000012", ""},
+		"the SIRE":               {"RUC|Tipo CP/Doc.|Serie del CDP|Nro CP o Doc. Nro Inicial (Rango)|Nro Final (Rango)|Nro Doc Identidad\n20131312955|01|F001|5||20100070970\n", "20100070970-01-F001-00000005", ""},
+		"a range of the SIRE":    {"Tipo CP/Doc.|Serie del CDP|Nro CP o Doc. Nro Inicial (Rango)|Nro Final (Rango)|Nro Doc Identidad\n03|B001|5|9|20100070970\n", "", "es un rango"},
+		"a sign that hides":      {"20100070970;01;F001-\u00001\n", "", "comprobante «"},
+		"a kind of another list": {"20100070970;recibo;F001-1\n", "", "tipo «recibo»"},
+		"a check digit":          {"20100070907;01;F001-1\n", "", "un dígito del RUC"},
+		"two of a kind":          {"ruc;tipo;serie;numero;nro\n", "", "dos columnas «numero»"},
+		"no number":              {"ruc;tipo;serie\n", "", "falta la columna «comprobante»"},
+		"no issuer":              {"tipo;comprobante\n", "", "falta la columna «rucEmisor»"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.csv")
+			write(t, path, c.text)
+			table, err := readTable(path, "")
+			require.NoError(t, err)
+			columns, err := table.findPurchases()
+			if err != nil {
+				require.NotEmpty(t, c.says, err)
+				require.ErrorContains(t, err, c.says)
+				return
+			}
+			p := columns.read(table.rows[0])
+			assert.Contains(t, p.wrong, c.says)
+			if c.want != "" {
+				assert.Equal(t, c.want, p.receipt.String())
+			}
+		})
+	}
+}
+
+// While the service is away a copy of the registry answers, and says so.
+func TestARegistryAtHand(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	var text bytes.Buffer
+	require.NoError(t, padron.Generate(&text, 500, 1))
+	write(t, "padron.txt", text.String())
+	_, err := padron.Import(t.Context(), "padron.txt", "padron.idx", padron.ImportOptions{})
+	require.NoError(t, err)
+	ruc := regexp.MustCompile(`(?m)^(20\d{9})\|`).FindStringSubmatch(text.String())[1]
+	require.NoError(t, srv.Close())
+	stdout, stderr, got := execute(t, "ruc", ruc, "-padron", "padron.idx")
+	assert.NotEqual(t, int(unfinished), got, stderr)
+	assert.Contains(t, stdout, ruc)
+	assert.Contains(t, stderr, "los datos son del padrón del")
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
+)
+
+// printer prints for people in lines of 80 columns, or JSON.
+type printer struct {
+	out, err io.Writer
+	asJSON   bool
+	coloured bool
+}
+
+func newPrinter(cmd *cli.Command) printer {
+	out := cmd.Root().Writer
+	return printer{out, cmd.Root().ErrWriter, cmd.Bool("json"), terminal.Colours(out)}
+}
+
+func (p printer) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // stdout is gone
+}
+
+// note prints a line on stderr, where it disturbs no program that reads the answer.
+func (p printer) note(format string, args ...any) {
+	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
+		_, _ = fmt.Fprintln(p.err, line)
+	}
+}
+
+func (p printer) json(v any) error {
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// field prints a name and a value, which may take several lines.
+func (p printer) field(name, value string) {
+	const indent = 16
+	for i, line := range fold(value, terminal.UsualColumns-indent) {
+		if i > 0 {
+			name = ""
+		}
+		p.line("%-*s%s", indent, "  "+name, line)
+	}
+}
+
+// paint colours a text as the news that it is.
+func (p printer) paint(news status, text string) string {
+	if !p.coloured {
+		return text
+	}
+	return terminal.Colour(map[status]string{allWell: terminal.Green, problem: terminal.Red, unfinished: terminal.Yellow}[news], text)
+}
+
+// fold breaks a text between its words into lines of at most width letters, and replaces what a terminal would obey.
+func fold(text string, width int) []string {
+	lines := []string{""}
+	for _, word := range strings.Fields(text) {
+		last := &lines[len(lines)-1]
+		switch word = terminal.Printable(word); {
+		case *last == "":
+			*last = word
+		case utf8.RuneCountInString(*last)+1+utf8.RuneCountInString(word) <= width:
+			*last += " " + word
+		default:
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// shorten returns at most width letters of a text.
+func shorten(text string, width int) string {
+	if letters := []rune(terminal.Printable(text)); len(letters) > width {
+		return string(letters[:width-1]) + "…"
+	}
+	return terminal.Printable(text)
+}
+
+// explain says in Spanish what an error means and what to do.
+func explain(err error) string {
+	e := (*fiscope.Error)(nil)
+	text := fiscope.TextoParaUsuario(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "Lo interrumpió una señal."
+	case !errors.As(err, &e):
+		return terminal.InSpanish(err)
+	case errors.Is(err, fiscope.ErrSOLCredentialsBlocked):
+		return text + " Si ahora es la correcta, use -olvidar-clave."
+	case errors.Is(err, fiscope.ErrUnauthorized):
+		return "El servicio rechaza la clave de API: revise FISCOPE_API_KEY."
+	case errors.Is(err, fiscope.ErrMalformedResponse), errors.Is(err, fiscope.ErrRedirect):
+		return "La respuesta no es la del servicio: revise FISCOPE_BASE_URL y los proxies."
+	case e.RetryAfter > 0:
+		return text + " Podrá seguir el " + inLima(time.Now().Add(e.RetryAfter)) + "."
+	}
+	return text
+}
+
+var (
+	days   = [...]string{"domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"}
+	months = [...]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}
+)
+
+// inLima writes an instant as a clock on a wall in Lima shows it.
+func inLima(t time.Time) string {
+	t = t.In(fiscope.Lima)
+	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
+}
+
+// thousands writes 5000 as "5 000".
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// quota returns what the last answer said of the quota: -1 and a zero time for what it did not say.
+func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
+	left, limit = -1, -1
+	q := client.RateLimit()
+	if q == nil {
+		return left, limit, reset
+	}
+	if q.Remaining != nil {
+		left = *q.Remaining
+	}
+	if q.Limit != nil {
+		limit = *q.Limit
+	}
+	return left, limit, q.Reset
+}

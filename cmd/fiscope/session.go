@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/filestore"
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/padron"
+)
+
+var (
+	padronFlag = &cli.StringFlag{Name: "padron", DefaultText: "ÍNDICE", Usage: "el índice de «fiscope-mock padron import»: responde por el servicio si cae", Local: true}
+	memoryFlag = &cli.StringFlag{Name: "memoria", DefaultText: "CARPETA", Usage: "dónde se recuerda una clave SOL rechazada; si no, la de caché del usuario", Local: true}
+	forgetFlag = &cli.BoolFlag{Name: "olvidar-clave", Usage: "envía otra vez una clave SOL que fue rechazada", Local: true}
+)
+
+// flags are those of every command, and its own.
+func flags(own ...cli.Flag) []cli.Flag {
+	return append(own,
+		&cli.BoolFlag{Name: "json", Usage: "la respuesta en JSON", Local: true},
+		&cli.BoolFlag{Name: "mock", Usage: "pregunta a un mock en este proceso: los datos son inventados", Local: true})
+}
+
+// session is the client that a command asks, and where it prints.
+type session struct {
+	printer
+	client  *fiscope.Client
+	service string // as a results file knows it
+	closers []io.Closer
+}
+
+// connect makes the client of a command. Its flags and the environment say of what.
+func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
+	s := &session{printer: newPrinter(cmd)}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	opts = append(opts, fiscope.WithUserAgent("fiscope-cli"), fiscope.WithStrictRUC()) // a mistyped RUC costs nothing
+	if file := cmd.String("padron"); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return nil, err
+		}
+		index, err := padron.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("-padron: %w", err)
+		}
+		s.closers = append(s.closers, index)
+		opts = append(opts, fiscope.WithRespaldo(index))
+	}
+	if cmd.Bool("mock") {
+		return s, s.useMock(opts)
+	}
+	if usesSOL(cmd) {
+		if _, err := fiscope.CredencialesSOLFromEnv(); err != nil {
+			return nil, wrongVariable(err, "FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE deben ser las de un usuario SOL secundario")
+		}
+		memory, err := openMemory(cmd.String("memoria"))
+		if err != nil {
+			return nil, fmt.Errorf("sin una carpeta donde recordar una clave SOL rechazada no se envía ninguna (-memoria): %w", err)
+		}
+		opts = append(opts, fiscope.WithStore(memory))
+	}
+	if s.client, err = fiscope.NewClientFromEnv(opts...); err != nil {
+		return nil, wrongVariable(err, "FISCOPE_BASE_URL debe ser como https://api.ejemplo.pe (con http, de esta máquina), y FISCOPE_API_KEY va sin espacios")
+	}
+	s.service = s.client.String()
+	if cmd.Bool("olvidar-clave") {
+		credenciales, _ := fiscope.CredencialesSOLFromEnv() // which were read above
+		return s, s.client.CPE.Olvidar(context.Background(), credenciales)
+	}
+	return s, nil
+}
+
+// usesSOL reports whether a command sends SOL credentials.
+func usesSOL(cmd *cli.Command) bool { return cmd.Name == "cpe" || cmd.Name == "compras" }
+
+// wrongVariable names the variable that is not set; otherwise says what they all must be. The SDK's words are in English.
+func wrongVariable(err error, must string) error {
+	if rest, ok := strings.CutPrefix(err.Error(), "fiscope: the variable "); ok {
+		name, _, _ := strings.Cut(rest, " ")
+		must = "falta la variable " + name + " (con -mock responde un mock)"
+	}
+	return terminal.Wrong(errors.New(must), "")
+}
+
+// A mock in the process: its name in a results file, and a quota that is enough for a large file.
+const (
+	mockService = "mock"
+	mockQuota   = 1_000_000
+)
+
+func (s *session) useMock(opts []fiscope.Option) error {
+	mock, err := mockserver.Start(mockserver.WithQuota(mockQuota))
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, mock)
+	s.service = mockService
+	s.client = mock.Client(append(opts, fiscope.WithSOL(fiscope.CredencialesSOL{
+		RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL),
+	}))...)
+	s.note("Responde un mock: sus datos son inventados.")
+	return nil
+}
+
+// openMemory opens what remembers a refused clave from one run to the next: a cron job that tries a wrong clave every hour
+// blocks the SOL user.
+func openMemory(folder string) (*filestore.Store, error) {
+	if folder == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, errors.New("este usuario no tiene una de caché")
+		}
+		folder = filepath.Join(cache, "fiscope")
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	return filestore.New(filepath.Join(folder, "memoria"))
+}
+
+func (s *session) close() {
+	if s.client != nil {
+		_ = s.client.Close(context.Background()) // its queries have their own limits of time
+	}
+	for _, c := range s.closers {
+		_ = c.Close() // which were only read
+	}
+}

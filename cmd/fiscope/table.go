@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// table is a CSV.
+type table struct {
+	sep    rune
+	header []string // nil without one
+	rows   []row
+	width  int // cells of the widest row
+}
+
+// row is a record, with the line on which it begins.
+type row struct {
+	line  int
+	cells []string
+}
+
+// String returns the cells in a line.
+func (r row) String() string { return strings.Join(strings.Fields(strings.Join(r.cells, " ")), " ") }
+
+// readTable reads a file in UTF-8 or Windows-1252. sep is "" to find the separator.
+func readTable(path, sep string) (*table, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
+	if err != nil {
+		return nil, err
+	}
+	text, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	t := &table{}
+	first, rest, _ := strings.Cut(text, "\n")
+	if m := sepLine.FindStringSubmatch(first); m != nil {
+		t.sep, text = rune(m[1][0]), "\n"+rest // the lines keep their numbers
+	}
+	switch {
+	case sep == "tab" || sep == `\t`:
+		t.sep = '\t'
+	case utf8.RuneCountInString(sep) == 1 && !strings.ContainsAny(sep, "\"\r\n\ufffd"):
+		t.sep, _ = utf8.DecodeRuneInString(sep)
+	case sep != "":
+		return nil, errors.New("-sep quiere un carácter, o tab")
+	case t.sep == 0:
+		t.sep = separatorOf(text)
+	}
+	for r := range records(text, t.sep) {
+		if strings.TrimSpace(strings.Join(r.cells, "")) != "" { // else a line of separators, as spreadsheets leave them
+			t.rows = append(t.rows, r)
+			t.width = max(t.width, len(r.cells))
+		}
+	}
+	if len(t.rows) == 0 {
+		return nil, fmt.Errorf("%s no tiene filas", path)
+	}
+	return t, nil
+}
+
+// takeHeader makes the first row the titles.
+func (t *table) takeHeader() { t.header, t.rows = t.rows[0].cells, t.rows[1:] }
+
+// windows1252 are the letters of the bytes 0x80 to 0x9F; those of the others have their byte's number. Five bytes have none.
+var windows1252 = []rune("€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ")
+
+// decode returns the text of a file. One that is not UTF-8 to its end is Windows-1252, in which spreadsheets in Peru write.
+func decode(data []byte) (string, error) {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return "", errors.New("está en UTF-16: guárdelo como «CSV UTF-8»")
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = bytes.TrimRight(data, "\x1a") // the end of a file, for a program of DOS
+	var text strings.Builder
+	if utf8.Valid(data) {
+		text.Write(data)
+	} else {
+		for _, b := range data {
+			if r := rune(b); r >= 0x80 && r < 0xa0 {
+				text.WriteRune(windows1252[r-0x80])
+			} else {
+				text.WriteRune(r)
+			}
+		}
+	}
+	if s := text.String(); strings.Contains(s, "\n") {
+		return s, nil
+	}
+	return strings.ReplaceAll(text.String(), "\r", "\n"), nil // the lines of an old Mac
+}
+
+// sepLine is a first line that Excel reads and does not show.
+var sepLine = regexp.MustCompile(`^(?i)"?sep=([;,\t|])"?[;,\t|]*\r?$`)
+
+// separatorOf is the one that parts the first lines into the same number of cells most often, and into most cells.
+func separatorOf(text string) rune {
+	const look = 20
+	best, most := ';', 0
+	for _, sep := range ";,\t|" {
+		same, cells, seen := 0, 0, 0
+		for r := range records(text, sep) {
+			if seen++; seen == 1 {
+				cells = len(r.cells)
+			}
+			if cells > 1 && len(r.cells) == cells {
+				same++
+			}
+			if seen == look {
+				break
+			}
+		}
+		if score := same*1000 + cells; same > 0 && score > most {
+			best, most = sep, score
+		}
+	}
+	return best
+}
+
+// records reads a CSV. A quote that is never closed spoils its own line, and is there what it is elsewhere: a letter.
+func records(text string, sep rune) iter.Seq[row] {
+	return func(yield func(row) bool) {
+		for line := 1; text != ""; {
+			r := newReader(text, sep, false)
+			for {
+				begins := r.InputOffset()
+				cells, err := r.Read()
+				if err == nil && !swallowed(cells, sep) {
+					at, _ := r.FieldPos(0)
+					if !yield(row{line + at - 1, cells}) {
+						return
+					}
+					continue
+				}
+				blank := len(text[begins:]) - len(strings.TrimLeft(text[begins:], "\r\n"))
+				line += strings.Count(text[:int(begins)+blank], "\n")
+				var first string
+				if first, text, _ = strings.Cut(text[int(begins)+blank:], "\n"); first == "" {
+					return // the end
+				}
+				if cells, err = newReader(first, sep, true).Read(); err != nil || len(cells) != 1+strings.Count(first, string(sep)) {
+					cells = strings.Split(strings.TrimRight(first, "\r"), string(sep)) // the quote hid what parts the cells
+				}
+				if !yield(row{line, cells}) {
+					return
+				}
+				line++
+				break
+			}
+		}
+	}
+}
+
+func newReader(text string, sep rune, lazy bool) *csv.Reader {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord = sep, lazy, -1
+	return r
+}
+
+// swallowed reports whether a cell holds what is a row of its own: the quote before it was never closed, and the one that
+// seems to close it is of another row.
+func swallowed(cells []string, sep rune) bool {
+	return slices.ContainsFunc(cells, func(cell string) bool {
+		return strings.Contains(cell, "\n") && slices.ContainsFunc(strings.FieldsFunc(cell, func(r rune) bool {
+			return r == '\n' || r == '\r' || r == sep
+		}), func(part string) bool { return elevenDigits.MatchString(asWritten(part)) })
+	})
+}
+
+// write writes the rows with more cells at the end of each. A reader of path sees the file as it was or the new one. It
+// is UTF-8 with a byte order mark, by which Excel knows it.
+func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}()
+	b := bufio.NewWriter(f)
+	_, _ = b.WriteString("\ufeff") // its error is that of Flush
+	w := csv.NewWriter(b)
+	w.Comma, w.UseCRLF = t.sep, true
+	own := make([]string, t.width)
+	for i := range own {
+		own[i] = fmt.Sprintf("columna_%d", i+1)
+		if i < len(t.header) {
+			own[i] = t.header[i]
+		}
+	}
+	_ = w.Write(append(own, titles...))
+	for i, r := range t.rows {
+		cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
+		_ = w.Write(append(cells, more(i)...)) // the input's own cells are copied as they are
+	}
+	w.Flush()
+	_ = f.Chmod(mode) // as readable as the input; not every system can
+	if err := errors.Join(w.Error(), b.Flush(), f.Sync()); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+var (
+	elevenDigits = regexp.MustCompile(`^[0-9]{11}$`)
+	onlyDigits   = regexp.MustCompile(`^[0-9]+$`)
+	zeroFirst    = regexp.MustCompile(`^0[0-9]+$`)
+	decimals     = regexp.MustCompile(`^([0-9]+)[.,]0+$`)
+	exponent     = regexp.MustCompile(`^([0-9])[.,]([0-9]{10})[eE]\+?10$`)
+	rounded      = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]+$`)
+)
+
+// asWritten takes away what spreadsheets and data frames put to a number: blanks, an apostrophe, ="...", a decimal point,
+// an exponent after all 11 digits of a RUC. One with fewer digits was rounded, and stays as it is. So does a letter that
+// does not show: it may stand where a digit was.
+func asWritten(cell string) string {
+	cell = strings.TrimPrefix(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Zs, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, cell), "'")
+	if inside, ok := strings.CutPrefix(cell, `="`); ok {
+		cell = strings.TrimSuffix(inside, `"`)
+	}
+	if m := decimals.FindStringSubmatch(cell); m != nil {
+		return m[1]
+	}
+	if m := exponent.FindStringSubmatch(cell); m != nil {
+		return m[1] + m[2]
+	}
+	return strings.TrimSpace(cell)
+}
+
+// harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name is whatever somebody
+// registered. The registry's "-", for what it does not have, stays.
+func harmless(cell string) string {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
+	if cell == "-" || !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
+		return cell
+	}
+	return "'" + cell
+}
+
+// withZeros writes a code of digits as a formula that is its text: as a number, a spreadsheet would make 10101 of 010101.
+func withZeros(cell string) string {
+	if zeroFirst.MatchString(cell) {
+		return `="` + cell + `"`
+	}
+	return cell
+}
+
+// unaccented are the letters that plain takes for others.
+var unaccented = strings.NewReplacer("á", "a", "é", "e", "í", "i", "ó", "o", "ú", "u", "ü", "u", "ñ", "n")
+
+// plain is a text in small letters and digits, without accents or anything else: "Serie-Número" and "SERIE NUMERO" are the
+// same title.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, unaccented.Replace(strings.ToLower(s)))
+}

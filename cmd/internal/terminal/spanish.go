@@ -1,0 +1,146 @@
+// Package terminal is what the programs of cmd have in common: a command line in Spanish, and a terminal.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// commandHelp is the help of each command.
+const commandHelp = `{{.FullName}}: {{.Usage}}
+
+Uso: {{.UsageText}}
+{{if .Description}}
+{{.Description}}
+{{end}}{{if .VisibleCommands}}
+{{range .VisibleCommands}}  {{.Name}}{{"\t"}}{{.Usage}}
+{{end}}{{end}}{{if .VisibleFlags}}
+{{range .VisibleFlags}}{{.}}
+{{end}}{{end}}`
+
+// SpeakSpanish makes the library say what it says in Spanish.
+func SpeakSpanish() {
+	cli.CommandHelpTemplate, cli.SubcommandHelpTemplate = commandHelp, commandHelp
+	cli.FlagStringer = shownFlag
+	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "esta ayuda", Local: true}
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "de qué se construyó", Local: true}
+	cli.VersionPrinter = func(cmd *cli.Command) { _, _ = fmt.Fprintln(cmd.Root().Writer, cmd.Root().Version) }
+}
+
+// ShowHelp is the command help: of the command that its arguments name, or of all.
+func ShowHelp(ctx context.Context, cmd *cli.Command) error {
+	var above *cli.Command
+	of := cmd.Root()
+	for _, name := range cmd.Args().Slice() {
+		if above, of = of, of.Command(name); of == nil {
+			return UnknownCommand(above, name)
+		}
+	}
+	if above == nil {
+		return cli.ShowRootCommandHelp(of)
+	}
+	return cli.ShowCommandHelp(ctx, above, of.Name)
+}
+
+// WrongUsage is what is wrong with the command line, or with a variable.
+type WrongUsage struct {
+	Err error
+	Of  string // the command whose help says more
+}
+
+func (w WrongUsage) Error() string { return w.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (w WrongUsage) Unwrap() error { return w.Err }
+
+// Wrong returns err as a [WrongUsage] of a command.
+func Wrong(err error, of string) error { return WrongUsage{err, of} }
+
+// UnknownCommand is the error of a word that is not a command.
+func UnknownCommand(of *cli.Command, word string) error {
+	var names []string
+	for _, c := range of.VisibleCommands() {
+		names = append(names, c.Name)
+	}
+	all := "los comandos son " + strings.Join(names, ", ")
+	switch {
+	case word == "":
+		return errors.New("falta el comando: " + all)
+	case slices.Contains(names, word):
+		return fmt.Errorf("el comando %s va primero, y sus opciones detrás", word)
+	}
+	near := ""
+	if name := cli.SuggestCommand(of.VisibleCommands(), word); slices.Contains(names, name) && name[0] == word[0] {
+		near = fmt.Sprintf(" ¿quiso decir %s?", name)
+	}
+	return fmt.Errorf("no existe el comando %q:%s %s", word, near, all)
+}
+
+var (
+	badValue   = regexp.MustCompile(`^invalid value (".*") for flag -+([a-z-]+): `)
+	noSuchFlag = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
+	noValue    = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
+)
+
+// UsageError says in Spanish what the library says of a command line.
+func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+	if flag := noSuchFlag.FindStringSubmatch(err.Error()); flag != nil {
+		near := strings.TrimLeft(cli.SuggestFlag(cmd.Flags, flag[1], false), "-")
+		err = fmt.Errorf("no existe la opción -%s: ¿quiso decir -%s?", flag[1], near)
+	} else if flag := badValue.FindStringSubmatch(err.Error()); flag != nil {
+		err = fmt.Errorf("valor inválido %s de -%s", flag[1], flag[2])
+	} else if flag := noValue.FindStringSubmatch(err.Error()); flag != nil {
+		err = fmt.Errorf("falta el valor de -%s", flag[1])
+	}
+	return Wrong(err, cmd.Name)
+}
+
+// InSpanish is the text of an error, with what the system says of a file in Spanish.
+func InSpanish(err error) string {
+	text := strings.TrimPrefix(err.Error(), "mockserver: ")
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		why := file.Err.Error()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			why = "no existe"
+		case errors.Is(err, fs.ErrPermission):
+			why = "no hay permiso"
+		}
+		text = strings.Replace(text, file.Error(), file.Path+": "+why, 1)
+	}
+	return text
+}
+
+// shownFlag is a flag in help: what it takes stands in its DefaultText.
+func shownFlag(f cli.Flag) string {
+	if own, ok := f.(*cli.GenericFlag); ok {
+		return own.Value.(interface{ Help() string }).Help()
+	}
+	flag := f.(cli.DocGenerationFlag)
+	return "  " + strings.TrimSpace("-"+f.Names()[0]+" "+flag.GetDefaultText()) + "\n      " + flag.GetUsage()
+}
+
+// OneOf is the action of a command that only its commands do something for.
+func OneOf(_ context.Context, cmd *cli.Command) error {
+	return Wrong(UnknownCommand(cmd, cmd.Args().First()), cmd.Name)
+}
+
+// Completion makes the library's command completion a program's own.
+func Completion(program string) func(*cli.Command) {
+	return func(c *cli.Command) {
+		c.Hidden, c.Usage, c.UsageText = false, "las palabras que el shell completa con Tab", program+" completion bash|zsh|fish|pwsh"
+		c.Description = fmt.Sprintf("bash:  source <(%[1]s completion bash)\nzsh:   source <(%[1]s completion zsh)\n"+
+			"fish:  %[1]s completion fish | source\nLa línea va en el archivo con que empieza su shell, como ~/.bashrc.", program)
+		c.Action = OneOf
+		for _, shell := range c.Commands {
+			shell.Usage, shell.UsageText = "para "+shell.Name, program+" completion "+shell.Name
+		}
+	}
+}

@@ -1,9 +1,0 @@
-// Command requests looks up one object: what is built of it shows what the client brings along.
-package main
-
-import (
-	"github.com/fiscope/fiscope/compare/peers"
-	"github.com/fiscope/fiscope/compare/peers/requests"
-)
-
-func main() { peers.Program(requests.New) }

@@ -1,9 +1,0 @@
-// Command resty looks up one object: what is built of it shows what the client brings along.
-package main
-
-import (
-	"github.com/fiscope/fiscope/compare/peers"
-	"github.com/fiscope/fiscope/compare/peers/resty"
-)
-
-func main() { peers.Program(resty.New) }

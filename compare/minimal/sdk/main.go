@@ -1,9 +1,0 @@
-// Command sdk looks up one object: what is built of it shows what the client brings along.
-package main
-
-import (
-	"github.com/fiscope/fiscope/compare/peers"
-	"github.com/fiscope/fiscope/compare/peers/sdk"
-)
-
-func main() { peers.Program(sdk.New) }

@@ -1,0 +1,199 @@
+package conformance
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// notation is a field of the mock's assumptions as fiscope-mock writes it.
+func notation(a mockserver.Assumptions, field string) string {
+	switch value := reflect.ValueOf(a).FieldByName(field).Interface().(type) {
+	case mockserver.Refusal:
+		return fmt.Sprintf("%d:%s", value.Status, value.Code)
+	case *time.Location:
+		return value.String()
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// The names, their order, sections and defaults are the mock's, of which this package imports nothing.
+func TestThePointsAreThoseOfTheMock(t *testing.T) {
+	var ours []mockserver.OpenPoint
+	for _, p := range points {
+		ours = append(ours, mockserver.OpenPoint{Field: p.name, Section: p.section})
+		assert.Equal(t, notation(mockserver.DefaultAssumptions(), p.name), p.ours, p.name)
+	}
+	theirs := mockserver.OpenPoints()
+	for i := range theirs {
+		theirs[i].Reason = ""
+	}
+	assert.Equal(t, theirs, ours)
+}
+
+// seenBy are the observations that were made, by name.
+func seenBy(observations []Observation) map[string]string {
+	seen := map[string]string{}
+	for _, o := range observations {
+		if o.Value != nil {
+			seen[o.Name] = *o.Value
+		}
+	}
+	return seen
+}
+
+// Whatever the mock reads the contract like, the suite passes, and what it sees is what the mock does.
+func TestEveryReadingPassesAndIsSeen(t *testing.T) {
+	hidden := []string{ // from outside, without harm
+		"QuotaExceeded", "Unknown", "BlockedSOL", "BlockAfter", "BlockFor",
+	}
+	for _, reading := range mockserver.Readings() {
+		t.Run(reading.Name, func(t *testing.T) {
+			a := reading.Assumptions
+			results, observations := examine(t, newMock(t, mockserver.WithAssumptions(a)), fullTarget("http://mock.invalid"))
+			failed := failing(results)
+			if a.Estados == mockserver.EstadosSUNAT { // in neither list of the contract
+				assert.Contains(t, failed, "3.1/estado")
+				delete(failed, "3.1/estado")
+			}
+			if a.Quota == mockserver.Unlimited { // the mock has no headers then, and a lookup must
+				for _, name := range []string{headerLimit, headerRemaining, headerReset} {
+					assert.Contains(t, failed, "8/"+name)
+					delete(failed, "8/"+name)
+				}
+			}
+			assert.Empty(t, failed)
+
+			seen := seenBy(observations)
+			for _, p := range points {
+				want := notation(a, p.name)
+				switch {
+				case slices.Contains(hidden, p.name):
+					assert.NotContains(t, seen, p.name)
+					continue
+				case strings.HasPrefix(p.name, "Reset") && a.Quota == mockserver.Unlimited, p.name == "ChargeFailures" && a.Quota == mockserver.Unlimited:
+					assert.NotContains(t, seen, p.name)
+					continue
+				case strings.HasPrefix(p.name, "Headers") && a.Quota == mockserver.Unlimited:
+					continue
+				}
+				assert.Equal(t, want, seen[p.name], p.name)
+			}
+		})
+	}
+}
+
+func TestHowAFieldWithoutAValueIsSeen(t *testing.T) {
+	persona := mockserver.Persona("10999999960")
+	persona.Direccion, persona.Tipo = "-", "-"
+	for unknown, want := range map[mockserver.Unknown]string{
+		mockserver.UnknownAsPut: "dash", mockserver.UnknownDash: "dash", mockserver.UnknownEmpty: "empty",
+		mockserver.UnknownNull: "null", mockserver.UnknownAbsent: "absent",
+	} {
+		t.Run(string(unknown), func(t *testing.T) {
+			a := mockserver.DefaultAssumptions()
+			a.Unknown = unknown
+			target := fullTarget("http://mock.invalid")
+			target.RUC = persona.RUC
+			results, observations := examine(t, newMock(t, mockserver.WithAssumptions(a), mockserver.WithContribuyentes(persona)), target)
+			assert.Equal(t, want, seenBy(observations)["Unknown"])
+			assert.Empty(t, failing(results), "that it is a text openapi.yaml says")
+		})
+	}
+}
+
+func TestResetIsSeenAsZone(t *testing.T) {
+	for name, c := range map[string]struct{ reset, date, zone string }{
+		"Lima":                     {"2026-11-21T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima"},
+		"UTC":                      {"2026-11-21T00:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "UTC"},
+		"west":                     {"2026-11-21T03:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT+3"},
+		"east":                     {"2026-11-20T23:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT-1"},
+		"the last second of a day": {"2026-11-20T23:59:59Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+		"some day":                 {"2031-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+		"a day that is past":       {"2020-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+		"a midnight of some year":  {"2031-01-01T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima"},
+		"rolling":                  {"2026-11-21T20:31:07Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+		"rolling, from this hour":  {"2026-11-21T21:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			breaks := answering(lookup, answered200, func(a *reply) {
+				a.header[http.CanonicalHeaderKey(headerReset)] = []string{c.reset}
+				a.header["Date"] = []string{c.date}
+			})
+			_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+			seen := seenBy(observations)
+			assert.Equal(t, c.zone, seen["ResetZone"])
+		})
+	}
+}
+
+// A quota that begins anew while the suite runs is no fault of the service.
+func TestANewDayMeanwhile(t *testing.T) {
+	n := 0
+	breaks := answering(lookup, answered200, func(a *reply) {
+		if n++; n > 3 {
+			a.header[http.CanonicalHeaderKey(headerReset)] = []string{"2099-11-22T05:00:00Z"}
+			a.header[http.CanonicalHeaderKey(headerRemaining)] = []string{fmt.Sprint(1000 - n)}
+		}
+	})
+	target := fullTarget("http://mock.invalid")
+	target.CPE, target.WrongClave = nil, false
+	results, _ := examine(t, breaks(newMock(t)), target)
+	failed := failing(results)
+	assert.NotContains(t, failed, "8/a search consumes 1 query, however many it finds")
+	assert.Contains(t, skipping(results)["8/a search consumes 1 query, however many it finds"], "reset meanwhile")
+}
+
+// What a server repeats of a secret is in no observation.
+func TestASecretIsNotObserved(t *testing.T) {
+	text := strings.ReplaceAll(strings.ReplaceAll(theKey, "&", `\u0026`), "<", `\u003c`)
+	breaks := answering(lookup, withPath("/2013131295"), setMember("code", `"NO_`+text+`"`))
+	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+	seen := seenBy(observations)
+	require.Contains(t, seen, "CodeInvalidDate")
+	assert.NotContains(t, seen, "CodeInvalidRUC")
+}
+
+// What the mock has no form of is not said to be one that it has.
+func TestWhatTheMockHasNoFormOfIsNotSeen(t *testing.T) {
+	for _, reset := range []string{"20261121T050000Z", "2026-11-21T05:00Z", "2026-11-21T05:00:00+0000", "2026-11-21T05:00:00,5Z"} {
+		_, observations := examine(t, answering(lookup, answered200, header(http.CanonicalHeaderKey(headerReset), reset))(newMock(t)), fullTarget("http://mock.invalid"))
+		seen := seenBy(observations)
+		assert.Equal(t, "America/Lima", seen["ResetZone"], reset)
+	}
+
+	_, observations := examine(t, answering(lookup, answered400, setMember("code", `"`+strings.Repeat("X", mostShown+1)+`"`))(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.NotContains(t, seenBy(observations), "CodeInvalidRUC", "no code is so long")
+}
+
+// Throttling is no failure of a request, and says nothing of what failures cost.
+func TestThrottlingIsNoObservation(t *testing.T) {
+	for status, charged := range map[int]string{http.StatusTooManyRequests: "true", http.StatusFound: "true", http.StatusInternalServerError: "true"} {
+		breaks := func(next http.Handler) http.Handler {
+			for _, op := range operations {
+				next = answering(op, answered400, failWith(status, "DESPACIO"))(next)
+			}
+			return next
+		}
+		_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+		seen := seenBy(observations)
+		assert.Equal(t, charged, seen["ChargeFailures"], status)
+	}
+}
+
+// What holds for some answers and not for others is no one value.
+func TestWhatIsNotTheSameEverywhereIsNotSeen(t *testing.T) {
+	breaks := answering(rate, answered200, header(http.CanonicalHeaderKey(headerRemaining), "5"))
+	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
+	assert.NotContains(t, seenBy(observations), "HeadersEverywhere")
+}

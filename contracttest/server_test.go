@@ -1,0 +1,143 @@
+package contracttest
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/conformance"
+	"github.com/fiscope/fiscope/mockserver"
+)
+
+// What a server of FISCOPE_BASE_URL and FISCOPE_API_KEY has, as the suite's flags of the same names.
+var (
+	serverRUC    = flag.String("ruc", "", "a RUC that exists")
+	serverSearch = flag.String("search", "", "a text with more than ten matches")
+	serverFecha  = flag.String("fecha", "", "a business day with a rate")
+	serverCPE    = flag.String("cpe", "", "a file with receipts and one secondary SOL user")
+)
+
+// judging carries what the suite sends, and judges what comes by openapi.yaml.
+type judging struct {
+	contract *contract
+	key      string
+	base     string // the path before /api
+	next     http.RoundTripper
+	wrong    []string
+}
+
+func (j *judging) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := j.next.RoundTrip(req)
+	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	sent := req.Header["X-API-KEY"]                  //nolint:staticcheck // as the suite writes it, and the contract
+	if err != nil || !slices.Contains(sent, j.key) { // what refuses a key is open
+		return resp, err
+	}
+	asked := req.Clone(req.Context())
+	asked.URL.Path = strings.TrimPrefix(asked.URL.Path, j.base)
+	if err := j.contract.checkReply(asked, reply{resp.StatusCode, resp.Header, body}); err != nil && len(j.wrong) < 20 {
+		j.wrong = append(j.wrong, fmt.Sprintf("%s %s, %d: %v", req.Method, asked.URL.RequestURI(), resp.StatusCode, err))
+	}
+	return resp, nil
+}
+
+// open makes a contract permit what it leaves open: further members, and fields without a value.
+func (c *contract) open() *contract {
+	for _, schema := range c.doc.Components.Schemas {
+		schema.Value.AdditionalProperties.Has = nil
+	}
+	taxpayer := c.doc.Components.Schemas["Contribuyente"].Value.Properties
+	taxpayer["ubigeo"].Value.Pattern = `^([0-9]{6}|-|)$`
+	for _, name := range []string{"fechaInscripcion", "fechaInicioActividades"} {
+		taxpayer[name].Value.AllOf = nil
+		taxpayer[name].Value.Pattern = `^([0-9]{4}-[0-9]{2}-[0-9]{2}|-|)$`
+	}
+	return c
+}
+
+// Each answer that the suite asks for is judged by the document: those of a mock, or of a server that the variables of
+// the suite say.
+func TestAServerByTheDocument(t *testing.T) {
+	network := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
+	j := &judging{contract: loadContract(t), next: network}
+	target := conformance.Target{
+		BaseURL: os.Getenv("FISCOPE_BASE_URL"), APIKey: os.Getenv("FISCOPE_API_KEY"), RUC: *serverRUC, Search: *serverSearch, Fecha: *serverFecha, Transport: j,
+	}
+	if target.BaseURL == "" {
+		mock := mockserver.New(t)
+		target.BaseURL, target.APIKey, target.WrongClave = mock.URL, mock.APIKey, true
+	} else {
+		j.contract.open()
+	}
+	if *serverCPE != "" {
+		var err error
+		target.CPE, err = conformance.LoadCPE(*serverCPE)
+		require.NoError(t, err)
+	}
+	j.key = target.APIKey
+	if _, rest, ok := strings.Cut(target.BaseURL, "://"); ok {
+		_, path, _ := strings.Cut(strings.TrimRight(rest, "/"), "/")
+		j.base = strings.TrimSuffix("/"+path, "/")
+	}
+	conformance.Run(t, target)
+	for _, wrong := range j.wrong {
+		t.Error(strings.ReplaceAll(wrong, cmp.Or(j.key, "-"), "***"))
+	}
+}
+
+// What the suite itself does not see is seen.
+func TestAServerWithAMistakeIsNoticed(t *testing.T) {
+	for name, c := range map[string]struct{ target, old, new, want string }{
+		"a rate in quotes":         {ratePath, `"compra":`, `"compra":"3.75","nota":`, "/compra"},
+		"a field that is missing":  {lookupPath, `"tipo"`, `"clase"`, "/tipo"},
+		"another media type":       {lookupPath, "", "", "Content-Type"},
+		"of a field, no such type": {searchPath, `"condicion":"HABIDO"`, `"condicion":null`, "/condicion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spoilt := spoiling{mockserver.New(t).Transport(), c.old, c.new}
+			j := &judging{contract: loadContract(t).open(), key: mockserver.DefaultAPIKey, next: spoilt}
+			req := newRequest(t, http.MethodGet, anyBase+c.target, "", "")
+			req.Header["X-API-KEY"] = []string{j.key}
+			resp, err := j.RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			require.Len(t, j.wrong, 1)
+			assert.Contains(t, j.wrong[0], c.want)
+		})
+	}
+}
+
+// spoiling changes a text of each answer, or its media type.
+type spoiling struct {
+	next     http.RoundTripper
+	old, new string
+}
+
+func (s spoiling) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if s.old == "" {
+		resp.Header.Set("Content-Type", "text/html")
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), s.old, s.new, 1)))
+	return resp, err
+}

@@ -1,0 +1,122 @@
+package fiscope
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// errorClass is what this package says of a class of errors, besides its sentinel.
+type errorClass struct {
+	of     error
+	word   string
+	status int    // of a service of the caller's
+	texto  string // for a clerk
+}
+
+// classes has what is a special case of another before it.
+var classes = []errorClass{
+	{ErrNotYetPublished, "not_yet_published", http.StatusConflict, "El tipo de cambio de esa fecha todavía no se publica; suele salir después de las 17:00 de cada día hábil: intente más tarde."},
+	{ErrNotFound, "not_found", http.StatusNotFound, "No se encontró lo que se buscaba: revise el dato e intente de nuevo."},
+	{ErrSearchTooShort, "search_too_short", http.StatusBadRequest, "El texto para buscar es muy corto: escriba 3 letras o más."},
+	{ErrInvalidRequest, "invalid_request", http.StatusBadRequest, "Hay un dato que no es válido: revíselo e intente de nuevo."},
+	{ErrSOLCredentialsBlocked, "sol_credentials_blocked", http.StatusUnprocessableEntity, "El usuario o la clave SOL fueron rechazados antes y no se enviaron otra vez, para que SUNAT no bloquee al usuario: corríjalos antes de intentar de nuevo."},
+	{ErrInvalidSOLCredentials, "invalid_sol_credentials", http.StatusUnprocessableEntity, "SUNAT rechazó el usuario o la clave SOL: corríjalos antes de intentar de nuevo, pues varios rechazos bloquean al usuario."},
+	{ErrUnauthorized, "unauthorized", http.StatusBadGateway, "El servicio de consultas rechazó el acceso de este sistema: avise a quien lo administra."},
+	{ErrQuotaExceeded, "quota_exceeded", http.StatusTooManyRequests, "Por ahora no quedan consultas disponibles: intente más tarde, o avise a quien administra este sistema."},
+	{ErrUnavailable, "unavailable", http.StatusServiceUnavailable, "El servicio de consultas no responde en este momento: intente de nuevo en unos minutos."},
+	{ErrMalformedResponse, "malformed_response", http.StatusBadGateway, "El servicio de consultas respondió algo que no se puede usar: avise a quien administra este sistema."},
+	{ErrRedirect, "redirect", http.StatusBadGateway, "El servicio de consultas no está donde se le buscó: avise a quien administra este sistema."},
+	{context.Canceled, "canceled", http.StatusInternalServerError, "La consulta fue cancelada antes de terminar."},
+	{context.DeadlineExceeded, "deadline_exceeded", http.StatusGatewayTimeout, "Se acabó el tiempo antes de que terminara la consulta: intente de nuevo."},
+}
+
+var otherClass = errorClass{nil, "other", http.StatusInternalServerError, "Ocurrió un problema que no se esperaba: avise a quien administra este sistema."}
+
+// classOf returns the most specific class that [errors.Is] finds.
+func classOf(err error) (c errorClass) {
+	if err == nil {
+		return errorClass{status: http.StatusOK}
+	}
+	defer func() {
+		if recover() != nil { // its Is or Unwrap panics, as on a nil pointer
+			c = otherClass
+		}
+	}()
+	for _, c := range classes {
+		if errors.Is(err, c.of) {
+			return c
+		}
+	}
+	return otherClass
+}
+
+// ErrorClass returns a metric label for an error: "not_found", "not_yet_published", "invalid_request",
+// "search_too_short", "invalid_sol_credentials", "sol_credentials_blocked", "unauthorized", "quota_exceeded",
+// "unavailable", "malformed_response", "redirect", "canceled", "deadline_exceeded" or "other"; "" for nil. The most
+// specific class wins. A timeout while the service is asked is "unavailable".
+func ErrorClass(err error) (word string) { return classOf(err).word }
+
+// textosDeCampo say what is wrong with an input, by the contract's name of it.
+var textosDeCampo = map[string]string{
+	"ruc":             "El RUC no es válido: son 11 dígitos, y el último verifica a los demás.",
+	"rucEmisor":       "El RUC del emisor no es válido: son 11 dígitos, y el último verifica a los demás.",
+	"rucSolicitante":  "El RUC de quien consulta no es válido: son 11 dígitos, y el último verifica a los demás.",
+	"limit":           "La cantidad de resultados no es válida: va de 1 a 50.",
+	"tipoComprobante": "El tipo de comprobante no es válido: es 01 (factura), 03 (boleta), 07 (nota de crédito) o 08 (nota de débito).",
+	"serie":           "La serie no es válida: son de 1 a 4 letras mayúsculas y dígitos, como F001.",
+	"numero":          "El número del comprobante no es válido: va de 1 a 99999999.",
+	"usuarioSol":      "El usuario SOL no es válido: no puede estar vacío ni tener espacios o saltos de línea al principio o al final.",
+	"claveSol":        "La clave SOL no es válida: no puede estar vacía ni tener espacios o saltos de línea al principio o al final.",
+	"fecha":           "La fecha no es válida: no existe ese día en el calendario.",
+}
+
+// What a clerk may read if the class alone would mislead.
+const (
+	textoDeMalUso    = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
+	textoMasLento    = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
+	textoDeUnaDuda   = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+	textoDeDireccion = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
+)
+
+// TextoParaUsuario returns one sentence in Spanish that may be shown to a clerk: what happened, and what to do; "" for
+// nil. It quotes nothing of the error itself.
+func TextoParaUsuario(err error) string {
+	texto, _ := forUser(err)
+	return texto
+}
+
+// HTTPStatus returns the status with which your own service can answer: 400 invalid input, 404 not found, 409 not yet
+// published, 422 clave refused or blocked, 429 quota, 502 API key refused, redirect or malformed answer, 503
+// unavailable, 504 deadline, 200 nil, otherwise 500.
+func HTTPStatus(err error) int {
+	_, status := forUser(err)
+	return status
+}
+
+func forUser(err error) (texto string, status int) {
+	class := classOf(err)
+	if class.of == nil { // also one whose Is panics
+		return class.texto, class.status
+	}
+	var e *Error
+	known := errors.As(err, &e) && e != nil
+	switch texto, status = class.texto, class.status; {
+	case class.of == ErrInvalidRequest && known && textosDeCampo[e.Field] != "": //nolint:errorlint // the table's own
+		texto = textosDeCampo[e.Field]
+	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && !aboutInput(e.StatusCode)): //nolint:errorlint // ...
+		return textoDeMalUso, http.StatusInternalServerError
+	case class.of == ErrQuotaExceeded && known && e.throttled(): //nolint:errorlint // ...
+		texto = textoMasLento
+	case class.of == ErrSOLCredentialsBlocked && known && e.mayBeKey: //nolint:errorlint // ...
+		texto = textoDeUnaDuda // it may be the API key: the refusal did not say
+	case known && e.wrongAddress():
+		texto = textoDeDireccion
+	}
+	return texto, status
+}
+
+// aboutInput reports whether a status (0 for no answer) is about what was typed.
+func aboutInput(status int) bool {
+	return status == 0 || status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
+}

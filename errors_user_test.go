@@ -1,0 +1,193 @@
+package fiscope_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+func TestErrorClass(t *testing.T) {
+	for err, word := range map[error]string{
+		fiscope.ErrNotFound:              "not_found",
+		fiscope.ErrNotYetPublished:       "not_yet_published",
+		fiscope.ErrSearchTooShort:        "search_too_short",
+		fiscope.ErrInvalidRequest:        "invalid_request",
+		fiscope.ErrInvalidSOLCredentials: "invalid_sol_credentials",
+		fiscope.ErrSOLCredentialsBlocked: "sol_credentials_blocked",
+		fiscope.ErrUnauthorized:          "unauthorized",
+		fiscope.ErrQuotaExceeded:         "quota_exceeded",
+		fiscope.ErrUnavailable:           "unavailable",
+		fiscope.ErrMalformedResponse:     "malformed_response",
+		fiscope.ErrRedirect:              "redirect",
+		context.Canceled:                 "canceled",
+		context.DeadlineExceeded:         "deadline_exceeded",
+		io.ErrUnexpectedEOF:              "other",
+	} {
+		assert.Equal(t, word, fiscope.ErrorClass(err))
+		assert.Equal(t, word, fiscope.ErrorClass(fmt.Errorf("the shop: %w", err)))
+		assert.Equal(t, word, fiscope.ErrorClass(errors.Join(io.ErrClosedPipe, err)))
+	}
+	assert.Empty(t, fiscope.ErrorClass(nil))
+	for name, sentinel := range sentinels {
+		assert.NotEqual(t, "other", fiscope.ErrorClass(sentinel), "%s has a word of its own", name)
+	}
+}
+
+func TestTheClassOfACallsError(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, test := range map[string]struct {
+		answer handler
+		ctx    context.Context
+		word   string
+	}{
+		"a result":                {raw(200, record), t.Context(), ""},
+		"not found":               {raw(404, contract(t, "consultar_404.json")), t.Context(), "not_found"},
+		"another server's 404":    {raw(404, "<html>"), t.Context(), "malformed_response"},
+		"cancelled":               {raw(200, record), cancelled, "canceled"},
+		"no time for the service": {broken(context.DeadlineExceeded), t.Context(), "unavailable"},
+	} {
+		client := newClient(t, roundTripper(test.answer), fiscope.WithMaxRetries(0))
+		assert.Equal(t, test.word, fiscope.ErrorClass(operations["consultar"](test.ctx, client)), name)
+	}
+	assert.Equal(t, "unauthorized", fiscope.ErrorClass(&fiscope.LoteDetenidoError{Err: &fiscope.Error{Err: fiscope.ErrUnauthorized}}))
+}
+
+// Some errors cannot stand to be asked what they wrap.
+func TestAnErrorThatIsNilInsideHasAClassAndAText(t *testing.T) {
+	for _, err := range []error{
+		(*url.Error)(nil), (*net.OpError)(nil), (*fs.PathError)(nil), (*fiscope.Error)(nil), (*fiscope.LoteDetenidoError)(nil),
+		fmt.Errorf("x: %w", error((*url.Error)(nil))), errors.Join(io.EOF, (*net.OpError)(nil)),
+	} {
+		assert.Equal(t, "other", fiscope.ErrorClass(err), "%T", err)
+		assert.Equal(t, fiscope.TextoParaUsuario(io.EOF), fiscope.TextoParaUsuario(err), "%T", err)
+	}
+}
+
+// Words that would show that a text is English, or the error's own.
+var notForAClerk = regexp.MustCompile(`(?i)\b(the|and|not|error|request|invalid|timeout|service|response|quota|unauthorized|context|deadline|http|json|api|fiscope|nil|token)\b|[0-9]{3}`)
+
+func TestWhatAClerkReads(t *testing.T) {
+	all := []error{context.Canceled, context.DeadlineExceeded, errors.New("pq: duplicate key " + rucSUNAT), errors.New(""), (*fiscope.Error)(nil)}
+	for _, sentinel := range sentinels {
+		text := fiscope.TextoParaUsuario(sentinel)
+		for _, err := range []error{
+			&fiscope.Error{Message: "El RUC " + rucSUNAT + " no existe, clave " + clave, Err: sentinel, Delivery: fiscope.DeliveryAnswered},
+			fmt.Errorf("customer %s: %w", rucSUNAT, sentinel), errors.Join(io.EOF, sentinel), &fiscope.LoteDetenidoError{Err: &fiscope.Error{Err: sentinel}},
+		} {
+			assert.Equal(t, text, fiscope.TextoParaUsuario(err), "the text is that of the class")
+		}
+		all = append(all, sentinel)
+	}
+	for _, status := range []int{200, 204, 301, 400, 401, 403, 404, 408, 418, 429, 500, 503} {
+		for _, body := range []string{"", "null", `{"error":"El RUC ` + rucSUNAT + ` y la clave ` + clave + `","code":"X"}`} {
+			client := newClient(t, roundTripper(raw(status, body)), fiscope.WithMaxRetries(0))
+			for _, op := range []string{"consultar", "validar"} {
+				all = append(all, operations[op](t.Context(), client))
+			}
+		}
+	}
+	texts := map[string]bool{}
+	for _, err := range all {
+		text := fiscope.TextoParaUsuario(err)
+		texts[text] = true
+		assert.NotRegexp(t, notForAClerk, text)
+		assert.Regexp(t, `^[A-ZÁÉÍÓÚ][^\n\r\t"'<>|{}\\.]*\.$`, text)
+		assert.LessOrEqual(t, len([]rune(text)), 160)
+		assert.False(t, strings.Contains(text, clave), "the text shows the clave")
+	}
+	assert.Len(t, texts, len(sentinels)+5, "a text for each class, for the two ends of a context, for a program to correct, for too fast, and for the rest")
+	assert.Empty(t, fiscope.TextoParaUsuario(nil))
+	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrSearchTooShort), "3 letras")
+	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrNotYetPublished), "todavía no se publica")
+}
+
+// The class alone would send the clerk to correct what is not wrong.
+func TestWhatAClerkReadsSaysWhoCanDoSomething(t *testing.T) {
+	administrator, input := "avise a quien", fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest)
+	for status, theirs := range map[int]bool{402: false, 405: false, 413: false, 415: false, 451: false, 400: true, 422: true} {
+		client, _ := answers(t, raw(status, `{"error":"x","code":"Y"}`))
+		text := fiscope.TextoParaUsuario(operations["consultar"](t.Context(), client))
+		assert.Equal(t, theirs, text == input, status)
+		assert.Equal(t, !theirs, strings.Contains(text, administrator), status)
+	}
+
+	client, _ := answers(t, raw(200, record))
+	misused := map[string]error{
+		"a nil context":  second(client.Contribuyentes.Consultar(nil, rucSUNAT)), //nolint:staticcheck // on purpose
+		"a nil option":   second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, nil)),
+		"a wait's limit": second(client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: -1})),
+		"a reserve":      second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithQuotaReserve(-1))),
+		"a walk's":       second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithProvisional())),
+	}
+	for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{Concurrency: -1}) {
+		misused["a batch's limit"] = err
+	}
+	for name, err := range misused {
+		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
+		assert.Contains(t, fiscope.TextoParaUsuario(err), administrator, name)
+	}
+	assert.Contains(t, misused["a walk's"].Error(), "MasReciente")
+}
+
+func TestWhatAClerkReadsOfA429(t *testing.T) {
+	for name, test := range map[string]struct {
+		body    string
+		headers []string
+		spent   bool
+	}{
+		"some are left":         {"", []string{"Retry-After: 30", "X-RateLimit-Remaining: 80"}, false},
+		"for seconds":           {"", []string{"Retry-After: 30"}, false},
+		"a proxy's page":        {"<html>", nil, false},
+		"none is left":          {"", []string{"X-RateLimit-Remaining: 0"}, true},
+		"the service's own":     {`{"error":"x"}`, nil, true},
+		"for more than a while": {"", []string{"Retry-After: 601"}, true},
+	} {
+		client := newClient(t, roundTripper(raw(429, test.body, test.headers...)), fiscope.WithMaxRetries(0))
+		text := fiscope.TextoParaUsuario(second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT)))
+		assert.Equal(t, test.spent, text == fiscope.TextoParaUsuario(fiscope.ErrQuotaExceeded), name)
+	}
+}
+
+// A 401 that does not say what it refuses may be of the service's key.
+func TestWhatAClerkReadsOfABare401(t *testing.T) {
+	client, s := answers(t, raw(401, ""))
+	for range 3 {
+		text := fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales)))
+		assert.Contains(t, text, "el acceso de este sistema")
+		assert.NotContains(t, text, "orríja")
+	}
+	assert.Len(t, s.seen(), 1)
+
+	client, _ = answers(t, raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`))
+	for range 2 {
+		assert.Contains(t, fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales))), "corríjalos")
+	}
+}
+
+func ExampleTextoParaUsuario() {
+	srv := server()
+	defer srv.Close()
+	client := srv.Client()
+	defer func() { _ = client.Close(context.Background()) }()
+
+	_, err := client.Contribuyentes.Consultar(context.Background(), "2013131295")
+	fmt.Println(err) // for the log
+	fmt.Println(fiscope.TextoParaUsuario(err))
+	// Output:
+	// fiscope: Contribuyentes.Consultar: invalid request: ruc must be exactly 11 digits: it has 10; nothing was sent
+	// El RUC no es válido: son 11 dígitos, y el último verifica a los demás.
+}

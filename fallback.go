@@ -1,0 +1,167 @@
+package fiscope
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/breaker"
+	"github.com/fiscope/fiscope/internal/flight"
+)
+
+// fallback answers while the service is away: with a stale answer of the cache or, for a lookup, with the Respaldo. After
+// three consecutive failures it answers at once, and probes the service in the background.
+type fallback struct {
+	cache    *cache   // nil for none
+	respaldo Respaldo // nil for none
+	report   *reporter
+	start    func(func()) // runs in the background
+	search   searcher
+	down     breaker.Breaker
+	why      atomic.Pointer[Error] // of the last failure
+}
+
+const (
+	maxFailures  = 3
+	probePause   = 5 * time.Second
+	probeTimeout = 30 * time.Second
+)
+
+func newFallback(c *cache, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
+	return &fallback{
+		cache: c, respaldo: r, report: report, start: start,
+		search: searcher{report, flight.Group[*byte, *record]{Go: start, Panicked: panicked}},
+		down:   breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
+	}
+}
+
+func (f *fallback) layer(next ask) ask {
+	return func(ctx context.Context, q *question) (*answer, error) {
+		if ctx == nil || q.set.invalid != nil || ctx.Err() != nil {
+			return next(ctx, q)
+		}
+		asking, cancel := ctx, func() {}
+		if stale, r := f.of(q); stale != nil || r != nil {
+			if f.down.Open() && f.cache.fresh(q.key) == nil {
+				if a := f.answer(ctx, q, stale, r, nil); a != nil {
+					f.probe(ctx, q, next)
+					return a, nil
+				}
+			}
+			asking, cancel = shortened(ctx)
+		}
+		defer cancel()
+		a, err := next(asking, q)
+		f.record(a, err)
+		if err == nil || ctx.Err() != nil || !isAway(err) {
+			return a, err
+		}
+		stale, r := f.of(q) // also what came meanwhile
+		if a := f.answer(ctx, q, stale, r, err); a != nil {
+			return a, nil
+		}
+		return a, err
+	}
+}
+
+// of returns the fallbacks of a question.
+func (f *fallback) of(q *question) (kept *entry, r Respaldo) {
+	if !q.set.fresh {
+		kept, r = cmp.Or(f.cache.fresh(q.key), f.cache.stale(q.key)), f.respaldo
+	}
+	if q.set.respaldo != nil {
+		r = q.set.respaldo
+	}
+	if q.key.op != OpConsultarContribuyente || checkRUC("ruc", q.key.text) != nil {
+		r = nil
+	}
+	return kept, r
+}
+
+// shortened keeps a moment before the deadline for the fallback.
+func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/10, time.Second/2)))
+}
+
+// isAway reports whether no usable answer came, or none before the deadline.
+func isAway(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && (outcomes[e.outcome].away && errors.Is(e, outcomes[e.outcome].class) || e.Err == nil && errors.Is(e, context.DeadlineExceeded))
+}
+
+// record counts consecutive failures of what was sent.
+func (f *fallback) record(a *answer, err error) {
+	if a == nil || a.attempts == 0 || a.coalesced || a.kept != nil {
+		return
+	}
+	if err != nil && isAway(err) {
+		f.why.Store(copyError(err))
+		f.down.Record(false)
+	} else if a.Status != 0 { // a cancelled call or a panic says nothing
+		f.down.Record(true)
+	}
+}
+
+// probe asks in the background, now and then, whether the service is back.
+func (f *fallback) probe(ctx context.Context, q *question, next ask) {
+	if !f.down.Probe() {
+		return
+	}
+	own := *q
+	set := *q.set
+	set.response, set.failure, set.sendBy = nil, nil, time.Time{}
+	own.set = &set
+	f.start(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+		defer cancel()
+		a, err := next(ctx, &own)
+		f.record(a, err)
+	})
+}
+
+// answer returns the answer of the fallback, and nil for none. failure is the service's error; nil if it was not asked.
+func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failure error) *answer {
+	if kept == nil && r == nil {
+		return nil
+	}
+	start := time.Now()
+	e := Event{Op: q.key.op}
+	var a *answer
+	var resp Response
+	if kept != nil {
+		a, resp = &kept.answer, kept.response(f.report.clock)
+	} else {
+		found := f.search.ask(ctx, r, q.key.text)
+		if found == nil {
+			return nil
+		}
+		if failure != nil && q.set.response != nil { // the rest is of the failure
+			resp = *q.set.response
+		}
+		a = &answer{result: &found.contribuyente}
+		resp.FromRespaldo, resp.FechaRespaldo, resp.Warnings = true, found.fecha, append(resp.Warnings, found.warnings...)
+		e.FromRespaldo, e.FechaRespaldo = true, found.fecha
+	}
+	e.Duration, e.Warnings = time.Since(start), resp.Warnings
+	resp.Duration += e.Duration
+	if failure == nil {
+		e.Avoided = AvoidedOutage
+		failure = f.why.Load()
+	}
+	if e.FromRespaldo || e.Avoided == AvoidedOutage { // otherwise the attempts have been reported
+		f.report.observer.fallback(ctx, e)
+	}
+	if q.set.response != nil {
+		*q.set.response = resp
+	}
+	if q.set.failure != nil && failure != nil {
+		*q.set.failure = copyError(failure)
+	}
+	return a
+}

@@ -1,0 +1,139 @@
+// Package filestore keeps what the processes of one machine share in one file: answers, the daily quota and what is
+// known of SOL credentials. It is for several programs, or for one that cron starts anew each time:
+//
+//	s, err := filestore.New("/var/lib/tienda/fiscope.store")
+//	...
+//	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}))
+//
+// The file must be on a local disk. A second file, with ".lock" after its name, is locked while a program reads or
+// writes the first. Both are readable by their owner alone. They hold answers of the service and hashes, but no API
+// key and no credential.
+package filestore
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/store"
+)
+
+// Store is a [store.Store] in a file. It holds nothing open between two calls, so it needs no Close.
+type Store struct{ log *log }
+
+var _ store.Store = (*Store)(nil)
+
+// openTime is how long New waits for a program that works with the file.
+const openTime = 5 * time.Second
+
+// New returns the Store in the file of this path, which is created if missing. Its folder must exist. A file
+// that is of something else, or damaged, is an error, and stays as it is.
+func New(path string) (*Store, error) {
+	s := &Store{&log{path: path, now: time.Now, turn: make(chan struct{}, 1)}}
+	ctx, cancel := context.WithTimeout(context.Background(), openTime)
+	defer cancel()
+	return s, s.log.do(ctx, func(time.Time) error { return nil })
+}
+
+// Load returns what Save kept.
+func (s *Store) Load(ctx context.Context, key string) (value []byte, err error) {
+	err = s.log.do(ctx, func(now time.Time) error {
+		e, err := s.log.get("answer "+key, now)
+		value = e.Answer
+		return err
+	})
+	return value, err
+}
+
+// Save keeps an answer.
+func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	return s.log.do(ctx, func(now time.Time) error {
+		return s.log.put(entry{label: label{"answer " + key, now.Add(ttl)}, Answer: value})
+	})
+}
+
+// quotaMemory is how long an account is remembered that nobody uses: longer than its day is.
+const quotaMemory = 72 * time.Hour
+
+// Reserve asks for a query.
+func (s *Store) Reserve(ctx context.Context, account string, keep int) (r store.Reservation, err error) {
+	err = s.withDay(ctx, account, func(d *daily.Day, now time.Time) { r = d.Reserve(now, keep) })
+	return r, err
+}
+
+// Commit records what came of it.
+func (s *Store) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
+	return s.withDay(ctx, account, func(d *daily.Day, now time.Time) { d.Commit(now, r, o) })
+}
+
+func (s *Store) withDay(ctx context.Context, account string, f func(*daily.Day, time.Time)) error {
+	return s.log.do(ctx, func(now time.Time) error {
+		e, err := s.log.get("quota "+account, now)
+		if err != nil {
+			return err
+		}
+		before := e.Day
+		f(&e.Day, now)
+		if e.Day == before { // a call that is refused writes nothing
+			return nil
+		}
+		return s.log.put(entry{label: label{"quota " + account, now.Add(quotaMemory)}, Day: e.Day})
+	})
+}
+
+// credential is what is known of one.
+type credential struct {
+	State string    `json:"state"` // claimed, proven or refused
+	Since time.Time `json:"since,omitzero"`
+	Token string    `json:"token,omitempty"` // of a claim
+}
+
+// Claim asks whether a credential may be sent.
+func (s *Store) Claim(ctx context.Context, name string, hold time.Duration) (c store.Claim, err error) {
+	err = s.log.do(ctx, func(now time.Time) error {
+		e, err := s.log.get("sol "+name, now)
+		if err != nil {
+			return err
+		}
+		switch known := e.SOL; {
+		case known.State == "proven":
+			c = store.Claim{State: store.ClaimProven, Since: known.Since}
+		case known.State == "refused":
+			c = store.Claim{State: store.ClaimRefused, Since: known.Since, Until: e.Until}
+		case known.State == "claimed" && !now.Before(known.Since): // a clock that was set back holds nobody up
+			c = store.Claim{State: store.ClaimBusy}
+		default:
+			c = store.Claim{State: store.ClaimGranted, Token: rand.Text()}
+			return s.log.put(entry{label: label{"sol " + name, now.Add(hold)}, SOL: credential{State: "claimed", Since: now, Token: c.Token}})
+		}
+		return nil
+	})
+	return c, err
+}
+
+// Record records a verdict.
+func (s *Store) Record(ctx context.Context, name string, c store.Claim, v store.Verdict, memory time.Duration) error {
+	return s.log.do(ctx, func(now time.Time) error {
+		e, err := s.log.get("sol "+name, now)
+		if err != nil {
+			return err
+		}
+		mine, refused := e.SOL.State == "claimed" && e.SOL.Token == c.Token, e.SOL.State == "refused"
+		next := entry{label: label{"sol " + name, now.Add(memory)}}
+		switch {
+		case v == store.VerdictRefused:
+			next.SOL = credential{State: "refused", Since: now}
+			if refused && e.Until.After(next.Until) {
+				next.Until = e.Until
+			}
+		case v == store.VerdictProven && !refused: // a proof that comes late undoes no refusal
+			next.SOL = credential{State: "proven", Since: now}
+		case v == store.VerdictForget && refused, mine:
+			next.Until = now
+		default:
+			return nil
+		}
+		return s.log.put(next)
+	})
+}

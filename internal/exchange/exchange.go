@@ -1,0 +1,126 @@
+// Package exchange sends one request and reads its answer.
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+// Answer is what came of one attempt: a status with what could be read, or an error.
+type Answer struct {
+	Status   int            // 0 if no answer came
+	Header   http.Header    // nil if no answer came
+	Body     []byte         // what was read of it
+	Broken   error          // why Body is not whole; nil if it is
+	Err      error          // why no answer came; nil if one did
+	Unsent   bool           // it provably reached nobody
+	Began    time.Time      // when the attempt was made
+	At       time.Time      // when the headers came; zero if no answer came
+	Took     time.Duration  // with the reading of the body
+	Response *http.Response // as it came, its body already read; nil if no answer came
+}
+
+// ErrTooLong is why a body is not whole that has more bytes than are read.
+var ErrTooLong = errors.New("it is longer than the client reads")
+
+// Limits bound an attempt.
+type Limits struct {
+	Timeout  time.Duration // of the whole attempt
+	MaxBytes int64         // of the body, after decompression
+	Finish   bool          // once a connection was made, the attempt goes on when ctx ends
+}
+
+// Send sends r and reads the answer, within ctx and l.
+func Send(ctx context.Context, transport http.RoundTripper, r *http.Request, l Limits) Answer {
+	a := Answer{Began: time.Now()}
+	t := new(trace)
+	life, cancel := t.life(ctx, l)
+	defer cancel()
+	resp, err := transport.RoundTrip(r.WithContext(t.watch(life))) //nolint:bodyclose // receive closes it
+	switch {
+	case err == nil && resp == nil:
+		a.Err = errMisuse
+	case err != nil:
+		a.Err, a.Unsent = err, t.unsent(life)
+	default:
+		a.receive(life, resp, l.MaxBytes)
+	}
+	a.Took = time.Since(a.Began)
+	return a
+}
+
+var errMisuse = errors.New("the transport returned neither a response nor an error")
+
+// receive reads the answer, and closes its body when the attempt ends.
+func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) {
+	a.Status, a.Header, a.At, a.Response = resp.StatusCode, resp.Header, time.Now(), resp
+	if resp.Body == nil { // test doubles leave it out
+		resp.Body = http.NoBody
+	}
+	body := resp.Body
+	resp.Body = http.NoBody
+	stop := context.AfterFunc(ctx, func() { _ = body.Close() })
+	defer func() {
+		if stop() { // otherwise the attempt has ended, and closed it
+			_ = body.Close()
+		}
+	}()
+	var read struct { // in one allocation
+		bytes.Buffer
+		from io.LimitedReader
+	}
+	if 0 < resp.ContentLength && resp.ContentLength <= limit {
+		read.Grow(int(resp.ContentLength) + bytes.MinRead)
+	}
+	read.from = io.LimitedReader{R: body, N: limit + 1}
+	_, a.Broken = read.ReadFrom(&read.from)
+	a.Body = read.Bytes()
+	switch {
+	case a.Broken != nil && ctx.Err() != nil:
+		a.Broken = ctx.Err()
+	case int64(len(a.Body)) > limit:
+		a.Body, a.Broken = a.Body[:limit], ErrTooLong
+	}
+}
+
+// trace is what the transport reports of its connections. A transport that reports nothing proves nothing.
+type trace struct {
+	asked, connected, wrote atomic.Bool
+	hooks                   httptrace.ClientTrace
+}
+
+func (t *trace) watch(ctx context.Context) context.Context {
+	t.hooks.GetConn = func(string) { t.asked.Store(true) }
+	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
+	t.hooks.WroteHeaders = func() { t.wrote.Store(true) }
+	return httptrace.WithClientTrace(ctx, &t.hooks)
+}
+
+// life returns the context of the request. A dial that nobody waits for ends in any case.
+func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
+	if !l.Finish {
+		return context.WithTimeout(ctx, l.Timeout)
+	}
+	life, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.Timeout)
+	stop := context.AfterFunc(ctx, func() {
+		if t.asked.Load() && !t.connected.Load() {
+			cancel()
+		}
+	})
+	return life, func() {
+		stop()
+		cancel()
+	}
+}
+
+// unsent reports whether a failed request provably reached nobody: there was no connection, or a kept one broke before
+// the headers were written. One that ran out of time may still be writing.
+func (t *trace) unsent(ctx context.Context) bool {
+	return t.asked.Load() && (!t.connected.Load() || ctx.Err() == nil && !t.wrote.Load())
+}

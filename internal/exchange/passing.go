@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Passing reports whether an attempt failed in a way that may pass by itself: it got no answer, or an answer that broke
+// off. A name that does not exist and a failed TLS handshake stay so.
+func (a *Answer) Passing() bool {
+	err := a.Err
+	if a.Broken != nil {
+		err = a.Broken
+		var network net.Error
+		if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &network) {
+			return false
+		}
+	}
+	return err != nil && !WrongAddress(err) && !failsTLS(err) && !errors.Is(err, errMisuse)
+}
+
+// WrongAddress reports whether there is no such host, or one that does not speak TLS.
+func WrongAddress(err error) bool {
+	var dns *net.DNSError
+	var record tls.RecordHeaderError
+	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// failsTLS reports whether the two sides could not agree on a secure connection. Over TCP an alert has no exported
+// type of its own: it stands in an OpError.
+func failsTLS(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var op *net.OpError
+	return errors.As(err, &certificate) || errors.As(err, &alert) ||
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
+}
+
+// RetryAfter returns the wait that the header Retry-After asks for, and whether it could be read: seconds, or an HTTP
+// date (RFC 9110, 10.2.3), which is taken against the answer's own Date. What lies in the past is no wait.
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if text == "" {
+		return 0, false
+	}
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && strings.Trim(text, "0123456789.+-") == "" {
+		return time.Duration(max(0, min(seconds, LongestWait.Seconds())) * float64(time.Second)), true
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	if date, ok := Date(h); ok && at.Sub(date).Abs() < LongestWait { // otherwise it is of no clock
+		now = date
+	}
+	return max(0, min(at.Sub(now), LongestWait)), true
+}
+
+// Date returns the time at which an answer was made, by the service's own clock.
+func Date(h http.Header) (time.Time, bool) {
+	text := h.Get("Date")
+	if text == "" {
+		return time.Time{}, false
+	}
+	date, err := http.ParseTime(text)
+	return date, err == nil
+}
+
+// LongestWait is enough to mean "not now", and far from an overflow.
+const LongestWait = 365 * 24 * time.Hour

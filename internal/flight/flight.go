@@ -1,0 +1,122 @@
+// Package flight runs work apart from the callers who wait for it, in a goroutine of its own.
+package flight
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Group holds the flights that are under way, by key. Callers with the same key share one. The exported fields are set
+// before the first call.
+type Group[K comparable, V any] struct {
+	Go       func(func())                    // starts a goroutine
+	Panicked func(text string, stack []byte) // reports a panic of the work
+
+	mu      sync.Mutex
+	flights map[K]*flight[V]
+}
+
+// Panic is the error of work that panicked, or called runtime.Goexit.
+type Panic struct{ Text string }
+
+func (p *Panic) Error() string { return "the call broke off: " + p.Text }
+
+// Join waits for the flight of key. If none is under way, it begins the one that begin returns: the value for its callers,
+// and the work that fills it in.
+//
+// The context of the work ends when its last caller has left. Its deadline is the latest of its callers'. A caller
+// leaves when ctx ends: err is ctx.Err() then, and the value may still change. Otherwise err is nil or a *Panic.
+// joined is false for the caller who began it; abandoned tells one who joined that all others had left.
+func (g *Group[K, V]) Join(ctx context.Context, key K, begin func() (V, func(context.Context))) (v V, joined, abandoned bool, err error) {
+	g.mu.Lock()
+	f := g.flights[key]
+	if joined = f != nil; joined {
+		abandoned = f.Err() != nil
+		f.enter(ctx)
+	} else {
+		f = g.begin(ctx, key, begin)
+	}
+	g.mu.Unlock()
+	select {
+	case <-f.done:
+		return f.value, joined, abandoned, f.err
+	case <-ctx.Done():
+		f.leave(ctx.Err())
+		return f.value, joined, abandoned, ctx.Err()
+	}
+}
+
+// begin starts a flight. The caller holds the lock.
+func (g *Group[K, V]) begin(ctx context.Context, key K, begin func() (V, func(context.Context))) *flight[V] {
+	value, work := begin()
+	f := &flight[V]{value: value, done: make(chan struct{})}
+	f.Context, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	f.enter(ctx)
+	if g.flights == nil {
+		g.flights = map[K]*flight[V]{}
+	}
+	g.flights[key] = f
+	g.Go(func() {
+		broken := true // until the work returns
+		defer func() {
+			if value := recover(); broken {
+				f.err = &Panic{"runtime.Goexit was called"}
+				if value != nil {
+					f.err = &Panic{fmt.Sprint(value)}
+					g.Panicked(fmt.Sprint(value), debug.Stack())
+				}
+			}
+			g.mu.Lock()
+			delete(g.flights, key)
+			g.mu.Unlock()
+			close(f.done)
+			f.cancel(nil)
+		}()
+		work(f)
+		broken = false
+	})
+	return f
+}
+
+// flight is work under way, and the context of that work.
+type flight[V any] struct {
+	context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+	value  V
+	err    error // once it is done
+
+	mu        sync.Mutex
+	callers   int
+	latest    time.Time // the latest deadline of a caller so far
+	unbounded bool      // a caller had no deadline
+}
+
+// Deadline returns the latest deadline of the callers so far, and none if one had none.
+func (f *flight[V]) Deadline() (time.Time, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.latest, !f.unbounded
+}
+
+func (f *flight[V]) enter(ctx context.Context) {
+	deadline, bounded := ctx.Deadline()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.callers++
+	f.unbounded = f.unbounded || !bounded
+	if deadline.After(f.latest) {
+		f.latest = deadline
+	}
+}
+
+func (f *flight[V]) leave(why error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.callers--; f.callers == 0 {
+		f.cancel(why)
+	}
+}

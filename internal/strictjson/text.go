@@ -1,0 +1,73 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// Check returns why a text is not one JSON value.
+func Check(text []byte) error {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return failed(0, "empieza con el BOM de UTF-16, y JSON debe ser UTF-8: guárdelo en UTF-8")
+	}
+	if at := invalidUTF8(text); at >= 0 {
+		return failed(at, "no es UTF-8, como debe ser JSON: guárdelo en UTF-8")
+	}
+	var value json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(text))
+	syntax := (*json.SyntaxError)(nil)
+	switch err := d.Decode(&value); {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return failed(len(bytes.TrimRight(text, " \t\r\n")), "el texto termina antes de tiempo: falta cerrar una llave, un corchete o una comilla")
+	case errors.As(err, &syntax):
+		return failed(int(syntax.Offset)-1, "no es JSON: hay una coma, una comilla o una llave que no corresponde (byte %d)", syntax.Offset)
+	case err != nil:
+		return failed(0, "no es JSON")
+	}
+	if end := int(d.InputOffset()); len(bytes.TrimSpace(text[end:])) > 0 {
+		return failed(end+len(text[end:])-len(bytes.TrimLeft(text[end:], " \t\r\n")), "hay más texto después del valor")
+	}
+	return nil
+}
+
+// Line is the line of a place in a text, from 1 on.
+func Line(text []byte, at int) int {
+	text = bytes.TrimPrefix(text, bom)
+	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
+}
+
+var bom = []byte("\ufeff") // with which some editors begin a text: it is left out
+
+// Item is where an item of a list begins that is a member of an object, or the member's value for an item below 0.
+func Item(text []byte, member string, item int) int {
+	text = bytes.TrimPrefix(text, bom)
+	w, skip := &walker{json.NewDecoder(bytes.NewReader(text)), text}, json.RawMessage(nil)
+	for _, _ = w.Token(); w.More(); _ = w.Decode(&skip) {
+		if name, _ := w.Token(); name != member {
+			continue
+		}
+		if item >= 0 {
+			_, _ = w.Token()
+		}
+		for ; item > 0; item-- {
+			_ = w.Decode(&skip)
+		}
+		return w.at()
+	}
+	return 0
+}
+
+// invalidUTF8 returns where text is not UTF-8, or -1.
+func invalidUTF8(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}

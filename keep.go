@@ -1,0 +1,124 @@
+package fiscope
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/scrub"
+)
+
+// keep stores what a query brings, in this process and in the Store. It first checks both again: the answer may have come
+// since recall.
+func keep(c *cache, f *fleet, r *reporter) layer {
+	if c == nil {
+		return nil
+	}
+	k := keeper{c, f, r}
+	return func(next ask) ask {
+		return func(ctx context.Context, q *question) (*answer, error) {
+			if !q.set.fresh {
+				if e := k.find(ctx, q); e != nil {
+					return &e.answer, nil
+				}
+			}
+			a, err := next(ctx, q)
+			if err == nil {
+				k.remember(ctx, q, a)
+			}
+			return a, err
+		}
+	}
+}
+
+type keeper struct {
+	*cache
+	fleet  *fleet // nil for none
+	report *reporter
+}
+
+// remember keeps a result or a NOT_FOUND (with status 200 or 404), unless lenient reading accepted a contradiction.
+func (k keeper) remember(ctx context.Context, q *question, a *answer) {
+	if a.lenient || a.Broken != nil || a.outcome != found && !(a.outcome == notFound && (a.Status == http.StatusOK || a.Status == http.StatusNotFound)) {
+		return
+	}
+	now := k.clock.now()
+	lifetime := q.input.lifetime(k.policy, a.result, now)
+	if lifetime <= 0 {
+		return
+	}
+	a.shared = true
+	k.put(q.key, newEntry(a, k.report.failure(ctx, q, a, nil), now, lifetime))
+	k.save(ctx, q, a, now, lifetime)
+}
+
+// storedAnswer is an answer in the Store. The body is the service's own, so that another process checks it too.
+type storedAnswer struct {
+	Status  int       `json:"status"`
+	Asked   time.Time `json:"asked"`
+	Stored  time.Time `json:"stored"`
+	Expires time.Time `json:"expires,omitzero"` // zero for never
+	Body    string    `json:"body"`
+}
+
+// longestStored is the longest lifetime in the Store.
+const longestStored = 400 * 24 * time.Hour
+
+// save writes an answer to the Store in the background. One that repeats the API key is not stored.
+func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time, lifetime time.Duration) {
+	if k.fleet == nil || k.report.secretsOf(q).Verbatim(a.Body) {
+		return
+	}
+	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(now), Body: string(scrub.UTF8(a.Body))}
+	ttl := longestStored
+	if lifetime < forGood {
+		s.Expires = k.clock.toReal(now.Add(lifetime))
+		ttl = min(ttl, lifetime+min(ttl, max(0, k.policy.StaleIfError)))
+	}
+	value, err := json.Marshal(s)
+	if err != nil { // never: these are texts and times
+		return
+	}
+	name := k.fleet.name("answer", q.key.parts()...)
+	k.fleet.write(ctx, func(ctx context.Context) error { return k.fleet.store.Save(ctx, name, value, ttl) })
+}
+
+// find returns a fresh answer that came meanwhile, or that another process has; nil for none.
+func (k keeper) find(ctx context.Context, q *question) *entry {
+	if e := k.fresh(q.key); e != nil || k.fleet == nil {
+		return e
+	}
+	name := k.fleet.name("answer", q.key.parts()...)
+	value, err := askStore(ctx, k.fleet, func(ctx context.Context) ([]byte, error) { return k.fleet.store.Load(ctx, name) }, nil)
+	if err != nil || value == nil {
+		return nil
+	}
+	if e := k.load(ctx, q, value); e != nil {
+		k.put(q.key, e)
+	}
+	return k.fresh(q.key)
+}
+
+// load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.
+func (k keeper) load(ctx context.Context, q *question, value []byte) *entry {
+	var s storedAnswer
+	if json.Unmarshal(value, &s) != nil || s.Stored.After(time.Now().Add(ahead)) {
+		return nil
+	}
+	a := &answer{Answer: exchange.Answer{Status: s.Status, Body: []byte(s.Body), Began: s.Asked}}
+	a.reading.secrets, a.reading.now = k.report.secrets, k.clock.now()
+	if a.read(q.input.read); a.outcome != found && a.outcome != notFound {
+		return nil
+	}
+	stored := k.clock.fromReal(s.Stored)
+	lifetime := q.input.lifetime(k.policy, a.result, stored)
+	if !s.Expires.IsZero() {
+		lifetime = min(lifetime, s.Expires.Sub(s.Stored), forGood-1)
+	}
+	if lifetime <= 0 {
+		return nil
+	}
+	return newEntry(a, k.report.failure(ctx, q, a, nil), stored, lifetime)
+}

@@ -1,0 +1,140 @@
+package mockserver
+
+import (
+	"hash/maphash"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/fiscope/fiscope/mockserver/internal/redact"
+)
+
+// record puts the call into the journal, or updates its entry, with the zero answer until there is one. It
+// comes before the answer is written, so that a client that has its answer finds the request in the journal.
+func (c *call) record(a answer) {
+	c.recorded = a
+	var e entry
+	if c.journal.limit > 0 {
+		kept := a.body
+		if a.kept != nil {
+			kept = a.kept
+		}
+		if c.r.Method == http.MethodHead {
+			kept = nil
+		}
+		e = entry{
+			Request: c.request(a), answer: redact.Answer(kept, c.keys),
+			sent:     redact.Headers(append(make([]string, 0, 2+2*len(c.r.Header)), "Host", redact.Text(c.r.Host, c.keys)), c.r.Header, c.keys),
+			question: c.question(), said: attemptOf(c.r), sol: c.solUser, span: c.span, words: c.words, known: c.known,
+		}
+	} else {
+		e.N, e.Key = c.n, c.fingerprint()
+	}
+	if a.status != 0 && c.journal.limit > 0 {
+		e.answered = redact.Headers(make([]string, 0, 2*len(c.w.Header())), c.w.Header(), c.keys)
+	}
+	var of *ring
+	if c.account != nil && !c.isForeign() {
+		of = &c.account.seen
+	}
+	spent := 0
+	if c.charged && !c.counted {
+		spent, c.counted = 1, true
+	}
+	wiped := c.n > 0 && c.charged && !c.charge.stands()
+	before := c.n
+	c.n = c.journal.record(of, &e, spent, wiped)
+	c.retryOf, c.attempt, c.replay = e.RetryOf, e.Attempt, e.Replay
+	if wiped && before != c.n {
+		c.charged = false
+	}
+}
+
+// question is what a call asks, and as which client, hashed; 0 while that is not known.
+func (c *call) question() uint64 {
+	if !c.admitted || c.op == OpValidar && !c.wasRead {
+		return 0
+	}
+	sum := uint64(0)
+	for _, part := range [...]string{c.key, c.r.UserAgent(), c.r.Method, c.r.URL.Path, c.r.URL.RawQuery} {
+		sum = sum*31 + maphash.String(hashSeed, part)
+	}
+	if c.op == OpValidar { // another one's body is not read, unless a fault does
+		sum = sum*31 + maphash.Bytes(hashSeed, c.body)
+	}
+	return sum | 1
+}
+
+// fingerprint is that of the call's key, "" without one.
+func (c *call) fingerprint() string {
+	switch {
+	case c.account != nil && !c.isForeign():
+		return c.account.id
+	case c.key != "":
+		return redact.Fingerprint(c.key)
+	}
+	return ""
+}
+
+// params are the query's parameters that were read, or may have been meant to be.
+func (c *call) params() []string {
+	if c.to == nil {
+		return []string{"razonSocial", "limit", "fecha"}
+	}
+	return c.to.params
+}
+
+// request is the call as the journal keeps it: without claves and keys.
+func (c *call) request(a answer) Request {
+	r := Request{
+		N:       c.n,
+		Time:    c.came,
+		Op:      c.op,
+		Matched: c.admitted,
+		Method:  redact.Text(c.r.Method, c.keys),
+		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
+		Query:   redact.Query(c.r.URL, c.params(), c.keys),
+		Key:     c.fingerprint(),
+		Agent:   redact.Text(c.r.UserAgent(), c.keys),
+		Body:    c.redacted,
+		Status:  a.status,
+		Code:    c.keys.Out(a.code),
+		Left:    c.left,
+		Fault:   c.keys.Out(c.fault),
+		SOL:     c.solResult,
+		Broken:  c.broken,
+		RetryOf: c.retryOf,
+		Attempt: c.attempt,
+		Replay:  c.replay,
+
+		Upstream: c.how(),
+	}
+	if c.charged {
+		r.Cost = 1
+	}
+	if isRUC(c.ruc) { // what else the path has may be anything
+		r.RUC = c.keys.Out(c.ruc)
+	}
+	r.Conn, r.Reused = c.connection()
+	return r
+}
+
+// connection returns the number of the call's connection and whether an earlier request came on it.
+func (c *call) connection() (number int64, reused bool) {
+	conn, _ := c.r.Context().Value(connectionKey{}).(*connection)
+	if conn == nil {
+		return 0, false
+	}
+	if c.nth == 0 {
+		c.nth = conn.requests.Add(1)
+	}
+	return conn.number, c.nth > 1
+}
+
+// connectionKey finds the connection in a request's context; see [Server.ConnContext].
+type connectionKey struct{}
+
+// connection is one connection of a server.
+type connection struct {
+	number   int64
+	requests atomic.Int64
+}

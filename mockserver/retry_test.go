@@ -1,0 +1,293 @@
+package mockserver_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// replays are the marks of the requests, in their order; 0 for none.
+func replays(srv *mockserver.Server) (marks []int64) {
+	for _, r := range srv.Requests() {
+		marks = append(marks, r.Replay)
+	}
+	return marks
+}
+
+// net/http repeats a GET by itself when the connection that it used again dies before the answer, and says nothing.
+func TestWhatTheTransportSendsAgainIsMarked(t *testing.T) {
+	for name, fault := range map[string]mockserver.Step{"reset": mockserver.ResetBefore, "reset before the charge": mockserver.ResetBefore.Uncharged(), "closed": mockserver.CloseBefore} {
+		t.Run(name, func(t *testing.T) {
+			srv := mockserver.New(t)
+			api := plain(t, srv)
+			api.hc.Transport = &http.Transport{}
+			t.Cleanup(api.hc.CloseIdleConnections)
+			api.get(lookup)
+			srv.Fault(mockserver.Match{Times: 1}, fault)
+			assert.Equal(t, 200, api.get(lookup).status, "the caller notices nothing")
+			api.get(lookup)
+			got := srv.Requests()
+			require.Len(t, got, 4)
+			assert.True(t, got[1].Reused)
+			assert.Zero(t, got[1].Status)
+			assert.False(t, got[2].Reused)
+			assert.Equal(t, []int64{0, 0, 2, 0}, replays(srv))
+		})
+	}
+}
+
+// What a client sends again after an answer that never came whole is marked, and nothing else.
+func TestReplay(t *testing.T) {
+	type question struct{ key, method, path, body string }
+	validation := question{"", "POST", "/api/cpe/validar", cpe(t)}
+	get := question{"", "GET", lookup, ""}
+	for name, c := range map[string]struct {
+		fault mockserver.Step // of the first
+		asked []question
+		want  []int64
+	}{
+		"a whole answer":         {mockserver.OK, []question{get, get, get}, []int64{0, 0, 0}},
+		"a wrong answer":         {mockserver.Garbage, []question{get, get}, []int64{0, 0}},
+		"a receipt":              {mockserver.ResetBefore, []question{validation, validation, validation}, []int64{0, 1, 0}},
+		"a receipt, uncharged":   {mockserver.CloseBefore.Uncharged(), []question{validation, validation}, []int64{0, 1}},
+		"a receipt, half of it":  {mockserver.ResetInside, []question{validation, validation}, []int64{0, 1}},
+		"a lookup":               {mockserver.CloseInside, []question{get, get, get}, []int64{0, 1, 0}},
+		"something else between": {mockserver.ResetBefore, []question{validation, get, validation}, []int64{0, 0, 1}},
+		"another receipt":        {mockserver.ResetBefore, []question{validation, {"", "POST", validation.path, cpe(t, "numero", "124")}}, []int64{0, 0}},
+		"another clave":          {mockserver.ResetBefore, []question{validation, {"", "POST", validation.path, cpe(t, "claveSol", `"otra"`)}}, []int64{0, 0}},
+		"another method":         {mockserver.CloseInside, []question{get, {"", "HEAD", lookup, ""}}, []int64{0, 0}},
+		"another path":           {mockserver.CloseInside, []question{get, {"", "GET", lookup + "0", ""}}, []int64{0, 0}},
+		"another query":          {mockserver.CloseInside, []question{get, {"", "GET", lookup + "?x=1", ""}}, []int64{0, 0}},
+		"another key":            {mockserver.CloseInside, []question{get, {"otra-clave", "GET", lookup, ""}}, []int64{0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := mockserver.New(t, mockserver.WithKey("otra-clave", 10))
+			api := plain(t, srv)
+			api.hc.Transport = &http.Transport{DisableKeepAlives: true} // sends nothing again by itself
+			srv.Fault(mockserver.Match{Times: 1}, c.fault)
+			for _, q := range c.asked {
+				if q.key != "" {
+					api = api.withKey(q.key)
+				}
+				_, _ = api.try(q.method, q.path, q.body)
+			}
+			assert.Equal(t, c.want, replays(srv))
+		})
+	}
+}
+
+// A call that was cut twice is repeated by each one after it; of two that were cut, the later one is repeated first.
+func TestReplayOfAReplay(t *testing.T) {
+	srv, api := start(t)
+	srv.Fault(mockserver.Match{}, mockserver.ResetInside, mockserver.ResetInside, mockserver.OK)
+	for range 4 {
+		_, _ = api.try("GET", lookup, "")
+	}
+	assert.Equal(t, []int64{0, 1, 2, 0}, replays(srv))
+}
+
+// A client that has waited long enough leaves and asks again, also sooner than the server sees that it left.
+func TestReplayAfterAHang(t *testing.T) {
+	for name, leave := range map[string]func(*mockserver.ActiveFault){
+		"it hangs still":        func(*mockserver.ActiveFault) {},
+		"the connection closes": (*mockserver.ActiveFault).Release,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t)
+				fault := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hang)
+				go func() { _, _ = api.try("GET", lookup, "") }()
+				synctest.Wait()
+				leave(fault)
+				api.get(lookup)
+				api.get(lookup)
+				assert.Equal(t, []int64{0, 1, 0}, replays(srv))
+			})
+		})
+	}
+	t.Run("a client that leaves while it waits", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv, api := start(t)
+			srv.Fault(mockserver.Match{Times: 1}, mockserver.Latency(time.Hour))
+			api.hc.Timeout = time.Second
+			_, err := api.try("POST", "/api/cpe/validar", cpe(t))
+			require.ErrorAs(t, err, new(*url.Error))
+			synctest.Wait()
+			_, err = api.try("POST", "/api/cpe/validar", cpe(t))
+			require.NoError(t, err)
+			assert.Equal(t, []int64{0, 1}, replays(srv))
+		})
+	})
+}
+
+// What was cut long ago, or has left the journal, is repeated by nobody.
+func TestReplayIsOfLate(t *testing.T) {
+	const other = "otra-clave"
+	for name, c := range map[string]struct {
+		between func(*mockserver.Server, api)
+		want    int64
+	}{
+		"at once":                {func(*mockserver.Server, api) {}, 1},
+		"a minute later":         {func(*mockserver.Server, api) { time.Sleep(time.Minute) }, 1},
+		"later":                  {func(*mockserver.Server, api) { time.Sleep(time.Minute + 1) }, 0},
+		"the journal is cleared": {func(s *mockserver.Server, _ api) { _ = s.Reset(mockserver.PartJournal) }, 0},
+		"its own part":           {func(s *mockserver.Server, _ api) { _ = s.Tenant(s.APIKey).Reset(mockserver.PartJournal) }, 0},
+		"another one's part":     {func(s *mockserver.Server, _ api) { _ = s.Tenant(other).Reset(mockserver.PartJournal) }, 1},
+		"63 others":              {func(_ *mockserver.Server, a api) { breakMany(a, 63) }, 1},
+		"64 others":              {func(_ *mockserver.Server, a api) { breakMany(a, 64) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey(other, 10))
+				fault := srv.Fault(mockserver.Match{}, mockserver.ResetInside)
+				_, _ = api.try("GET", lookup, "")
+				c.between(srv, api)
+				fault.Remove()
+				api.get(lookup)
+				marks := replays(srv)
+				assert.Equal(t, c.want, marks[len(marks)-1])
+			})
+		})
+	}
+}
+
+func breakMany(a api, n int) {
+	for i := range n {
+		_, _ = a.try("GET", fmt.Sprint(lookup, "?", i), "")
+	}
+}
+
+// The time of a call is that from its arrival until its answer was about to leave.
+func TestTheMillisecondsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv, api := start(t)
+		srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Latency(1234567*time.Microsecond))
+		go func() { _, _ = api.try("GET", lookup, "") }()
+		time.Sleep(time.Second)
+		assert.Zero(t, srv.Requests()[0].Ms, "it is under way")
+		time.Sleep(time.Second)
+		assert.InDelta(t, 1234.567, srv.Requests()[0].Ms, 1e-9)
+		srv.Fault(mockserver.Match{Op: mockserver.OpTipoCambio}, mockserver.Hang)
+		api.hc.Timeout = 90 * time.Second
+		_, err := api.try("GET", "/api/tipocambio", "")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		synctest.Wait()
+		assert.InDelta(t, 90_000, srv.Requests()[1].Ms, 1e-9, "until it was cut")
+	})
+}
+
+// attempts are the links of the requests, in their order: "1" for a first one, "2 of 1" for its second attempt.
+func attempts(srv *mockserver.Server) (links []string) {
+	for _, r := range srv.Requests() {
+		link := fmt.Sprint(max(r.Attempt, 1))
+		if r.RetryOf != 0 {
+			link += fmt.Sprint(" of ", r.RetryOf)
+		}
+		links = append(links, link)
+	}
+	return links
+}
+
+// A call that repeats a failed one is linked with it: by what its client says, or else by what is the same and near.
+func TestRetries(t *testing.T) {
+	type sent struct {
+		after            time.Duration
+		said, agent, key string
+	}
+	again := sent{after: time.Second}
+	for name, c := range map[string]struct {
+		fault mockserver.Step // of all calls but the last
+		sent  []sent          // after the first one
+		want  []string
+	}{
+		"after a 503":              {mockserver.Status(503), []sent{again, again}, []string{"1", "2 of 1", "3 of 1"}},
+		"after a 500":              {mockserver.Status(500), []sent{again}, []string{"1", "2 of 1"}},
+		"after a 429":              {mockserver.Throttle429, []sent{again}, []string{"1", "2 of 1"}},
+		"after a broken answer":    {mockserver.ResetInside, []sent{again, again}, []string{"1", "2 of 1", "3 of 1"}},
+		"after another error":      {mockserver.Status(404), []sent{again}, []string{"1", "1"}},
+		"after a success":          {mockserver.OK, []sent{again}, []string{"1", "1"}},
+		"after some seconds":       {mockserver.Status(503), []sent{{after: 15 * time.Second}}, []string{"1", "2 of 1"}},
+		"much later":               {mockserver.Status(503), []sent{{after: 16 * time.Second}}, []string{"1", "1"}},
+		"of another program":       {mockserver.Status(503), []sent{{agent: "otro/1.0"}}, []string{"1", "1"}},
+		"of another key":           {mockserver.Status(503), []sent{{key: "otra-clave"}}, []string{"1", "1"}},
+		"as its client says":       {mockserver.Status(503), []sent{{said: "2"}, {said: "3"}}, []string{"1", "2 of 1", "3 of 1"}},
+		"which knows more":         {mockserver.OK, []sent{{said: "2", after: 30 * time.Second}}, []string{"1", "2 of 1"}},
+		"and one that got lost":    {mockserver.Status(503), []sent{{said: "3"}}, []string{"1", "3 of 1"}},
+		"then a call of its own":   {mockserver.Status(503), []sent{{said: "2"}, again}, []string{"1", "2 of 1", "1"}},
+		"of nothing that came":     {mockserver.Status(503), []sent{{said: "2", agent: "otro/1.0"}}, []string{"1", "2"}},
+		"without sense":            {mockserver.Status(503), []sent{{said: "dos"}, {said: "-1", after: time.Minute}}, []string{"1", "2 of 1", "1"}},
+		"sent again, and repeated": {mockserver.ResetInside, []sent{again, {said: "2"}}, []string{"1", "2 of 1", "2 of 1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv, api := start(t, mockserver.WithKey("otra-clave", 10))
+				srv.Fault(mockserver.Match{Times: len(c.sent)}, c.fault)
+				for _, s := range append([]sent{{}}, c.sent...) {
+					time.Sleep(s.after)
+					req, err := http.NewRequest(http.MethodGet, api.url+lookup, nil)
+					require.NoError(t, err)
+					req.Header.Set("X-API-KEY", cmp.Or(s.key, api.key))
+					req.Header.Set("User-Agent", cmp.Or(s.agent, "prueba/1.0"))
+					if s.said != "" {
+						req.Header.Set(mockserver.AttemptHeader, s.said)
+					}
+					resp, err := api.hc.Do(req)
+					if err == nil {
+						_ = resp.Body.Close()
+					}
+				}
+				synctest.Wait()
+				for i, r := range srv.Requests() {
+					assert.Equal(t, c.fault == mockserver.ResetInside && i < len(c.sent), r.Broken)
+				}
+				assert.Equal(t, c.want, attempts(srv))
+			})
+		})
+	}
+}
+
+// Two that fail at once and try again are two calls with two attempts, not one with four.
+func TestRetriesOfTwoAtOnce(t *testing.T) {
+	for _, said := range []string{"", "2"} {
+		synctest.Test(t, func(t *testing.T) {
+			srv, api := start(t)
+			gate := srv.Fault(mockserver.Match{Times: 2}, mockserver.Hold().And(mockserver.Status(503)))
+			for round := range 2 {
+				header := []string{}
+				if round == 1 && said != "" {
+					header = []string{mockserver.AttemptHeader, said}
+				}
+				for range 2 {
+					go func() { api.send("GET", lookup, "", header...) }()
+				}
+				synctest.Wait()
+				gate.Release()
+				synctest.Wait()
+			}
+			got := attempts(srv)
+			assert.Equal(t, []string{"1", "1"}, got[:2])
+			assert.ElementsMatch(t, []string{"2 of 1", "2 of 2"}, got[2:])
+		})
+	}
+}
+
+func TestRetriesInTheJSON(t *testing.T) {
+	srv, api := start(t)
+	srv.Fault(mockserver.Match{Times: 1}, mockserver.Status(503))
+	api.get(lookup)
+	api.get(lookup)
+	text, err := json.Marshal(srv.Requests()[1])
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"retryOf":1,"attempt":2`)
+	assert.NotContains(t, string(text), `"replay"`, "the first answer came whole")
+}

@@ -1,0 +1,27 @@
+package fiscope
+
+import (
+	"context"
+
+	"golang.org/x/time/rate"
+)
+
+// pace waits for the limiter, unless the deadline comes first.
+func pace(limiter *rate.Limiter) layer {
+	if limiter == nil {
+		return nil
+	}
+	return func(next ask) ask {
+		return func(ctx context.Context, q *question) (*answer, error) {
+			waiting, cancel := q.set.beforeSending(ctx)
+			defer cancel()
+			if err := limiter.Wait(waiting); err != nil {
+				if ctx.Err() == nil {
+					err = errDeadlineTooClose
+				}
+				return nil, err
+			}
+			return next(ctx, q)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package fiscope
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// ask answers a question; newCore has the lists of them. The answer is the last one that came, which may be an error
+// itself (answer.err). The error says why none came, or why no other was asked for: report joins both into an *Error.
+type ask func(ctx context.Context, q *question) (*answer, error)
+
+// layer puts a policy around the rest of its list.
+type layer func(next ask) ask
+
+// through puts layers above the last ask. A nil layer is skipped.
+func through(last ask, layers ...layer) ask {
+	for _, put := range slices.Backward(layers) {
+		if put != nil {
+			last = put(last)
+		}
+	}
+	return last
+}
+
+// question is one call on its way down a list.
+type question struct {
+	input input
+	key   cacheKey
+	set   *settings
+
+	request request // what is sent; set by checkInput
+	attempt int     // the number of this one, from 1 on
+	sent    bool    // an earlier attempt may have been received
+	trip    *trip   // of a question in the background; nil otherwise
+}
+
+// input is what an operation asks, and how its answer is read.
+type input interface {
+	key() cacheKey
+	request() request
+	read(*answer) any // the result in a 200; errors go to answer.err
+	// lifetime is how long an answer may be cached from now; 0 for never. result is nil for a NOT_FOUND.
+	lifetime(p CachePolicy, result any, now time.Time) time.Duration
+}
+
+// request is what an operation sends. It holds no API key.
+type request struct {
+	path    string           // after the base URL, of characters that need no escape
+	query   url.Values       // nil for none
+	body    []byte           // JSON, sent by POST; nil for a GET
+	sol     *CredencialesSOL // in the body; nil for none
+	http    *http.Request    // the same without credentials; set by checkInput
+	invalid error            // the rule that the input breaks; nil if valid
+}
+
+func (r *request) method() string {
+	if r.body != nil {
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+// cacheKey identifies a question. It is a value, so that a look-up costs no allocation.
+type cacheKey struct {
+	op    Operation
+	text  string
+	n     int
+	fecha Fecha
+}
+
+func (k cacheKey) parts() []string {
+	return []string{string(k.op), k.text, strconv.Itoa(k.n), k.fecha.String()}
+}
+
+// get asks a question. own copies a shared result.
+func get[T any](ctx context.Context, list ask, in input, set *settings, own func(T) T) (none T, _ error) {
+	a, err := list(ctx, &question{input: in, key: in.key(), set: set})
+	switch {
+	case err != nil:
+		return none, err
+	case a.shared:
+		return own(a.result.(T)), nil
+	}
+	return a.result.(T), nil
+}
+
+func copyOf[T any](v *T) *T {
+	own := *v
+	return &own
+}
+
+// checkInput refuses an input that breaks a rule.
+func checkInput(prepare func(*request) *http.Request) layer {
+	return func(next ask) ask {
+		return func(ctx context.Context, q *question) (*answer, error) {
+			if q.request = q.input.request(); q.request.invalid != nil {
+				return nil, q.request.invalid
+			}
+			q.request.http = prepare(&q.request)
+			return next(ctx, q)
+		}
+	}
+}
+
+// trip is a question in the background, as its callers see it.
+type trip struct {
+	sent   atomic.Int32 // attempts that may have reached the service
+	answer *answer      // in the end, with err
+	err    error
+}
+
+// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx first and then counts: it never reports
+// "not sent" of what was sent.
+func (t *trip) markSent(ctx context.Context) error {
+	if t == nil {
+		return ctx.Err()
+	}
+	t.sent.Add(1)
+	if err := ctx.Err(); err != nil {
+		t.sent.Add(-1)
+		return err
+	}
+	return nil
+}
+
+// soFar is the answer for a caller that leaves now.
+func (t *trip) soFar() *answer {
+	n := int(t.sent.Load())
+	a := &answer{attempts: n}
+	if n > 0 {
+		a.delivery = DeliveryUnknown
+	}
+	return a
+}

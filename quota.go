@@ -1,0 +1,100 @@
+package fiscope
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/store"
+)
+
+// spentError refuses an attempt that would go beyond the quota, or into what is kept in reserve.
+type spentError struct {
+	left, reserve int
+	until         time.Time // in the calendar; zero if unknown
+}
+
+func (s *spentError) Error() string {
+	text := "no queries are left"
+	if s.reserve > 0 {
+		text = fmt.Sprintf("%d queries are left, and %d are kept in reserve", s.left, s.reserve)
+	}
+	if !s.until.IsZero() {
+		text += " until " + s.until.In(Lima).Format("2006-01-02 15:04") + " (Lima)"
+	}
+	return text
+}
+
+func isSpent(err error) bool {
+	var spent *spentError
+	return errors.As(err, &spent)
+}
+
+// limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this process.
+func limitQuota(off bool, f *fleet, clock clock, notify *observer) layer {
+	if off {
+		return nil
+	}
+	var gate daily.Gate
+	return func(next ask) ask {
+		return func(ctx context.Context, q *question) (a *answer, err error) {
+			here := gate.Reserve(clock.now(), q.set.reserve)
+			shared := f.reserve(ctx, q.set.reserve)
+			var o store.Outcome
+			defer func() {
+				gate.Commit(clock.now(), here, o)
+				f.commit(ctx, shared, o)
+			}()
+			if err := cmp.Or(ctx.Err(), spent(here, shared, q.set.reserve, clock)); err != nil {
+				return nil, err
+			}
+			if q.set.reserve > 0 && shared == nil && !gate.Known() {
+				notify.keptNothing(ctx)
+			}
+			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics
+			if a, err = next(ctx, q); err != nil {
+				o.Written = 0
+				return a, err
+			}
+			o = a.quota(clock)
+			return a, nil
+		}
+	}
+}
+
+// spent returns the refusal of an attempt, and nil if it may be sent. shared is nil if the Store did not answer.
+func spent(here store.Reservation, shared *store.Reservation, reserve int, clock clock) error {
+	r := here
+	if shared != nil {
+		r = *shared
+		r.Until = clock.fromReal(r.Until)
+	}
+	if r.Grant != store.Spent {
+		return nil
+	}
+	return &spentError{left: r.Left, reserve: reserve, until: r.Until}
+}
+
+// quota is what the answer says of the quota, by the client's calendar.
+func (a *answer) quota(clock clock) store.Outcome {
+	o := store.Outcome{
+		Written: 1, Remaining: -1,
+		Served:  a.outcome == found || a.outcome == notFound,
+		Refused: a.outcome == quotaSpent && a.Status == http.StatusTooManyRequests,
+	}
+	if a.Unsent {
+		o.Written = 0
+	}
+	if a.rateLimit != nil {
+		o.Remaining, o.Reset = a.rateLimit.left(), a.reset
+	}
+	if clock == nil { // a test's clock is not the server's
+		o.Date, _ = exchange.Date(a.Header)
+	}
+	return o
+}

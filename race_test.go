@@ -1,5 +1,0 @@
-//go:build race
-
-package fiscope_test
-
-const raceEnabled = true

@@ -1,0 +1,17 @@
+-- Asks for a query. ARGV: 1 how many are left to others. Returns the grant, what is left, until when, and a token.
+local keep = tonumber(ARGV[1])
+turn(0)
+local known, pause = d.reset > 0, d.pause
+local function reply(grant, left, til, token) return string.format('%s %.0f %.0f %s', grant, left, til, token) end
+if known and keep > 0 and d.left <= keep then return reply('spent', math.max(0, d.left), d.reset, '-') end
+if known and d.left <= 0 and not d.doubt and pause == 0 then pause = MINUTE end
+local grant, token = 'granted', string.format('%.0f.%.0f', d.epoch, d.done)
+if pause > 0 then
+  local next = d.sent + pause
+  if now < next and now >= d.sent then return reply('spent', 0, known and d.reset or next, '-') end
+  grant = 'probe'
+end
+d.sent = now
+use(1)
+save()
+return reply(grant, 0, 0, token)

@@ -1,0 +1,286 @@
+package fiscope_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+)
+
+// registro is a Respaldo that a test wrote.
+type registro func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error)
+
+func (r registro) Contribuyente(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+	return r(ctx, ruc)
+}
+
+var jueves = fiscope.NewFecha(2026, time.November, 19)
+
+// archived is the record that a registry has of a RUC.
+func archived(ruc string) fiscope.Contribuyente {
+	return fiscope.Contribuyente{RUC: ruc, RazonSocial: "DEL PADRON S.A.", Estado: "ACTIVO", Condicion: "HABIDO", Direccion: "AV. UNO 1 LIMA - LIMA - LIMA", Ubigeo: "150101"}
+}
+
+// padronDelJueves has every RUC, and counts how often it is asked.
+func padronDelJueves(asked *atomic.Int64) registro {
+	return func(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+		asked.Add(1)
+		c := archived(ruc)
+		return &c, jueves, nil
+	}
+}
+
+func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
+	notFound := contract(t, "consultar_404.json")
+	ends := func(d time.Duration) func(context.Context) (context.Context, context.CancelFunc) {
+		return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+	}
+	cancels := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(time.Second, cancel)
+		return ctx, cancel
+	}
+	spent := raw(200, change(record, rucSUNAT, rucEmisor), "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T05:00:00Z")
+	other := raw(200, change(record, rucSUNAT, rucEmisor))
+	for name, test := range map[string]struct {
+		answer  handler
+		opts    []fiscope.Option
+		first   bool // another RUC is asked before
+		ctx     func(context.Context) (context.Context, context.CancelFunc)
+		class   string
+		answers bool // the Respaldo
+	}{
+		"500":                            {answer: raw(500, ""), class: "unavailable", answers: true},
+		"503, with retries":              {answer: raw(503, ""), opts: []fiscope.Option{fiscope.WithMaxRetries(2)}, class: "unavailable", answers: true},
+		"408":                            {answer: raw(408, ""), class: "unavailable", answers: true},
+		"no connection":                  {answer: broken(errors.New("connection refused")), class: "unavailable", answers: true},
+		"a body that breaks off":         {answer: with(200, &body{text: io.MultiReader(strings.NewReader(record), errReader{io.ErrUnexpectedEOF})}), class: "unavailable", answers: true},
+		"a firewall's page":              {answer: raw(403, "<html>Forbidden"), class: "unavailable", answers: true},
+		"a maintenance page":             {answer: raw(200, "<html><title>Estamos en mantenimiento</title>"), class: "malformed_response", answers: true},
+		"another server's 404":           {answer: raw(404, "<html>nginx"), class: "malformed_response", answers: true},
+		"a redirect":                     {answer: raw(302, "", "Location: https://elsewhere.example/"), class: "redirect", answers: true},
+		"an attempt runs out of time":    {answer: hangs, class: "unavailable", answers: true},
+		"the caller runs out of time":    {answer: hangs, ctx: ends(time.Second), class: "unavailable", answers: true},
+		"the limiter is beyond its time": {answer: other, opts: []fiscope.Option{fiscope.WithRateLimit(0.01, 1)}, first: true, ctx: ends(5 * time.Second), class: "deadline_exceeded", answers: true},
+		"429":                            {answer: raw(429, ""), class: "quota_exceeded", answers: true},
+		"401 of a spent quota":           {answer: raw(401, "", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"), class: "quota_exceeded", answers: true},
+		"the rest is kept for others":    {answer: spent, opts: []fiscope.Option{fiscope.WithQuotaReserve(5)}, first: true, class: "quota_exceeded", answers: true},
+		"404":                            {answer: raw(404, notFound), class: "not_found"},
+		"NOT_FOUND with 503":             {answer: raw(503, notFound), class: "not_found"},
+		"401":                            {answer: raw(401, `{"error":"clave inválida"}`), class: "unauthorized"},
+		"403":                            {answer: raw(403, `{"error":"clave inválida"}`), class: "unauthorized"},
+		"another RUC":                    {answer: other, class: "malformed_response"},
+		"400":                            {answer: raw(400, ""), class: "invalid_request"},
+		"the caller's time was over":     {answer: raw(503, ""), ctx: ends(-1), class: "deadline_exceeded"},
+		"the caller leaves":              {answer: hangs, ctx: cancels, class: "canceled"},
+		"the service answers":            {answer: raw(200, record)},
+	} {
+		for by, shared := range alone {
+			t.Run(name+", "+by, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ask := func(more ...fiscope.Option) (*fiscope.Contribuyente, fiscope.Response, error) {
+						opts := append(append(append([]fiscope.Option{fiscope.WithMaxRetries(0)}, shared...), test.opts...), more...)
+						client := newClient(t, roundTripper(test.answer), opts...)
+						if test.first {
+							_, err := client.Contribuyentes.Consultar(t.Context(), rucEmisor)
+							require.NoError(t, err)
+						}
+						ctx, cancel := t.Context(), func() {}
+						if test.ctx != nil {
+							ctx, cancel = test.ctx(ctx)
+						}
+						defer cancel()
+						var resp fiscope.Response
+						c, err := client.Contribuyentes.Consultar(ctx, rucSUNAT, fiscope.WithResponse(&resp))
+						return c, resp, err
+					}
+					var asked atomic.Int64
+					_, without, failure := ask()
+					c, resp, err := ask(fiscope.WithRespaldo(padronDelJueves(&asked)))
+					assert.Equal(t, test.class, fiscope.ErrorClass(failure))
+					if !test.answers {
+						assert.Zero(t, asked.Load())
+						assert.Equal(t, fmt.Sprint(failure), fmt.Sprint(err))
+						assert.Empty(t, cmp.Diff(without, resp))
+						return
+					}
+					require.NoError(t, err)
+					assert.EqualValues(t, 1, asked.Load())
+					want := archived(rucSUNAT)
+					assert.Empty(t, cmp.Diff(&want, c))
+					without.FromRespaldo, without.FechaRespaldo, without.Duration = true, jueves, resp.Duration
+					without.Body = resp.Body // one that breaks off is read once
+					assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
+				})
+			})
+		}
+	}
+}
+
+func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
+	has := func(change func(*fiscope.Contribuyente), err error) registro {
+		return func(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			c := archived(ruc)
+			change(&c)
+			return &c, jueves, err
+		}
+	}
+	same := func(*fiscope.Contribuyente) {}
+	for name, test := range map[string]struct {
+		respaldo registro
+		level    slog.Level
+		says     string // "" if nothing is logged
+	}{
+		"it lacks the RUC":      {func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) { return nil, jueves, nil }, 0, ""},
+		"... in its own words":  {has(same, fmt.Errorf("padron: %w", fiscope.ErrNotFound)), 0, ""},
+		"it fails":              {has(same, errors.New("the disk of "+rucSUNAT+" is gone")), slog.LevelWarn, "the disk of 20…955 is gone"},
+		"... with a secret":     {has(same, errors.New("the disk of "+apiKey)), slog.LevelWarn, "(not shown: it repeats a credential)"},
+		"... as the service":    {has(same, &fiscope.Error{Err: fiscope.ErrUnauthorized}), slog.LevelWarn, "unauthorized"},
+		"it panics":             {has(func(*fiscope.Contribuyente) { panic("boom") }, nil), slog.LevelError, "boom"},
+		"it ends its goroutine": {has(func(*fiscope.Contribuyente) { runtime.Goexit() }, nil), 0, ""},
+		"another RUC":           {has(func(c *fiscope.Contribuyente) { c.RUC = rucEmisor }, nil), slog.LevelWarn, "asked for the RUC 20…955, its record is of 20…970"},
+		"no name":               {has(func(c *fiscope.Contribuyente) { c.RazonSocial = " - " }, nil), slog.LevelWarn, "its record of the RUC 20…955 has no name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w watch
+			client := newClient(t, roundTripper(raw(503, `{"error":"caído","code":"X"}`)), append(w.options(), fiscope.WithMaxRetries(0), fiscope.WithRespaldo(test.respaldo))...)
+			var resp fiscope.Response
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+			assert.Nil(t, c)
+			require.EqualError(t, err, `fiscope: Contribuyentes.Consultar: service unavailable (HTTP 503 X): the answer says "caído"`)
+			require.NotErrorIs(t, err, fiscope.ErrNotFound)
+			assert.False(t, resp.FromRespaldo)
+			assert.Equal(t, 503, resp.StatusCode)
+			assert.Zero(t, client.Stats().Respaldo)
+			events, records := w.seen()
+			assert.Len(t, events, 1)
+			if test.says == "" {
+				assert.Len(t, records, 1)
+				return
+			}
+			require.Len(t, records, 2)
+			assert.Equal(t, test.level, records[1].level)
+			assert.Contains(t, records[1].text, test.says)
+			assert.False(t, leaks(records[1].text, apiKey))
+		})
+	}
+}
+
+func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
+	noDay := fiscope.NewFecha(2026, time.February, 30)
+	for name, test := range map[string]struct {
+		change func(*fiscope.Contribuyente)
+		fecha  fiscope.Fecha
+		says   string // "" if nothing is odd
+	}{
+		"nothing":             {func(c *fiscope.Contribuyente) { c.Estado, c.Condicion = "BAJA MULT.INSCR. Y O", "-" }, jueves, ""},
+		"an unknown estado":   {func(c *fiscope.Contribuyente) { c.Estado = "OTROS" }, jueves, `estado "OTROS" is unknown`},
+		"an impossible day":   {func(c *fiscope.Contribuyente) { c.FechaInscripcion = noDay }, jueves, "not a day of the calendar: 2026-02-30"},
+		"data of no day":      {func(*fiscope.Contribuyente) {}, fiscope.Fecha{}, "of which day its data is"},
+		"data of no such day": {func(*fiscope.Contribuyente) {}, noDay, "of which day its data is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := archived(rucSUNAT)
+			test.change(&c)
+			client := newClient(t, roundTripper(raw(501, "", "X-RateLimit-Limit: x")), fiscope.WithRespaldo(registro(func(context.Context, string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+				return &c, test.fecha, nil
+			})))
+			var resp fiscope.Response
+			got, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithResponse(&resp))
+			require.NoError(t, err)
+			assert.NotSame(t, &c, got, "the registry keeps its own")
+			assert.True(t, got.FechaInscripcion.IsZero())
+			assert.True(t, resp.FechaRespaldo.IsZero() || resp.FechaRespaldo == jueves)
+			require.NotEmpty(t, resp.Warnings)
+			assert.Contains(t, resp.Warnings[0], "X-Ratelimit-Limit", "what was odd in the failure")
+			if test.says == "" {
+				assert.Len(t, resp.Warnings, 1)
+				return
+			}
+			assert.Contains(t, resp.Warnings[1], test.says)
+		})
+	}
+}
+
+func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w watch
+		var s spans
+		slow := registro(func(ctx context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			assert.NotNil(t, ctx.Value(keyOfSpan{}), "it is within the hook")
+			time.Sleep(3 * time.Second)
+			c := archived(ruc)
+			return &c, jueves, nil
+		})
+		client := newClient(t, roundTripper(slowly(raw(503, ""))), append(w.options(), fiscope.WithHook(s.hook), fiscope.WithRespaldo(slow), fiscope.WithMaxRetries(0))...)
+		var resp fiscope.Response
+		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
+		assert.Equal(t, 4*time.Second, resp.Duration)
+
+		events, records := w.seen()
+		require.Len(t, events, 2)
+		require.ErrorIs(t, events[0].Err, fiscope.ErrUnavailable, "the failure stays to be seen")
+		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 3 * time.Second, FromRespaldo: true, FechaRespaldo: jueves}, events[1]))
+		require.Len(t, records, 2)
+		assert.Equal(t, slog.LevelInfo, records[1].level)
+		assert.Equal(t, "fiscope: answered from the Respaldo", records[1].message)
+		assert.Contains(t, records[1].text, "respaldo=2026-11-19")
+		ended := s.seen(t)
+		require.Len(t, ended, 1)
+		require.NoError(t, ended[0].err)
+		assert.Empty(t, cmp.Diff(resp, ended[0].resp))
+		stats := client.Stats()
+		assert.Equal(t, [3]int64{1, 1, 1}, [3]int64{stats.Respaldo, stats.Calls, stats.Attempts})
+	})
+}
+
+func TestARespaldoOfACallOrOfAClient(t *testing.T) {
+	named := func(name string) fiscope.SharedOption {
+		return fiscope.WithRespaldo(registro(func(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
+			c := archived(ruc)
+			c.RazonSocial = name
+			return &c, jueves, nil
+		}))
+	}
+	ofClient, ofCall := []fiscope.Option{named("CLIENTE")}, []fiscope.CallOption{named("LLAMADA")}
+	for name, test := range map[string]struct {
+		client []fiscope.Option
+		call   []fiscope.CallOption
+		want   string // "" for the service's error
+	}{
+		"off":                             {nil, nil, ""},
+		"of the client":                   {ofClient, nil, "CLIENTE"},
+		"of the call, over the client's":  {ofClient, ofCall, "LLAMADA"},
+		"of the client, not for this one": {ofClient, []fiscope.CallOption{fiscope.WithoutCache()}, ""},
+		"of a call without the cache":     {nil, append(ofCall, fiscope.WithoutCache()), "LLAMADA"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, roundTripper(raw(501, "")), test.client...)
+			c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, test.call...)
+			if test.want == "" {
+				require.ErrorIs(t, err, fiscope.ErrUnavailable)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, c.RazonSocial)
+		})
+	}
+	client := newClient(t, roundTripper(raw(501, "")), ofClient...)
+	require.ErrorIs(t, operations["buscar"](t.Context(), client, ofCall...), fiscope.ErrUnavailable, "other operations have no use for it")
+	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
+	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
+	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)
+}

@@ -1,0 +1,118 @@
+package fiscope
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/fiscope/fiscope/internal/exchange"
+)
+
+// retry repeats failed attempts by RetryPolicy, with go-retryablehttp. Its hooks find the question in the context.
+func retry(p RetryPolicy, clock clock) layer {
+	var budget exchange.Budget // of all calls
+	return func(next ask) ask {
+		l := &retrier{policy: p, clock: clock, budget: &budget}
+		l.client = retryablehttp.Client{
+			HTTPClient: &http.Client{
+				Transport:     attempts(next),
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+			RetryMax:     math.MaxInt32, // checkRetry counts
+			RetryWaitMin: p.Base,
+			RetryWaitMax: p.Cap,
+			CheckRetry:   l.checkRetry,
+			Backoff:      l.backoff,
+			ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		}
+		return l.ask
+	}
+}
+
+type retrier struct {
+	policy RetryPolicy
+	clock  clock
+	budget *exchange.Budget
+	client retryablehttp.Client
+}
+
+// tries are the attempts of one question.
+type tries struct {
+	question
+	last  *answer
+	err   error // why the next attempt was not made
+	waits bool  // for the next
+}
+
+type triesKey struct{}
+
+func (l *retrier) ask(ctx context.Context, q *question) (*answer, error) {
+	t := &tries{question: *q}
+	ctx = context.WithValue(ctx, triesKey{}, t)
+	_, err := l.client.Do(&retryablehttp.Request{Request: q.request.http.WithContext(ctx)}) //nolint:bodyclose // it was read
+	switch {
+	case t.err != nil && (t.last == nil || !isSpent(t.err)):
+		return t.last, t.err
+	case t.waits && err != nil:
+		return t.last, ctx.Err()
+	case !outcomes[t.last.outcome].away:
+		l.budget.Earn()
+	}
+	return t.last, nil
+}
+
+// attempts is the transport of the retry loop: the layers below make each attempt. It has no CloseIdleConnections, which
+// the loop calls after a failure: the pool belongs to the caller.
+type attempts ask
+
+func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := r.Context().Value(triesKey{}).(*tries)
+	t.attempt++
+	t.waits, t.request.http = false, r
+	a, err := next(r.Context(), &t.question)
+	if err != nil {
+		t.err = err
+		return nil, err
+	}
+	a.again = t.last != nil && t.last.outcome == a.outcome
+	t.last, t.sent = a, a.delivery != DeliveryNotSent
+	return a.Response, a.Err
+}
+
+// checkRetry is called after each attempt. A validation sent twice can be two refusals of the same clave.
+func (l *retrier) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+	t := ctx.Value(triesKey{}).(*tries)
+	t.waits = t.err == nil && ctx.Err() == nil && t.attempt <= t.set.retries &&
+		(t.request.body == nil && t.last.mayPass() || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Passing()) &&
+		l.fits(ctx, t) && l.budget.Take()
+	return t.waits, nil
+}
+
+// fits reports whether the policy and the deadline allow the wait before the next attempt.
+func (l *retrier) fits(ctx context.Context, t *tries) bool {
+	asked, _ := exchange.RetryAfter(t.last.Header, t.last.reading.now)
+	deadline, bounded := ctx.Deadline()
+	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+l.span(t.attempt-1))
+}
+
+// span bounds the random wait after an attempt, counted from 0.
+func (l *retrier) span(attempt int) time.Duration {
+	doubled := l.policy.Base << min(attempt, 16)
+	if doubled < l.policy.Base { // it overflowed
+		return l.policy.Cap
+	}
+	return min(doubled, l.policy.Cap)
+}
+
+// backoff returns Retry-After plus a random part of the span (full jitter).
+func (l *retrier) backoff(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
+	var asked time.Duration
+	if resp != nil {
+		asked, _ = exchange.RetryAfter(resp.Header, l.clock.now())
+	}
+	return asked + rand.N(l.span(attempt)+1)
+}

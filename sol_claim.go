@@ -1,0 +1,79 @@
+package fiscope
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/solguard"
+	"github.com/fiscope/fiscope/store"
+)
+
+// claims asks the Store right before each attempt of a validation, so that other processes' verdicts count.
+func (g *solGuard) claims(next ask) ask {
+	return func(ctx context.Context, q *question) (*answer, error) {
+		p := permitOf(ctx)
+		waiting, cancel := q.set.beforeSending(ctx)
+		defer cancel()
+		if err := p.maySend(waiting); err != nil {
+			return nil, tooClose(ctx, waiting, err)
+		}
+		a, err := next(ctx, q)
+		p.last = a // before others are notified
+		if p.granted && (a == nil || a.Unsent) {
+			p.granted = false // the next attempt asks anew
+			_ = g.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
+		}
+		return a, err
+	}
+}
+
+// maySend waits while another process tries the credential. If the Store is away, a credential proven here may be sent.
+func (p *permit) maySend(ctx context.Context) error {
+	g := p.guard
+	if g.fleet == nil {
+		return p.Refused()
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, p.patience, solguard.ErrBusy)
+	defer cancel()
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
+		claim, err := g.fleet.claim(limited, p.credential, hold(p.patience))
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case (err != nil || claim.State == store.ClaimBusy) && !p.Alone():
+			return p.Refused()
+		case err != nil:
+			return cmp.Or(context.Cause(limited), err)
+		case claim.State == store.ClaimGranted:
+			p.claim, p.granted = claim, true
+			return p.Refused()
+		case claim.State == store.ClaimProven:
+			p.claim = claim
+			p.Accepted(g.clock.fromReal(claim.Since))
+			return p.Refused()
+		case claim.State == store.ClaimRefused:
+			p.Block(g.clock.fromReal(claim.Since), g.clock.fromReal(claim.Until))
+			return p.Refused()
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-limited.Done():
+			return context.Cause(limited)
+		}
+	}
+}
+
+// claim asks the Store whether a credential may be sent. A claim granted after its caller left is returned.
+func (f *fleet) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
+	name := f.credential(c)
+	return askStore(ctx, f, func(ctx context.Context) (store.Claim, error) {
+		return f.store.Claim(ctx, name, hold)
+	}, func(ctx context.Context, claim store.Claim) error {
+		if claim.State != store.ClaimGranted {
+			return nil
+		}
+		return f.store.Record(ctx, name, claim, store.VerdictNone, 0)
+	})
+}

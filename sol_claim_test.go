@@ -1,0 +1,261 @@
+package fiscope_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/store"
+)
+
+// authority accepts one clave, and counts what reaches it.
+type authority struct {
+	mu       sync.Mutex
+	right    string        // the clave that is accepted
+	takes    time.Duration // an answer
+	refused  int
+	underWay int
+	together int // at most
+}
+
+func (a *authority) RoundTrip(r *http.Request) (*http.Response, error) {
+	var asked struct{ ClaveSol string }
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	a.underWay++
+	a.together = max(a.together, a.underWay)
+	accepted := asked.ClaveSol == a.right
+	if !accepted {
+		a.refused++
+	}
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		a.underWay--
+		a.mu.Unlock()
+	}()
+	if accepted {
+		return after(a.takes, raw(200, verdict))(r)
+	}
+	return after(a.takes, raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`))(r)
+}
+
+func (a *authority) change(right string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.right = right
+}
+
+func withAuthority(t *testing.T, opts ...fiscope.Option) (*fiscope.Client, *authority) {
+	a := &authority{right: clave, takes: time.Second}
+	return newClient(t, a, opts...), a
+}
+
+// processes returns clients that share a Store and an authority.
+func processes(t *testing.T, n int, opts ...fiscope.Option) ([]*fiscope.Client, *memoryStore, *authority) {
+	s, a := newMemoryStore(), &authority{right: clave, takes: time.Second}
+	clients := make([]*fiscope.Client, n)
+	for i := range clients {
+		clients[i] = withStore(t, s, a, opts...)
+	}
+	return clients, s, a
+}
+
+func away(s *memoryStore)  { s.fails = errServerAway }
+func sound(s *memoryStore) { s.fails, s.hangs, s.deaf, s.slow, s.late = nil, false, false, 0, 0 }
+
+func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
+	for name, test := range map[string]struct {
+		store    func(*memoryStore)
+		refusals int
+	}{
+		"sound": {sound, 1}, "300 ms": {func(s *memoryStore) { s.slow = 300 * time.Millisecond }, 1}, "600 ms": {func(s *memoryStore) { s.slow = 600 * time.Millisecond }, 1},
+		"1.1 s": {func(s *memoryStore) { s.slow = 1100 * time.Millisecond }, 0}, "away": {away, 0},
+		"hangs": {func(s *memoryStore) { s.hangs = true }, 0}, "hangs and heeds nothing": {func(s *memoryStore) { s.deaf = true }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clients, s, a := processes(t, 12)
+				s.set(test.store)
+				for range 3 {
+					together(36, func(i int) {
+						start := time.Now()
+						err := validar(t.Context(), clients[i%12], "equivocada")
+						assert.LessOrEqual(t, time.Since(start), 30*time.Second)
+						if test.refusals > 0 {
+							assert.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
+							return
+						}
+						var e *fiscope.Error
+						assert.ErrorAs(t, err, &e)
+						assert.ErrorIs(t, err, fiscope.ErrUnavailable)
+						assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+						assert.Positive(t, e.RetryAfter)
+						assert.ErrorContains(t, err, "the Store does not answer: ")
+						if name == "away" {
+							assert.ErrorIs(t, err, errServerAway)
+						}
+					})
+					time.Sleep(time.Minute)
+				}
+				assert.Equal(t, test.refusals, a.refused)
+			})
+		})
+	}
+}
+
+// A Store that is away, or lost what it knew, stops no clave that this process saw accepted within a day.
+func TestAProvenClaveNeedsNoStore(t *testing.T) {
+	for name, change := range map[string]func(*memoryStore){
+		"away": away, "hangs": func(s *memoryStore) { s.hangs = true },
+		"forgot, and another tries": func(s *memoryStore) {
+			for credential := range s.known {
+				s.known[credential] = store.Claim{State: store.ClaimBusy, Until: time.Now().Add(time.Hour)}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clients, s, _ := processes(t, 2)
+				require.NoError(t, validar(t.Context(), clients[0], clave))
+				s.set(change)
+				start := time.Now()
+				for range 3 {
+					require.NoError(t, validar(t.Context(), clients[0], clave))
+				}
+				assert.LessOrEqual(t, time.Since(start), 4*time.Second, "the first waits a second, the next ones nothing")
+				if s.hangs || s.fails != nil {
+					require.ErrorIs(t, validar(t.Context(), clients[1], clave), fiscope.ErrUnavailable, "another process did not see it")
+					time.Sleep(24 * time.Hour)
+					require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrUnavailable)
+				}
+			})
+		})
+	}
+}
+
+func TestTheFleetKnowsWhatOneLearned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clients, _, a := processes(t, 12)
+		start := time.Now()
+		together(120, func(i int) { assert.NoError(t, validar(t.Context(), clients[i%12], clave)) })
+		assert.LessOrEqual(t, time.Since(start), 3*time.Second, "one goes first, and then all together")
+
+		a.change("nueva")
+		require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrInvalidSOLCredentials)
+		for _, client := range clients {
+			err := validar(t.Context(), client, clave)
+			require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked, "also where it is proven")
+			assert.Contains(t, fiscope.TextoParaUsuario(err), "El usuario o la clave SOL fueron rechazados", "the answer said so, wherever it came")
+		}
+		assert.Equal(t, 1, a.refused)
+
+		a.change(clave)
+		require.NoError(t, clients[3].CPE.Olvidar(t.Context(), credenciales))
+		for _, client := range clients {
+			require.NoError(t, validar(t.Context(), client, clave), "what one forgets, all do")
+		}
+		assert.Equal(t, 1, a.refused)
+	})
+	t.Run("while it is away, Olvidar says so", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			clients, s, _ := processes(t, 1)
+			s.set(away)
+			require.ErrorIs(t, clients[0].CPE.Olvidar(t.Context(), credenciales), errServerAway)
+		})
+	})
+}
+
+// A refusal that the Store did not get is written later. Until then this process does not send it again.
+func TestARefusalThatCouldNotBeTold(t *testing.T) {
+	for name, change := range map[string]func(*memoryStore){
+		"away": away, "hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
+	} {
+		for _, outage := range []time.Duration{10 * time.Second, time.Hour} { // its claim has ended meanwhile, or not
+			t.Run(name+" for "+outage.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					clients, s, a := processes(t, 2)
+					time.AfterFunc(time.Second/2, func() { s.set(change) })
+					together(5, func(int) {
+						assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrInvalidSOLCredentials)
+					})
+					time.Sleep(outage)
+					require.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+					s.set(sound)
+					for range 3 { // of which the first finds out that it is back
+						time.Sleep(2 * time.Minute)
+						together(5, func(int) {
+							assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+						})
+					}
+					require.NoError(t, clients[1].Close(t.Context()))
+					err := validar(t.Context(), clients[1], "equivocada")
+					time.Sleep(time.Minute)
+					require.Error(t, err)
+					require.ErrorIs(t, validar(t.Context(), clients[1], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
+					assert.Equal(t, 1, a.refused)
+				})
+			})
+		}
+	}
+}
+
+// Whoever leaves, reaches nobody or dies holds no claim for long.
+func TestAClaimIsGivenBack(t *testing.T) {
+	t.Run("by an attempt that reached nobody", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newMemoryStore()
+			require.Error(t, validar(t.Context(), withStore(t, s, refusesToDial), clave))
+			start := time.Now()
+			require.NoError(t, validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave))
+			assert.Zero(t, time.Since(start))
+		})
+	})
+	for _, slow := range []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, 999 * time.Millisecond} {
+		t.Run("by a caller who leaves as it is granted after "+slow.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newMemoryStore()
+				s.slow = slow
+				client := withStore(t, s, roundTripper(raw(200, verdict)))
+				for step := time.Duration(0); step < 4*slow; step += slow / 2 {
+					ctx, cancel := context.WithCancel(t.Context())
+					time.AfterFunc(step, cancel)
+					_ = validar(ctx, client, clave)
+					cancel()
+				}
+				require.NoError(t, client.Close(t.Context()))
+				s.set(sound)
+				start := time.Now()
+				require.NoError(t, validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave))
+				assert.Zero(t, time.Since(start))
+			})
+		})
+	}
+	t.Run("by a process that died", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newMemoryStore()
+			dead := withStore(t, s, roundTripper(hangs), fiscope.WithTimeout(time.Second), fiscope.WithCPETimeout(time.Hour))
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+			go func() { _ = validar(ctx, dead, clave) }()
+			synctest.Wait()
+			living := withStore(t, s, roundTripper(raw(200, verdict)))
+			start := time.Now()
+			err := validar(t.Context(), living, clave)
+			require.ErrorContains(t, err, "another call is trying this SOL user")
+			assert.Equal(t, 30*time.Second, time.Since(start))
+			time.Sleep(time.Hour)
+			require.NoError(t, validar(t.Context(), living, clave))
+			cancel()
+		})
+	})
+}

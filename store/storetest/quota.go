@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fiscope/fiscope/store"
+)
+
+// silent is the outcome of an attempt that was answered without a header.
+var silent = store.Outcome{Written: 1, Served: true, Remaining: -1}
+
+// header is the outcome of an attempt whose answer says what is left for an hour.
+func header(left int) store.Outcome {
+	return store.Outcome{Written: 1, Served: true, Remaining: left, Reset: time.Now().Add(time.Hour).Truncate(time.Second)}
+}
+
+func (s suite) reserve(keep int) store.Reservation {
+	s.t.Helper()
+	r, err := s.store.Reserve(s.ctx, s.id, keep)
+	s.ok(err)
+	return r
+}
+
+func (s suite) commit(r store.Reservation, o store.Outcome) {
+	s.t.Helper()
+	s.ok(s.store.Commit(s.ctx, s.id, r, o))
+}
+
+// attempt makes one that must be granted.
+func (s suite) attempt(o store.Outcome) {
+	s.t.Helper()
+	r := s.reserve(0)
+	want(s, "grant", r.Grant, store.Granted)
+	s.commit(r, o)
+}
+
+// drain makes attempts until none is granted, and returns how many were.
+func (s suite) drain() int {
+	s.t.Helper()
+	for n := 0; ; n++ {
+		r := s.reserve(0)
+		if r.Grant != store.Granted || n == 1000 {
+			return n
+		}
+		s.commit(r, silent)
+	}
+}
+
+func unknownQuota(s suite) {
+	for range 50 {
+		s.attempt(silent)
+	}
+}
+
+func headerQuota(s suite) {
+	o := header(3)
+	s.attempt(o)
+	want(s, "granted after a header that says 3", s.drain(), 3)
+	r := s.reserve(0)
+	want(s, "grant after that", r.Grant, store.Spent)
+	s.near("Until", r.Until, o.Reset)
+}
+
+func givenBackQuota(s suite) {
+	s.attempt(header(3))
+	r := s.reserve(0)
+	s.commit(r, store.Outcome{Remaining: -1})
+	want(s, "granted after one of 3 was given back", s.drain(), 3)
+}
+
+func keptQuota(s suite) {
+	want(s, "grant while nothing is known", s.reserve(100).Grant, store.Granted)
+	s.attempt(header(5))
+	r := s.reserve(5)
+	want(s, "grant of what is all kept for others", r.Grant, store.Spent)
+	if r.Left < 1 || r.Left > 5 {
+		s.t.Fatalf("Left: got %d, want what is left, at most 5", r.Left)
+	}
+	want(s, "grant for one of the others", s.reserve(0).Grant, store.Granted)
+}
+
+func refusedQuota(s suite) {
+	o := header(0)
+	o.Served, o.Refused = false, true
+	s.attempt(o)
+	want(s, "grant after a refusal", s.reserve(0).Grant, store.Spent)
+}
+
+func resetQuota(s suite) {
+	o := header(0)
+	o.Reset = time.Now().Add(time.Second)
+	s.attempt(o)
+	var r store.Reservation
+	s.eventually("an attempt may leave once the day is over", func() bool {
+		r = s.reserve(0)
+		return r.Grant != store.Spent
+	})
+	s.commit(r, header(2))
+	want(s, "granted on the next day", s.drain(), 2)
+}
+
+func lateHeaderQuota(s suite) {
+	late := s.reserve(0)
+	s.attempt(header(3))
+	s.commit(late, header(900))
+	if n := s.drain(); n > 3 {
+		s.t.Fatalf("a header of an earlier attempt counts: %d were granted, want at most 3", n)
+	}
+}
+
+func foreignTokenQuota(s suite) {
+	s.attempt(header(3))
+	s.commit(store.Reservation{Token: "foreign"}, store.Outcome{Remaining: -1})
+	want(s, "granted after a foreign reservation was given back", s.drain(), 3)
+}
+
+func apartQuota(s suite) {
+	s.attempt(header(0))
+	other := s
+	other.id = newID()
+	other.attempt(silent)
+}
+
+func concurrentQuota(s suite) {
+	const quota = 120
+	s.attempt(header(quota))
+	var granted atomic.Int64
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			for {
+				r, err := s.store.Reserve(s.ctx, s.id, 0)
+				if err == nil && r.Grant == store.Granted {
+					granted.Add(1)
+					err = s.store.Commit(s.ctx, s.id, r, silent)
+				} else if err == nil {
+					return
+				}
+				if err != nil {
+					s.t.Errorf("the Store failed: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want(s, "granted to 20 goroutines", granted.Load(), quota)
+}
