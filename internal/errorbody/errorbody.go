@@ -60,7 +60,7 @@ func text(o members.Object) (text string) {
 
 func code(o members.Object, known func(string) bool) string {
 	code := strings.TrimSpace(members.Text(o.Get("code")))
-	if plain := strings.ToUpper(strings.Join(strings.Fields(code), "_")); known(plain) {
+	if plain := strings.ToUpper(strings.ReplaceAll(code, " ", "_")); known(plain) {
 		return plain
 	}
 	return code

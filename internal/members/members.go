@@ -18,7 +18,7 @@ func Of(text string) Object {
 	if at == len(text) || text[at] != '{' {
 		return nil
 	}
-	o := make(Object, 0, 16)
+	o := make(Object, 0, min(strings.Count(text, ":"), 16))
 	for at = skip(text, at+1); text[at] != '}'; at = skip(text, at) {
 		name := text[at:end(text, at)]
 		at = skip(text, at+len(name))
