@@ -48,7 +48,7 @@ func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts 
 
 // consultar is Consultar with the options of its call as settings.
 func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
-	return get(ctx, s.core.taxpayers, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
+	return get(ctx, s.core.lookups, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
 }
 
 // consulta is the lookup of a RUC.
@@ -80,7 +80,7 @@ func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
 	s = s.made()
-	return get(ctx, s.core.taxpayers, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
+	return get(ctx, s.core.searches, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
 }
 
 func (b Busqueda) request() request {

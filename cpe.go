@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -111,11 +112,12 @@ func (v validacion) read(a *answer) any {
 		return nil
 	}
 	esValido := o.field("esValido")
+	valid, _ := strconv.ParseBool(esValido.text) // lenient reading also takes "true" and 1
 	r := &ResultadoCPE{
 		Codigo:   CodigoCPE(strings.TrimSpace(o.field("codigo").text)),
 		Mensaje:  o.optional("mensaje"),
 		Estado:   EstadoCPE(o.optional("estado")),
-		EsValido: esValido.text == "true",
+		EsValido: valid,
 	}
 	switch {
 	case r.Codigo == "":

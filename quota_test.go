@@ -187,9 +187,26 @@ func TestASpentQuotaSaysUntilWhen(t *testing.T) {
 
 // Validations carry no headers: a process that only makes them keeps nothing, and says so.
 func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { testUnknownReserve(t) })
+	t.Run("with a Store", func(t *testing.T) { testUnknownReserve(t, fiscope.WithStore(newMemoryStore())) })
+	t.Run("that the Store knows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newMemoryStore()
+			other := withStore(t, s, roundTripper(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
+			require.NoError(t, operations["consultar"](t.Context(), other))
+			synctest.Wait()
+			client := withStore(t, s, roundTripper(raw(200, verdict)), fiscope.WithQuotaReserve(200))
+			require.NoError(t, operations["validar"](t.Context(), client))
+			assert.Zero(t, client.Stats().ReserveUnknown)
+		})
+	})
+}
+
+func testUnknownReserve(t *testing.T, opts ...fiscope.Option) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watch
-		client, _ := newChangingClient(t, raw(200, verdict), append(w.options(), fiscope.WithQuotaReserve(200))...)
+		opts = append(append(opts, w.options()...), fiscope.WithQuotaReserve(200))
+		client, _ := newChangingClient(t, raw(200, verdict), opts...)
 		for range 48 {
 			require.NoError(t, operations["validar"](t.Context(), client))
 			time.Sleep(time.Hour)
