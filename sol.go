@@ -74,14 +74,16 @@ func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience tim
 	return &permit{Permit: p, guard: g, credential: c, patience: patience}, nil
 }
 
-// freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now.
+// freed reports whether the Store no longer has a refusal. One that never reached the Store is written now, unless the
+// credential was accepted since.
 func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.Duration, refused *solguard.Refused) bool {
-	if refused.Private {
-		_ = g.share(ctx, c, store.Claim{}, store.VerdictRefused, g.clock.until(refused.Until))
-		return false
-	}
 	claim, err := g.fleet.claim(ctx, c, hold(patience))
 	if err != nil || claim.State == store.ClaimRefused {
+		return false
+	}
+	accepted := claim.State == store.ClaimProven && g.clock.fromReal(claim.Since).After(refused.Since)
+	if refused.Private && !accepted {
+		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
 		return false
 	}
 	if claim.State == store.ClaimGranted {
