@@ -216,7 +216,7 @@ func (a *answer) retryAfter() time.Duration {
 	switch {
 	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
 		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
-	case a.Status == http.StatusTooManyRequests && !ok:
+	case a.outcome == tooFast && !ok:
 		return saidNothing
 	}
 	return asked

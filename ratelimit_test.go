@@ -97,14 +97,6 @@ func TestAFailureOfAnUnlimitedPlan(t *testing.T) {
 	}
 }
 
-// Without a header the service's 429 is of a spent day, as far as a process that only validates can know.
-func TestTheWaitAfterA429ThatSaysNothing(t *testing.T) {
-	client, _ := answers(t, raw(429, `{"message":"API rate limit exceeded"}`))
-	var e *fiscope.Error
-	require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
-	assert.Equal(t, time.Minute, e.RetryAfter)
-}
-
 func TestTheLastRateLimitSeenCannotBeChanged(t *testing.T) {
 	client, _ := answers(t, raw(200, contract(t, "consultar_200.json"), "X-RateLimit-Remaining: 3"))
 	require.NoError(t, operations["consultar"](t.Context(), client))

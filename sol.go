@@ -92,21 +92,6 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	return true
 }
 
-// share writes a verdict to the Store, and waits for it. A refusal that cannot be written is marked.
-func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
-	name := g.fleet.credential(c)
-	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {
-		return nil, g.fleet.store.Record(ctx, name, claim, v, memory)
-	}, nil)
-	if v == store.VerdictRefused {
-		g.here.SetPrivate(g.name(c), err != nil)
-	}
-	return err
-}
-
-// hold is the longest duration of a claim: an attempt and the write of its verdict.
-func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }
-
 // longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not each night.
 const longestRefusal = 30 * 24 * time.Hour
 
