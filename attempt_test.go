@@ -420,3 +420,14 @@ func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {
 	assert.Equal(t, 20, failures)
 	assert.EqualValues(t, 1, connections.Load(), "one connection serves the whole burst")
 }
+
+func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {
+	var asked []string
+	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		asked = append(asked, r.URL.EscapedPath())
+		return raw(200, record)(r)
+	})}))
+	require.NoError(t, err)
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	assert.Equal(t, []string{"/a%2Fb/api/contribuyentes/" + rucSUNAT}, asked)
+}
