@@ -98,7 +98,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 			retries,
 			events(r),
 			quota,
-			pace(c.limiter),
+			throttle(c.limiter),
 		)
 	}
 	k.taxpayers, k.rates = lookup(), lookup() // each with a breaker of its own
@@ -110,7 +110,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		retries,
 		events(r),
 		quota,
-		pace(c.limiter),
+		throttle(c.limiter),
 		k.sol.claims,
 	)
 	return k, nil
@@ -199,9 +199,6 @@ func (c config) transportTo(baseURL string) http.RoundTripper {
 	}
 	return rt
 }
-
-// maxBody is the most bytes of an answer that are read, after decompression.
-const maxBody = 1 << 20
 
 // defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the one host as a busy
 // process uses: the default of 2 would reopen them all the time.

@@ -245,11 +245,11 @@ func TestLayersOfAnAttempt(t *testing.T) {
 		errs  []error
 		asked int64 // by three calls
 	}{
-		"events":                             {events(quiet()), nil, 3},
-		"quota, spent":                       {limitQuota(false, nil, nil, &observer{}), nil, 1},
-		"quota, not sent":                    {limitQuota(false, nil, nil, &observer{}), []error{errDeadlineTooClose}, 3},
-		"pace, with a deadline too close":    {pace(rate.NewLimiter(0.001, 1)), nil, 1},
-		"no quota, no limit: nothing stands": {both(limitQuota(true, nil, nil, nil), pace(nil)), nil, 3},
+		"events":                              {events(quiet()), nil, 3},
+		"quota, spent":                        {limitQuota(false, nil, nil, &observer{}), nil, 1},
+		"quota, not sent":                     {limitQuota(false, nil, nil, &observer{}), []error{errDeadlineTooClose}, 3},
+		"throttle, with a deadline too close": {throttle(rate.NewLimiter(0.001, 1)), nil, 1},
+		"no quota, no limit: nothing stands":  {both(limitQuota(true, nil, nil, nil), throttle(nil)), nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &below{answers: []*answer{spent}, errs: test.errs}
