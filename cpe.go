@@ -39,7 +39,8 @@ type ResultadoCPE struct {
 // the background: see [Client.Close].
 //
 // Errors: ErrInvalidRequest (nothing is sent), ErrInvalidSOLCredentials (do not repeat: the authority blocks the user
-// for a while), ErrUnavailable (the authority did not answer), and those of every operation.
+// for a while), ErrSOLCredentialsBlocked (refused before: nothing is sent), ErrUnavailable (the authority did not
+// answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
 	s = s.made()
 	return s.validar(ctx, c, credenciales, s.core.defaults.of(opts))
