@@ -147,7 +147,7 @@ func TestLoteRefuses(t *testing.T) {
 		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "no se puede usar"},
 		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
 		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
-		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep quiere"},
+		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep es un solo carácter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, got := execute(t, append([]string{"lote", "prov.csv"}, c.args...)...)

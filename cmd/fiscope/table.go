@@ -54,7 +54,7 @@ func readTable(path, sep string) (*table, error) {
 	case utf8.RuneCountInString(sep) == 1 && !strings.ContainsAny(sep, "\"\r\n\ufffd"):
 		t.sep, _ = utf8.DecodeRuneInString(sep)
 	case sep != "":
-		return nil, errors.New("-sep quiere un carácter, o tab")
+		return nil, errors.New("-sep es un solo carácter, o tab")
 	case t.sep == 0:
 		t.sep = separatorOf(text)
 	}
