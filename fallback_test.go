@@ -17,7 +17,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// changing is a service that answers as it was last told.
+// changing is a service that answers as it was last set.
 type changing struct {
 	now   atomic.Pointer[handler]
 	asked atomic.Int64
@@ -109,7 +109,7 @@ func TestStaleIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 }
 
 // The service hangs, and the caller has some seconds.
-func TestWhoeverHasAFallbackIsAnsweredInTime(t *testing.T) {
+func TestACallerWithAFallbackIsAnsweredInTime(t *testing.T) {
 	var asked atomic.Int64
 	for name, opts := range map[string][]fiscope.Option{
 		"stale":           nil,

@@ -85,9 +85,9 @@ func quiet() *reporter { return &reporter{observer: &observer{}} }
 func inBackground(f func()) { go f() }
 
 func TestLayerHook(t *testing.T) {
-	var told []error
+	var reported []error
 	h := Hook(func(ctx context.Context, _ Operation) (context.Context, func(Response, error)) {
-		return ctx, func(_ Response, err error) { told = append(told, err) }
+		return ctx, func(_ Response, err error) { reported = append(reported, err) }
 	})
 	b := &below{answers: []*answer{of(found)}, errs: []error{nil, errors.New("x")}}
 	resp := Response{StatusCode: 99}
@@ -95,9 +95,9 @@ func TestLayerHook(t *testing.T) {
 		_, _ = through(b.ask, hook([]Hook{h}))(t.Context(), aQuestion(settings{response: &resp}))
 		assert.Zero(t, resp, "what it held is of another call")
 	}
-	require.Len(t, told, 2)
-	require.NoError(t, told[0])
-	require.Error(t, told[1])
+	require.Len(t, reported, 2)
+	require.NoError(t, reported[0])
+	require.Error(t, reported[1])
 }
 
 func TestLayerFallback(t *testing.T) {

@@ -85,7 +85,7 @@ func TestTheNextCallFailsSo(t *testing.T) {
 	page.row("reset-inside-2", "ruc 20131312955")
 }
 
-// Who asked for what is not there is offered to add it.
+// A caller of what is not there is offered to add it.
 func TestWhatIsMissedIsAdded(t *testing.T) {
 	t.Parallel()
 	srv := start(t, frozen...)

@@ -39,7 +39,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.admitted = true
-	if f, effect := s.faults.take(c); f != nil {
+	if f, effect := s.faults.match(c); f != nil {
 		f.meet(c, effect)
 		return
 	}

@@ -138,8 +138,8 @@ func (j *journal) clear() {
 	j.mark("")
 }
 
-// lost returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for "".
-func (j *journal) lost(of *ring, key string) int {
+// droppedOf returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for "".
+func (j *journal) droppedOf(of *ring, key string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := j.strays[key]

@@ -436,7 +436,7 @@ func TestJournalIsWrittenFirst(t *testing.T) {
 	}
 }
 
-// Who has an answer finds the request in the journal.
+// Once a caller has an answer, the request is in the journal.
 func TestJournalComesBeforeTheAnswer(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(mockserver.Unlimited))
 	api := plain(t, srv)

@@ -27,7 +27,7 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 			b.out.header.Activos = b.out.header.Contribuyentes
 		}
 		var err error
-		if text, err = b.byRank.take(number, text); err != nil {
+		if text, err = b.byRank.drain(number, text); err != nil {
 			return nil, err
 		}
 		order = inOrder(order[:0], text, b.replaced)

@@ -26,7 +26,7 @@ func minimaOf(level []uint32) []uint32 {
 // least returns the index of the least place of those from l to r, which are not none.
 func (p *sortedPlaces) least(l, r int) int {
 	least, at, level := uint32(math.MaxUint32), l, 0
-	look := func(of, from, to int) {
+	scan := func(of, from, to int) {
 		for i := from; i < to; i++ {
 			if n := p[of].at(i); n < least {
 				least, at, level = n, i, of
@@ -36,11 +36,11 @@ func (p *sortedPlaces) least(l, r int) int {
 	for of := 0; ; of++ {
 		from, to := (l+1<<blockBits-1)>>blockBits, r>>blockBits
 		if from >= to || of == len(p)-1 {
-			look(of, l, r)
+			scan(of, l, r)
 			break
 		}
-		look(of, l, from<<blockBits)
-		look(of, to<<blockBits, r)
+		scan(of, l, from<<blockBits)
+		scan(of, to<<blockBits, r)
 		l, r = from, to
 	}
 	for ; level > 0; level-- { // into the block that has it

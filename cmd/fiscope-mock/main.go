@@ -44,11 +44,11 @@ func main() {
 		signal.Notify(hangup, syscall.SIGHUP)
 		go func() { end(stopped{<-hangup}) }()
 	}
-	leave(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	exitWith(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// leave ends the program. Of SIGINT it dies itself: so a shell ends its loop.
-func leave(exit int) {
+// exitWith ends the program. Of SIGINT it dies itself: so a shell ends its loop.
+func exitWith(exit int) {
 	if exit == -int(syscall.SIGINT) {
 		if signal.Reset(os.Interrupt); !signal.Ignored(os.Interrupt) {
 			self, _ := os.FindProcess(os.Getpid()) // it is there

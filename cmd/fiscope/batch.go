@@ -180,7 +180,7 @@ func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, 
 			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", line.Response.FechaRespaldo)
 		}
 		b.done++
-		b.progress.Tell(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
+		b.progress.Report(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
 	}
 	if b.stopped == nil {
 		b.stopped = ctx.Err()

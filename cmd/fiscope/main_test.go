@@ -222,8 +222,8 @@ func TestAServiceThatFails(t *testing.T) {
 		require.NoError(t, srv.PutKey(secretKey, 0))
 		stdout, stderr, got := execute(t, "cuota", "-json")
 		assert.Equal(t, int(problem), got, stderr)
-		var told struct{ Quedan, Cuota int }
-		require.NoError(t, json.Unmarshal([]byte(stdout), &told))
-		assert.Zero(t, told.Quedan)
+		var printed struct{ Quedan, Cuota int }
+		require.NoError(t, json.Unmarshal([]byte(stdout), &printed))
+		assert.Zero(t, printed.Quedan)
 	})
 }

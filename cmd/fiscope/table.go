@@ -106,7 +106,7 @@ var sepLine = regexp.MustCompile(`^(?i)"?sep=([;,\t|])"?[;,\t|]*\r?$`)
 
 // separatorOf is the one that parts the first lines into the same number of cells most often, and into most cells.
 func separatorOf(text string) rune {
-	const look = 20
+	const sampleRows = 20
 	best, most := ';', 0
 	for _, sep := range ";,\t|" {
 		same, cells, seen := 0, 0, 0
@@ -117,7 +117,7 @@ func separatorOf(text string) rune {
 			if cells > 1 && len(r.cells) == cells {
 				same++
 			}
-			if seen == look {
+			if seen == sampleRows {
 				break
 			}
 		}
