@@ -79,7 +79,7 @@ func (b *builder) taken() int { return b.rows - len(b.replaced) }
 // finish writes the index, after replaceRows. It reports each of its phases except the first.
 func (b *builder) finish(ctx context.Context, info Info, phase func(string)) error {
 	debug.FreeOSMemory()
-	names, err := b.place(ctx)
+	names, err := b.writeRows(ctx)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ const longestShelf = 255
 // shelf has the rows of one length. Its blocks are full, the rows go on from one to the next, and the last one is in
 // memory.
 type shelf struct {
-	blocks []int64 // their places in the file
+	blocks []int64 // their offsets in the file
 	last   []byte
 }
 

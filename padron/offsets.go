@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// sortedPlaces are places in the names, sorted by the text that begins there, and the minima of their blocks:
+// sortedOffsets are offsets in the names, sorted by the text that begins there, and the minima of their blocks:
 // number i of a level is the least of the numbers 64*i to 64*i+63 of the level before.
-type sortedPlaces [sectionLevels]numbers
+type sortedOffsets [sectionLevels]numbers
 
 // blockBits is the binary logarithm of how many numbers one of the next level stands for.
 const blockBits = 6
@@ -23,8 +23,8 @@ func minimaOf(level []uint32) []uint32 {
 	return minima
 }
 
-// least returns the index of the least place of those from l to r, which are not none.
-func (p *sortedPlaces) least(l, r int) int {
+// least returns the index of the least offset of those from l to r, which are not none.
+func (p *sortedOffsets) least(l, r int) int {
 	least, at, level := uint32(math.MaxUint32), l, 0
 	scan := func(of, from, to int) {
 		for i := from; i < to; i++ {
@@ -52,8 +52,8 @@ func (p *sortedPlaces) least(l, r int) int {
 	return at
 }
 
-// span returns the range of the places of p from l to r, which are sorted by it, where text stands skip bytes on.
-func (p *sortedPlaces) span(names []byte, l, r, skip int, text []byte) (from, to int) {
+// span returns the range of the offsets of p from l to r, which are sorted by it, where text stands skip bytes on.
+func (p *sortedOffsets) span(names []byte, l, r, skip int, text []byte) (from, to int) {
 	there := func(i int) []byte {
 		at := int(p[0].at(i)) + skip
 		return names[at:min(at+len(text), len(names))]
