@@ -28,7 +28,7 @@ var (
 	fecha      = flag.String("fecha", conformance.DefaultFecha, "a business day with a rate")
 	cpe        = flag.String("cpe", "", "a file with receipts and one secondary SOL user, in the format of fiscope-mock -data")
 	wrongClave = flag.Bool("wrong-clave", false, "make one validation with a wrong clave, which may be counted")
-	budget     = flag.Int("budget", 0, "send nothing where the plan needs more queries than this")
+	budget     = flag.Int("budget", 0, "send nothing if the plan needs more queries than this")
 	report     = flag.String("report", "", "write what the contract leaves open and was seen to this file, as JSON")
 )
 
