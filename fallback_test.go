@@ -109,7 +109,7 @@ func TestStaleIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 }
 
 // The service hangs, and the caller has some seconds.
-func TestACallerWithAFallbackIsAnsweredInTime(t *testing.T) {
+func TestAFallbackAnswersInTime(t *testing.T) {
 	var asked atomic.Int64
 	for name, opts := range map[string][]fiscope.Option{
 		"stale":           nil,

@@ -15,7 +15,7 @@ import (
 const journalDefault = 1000
 
 // ErrJournalTooSmall reports a wait for more requests than the journal holds.
-var ErrJournalTooSmall = errors.New("mockserver: el diario es muy pequeño")
+var ErrJournalTooSmall = errors.New("mockserver: el historial es muy pequeño")
 
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
 type journal struct {

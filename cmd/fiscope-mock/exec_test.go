@@ -158,11 +158,11 @@ ask "$FISCOPE_BASE_URL/api/tipocambio"; `
 		journal, more string
 		says          []string
 	}{
-		"a small journal":   {"1", "", []string{"llamadas: 5, consultas gastadas: 4", "el diario no tuvo lugar para 4", "1 x  tipocambio "}},
-		"no journal":        {"0", "", []string{"llamadas: 5, consultas gastadas: 4", "el diario no tuvo lugar para 5"}},
-		"a reset":           {"9", reset, []string{"llamadas: 5, consultas gastadas: 4", "el diario se borró tras 5"}},
-		"a reset, and more": {"9", reset + "; " + one, []string{"llamadas: 6, consultas gastadas: 5", "el diario se borró tras 5", "1 x  consultar  200"}},
-		"none, and a reset": {"0", reset, []string{"llamadas: 5, consultas gastadas: 4", "el diario se borró tras 5"}},
+		"a small journal":   {"1", "", []string{"llamadas: 5, consultas gastadas: 4", "el historial no tuvo espacio para 4", "1 x  tipocambio "}},
+		"no journal":        {"0", "", []string{"llamadas: 5, consultas gastadas: 4", "el historial no tuvo espacio para 5"}},
+		"a reset":           {"9", reset, []string{"llamadas: 5, consultas gastadas: 4", "el historial se borró tras 5"}},
+		"a reset, and more": {"9", reset + "; " + one, []string{"llamadas: 6, consultas gastadas: 5", "el historial se borró tras 5", "1 x  consultar  200"}},
+		"none, and a reset": {"0", reset, []string{"llamadas: 5, consultas gastadas: 4", "el historial se borró tras 5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, _ := runProgram(t, nil, "exec", "-journal", c.journal, "--", "sh", "-c", calls+c.more)
