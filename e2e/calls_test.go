@@ -118,7 +118,7 @@ func TestWhatATestCosts(t *testing.T) {
 	page.click("button", exactly("Contar todo"))
 	page.sees("4 llamadas 4 consultas gastadas 1 error")
 
-	page.click("button", exactly("Vaciar el diario"))
+	page.click("button", exactly("Vaciar el historial"))
 	page.find("heading", exactly("Todavía no llegó ninguna llamada"))
 	assert.Contains(t, srv.admin(http.MethodGet, "requests", ""), `"requests": []`)
 }

@@ -44,7 +44,7 @@ func TestThePresets(t *testing.T) {
 	srv := start(t, frozen...)
 	page := open(t, srv.page("fallas"))
 	page.find("heading", exactly("La conexión"))
-	page.sees("el SDK no lo repite, porque 120 s", "un 503 con Retry-After: 1, que el SDK repite")
+	page.sees("el SDK no lo reintenta, porque 120 s", "un 503 con Retry-After: 1, que el SDK reintenta")
 	page.fill("searchbox", exactly("Buscar una falla"), "503")
 	page.gone("heading", exactly("La conexión"))
 	page.gone("button", exactly("reset"))
