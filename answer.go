@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -63,6 +64,7 @@ var outcomes = [...]struct {
 	notFound:      {class: ErrNotFound},
 	tooShort:      {class: ErrSearchTooShort},
 	inputRefused:  {class: ErrInvalidRequest},
+	refusedPage:   {ErrInvalidRequest, true, retryNever},
 	solRefused:    {class: ErrInvalidSOLCredentials},
 	keyRefused:    {class: ErrUnauthorized},
 	unexplained:   {class: ErrUnauthorized},
@@ -89,8 +91,7 @@ func ofContract(code string) bool { return codes[code] != 0 }
 // read decides what the answer to a question means. result reads a 200.
 func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
-		refused := a.Status >= 400 && a.Status != http.StatusNotFound
-		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, refused)
+		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, a.Status == http.StatusTooManyRequests)
 	}
 	switch {
 	case a.Status == 0:
@@ -152,6 +153,8 @@ func (a *answer) refusal() (outcome, *Error) {
 		return failedForGood, e
 	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // without NOT_FOUND it is not "no such taxpayer"
 		return page, e
+	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
+		return refusedPage, e
 	}
 	return inputRefused, e
 }

@@ -41,7 +41,8 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 		limits.Timeout = min(limits.Timeout, s.bound)
 	}
 	number := s.quota.begin()
-	a := &answer{Answer: exchange.Send(ctx, s.transport, s.signed(q), limits), attempts: q.attempt}
+	signed := func(ctx context.Context) *http.Request { return s.signed(ctx, q) }
+	a := &answer{Answer: exchange.Send(ctx, s.transport, signed, limits), attempts: q.attempt}
 	switch {
 	case a.Status != 0:
 		a.delivery = DeliveryAnswered
@@ -65,8 +66,8 @@ const attemptHeader = "Fiscope-Attempt"
 
 // signed returns the request of an attempt: with the API key, and the body with the clave. It has no GetBody: with one,
 // net/http repeats a validation by itself when an HTTP/2 server refuses it or a connection breaks.
-func (s *sender) signed(q *question) *http.Request {
-	r := *q.request.http
+func (s *sender) signed(ctx context.Context, q *question) *http.Request {
+	r := q.request.http.WithContext(ctx)
 	values := []string{s.apiKey.text(), s.userAgent, "application/json"} // in one allocation
 	r.Header = http.Header{"X-Api-Key": values[0:1:1], "User-Agent": values[1:2:2], "Accept": values[2:3:3]}
 	maps.Copy(r.Header, q.set.header)
@@ -77,7 +78,7 @@ func (s *sender) signed(q *question) *http.Request {
 		r.Header["Content-Type"] = values[2:3:3]
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.request.body)), int64(len(q.request.body))
 	}
-	return &r
+	return r
 }
 
 // noHeader is that of a request before it is signed. It is never written to.

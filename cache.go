@@ -54,13 +54,13 @@ func (c *cache) fresh(k cacheKey) *entry {
 	return e
 }
 
-// stale returns a result that may serve while the service cannot be asked; nil for none.
-func (c *cache) stale(k cacheKey) *entry {
+// fallback returns a result, fresh or stale, that serves while the service cannot be asked; nil for none.
+func (c *cache) fallback(k cacheKey) *entry {
 	e := c.get(k)
-	if e == nil || e.missing != nil || c.policy.StaleIfError <= 0 {
+	if e == nil || e.missing != nil {
 		return nil
 	}
-	if age := c.clock.since(e.stored); age < -ahead || age-e.lifetime >= c.policy.StaleIfError {
+	if age := c.clock.since(e.stored); !e.fresh(c.clock) && (age < -ahead || age-e.lifetime >= c.policy.StaleIfError) {
 		return nil
 	}
 	return e

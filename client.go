@@ -86,22 +86,23 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	retries := retry(c.retry, c.clock)
 	quota := limitQuota(c.noGate, fleet, c.clock, r.observer)
 
+	kept := keeper{cache, fleet, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
-			newFallback(cache, respaldo, r, k.background.Go, k.logPanic).layer,
+			newFallback(kept, respaldo, r, k.background.Go, k.logPanic).layer,
 			report(r),
 			recall(cache),
 			checkInput(k.send.unsigned),
 			coalesce(cache != nil || c.coalescing, shared),
-			keep(cache, fleet, r),
+			keep(kept),
 			retries,
 			events(r),
 			quota,
 			throttle(c.limiter),
 		)
 	}
-	k.taxpayers, k.rates = lookup(), lookup() // each with a breaker of its own
+	k.lookups, k.searches, k.rates = lookup(), lookup(), lookup() // each with a breaker of its own
 	k.receipts = through(k.send.ask,
 		hook(c.hooks),
 		report(r),

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/internal/members"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -47,7 +48,7 @@ func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts 
 
 // consultar is Consultar with the options of its call as settings.
 func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
-	return get(ctx, s.core.taxpayers, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
+	return get(ctx, s.core.lookups, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
 }
 
 // consulta is the lookup of a RUC.
@@ -79,7 +80,7 @@ func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
 	s = s.made()
-	return get(ctx, s.core.taxpayers, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
+	return get(ctx, s.core.searches, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
 }
 
 func (b Busqueda) request() request {
@@ -112,27 +113,24 @@ func (b Busqueda) check() error {
 }
 
 func (q consulta) read(a *answer) any {
-	var o struct {
-		RUC, RazonSocial, Estado, Condicion, Direccion, Ubigeo, Departamento, Provincia, Distrito, Tipo field
-		ActividadEconomica, FechaInscripcion, FechaInicioActividades                                    field
-	}
-	if !a.decode(&o) {
+	o, ok := a.object()
+	if !ok {
 		return nil
 	}
 	c := &Contribuyente{
-		RUC:                    a.required("ruc", o.RUC),
-		RazonSocial:            a.required("razonSocial", o.RazonSocial),
-		Estado:                 Estado(a.required("estado", o.Estado)),
-		Condicion:              Condicion(a.optional("condicion", o.Condicion)),
-		Direccion:              a.optional("direccion", o.Direccion),
-		Ubigeo:                 a.optional("ubigeo", o.Ubigeo),
-		Departamento:           a.optional("departamento", o.Departamento),
-		Provincia:              a.optional("provincia", o.Provincia),
-		Distrito:               a.optional("distrito", o.Distrito),
-		Tipo:                   a.optional("tipo", o.Tipo),
-		ActividadEconomica:     a.optional("actividadEconomica", o.ActividadEconomica),
-		FechaInscripcion:       a.date("fechaInscripcion", o.FechaInscripcion),
-		FechaInicioActividades: a.date("fechaInicioActividades", o.FechaInicioActividades),
+		RUC:                    o.required("ruc"),
+		RazonSocial:            o.required("razonSocial"),
+		Estado:                 Estado(o.required("estado")),
+		Condicion:              Condicion(o.optional("condicion")),
+		Direccion:              o.optional("direccion"),
+		Ubigeo:                 o.optional("ubigeo"),
+		Departamento:           o.optional("departamento"),
+		Provincia:              o.optional("provincia"),
+		Distrito:               o.optional("distrito"),
+		Tipo:                   o.optional("tipo"),
+		ActividadEconomica:     o.optional("actividadEconomica"),
+		FechaInscripcion:       o.date("fechaInscripcion"),
+		FechaInicioActividades: o.date("fechaInicioActividades"),
 	}
 	if c.RUC != q.ruc {
 		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
@@ -142,20 +140,23 @@ func (q consulta) read(a *answer) any {
 }
 
 func (b Busqueda) read(a *answer) any {
-	var rows []json.RawMessage
-	if !a.decode(&rows) {
+	text := a.json('[')
+	if text == nil {
 		return nil
 	}
+	var rows []json.RawMessage
+	_ = json.Unmarshal(text, &rows)
 	resumenes := make([]ContribuyenteResumen, 0, len(rows))
 	for i, row := range rows {
-		var o struct{ RUC, RazonSocial, Estado, Condicion field }
-		if json.Unmarshal(row, &o) != nil || checkRUC("ruc", o.RUC.text) != nil || o.RazonSocial.kind == 0 || o.Estado.kind == 0 {
+		o := object{a, members.Of(string(row))}
+		ruc := o.field("ruc").text
+		if checkRUC("ruc", ruc) != nil || o.field("razonSocial").kind == 0 || o.field("estado").kind == 0 {
 			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
 			continue
 		}
 		r := ContribuyenteResumen{
-			RUC: o.RUC.text, RazonSocial: a.optional("razonSocial", o.RazonSocial),
-			Estado: Estado(a.optional("estado", o.Estado)), Condicion: Condicion(a.optional("condicion", o.Condicion)),
+			RUC: ruc, RazonSocial: o.optional("razonSocial"),
+			Estado: Estado(o.optional("estado")), Condicion: Condicion(o.optional("condicion")),
 		}
 		a.checkTaxpayer(r.RazonSocial, r.Estado, r.Condicion)
 		resumenes = append(resumenes, r)

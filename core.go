@@ -9,9 +9,10 @@ import (
 
 // core is what the services of a client share: the lists of layers that a question goes down and its answer comes up.
 type core struct {
-	taxpayers ask // Consultar and Buscar
-	rates     ask // exchange rates
-	receipts  ask // validations
+	lookups  ask // Consultar
+	searches ask // Buscar
+	rates    ask // exchange rates
+	receipts ask // validations
 
 	background background.Group
 	baseURL    string
@@ -31,7 +32,7 @@ var errNotMade = misuse("this client or service is empty: make a client with New
 func newNotMade() *core {
 	r := &reporter{observer: new(observer)}
 	none := through(func(context.Context, *question) (*answer, error) { return nil, errNotMade }, report(r))
-	return &core{taxpayers: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender)}
+	return &core{lookups: none, searches: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender)}
 }
 
 // logPanic logs a panic in the background, which ends there.

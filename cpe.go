@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -106,23 +107,25 @@ func peticionCPE(c Comprobante, credenciales CredencialesSOL) []byte {
 }
 
 func (v validacion) read(a *answer) any {
-	var o struct{ Codigo, Mensaje, Estado, EsValido field }
-	if !a.decode(&o) {
+	o, ok := a.object()
+	if !ok {
 		return nil
 	}
+	esValido := o.field("esValido")
+	valid, _ := strconv.ParseBool(esValido.text) // lenient reading also takes "true" and 1
 	r := &ResultadoCPE{
-		Codigo:   CodigoCPE(strings.TrimSpace(o.Codigo.text)),
-		Mensaje:  a.optional("mensaje", o.Mensaje),
-		Estado:   EstadoCPE(a.optional("estado", o.Estado)),
-		EsValido: o.EsValido.text == "true",
+		Codigo:   CodigoCPE(strings.TrimSpace(o.field("codigo").text)),
+		Mensaje:  o.optional("mensaje"),
+		Estado:   EstadoCPE(o.optional("estado")),
+		EsValido: valid,
 	}
 	switch {
 	case r.Codigo == "":
 		a.refuse("codigo is missing")
-	case o.EsValido.kind == 0:
+	case esValido.kind == 0:
 		a.refuse("esValido is missing")
-	case o.EsValido.kind != 't' && o.EsValido.kind != 'f':
-		a.contradicts("esValido is a JSON %s", kindOf(o.EsValido.kind))
+	case esValido.kind != 't' && esValido.kind != 'f':
+		a.contradicts("esValido is a JSON %s", kindOf(esValido.kind))
 	}
 	checkVerdict(a, r)
 	a.provesSOL = a.err == nil && !a.lenient && (r.Codigo.Final() || r.Codigo == CodigoEnProceso)

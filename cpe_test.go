@@ -165,3 +165,12 @@ func TestWhatContradictsItselfProvesNoCredential(t *testing.T) {
 		assert.Equal(t, 3*time.Second, time.Since(start), "each goes alone")
 	})
 }
+
+func TestLenientReadingOfEsValido(t *testing.T) {
+	for _, written := range []string{`"true"`, `1`, `"1"`, `"TRUE"`} {
+		client := newClient(t, roundTripper(raw(200, change(verdict, `true`, written))), fiscope.WithLenientReading())
+		r, err := client.CPE.Validar(t.Context(), factura, credenciales)
+		require.NoError(t, err)
+		assert.True(t, r.EsValido, written)
+	}
+}

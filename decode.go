@@ -4,36 +4,43 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/errorbody"
+	"github.com/fiscope/fiscope/internal/members"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// decode reads the body, which has status 200, as JSON into v. It returns false if the answer is an error.
-func (a *answer) decode(v any) bool {
+// json returns the body, which has status 200, if it is JSON whose value begins with first; nil if the answer is an error.
+func (a *answer) json(first byte) []byte {
 	text := bytes.TrimSpace(scrub.UTF8(a.Body))
-	if !utf8.Valid(a.Body) {
+	if !bytes.Contains(a.Body, text) { // it was converted
 		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
 	}
-	if bytes.Contains(text, []byte("error")) || bytes.Contains(text, []byte("code")) { // nearly never
+	valid := json.Valid(text)
+	if valid && (bytes.Contains(text, []byte("error")) || bytes.Contains(text, []byte("code"))) { // nearly never
 		if said := errorbody.Read(text, ofContract); said.IsError {
 			a.outcome, a.err = cmp.Or(codes[said.Code], page), a.said(said)
-			return false
+			return nil
 		}
 	}
-	var syntax *json.SyntaxError
-	switch err := json.Unmarshal(text, v); {
+	switch {
 	case len(text) == 0:
 		a.refuse("the answer is empty")
-	case errors.As(err, &syntax):
+	case !valid:
 		a.refuse("the answer is not JSON: %s", a.said(errorbody.Body{}).Message)
-	case err != nil, string(text) == "null":
+	case text[0] != first:
 		a.refuse("the answer is a JSON %s", kindOf(text[0]))
+	default:
+		return text
 	}
-	return a.err == nil
+	return nil
+}
+
+// object is an object of an answer. Its members are read by their names in the contract.
+type object struct {
+	*answer
+	members members.Object
 }
 
 // field is a scalar of an answer. The contract's texts are read from whatever scalar comes.
@@ -42,22 +49,18 @@ type field struct {
 	kind byte // the first character of the JSON value; 0 if it is absent or null
 }
 
-// UnmarshalJSON never fails: the readers decide what an odd type means.
-func (f *field) UnmarshalJSON(raw []byte) error {
-	*f = field{kind: raw[0]}
-	switch raw[0] {
-	case '"':
-		if bytes.IndexByte(raw, '\\') >= 0 {
-			return json.Unmarshal(raw, &f.text)
-		}
-		f.text = string(raw[1 : len(raw)-1])
-	case 'n':
-		f.kind = 0
-	case '{', '[':
-	default:
-		f.text = string(raw)
+// object returns false if the answer is an error.
+func (a *answer) object() (o object, ok bool) {
+	text := a.json('{')
+	return object{a, members.Of(string(text))}, text != nil
+}
+
+func (o object) field(name string) field {
+	raw := o.members.Get(name)
+	if len(raw) == 0 || raw[0] == 'n' {
+		return field{}
 	}
-	return nil
+	return field{members.Text(raw), raw[0]}
 }
 
 // odd reports whether the value is of another type than text.
@@ -81,41 +84,45 @@ func kindOf(first byte) string {
 }
 
 // optional returns a text that may be missing.
-func (a *answer) optional(name string, f field) string {
+func (o object) optional(name string) string {
+	f := o.field(name)
 	if f.odd() {
-		a.warn("%s is a JSON %s", name, kindOf(f.kind))
+		o.warn("%s is a JSON %s", name, kindOf(f.kind))
 	}
 	return f.text
 }
 
 // expected returns a text, and warns if it is missing.
-func (a *answer) expected(name string, f field) string {
+func (o object) expected(name string) string {
+	f := o.field(name)
 	if f.kind == 0 || f.kind == '"' && f.text == "" {
-		a.warn("%s is missing", name)
+		o.warn("%s is missing", name)
 	}
-	return a.optional(name, f)
+	return o.optional(name)
 }
 
 // required returns a text, and refuses the answer if it is missing. Lenient reading accepts another type.
-func (a *answer) required(name string, f field) string {
+func (o object) required(name string) string {
+	f := o.field(name)
 	switch {
 	case f.kind == 0:
-		a.refuse("%s is missing", name)
+		o.refuse("%s is missing", name)
 	case f.odd():
-		a.contradicts("%s is a JSON %s", name, kindOf(f.kind))
+		o.contradicts("%s is a JSON %s", name, kindOf(f.kind))
 	}
 	return f.text
 }
 
 // date returns an optional date: zero if missing, "" or "-".
-func (a *answer) date(name string, f field) Fecha {
+func (o object) date(name string) Fecha {
+	f := o.field(name)
 	text := strings.TrimSpace(f.text)
 	if text == "" && !f.odd() || text == "-" {
 		return Fecha{}
 	}
 	fecha, err := ParseFecha(text)
 	if err != nil {
-		a.warn("%s is not a date: %s", name, a.quote(text))
+		o.warn("%s is not a date: %s", name, o.quote(text))
 		return Fecha{}
 	}
 	return fecha

@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -14,7 +13,7 @@ import (
 // fallback answers while the service is away: with a stale answer of the cache or, for a lookup, with the Respaldo. After
 // three consecutive failures it answers at once, and probes the service in the background.
 type fallback struct {
-	cache    *cache   // nil for none
+	kept     keeper
 	respaldo Respaldo // nil for none
 	report   *reporter
 	start    func(func()) // runs in the background
@@ -29,9 +28,9 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(c *cache, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
 	return &fallback{
-		cache: c, respaldo: r, report: report, start: start,
+		kept: kept, respaldo: r, report: report, start: start,
 		search: searcher{report, flight.Group[*byte, *record]{Go: start, Panicked: panicked}},
 		down:   breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
@@ -42,14 +41,19 @@ func (f *fallback) layer(next ask) ask {
 		if ctx == nil || q.set.invalid != nil || ctx.Err() != nil {
 			return next(ctx, q)
 		}
-		asking, cancel := ctx, func() {}
-		if stale, r := f.of(q); stale != nil || r != nil {
-			if f.down.Open() && f.cache.fresh(q.key) == nil {
-				if a := f.answer(ctx, q, stale, r, nil); a != nil {
-					f.probe(ctx, q, next)
-					return a, nil
-				}
+		open := f.down.Open()
+		if open && !q.set.fresh {
+			f.kept.find(ctx, q) // another process may have an answer
+		}
+		stale, r := f.of(q)
+		if open && f.kept.fresh(q.key) == nil {
+			if a := f.answer(ctx, q, stale, r, nil); a != nil {
+				f.probe(ctx, q, next)
+				return a, nil
 			}
+		}
+		asking, cancel := ctx, func() {}
+		if stale != nil || r != nil || f.kept.mayFind(q) {
 			asking, cancel = shortened(ctx)
 		}
 		defer cancel()
@@ -58,7 +62,7 @@ func (f *fallback) layer(next ask) ask {
 		if err == nil || ctx.Err() != nil || !isAway(err) {
 			return a, err
 		}
-		stale, r := f.of(q) // also what came meanwhile
+		stale, r = f.of(q) // also what came meanwhile
 		if a := f.answer(ctx, q, stale, r, err); a != nil {
 			return a, nil
 		}
@@ -69,7 +73,7 @@ func (f *fallback) layer(next ask) ask {
 // of returns the fallbacks of a question.
 func (f *fallback) of(q *question) (kept *entry, r Respaldo) {
 	if !q.set.fresh {
-		kept, r = cmp.Or(f.cache.fresh(q.key), f.cache.stale(q.key)), f.respaldo
+		kept, r = f.kept.fallback(q.key), f.respaldo
 	}
 	if q.set.respaldo != nil {
 		r = q.set.respaldo
@@ -123,45 +127,4 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 		a, err := next(ctx, &own)
 		f.record(a, err)
 	})
-}
-
-// answer returns the answer of the fallback, and nil for none. failure is the service's error; nil if it was not asked.
-func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failure error) *answer {
-	if kept == nil && r == nil {
-		return nil
-	}
-	start := time.Now()
-	e := Event{Op: q.key.op}
-	var a *answer
-	var resp Response
-	if kept != nil {
-		a, resp = &kept.answer, kept.response(f.report.clock)
-	} else {
-		found := f.search.ask(ctx, r, q.key.text)
-		if found == nil {
-			return nil
-		}
-		if failure != nil && q.set.response != nil { // the rest is of the failure
-			resp = *q.set.response
-		}
-		a = &answer{result: &found.contribuyente}
-		resp.FromRespaldo, resp.FechaRespaldo, resp.Warnings = true, found.fecha, append(resp.Warnings, found.warnings...)
-		e.FromRespaldo, e.FechaRespaldo = true, found.fecha
-	}
-	e.Duration, e.Warnings = time.Since(start), resp.Warnings
-	resp.Duration += e.Duration
-	if failure == nil {
-		e.Avoided = AvoidedOutage
-		failure = f.why.Load()
-	}
-	if e.FromRespaldo || e.Avoided == AvoidedOutage { // otherwise the attempts have been reported
-		f.report.observer.fallback(ctx, e)
-	}
-	if q.set.response != nil {
-		*q.set.response = resp
-	}
-	if q.set.failure != nil && failure != nil {
-		*q.set.failure = copyError(failure)
-	}
-	return a
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -305,5 +306,58 @@ func TestAPanicOfAProbeIsLogged(t *testing.T) {
 		_, records := w.seen()
 		assert.Equal(t, "fiscope: a call panicked in the background", records[len(records)-1].message)
 		require.NoError(t, consultar(t.Context(), client, 4), "the outage goes on")
+	})
+}
+
+// A process that has just started has its stale answers in the Store alone.
+func TestAStaleAnswerOfTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		s := newMemoryStore()
+		_, service := withOutage(t, 30, hangs, fiscope.WithStore(s))
+		policy := fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour})
+		client := withStore(t, s, service, policy, fiscope.WithMaxRetries(0))
+		start := time.Now()
+		for n := range 30 {
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+			var resp fiscope.Response
+			require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
+			assert.True(t, resp.Stale)
+			cancel()
+		}
+		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
+		require.NoError(t, consultar(t.Context(), withStore(t, s, roundTripper(ofItsRUC), policy), 31))
+		synctest.Wait()
+		var resp fiscope.Response
+		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))
+		require.NoError(t, consultar(t.Context(), client, 31, fiscope.WithResponse(&resp), respaldo))
+		assert.True(t, resp.FromCache && !resp.Stale, "another process has just asked")
+		assert.Zero(t, asked.Load(), "the Respaldo")
+	})
+}
+
+// A call that asks the service anew learns that the taxpayer is gone, while another one still waits.
+func TestANotFoundIsNoFallback(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, after(2*time.Second, raw(503, "")), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: time.Hour}))
+		var wg sync.WaitGroup
+		wg.Go(func() { assert.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnavailable) })
+		synctest.Wait()
+		s.become(raw(404, contract(t, "consultar_404.json")))
+		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), fiscope.ErrNotFound)
+		wg.Wait()
+	})
+}
+
+func TestSearchesThatFailMakeNoLookupStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		client, s := newChangingClient(t, raw(503, ""), fiscope.WithRespaldo(padronDelJueves(&asked)))
+		for range 5 {
+			require.ErrorIs(t, operations["buscar"](t.Context(), client), fiscope.ErrUnavailable)
+		}
+		s.become(raw(200, record))
+		require.NoError(t, operations["consultar"](t.Context(), client))
+		assert.Zero(t, asked.Load())
 	})
 }

@@ -12,11 +12,10 @@ import (
 
 // keep stores what a query brings, in this process and in the Store. It first checks both again: the answer may have come
 // since recall.
-func keep(c *cache, f *fleet, r *reporter) layer {
-	if c == nil {
+func keep(k keeper) layer {
+	if k.cache == nil {
 		return nil
 	}
-	k := keeper{c, f, r}
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
 			if !q.set.fresh {
@@ -34,7 +33,7 @@ func keep(c *cache, f *fleet, r *reporter) layer {
 }
 
 type keeper struct {
-	*cache
+	*cache        // nil for none
 	fleet  *fleet // nil for none
 	report *reporter
 }
@@ -87,7 +86,7 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time,
 
 // find returns a fresh answer that came meanwhile, or that another process has; nil for none.
 func (k keeper) find(ctx context.Context, q *question) *entry {
-	if e := k.fresh(q.key); e != nil || k.fleet == nil {
+	if e := k.fresh(q.key); e != nil || k.cache == nil || k.fleet == nil {
 		return e
 	}
 	name := k.fleet.name("answer", q.key.parts()...)
@@ -99,6 +98,11 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 		k.put(q.key, e)
 	}
 	return k.fresh(q.key)
+}
+
+// mayFind reports whether another process may have a stale answer.
+func (k keeper) mayFind(q *question) bool {
+	return k.cache != nil && k.fleet != nil && k.policy.StaleIfError > 0 && !q.set.fresh
 }
 
 // load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.

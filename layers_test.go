@@ -104,7 +104,7 @@ func TestLayerFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := newCache(&CachePolicy{StaleIfError: time.Hour}, nil)
 		require.NoError(t, err)
-		f := newFallback(c, nil, quiet(), inBackground, nil)
+		f := newFallback(keeper{cache: c}, nil, quiet(), inBackground, nil)
 		b := &below{answers: []*answer{of(failed)}, errs: []error{of(failed).err}}
 		list := f.layer(b.ask)
 		_, err = list(t.Context(), aQuestion(settings{}))
@@ -170,7 +170,7 @@ func TestLayersRecallAndKeep(t *testing.T) {
 			c.entries.Purge()
 			b := &below{answers: []*answer{test.a}}
 			for range 2 {
-				_, err := through(b.ask, recalls, keep(c, nil, quiet()))(t.Context(), aQuestion(settings{fresh: test.fresh}))
+				_, err := through(b.ask, recalls, keep(keeper{c, nil, quiet()}))(t.Context(), aQuestion(settings{fresh: test.fresh}))
 				require.NoError(t, err)
 			}
 			assert.Equal(t, test.asked, b.asked.Load(), name+", "+layerName)
@@ -292,4 +292,21 @@ func TestLayersOfAClave(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, 2, b.asked.Load())
 	})
+}
+
+// Known lets the tests of the package's outside ask what it keeps to itself.
+func (e Estado) Known() bool { return e.known() }
+
+// Known lets the tests of the package's outside ask what it keeps to itself.
+func (c Condicion) Known() bool { return c.known() }
+
+// UserAgent lets the tests see that of a version, since a test is of none.
+var UserAgent = userAgent
+
+// Interned lets the tests see for how long the text of a Secreto is kept.
+func Interned(text string) bool {
+	texts.Lock()
+	defer texts.Unlock()
+	_, there := texts.hidden[text]
+	return there
 }

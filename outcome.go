@@ -13,6 +13,7 @@ const (
 	notFound                     // NOT_FOUND
 	tooShort                     // SEARCH_TOO_SHORT
 	inputRefused                 // another 4xx
+	refusedPage                  // another 4xx with a page: of what stands between, as a firewall
 	solRefused                   // INVALID_SOL_CREDENTIALS
 	keyRefused                   // 401 or 403 of the service
 	unexplained                  // 401 without a code: it may be about the key or the clave

@@ -53,7 +53,7 @@ func limitQuota(off bool, f *fleet, clock clock, notify *observer) layer {
 			if err := cmp.Or(ctx.Err(), spent(here, shared, q.set.reserve, clock)); err != nil {
 				return nil, err
 			}
-			if q.set.reserve > 0 && shared == nil && !gate.Known() {
+			if q.set.reserve > 0 && !gate.Known() && (shared == nil || shared.Until.IsZero()) {
 				notify.keptNothing(ctx)
 			}
 			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics

@@ -124,7 +124,7 @@ const (
 )
 
 // parseRateLimit returns what the headers show. It is nil without headers, and for an unlimited plan: a limit below 1
-// or a remaining below 0, unless the answer refuses. An unreadable header is a warning. reset may be in the past.
+// or a remaining below 0, unless it is a 429. An unreadable header is a warning. reset may be in the past.
 func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimit, reset time.Time, warnings []string) {
 	if h[headerLimit] == nil && h[headerRemaining] == nil && h[headerReset] == nil {
 		return nil, reset, nil
@@ -133,7 +133,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 	shown = &read.RateLimit
 	unlimited := false
 	count := func(name string, least int, n *int) *int {
-		text := strings.TrimSpace(h.Get(name))
+		text := first(h, name)
 		if text == "" {
 			return nil
 		}
@@ -149,7 +149,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 	if unlimited && !refused {
 		return nil, reset, nil
 	}
-	if text := strings.TrimSpace(h.Get(headerReset)); text != "" {
+	if text := first(h, headerReset); text != "" {
 		if reset = exchange.Reset(text, now); reset.After(now) {
 			shown.Reset = reset
 		} else {
@@ -157,4 +157,12 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 		}
 	}
 	return shown, reset, warnings
+}
+
+// first returns the first value of a header whose name is in its canonical form.
+func first(h http.Header, name string) string {
+	if len(h[name]) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(h[name][0])
 }

@@ -88,6 +88,15 @@ func TestAnErrorCarriesTheRateLimit(t *testing.T) {
 	assert.Equal(t, new(3), client.RateLimit().Remaining)
 }
 
+// A failure under an unlimited plan leaves it unlimited; a 429 says that there is a limit.
+func TestAFailureOfAnUnlimitedPlan(t *testing.T) {
+	for status, known := range map[int]bool{400: false, 401: false, 404: false, 429: true, 502: false} {
+		client, _ := answers(t, raw(status, "", "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+inAnHour()))
+		require.Error(t, operations["validar"](t.Context(), client))
+		assert.Equal(t, known, client.RateLimit() != nil, status)
+	}
+}
+
 func TestTheLastRateLimitSeenCannotBeChanged(t *testing.T) {
 	client, _ := answers(t, raw(200, contract(t, "consultar_200.json"), "X-RateLimit-Remaining: 3"))
 	require.NoError(t, operations["consultar"](t.Context(), client))

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -187,9 +189,26 @@ func TestASpentQuotaSaysUntilWhen(t *testing.T) {
 
 // Validations carry no headers: a process that only makes them keeps nothing, and says so.
 func TestAReserveOfWhichNothingIsKnown(t *testing.T) {
+	t.Run("alone", func(t *testing.T) { testUnknownReserve(t) })
+	t.Run("with a Store", func(t *testing.T) { testUnknownReserve(t, fiscope.WithStore(newMemoryStore())) })
+	t.Run("that the Store knows", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newMemoryStore()
+			other := withStore(t, s, roundTripper(raw(200, record, "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")))
+			require.NoError(t, operations["consultar"](t.Context(), other))
+			synctest.Wait()
+			client := withStore(t, s, roundTripper(raw(200, verdict)), fiscope.WithQuotaReserve(200))
+			require.NoError(t, operations["validar"](t.Context(), client))
+			assert.Zero(t, client.Stats().ReserveUnknown)
+		})
+	})
+}
+
+func testUnknownReserve(t *testing.T, opts ...fiscope.Option) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watch
-		client, _ := newChangingClient(t, raw(200, verdict), append(w.options(), fiscope.WithQuotaReserve(200))...)
+		opts = append(append(opts, w.options()...), fiscope.WithQuotaReserve(200))
+		client, _ := newChangingClient(t, raw(200, verdict), opts...)
 		for range 48 {
 			require.NoError(t, operations["validar"](t.Context(), client))
 			time.Sleep(time.Hour)
@@ -269,5 +288,27 @@ func TestAnUnlimitedPlanStaysOne(t *testing.T) {
 			_ = operations["consultar"](t.Context(), client)
 		}
 		assert.Equal(t, 30, sent)
+	})
+}
+
+func TestTheLimiterSpacesTheAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &service{answers: []handler{raw(200, record)}}
+		client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), 1))
+		start := time.Now()
+		for range 3 {
+			require.NoError(t, operations["consultar"](t.Context(), client), "the wait lies outside the attempt's timeout")
+		}
+		assert.Equal(t, 2*time.Minute, time.Since(start))
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start = time.Now()
+		err := operations["consultar"](ctx, client)
+		assert.Zero(t, time.Since(start), "a wait that the deadline does not allow is not begun")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Empty(t, classes(err))
+		assert.ErrorContains(t, err, "nothing was sent")
+		assert.Len(t, s.seen(), 3)
 	})
 }

@@ -84,3 +84,44 @@ func (s *searcher) read(ctx context.Context, r Respaldo, ruc string, into *recor
 		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", s.report.secrets.Line(err.Error())))
 	}
 }
+
+// answer returns the answer of the fallback, and nil for none. failure is the service's error; nil if it was not asked.
+func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failure error) *answer {
+	if kept == nil && r == nil {
+		return nil
+	}
+	start := time.Now()
+	e := Event{Op: q.key.op}
+	var a *answer
+	var resp Response
+	if kept != nil {
+		a, resp = &kept.answer, kept.response(f.report.clock)
+	} else {
+		found := f.search.ask(ctx, r, q.key.text)
+		if found == nil {
+			return nil
+		}
+		if failure != nil && q.set.response != nil { // the rest is of the failure
+			resp = *q.set.response
+		}
+		a = &answer{result: &found.contribuyente}
+		resp.FromRespaldo, resp.FechaRespaldo, resp.Warnings = true, found.fecha, append(resp.Warnings, found.warnings...)
+		e.FromRespaldo, e.FechaRespaldo = true, found.fecha
+	}
+	e.Duration, e.Warnings = time.Since(start), resp.Warnings
+	resp.Duration += e.Duration
+	if failure == nil {
+		e.Avoided = AvoidedOutage
+		failure = f.why.Load()
+	}
+	if e.FromRespaldo || e.Avoided == AvoidedOutage { // otherwise the attempts have been reported
+		f.report.observer.fallback(ctx, e)
+	}
+	if q.set.response != nil {
+		*q.set.response = resp
+	}
+	if q.set.failure != nil && failure != nil {
+		*q.set.failure = copyError(failure)
+	}
+	return a
+}

@@ -69,6 +69,7 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 		"no connection":                  {answer: broken(errors.New("connection refused")), class: "unavailable", answers: true},
 		"a body that breaks off":         {answer: with(200, &body{text: io.MultiReader(strings.NewReader(record), errReader{io.ErrUnexpectedEOF})}), class: "unavailable", answers: true},
 		"a firewall's page":              {answer: raw(403, "<html>Forbidden"), class: "unavailable", answers: true},
+		"a page with 400":                {answer: raw(400, " <html>mod_security"), class: "invalid_request", answers: true},
 		"a maintenance page":             {answer: raw(200, "<html><title>Estamos en mantenimiento</title>"), class: "malformed_response", answers: true},
 		"another server's 404":           {answer: raw(404, "<html>nginx"), class: "malformed_response", answers: true},
 		"a redirect":                     {answer: raw(302, "", "Location: https://elsewhere.example/"), class: "redirect", answers: true},

@@ -74,14 +74,16 @@ func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience tim
 	return &permit{Permit: p, guard: g, credential: c, patience: patience}, nil
 }
 
-// freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now.
+// freed reports whether the Store no longer has a refusal. One that never reached the Store is written now, unless the
+// credential was accepted since.
 func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.Duration, refused *solguard.Refused) bool {
-	if refused.Private {
-		_ = g.share(ctx, c, store.Claim{}, store.VerdictRefused, g.clock.until(refused.Until))
-		return false
-	}
 	claim, err := g.fleet.claim(ctx, c, hold(patience))
 	if err != nil || claim.State == store.ClaimRefused {
+		return false
+	}
+	accepted := claim.State == store.ClaimProven && g.clock.fromReal(claim.Since).After(refused.Since)
+	if refused.Private && !accepted {
+		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
 		return false
 	}
 	if claim.State == store.ClaimGranted {
@@ -89,21 +91,6 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	}
 	return true
 }
-
-// share writes a verdict to the Store, and waits for it. A refusal that cannot be written is marked.
-func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
-	name := g.fleet.credential(c)
-	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {
-		return nil, g.fleet.store.Record(ctx, name, claim, v, memory)
-	}, nil)
-	if v == store.VerdictRefused {
-		g.here.SetPrivate(g.name(c), err != nil)
-	}
-	return err
-}
-
-// hold is the longest duration of a claim: an attempt and the write of its verdict.
-func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }
 
 // longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not each night.
 const longestRefusal = 30 * 24 * time.Hour

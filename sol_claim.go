@@ -77,3 +77,18 @@ func (f *fleet) claim(ctx context.Context, c *CredencialesSOL, hold time.Duratio
 		return f.store.Record(ctx, name, claim, store.VerdictNone, 0)
 	})
 }
+
+// share writes a verdict to the Store, and waits for it. A refusal that cannot be written is marked.
+func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
+	name := g.fleet.credential(c)
+	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {
+		return nil, g.fleet.store.Record(ctx, name, claim, v, memory)
+	}, nil)
+	if v == store.VerdictRefused {
+		g.here.SetPrivate(g.name(c), err != nil)
+	}
+	return err
+}
+
+// hold is the longest duration of a claim: an attempt and the write of its verdict.
+func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }

@@ -210,6 +210,31 @@ func TestARefusalThatCouldNotBeTold(t *testing.T) {
 	}
 }
 
+// The clave became right elsewhere before the refusal reached the Store.
+func TestARefusalThatAnAcceptanceCameAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clients, s, a := processes(t, 2)
+		require.NoError(t, validar(t.Context(), clients[0], clave))
+		s.set(away)
+		a.change("otra")
+		require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrInvalidSOLCredentials)
+		s.set(sound)
+		a.change(clave)
+		time.Sleep(25 * time.Hour / 2)
+		require.NoError(t, clients[1].Close(t.Context()))
+		require.NoError(t, clients[1].CPE.Olvidar(t.Context(), credenciales))
+		require.NoError(t, validar(t.Context(), clients[1], clave))
+		for range 3 {
+			time.Sleep(2 * time.Minute)
+			_ = validar(t.Context(), clients[0], clave)
+		}
+		for _, client := range clients {
+			require.NoError(t, validar(t.Context(), client, clave))
+		}
+		assert.Equal(t, 1, a.refused)
+	})
+}
+
 // A caller that leaves, reaches nobody or dies holds no claim for long.
 func TestAClaimIsGivenBack(t *testing.T) {
 	t.Run("by an attempt that reached nobody", func(t *testing.T) {

@@ -90,23 +90,24 @@ func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration
 }
 
 func (q cambio) read(a *answer) any {
-	var o struct{ Compra, Venta, Moneda, Fecha, Origen field }
-	if !a.decode(&o) {
+	o, ok := a.object()
+	if !ok {
 		return nil
 	}
+	moneda, fecha := o.field("moneda"), o.field("fecha")
 	tc := &TipoCambio{
-		Compra: a.rate("compra", o.Compra),
-		Venta:  a.rate("venta", o.Venta),
-		Moneda: a.expected("moneda", o.Moneda),
-		Origen: a.expected("origen", o.Origen),
+		Compra: o.rate("compra"),
+		Venta:  o.rate("venta"),
+		Moneda: o.expected("moneda"),
+		Origen: o.expected("origen"),
 	}
 	var err error
-	if tc.Fecha, err = ParseFecha(strings.TrimSpace(o.Fecha.text)); o.Fecha.text == "" && !o.Fecha.odd() {
+	if tc.Fecha, err = ParseFecha(strings.TrimSpace(fecha.text)); fecha.text == "" && !fecha.odd() {
 		a.refuse("fecha is missing")
 	} else if err != nil {
-		a.refuse("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(o.Fecha.text))
+		a.refuse("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(fecha.text))
 	}
-	if tc.Moneda != "" && !o.Moneda.odd() && !strings.EqualFold(strings.TrimSpace(tc.Moneda), "USD") {
+	if tc.Moneda != "" && !moneda.odd() && !strings.EqualFold(strings.TrimSpace(tc.Moneda), "USD") {
 		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
 	}
 	if a.err == nil {
@@ -151,16 +152,17 @@ func (t *TipoCambio) check(a *answer) {
 const longestRate = 32
 
 // rate returns a rate, which may be a number or a string.
-func (a *answer) rate(name string, f field) (rate decimal.Decimal) {
+func (o object) rate(name string) (rate decimal.Decimal) {
+	f := o.field(name)
 	var err error
 	if len(f.text) <= longestRate {
 		rate, err = decimal.NewFromString(strings.TrimSpace(f.text))
 	}
 	switch {
 	case f.kind == 0:
-		a.refuse("%s is missing", name)
+		o.refuse("%s is missing", name)
 	case err != nil, !rate.IsPositive():
-		a.refuse("%s must be a number above zero, of at most %d characters: it is %s", name, longestRate, a.quote(f.text))
+		o.refuse("%s must be a number above zero, of at most %d characters: it is %s", name, longestRate, o.quote(f.text))
 	}
 	return rate
 }

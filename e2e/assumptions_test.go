@@ -25,6 +25,22 @@ func TestAssumptions(t *testing.T) {
 	page.find("button", exactly("Restablecer: HeadersEverywhere"))
 }
 
+// No name, nor value, is broken inside.
+func TestTheNamesOfAssumptionsAreWhole(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	for name, language := range map[string]option{"Spanish": func(*viewer) {}, "English": english} {
+		page := open(t, srv.page("supuestos"), language)
+		page.row("CodeInvalidCPERUC")
+		assert.Empty(t, js[[]string](page, `[...document.querySelectorAll('.assumptions :is(th[scope=row], code)')].filter(({ firstChild }) => {
+			const text = document.createRange()
+			text.selectNodeContents(firstChild)
+			return text.getClientRects().length > 1
+		}).map(({ innerText }) => innerText)`), name)
+		assert.Empty(t, js[[]string](page, `[...document.querySelectorAll('.assumptions input')].filter((input) => input.scrollWidth > input.clientWidth).map(({ value }) => value)`), name)
+	}
+}
+
 // What the server refuses is said where it was written, and nothing of it is lost.
 func TestARefusedAssumption(t *testing.T) {
 	t.Parallel()

@@ -40,3 +40,17 @@ func TestContribuyentes(t *testing.T) {
 	page.noRow("20600000005")
 	assert.Equal(t, http.StatusNotFound, srv.lookup("20600000005").status)
 }
+
+// Two clicks from the calls add a taxpayer NO HABIDO, whose RUC nobody has and is valid; it is shown, to be changed.
+func TestANoHabidoInTwoClicks(t *testing.T) {
+	t.Parallel()
+	srv := start(t)
+	page := open(t, srv.page(""))
+	page.click("link", exactly("Contribuyentes"))
+	page.click("button", exactly("Agregar uno NO HABIDO"))
+	page.row("20999980008", "CONTRIBUYENTE DE PRUEBA", "ACTIVO", "NO HABIDO")
+	page.find("button", exactly("Editar: 20999980008"))
+	assert.Contains(t, srv.lookup("20999980008").body, `"condicion":"NO HABIDO"`)
+	page.click("button", exactly("Agregar uno NO HABIDO"))
+	page.row("20999980016", "NO HABIDO")
+}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -44,7 +45,10 @@ func (p *tab) downloaded(button, name string) string {
 	p.click("button", exactly(button))
 	file := filepath.Join(folder, name)
 	p.within(patience, func() error {
-		_, err := os.Stat(file)
+		info, err := os.Stat(file)
+		if err == nil && info.Size() == 0 { // its name is taken before it is written
+			err = errors.New("it is empty")
+		}
 		return err
 	})
 	return file

@@ -170,8 +170,23 @@ func TestRetriesAreAGroup(t *testing.T) {
 	assert.Contains(t, rows[1], "intento 2", "the last attempt is at the top")
 	assert.Contains(t, rows[2], "429", "and the first one below it")
 	assert.Equal(t, 2, js[int](page, `document.querySelectorAll('tr.linked').length`))
+	srv.validate("MIUSER01", "clave-mock-1")
+	page.row("validar")
 	page.click("button", like("^consultar 20100070970, 200"))
-	page.sees("Es el intento 2 de #1, 1.5 s después.")
+	page.sees("Es el intento 2 de #1, 1.5 s después.", "Intentos: #1 429 #3 200")
+	page.row("#3", "intento 2 de #1", "1") // beside the opened call too
+	page.row("#4", "20100070970 01 F001-123")
+	assert.Empty(t, js[[]string](page, `[...document.querySelectorAll('.calls tbody :is(.n, .asked, .cost)')].filter((part) => part.checkVisibility() && part.clientWidth !== 0 || part.matches('span')
+		? part.scrollWidth > part.clientWidth && part.clientWidth > 0 || part.scrollHeight > part.clientHeight + 2 && part.clientHeight > 0 : true).map((part) => part.className + part.innerText)`), "cut off")
+	page.click("link", exactly("#1 429"))
+	page.find("heading", like("^Llamada #1 "))
+	page.sees("Intentos: #1 429 #3 200")
+	srv.fault(`"op": "consultar", "times": 1`, `"preset": "throttle-429"`)
+	srv.lookup("20131312955")
+	page.click("button", like("^consultar 20131312955, 429"))
+	page.find("heading", like("^Llamada #5 "))
+	srv.lookup("20131312955")
+	page.sees("Intentos: #5 429 #6 200")
 }
 
 // An answer that broke off or is not what was asked for is red and an error, and what an answer means is a badge.
@@ -246,8 +261,6 @@ func TestWhatIsServedOfATaxpayer(t *testing.T) {
 	page.fill("searchbox", exactly("Buscar por RUC o nombre"), "20600000021")
 	page.sees("Ningún contribuyente tiene «20600000021».")
 	page.click("button", exactly("Agregar uno NO HABIDO"))
-	page.is("textbox", exactly("RUC"), "value", "20600000021")
-	page.press("\r")
 	page.row("20600000021", "NO HABIDO")
 	page.fill("searchbox", exactly("Buscar por RUC o nombre"), "nadie se llama así")
 	page.click("button", exactly("Mostrar todo"))
@@ -267,6 +280,15 @@ func TestServerTextsInEnglish(t *testing.T) {
 	page.show("Exchange rate")
 	page.click("button", like(`\bSunday, 15 November 2026: Sunday$`))
 	page.sees("No rate: Sunday.")
+
+	srv.lookup("123")
+	srv.fault(`"op": "validar", "times": 1`, `"latency": "1ms"`)
+	srv.call(http.MethodPost, "/api/cpe/validar", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123}`)
+	page.show("Calls")
+	page.click("button", like("^consultar 123"))
+	page.sees("Not valid: RUC must have 11 digits.")
+	page.click("button", like("^validar"))
+	page.sees("Missing or empty: rucSolicitante, usuarioSol, claveSol. The fault fault-1 met it")
 }
 
 // At the end of the list the opened call stays below the header bar, and gates have the width of the page.
@@ -282,6 +304,27 @@ func TestNothingSlidesUnderTheHeader(t *testing.T) {
 	page.find("region", exactly("Como curl"))
 	assert.GreaterOrEqual(t, js[float64](page, `scrollTo(0, document.body.scrollHeight), new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(
 		document.querySelector('.detail').getBoundingClientRect().top - document.querySelector('.top').getBoundingClientRect().bottom))))`), 0.0)
+
+	page.show("Datos")
+	page.navigate(srv.page("llamadas/39"))
+	page.find("heading", like("^Llamada #39 "))
+	ends := func() []float64 {
+		return js[[]float64](page, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {
+			const { top, bottom } = document.querySelector('.detail').getBoundingClientRect()
+			done([scrollY, top - document.querySelector('.top').getBoundingClientRect().bottom, innerHeight - bottom])
+		})))`)
+	}
+	for _, scrolled := range []bool{false, true} {
+		got := ends()
+		assert.Equal(t, scrolled, got[0] > 0)
+		assert.GreaterOrEqual(t, got[1], 0.0, "below the header")
+		assert.GreaterOrEqual(t, got[2], 0.0, "its end is in the window")
+		assert.Less(t, got[2], 30.0, "and near its end")
+		js[bool](page, `(document.querySelector('.detail').scrollTo(0, 1e6), scrollTo(0, document.body.scrollHeight), true)`)
+	}
+	page.navigate(srv.page("llamadas/38"))
+	page.find("heading", like("^Llamada #38 "))
+	assert.Zero(t, js[float64](page, `document.querySelector('.detail').scrollTop`), "another call begins at its beginning")
 
 	gate := open(t, start(t, "-admin-token", "un-token-largo-de-prueba").page(""), apart)
 	gate.find("button", exactly("Entrar"))

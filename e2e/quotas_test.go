@@ -37,6 +37,9 @@ func TestQuotas(t *testing.T) {
 	page.fill("spinbutton", exactly("Consultas por día"), "7")
 	page.click("button", exactly("Cambiar"))
 	page.find("progressbar", exactly("usadas 1 de 7"))
+	page.click("link", exactly("Ver qué la gastó: "+key))
+	page.row("#1", "20131312955")
+	assert.Len(t, page.rows(), 4, "and the head: what was refused cost nothing")
 }
 
 // A key is written, and shown as its fingerprint alone.

@@ -13,6 +13,7 @@ func TestASOLUserIsBlockedAndUnblocked(t *testing.T) {
 	page := open(t, srv.page("sol"))
 	assert.Regexp(t, `secundario\t0\t0\tlibre`, page.row("MIUSER01"))
 	page.row("PRINCIP1", "principal", "siempre rechazado")
+	page.sees("El 3.º intento incorrecto seguido bloquea al usuario: vea Supuestos.")
 	for range 3 {
 		srv.validate("MIUSER01", "incorrecta")
 	}
@@ -21,6 +22,8 @@ func TestASOLUserIsBlockedAndUnblocked(t *testing.T) {
 	page.click("button", exactly("Desbloquear: MIUSER01"))
 	page.row("MIUSER01", "libre")
 	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "clave-mock-1").status)
+	srv.admin(http.MethodPut, "assumptions", `{"BlockAfter": "0"}`)
+	page.sees("Ningún número de intentos bloquea al usuario: vea Supuestos.")
 }
 
 // A clave is written, and is nowhere in the document afterwards.

@@ -53,7 +53,7 @@ type PresetInfo struct {
 	Op    Operation `json:"op,omitempty"` // an operation that it shows in; "" for any
 }
 
-// Presets returns all presets, those of a group together.
+// Presets returns all presets, those of a group together, the usual ones first.
 func Presets() []PresetInfo {
 	list := make([]PresetInfo, len(presets))
 	for i, p := range presets {
@@ -74,40 +74,41 @@ var (
 	page    = Header("Content-Type", "text/html; charset=utf-8")
 )
 
+// presets are in the order of the page: what is usual comes first, in a group and of the groups.
 var presets = []preset{
-	{PresetInfo{HTML200, "body", "an HTML page with status 200", ""}, action{Effect: Answer(200, html).And(page)}},
+	{PresetInfo{Outage503, "status", "a gateway's 503 in HTML with Retry-After: 120", ""}, action{Effect: Answer(503, html).And(page).And(RetryAfter("120"))}},
+	{PresetInfo{Ambiguous401, "status", "a 401 without a code: the key, the quota or the SOL user", ""}, action{Effect: Answer(401, `{"error":"No autorizado"}`+"\n")}},
 	{PresetInfo{Firewall403, "status", "a firewall's HTML page with status 403", ""}, action{Effect: Answer(403, blocked).And(page)}},
-	{PresetInfo{Empty200, "body", "status 200 without a body", ""}, action{Effect: Answer(200, "")}},
-	{PresetInfo{Null200, "body", "status 200 with null", ""}, action{Effect: Answer(200, "null\n")}},
-	{PresetInfo{Error200, "body", "status 200 with the contract's error body", ""}, action{Effect: Answer(200, `{"error":"Error interno del servidor","code":"INTERNAL_ERROR"}`+"\n")}},
-	{PresetInfo{SuccessFalse200, "body", "status 200 with success false", ""}, action{Effect: Answer(200, `{"success":false,"message":"No se pudo completar la consulta"}`+"\n")}},
-	{PresetInfo{NumbersAsStrings, "body", "every number and boolean of the answer as text", OpTipoCambio}, action{change: &numbersAsText}},
-	{PresetInfo{Latin1, "body", "the answer in ISO-8859-1 instead of UTF-8", ""}, action{change: &latin1}},
-	{PresetInfo{Garbage, "body", "status 200 with bytes of no format", ""}, action{Effect: Status(200), change: &garbage}},
-	{PresetInfo{Truncated, "body", "half of the answer, with the length of the half", ""}, action{change: &truncated}},
-	{PresetInfo{TrailingData, "body", "a second JSON value after the answer", ""}, action{change: &trailing}},
-	{PresetInfo{GzipBomb, "body", "16 MiB in 16 KiB of gzip", ""}, action{change: &gzipBomb}},
-	{PresetInfo{GzipLie, "body", "a plain answer that says it is gzip", ""}, action{change: &gzipLie}},
-	{PresetInfo{OtherRUC, "data", "the record of another taxpayer", OpConsultar}, action{change: &otherRUC}},
-	{PresetInfo{OtherDate, "data", "the rate of the day before", OpTipoCambio}, action{change: &otherDate}},
-	{PresetInfo{ContradictoryCPE, "data", "a receipt that is Aceptado, and not valid", OpValidar}, action{change: &contradiction}},
+	{PresetInfo{RedirectElsewhere, "status", "a 307 to another host", ""}, action{Effect: Answer(307, "").And(Header("Location", "https://otro.invalid/api"))}},
+	{PresetInfo{Throttle429, "quota", "throttling as a 429 with Retry-After: 1", ""}, action{Effect: Answer(429, `{"error":"Demasiadas consultas por segundo","code":"TOO_MANY_REQUESTS"}`+"\n").And(RetryAfter("1"))}},
+	{PresetInfo{ThrottleAs500, "quota", "throttling as a 500 without Retry-After", ""}, action{Effect: Answer(500, `{"error":"Too many requests, slow down"}`+"\n")}},
 	{PresetInfo{NoRateLimit, "quota", "without the X-RateLimit headers", OpConsultar}, action{change: &noRateLimit}},
 	{PresetInfo{EpochReset, "quota", "X-RateLimit-Reset in seconds since 1970", OpConsultar}, action{change: &epochReset}},
 	{PresetInfo{StrangeQuota, "quota", "X-RateLimit headers that are no numbers", OpConsultar}, action{change: &strangeQuota}},
-	{PresetInfo{ThrottleAs500, "quota", "throttling as a 500 without Retry-After", ""}, action{Effect: Answer(500, `{"error":"Too many requests, slow down"}`+"\n")}},
-	{PresetInfo{Throttle429, "quota", "throttling as a 429 with Retry-After: 1", ""}, action{Effect: Answer(429, `{"error":"Demasiadas consultas por segundo","code":"TOO_MANY_REQUESTS"}`+"\n").And(RetryAfter("1"))}},
-	{PresetInfo{Outage503, "status", "a gateway's 503 in HTML with Retry-After: 120", ""}, action{Effect: Answer(503, html).And(page).And(RetryAfter("120"))}},
-	{PresetInfo{Ambiguous401, "status", "a 401 without a code: the key, the quota or the SOL user", ""}, action{Effect: Answer(401, `{"error":"No autorizado"}`+"\n")}},
-	{PresetInfo{RedirectElsewhere, "status", "a 307 to another host", ""}, action{Effect: Answer(307, "").And(Header("Location", "https://otro.invalid/api"))}},
 	{PresetInfo{SUNATDown, "sunat", "a 500, since the tax authority does not respond; no SOL attempt", OpValidar}, action{sunat: true}},
 	{PresetInfo{SUNATSlow, "sunat", "log-normal latency with a median of 4 s", OpValidar}, action{Effect: Latency(4 * time.Second), sigma: 0.6}},
 	{PresetInfo{Hang, "connection", "no answer, until the client leaves", ""}, action{end: hangs}},
 	{PresetInfo{Slow, "connection", "the body in pieces of 16 bytes, one each 200 ms", ""}, action{chunk: 16, every: 200 * time.Millisecond}},
 	{PresetInfo{ResetBefore, "connection", "a connection reset (RST) before the answer", ""}, action{end: resets}},
-	{PresetInfo{ResetInside, "connection", "a connection reset (RST) inside the answer", ""}, action{end: resets, inside: true}},
 	{PresetInfo{CloseBefore, "connection", "the connection closed (FIN) before the answer", ""}, action{end: closes}},
+	{PresetInfo{ResetInside, "connection", "a connection reset (RST) inside the answer", ""}, action{end: resets, inside: true}},
 	{PresetInfo{CloseInside, "connection", "the connection closed (FIN) inside the answer", ""}, action{end: closes, inside: true}},
 	{PresetInfo{HangInside, "connection", "half of the answer, and then nothing", ""}, action{end: hangs, inside: true}},
+	{PresetInfo{HTML200, "body", "an HTML page with status 200", ""}, action{Effect: Answer(200, html).And(page)}},
+	{PresetInfo{Empty200, "body", "status 200 without a body", ""}, action{Effect: Answer(200, "")}},
+	{PresetInfo{Truncated, "body", "half of the answer, with the length of the half", ""}, action{change: &truncated}},
+	{PresetInfo{Error200, "body", "status 200 with the contract's error body", ""}, action{Effect: Answer(200, `{"error":"Error interno del servidor","code":"INTERNAL_ERROR"}`+"\n")}},
+	{PresetInfo{SuccessFalse200, "body", "status 200 with success false", ""}, action{Effect: Answer(200, `{"success":false,"message":"No se pudo completar la consulta"}`+"\n")}},
+	{PresetInfo{Null200, "body", "status 200 with null", ""}, action{Effect: Answer(200, "null\n")}},
+	{PresetInfo{NumbersAsStrings, "body", "every number and boolean of the answer as text", OpTipoCambio}, action{change: &numbersAsText}},
+	{PresetInfo{Latin1, "body", "the answer in ISO-8859-1 instead of UTF-8", ""}, action{change: &latin1}},
+	{PresetInfo{TrailingData, "body", "a second JSON value after the answer", ""}, action{change: &trailing}},
+	{PresetInfo{Garbage, "body", "status 200 with bytes of no format", ""}, action{Effect: Status(200), change: &garbage}},
+	{PresetInfo{GzipLie, "body", "a plain answer that says it is gzip", ""}, action{change: &gzipLie}},
+	{PresetInfo{GzipBomb, "body", "16 MiB in 16 KiB of gzip", ""}, action{change: &gzipBomb}},
+	{PresetInfo{OtherRUC, "data", "the record of another taxpayer", OpConsultar}, action{change: &otherRUC}},
+	{PresetInfo{OtherDate, "data", "the rate of the day before", OpTipoCambio}, action{change: &otherDate}},
+	{PresetInfo{ContradictoryCPE, "data", "a receipt that is Aceptado, and not valid", OpValidar}, action{change: &contradiction}},
 }
 
 func (p Preset) effect() Effect { return Effect{Preset: p} }

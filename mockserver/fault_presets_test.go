@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +30,16 @@ type failing struct {
 	what  string
 	op    mockserver.Operation
 	steps []mockserver.Step
+}
+
+// The presets of a group stand together, and in the first group the first one is what is met most.
+func TestPresetsStandInGroups(t *testing.T) {
+	var groups []string
+	for _, p := range mockserver.Presets() {
+		groups = append(groups, p.Group)
+	}
+	assert.Equal(t, []string{"status", "quota", "sunat", "connection", "body", "data"}, slices.Compact(groups))
+	assert.Equal(t, mockserver.Outage503, mockserver.Presets()[0].Name)
 }
 
 func failings() []failing {

@@ -14,4 +14,4 @@ end
 d.sent = now
 use(1)
 save()
-return reply(grant, 0, 0, token)
+return reply(grant, 0, d.reset, token)

@@ -46,7 +46,7 @@ const (
 type Reservation struct {
 	Grant Grant
 	Left  int       // of Spent: the queries that are left, all kept for others
-	Until time.Time // of Spent: when to ask again, the next probe or the reset; zero if unknown
+	Until time.Time // of Spent: when to ask again, the next probe or the reset; else the reset; zero if unknown
 	Token string    // the Store's own mark
 }
 

@@ -52,7 +52,7 @@ func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	case known && d.Left <= 0 && !d.Doubt && pause == 0:
 		pause = probePause
 	}
-	r := store.Reservation{Token: d.token()}
+	r := store.Reservation{Until: d.Reset, Token: d.token()}
 	if pause > 0 {
 		if next := d.Sent.Add(pause); now.Before(next) && !now.Before(d.Sent) { // a clock that was set back waits for nothing
 			if known {

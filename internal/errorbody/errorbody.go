@@ -8,6 +8,8 @@ import (
 	"html"
 	"regexp"
 	"strings"
+
+	"github.com/fiscope/fiscope/internal/members"
 )
 
 // Body is what an error body says (docs/contract.md, 2.6).
@@ -22,67 +24,46 @@ func (b Body) Says() bool { return b.Code != "" || b.Text != "" }
 // Read returns what a body says as an error. A member of another shape says nothing, the others do. known are the codes
 // of the contract, which are found in any case and with blanks for underscores.
 func Read(body []byte, known func(code string) bool) Body {
-	var o, inner object
-	_ = json.Unmarshal(body, &o)
-	kind := byte(0)
-	if len(o.Error) > 0 {
-		kind = o.Error[0]
+	if !json.Valid(body) {
+		return Body{}
 	}
-	if kind == '{' {
-		_ = json.Unmarshal(o.Error, &inner) // error: {code, message}
-	}
-	b := Body{Code: o.code(known), Text: cmp.Or(inner.text(), o.text())}
+	o := members.Of(string(body))
+	said := o.Get("error")
+	inner := members.Of(said) // error: {code, message}
+	b := Body{Code: code(o, known), Text: cmp.Or(text(inner), text(o))}
 	if !known(b.Code) {
-		b.Code = cmp.Or(inner.code(known), b.Code)
+		b.Code = cmp.Or(code(inner, known), b.Code)
 	}
-	for _, e := range o.Errors {
-		b.Text = cmp.Or(b.Text, e.text())
+	var several []json.RawMessage
+	_ = json.Unmarshal([]byte(cmp.Or(o.Get("errors"), "null")), &several)
+	for _, e := range several {
+		b.Text = cmp.Or(b.Text, text(members.Of(string(e))))
 	}
-	switch string(o.Error) {
+	switch said {
 	case "", "null", "false", "0", `""`, "{}", "[]":
-		b.IsError = known(b.Code) || len(o.Errors) > 0
+		b.IsError = known(b.Code) || len(several) > 0
 	default:
 		b.IsError = true
 	}
 	return b
 }
 
-// object has the members under which services say what went wrong.
-type object struct {
-	Error                      json.RawMessage
-	Code, Message, Msg, Detail scalar
-	Errors                     []object
-}
-
-func (o *object) text() string {
-	var text scalar
-	if len(o.Error) > 0 && o.Error[0] == '"' {
-		_ = text.UnmarshalJSON(o.Error)
+// text returns what an object says, under the names that services have for it.
+func text(o members.Object) (text string) {
+	for _, name := range []string{"error", "message", "msg", "detail"} {
+		if said := o.Get(name); name != "error" || strings.HasPrefix(said, `"`) {
+			text = cmp.Or(text, members.Text(said))
+		}
 	}
-	return string(cmp.Or(text, o.Message, o.Msg, o.Detail))
+	return text
 }
 
-func (o *object) code(known func(string) bool) string {
-	code := strings.TrimSpace(string(o.Code))
-	if plain := strings.ToUpper(strings.Join(strings.Fields(code), "_")); known(plain) {
+func code(o members.Object, known func(string) bool) string {
+	code := strings.TrimSpace(members.Text(o.Get("code")))
+	if plain := strings.ToUpper(strings.ReplaceAll(code, " ", "_")); known(plain) {
 		return plain
 	}
 	return code
-}
-
-// scalar is the text of a JSON scalar, and "" for anything else.
-type scalar string
-
-// UnmarshalJSON never fails.
-func (s *scalar) UnmarshalJSON(raw []byte) error {
-	switch raw[0] {
-	case '"':
-		return json.Unmarshal(raw, (*string)(s))
-	case 'n', '{', '[':
-	default:
-		*s = scalar(raw)
-	}
-	return nil
 }
 
 // title finds that of a page.

@@ -36,13 +36,13 @@ type Limits struct {
 	Finish   bool          // once a connection was made, the attempt goes on when ctx ends
 }
 
-// Send sends r and reads the answer, within ctx and l.
-func Send(ctx context.Context, transport http.RoundTripper, r *http.Request, l Limits) Answer {
+// Send sends what request makes and reads the answer, within ctx and l.
+func Send(ctx context.Context, transport http.RoundTripper, request func(context.Context) *http.Request, l Limits) Answer {
 	a := Answer{Began: time.Now()}
 	t := new(trace)
 	life, cancel := t.life(ctx, l)
 	defer cancel()
-	resp, err := transport.RoundTrip(r.WithContext(t.watch(life))) //nolint:bodyclose // receive closes it
+	resp, err := transport.RoundTrip(request(t.watch(life))) //nolint:bodyclose // receive closes it
 	switch {
 	case err == nil && resp == nil:
 		a.Err = errMisuse

@@ -51,7 +51,7 @@ type fails struct{ err error }
 
 func (f fails) Read([]byte) (int, error) { return 0, f.err }
 
-func request() *http.Request { return new(http.Request) }
+func request(ctx context.Context) *http.Request { return new(http.Request).WithContext(ctx) }
 
 var limits = exchange.Limits{Timeout: time.Minute, MaxBytes: 10}
 
@@ -77,7 +77,7 @@ func TestABodyIsReadWithinItsLimitsAndClosedOnce(t *testing.T) {
 				b := &body{Reader: test.body, closing: make(chan struct{})}
 				a := exchange.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) {
 					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"X": {"y"}}, Body: b, ContentLength: test.length}, nil
-				}), request(), limits)
+				}), request, limits)
 				synctest.Wait()
 				assert.Equal(t, 1, b.closed)
 				assert.Equal(t, test.text, string(a.Body))
@@ -93,7 +93,7 @@ func TestABodyIsReadWithinItsLimitsAndClosedOnce(t *testing.T) {
 
 func TestWhatATestDoubleLeavesOut(t *testing.T) {
 	for name, resp := range map[string]*http.Response{"a response": nil, "a body": {StatusCode: 204, ContentLength: 7}} {
-		a := exchange.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil }), request(), limits)
+		a := exchange.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil }), request, limits)
 		assert.Equal(t, resp == nil, a.Err != nil, name)
 		assert.False(t, a.Passing() || a.Unsent || a.Broken != nil, name)
 	}
@@ -120,7 +120,7 @@ func TestADialThatNobodyWaitsForEnds(t *testing.T) {
 					}
 					<-r.Context().Done()
 					return nil, r.Context().Err()
-				}), request(), exchange.Limits{Timeout: time.Minute, MaxBytes: 10, Finish: test.finish})
+				}), request, exchange.Limits{Timeout: time.Minute, MaxBytes: 10, Finish: test.finish})
 				require.Error(t, a.Err)
 				assert.Equal(t, test.took, a.Took)
 				assert.Equal(t, !test.connected, a.Unsent)
@@ -152,7 +152,7 @@ func TestUnsentIsWhatProvablyReachedNobody(t *testing.T) {
 				trace.WroteHeaders()
 			}
 			return nil, errors.New("reset")
-		}), request(), limits)
+		}), request, limits)
 		assert.Equal(t, test.unsent, a.Unsent, name)
 	}
 }

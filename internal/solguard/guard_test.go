@@ -121,6 +121,16 @@ func TestARefusal(t *testing.T) {
 		p.Accepted(time.Now().Add(-solguard.Memory - time.Hour))
 		assert.True(c, p.Alone())
 	})
+	inBubble(t, "that was forgotten undoes an older acceptance elsewhere, and not a newer", func(c *tried) {
+		c.permit().Release(solguard.Rejected)
+		c.guard.Forget(c.name)
+		p := c.permit()
+		p.Accepted(time.Now().Add(-time.Minute))
+		assert.True(c, p.Alone())
+		time.Sleep(time.Minute)
+		p.Accepted(time.Now())
+		assert.False(c, p.Alone())
+	})
 	inBubble(t, "is forgotten", func(c *tried) {
 		c.permit().Release(solguard.Rejected)
 		c.guard.SetPrivate(c.name, false)

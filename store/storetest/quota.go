@@ -50,6 +50,7 @@ func (s suite) drain() int {
 
 func unknownQuota(s suite) {
 	for range 50 {
+		want(s, "Until without a header", s.reserve(0).Until, time.Time{})
 		s.attempt(silent)
 	}
 }
@@ -57,8 +58,11 @@ func unknownQuota(s suite) {
 func headerQuota(s suite) {
 	o := header(3)
 	s.attempt(o)
-	want(s, "granted after a header that says 3", s.drain(), 3)
 	r := s.reserve(0)
+	s.near("Until of a query that is granted", r.Until, o.Reset)
+	s.commit(r, store.Outcome{Remaining: -1})
+	want(s, "granted after a header that says 3", s.drain(), 3)
+	r = s.reserve(0)
 	want(s, "grant after that", r.Grant, store.Spent)
 	s.near("Until", r.Until, o.Reset)
 }

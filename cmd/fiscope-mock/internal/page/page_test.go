@@ -138,7 +138,7 @@ func TestTexts(t *testing.T) {
 	for _, use := range regexp.MustCompile(`\bt\('(\w+)'`).FindAllStringSubmatch(code, -1) {
 		assert.True(t, known[use[1]], "there is no text %s", use[1])
 	}
-	prefixed := regexp.MustCompile("^(?:answered_|sol_|whySOL_|sum_|part_|group_|kind0|codigo)|(?:Title|Means)$") // put together from parts
+	prefixed := regexp.MustCompile("^(?:answered_|sol_|whySOL_|whyMOCK_|rule_|sum_|part_|group_|kind0|codigo)|(?:Title|Means)$") // put together from parts
 	for key := range known {
 		if !prefixed.MatchString(key) {
 			assert.Regexp(t, "['\" ]"+key+"['\" ]", code, "nobody asks for the text "+key)

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,7 +36,18 @@ func TestWhy(t *testing.T) {
 		{"blocked", nil, "POST", "cpe/validar", validation("123", mockserver.UsuarioSOL, mockserver.ClaveSOL), []string{"El usuario SOL está bloqueado hasta el 20"}, "sol"},
 		{"unknown user", nil, "POST", "cpe/validar", validation("123", "NADIE", "incorrecta"), []string{"no tiene ese usuario SOL"}, "sol"},
 		{"principal user", nil, "POST", "cpe/validar", validation("123", mockserver.UsuarioPrincipal, "incorrecta"), []string{"Es el usuario SOL principal"}, "sol"},
-		{"missing fields", nil, "POST", "cpe/validar", `{}`, []string{"No cumple una regla", "El servidor dijo: “faltan"}, ""},
+		{"missing fields", nil, "POST", "cpe/validar", `{}`, []string{"Faltan o están vacíos: rucEmisor, tipoComprobante, serie, numero, rucSolicitante, usuarioSol, claveSol.", "El servidor dijo: “faltan"}, ""},
+		{"of a wrong type", nil, "POST", "cpe/validar", strings.Replace(validation("123", "A", "a"), `"F001"`, "1", 1), []string{"De tipo equivocado: serie."}, ""},
+		{"a wrong issuer", nil, "POST", "cpe/validar", strings.Replace(validation("123", "A", "a"), "20100070970", "123", 1), []string{"No es válido: rucEmisor debe tener 11 dígitos."}, ""},
+		{"a wrong kind", nil, "POST", "cpe/validar", strings.Replace(validation("123", "A", "a"), `"01"`, `"02"`, 1), []string{"No es válido: tipoComprobante debe ser 01, 03, 07 u 08."}, ""},
+		{"a wrong number", nil, "POST", "cpe/validar", validation("1.5", "A", "a"), []string{"No es válido: numero debe ser un entero desde 1."}, ""},
+		{"no JSON", nil, "POST", "cpe/validar", `serie=F001`, []string{"El cuerpo no es un objeto JSON"}, ""},
+		{"a wrong RUC", nil, "GET", "contribuyentes/123", "", []string{"No es válido: RUC debe tener 11 dígitos.", "El servidor dijo"}, ""},
+		{"a short text", nil, "GET", "contribuyentes/search?razonSocial=ab", "", []string{"No es válido: razonSocial debe tener 3 caracteres o más."}, ""},
+		{"no text", nil, "GET", "contribuyentes/search?nombre=ab", "", []string{"Faltan o están vacíos: razonSocial."}, ""},
+		{"a wrong limit", nil, "GET", "contribuyentes/search?razonSocial=luz&limit=51", "", []string{"No es válido: limit debe ser un entero de 1 a 50."}, ""},
+		{"a limit twice", nil, "GET", "contribuyentes/search?razonSocial=luz&limit=5&limit=6", "", []string{"Llegó más de una vez: limit."}, ""},
+		{"a wrong date", nil, "GET", "tipocambio?fecha=20-11-2026", "", []string{"No es válido: fecha debe ser un día que exista, como YYYY-MM-DD."}, ""},
 		{"no taxpayer", nil, "GET", "contribuyentes/99999999999", "", []string{"Ningún contribuyente", "El servidor dijo", "Costó 1"}, "contribuyentes"},
 		{"nothing found", nil, "GET", "contribuyentes/search?razonSocial=zzzzzz", "", []string{"ningún nombre contiene"}, ""},
 		{"no rate", nil, "GET", "tipocambio?fecha=2026-11-01", "", []string{"Ese día no tiene tipo de cambio", "feriado nacional, Todos los Santos"}, "tipocambio"},
@@ -46,13 +58,16 @@ func TestWhy(t *testing.T) {
 		}, "GET", "contribuyentes/20131312955", "", []string{"La falla outage-503-1 actuó: el 503 en HTML", "Costó 1"}, "fallas"},
 		{"a fault in an answer of 200", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.EpochReset)
-		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 actuó", "Es el intento 2 de #15", "Costó 1"}, "fallas"},
+		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 actuó", "Es el intento 2 de #26", "Costó 1"}, "fallas"},
 		{"the quota spent", func() { require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 1000)) }, "GET", "contribuyentes/20131312955", "", []string{"La cuota del día está agotada", "El servidor dijo", "No costó"}, "cuotas"},
 		{"blocked, and a fault", func() {
 			srv.SetSUNATDown(false)
 			require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 0))
 			srv.Fault(mockserver.Match{Op: mockserver.OpValidar, Times: 1}, mockserver.Outage503)
 		}, "POST", "cpe/validar", validation("123", mockserver.UsuarioSOL, mockserver.ClaveSOL), []string{"El usuario SOL está bloqueado y se rechaza", "actuó"}, "sol"},
+		{"a fault that refuses", func() {
+			srv.Fault(mockserver.Match{Op: mockserver.OpTipoCambio, Times: 1}, mockserver.Answer(400, `{"error": "fecha no es válida"}`))
+		}, "GET", "tipocambio?fecha=2026-11-19", "", []string{"actuó", "El servidor dijo", "Costó 1"}, "fallas"},
 	}
 	for _, c := range cases {
 		if c.before != nil {
@@ -74,4 +89,12 @@ func TestWhy(t *testing.T) {
 			assert.Equal(t, c.view, answers[i][0][1])
 		})
 	}
+}
+
+// A real service has rules and texts of its own: nothing is read out of them.
+func TestWhyOfARealService(t *testing.T) {
+	var said string
+	modules(t, mockserver.New(t), `const { why } = await import(files + 'why.js')
+		say(why({ n: 1, op: 'consultar', matched: true, status: 400, upstream: 'asked', answer: '{"error": "el RUC no figura en su plan"}', cost: 1 }, [], [])[0][0])`, &said)
+	assert.Equal(t, "No cumple una regla del servicio.", said)
 }

@@ -137,7 +137,7 @@ export function subject(call) {
     case 'validar': {
       const body = parse(call.body)
       if (!body) return call.body ?? ''
-      return [body.rucEmisor, body.tipoComprobante, `${body.serie ?? ''}-${body.numero ?? ''}`].filter(Boolean).join(' ')
+      return [body.rucEmisor, body.tipoComprobante, [body.serie, body.numero].filter((part) => part != null).join('-')].filter(Boolean).join(' ')
     }
     case 'tipocambio':
       return parameters(call).fecha ?? ''

@@ -1,5 +1,5 @@
 // One call, opened: why it ended so, what was asked and answered, and what can be done with it.
-import { announce, button, code, copy, h } from './element.js'
+import { button, code, copy, h } from './element.js'
 import { failed, parameters, parse } from './calls.js'
 import { presets } from './preset.js'
 import { post } from './server.js'
@@ -7,21 +7,22 @@ import { curl, goProgram } from './snippet.js'
 import { state } from './state.js'
 import { lastedText, number, t } from './text.js'
 import { clockText, dayText } from './time.js'
-import { why } from './why.js'
+import { statusText, why } from './why.js'
 import { edit as addTaxpayer } from './view/contribuyentes.js'
 import { edit as addReceipt } from './view/comprobantes.js'
 
 const titleOf = (call) => `${t('call')} #${call.n} · ${call.op ?? t('unmatched')}`
 const strong = /^(X-RateLimit-|Retry-After:)/
 
-// callDetail shows a call, of which before is the attempt before.
-export function callDetail(call, before, close) {
-  const reasons = why(call, state.faults, state.assumptions, before)
+// callDetail shows a call, with the attempts of its question that are known, each at its address.
+export function callDetail(call, attempts, address, close) {
+  const reasons = why(call, state.faults, state.assumptions, attempts[attempts.indexOf(call) - 1])
   const copies = { curl: () => curl(call, location.origin), Markdown: () => markdown(call, reasons), [t('link')]: () => location.href }
   return [
     h('header', {}, h('h2', {}, titleOf(call)), h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
     h('div', { class: 'why' }, reasons.map(([text, view]) =>
-      h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))]))),
+      h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))])),
+    attempts.length > 1 && h('p', {}, t('attempts'), ': ', attempts.map((one) => [' ', h(one === call ? 'b' : 'a', { href: one !== call && address(one.n) }, `#${one.n} ${statusText(one)}`)]))),
     h('div', { class: 'actions' }, offers(call), Object.entries(copies).map(([name, text]) =>
       button([`${t('copy')} ${name}`], () => copy(text(), name)))),
     facts(call),
@@ -43,7 +44,7 @@ function message(begin, headers, body) {
 }
 
 const requestText = (call) => message(`${call.method} ${call.path}${call.query ? `?${call.query}` : ''}`, call.requestHeaders, call.body)
-const answerText = (call) => message(call.status || t('noAnswer'), call.responseHeaders, call.answer)
+const answerText = (call) => message(statusText(call), call.responseHeaders, call.answer)
 
 // markdown is a call for a ticket. It has no secret, since the journal has none.
 function markdown(call, reasons) {
@@ -63,7 +64,7 @@ function offers(call) {
   return [call.fault ? [] : missed(call), step
     ? button('failSo', async () => {
       const { name } = await post('faults', { match, steps: [step] })
-      announce(t('faultSet', { name }))
+      return t('faultSet', { name })
     }, { class: 'primary' })
     : h('a', { href: `#fallas?${new URLSearchParams(Object.entries(match).filter(([, value]) => value))}` }, t('failNext'))]
 }

@@ -20,7 +20,7 @@ const failure = h('p', { class: 'announcement failure', role: 'alert' })
 export const announcements = h('div', { class: 'announcements' }, announcement, failure)
 let ends
 
-export const announce = (text) => say(announcement, text, 4000)
+const announce = (text) => say(announcement, text, 4000)
 
 function say(where, text, lasts) {
   clearTimeout(ends)
@@ -31,11 +31,13 @@ function say(where, text, lasts) {
 
 const changed = () => window.dispatchEvent(new Event('changed'))
 
-// button does something with the server, shows what it refuses, and has the view read again.
+// button does something with the server, says what it returns as a text, shows what the server refuses, and has the
+// view read again.
 export function button(label, act, properties) {
   return h('button', { type: 'button', ...properties, async onclick() {
     try {
-      await act(this)
+      const said = await act(this)
+      if (typeof said === 'string') announce(said)
       changed()
     } catch (error) {
       say(failure, error.message, 12000)
@@ -58,7 +60,7 @@ export const checkbox = (name, label, checked) => h('label', { class: 'check' },
 export const select = (properties, options, chosen) =>
   h('select', properties, options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)))
 
-// form gives what was filled in to save, as an object by the names of the fields.
+// form gives what was filled in to save, as an object by the names of the fields, and says what it returns as a text.
 export function form(label, save, submit, ...fields) {
   const refusal = h('p', { class: 'refusal', role: 'alert' })
   const send = h('button', { class: 'primary' }, named(submit))
@@ -67,9 +69,9 @@ export function form(label, save, submit, ...fields) {
     refusal.textContent = ''
     send.disabled = true
     try {
-      await save(Object.fromEntries(new FormData(made)))
+      const said = await save(Object.fromEntries(new FormData(made)))
       for (const secret of made.querySelectorAll('[type=password]')) secret.value = ''
-      announce(t('done'))
+      announce(typeof said === 'string' ? said : t('done'))
       changed()
     } catch (error) {
       refusal.textContent = error.message

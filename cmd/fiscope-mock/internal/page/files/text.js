@@ -128,6 +128,21 @@ whyNoTaxpayer|Ningún contribuyente de este servidor tiene ese RUC.|No taxpayer 
 whyNoRate|Ese día no tiene tipo de cambio.|That day has no rate.
 whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It is no attempt of the SOL user.
 whyInvalid|No cumple una regla del servicio.|It breaks a rule of the service.
+whyMissing|Faltan o están vacíos: {names}.|Missing or empty: {names}.
+whyWrongType|De tipo equivocado: {names}.|Of a wrong type: {names}.
+whyInvalidField|No es válido: {names} {rule}.|Not valid: {names} {rule}.
+rule_RUC|debe tener 11 dígitos|must have 11 digits
+rule_razonSocial|debe tener 3 caracteres o más|must have 3 characters or more
+rule_limit|debe ser un entero de 1 a 50|must be a whole number from 1 to 50
+rule_fecha|debe ser un día que exista, como AAAA-MM-DD|must be a day that exists, as YYYY-MM-DD
+rule_tipoComprobante|debe ser 01, 03, 07 u 08|must be 01, 03, 07 or 08
+rule_numero|debe ser un entero desde 1|must be a whole number from 1
+whyMOCK_INVALID_JSON|El cuerpo no es un objeto JSON, o tiene un campo dos veces.|The body is not a JSON object, or has a field twice.
+whyMOCK_MEDIA_TYPE|El cuerpo no llegó como application/json, sin comprimir.|The body did not come as application/json, uncompressed.
+whyMOCK_BODY_TOO_LARGE|El cuerpo es demasiado grande.|The body is too large.
+whyMOCK_UNREADABLE_BODY|El cuerpo no llegó completo.|The body did not come whole.
+whyMOCK_INVALID_QUERY|Un parámetro no se puede leer: se escribe en UTF-8, con % como %25.|A parameter cannot be read: it is written in UTF-8, with % as %25.
+whyMOCK_REPEATED_PARAM|Llegó más de una vez: {names}.|It came more than once: {names}.
 whyFailed|El servicio falló.|The service failed.
 whyFault|La falla {name} actuó{what}.|The fault {name} met it{what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
@@ -215,7 +230,8 @@ times|{n} veces|{n} times
 sunatDown|SUNAT caída|SUNAT down
 sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations are answered with 500, and are no SOL attempts.
 sol|Usuarios SOL|SOL users
-solMeans|BlockAfter intentos incorrectos seguidos bloquean al usuario: vea Supuestos.|BlockAfter wrong attempts in a row block the user: see Assumptions.
+solMeans|El {n}.º intento incorrecto seguido bloquea al usuario: vea Supuestos.|The wrong attempt number {n} in a row blocks the user: see Assumptions.
+solNever|Ningún número de intentos bloquea al usuario: vea Supuestos.|No number of attempts blocks a user: see Assumptions.
 user|Usuario|User
 kind|Tipo|Kind
 principal|principal

@@ -8,6 +8,8 @@ export function why(call, faults, assumptions, before) {
   return [...outcome(call, faults, assumptions), ...repeated(call, before), [cost(call)]].filter(([text]) => text)
 }
 
+export const statusText = (call) => call.status || t(underWay(call) ? 'underWay' : 'noAnswer')
+
 // attemptText says which attempt a call is, and how long after the answer to the one before it came.
 export function attemptText(call, before) {
   if (!(call.attempt > 1)) return ''
@@ -34,16 +36,31 @@ function outcome(call, faults, assumptions) {
   if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...quote]
   if (spoilt(call)) return [...fault, [t(call.broken ? 'whyBroken' : 'whyFalse')]]
   if (call.status < 300) return [...fault, fault.length && call.op !== 'validar' ? [''] : success(call, said)]
-  if (fault.length) return [...fault, ...quote]
-  return [reason(call), ...quote]
+  const made = stepsOf(call, faults).some(({ status }) => status) // by the fault, and not the server's own
+  if (fault.length) return [[made ? '' : refused(call, said)], ...fault, ...quote]
+  return [reason(call, said), ...quote]
 }
 
-function reason({ op, status, cost, left }) {
+function reason(call, said) {
+  const { op, status, cost, left } = call
   if (cost === 0 && left === 0 && ![400, 404, 500].includes(status)) return [t('whyQuota'), 'cuotas']
   if (status === 404 && op === 'consultar') return [t('whyNoTaxpayer'), 'contribuyentes']
   if (status === 404 && op === 'tipocambio') return [t('whyNoRate'), 'tipocambio']
   if (status === 500 && op === 'validar') return [t('whySUNATDown'), 'fallas']
-  return [t(status < 500 ? 'whyInvalid' : 'whyFailed')]
+  return [status < 500 ? refused(call, said) || t('whyInvalid') : t('whyFailed')]
+}
+
+const fields = /\b(RUC|ruc(Emisor|Solicitante)|tipoComprobante|serie|numero|(usuario|clave)Sol|razonSocial|limit|fecha)\b/g
+
+// refused says which field broke which rule, by the names in the text of the mock's own refusal; "" if it has none.
+function refused({ status, code = '', upstream }, { error }) {
+  const names = [...new Set(String(error).match(fields))].join(', ')
+  if (upstream || ![400, 413, 415].includes(status)) return ''
+  if (code.startsWith('MOCK_')) return t(`why${code}`, { names })
+  if (!names) return ''
+  if (/^falta|está vacío/.test(error)) return t('whyMissing', { names })
+  if (/tipo equivocado/.test(error)) return t('whyWrongType', { names })
+  return t('whyInvalidField', { names, rule: t(`rule_${names.replace(/^ruc.*/, 'RUC')}`) })
 }
 
 function sol(call, assumptions) {
@@ -61,8 +78,11 @@ function success({ op, answer = '' }, { estado, esValido, mensaje }) {
   return [t(op === 'buscar' && answer.trim() === '[]' ? 'whyNothingFound' : 'whyFine')]
 }
 
-function faultText({ fault }, faults) {
-  const steps = faults.find(({ name }) => name === fault)?.steps ?? []
+const stepsOf = ({ fault }, faults) => faults.find(({ name }) => name === fault)?.steps ?? []
+
+function faultText(call, faults) {
+  const { fault } = call
+  const steps = stepsOf(call, faults)
   const what = steps.length === 1 ? stepText(steps[0]) : presetText(fault.replace(/-\d+$/, ''))
   return t('whyFault', { name: fault, what: what && `: ${what}` })
 }

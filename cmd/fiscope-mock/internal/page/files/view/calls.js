@@ -1,13 +1,13 @@
 // The calls as they come: the newest at the top, filtered, and one of them opened: as the address says.
 import { arrange, button, cell, code, copy, field, h, input, save, select, table } from '../element.js'
-import { Calls, failed, firstOf, spoilt, subject, underWay } from '../calls.js'
+import { Calls, failed, firstOf, spoilt, subject } from '../calls.js'
 import { callDetail } from '../detail.js'
 import { follow, get, remove } from '../server.js'
 import { curl, curlOf } from '../snippet.js'
 import { operations } from '../state.js'
 import { lastedText, number, t } from '../text.js'
 import { clockText, dayText } from '../time.js'
-import { attemptText, meanings } from '../why.js'
+import { attemptText, meanings, statusText } from '../why.js'
 
 export const id = 'llamadas'
 
@@ -78,8 +78,10 @@ export function make({ defaultKey }, notify) {
   document.addEventListener('keydown', onKey)
   window.addEventListener('scroll', () => {
     scrolled = window.scrollY > 40
+    fit()
     if (top < calls.last && !held()) draw()
   }, { passive: true })
+  window.addEventListener('resize', fit)
   follow({
     live: notify.live,
     cleared,
@@ -120,9 +122,10 @@ const held = () => paused || (scrolled && top > 0)
 function update() {
   waiting = undefined
   const began = performance.now()
+  const shown = calls.of(opened)
   for (const [n, call] of changed) {
     if (rows.has(n)) fill(rows.get(n), call)
-    if (opened === n) show()
+    if (opened === n || shown && firstOf(shown) === firstOf(call)) show()
   }
   changed.clear()
   if (held()) sumUp(calls.newest(filter(), 0, after).sum)
@@ -183,7 +186,7 @@ function fill(row, call) {
   const isOpen = opened === call.n
   const name = call.op ?? t('unmatched')
   const asked = subject(call) || (call.op === 'tipocambio' ? t('today') : '')
-  const answered = call.status || t(underWay(call) ? 'underWay' : 'noAnswer')
+  const answered = statusText(call)
   const attempt = attemptText(call, calls.before(call))
   const openIt = h('button', {
     type: 'button', tabindex: old?.getAttribute('tabindex') ?? -1, 'aria-expanded': String(isOpen), 'aria-controls': 'detail',
@@ -194,7 +197,7 @@ function fill(row, call) {
   row.element.replaceChildren(
     cell('time', clockText(call.time)),
     cell('op', openIt, h('span', { class: 'n' }, ` #${call.n}`)),
-    h('td', { class: 'subject', title: asked }, asked, attempt && h('small', { title: attempt }, attempt)),
+    h('td', { class: 'subject', title: asked }, h('span', { class: 'asked' }, asked), attempt && h('small', { title: attempt }, attempt)),
     cell(`status s${Math.floor(call.status / 100)}`, answered, call.code && h('span', { class: 'answered' }, ` ${call.code}`)),
     cell('lasted number', call.ms === undefined ? '' : lastedText(call.ms)),
     h('td', { class: 'cost number', 'data-label': t('cost') }, call.cost),
@@ -273,6 +276,7 @@ function open(n) {
   opened = n
   for (const one of new Set([before, n])) if (rows.has(one)) fill(rows.get(one), rows.get(one).call)
   show()
+  if (n !== before) detail.scrollTop = 0
   if (before && !n && document.activeElement === document.body) rows.get(before)?.element.querySelector('button').focus()
 }
 
@@ -281,10 +285,14 @@ function show() {
   const at = [...detail.querySelectorAll('button')].indexOf(document.activeElement)
   detail.hidden = !opened
   detail.parentElement?.classList.toggle('divided', opened > 0)
-  detail.replaceChildren(...call ? callDetail(call, calls.before(call), close)
+  detail.replaceChildren(...call ? callDetail(call, calls.attempts(call), address, close)
     : [h('header', {}, h('h2', {}, `${t('call')} #${opened}`), h('button', { type: 'button', onclick: close }, t('close'))), h('p', {}, t('notThere'))])
   if (at >= 0) detail.querySelectorAll('button')[at]?.focus()
+  requestAnimationFrame(fit) // the view is not shown yet if the address comes from another one
 }
+
+// fit says where the opened call begins in the window, whose end it must not pass.
+function fit() { detail.style.setProperty('--at', `${detail.parentElement?.getBoundingClientRect().top ?? 0}px`) }
 
 function close() { location.hash = address(0) }
 

@@ -1,7 +1,7 @@
 // The taxpayers: searched, changed, added.
 import { button, buttons, cell, dialog, field, h, head, input, items, rucInput, table } from '../element.js'
 import { get, put, remove, segments } from '../server.js'
-import { state } from '../state.js'
+import { assumed } from '../state.js'
 import { t } from '../text.js'
 
 export const id = 'contribuyentes'
@@ -20,7 +20,7 @@ let waiting
 
 export const make = () => [
   h('div', { class: 'bar' }, field('searchTaxpayer', search), h('div', { class: 'actions' },
-    button('addTaxpayer', () => edit(missed())), button('addNoHabido', () => edit({ ...missed(), condicion: 'NO HABIDO' })))), found, nobody,
+    button('addTaxpayer', () => edit(missed())), button('addNoHabido', addNoHabido))), found, nobody,
   table('contribuyentes', ['RUC', 'razonSocial', 'estado', 'condicion', 'action'], list)]
 
 function later() {
@@ -42,9 +42,25 @@ export async function refresh() {
 // missed is the RUC that was searched for, if nobody has it.
 const missed = () => nobody.hidden || !/^\d{11}$/.test(search.value.trim()) ? {} : { ruc: search.value.trim() }
 
+// addNoHabido adds one at once, with the RUC that was searched for or a free one.
+async function addNoHabido() {
+  const { ruc = await freeRUC() } = missed()
+  await put(pathOf({ ruc }), { razonSocial: t('testName'), estado: 'ACTIVO', condicion: 'NO HABIDO' })
+  search.value = ruc
+}
+
+// freeRUC is the first one of a range that SUNAT has not given out which nobody has, with its check digit.
+async function freeRUC() {
+  for (let base = 2099998000; ; base++) {
+    const sum = [...String(base)].reduce((sum, digit, i) => sum + digit * '5432765432'[i], 0)
+    const ruc = `${base}${(11 - sum % 11) % 10}`
+    if ((await get(`contribuyentes?text=${ruc}&limit=1`)).length === 0) return ruc
+  }
+}
+
 // served is a state as answers write it.
 function served(estado) {
-  const vocabulary = state.assumptions.find(({ name }) => name === 'Estados')?.value
+  const vocabulary = assumed('Estados')
   if (vocabulary === 'lista') return estado.replace(/^BAJA.*/, 'BAJA').replace(/^SUSPENSI.*/, 'SUSPENSIÓN')
   return vocabulary === 'sunat' ? estado.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase().slice(0, 20) : estado
 }

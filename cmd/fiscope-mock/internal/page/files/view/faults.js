@@ -1,5 +1,5 @@
 // What goes wrong on purpose: SUNAT down, a fault of one's own, and the presets, one click each.
-import { announce, button, buttons, cell, field, form, h, head, input, items, select, table } from '../element.js'
+import { button, buttons, cell, field, form, h, head, input, items, select, table } from '../element.js'
 import { presets, presetText, stepText } from '../preset.js'
 import { get, post, put, remove, segments } from '../server.js'
 import { operations, state } from '../state.js'
@@ -28,9 +28,11 @@ let groups = []
 const chosen = () => Object.fromEntries(Object.entries(controls).filter(([, { value }]) => value)
   .map(([name, { value }]) => [name, name === 'times' ? Number(value) : value]))
 
+// set returns what it has set, as a text. The next fault has a number of times of its own.
 async function set(match, step) {
   const { name } = await post('faults', { match, steps: [step] })
-  announce(t('faultSet', { name }))
+  controls.times.value = ''
+  return t('faultSet', { name })
 }
 
 export function make() {

@@ -30,7 +30,7 @@ function card({ key, limit, used, remaining: left, reset, own }) {
     h('p', { class: 'figure' }, h('b', {}, number(used)), ` / ${of}`, h('span', { class: 'hint' }, free ? '' : t('remain', { n: number(left) }))),
     h('progress', { max: free ? 1 : Math.max(limit, 1), value: free ? 0 : Math.min(used, limit), class: left === 0 && 'spent', 'aria-label': t('usedOf', { used: number(used), of }) }),
     h('p', { class: 'hint' }, free ? '' : [t('resetsIn'), ' ', h('span', { 'data-until': reset }, remaining(reset)), ` (${momentText(reset)})`]),
-    h('p', {}, h('a', { href: `#llamadas?respuesta=cost&texto=${key}` }, t('whatSpent'))),
+    h('p', {}, h('a', { href: `#llamadas?respuesta=cost&texto=${key}`, 'aria-label': `${t('whatSpent')}: ${key}` }, t('whatSpent'))),
     h('div', { class: 'actions' }, buttons(key,
       ['leave1', () => set({ used: limit - 1 }), { disabled: limit < 1 }],
       ['refill', () => set({ used: 0 })],
