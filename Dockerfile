@@ -3,7 +3,7 @@ FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ARG TARGETOS
 ARG TARGETARCH
 WORKDIR /src
-# .git is there too: from it the Go command takes the version that the program tells.
+# .git is there too: from it the Go command takes the version that the program prints.
 RUN --mount=type=bind,target=. --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH GOWORK=off \
     go build -trimpath -ldflags='-s -w' -o /fiscope-mock ./cmd/fiscope-mock

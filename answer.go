@@ -79,6 +79,9 @@ var outcomes = [...]struct {
 	contradictory: {class: ErrMalformedResponse},
 }
 
+// saySpent are the statuses with which a service may refuse what is beyond the quota (docs/contract.md, 8).
+var saySpent = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
+
 // codes are those of the contract (docs/contract.md, 7). They decide before the status.
 var codes = map[string]outcome{
 	codeNotFound:              notFound,
@@ -91,7 +94,7 @@ func ofContract(code string) bool { return codes[code] != 0 }
 // read decides what the answer to a question means. result reads a 200.
 func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
-		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, a.Status == http.StatusTooManyRequests)
+		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, saySpent[a.Status])
 	}
 	switch {
 	case a.Status == 0:

@@ -14,6 +14,9 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
+// maxBody is the most bytes of an answer that are read, after decompression.
+const maxBody = 1 << 20
+
 // sender is the last of the layers: it makes one request, and reads its answer.
 type sender struct {
 	base      *url.URL // without a slash at the end

@@ -22,7 +22,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// body is an answer's body that does what a test tells it to, and counts how often it is closed.
+// body is an answer's body that does what a test sets, and counts how often it is closed.
 type body struct {
 	read, close func() error // nil for nothing
 	text        io.Reader    // what is read where read brings no error; nil for spaces
@@ -191,7 +191,7 @@ func TestAContextThatEndsWithTheAnswerDoesNotLoseIt(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := &service{answers: []handler{raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`)}}
 		client := newClient(t, s, fiscope.WithObserver(func(context.Context, fiscope.Event) { cancel() }))
-		require.Error(t, operations["validar"](ctx, client), "its caller may have left before it was told")
+		require.Error(t, operations["validar"](ctx, client), "its caller may have left before the observer was called")
 		require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrSOLCredentialsBlocked)
 		assert.Len(t, s.seen(), 1, "what was refused is not sent again")
 	})

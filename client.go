@@ -99,7 +99,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 			retries,
 			events(r),
 			quota,
-			pace(c.limiter),
+			throttle(c.limiter),
 		)
 	}
 	k.lookups, k.searches, k.rates = lookup(), lookup(), lookup() // each with a breaker of its own
@@ -111,7 +111,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		retries,
 		events(r),
 		quota,
-		pace(c.limiter),
+		throttle(c.limiter),
 		k.sol.claims,
 	)
 	return k, nil
@@ -200,9 +200,6 @@ func (c config) transportTo(baseURL string) http.RoundTripper {
 	}
 	return rt
 }
-
-// maxBody is the most bytes of an answer that are read, after decompression.
-const maxBody = 1 << 20
 
 // defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the one host as a busy
 // process uses: the default of 2 would reopen them all the time.

@@ -179,7 +179,7 @@ func TestACallerWhoLeavesIsNotKeptAndTakesNobodyAlong(t *testing.T) {
 	}
 }
 
-// What is sent is brought home; what is not is not sent any more, and is not tried again.
+// What was sent is finished; what was not is no longer sent, nor tried again.
 func TestAQueryThatNobodyWaitsFor(t *testing.T) {
 	for by, opt := range coalesced {
 		for name, test := range map[string]struct {

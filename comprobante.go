@@ -148,12 +148,17 @@ func ParseComprobante(s string) (Comprobante, error) {
 	}
 	parts := strings.SplitN(name, "-", 3)
 	if len(parts) < 3 {
-		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt: want RUC-kind-series-number", ErrInvalidRequest)
+		return Comprobante{}, notComprobante("not the name of a receipt: want RUC-kind-series-number, alone or with .xml or .zip")
 	}
 	if strings.Contains(parts[2], ".") {
-		return Comprobante{}, fmt.Errorf("%w: not the name of a receipt's file: it must end in .xml or .zip", ErrInvalidRequest)
+		return Comprobante{}, notComprobante("not the name of a receipt's file: it must end in .xml or .zip")
 	}
 	return newComprobante(parts[0], parts[1], parts[2])
+}
+
+// notComprobante is a text that is no receipt. The error shows none of it.
+func notComprobante(why string) error {
+	return &Error{Err: ErrInvalidRequest, Field: "comprobante", Message: why}
 }
 
 // newComprobante returns a receipt from its parts. Its error shows none of them.
@@ -163,7 +168,7 @@ func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 		wrong = "the series must be 1 to 4 letters and digits, without blanks"
 	}
 	if wrong != "" {
-		return Comprobante{}, fmt.Errorf("%w: not a receipt: %s", ErrInvalidRequest, wrong)
+		return Comprobante{}, notComprobante("not a receipt: " + wrong)
 	}
 	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
 	if err := c.check(); err != nil {

@@ -35,12 +35,12 @@ func ParseQR(s string) (QR, error) {
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 		if strings.ContainsFunc(fields[i], breaksLine) {
-			return QR{}, fmt.Errorf("%w: a line break stands within field %d of a receipt's code: it may be two codes", ErrInvalidRequest, i+1)
+			return QR{}, notComprobante(fmt.Sprintf("a line break stands within field %d of a receipt's code: it may be two codes", i+1))
 		}
 	}
 	const least = 7
 	if len(fields) < least {
-		return QR{}, fmt.Errorf("%w: a receipt's code needs %d fields or more, separated by |: this has %d", ErrInvalidRequest, least, len(fields))
+		return QR{}, notComprobante(fmt.Sprintf("a receipt's code needs %d fields or more, separated by |: this has %d", least, len(fields)))
 	}
 	c, err := newComprobante(fields[0], fields[1], fields[2]+"-"+fields[3])
 	if err != nil {

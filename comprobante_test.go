@@ -150,6 +150,11 @@ func TestParseComprobante(t *testing.T) {
 	}
 	_, err := fiscope.ParseComprobante("20100070970-01-F001-00000123.pdf")
 	require.EqualError(t, err, "fiscope: invalid request: not the name of a receipt's file: it must end in .xml or .zip")
+	_, err = fiscope.ParseComprobante("factura.pdf")
+	require.ErrorContains(t, err, ".xml or .zip")
+	assert.Contains(t, fiscope.TextoParaUsuario(err), "escríbalo como 20100070970-01-F001-123")
+	_, err = fiscope.ParseQR("F001-123")
+	assert.Contains(t, fiscope.TextoParaUsuario(err), "escríbalo como 20100070970-01-F001-123")
 	for _, c := range []fiscope.Comprobante{
 		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoBoleta, Serie: "B001", Numero: 1},
 		{RUCEmisor: rucEmisor, Tipo: fiscope.TipoNotaCredito, Serie: "FC01", Numero: 99_999_999},

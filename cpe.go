@@ -39,8 +39,8 @@ type ResultadoCPE struct {
 // RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, such a call finishes in
 // the background: see [Client.Close].
 //
-// Errors: ErrInvalidRequest (nothing is sent), ErrInvalidSOLCredentials (do not repeat: the authority blocks the user
-// for a while), ErrUnavailable (the authority did not answer), and those of every operation.
+// Errors: ErrInvalidRequest (not sent), ErrInvalidSOLCredentials (do not repeat: it blocks the user for a while),
+// ErrSOLCredentialsBlocked (refused before: not sent), ErrUnavailable (no answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
 	s = s.made()
 	return s.validar(ctx, c, credenciales, s.core.defaults.of(opts))

@@ -29,7 +29,7 @@ func verdicts(t testing.TB, names ...string) []handler {
 	return answers
 }
 
-// withoutDeadline is a context that does not tell when it ends.
+// withoutDeadline is a context that does not say when it ends.
 type withoutDeadline struct{ context.Context }
 
 func (withoutDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }
@@ -141,7 +141,7 @@ func TestAWaitThatRunsOutOfTimeKeepsItsAnswer(t *testing.T) {
 	for name, test := range map[string]struct {
 		second handler
 		opts   []fiscope.Option
-		hidden bool // the context does not tell its deadline
+		hidden bool // the context does not show its deadline
 		policy fiscope.EsperaPolicy
 		causes bool
 	}{

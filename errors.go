@@ -114,7 +114,7 @@ type Error struct {
 	StatusCode int           // the HTTP status of the last answer; 0 if none came
 	Code       string        // the answer's code, as in NOT_FOUND; "" if it had none
 	Message    string        // what was wrong: the service's sentence in Spanish, or ours in English
-	Field      string        // the contract's name of the input that breaks a rule, as in "serie"; "" for none
+	Field      string        // the contract's name of the input that breaks a rule, as in "serie", or "comprobante" for all of it; "" for none
 	RateLimit  *RateLimit    // by the last answer's headers; nil if none came
 	RetryAfter time.Duration // how long to wait before the next call; 0 if unknown
 	Attempts   int           // 0 if it was refused locally

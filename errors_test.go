@@ -212,7 +212,7 @@ func TestAConnectionThatFailsIsUnavailable(t *testing.T) {
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
 	assert.Zero(t, e.StatusCode)
-	assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery, "this transport tells nothing of its connections")
+	assert.Equal(t, fiscope.DeliveryUnknown, e.Delivery, "this transport reports nothing about its connections")
 	assert.Nil(t, e.Body())
 }
 
@@ -274,7 +274,7 @@ func TestSlogShowsAnErrorAsFields(t *testing.T) {
 	}
 }
 
-// Whoever fakes the client in a test makes the errors by hand.
+// A test that fakes the client makes the errors by hand.
 func TestAnErrorMadeByHandIsOfItsClass(t *testing.T) {
 	inner := &fiscope.Error{Op: fiscope.OpConsultarContribuyente, StatusCode: 404, Code: "NOT_FOUND", Delivery: fiscope.DeliveryAnswered, Err: fiscope.ErrNotFound}
 	for name, test := range map[string]struct {

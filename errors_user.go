@@ -57,7 +57,7 @@ func classOf(err error) (c errorClass) {
 // specific class wins. A timeout while the service is asked is "unavailable".
 func ErrorClass(err error) (word string) { return classOf(err).word }
 
-// textosDeCampo say what is wrong with an input, by the contract's name of it.
+// textosDeCampo say what is wrong with an input, by its [Error.Field].
 var textosDeCampo = map[string]string{
 	"ruc":             "El RUC no es válido: son 11 dígitos, y el último verifica a los demás.",
 	"rucEmisor":       "El RUC del emisor no es válido: son 11 dígitos, y el último verifica a los demás.",
@@ -68,6 +68,7 @@ var textosDeCampo = map[string]string{
 	"numero":          "El número del comprobante no es válido: va de 1 a 99999999.",
 	"usuarioSol":      "El usuario SOL no es válido: no puede estar vacío ni tener espacios o saltos de línea al principio o al final.",
 	"claveSol":        "La clave SOL no es válida: no puede estar vacía ni tener espacios o saltos de línea al principio o al final.",
+	"comprobante":     "El comprobante no se entiende: escríbalo como 20100070970-01-F001-123.",
 	"fecha":           "La fecha no es válida: no existe ese día en el calendario.",
 }
 

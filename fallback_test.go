@@ -18,7 +18,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// changing is a service that answers as it was last told.
+// changing is a service that answers as it was last set.
 type changing struct {
 	now   atomic.Pointer[handler]
 	asked atomic.Int64

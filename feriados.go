@@ -79,9 +79,6 @@ func (f Fecha) Feriado() (Feriado, bool) {
 	return Feriado{}, false
 }
 
-// Publicacion returns the usual publication time of the rate of f: 17:00 of that day in Lima (docs/contract.md, 4.4).
-func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }
-
 // pascua returns Easter Sunday of the Gregorian calendar by the anonymous computus (Nature, 1876).
 func pascua(year int) Fecha {
 	a, b, c := year%19, year/100, year%100

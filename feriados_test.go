@@ -80,10 +80,6 @@ func TestADayThatDoesNotExistIsNoBusinessDay(t *testing.T) {
 	}
 }
 
-func TestPublicacion(t *testing.T) {
-	assert.Equal(t, "2026-11-20T22:00:00Z", viernes.Publicacion().UTC().Format(time.RFC3339))
-}
-
 func ExampleFecha_DiaHabil() {
 	fmt.Println(fiscope.NewFecha(2026, time.November, 20).DiaHabil())
 	fmt.Println(fiscope.NewFecha(2026, time.November, 21).DiaHabil()) // a Saturday

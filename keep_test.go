@@ -60,7 +60,7 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 	}
 }
 
-// The names in a Store are of one service and one API key. Nobody can tell from them what was asked, or which clave.
+// The names in a Store are of one service and one API key. They show neither what was asked nor which clave.
 func TestAStoreLearnsNoSecretAndNoName(t *testing.T) {
 	names := func(baseURL, key string) map[string]bool {
 		s := newMemoryStore()

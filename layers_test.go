@@ -85,9 +85,9 @@ func quiet() *reporter { return &reporter{observer: &observer{}} }
 func inBackground(f func()) { go f() }
 
 func TestLayerHook(t *testing.T) {
-	var told []error
+	var reported []error
 	h := Hook(func(ctx context.Context, _ Operation) (context.Context, func(Response, error)) {
-		return ctx, func(_ Response, err error) { told = append(told, err) }
+		return ctx, func(_ Response, err error) { reported = append(reported, err) }
 	})
 	b := &below{answers: []*answer{of(found)}, errs: []error{nil, errors.New("x")}}
 	resp := Response{StatusCode: 99}
@@ -95,9 +95,9 @@ func TestLayerHook(t *testing.T) {
 		_, _ = through(b.ask, hook([]Hook{h}))(t.Context(), aQuestion(settings{response: &resp}))
 		assert.Zero(t, resp, "what it held is of another call")
 	}
-	require.Len(t, told, 2)
-	require.NoError(t, told[0])
-	require.Error(t, told[1])
+	require.Len(t, reported, 2)
+	require.NoError(t, reported[0])
+	require.Error(t, reported[1])
 }
 
 func TestLayerFallback(t *testing.T) {
@@ -245,11 +245,11 @@ func TestLayersOfAnAttempt(t *testing.T) {
 		errs  []error
 		asked int64 // by three calls
 	}{
-		"events":                             {events(quiet()), nil, 3},
-		"quota, spent":                       {limitQuota(false, nil, nil, &observer{}), nil, 1},
-		"quota, not sent":                    {limitQuota(false, nil, nil, &observer{}), []error{errDeadlineTooClose}, 3},
-		"pace, with a deadline too close":    {pace(rate.NewLimiter(0.001, 1)), nil, 1},
-		"no quota, no limit: nothing stands": {both(limitQuota(true, nil, nil, nil), pace(nil)), nil, 3},
+		"events":                              {events(quiet()), nil, 3},
+		"quota, spent":                        {limitQuota(false, nil, nil, &observer{}), nil, 1},
+		"quota, not sent":                     {limitQuota(false, nil, nil, &observer{}), []error{errDeadlineTooClose}, 3},
+		"throttle, with a deadline too close": {throttle(rate.NewLimiter(0.001, 1)), nil, 1},
+		"no quota, no limit: nothing stands":  {both(limitQuota(true, nil, nil, nil), throttle(nil)), nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &below{answers: []*answer{spent}, errs: test.errs}

@@ -65,9 +65,9 @@ func (l logs) Handle(context.Context, slog.Record) error {
 func (l logs) WithAttrs([]slog.Attr) slog.Handler { return l }
 func (l logs) WithGroup(string) slog.Handler      { return l }
 
-// Whoever leaves a call, wherever and however: nobody hangs, nothing stays taken, what was answered is learned, and no
+// Wherever and however a caller leaves a call: nobody hangs, nothing stays taken, an answer is recorded, and no
 // goroutine is left.
-func TestWhoeverLeavesTakesNothingAlong(t *testing.T) {
+func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 	refusal := contract(t, "validar_401.json")
 	for place, options := range leaving {
 		for how, leave := range map[string]func(cancel func()){
@@ -113,7 +113,7 @@ func TestWhoeverLeavesTakesNothingAlong(t *testing.T) {
 							assert.LessOrEqual(t, time.Since(start), time.Second, "nothing is taken")
 							if what == "a wrong clave" {
 								require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials)
-								assert.Equal(t, 1, s.posts(), "what was answered is learned")
+								assert.Equal(t, 1, s.posts(), "what was answered is recorded")
 								return
 							}
 							require.NoError(t, err)

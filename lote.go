@@ -159,10 +159,10 @@ func (l lote[E, R]) batch(ctx context.Context, set *settings) batch.Batch[E, res
 			r.resultado, err = l.ask(ctx, input, &its)
 			return r, err
 		},
-		Lost:  l.panicError,
-		Key:   l.key,
-		Judge: l.judge,
-		Copy:  respuesta[R].forDuplicate,
+		Panicked: l.panicError,
+		Key:      l.key,
+		Judge:    l.judge,
+		Copy:     respuesta[R].forDuplicate,
 	}
 	if p := l.policy.Progress; p != nil {
 		b.Done = func(key string) (bool, error) { return p.Done(ctx, key) }

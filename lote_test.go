@@ -444,7 +444,7 @@ func TestWhatADeadlineLeavesUnsentIsNotDelivered(t *testing.T) {
 	}
 }
 
-// What was sent is paid: with a cache it is brought home, so that the next run has it.
+// What was sent is paid: with a cache its answer is kept, so that the next run has it.
 func TestToBreakOutWithACacheBringsHomeWhatWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPadron(t)

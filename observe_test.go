@@ -20,15 +20,15 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// watch is what an observer and a logger were told.
+// watch is what an observer and a logger were given.
 type watch struct {
 	mu      sync.Mutex
 	events  []fiscope.Event
-	records []told
+	records []logLine
 }
 
-// told is one line of a log.
-type told struct {
+// logLine is one line of a log.
+type logLine struct {
 	level   slog.Level
 	message string
 	of      any // the value of keyOfCaller in the context
@@ -56,7 +56,7 @@ func (w *watch) Handle(ctx context.Context, r slog.Record) error {
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.records = append(w.records, told{r.Level, r.Message, ctx.Value(keyOfCaller{}), text})
+	w.records = append(w.records, logLine{r.Level, r.Message, ctx.Value(keyOfCaller{}), text})
 	return nil
 }
 
@@ -64,8 +64,8 @@ func (w *watch) Enabled(context.Context, slog.Level) bool { return true }
 func (w *watch) WithAttrs([]slog.Attr) slog.Handler       { return w }
 func (w *watch) WithGroup(string) slog.Handler            { return w }
 
-// seen returns what was told so far.
-func (w *watch) seen() ([]fiscope.Event, []told) {
+// seen returns what came so far.
+func (w *watch) seen() ([]fiscope.Event, []logLine) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.events), slices.Clone(w.records)
@@ -114,7 +114,7 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 				assert.Equal(t, resp.Warnings, e.Warnings)
 				assert.Equal(t, resp.StatusCode, e.StatusCode)
 				require.Len(t, records, 1)
-				assert.Equal(t, told{test.level, test.message, "caller", records[0].text}, records[0])
+				assert.Equal(t, logLine{test.level, test.message, "caller", records[0].text}, records[0])
 				assert.Equal(t, err != nil, strings.Contains(records[0].text, "class="+test.class+" "))
 			})
 		}
@@ -202,7 +202,7 @@ func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {
 				assert.Equal(t, test.avoided, e.Avoided)
 				assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
 				assert.Equal(t, fmt.Sprint(err), fmt.Sprint(e.Err))
-				assert.Equal(t, told{test.level, test.message, "caller", r.text}, r)
+				assert.Equal(t, logLine{test.level, test.message, "caller", r.text}, r)
 				assert.EqualValues(t, 1, client.Stats().Avoided[test.avoided])
 			})
 		})
@@ -215,7 +215,7 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 		class  string
 		levels []slog.Level // of who began the query, and of who joined
 	}{
-		"a record":  {raw(200, change(record, "ACTIVO", "OTROS")), "", []slog.Level{slog.LevelInfo, slog.LevelDebug}}, // the warning was told
+		"a record":  {raw(200, change(record, "ACTIVO", "OTROS")), "", []slog.Level{slog.LevelInfo, slog.LevelDebug}}, // the warning was logged
 		"no answer": {broken(errors.New("no route")), "unavailable", []slog.Level{slog.LevelWarn, slog.LevelWarn}},
 	} {
 		for by, opt := range coalesced {
@@ -236,7 +236,7 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 					for i, e := range events {
 						assert.Equal(t, test.class, fiscope.ErrorClass(e.Err))
 						assert.Equal(t, []fiscope.Avoided{"", fiscope.AvoidedCoalesced}[i], e.Avoided)
-						assert.Equal(t, told{test.levels[i], records[i].message, i, records[i].text}, records[i])
+						assert.Equal(t, logLine{test.levels[i], records[i].message, i, records[i].text}, records[i])
 					}
 					assert.Equal(t, "fiscope: shared another call's query", records[1].message)
 				})

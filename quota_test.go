@@ -19,7 +19,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// metered is a service with a quota, seen from the wire: it counts, and tells on lookups what is left.
+// metered is a service with a quota, seen from the wire: it counts, and says on lookups what is left.
 type metered struct {
 	mu      sync.Mutex
 	left    int
@@ -239,7 +239,7 @@ func TestARetryThatTheQuotaRefuses(t *testing.T) {
 }
 
 // A call whose context ends while it is under way takes what it sent, and one that was not sent takes nothing.
-func TestWhoeverLeavesTheGateTakesNothing(t *testing.T) {
+func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &metered{left: 31}
 		client := newClient(t, m, fiscope.WithRateLimit(0.1, 1))

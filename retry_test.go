@@ -153,7 +153,7 @@ func TestTheWaitsAreJittered(t *testing.T) {
 				assert.GreaterOrEqual(t, time.Since(start), least, "never sooner than asked for")
 				seen[time.Since(start)] = true
 			}
-			assert.Greater(t, len(seen), 40, "all who were told the same do not come back together")
+			assert.Greater(t, len(seen), 40, "clients with the same Retry-After do not come back together")
 		})
 	}
 }
@@ -229,7 +229,7 @@ func TestAFlakyServiceLosesNoCall(t *testing.T) {
 	}
 }
 
-// unsent is a transport that tells of a connection that was refused.
+// unsent is a transport that reports a refused connection.
 func unsent(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}

@@ -235,7 +235,7 @@ func TestARefusalThatAnAcceptanceCameAfter(t *testing.T) {
 	})
 }
 
-// Whoever leaves, reaches nobody or dies holds no claim for long.
+// A caller that leaves, reaches nobody or dies holds no claim for long.
 func TestAClaimIsGivenBack(t *testing.T) {
 	t.Run("by an attempt that reached nobody", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,6 +22,10 @@ func fecha(t testing.TB, s string) fiscope.Fecha {
 	return f
 }
 
+func TestPublicacion(t *testing.T) {
+	assert.Equal(t, "2026-11-20T22:00:00Z", viernes.Publicacion().UTC().Format(time.RFC3339))
+}
+
 // julio2021 is a mock with the rates that SUNAT's own tables of January 2019 and July 2021 show, and
 // others of the mock's series.
 func julio2021(t testing.TB) *mockserver.Server {

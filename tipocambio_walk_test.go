@@ -170,7 +170,7 @@ func TestTheRateOfAnotherDateIsNone(t *testing.T) {
 	})
 }
 
-// refusesToDial is a transport that reaches nobody, and tells so.
+// refusesToDial is a transport that reaches nobody, and says so.
 var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}

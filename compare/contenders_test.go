@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// client is what is asked of each contender. Each is used as its documentation tells a careful user to.
+// client is what is asked of each contender. Each is used as its documentation advises a careful user.
 type client interface {
 	// lookup gets one object by its id. A missing one is an error.
 	lookup(ctx context.Context, id string) (object, error)

@@ -26,7 +26,7 @@ func checks(plan []question) (all []check) {
 	return all
 }
 
-// judge tells a record by checks.
+// judge applies checks to a record.
 func judge(r *record, checks []check) (verdicts []*verdict) {
 	for _, c := range checks {
 		v := &verdict{check: c, record: r}

@@ -55,7 +55,7 @@ func (v *verdict) costs(op operation, question string) {
 		return
 	}
 	ofLookup, judged := int64(1), false
-	v.skipped = "no two lookups around it have told " + headerRemaining
+	v.skipped = "no two lookups around it had " + headerRemaining
 	for _, s := range v.stretches() {
 		alone, untold := len(s.between) == 0, s.untold()
 		if alone && untold == "" && op != lookup {

@@ -167,7 +167,7 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// The report is written whatever was told, and replaces one that is there.
+// The report is written whatever the verdict, and replaces one that is there.
 func TestReport(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, os.WriteFile(file, []byte("older"), 0o600))

@@ -20,7 +20,7 @@ import (
 
 // The flags of TestConformance, after -args.
 var (
-	baseURL    = flag.String("base-url", "", "the server to tell (FISCOPE_BASE_URL); none is a mock in the process")
+	baseURL    = flag.String("base-url", "", "the server to check (FISCOPE_BASE_URL); none is a mock in the process")
 	apiKey     = flag.String("api-key", "", "its API key, which nobody else uses meanwhile (FISCOPE_API_KEY)")
 	ruc        = flag.String("ruc", conformance.DefaultRUC, "a RUC that exists")
 	rucMissing = flag.String("ruc-missing", conformance.DefaultRUCMissing, "11 digits that no taxpayer has")
@@ -28,14 +28,14 @@ var (
 	fecha      = flag.String("fecha", conformance.DefaultFecha, "a business day with a rate")
 	cpe        = flag.String("cpe", "", "a file with receipts and one secondary SOL user, in the format of fiscope-mock -data")
 	wrongClave = flag.Bool("wrong-clave", false, "make one validation with a wrong clave, which may be counted")
-	budget     = flag.Int("budget", 0, "send nothing where the plan needs more queries than this")
+	budget     = flag.Int("budget", 0, "send nothing if the plan needs more queries than this")
 	report     = flag.String("report", "", "write what the contract leaves open and was seen to this file, as JSON")
 )
 
 // fromWhere is what people must know of the names of files.
 const fromWhere = "go test runs in the folder of the package, so a file of another needs its whole path"
 
-// TestMain runs TestConformance alone where a server is to be told: the tests of the suite itself say nothing of it.
+// TestMain runs TestConformance alone if a server is given: the tests of the suite itself say nothing about it.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	asCommand := os.Getenv("FISCOPE_BASE_URL")+os.Getenv("FISCOPE_API_KEY") != ""

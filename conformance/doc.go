@@ -1,4 +1,4 @@
-// Package conformance tells whether a server keeps the contract of the fiscal data service (docs/contract.md), by one
+// Package conformance checks whether a server keeps the contract of the fiscal data service (docs/contract.md), by one
 // named subtest for each rule. It asks by HTTP and shares nothing with the SDK or with the mock server.
 //
 //	go test ./conformance -count=1 -args -base-url URL -api-key KEY

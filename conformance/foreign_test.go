@@ -181,7 +181,7 @@ func foreignValidation(r *http.Request) string {
 	return raw(422, foreignError("E_TIPO"))
 }
 
-// examineAt tells a server on a socket, and checks that it got no more requests than were announced.
+// examineAt checks a server on a socket, and checks that it got no more requests than were announced.
 func examineAt(t *testing.T, f *foreign, change ...func(*examination)) ([]*verdict, []Observation) {
 	t.Helper()
 	e, err := newExamination(fullTarget(f.url))

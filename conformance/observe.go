@@ -8,7 +8,7 @@ import (
 )
 
 // Observation is what was seen of something that the contract leaves open. The name is that of a field of
-// mockserver.Assumptions, and the value is in the notation of fiscope-mock -assume; nil where it was not seen.
+// mockserver.Assumptions, and the value is in the notation of fiscope-mock -assume; nil if it was not seen.
 type Observation struct {
 	Name  string  `json:"name"`
 	Value *string `json:"value"`
@@ -19,7 +19,7 @@ var points = []struct {
 	name    string
 	section string               // of docs/contract.md; several with ", " between
 	ours    string               // what the mock does by default
-	see     func(*record) string // "" where it was not seen; nil for what cannot be seen from outside
+	see     func(*record) string // "" if it was not seen; nil for what cannot be seen from outside
 }{
 	{"MissingKey", "5.4", "401:UNAUTHORIZED", func(r *record) string { return r.keyRefusal(noKey) }},
 	{"InvalidKey", "5.4", "401:UNAUTHORIZED", func(r *record) string { return r.keyRefusal(badKey) }},

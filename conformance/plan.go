@@ -33,7 +33,7 @@ const (
 )
 
 // plan returns what is asked, in this order. Lookups stand between groups of one operation and one outcome: from
-// one to the next X-RateLimit-Remaining tells what the group has cost (docs/contract.md, 8).
+// one to the next X-RateLimit-Remaining shows what the group has cost (docs/contract.md, 8).
 func (t Target) plan() []question {
 	p := &planner{target: t}
 	p.successes()

@@ -95,7 +95,7 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 	return r
 }
 
-// valueOf is the JSON of the answer to a question, nil where it was not answered with 200 and JSON.
+// valueOf is the JSON of the answer to a question, nil unless it was answered with 200 and JSON.
 func (r *record) valueOf(name string) any {
 	if x := r.named[name]; x.has() && x.answer.status == http.StatusOK {
 		return x.value

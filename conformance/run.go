@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Run tells a target by the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It returns and
+// Run checks a target against the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It returns and
 // logs what was seen of all that the contract leaves open, one [Observation] for each field of mockserver.Assumptions.
 // A target that cannot be asked, or a plan larger than its Budget, ends the test before anything is sent.
 func Run(t *testing.T, target Target) []Observation {

@@ -69,7 +69,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// examine tells a handler without a socket.
+// examine checks a handler without a socket.
 func examine(t *testing.T, handler http.Handler, target Target) ([]*verdict, []Observation) {
 	t.Helper()
 	target.Transport = direct{handler}

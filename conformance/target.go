@@ -21,7 +21,7 @@ const (
 	DefaultFecha      = "2024-01-17"  // a business day with a rate
 )
 
-// Target is the server to be told, and what the suite may assume of it. It prints without its secrets.
+// Target is the server to check, and what the suite may assume of it. It prints without its secrets.
 type Target struct {
 	BaseURL string // http or https, with the path before /api if there is one
 	APIKey  string // that nobody else uses while the suite runs

@@ -13,7 +13,7 @@ import (
 // contract is the service's. A section of it is cited as "docs/contract.md, 4.3".
 const contract = "docs/contract.md"
 
-// Whoever reads a citation of the contract, in a comment, an error text or a document, can look it up.
+// A citation of the contract, in a comment, an error text or a document, leads to a section that exists.
 func TestCitations(t *testing.T) {
 	faults, cited := wrongCitations(repository(t))
 	for _, fault := range faults {

@@ -14,7 +14,7 @@ import (
 
 var withGovulncheck = flag.Bool("govulncheck", false, "try .ci/govulncheck, which builds a program that it may have to fetch")
 
-// .ci/govulncheck tells a vulnerability that was found from a database that cannot be reached.
+// .ci/govulncheck distinguishes a vulnerability that was found from a database that cannot be reached.
 func TestVulnerabilities(t *testing.T) {
 	if !*withGovulncheck {
 		t.Skip("left out: run it with -govulncheck")

@@ -14,15 +14,15 @@ func TestAssumptions(t *testing.T) {
 	page.row("BlockAfter", "intentos incorrectos seguidos que bloquean", "3", "4.3", "estricto, para pruebas")
 	page.fill("textbox", exactly("BlockAfter"), "1")
 	page.click("button", exactly("Guardar"))
-	page.find("button", exactly("Volver: BlockAfter"))
+	page.find("button", exactly("Restablecer: BlockAfter"))
 	srv.validate("MIUSER01", "incorrecta")
 	assert.Equal(t, http.StatusUnauthorized, srv.validate("MIUSER01", "clave-mock-1").status, "blocked by the first one")
-	page.click("button", exactly("Volver: BlockAfter"))
-	page.gone("button", exactly("Volver: BlockAfter"))
+	page.click("button", exactly("Restablecer: BlockAfter"))
+	page.gone("button", exactly("Restablecer: BlockAfter"))
 
 	page.choose(exactly("HeadersEverywhere"), "true")
 	page.click("button", exactly("Guardar"))
-	page.find("button", exactly("Volver: HeadersEverywhere"))
+	page.find("button", exactly("Restablecer: HeadersEverywhere"))
 }
 
 // No name, nor value, is broken inside.

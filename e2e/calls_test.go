@@ -118,7 +118,7 @@ func TestWhatATestCosts(t *testing.T) {
 	page.click("button", exactly("Contar todo"))
 	page.sees("4 llamadas 4 consultas gastadas 1 error")
 
-	page.click("button", exactly("Vaciar el diario"))
+	page.click("button", exactly("Vaciar el historial"))
 	page.find("heading", exactly("Todavía no llegó ninguna llamada"))
 	assert.Contains(t, srv.admin(http.MethodGet, "requests", ""), `"requests": []`)
 }
@@ -130,7 +130,7 @@ func TestWhyAValidationFailed(t *testing.T) {
 	page := open(t, srv.page(""))
 	for _, attempt := range []struct {
 		usuario, clave string
-		told           []string
+		shown          []string
 	}{
 		{"MIUSER01", "incorrecta", []string{"La clave SOL no es correcta: 1 de 3 intentos.", "Costó 1 consulta"}},
 		{"MIUSER01", "incorrecta", []string{"2 de 3 intentos"}},
@@ -144,7 +144,7 @@ func TestWhyAValidationFailed(t *testing.T) {
 		srv.validate(attempt.usuario, attempt.clave)
 		page.click("button", like(`^validar .*INVALID_SOL_CREDENTIALS`))
 		page.find("heading", like(`^Llamada #`))
-		page.sees(attempt.told...)
+		page.sees(attempt.shown...)
 	}
 }
 

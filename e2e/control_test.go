@@ -273,8 +273,8 @@ func (p *tab) press(keys string) {
 	require.NoError(p.t, chromedp.Do(p.ctx, chromedp.KeyEvent(keys)))
 }
 
-// What the page shows, as a person would copy it, and the texts of the rows of the tables that are shown, but for the
-// times of calls, in which a status could be read.
+// What the page shows, as a person would copy it, and the texts of the shown rows of tables, except the times of
+// calls, in which a status could be read.
 const (
 	shownText = `document.body.innerText`
 	shownRows = `[...document.querySelectorAll('tr:not(.day)')].filter((row) => row.checkVisibility()).map((row) =>

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever has the token gives it once, and is known by a cookie that no script reads.
+// The token is asked for once; afterwards a cookie that no script reads stands for it.
 func TestAToken(t *testing.T) {
 	t.Parallel()
 	const token = "un-token-largo-de-prueba"

@@ -46,9 +46,9 @@ func TestThePresets(t *testing.T) {
 	srv := start(t, frozen...)
 	page := open(t, srv.page("fallas"))
 	page.find("heading", exactly("La conexión"))
-	assert.Equal(t, []string{"El estado de HTTP", "La cuota", "SUNAT", "La conexión", "El cuerpo", "Los datos"}, js[[]string](page, `[...document.querySelectorAll('h4')].map((h4) => h4.innerText)`))
+	assert.Equal(t, []string{"El estado HTTP", "La cuota", "SUNAT", "La conexión", "El cuerpo", "Los datos"}, js[[]string](page, `[...document.querySelectorAll('h4')].map((h4) => h4.innerText)`))
 	assert.Equal(t, "outage-503", js[string](page, `document.querySelector('.presets button').innerText`), "what is usual comes first")
-	page.sees("el SDK no lo repite, porque 120 s", "un 503 con Retry-After: 1, que el SDK repite")
+	page.sees("el SDK no lo reintenta, porque 120 s", "un 503 con Retry-After: 1, que el SDK reintenta")
 	page.fill("searchbox", exactly("Buscar una falla"), "503")
 	page.gone("heading", exactly("La conexión"))
 	page.gone("button", exactly("reset"))
@@ -89,7 +89,7 @@ func TestTheNextCallFailsSo(t *testing.T) {
 	page.row("reset-inside-2", "ruc 20131312955")
 }
 
-// Who asked for what is not there is offered to add it.
+// A caller of what is not there is offered to add it.
 func TestWhatIsMissedIsAdded(t *testing.T) {
 	t.Parallel()
 	srv := start(t, frozen...)

@@ -50,7 +50,7 @@ func TestAHeldCallIsReleased(t *testing.T) {
 	page.click("link", exactly("Llamadas"))
 	page.row("consultar", "en curso", "espera")
 	page.click("link", exactly("Fallas"))
-	page.click("button", exactly("Soltar: espera"))
+	page.click("button", exactly("Liberar: espera"))
 	assert.Equal(t, http.StatusOK, <-status)
 	page.click("link", exactly("Llamadas"))
 	page.row("consultar", "200", "espera")

@@ -33,7 +33,7 @@ func TestAnOpenedCallShowsBothSides(t *testing.T) {
 	page.click("button", like("^consultar 20131312955"))
 	page.sees("X-API-KEY: k_", "User-Agent: Go-http-client/1.1", "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 999", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
 	page.click("button", like("^consultar 20100070970"))
-	page.sees("Retry-After: 120", "La falla outage-503-1 intervino")
+	page.sees("Retry-After: 120", "La falla outage-503-1 actuó")
 	for _, column := range []string{"time", "key"} {
 		assert.Empty(t, js[[]string](page, `[...document.querySelectorAll('.calls tbody .`+column+`')].filter((cell) => cell.clientWidth < 40 || cell.scrollWidth > cell.clientWidth).map((cell) => cell.innerText)`), "cut off")
 	}
@@ -102,7 +102,7 @@ func TestTheAddressOfACall(t *testing.T) {
 	page.row("20131312955")
 	page.row("consultar", "20100070970")
 	page.navigate(srv.page("llamadas/77"))
-	page.sees("El diario no tiene esa llamada")
+	page.sees("El historial no tiene esa llamada")
 	page.click("button", exactly("Cerrar"))
 	page.gone("heading", like("^Llamada #"))
 }
@@ -207,7 +207,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 
 	srv.fault(`"op": "consultar", "times": 1`, `"preset": "html-200"`)
 	srv.lookup("20131312955")
-	page.row("20131312955", "200", "respuesta falsa")
+	page.row("20131312955", "200", "no corresponde")
 	srv.fault(`"op": "buscar", "times": 1`, `"preset": "reset-inside"`)
 	request, err := http.NewRequest(http.MethodGet, srv.url+"/api/contribuyentes/search?razonSocial=gloria", nil)
 	require.NoError(t, err)
@@ -226,7 +226,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 	assert.Len(t, page.rows(), 3)
 	page.find("columnheader", exactly("HTTP"))
 	page.click("button", like("^consultar 20131312955"))
-	page.sees("La respuesta es falsa")
+	page.sees("La respuesta no corresponde")
 }
 
 // A moved clock is marked and led back; days are parted.
@@ -259,7 +259,7 @@ func TestWhatIsServedOfATaxpayer(t *testing.T) {
 	assert.NotContains(t, page.row("20600000013"), "DEFINITIVA")
 
 	page.fill("searchbox", exactly("Buscar por RUC o nombre"), "20600000021")
-	page.sees("Ningún contribuyente tiene “20600000021”.")
+	page.sees("Ningún contribuyente tiene «20600000021».")
 	page.click("button", exactly("Agregar uno NO HABIDO"))
 	page.row("20600000021", "NO HABIDO")
 	page.fill("searchbox", exactly("Buscar por RUC o nombre"), "nadie se llama así")

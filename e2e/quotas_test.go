@@ -20,7 +20,7 @@ func TestQuotas(t *testing.T) {
 	srv := start(t, "-now", "2026-11-20T16:59:00-05:00", "-frozen", "-quota", "40")
 	page := open(t, srv.page("cuotas"))
 	page.is("progressbar", exactly("usadas 0 de 40"), "value", "0")
-	page.sees("0 / 40 quedan 40", "Se repone en 7 h 01 min (", "00:00)")
+	page.sees("0 / 40 quedan 40", "Se renueva en 7 h 01 min (", "00:00)")
 	key := read[[]quota](srv, "quotas")[0].Key
 
 	srv.lookup("20131312955")
@@ -30,7 +30,7 @@ func TestQuotas(t *testing.T) {
 	assert.Equal(t, http.StatusOK, srv.lookup("20131312955").status)
 	assert.Equal(t, http.StatusTooManyRequests, srv.lookup("20131312955").status, "the second one")
 	page.find("progressbar", exactly("usadas 40 de 40"))
-	page.click("button", exactly("Rellenar: "+key))
+	page.click("button", exactly("Recargar cuota: "+key))
 	page.find("progressbar", exactly("usadas 0 de 40"))
 	assert.Equal(t, http.StatusOK, srv.lookup("20131312955").status)
 

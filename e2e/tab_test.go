@@ -128,7 +128,7 @@ func (p *tab) expect(pattern string) {
 	p.expected = append(p.expected, regexp.MustCompile(pattern))
 }
 
-// hear takes what the browser tells of the tab.
+// hear takes what the browser reports about the tab.
 func (p *tab) hear(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -55,10 +55,10 @@ func TestLanguages(t *testing.T) {
 		button, label   string
 		title           func(view) string
 	}{
-		"Spanish":         {"es-PE,es,en", "es", "Vaciar el diario", "Filtrar", func(v view) string { return v.title }},
+		"Spanish":         {"es-PE,es,en", "es", "Vaciar el historial", "Filtrar", func(v view) string { return v.title }},
 		"English":         {"en-GB,en,es", "en", "Clear the journal", "Filter", func(v view) string { return v.english }},
 		"English, second": {"fr-FR,en,es", "en", "Clear the journal", "Filter", func(v view) string { return v.english }},
-		"neither":         {"de-DE,de", "es", "Vaciar el diario", "Filtrar", func(v view) string { return v.title }},
+		"neither":         {"de-DE,de", "es", "Vaciar el historial", "Filtrar", func(v view) string { return v.title }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := open(t, srv.page(""), func(v *viewer) { v.languages = test.languages })

@@ -41,21 +41,21 @@ type entry struct {
 	SOL    credential `json:"sol,omitzero"`
 }
 
-// place is where the last entry of a key is.
-type place struct {
+// extent is where the last entry of a key is.
+type extent struct {
 	at, size int64
 	until    time.Time
 }
 
-// log is the file. Its fields are for the one whose turn it is.
+// log is the file. Its fields are for the holder of mu.
 type log struct {
 	path  string
 	now   func() time.Time
-	turn  chan struct{}
-	file  *os.File // open during do
-	head  string   // of the file that was read last
-	read  int64    // up to here
-	index map[string]place
+	mu    chan struct{} // a mutex that can be waited for with a context
+	file  *os.File      // open during do
+	head  string        // of the file that was read last
+	read  int64         // up to here
+	index map[string]extent
 	check int64 // the size from which on the file may be written anew
 }
 
@@ -67,8 +67,8 @@ func (l *log) do(ctx context.Context, work func(now time.Time) error) (err error
 		}
 	}()
 	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
+	case l.mu <- struct{}{}:
+		defer func() { <-l.mu }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -140,7 +140,7 @@ func (l *log) catchUp() error {
 		return err
 	}
 	if string(head) != l.head || info.Size() < l.read {
-		l.head, l.read, l.index, l.check = string(head), headerSize, map[string]place{}, 0
+		l.head, l.read, l.index, l.check = string(head), headerSize, map[string]extent{}, 0
 	}
 	lines := bufio.NewReader(io.NewSectionReader(l.file, l.read, info.Size()-l.read))
 	for {
@@ -161,7 +161,7 @@ func (l *log) catchUp() error {
 }
 
 func (l *log) note(e label, size int64) {
-	l.index[e.Key] = place{l.read, size, e.Until}
+	l.index[e.Key] = extent{l.read, size, e.Until}
 	l.read += size
 }
 

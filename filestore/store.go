@@ -30,7 +30,7 @@ const openTime = 5 * time.Second
 // New returns the Store in the file of this path, which is created if missing. Its folder must exist. A file
 // that is of something else, or damaged, is an error, and stays as it is.
 func New(path string) (*Store, error) {
-	s := &Store{&log{path: path, now: time.Now, turn: make(chan struct{}, 1)}}
+	s := &Store{&log{path: path, now: time.Now, mu: make(chan struct{}, 1)}}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
 	defer cancel()
 	return s, s.log.do(ctx, func(time.Time) error { return nil })

@@ -172,7 +172,7 @@ func TestChangesTellWhatIsForgotten(t *testing.T) {
 	assert.Equal(t, []string{"n4 200", "n6 401"}, (&follower{t: t, srv: srv}).next(), "a new follower has nothing to forget")
 }
 
-// Whoever begins reads what is older than all that is known of what was forgotten, and comes to an end.
+// A new follower reads calls older than the remembered deletions, and comes to an end.
 func TestChangesFromTheBeginningOfALongJournal(t *testing.T) {
 	srv, _ := start(t, mockserver.WithJournal(3000), mockserver.WithQuota(mockserver.Unlimited))
 	for range 2500 {

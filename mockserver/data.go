@@ -89,15 +89,15 @@ func (d Deleted) check() error {
 	return err
 }
 
-// join adds the records of other after those of d, without those of d that other has too.
-func (d Data) join(other Data) Data {
+// merge adds the records of other after those of d, without those of d that other has too.
+func (d Data) merge(other Data) Data {
 	return Data{
 		WithoutDefaults: d.WithoutDefaults || other.WithoutDefaults,
-		Contribuyentes:  joined(d.Contribuyentes, other.Contribuyentes, Contribuyente.id),
-		Comprobantes:    joined(d.Comprobantes, other.Comprobantes, Comprobante.id),
-		Usuarios:        joined(d.Usuarios, other.Usuarios, SOL.id),
-		TiposCambio:     joined(d.TiposCambio, other.TiposCambio, TipoCambio.id),
-		Keys:            joined(d.Keys, other.Keys, Key.id),
+		Contribuyentes:  merged(d.Contribuyentes, other.Contribuyentes, Contribuyente.id),
+		Comprobantes:    merged(d.Comprobantes, other.Comprobantes, Comprobante.id),
+		Usuarios:        merged(d.Usuarios, other.Usuarios, SOL.id),
+		TiposCambio:     merged(d.TiposCambio, other.TiposCambio, TipoCambio.id),
+		Keys:            merged(d.Keys, other.Keys, Key.id),
 		Deleted: Deleted{
 			Contribuyentes: slices.Concat(d.Deleted.Contribuyentes, other.Deleted.Contribuyentes),
 			Usuarios:       slices.Concat(d.Deleted.Usuarios, other.Deleted.Usuarios),
@@ -107,7 +107,7 @@ func (d Data) join(other Data) Data {
 	}
 }
 
-func joined[T any, ID comparable](first, then []T, id func(T) ID) []T {
+func merged[T any, ID comparable](first, then []T, id func(T) ID) []T {
 	again := make(map[ID]bool, len(then))
 	for _, item := range then {
 		again[id(item)] = true

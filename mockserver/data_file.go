@@ -54,7 +54,7 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 		if err != nil {
 			return Data{}, err
 		}
-		all = all.join(one)
+		all = all.merge(one)
 	}
 	return all, nil
 }

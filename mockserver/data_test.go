@@ -279,7 +279,7 @@ func TestTheDefaultKeyGoesByData(t *testing.T) {
 	api.get(lookup).isError(t, 401, "UNAUTHORIZED")
 }
 
-// Who asks meanwhile sees what there was or what there is, never that it is gone.
+// A call meanwhile sees what there was or what there is, never that it is gone.
 func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
 	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited))
 	body := cpe(t)

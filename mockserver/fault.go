@@ -32,7 +32,7 @@ type ActiveFault struct {
 	server *Server
 	remove func()
 
-	turn     sync.Mutex // held while it is decided whether a call is met
+	deciding sync.Mutex // held while it is decided whether a call is met
 	mu       sync.Mutex
 	calls    *rand.Rand // draws which calls it meets
 	waits    *rand.Rand // draws how long they wait
@@ -118,8 +118,8 @@ func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now
 // count takes note of a call, and returns the effect if it is the fault's turn, it acts on the call, and the call is
 // free: met by no other fault.
 func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
-	f.turn.Lock()
-	defer f.turn.Unlock()
+	f.deciding.Lock()
+	defer f.deciding.Unlock()
 	f.mu.Lock()
 	a = f.step()
 	if f.over || !a.canTouch(c.op, c.assume) {

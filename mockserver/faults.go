@@ -73,8 +73,8 @@ func (fs *faults) find(key, name string) *ActiveFault {
 	return nil
 }
 
-// take returns the fault that meets a call, and the effect. Every fault counts the call, also if another one meets it.
-func (fs *faults) take(c *call) (met *ActiveFault, a action) {
+// match returns the fault that meets a call, and the effect. Every fault counts the call, also if another one meets it.
+func (fs *faults) match(c *call) (met *ActiveFault, a action) {
 	for _, f := range fs.list() {
 		switch {
 		case f.ended():

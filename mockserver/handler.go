@@ -1,6 +1,10 @@
 package mockserver
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/fiscope/fiscope"
+)
 
 // ServeHTTP answers one request of the service.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +39,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.admitted = true
-	if f, effect := s.faults.take(c); f != nil {
+	if f, effect := s.faults.match(c); f != nil {
 		f.meet(c, effect)
 		return
 	}
@@ -75,6 +79,6 @@ func refusedKey(r *http.Request, assume *Assumptions) answer {
 
 func quotaExceeded(c charge, assume *Assumptions) answer {
 	return assume.QuotaExceeded.refusal(
-		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s; esta llamada no consumió nada (docs/contract.md, 8)",
-		c.limit, c.reset)
+		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s (Lima); esta llamada no consumió nada (docs/contract.md, 8)",
+		c.limit, c.day.until.In(fiscope.Lima).Format("2006-01-02 a las 15:04"))
 }

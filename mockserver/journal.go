@@ -15,7 +15,7 @@ import (
 const journalDefault = 1000
 
 // ErrJournalTooSmall reports a wait for more requests than the journal holds.
-var ErrJournalTooSmall = errors.New("mockserver: el diario es muy pequeño")
+var ErrJournalTooSmall = errors.New("mockserver: el historial es muy pequeño")
 
 // journal remembers the last requests of each key, so that a busy key cannot push out another one's.
 type journal struct {
@@ -138,8 +138,8 @@ func (j *journal) clear() {
 	j.mark("")
 }
 
-// lost returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for "".
-func (j *journal) lost(of *ring, key string) int {
+// droppedOf returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for "".
+func (j *journal) droppedOf(of *ring, key string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := j.strays[key]

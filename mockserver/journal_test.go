@@ -93,7 +93,7 @@ func TestJournalOfWhatReachesNoOperation(t *testing.T) {
 		assert.False(t, got[i].Matched)
 		assert.Zero(t, got[i].Cost)
 	}
-	assert.Contains(t, got[0].Answer, "¿quiso decir GET /api/contribuyentes/{ruc}?")
+	assert.Contains(t, got[0].Answer, "¿Quiso decir GET /api/contribuyentes/{ruc}?")
 	assert.Equal(t, got[0].Key, srv.Requests()[4].Key)
 	assert.NotEqual(t, got[0].Key, got[2].Key, "an unknown key has a fingerprint too")
 	assert.Empty(t, got[3].Key)
@@ -436,7 +436,7 @@ func TestJournalIsWrittenFirst(t *testing.T) {
 	}
 }
 
-// Who has an answer finds the request in the journal.
+// Once a caller has an answer, the request is in the journal.
 func TestJournalComesBeforeTheAnswer(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(mockserver.Unlimited))
 	api := plain(t, srv)

@@ -26,7 +26,7 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 		var err error
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
 			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
-				"fecha %s no es válida: envíe un día que exista, como YYYY-MM-DD, u omítala para el de hoy (docs/contract.md, 4.4)",
+				"fecha %s no es válida: envíe un día que exista, en la forma AAAA-MM-DD, como 2026-11-20, u omítala para el de hoy (docs/contract.md, 4.4)",
 				c.quoted(query.Get("fecha")))
 		}
 	}

@@ -54,7 +54,7 @@ func TestRateRefusesOtherForms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := api.get("/api/tipocambio?fecha=" + query)
 			r.isError(t, 400, "INVALID_DATE")
-			assert.Contains(t, r.body, "YYYY-MM-DD")
+			assert.Contains(t, r.body, "AAAA-MM-DD")
 		})
 	}
 	api.get("/api/tipocambio?fecha=2024-02-29&fecha=2024-03-01").isError(t, 400, "MOCK_REPEATED_PARAM")

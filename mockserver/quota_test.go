@@ -74,6 +74,7 @@ func TestSpentQuota(t *testing.T) {
 		assert.Equal(t, "0", remaining(r))
 		assert.Equal(t, "2026-11-22T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
 		assert.Empty(t, r.header.Get("Retry-After"))
+		assert.Contains(t, r.body, "se renueva el 2026-11-22 a las 00:00 (Lima)")
 	}
 	for name, call := range four(t, api) {
 		t.Run(name, func(t *testing.T) { call().isError(t, 429, "QUOTA_EXCEEDED") })

@@ -92,10 +92,10 @@ func TestEachAssumptionWithTheSDK(t *testing.T) {
 		_, err = client.Contribuyentes.Consultar(t.Context(), "20131312955")
 		switch status := a.QuotaExceeded.Status; {
 		case status == http.StatusServiceUnavailable:
-			assert.ErrorIs(t, err, fiscope.ErrUnavailable, "it cannot be told from a service that fails")
+			assert.ErrorIs(t, err, fiscope.ErrUnavailable, "it cannot be distinguished from a service that fails")
 		case status == http.StatusForbidden && !a.HeadersOnErrors && errors.Is(err, fiscope.ErrUnavailable): // as above
 		case status != http.StatusTooManyRequests && !a.HeadersOnErrors:
-			assert.ErrorIs(t, err, fiscope.ErrUnauthorized, "without headers it cannot be told from a refused key")
+			assert.ErrorIs(t, err, fiscope.ErrUnauthorized, "without headers it cannot be distinguished from a refused key")
 		default:
 			assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded)
 		}
@@ -108,8 +108,8 @@ func TestEachAssumptionWithTheSDK(t *testing.T) {
 	})
 }
 
-// A refusal of SOL credentials that has neither the contract's code nor a 401 without one cannot be told from
-// one of the key or of the request: the SDK reports that, and may send the credentials again.
+// A refusal of SOL credentials that has neither the contract's code nor a 401 without one cannot be distinguished
+// from one of the key or of the request: the SDK reports that, and may send the credentials again.
 func TestRefusedSOLUsersWithTheSDK(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusal mockserver.Refusal

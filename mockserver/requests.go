@@ -56,7 +56,7 @@ func (s *Server) Dropped(key string) int {
 	if a := s.keys.named(key); a != nil {
 		of = &a.seen
 	}
-	return s.journal.lost(of, s.filter(Filter{Key: key}).Key)
+	return s.journal.droppedOf(of, s.filter(Filter{Key: key}).Key)
 }
 
 // Totals returns all requests since the start, and the queries they cost.

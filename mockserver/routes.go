@@ -111,15 +111,16 @@ func routeNames() []nearest.Route {
 
 func noRoute(c *call) answer {
 	path, names := c.r.URL.EscapedPath(), routeNames()
-	near := nearest.Of(c.r.Method, path, names)
-	var others []string
+	guess, shown := "Las rutas del servicio", make([]string, 0, len(names))
+	best, near := nearest.Of(c.r.Method, path, names)
 	for i, name := range names {
-		if i != near {
-			others = append(others, name.String())
+		if near && i == best {
+			guess = "¿Quiso decir " + name.String() + "? Las otras rutas"
+			continue
 		}
+		shown = append(shown, name.String())
 	}
-	return refusal(http.StatusNotFound, codeNoRoute, "¿quiso decir %s? No existe la ruta %s%s. Las otras rutas del servicio: %s",
-		names[near], c.quoted(path), whyNot(c.r.URL.Path), strings.Join(others, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", c.quoted(path), whyNot(c.r.URL.Path), guess, strings.Join(shown, ", "))
 }
 
 // whyNot says what keeps a path from being a route, "" if it is not one thing alone.

@@ -65,7 +65,7 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 			r := api.get(path)
 			r.isError(t, 404, "MOCK_NO_ROUTE")
 			text := r.object(t)["error"].(string)
-			assert.True(t, strings.HasPrefix(text, "¿quiso decir "+near), "what is nearest stands first: %s", text)
+			assert.Equal(t, near != "", strings.Contains(text, ". ¿Quiso decir "+near), "only what is near is a guess: %s", text)
 			for _, route := range []string{"GET /api/contribuyentes/search", "GET /api/contribuyentes/{ruc}", "POST /api/cpe/validar", "GET /api/tipocambio"} {
 				assert.Equal(t, 1, strings.Count(text, route), "each route once: %s", text)
 			}
@@ -84,9 +84,9 @@ func TestUnknownPathSaysWhatIsWrongWithIt(t *testing.T) {
 		"/v1/api/tipocambio":                   ": le sobra lo que está antes de /api. ",
 		"/api/contribuyentes":                  ": le falta el RUC al final. ",
 		"/api/contribuyentes/":                 ": le falta el RUC al final. ",
-		"/api/tipo-cambio":                     "». Las otras",
-		"/":                                    "». Las otras",
-		"/api/api/contribuyentes/20131312955/": "». Las otras",
+		"/api/tipo-cambio":                     "». ¿Quiso",
+		"/":                                    "». Las rutas",
+		"/api/api/contribuyentes/20131312955/": "». ¿Quiso",
 	} {
 		assert.Contains(t, api.get(path).body, why, path)
 	}
@@ -127,10 +127,10 @@ func TestHEAD(t *testing.T) {
 func TestTheMethodTellsWhichRouteWasMeant(t *testing.T) {
 	_, api := start(t)
 	for line, near := range map[string]string{
-		"POST /api/comprobantes": "POST /api/cpe/validar", "POST /api/contribuyente/search": "GET /api/contribuyentes/search",
+		"POST /api/comprobante/validar": "POST /api/cpe/validar", "POST /api/contribuyente/search": "GET /api/contribuyentes/search",
 	} {
 		method, path, _ := strings.Cut(line, " ")
-		assert.Contains(t, api.send(method, path, "{}").body, "¿quiso decir "+near+"?", line)
+		assert.Contains(t, api.send(method, path, "{}").body, "¿Quiso decir "+near+"?", line)
 	}
 }
 

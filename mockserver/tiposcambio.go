@@ -42,7 +42,7 @@ func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(text)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("la fecha %q no es un día que exista, como YYYY-MM-DD", text)
+		err = fmt.Errorf("la fecha %q no es un día que exista, en la forma AAAA-MM-DD, como 2026-11-20", text)
 	case !fecha.DiaHabil():
 		err = fmt.Errorf("%s es fin de semana o feriado nacional: no tiene tipo de cambio (docs/contract.md, 4.4)", fecha)
 	}

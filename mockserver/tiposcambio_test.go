@@ -61,5 +61,5 @@ func TestRestoreTipoCambio(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, outside.Close()) }()
 	require.ErrorContains(t, outside.RestoreTipoCambio("2026-11-21"), "fin de semana")
-	require.ErrorContains(t, outside.RestoreTipoCambio("ayer"), "YYYY-MM-DD")
+	require.ErrorContains(t, outside.RestoreTipoCambio("ayer"), "AAAA-MM-DD")
 }

@@ -25,7 +25,7 @@ func (t *Telemetry) Observe(ctx context.Context, e fiscope.Event) {
 	}
 }
 
-// attempt tells of an attempt that has just ended.
+// attempt records an attempt that has just ended.
 func (t *Telemetry) attempt(ctx context.Context, e fiscope.Event) {
 	ended := time.Now()
 	attributes := t.with(semconv.HTTPRequestMethodKey.String(methodOf(e.Op)), operationOf(e.Op))

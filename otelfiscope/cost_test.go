@@ -67,7 +67,7 @@ func TestWhatTelemetryAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkTelemetry compares a lookup without telemetry with the same lookup, told to nobody, measured, and traced
+// BenchmarkTelemetry compares a lookup without telemetry with the same lookup, reported to nobody, measured, and traced
 // too: the least of many rounds of each, in turn.
 func BenchmarkTelemetry(b *testing.B) {
 	const calls = 100

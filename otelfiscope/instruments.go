@@ -19,7 +19,7 @@ type instruments struct {
 }
 
 // The bounds of the histograms in seconds. Those of requests are what the conventions advise; those of operations
-// tell an answer of the cache from one of the service, and reach to the waits for the tax authority.
+// separate an answer of the cache from one of the service, and reach to the waits for the tax authority.
 var (
 	operationBounds = metric.WithExplicitBucketBoundaries(.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60)
 	requestBounds   = metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10)

@@ -81,14 +81,14 @@ func (panickyHistogram) Enabled(context.Context) bool { return true }
 
 func (panickyHistogram) Record(context.Context, float64, ...metric.RecordOption) { panic("no measure") }
 
-// told is what OpenTelemetry's error handler was told.
-type told struct {
+// handled is what OpenTelemetry's error handler was given.
+type handled struct {
 	mu   sync.Mutex
 	all  []string
 	then func()
 }
 
-func (h *told) Handle(err error) {
+func (h *handled) Handle(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, err.Error())
@@ -98,7 +98,7 @@ func (h *told) Handle(err error) {
 }
 
 func TestAProviderThatPanicsEndsNoCall(t *testing.T) {
-	h := new(told)
+	h := new(handled)
 	before := otel.GetErrorHandler()
 	t.Cleanup(func() { otel.SetErrorHandler(before) })
 	otel.SetErrorHandler(h)
@@ -128,7 +128,7 @@ func TestAProviderThatPanicsEndsNoCall(t *testing.T) {
 
 // A hook of one's own has a context, whatever a provider returns.
 func TestAProviderThatReturnsNothingEndsNoCall(t *testing.T) {
-	h := new(told)
+	h := new(handled)
 	before := otel.GetErrorHandler()
 	t.Cleanup(func() { otel.SetErrorHandler(before) })
 	otel.SetErrorHandler(h)

@@ -35,7 +35,7 @@ func TestTheQuotaIsThatOfTheLastAnswer(t *testing.T) {
 				consult(t.Context(), client)
 				assert.Empty(t, cmp.Diff(test.want, quotaOf(r, t)))
 				time.Sleep(6 * time.Hour)
-				assert.Empty(t, cmp.Diff(test.want, quotaOf(r, t)), "the reset tells that it is of the day before")
+				assert.Empty(t, cmp.Diff(test.want, quotaOf(r, t)), "the reset shows that it is of the day before")
 				require.NoError(t, registration.Unregister())
 				assert.Empty(t, quotaOf(r, t))
 			})

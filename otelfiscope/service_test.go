@@ -95,7 +95,7 @@ func inTurn(answers ...answer) answer {
 	}
 }
 
-// connect returns a client of a service that answers so, which tells tel.
+// connect returns a client of a service that answers so, which reports to tel.
 func connect(t testing.TB, tel *otelfiscope.Telemetry, a answer, opts ...fiscope.Option) *fiscope.Client {
 	t.Helper()
 	opts = append([]fiscope.Option{

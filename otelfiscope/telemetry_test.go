@@ -310,7 +310,7 @@ func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
 func TestATelemetryThatNewDidNotMakeChangesNothing(t *testing.T) {
 	for name, tel := range map[string]*otelfiscope.Telemetry{"nil": nil, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
-			h := new(told)
+			h := new(handled)
 			before := otel.GetErrorHandler()
 			t.Cleanup(func() { otel.SetErrorHandler(before) })
 			otel.SetErrorHandler(h)

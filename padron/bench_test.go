@@ -127,7 +127,7 @@ func someRUCs(b *testing.B, index string) (rucs []string) {
 	return rucs
 }
 
-// importForBench tells when each phase began, the index's size, and the most memory that the process had, where Linux says it.
+// importForBench logs when each phase began, the index's size, and the most memory that the process had, if Linux says it.
 func importForBench(b *testing.B, file, index string) {
 	began, last := time.Now(), ""
 	_, err := padron.Import(b.Context(), file, index, padron.ImportOptions{Progress: func(p padron.Progress) {
@@ -148,7 +148,7 @@ func importForBench(b *testing.B, file, index string) {
 	}
 }
 
-// measure tells how long a call takes in the middle, and at worst of a hundred and of all. The clock is in it.
+// measure reports how long a call takes in the middle, and at worst of a hundred and of all. The clock is in it.
 func measure(b *testing.B, text func() string, call func(string)) {
 	var took []time.Duration
 	for b.Loop() {

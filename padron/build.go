@@ -76,10 +76,10 @@ func (b *builder) replaceRows() (lines []int, nameless int) {
 // taken returns how many taxpayers there are, once it is known which rows are replaced.
 func (b *builder) taken() int { return b.rows - len(b.replaced) }
 
-// finish writes the index, after replaceRows. It tells each of its phases but the first one.
+// finish writes the index, after replaceRows. It reports each of its phases except the first.
 func (b *builder) finish(ctx context.Context, info Info, phase func(string)) error {
 	debug.FreeOSMemory()
-	names, err := b.place(ctx)
+	names, err := b.writeRows(ctx)
 	if err != nil {
 		return err
 	}

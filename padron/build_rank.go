@@ -52,7 +52,7 @@ const longestShelf = 255
 // shelf has the rows of one length. Its blocks are full, the rows go on from one to the next, and the last one is in
 // memory.
 type shelf struct {
-	blocks []int64 // their places in the file
+	blocks []int64 // their offsets in the file
 	last   []byte
 }
 
@@ -76,9 +76,9 @@ func (r *rowsByRank) add(activo bool, p pending) error {
 	return nil
 }
 
-// take returns the rows of a shelf, one after another, in a buffer that has the capacity of the one given or more.
+// drain returns the rows of a shelf, one after another, in a buffer that has the capacity of the one given or more.
 // The shelf is empty then.
-func (r *rowsByRank) take(number int, buffer []byte) ([]byte, error) {
+func (r *rowsByRank) drain(number int, buffer []byte) ([]byte, error) {
 	s := &r.shelf[number]
 	blocks := len(s.blocks) * shelfBlock
 	buffer = slices.Grow(buffer[:0], blocks+len(s.last))[:blocks]

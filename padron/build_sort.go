@@ -11,23 +11,23 @@ import (
 	"sync/atomic"
 )
 
-// sortPlaces returns places sorted by the first sortedBytes of the text that begins at each in the names, up to the end
-// of its name, and then by place. None is at such an end. There must be room for eight bytes behind the names. The places are gone through twice.
-func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]uint32, error) {
+// sortOffsets returns offsets sorted by the first sortedBytes of the text that begins at each in the names, up to the end
+// of its name, and then by offset. None is at such an end. There must be room for eight bytes behind the names. The offsets are gone through twice.
+func sortOffsets(ctx context.Context, names []byte, offsets iter.Seq[uint32]) ([]uint32, error) {
 	names = names[:len(names)+8] // keyAt looks at eight bytes
 	// Those of two first bytes together, then each two bytes alone.
-	two := func(place uint32) int { return int(binary.BigEndian.Uint16(names[place:])) }
+	two := func(offset uint32) int { return int(binary.BigEndian.Uint16(names[offset:])) }
 	var ends [1<<16 + 1]uint32
-	for place := range places {
-		ends[two(place)+1]++
+	for offset := range offsets {
+		ends[two(offset)+1]++
 	}
 	for i := range 1 << 16 {
 		ends[i+1] += ends[i]
 	}
 	sorted := make([]uint32, ends[1<<16])
-	for place := range places { // ends[i] goes from the beginning of i to its end
-		sorted[ends[two(place)]] = place
-		ends[two(place)]++
+	for offset := range offsets { // ends[i] goes from the beginning of i to its end
+		sorted[ends[two(offset)]] = offset
+		ends[two(offset)]++
 	}
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -41,7 +41,7 @@ func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]u
 				}
 				part := sorted[from:ends[two]]
 				if len(part) < 2 || two>>8 == '\n' || two&0xFF == '\n' {
-					continue // they are sorted by place
+					continue // they are sorted by offset
 				}
 				keys = slices.Grow(keys[:0], len(part))
 				sortFrom(names, part, 2, keys[:len(part)])
@@ -52,16 +52,16 @@ func sortPlaces(ctx context.Context, names []byte, places iter.Seq[uint32]) ([]u
 	return sorted, ctx.Err()
 }
 
-// keyed is a place with eight bytes of its text.
+// keyed is an offset with eight bytes of its text.
 type keyed struct {
-	key   uint64
-	place uint32
+	key    uint64
+	offset uint32
 }
 
-// sortFrom sorts places whose texts begin with the same depth bytes, none of them the end of a name. keys is as long.
-func sortFrom(names []byte, places []uint32, depth uint32, keys []keyed) {
-	for i, place := range places {
-		keys[i] = keyed{keyAt(names, place+depth), place}
+// sortFrom sorts offsets whose texts begin with the same depth bytes, none of them the end of a name. keys is as long.
+func sortFrom(names []byte, offsets []uint32, depth uint32, keys []keyed) {
+	for i, offset := range offsets {
+		keys[i] = keyed{keyAt(names, offset+depth), offset}
 	}
 	slices.SortFunc(keys, func(a, b keyed) int {
 		if a.key != b.key {
@@ -70,10 +70,10 @@ func sortFrom(names []byte, places []uint32, depth uint32, keys []keyed) {
 			}
 			return 1
 		}
-		return cmp.Compare(a.place, b.place)
+		return cmp.Compare(a.offset, b.offset)
 	})
 	for i := range keys {
-		places[i] = keys[i].place
+		offsets[i] = keys[i].offset
 	}
 	if depth += 8; depth >= sortedBytes {
 		return
@@ -85,7 +85,7 @@ func sortFrom(names []byte, places []uint32, depth uint32, keys []keyed) {
 			i++
 		}
 		if i-from > 1 && !holdsEnd(key) {
-			sortFrom(names, places[from:i], depth, keys[from:i])
+			sortFrom(names, offsets[from:i], depth, keys[from:i])
 		}
 	}
 }

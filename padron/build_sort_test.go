@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSortPlaces compares with a sort that looks at whole texts, on names whose texts go on alike for long.
-func TestSortPlaces(t *testing.T) {
+// TestSortOffsets compares with a sort that looks at whole texts, on names whose texts go on alike for long.
+func TestSortOffsets(t *testing.T) {
 	for name, words := range map[string][]string{
 		"short":            {"a", "b", "ab", " ", "\n"},
 		"all bytes":        {"\x00", "\x09", "\x0b", "\xff", "\x7f", "\x80", "\n", "\x0a\x0a"},
@@ -33,7 +33,7 @@ func TestSortPlaces(t *testing.T) {
 					want = append(want, uint32(at))
 				}
 			}
-			got, err := sortPlaces(t.Context(), slices.Grow(names, 8), slices.Values(want))
+			got, err := sortOffsets(t.Context(), slices.Grow(names, 8), slices.Values(want))
 			require.NoError(t, err)
 			text := func(at uint32) []byte {
 				text, _, _ := bytes.Cut(names[at:], []byte("\n"))
@@ -48,6 +48,6 @@ func TestSortPlaces(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := sortPlaces(ctx, make([]byte, 1, 9), slices.Values([]uint32{0}))
+	_, err := sortOffsets(ctx, make([]byte, 1, 9), slices.Values([]uint32{0}))
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -18,7 +18,7 @@ type word struct {
 	ranges [4]uint32 // from, to among the beginnings of names; from, to among those of other words
 }
 
-// differentWords returns the words that have places inside, by their first occurrences.
+// differentWords returns the words that have offsets inside, by their first occurrences.
 func differentWords(ctx context.Context, names []byte, beginnings, others []uint32) ([]word, error) {
 	var words []word
 	for i, j, n := 0, 0, 0; i < len(beginnings) || j < len(others); n++ {
@@ -48,8 +48,8 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 		}
 		at := uint32(math.MaxUint32)
 		for _, list := range [2][]uint32{beginnings[from:i], others[fromOther:j]} {
-			for _, place := range list {
-				at = min(at, place)
+			for _, offset := range list {
+				at = min(at, offset)
 			}
 		}
 		if hasInside(names, at) {
@@ -63,7 +63,7 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 	return words, nil
 }
 
-// wordAt returns the text of the word that begins at a place.
+// wordAt returns the text of the word that begins at an offset.
 func wordAt(names []byte, at uint32) []byte {
 	end := at
 	for names[end] != ' ' && names[end] != '\n' {
@@ -72,9 +72,9 @@ func wordAt(names []byte, at uint32) []byte {
 	return names[at:end]
 }
 
-// endOfWord returns the end of the places of a list, from an index on, where a word stands. First come those that end
+// endOfWord returns the end of the offsets of a list, from an index on, where a word stands. First come those that end
 // their names, then those before a blank. Where a control character follows the word elsewhere, that comes between,
-// and the word is taken for two, which share no place.
+// and the word is taken for two, which share no offset.
 func endOfWord(names []byte, list []uint32, from int, word []byte) int {
 	for _, end := range []byte{'\n', ' '} {
 		from = endOf(from, len(list), func(i int) bool {
@@ -85,7 +85,7 @@ func endOfWord(names []byte, list []uint32, from int, word []byte) int {
 	return from
 }
 
-// hasInside reports whether the word at a place has places inside.
+// hasInside reports whether the word at an offset has offsets inside.
 func hasInside(names []byte, at uint32) bool {
 	for range insideOf(names, at) {
 		return true
@@ -93,7 +93,7 @@ func hasInside(names []byte, at uint32) bool {
 	return false
 }
 
-// insideOf returns the places inside the word at a place that stand after its first letters and digits. The others,
+// insideOf returns the offsets inside the word at an offset that stand after its first letters and digits. The others,
 // after a dot, say, begin words of their own.
 func insideOf(names []byte, at uint32) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
@@ -110,12 +110,12 @@ func insideOf(names []byte, at uint32) iter.Seq[uint32] {
 	}
 }
 
-// innerOf returns the places inside words.
+// innerOf returns the offsets inside words.
 func innerOf(names []byte, words []word) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range words {
-			for place := range insideOf(names, words[i].at) {
-				if !yield(place) {
+			for offset := range insideOf(names, words[i].at) {
+				if !yield(offset) {
 					return
 				}
 			}

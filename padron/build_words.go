@@ -11,14 +11,14 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// sortWords writes the three lists of places, and the words.
+// sortWords writes the three lists of offsets, and the words.
 func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string)) error {
 	phase(PhaseWords)
-	beginnings, err := sortPlaces(ctx, names, beginningsOf(names))
+	beginnings, err := sortOffsets(ctx, names, beginningsOf(names))
 	if err != nil {
 		return err
 	}
-	others, err := sortPlaces(ctx, names, otherWordsOf(names))
+	others, err := sortOffsets(ctx, names, otherWordsOf(names))
 	if err != nil {
 		return err
 	}
@@ -42,14 +42,14 @@ func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string
 	}
 	beginnings, others = nil, nil //nolint:ineffassign,wastedassign // so that their memory can go
 	debug.FreeOSMemory()
-	inner, err := sortPlaces(ctx, names, innerOf(names, words))
+	inner, err := sortOffsets(ctx, names, innerOf(names, words))
 	if err != nil {
 		return err
 	}
 	return b.out.writeSorted(sectionInner, inner)
 }
 
-// beginningsOf returns the places where names begin, except the empty ones.
+// beginningsOf returns the offsets where names begin, except the empty ones.
 func beginningsOf(names []byte) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := 0; at < len(names); at += bytes.IndexByte(names[at:], '\n') + 1 {
@@ -60,7 +60,7 @@ func beginningsOf(names []byte) iter.Seq[uint32] {
 	}
 }
 
-// otherWordsOf returns the places where words begin that are not the first of their names: any character but a
+// otherWordsOf returns the offsets where words begin that are not the first of their names: any character but a
 // blank that stands after one that is of no word.
 func otherWordsOf(names []byte) iter.Seq[uint32] {
 	var ofWord [utf8.RuneSelf]bool

@@ -51,7 +51,7 @@ type search struct {
 	limit int
 	ranks []uint32 // found, best first
 
-	ranges placeRanges
+	ranges offsetRanges
 	work   int // done since ctx was looked at
 }
 
@@ -69,20 +69,20 @@ func (s *search) run() error {
 
 func (s *search) full() bool { return len(s.ranks) >= s.limit }
 
-// add adds the taxpayer of a place, unless it is found already.
-func (s *search) add(place uint32) {
-	if rank := s.rankOf(place); !slices.Contains(s.ranks, rank) {
+// add adds the taxpayer of an offset, unless it is found already.
+func (s *search) add(offset uint32) {
+	if rank := s.rankOf(offset); !slices.Contains(s.ranks, rank) {
 		s.ranks = append(s.ranks, rank)
 	}
 }
 
-// rankOf returns the rank whose name holds a place.
-func (x *Index) rankOf(place uint32) uint32 {
-	after := sort.Search(x.nameAt.len(), func(rank int) bool { return x.nameAt.at(rank) > place })
+// rankOf returns the rank whose name holds an offset.
+func (x *Index) rankOf(offset uint32) uint32 {
+	after := sort.Search(x.nameAt.len(), func(rank int) bool { return x.nameAt.at(rank) > offset })
 	return number32(after - 1)
 }
 
-// busy counts work, in looks at a place or so, and now and then asks whether the caller still waits.
+// busy counts work, in looks at an offset or so, and now and then asks whether the caller still waits.
 func (s *search) busy(work int) error {
 	if s.work += work; s.work < 1<<14 {
 		return nil
@@ -112,18 +112,18 @@ func (s *search) beginsWord() error {
 	return s.addRanges()
 }
 
-// addRanges adds the places of the ranges, best first. Those of a place inside the first occurrence of a word are
+// addRanges adds the offsets of the ranges, best first. Those of an offset inside the first occurrence of a word are
 // the occurrences of the word.
 func (s *search) addRanges() error {
 	for !s.full() {
-		place, list, ok := s.ranges.next()
+		offset, list, ok := s.ranges.next()
 		if !ok {
 			break
 		}
 		if list == &s.inner {
-			s.addWord(place)
+			s.addWord(offset)
 		} else {
-			s.add(place)
+			s.add(offset)
 		}
 		if err := s.busy(16); err != nil {
 			return err
@@ -133,16 +133,16 @@ func (s *search) addRanges() error {
 	return nil
 }
 
-// addWord adds the occurrences of the word that holds a place to the ranges: all of them, or, where the text goes on after
+// addWord adds the occurrences of the word that holds an offset to the ranges: all of them, or, where the text goes on after
 // the word, those before the rest of it.
-func (s *search) addWord(place uint32) {
-	word := sort.Search(s.wordAt.len(), func(i int) bool { return s.wordAt.at(i) > place }) - 1
+func (s *search) addWord(offset uint32) {
+	word := sort.Search(s.wordAt.len(), func(i int) bool { return s.wordAt.at(i) > offset }) - 1
 	rest := s.text[len(s.text):]
 	if space := bytes.IndexByte(s.text, ' '); space >= 0 {
 		rest = s.text[space:]
 	}
-	skip := int(place-s.wordAt.at(word)) + len(s.text) - len(rest) // to the rest
-	for i, list := range []*sortedPlaces{&s.beginnings, &s.words} {
+	skip := int(offset-s.wordAt.at(word)) + len(s.text) - len(rest) // to the rest
+	for i, list := range []*sortedOffsets{&s.beginnings, &s.words} {
 		from, to := int(s.wordRanges.at(4*word+2*i)), int(s.wordRanges.at(4*word+2*i+1))
 		switch {
 		case len(rest) == 0:

@@ -8,11 +8,11 @@ import (
 // costs are what looks cost, in bytes of names that are walked over in that time, half a nanosecond each. They choose
 // between ways to the same answer.
 var costs = struct {
-	place int // a look at a place in the names
-	word  int // a look for the occurrences of a word
+	offset int // a look at an offset in the names
+	word   int // a look for the occurrences of a word
 }{100, 2000}
 
-// insideWord finds the names with the text at a place that begins no word. Those where it begins one are found already.
+// insideWord finds the names with the text at an offset that begins no word. Those where it begins one are found already.
 func (s *search) insideWord() error {
 	list := &s.inner
 	head, rest, more := bytes.Cut(s.text, []byte{' '})
@@ -28,13 +28,13 @@ func (s *search) insideWord() error {
 	next, nextEnd := s.words.span(s.names, 0, s.words[0].len(), 0, rest)
 	among, amongEnd := list.span(s.names, 0, list[0].len(), 0, s.text[:len(head)+1])          // the word's first occurrence: among others,
 	last, lastEnd := list.span(s.names, 0, list[0].len(), 0, append(slices.Clip(head), '\n')) // or the last of its name
-	places, words := nextEnd-next, amongEnd-among+lastEnd-last
-	if places == 0 || words == 0 {
+	offsets, words := nextEnd-next, amongEnd-among+lastEnd-last
+	if offsets == 0 || words == 0 {
 		return nil
 	}
 	// Where there are many hits, a walk over the names of the best ranks soon finds enough. Otherwise the text's
 	// words or its next ones are few, and these are looked at. At worst all is walked over.
-	cost := min(places*costs.place, words*costs.word)
+	cost := min(offsets*costs.offset, words*costs.word)
 	walked := len(s.names)
 	if cost < len(s.names) {
 		walked = cost / 2
@@ -42,7 +42,7 @@ func (s *search) insideWord() error {
 	if err := s.walk(0, walked, s.isAnywhere); err != nil || s.full() || walked == len(s.names) {
 		return err
 	}
-	if places*costs.place > words*costs.word {
+	if offsets*costs.offset > words*costs.word {
 		s.ranges.add(list, among, amongEnd)
 		s.ranges.add(list, last, lastEnd)
 		return s.addRanges()
@@ -50,12 +50,12 @@ func (s *search) insideWord() error {
 	return s.addAfter(head, next, nextEnd, walked)
 }
 
-// addAfter adds those of a range of the words' beginnings that stand after a word that ends with head, from a place in
+// addAfter adds those of a range of the words' beginnings that stand after a word that ends with head, from an offset in
 // the names on.
 func (s *search) addAfter(head []byte, from, to, after int) error {
 	room := s.limit - len(s.ranks)
 	best := make([]uint32, 0, room) // ranks, sorted
-	beyond := len(s.names)          // no place from here on is of a better rank
+	beyond := len(s.names)          // no offset from here on is of a better rank
 	for i := from; i < to; i++ {
 		if err := s.busy(1); err != nil {
 			return err

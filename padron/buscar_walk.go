@@ -11,7 +11,7 @@ import (
 // walkStep is how many bytes are walked over before the caller is asked whether it still waits.
 const walkStep = 1 << 20
 
-// walk adds, best first, the names from a place to another one that hold the text where accept says so.
+// walk adds, best first, the names from an offset to another one that hold the text where accept says so.
 func (s *search) walk(from, to int, accept func(at int) bool) error {
 	for at := from; at < to && !s.full(); {
 		if err := s.ctx.Err(); err != nil {
@@ -55,19 +55,19 @@ func (s *search) walkLong() error {
 	return nil
 }
 
-// isWhole reports whether the text, which stands at a place, is the whole name there.
+// isWhole reports whether the text, which stands at an offset, is the whole name there.
 func (s *search) isWhole(at int) bool {
 	return s.isBeginning(at) && s.names[at+len(s.text)] == '\n'
 }
 
 func (s *search) isBeginning(at int) bool { return at == 0 || s.names[at-1] == '\n' }
 
-// isWord reports whether a place is the beginning of a word.
+// isWord reports whether an offset is the beginning of a word.
 func (s *search) isWord(at int) bool { return !isInside(s.names, at) }
 
 func (s *search) isAnywhere(int) bool { return true }
 
-// isInside reports whether a place stands after a character of a word, as relevance has it.
+// isInside reports whether an offset stands after a character of a word, as relevance has it.
 func isInside(names []byte, at int) bool {
 	if at == 0 {
 		return false

@@ -25,7 +25,7 @@ const (
 	draftRowsSuffix = ".import-rows"
 )
 
-// newDraft begins the file that will be index. Whoever has it ends it by keep or discard.
+// newDraft begins the file that will be index. The caller ends it with keep or discard.
 func newDraft(index string) (*draft, error) {
 	if info, err := os.Stat(index); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("it is there and no file: name another one")
@@ -114,7 +114,7 @@ func (d *draft) keep() error {
 	}
 	d.closeRows()
 	_ = d.Close()
-	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // so that the name is on the disk too, where that can be
+	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // so that the name is on the disk too, if the system can do that
 		_ = folder.Sync()
 		_ = folder.Close()
 	}

@@ -55,15 +55,15 @@ func TestAFailedImportLeavesNothing(t *testing.T) {
 		when string // the phase in which the caller leaves
 		want string // in the error
 	}{
-		"no registry":             {"<html>", "", "web page"},
-		"more odd rows than told": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
-		"cut":                     {registryText[:50], "", "header"},
-		"left while it hashes":    {registryText, padron.PhaseHash, "canceled"},
-		"left while it looks":     {registryText, padron.PhaseEncoding, "canceled"},
-		"left while it reads":     {registryText, padron.PhaseRead, "canceled"},
-		"left while it orders":    {registryText, padron.PhaseOrder, "canceled"},
-		"left while it sorts":     {registryText, padron.PhaseWords, "canceled"},
-		"left at the end":         {registryText, padron.PhaseInner, "canceled"},
+		"no registry":            {"<html>", "", "web page"},
+		"more odd rows than set": {registryText + "2000|short|\n", "", "1 of 4 rows are odd"},
+		"cut":                    {registryText[:50], "", "header"},
+		"left while it hashes":   {registryText, padron.PhaseHash, "canceled"},
+		"left while it decodes":  {registryText, padron.PhaseEncoding, "canceled"},
+		"left while it reads":    {registryText, padron.PhaseRead, "canceled"},
+		"left while it orders":   {registryText, padron.PhaseOrder, "canceled"},
+		"left while it sorts":    {registryText, padron.PhaseWords, "canceled"},
+		"left at the end":        {registryText, padron.PhaseInner, "canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"registry.txt": c.text, "padron.index": "the old one"}

@@ -62,9 +62,9 @@ func (f *Follower) OpenIndex() *Index { return f.open.Load().Index }
 func (f *Follower) Ask(do func(*Index) (right bool, err error)) error { return f.ask(do) }
 
 // SetCosts sets what the ways to search inside words are taken to cost, until undo.
-func SetCosts(place, word int) (undo func()) {
+func SetCosts(offset, word int) (undo func()) {
 	before := costs
-	costs.place, costs.word = place, word
+	costs.offset, costs.word = offset, word
 	return func() { costs = before }
 }
 

@@ -54,13 +54,13 @@ func Follow(path string, notify ...func(Info, error)) (*Follower, error) {
 			first.damaged.Store(true)
 			f.report(Info{}, err)
 		}
-		watch.Follow(ctx, taken, func() watch.State { return watch.Of(path) }, func(now watch.State) { f.take(ctx, now) })
+		watch.Follow(ctx, taken, func() watch.State { return watch.Of(path) }, func(now watch.State) { f.replace(ctx, now) })
 	})
 	return f, nil
 }
 
-// take takes up the file if it is a whole index.
-func (f *Follower) take(ctx context.Context, now watch.State) {
+// replace opens the file in place of the open index, if it is a whole one.
+func (f *Follower) replace(ctx context.Context, now watch.State) {
 	next, err := Open(f.path)
 	if err == nil {
 		if err = next.Verify(ctx); err != nil {

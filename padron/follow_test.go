@@ -157,7 +157,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowAnIndexThatWasDamagedBefore tells it once it is read through.
+// TestFollowAnIndexThatWasDamagedBefore reports it once the index is read through.
 func TestFollowAnIndexThatWasDamagedBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := follow(t, func(path string) {

@@ -16,16 +16,16 @@ import (
 // list of numbers has 4 bytes for each.
 //
 // The taxpayers are numbered by their rank: active before others, then the shorter folded name, then the RUC.
-// Their folded names stand in that order in the section of names, so that of two places in it the smaller one
-// is of the better taxpayer, or of the same. A search needs the smallest places of those where its text stands,
+// Their folded names stand in that order in the section of names, so that of two offsets in it the smaller one
+// is of the better taxpayer, or of the same. A search needs the smallest offsets of those where its text stands,
 // and ranks only for what it shows.
 //
-// Three lists of places are sorted by the text that begins there: the beginnings of names, the beginnings of the
-// other words, and the places inside words. The places of a text are then a range of a list, found by halving.
-// With each list go the minima of its blocks of 64 places, of 64 of these, and of 64 of those: they find the
-// smallest places of a range, however long it is, without walking it.
+// Three lists of offsets are sorted by the text that begins there: the beginnings of names, the beginnings of the
+// other words, and the offsets inside words. The offsets of a text are then a range of a list, found by halving.
+// With each list go the minima of its blocks of 64 offsets, of 64 of these, and of 64 of those: they find the
+// smallest offsets of a range, however long it is, without walking it.
 //
-// Inside words there would be as many places as the names have bytes. So only the places inside the first
+// Inside words there would be as many offsets as the names have bytes. So only the offsets inside the first
 // occurrence of each different word are in the list, and each word has the ranges of its occurrences in the
 // other two.
 const (
@@ -33,13 +33,13 @@ const (
 	sectionNameAt        // where the name of each rank begins, and the end of the last one
 	sectionRowAt         // where the row of each rank begins in sectionRows
 	sectionRows          // the data of each taxpayer: see record.go
-	sectionRUCs          // a hash table: 1 + the place of a row in sectionRows, 0 for none
+	sectionRUCs          // a hash table: 1 + the offset of a row in sectionRows, 0 for none
 
 	sectionBeginnings // the beginnings of names that are not empty, and their minima
 
 	sectionWords      = sectionBeginnings + sectionLevels // the beginnings of the other words, and their minima
-	sectionInner      = sectionWords + sectionLevels      // the places inside words, and their minima
-	sectionWordAt     = sectionInner + sectionLevels      // the first occurrence of each word that has a place inside, in order
+	sectionInner      = sectionWords + sectionLevels      // the offsets inside words, and their minima
+	sectionWordAt     = sectionInner + sectionLevels      // the first occurrence of each word that has an offset inside, in order
 	sectionWordRanges = sectionWordAt + 1                 // four numbers for each: from, to in sectionBeginnings; from, to in sectionWords
 	sectionTexts      = sectionWordRanges + 1             // what estado, condición and ubigeo say, each text once, ended by LF
 	sectionCount      = sectionTexts + 1
@@ -76,7 +76,7 @@ type indexHeader struct {
 // section says where a section lies in the file.
 type section struct{ At, Size uint64 }
 
-// headerSize is the place of the first section.
+// headerSize is the offset of the first section.
 var headerSize = binary.Size(indexHeader{})
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

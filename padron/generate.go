@@ -17,7 +17,7 @@ func Generate(w io.Writer, rows int, seed uint64) error {
 	return err
 }
 
-// generate also tells what is to be seen in what it wrote.
+// generate also returns a report of what it wrote.
 func generate(w io.Writer, rows int, seed uint64) (Report, error) {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), rows: rows}
 	out := bufio.NewWriterSize(w, chunkSize)

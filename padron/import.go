@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// ImportOptions are what an import may be told. The zero value is ready.
+// ImportOptions are the options of an import. The zero value is ready.
 type ImportOptions struct {
 	MaxOdd       float64        // the share of odd rows, of all, above which an import fails; 0 for 0.01
 	AllowSmaller bool           // take also a file with less than 90 % of the taxpayers of the index that it replaces
-	Progress     func(Progress) // told how far it is, many times a second while it reads; may be nil
+	Progress     func(Progress) // is given how far it is, many times a second while it reads; may be nil
 }
 
 // defaultMaxOdd is far above what the registry has, and far below what another file in its form has.
@@ -117,7 +117,7 @@ func taxpayersOf(index string) int {
 func isAnotherFile(file, index string) error {
 	of, err := os.Stat(file)
 	if err != nil {
-		return nil //nolint:nilerr // there is nothing to write over: to open it tells
+		return nil //nolint:nilerr // there is nothing to write over: opening it will fail
 	}
 	for _, written := range []string{index, index + draftSuffix, index + draftRowsSuffix} {
 		if there, err := os.Stat(written); err == nil && os.SameFile(of, there) {

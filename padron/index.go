@@ -31,8 +31,8 @@ type Index struct {
 	nameAt, rowAt     numbers
 	rucs              numbers
 	activos           int
-	beginnings, words sortedPlaces
-	inner             sortedPlaces
+	beginnings, words sortedOffsets
+	inner             sortedOffsets
 	wordAt            numbers
 	wordRanges        numbers
 	texts             []string
@@ -81,7 +81,7 @@ func (x *Index) readSections() error {
 	}
 	x.header, x.content = bytes.Clone(x.file[:headerSize]), h.Content
 	at := func(number int) []byte { return h.section(x.file, number) }
-	sorted := func(number int) (p sortedPlaces) {
+	sorted := func(number int) (p sortedOffsets) {
 		for level := range p {
 			p[level] = at(number + level)
 		}
@@ -146,7 +146,7 @@ func (x *Index) isUnchanged() error {
 	return nil
 }
 
-// careful calls do, and turns into an error what a place outside of a list, or of a file that was cut, makes of
+// careful calls do, and turns into an error what an offset outside of a list, or of a file that was cut, makes of
 // it: a panic, or the fault of a mapped page that is gone.
 func (x *Index) careful(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

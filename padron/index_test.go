@@ -109,16 +109,16 @@ func TestALongSearchEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		text         string
-		place, words int
+		text          string
+		offset, words int
 	}{
-		"a walk":          {"a q", 100, 2000},
-		"over places":     {"loria s", 0, 1},
-		"over words":      {"loria s", 1, 0},
-		"a word's places": {"loria", 100, 2000},
+		"a walk":           {"a q", 100, 2000},
+		"over offsets":     {"loria s", 0, 1},
+		"over words":       {"loria s", 1, 0},
+		"a word's offsets": {"loria", 100, 2000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer padron.SetCosts(c.place, c.words)()
+			defer padron.SetCosts(c.offset, c.words)()
 			_, err := x.Buscar(ctx, c.text, 30_000)
 			require.ErrorIs(t, err, context.Canceled)
 		})

@@ -102,7 +102,7 @@ func readAhead(in io.Reader, take func(chunk []byte) error) error {
 	return nil
 }
 
-// fill reads until the buffer is full or in ends. Unlike io.ReadFull it tells the end of in, io.EOF, from that of
+// fill reads until the buffer is full or in ends. Unlike io.ReadFull it distinguishes the end of in, io.EOF, from that of
 // a stream that is cut, io.ErrUnexpectedEOF.
 func fill(in io.Reader, buffer []byte) (n int, err error) {
 	for idle := 0; n < len(buffer) && err == nil; {

@@ -67,7 +67,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// endless gives blank lines for ever, tells of each chunk that it is to read, and can be held.
+// endless gives blank lines for ever, reports each chunk that it is to read, and can be held.
 type endless struct {
 	asked chan<- struct{}
 	held  <-chan struct{}

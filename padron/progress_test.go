@@ -11,7 +11,7 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// TestProgress tells all that is read, and each phase by itself: the text twice where all of it may be UTF-8.
+// TestProgress counts all that is read, and each phase by itself: the text twice where all of it may be UTF-8.
 func TestProgress(t *testing.T) {
 	windows1252 := strings.NewReplacer("Ó", "\xd3", "Í", "\xcd", "Ú", "\xda").Replace(registryHeader) + strings.Repeat("20000000001|GLORIA|ACTIVO|HABIDO|-|-|-|-|-|-|-|-|-|-|-|\n", 50_000)
 	sorted := []string{padron.PhaseOrder, padron.PhaseWords, padron.PhaseInner}

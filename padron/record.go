@@ -9,7 +9,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// A row of the index is the data of a taxpayer: the RUC (5 bytes), the place of its folded name in the
+// A row of the index is the data of a taxpayer: the RUC (5 bytes), the offset of its folded name in the
 // names (4), that name's length, the numbers of its estado, condición and ubigeo among the texts (2 each), its
 // street with its length, which is doubled, and 1 is added where the name itself follows, with its length:
 // that is where it is not the folded name in capitals. Lengths are varints. At the end stands the CRC-32C (4) of all
@@ -34,7 +34,7 @@ func formatRUC(ruc uint64) string { return strconv.FormatUint(1e11+ruc, 10)[1:] 
 // besideRest is how many bytes a row has beside those of appendRest.
 const besideRest = rucSize + 4 + crc32.Size
 
-// rowIn returns, in a buffer, the row of a taxpayer whose folded name stands at that place, with the rest, which is of
+// rowIn returns, in a buffer, the row of a taxpayer whose folded name stands at that offset, with the rest, which is of
 // appendRest.
 func rowIn(buffer []byte, ruc uint64, name uint32, folded, rest []byte) []byte {
 	row := appendRUC(buffer[:0], ruc)
@@ -82,7 +82,7 @@ func capital(c byte) byte {
 	return c
 }
 
-// contribuyente reads the row at a place of the rows, as it was written, except the RUC, which rucOf reads. The
+// contribuyente reads the row at an offset of the rows, as it was written, except the RUC, which rucOf reads. The
 // taxpayer is a copy, the folded name the file's.
 func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte) {
 	whole := x.rows[at:]

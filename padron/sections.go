@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// sectionAlign is of what the place of a section is a multiple: a processor's cache line.
+// sectionAlign is of what the offset of a section is a multiple: a processor's cache line.
 const sectionAlign = 64
 
 // sections writes an index: its sections, and then its header.
@@ -26,7 +26,7 @@ func newSections(file *os.File) *sections {
 func (s *sections) begin(number int, most int64) *sectionWriter {
 	at := (s.end + sectionAlign - 1) / sectionAlign * sectionAlign
 	s.end = at + most
-	s.header.Sections[number] = section{At: uint64(at)} //nolint:gosec // no place is negative
+	s.header.Sections[number] = section{At: uint64(at)} //nolint:gosec // no offset is negative
 	return &sectionWriter{bufio.NewWriterSize(io.NewOffsetWriter(s.file, at), 1<<18), &s.header.Sections[number].Size}
 }
 
@@ -46,13 +46,13 @@ func (s *sections) writeNumbers(number int, list []uint32) error {
 	return w.finish()
 }
 
-// writeSorted writes sorted places, with their minima.
-func (s *sections) writeSorted(number int, places []uint32) error {
+// writeSorted writes sorted offsets, with their minima.
+func (s *sections) writeSorted(number int, offsets []uint32) error {
 	for level := range sectionLevels {
 		if level > 0 {
-			places = minimaOf(places)
+			offsets = minimaOf(offsets)
 		}
-		if err := s.writeNumbers(number+level, places); err != nil {
+		if err := s.writeNumbers(number+level, offsets); err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,7 @@ func (s *source) findMember() error {
 	case m.Method != zip.Deflate && m.Method != zip.Store:
 		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
 	case m.UncompressedSize64 > 1<<40:
-		return fmt.Errorf("its zip is damaged: it tells of a text of %d bytes", m.UncompressedSize64)
+		return fmt.Errorf("its zip is damaged: it claims a text of %d bytes", m.UncompressedSize64)
 	case m.CRC32 == 0: // which archive/zip would take for one that need not match
 		return errors.New("its zip is without a checksum: unpack it before, and look whether the text is whole")
 	}

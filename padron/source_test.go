@@ -28,7 +28,7 @@ func write(t *testing.T, content string) (name string) {
 	return name
 }
 
-// zipped is a zip whose members tell what their headers say, be it true or not.
+// zipped is a zip whose members claim what their headers say, be it true or not.
 func zipped(t *testing.T, text string, headers ...zip.FileHeader) string {
 	t.Helper()
 	var deflated bytes.Buffer

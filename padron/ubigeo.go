@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// ubigeosText tells where its names come from.
+// ubigeosText says where its names come from.
 //
 //go:embed ubigeos.txt
 var ubigeosText string

@@ -5,8 +5,8 @@ import (
 	"hash/crc32"
 )
 
-// Verify reads the whole file, and reports whether it is as [Import] wrote it. No call alone can tell that: each
-// taxpayer found is as written, but one may be missing where a byte was changed. At 18 million rows it takes half a
+// Verify reads the whole file, and reports whether it is as [Import] wrote it. No call alone can know that: each
+// taxpayer found is as written, but one may be missing if a byte was changed. At 18 million rows it takes under a
 // second of one processor when the file is in the page cache; calls go on meanwhile.
 //
 // Errors: those of ctx; an index that is closed, or whose file was damaged.

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAChangedByteIsNeverAWrongTaxpayer changes one bit after another: what is found is as it was written, and has the
-// text that was looked for. A taxpayer may be missing then, which Verify tells.
+// text that was looked for. A taxpayer may be missing then, which Verify finds.
 func TestAChangedByteIsNeverAWrongTaxpayer(t *testing.T) {
 	rows := someRows(60)
 	rows[7].Nombre = "Peña é hijos" // a row with its own name

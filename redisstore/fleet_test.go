@@ -21,7 +21,7 @@ import (
 	"github.com/fiscope/fiscope/redisstore"
 )
 
-// workerEnv makes the test program a process of a fleet, with this job.
+// workerEnv makes the test program one of several processes, with this job.
 const workerEnv = "FISCOPE_REDISSTORE_WORKER"
 
 // job is what a process does: it looks up until the quota is spent, or validates with a clave until that is

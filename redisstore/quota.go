@@ -10,13 +10,13 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-//go:embed day.lua
+//go:embed quota_day.lua
 var dayLua string
 
-//go:embed reserve.lua
+//go:embed quota_reserve.lua
 var reserveLua string
 
-//go:embed commit.lua
+//go:embed quota_commit.lua
 var commitLua string
 
 var (

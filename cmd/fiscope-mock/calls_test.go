@@ -83,7 +83,7 @@ func TestLogForPeople(t *testing.T) {
 		`^16:59:03 200 GET /api/contribuyentes/20131312955  costó 1, quedan 999$`,
 		`^16:59:03 200 GET /api/contribuyentes/search\?razonSocial=KEY  costó 1, quedan 998$`,
 		`^16:59:03 400 GET /api/contribuyentes/KEY  costó 1, quedan 999  INVALID_RUC: el RUC «KEY» no es válido: debe tener exactamente 11 dígitos numéricos$`,
-		`^16:59:03 404 GET /api/nada\x{fffd}  costó 0  MOCK_NO_ROUTE: ¿quiso decir .*`,
+		`^16:59:03 404 GET /api/nada\x{fffd}  costó 0  MOCK_NO_ROUTE: no existe la ruta .*`,
 		`^16:59:03 401 POST /api/cpe/validar  costó 1, quedan 997  INVALID_SOL_CREDENTIALS: .*clave`,
 		`^16:59:03 --- GET /api/tipocambio  costó 1, quedan 996  falla cae  no se respondió$`,
 		`^$`,

@@ -43,7 +43,7 @@ func execCommand(args []string) cli.ActionFunc {
 		s.addr = "127.0.0.1:0"
 		s, err := readSettings(s, cmd)
 		if err == nil && len(s.rest) == 0 {
-			err = errors.New("exec quiere un comando: fiscope-mock exec [OPCIONES] -- COMANDO [ARGUMENTO...]")
+			err = errors.New("falta el comando: fiscope-mock exec [OPCIONES] -- COMANDO [ARGUMENTO...]")
 		}
 		if err != nil {
 			return terminal.Wrong(err, cmd.Name)

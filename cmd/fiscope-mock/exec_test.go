@@ -41,10 +41,10 @@ func TestExecStatus(t *testing.T) {
 		"its own dashes": {[]string{"-quota", "5", "sh", "--", "testdata/no-such"}, 2, "no-such"},
 		"more dashes":    {[]string{"--", "sh", "-c", `exit "$#"`, "sh", "--", "-h", "exec"}, 3, "llamadas: 0,"},
 		"by a signal":    {[]string{"--", "sh", "-c", "kill -KILL $$"}, 128 + 9, "llamadas: 0,"},
-		"not found":      {[]string{"--", "no-existe-tal-programa"}, 127, "no-existe-tal-programa"},
+		"not found":      {[]string{"--", "no-existe-tal-programa"}, 127, "no existe ese comando"},
 		"no such path":   {[]string{"--", "./no/existe"}, 127, "no/existe"},
-		"not executable": {[]string{"--", plain}, 126, "permission denied"},
-		"no command":     {nil, 125, "exec quiere un comando"},
+		"not executable": {[]string{"--", plain}, 126, "no hay permiso"},
+		"no command":     {nil, 125, "falta el comando: fiscope-mock exec"},
 		"wrong flag":     {[]string{"-quota", "mil", "--", "true"}, 125, "-quota"},
 		"wrong data":     {[]string{"-data", plain, "--", "true"}, 125, plain + ":1: "},
 		"address":        {[]string{"-addr", "256.0.0.1:0", "--", "true"}, 125, "256.0.0.1"},
@@ -158,11 +158,11 @@ ask "$FISCOPE_BASE_URL/api/tipocambio"; `
 		journal, more string
 		says          []string
 	}{
-		"a small journal":   {"1", "", []string{"llamadas: 5, consultas gastadas: 4", "el diario no tuvo lugar para 4", "1 x  tipocambio "}},
-		"no journal":        {"0", "", []string{"llamadas: 5, consultas gastadas: 4", "el diario no tuvo lugar para 5"}},
-		"a reset":           {"9", reset, []string{"llamadas: 5, consultas gastadas: 4", "el diario se borró tras 5"}},
-		"a reset, and more": {"9", reset + "; " + one, []string{"llamadas: 6, consultas gastadas: 5", "el diario se borró tras 5", "1 x  consultar  200"}},
-		"none, and a reset": {"0", reset, []string{"llamadas: 5, consultas gastadas: 4", "el diario se borró tras 5"}},
+		"a small journal":   {"1", "", []string{"llamadas: 5, consultas gastadas: 4", "el historial no tuvo espacio para 4", "1 x  tipocambio "}},
+		"no journal":        {"0", "", []string{"llamadas: 5, consultas gastadas: 4", "el historial no tuvo espacio para 5"}},
+		"a reset":           {"9", reset, []string{"llamadas: 5, consultas gastadas: 4", "el historial se borró tras 5"}},
+		"a reset, and more": {"9", reset + "; " + one, []string{"llamadas: 6, consultas gastadas: 5", "el historial se borró tras 5", "1 x  consultar  200"}},
+		"none, and a reset": {"0", reset, []string{"llamadas: 5, consultas gastadas: 4", "el historial se borró tras 5"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, _ := runProgram(t, nil, "exec", "-journal", c.journal, "--", "sh", "-c", calls+c.more)

@@ -30,7 +30,7 @@ func healthFlag() cli.Flag {
 // healthCommand asks the server at a base URL how it is, and fails unless it is well.
 func healthCommand(ctx context.Context, cmd *cli.Command) error {
 	if cmd.NArg() != 1 {
-		return terminal.Wrong(errors.New("health quiere una URL, como http://127.0.0.1:8080"), cmd.Name)
+		return terminal.Wrong(errors.New("falta la URL, como http://127.0.0.1:8080"), cmd.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthWait)
 	defer cancel()

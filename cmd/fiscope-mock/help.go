@@ -22,7 +22,7 @@ Las opciones de cada día; «fiscope-mock serve -h» las tiene todas:
   -api-key CLAVE[=N]  una clave de API que acepta, con N consultas al día
   -quota N            consultas al día de las demás (1000; -1: sin límite)
   -data ARCHIVO       sus datos, en JSON, o una carpeta; los relee si cambian
-  -now HORA -frozen   su reloj empieza a esa HORA; está parado
+  -now HORA -frozen   su reloj empieza a esa HORA; está congelado
   -cors ORIGEN        deja que lo llame el navegador de una página de ORIGEN
   -tls                https, con un certificado que hace al empezar
   -upstream URL       pregunta al servicio real lo que sus datos no tienen

@@ -29,7 +29,7 @@ func main() {
 	if os.Getenv("GOGC") == "" && (len(os.Args) < 2 || os.Args[1] != "padron") {
 		debug.SetGCPercent(gcPercent)
 	}
-	// Who reads the output may be gone: that is an error of writing then, and no reason to leave files behind.
+	// The reader of the output may be gone: that is an error of writing then, and no reason to leave files behind.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -44,11 +44,11 @@ func main() {
 		signal.Notify(hangup, syscall.SIGHUP)
 		go func() { end(stopped{<-hangup}) }()
 	}
-	leave(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	exitWith(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// leave ends the program. Of SIGINT it dies itself: so a shell ends its loop.
-func leave(exit int) {
+// exitWith ends the program. Of SIGINT it dies itself: so a shell ends its loop.
+func exitWith(exit int) {
 	if exit == -int(syscall.SIGINT) {
 		if signal.Reset(os.Interrupt); !signal.Ignored(os.Interrupt) {
 			self, _ := os.FindProcess(os.Getpid()) // it is there
@@ -65,7 +65,9 @@ func leave(exit int) {
 // stopped is why the program's context ended: a signal.
 type stopped struct{ by os.Signal }
 
-func (s stopped) Error() string { return "lo detuvo una señal: " + s.by.String() }
+func (s stopped) Error() string { return "lo detuvo una señal (" + signalNames[s.by] + ")" }
+
+var signalNames = map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
 
 // status is how a command ended that has said why: below 0 it is the signal that ended it.
 type status int
@@ -105,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				UsageText: "fiscope-mock health [OPCIONES] URL", Flags: []cli.Flag{healthFlag()}, Action: healthCommand,
 				Description: "Sale con 0 si el mock de esa URL está bien, y si no con 1."},
 			padronCommands(),
-			{Name: "version", Usage: "de qué versión y commit se construyó", UsageText: "fiscope-mock version",
+			{Name: "version", Usage: "la versión y el commit", UsageText: "fiscope-mock version",
 				Action: func(_ context.Context, cmd *cli.Command) error { cli.ShowVersion(cmd); return nil }},
 			{Name: "help", Usage: "la ayuda de un comando, como fiscope-mock help exec", UsageText: "fiscope-mock help [COMANDO]", Action: terminal.ShowHelp},
 		},

@@ -108,18 +108,20 @@ func TestRunRefuses(t *testing.T) {
 		says   string
 	}{
 		"unknown flag":     {vars(), []string{"-quta", "1"}, 2, "no existe la opción -quta: ¿quiso decir -quota?\nvea fiscope-mock help serve\n"},
+		"nothing near":     {vars(), []string{"-x"}, 2, "no existe la opción -x\nvea fiscope-mock help serve\n"},
+		"help of nothing":  {vars(), []string{"-h", "nada"}, 2, "no existe el comando 'nada'\n"},
 		"unknown of exec":  {vars(), []string{"exec", "--quot", "1"}, 125, "no existe la opción -quot: ¿quiso decir -quota?\nvea fiscope-mock help exec\n"},
-		"unknown command":  {vars(), []string{"exce", "--", "ls"}, 2, "no existe el comando \"exce\": ¿quiso decir exec? los comandos son serve, exec, health, padron, version, completion\nvea fiscope-mock help\n"},
+		"unknown command":  {vars(), []string{"exce", "--", "ls"}, 2, "no existe el comando \"exce\": ¿quiso decir exec? Los comandos son serve, exec, health, padron, version, completion\nvea fiscope-mock help\n"},
 		"unknown of help":  {vars(), []string{"help", "exce"}, 2, "¿quiso decir exec?"},
-		"unknown shell":    {vars(), []string{"completion", "basch"}, 2, "¿quiso decir bash? los comandos son bash, zsh, fish, pwsh\nvea fiscope-mock help completion\n"},
+		"unknown shell":    {vars(), []string{"completion", "basch"}, 2, "¿quiso decir bash? Los comandos son bash, zsh, fish, pwsh\nvea fiscope-mock help completion\n"},
 		"nothing like it":  {vars(), []string{"8080"}, 2, "no existe el comando \"8080\": los comandos son "},
 		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "el comando exec va primero"},
 		"without a value":  {vars(), []string{"-api-key"}, 2, "falta el valor de -api-key\n"},
 		"quota":            {vars(), []string{"-quota", "mil"}, 2, "valor inválido \"mil\" de -quota: se espera un número de consultas"},
 		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
 		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": se espera un número de consultas`},
-		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR`},
-		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "invalid port"},
+		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: address 8080: falta el puerto`},
+		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "el puerto va de 0 a 65535"},
 		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
 		"empty address":    {vars(), []string{"-addr", ""}, 2, "está vacía"},
 		"empty key":        {vars(), []string{"-api-key", ""}, 2, "la clave de API está vacía"},
@@ -128,7 +130,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "BlockAfter y BlockFor no pueden ser negativos\n"},
 		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
 		"a reading":        {vars(), []string{"-assume", "Nada=1"}, 2, "valor inválido \"Nada=1\" de -assume: ninguna lectura se llama así"},
-		"port in use":      {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy},
+		"port in use":      {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy + ": otro programa ya atiende ahí\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, status := runMain(t, c.env, c.args...)
@@ -190,7 +192,7 @@ func TestCompletion(t *testing.T) {
 		"-qu":               `^-quota:consultas al día [^\n]*\n$`,
 		"-frozen --api":     `^--api-key:[^\n]*\n$`,
 		"exec --jo":         `^--journal:cuántas [^\n]*\n$`,
-		"padron":            `(?m)^import:hace un índice del padrón$`,
+		"padron":            `(?m)^import:genera un índice del padrón$`,
 		"padron generate -": `(?m)^--rows:`,
 		"exec -- npm --":    `^$`,
 	} {

@@ -16,32 +16,32 @@ import (
 
 // padronCommands make and show the index that -padron serves.
 func padronCommands() *cli.Command {
-	const bar = "\nEn una terminal muestra una barra, y si no, una línea cada 5 segundos en stderr.\nUna señal lo detiene, y no deja nada."
+	const bar = "\nEn una terminal muestra una barra, y si no, una línea cada 5 segundos en stderr.\nCtrl-C lo detiene sin dejar archivos a medias."
 	return &cli.Command{
-		Name: "padron", Usage: "hace el índice del padrón de la SUNAT, que -padron sirve", UsageText: "fiscope-mock padron import|info|generate", Action: terminal.OneOf,
+		Name: "padron", Usage: "genera el índice del padrón de la SUNAT que usa -padron", UsageText: "fiscope-mock padron import|info|generate", Action: terminal.OneOf,
 		Commands: []*cli.Command{
-			{Name: "import", Usage: "hace un índice del padrón", UsageText: "fiscope-mock padron import [OPCIONES] ARCHIVO",
+			{Name: "import", Usage: "genera un índice del padrón", UsageText: "fiscope-mock padron import [OPCIONES] ARCHIVO",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "o", DefaultText: "ÍNDICE", Usage: "el índice; si no, ARCHIVO con .idx en lugar de .zip o .txt", Local: true},
-					&cli.FloatFlag{Name: "max-odd", DefaultText: "PARTE", Usage: "qué parte de las filas puede estar mal, de 0 a 1; 0.01 si no se da", Value: 0.01, Local: true},
+					&cli.FloatFlag{Name: "max-odd", DefaultText: "PARTE", Usage: "qué parte de las filas puede tener errores, de 0 a 1; 0.01 por defecto", Value: 0.01, Local: true},
 					&cli.BoolFlag{Name: "allow-smaller", Usage: "admite menos del 90 % de los contribuyentes del índice que había", Local: true},
 				},
-				Action: padronCommand("un ARCHIVO", padronImport),
+				Action: padronCommand("ARCHIVO", padronImport),
 				Description: "ARCHIVO es el padron_reducido_ruc.zip de la SUNAT, o su texto. El índice que\n" +
 					"había queda hasta que el nuevo está completo, y el servidor que lo tiene abierto\n" +
-					"pasa solo al nuevo. Falla si tiene menos del 90 % de los contribuyentes del\n" +
-					"anterior, o si hay más filas mal de las que puede haber: con otro número de\n" +
-					"campos, un RUC que no es de 11 dígitos, sin nombre, o con el RUC de una fila\n" +
-					"posterior. El padrón completo toma un minuto, 1.5 GB de memoria y 4 GB de disco,\n" +
-					"de los que quedan 2.5." + bar},
+					"pasa al nuevo sin reiniciarse. Falla si tiene menos del 90 % de los\n" +
+					"contribuyentes del anterior, o si hay más filas con errores que las admitidas:\n" +
+					"con otro número de campos, un RUC que no es de 11 dígitos, sin nombre, o con el\n" +
+					"RUC de una fila posterior. El padrón completo tarda cerca de un minuto y usa\n" +
+					"1.5 GB de memoria y 4 GB de disco; el índice ocupa 2.5 GB." + bar},
 			{Name: "info", Usage: "dice de qué se hizo un índice, y si está entero", UsageText: "fiscope-mock padron info ÍNDICE",
-				Action: padronCommand("un ÍNDICE", padronInfo)},
+				Action: padronCommand("ÍNDICE", padronInfo)},
 			{Name: "generate", Usage: "escribe un padrón inventado", UsageText: "fiscope-mock padron generate [OPCIONES] ARCHIVO",
 				Flags: []cli.Flag{
-					&cli.IntFlag{Name: "rows", DefaultText: "N", Usage: "cuántas filas; 200000 si no se da, y el de verdad tiene 18.3 millones", Value: 200_000, Local: true},
+					&cli.IntFlag{Name: "rows", DefaultText: "N", Usage: "cuántas filas; 200000 por defecto, y el real tiene 18.3 millones", Value: 200_000, Local: true},
 				},
-				Action:      padronCommand("un ARCHIVO", padronGenerate),
-				Description: "Tiene la forma del de verdad, y a nadie. Es un zip si ARCHIVO termina en .zip, y\nsi no un texto. Reemplaza lo que había. Una señal lo detiene, y no deja nada."},
+				Action:      padronCommand("ARCHIVO", padronGenerate),
+				Description: "Tiene el formato del real, con datos inventados. Es un zip si ARCHIVO termina en\n.zip, y si no un texto. Reemplaza lo que había. Ctrl-C lo detiene sin dejar\narchivos a medias."},
 		},
 	}
 }
@@ -49,9 +49,12 @@ func padronCommands() *cli.Command {
 // padronCommand runs do with the one file of the command line, and says why it has failed.
 func padronCommand(wants string, do func(ctx context.Context, cmd *cli.Command, file string) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		file := cmd.Args().First()
-		if cmd.NArg() != 1 || file == "" {
-			return terminal.Wrong(fmt.Errorf("padron %s quiere %s", cmd.Name, wants), "padron "+cmd.Name)
+		file, of := cmd.Args().First(), "padron "+cmd.Name
+		switch {
+		case file == "":
+			return terminal.Wrong(fmt.Errorf("falta el %s", wants), of)
+		case cmd.NArg() > 1:
+			return terminal.Wrong(fmt.Errorf("va un solo %s", wants), of)
 		}
 		err := do(ctx, cmd, file)
 		signal, wrong := stopped{}, terminal.WrongUsage{}

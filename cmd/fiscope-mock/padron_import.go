@@ -28,7 +28,7 @@ func padronImport(ctx context.Context, cmd *cli.Command, file string) error {
 	report, err := padron.Import(ctx, file, index, padron.ImportOptions{
 		MaxOdd:       max(maxOdd, math.SmallestNonzeroFloat64), // its 0 is another share
 		AllowSmaller: cmd.Bool("allow-smaller"),
-		Progress:     func(at padron.Progress) { p.Tell(importStep(at)) },
+		Progress:     func(at padron.Progress) { p.Report(importStep(at)) },
 	})
 	p.Stop()
 	if errors.Is(err, padron.ErrOddRows) {

@@ -67,7 +67,7 @@ func TestPadronStoppedMidway(t *testing.T) {
 	} {
 		t.Run("import "+name, func(t *testing.T) {
 			status, stderr := stopMidway(t, c.by, index+".import*", c.bytesThere, "import", file.Name())
-			saysLast(t, "fiscope-mock: lo detuvo una señal: "+c.by.String()+": no cambió nada", stderr)
+			saysLast(t, "fiscope-mock: lo detuvo una señal ("+signalNames[c.by]+"): no cambió nada", stderr)
 			endedBy(t, c.by, status)
 			assert.Equal(t, before, string(readFile(t, index)))
 			assert.Equal(t, []string{"padron.idx", "padron.txt"}, filesIn(t, folder))
@@ -78,7 +78,7 @@ func TestPadronStoppedMidway(t *testing.T) {
 			folder := t.TempDir()
 			other := writeFile(t, folder, name, before)
 			status, stderr := stopMidway(t, syscall.SIGINT, other+".*", 1, "generate", "-rows", "18300000", other)
-			saysLast(t, "fiscope-mock: lo detuvo una señal: interrupt: no cambió nada", stderr)
+			saysLast(t, "fiscope-mock: lo detuvo una señal (SIGINT): no cambió nada", stderr)
 			endedBy(t, syscall.SIGINT, status)
 			assert.Equal(t, before, string(readFile(t, other)))
 			assert.Equal(t, []string{name}, filesIn(t, folder))

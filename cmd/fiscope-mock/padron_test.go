@@ -282,13 +282,13 @@ func TestPadronUsage(t *testing.T) {
 	for args, says := range map[string]string{
 		"":                      "falta el comando: los comandos son import, info, generate",
 		"importar x":            `no existe el comando "importar": ¿quiso decir import?`,
-		"import":                "padron import quiere un ARCHIVO\nvea fiscope-mock help padron import",
-		"import x y":            "padron import quiere un ARCHIVO",
+		"import":                "falta el ARCHIVO\nvea fiscope-mock help padron import",
+		"import x y":            "va un solo ARCHIVO",
 		"import -max 1 x":       "no existe la opción -max: ¿quiso decir -max-odd?",
 		"import -max-odd 5 x":   "-max-odd: se espera una parte",
 		"import -max-odd NaN x": "se espera una parte",
 		"import -max-odd x x":   `valor inválido "x" de -max-odd`,
-		"info":                  "padron info quiere un ÍNDICE",
+		"info":                  "falta el ÍNDICE\nvea fiscope-mock help padron info",
 		"generate -rows 0 x":    "-rows: se espera un número desde 1",
 	} {
 		t.Run(args, func(t *testing.T) {

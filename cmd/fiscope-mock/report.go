@@ -32,10 +32,10 @@ func report(w io.Writer, mock *mockserver.Server) {
 	calls, spent := mock.Totals()
 	_, _ = fmt.Fprintf(w, "fiscope-mock: llamadas: %d, consultas gastadas: %d\n", calls, spent)
 	if dropped > 0 {
-		_, _ = fmt.Fprintf(w, "  el diario no tuvo lugar para %d, que abajo no se cuentan: vea -journal\n", dropped)
+		_, _ = fmt.Fprintf(w, "  el historial no tuvo espacio para %d, que abajo no se cuentan: vea -journal\n", dropped)
 	}
 	if n := calls - len(requests) - dropped; n > 0 {
-		_, _ = fmt.Fprintf(w, "  el diario se borró tras %d, que abajo no se cuentan\n", n)
+		_, _ = fmt.Fprintf(w, "  el historial se borró tras %d, que abajo no se cuentan\n", n)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range slices.SortedFunc(maps.Keys(times), func(a, b kind) int { return cmp.Compare(first[a], first[b]) }) {

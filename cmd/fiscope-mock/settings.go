@@ -47,7 +47,7 @@ func defaultSettings() settings {
 // serveSettings are the flags of serve; exec has them too.
 var serveSettings = []setting{
 	{group: "Servidor\n", name: "addr", value: "HOST:PUERTO", set: text(func(s *settings) *string { return &s.addr }),
-		what: "dónde escucha; el puerto 0 es uno libre. 127.0.0.1:8080 si no se da\n(exec: puerto 0)"},
+		what: "dónde escucha; el puerto 0 es uno libre. Por defecto,\n127.0.0.1:8080 (exec: puerto 0)"},
 	{name: "admin-token", value: "TOKEN", set: (*settings).setAdminToken, secret: true,
 		what: "lo que pide /_mock/, como \"Authorization: Bearer TOKEN\" o en la página.\nSin él, /_mock/ solo se abre si -addr es de esta máquina"},
 	{name: "cors", value: "ORIGEN", set: (*settings).addOrigin, list: " ",
@@ -55,15 +55,15 @@ var serveSettings = []setting{
 	{name: "log", value: "FORMATO", set: (*settings).setLog,
 		what: "llamadas y avisos en stderr: text, json u off. En una terminal es text;\nsi no, y en exec, solo avisos"},
 	{name: "journal", value: "N", set: (*settings).setJournal,
-		what: "cuántas llamadas de cada clave de API recuerda; 1000 si no se da"},
+		what: "cuántas llamadas de cada clave de API recuerda; 1000 por defecto"},
 
 	{group: "\nClaves de API y cuota\n", name: "api-key", value: "CLAVE[=N]", set: (*settings).addKey, list: " ", secret: true,
-		what: "una clave de API que acepta, con N consultas al día; se puede repetir.\nclave-de-prueba si no se da. En la variable, varias con espacios"},
+		what: "una clave de API que acepta, con N consultas al día; se puede repetir.\nPor defecto, clave-de-prueba. En la variable, varias con espacios"},
 	{name: "quota", value: "N", set: (*settings).setQuota,
-		what: "consultas al día de las claves de API sin N; 0 rechaza todo, -1 no tiene\nlímite. Vale más que -data; 1000 si no se da"},
+		what: "consultas al día de las claves de API sin N; 0 rechaza todo, -1 no tiene\nlímite. Tiene prioridad sobre -data; 1000 por defecto"},
 
 	{group: "\nDatos y reloj\n", name: "padron", value: "ÍNDICE", set: (*settings).setPadron, // before -assume, which wins
-		what: "los contribuyentes de este índice en lugar de los de ejemplo: lo hace\npadron import. Cuando lo reemplazan, lo toma en 2 segundos"},
+		what: "los contribuyentes de este índice en lugar de los de ejemplo: lo genera\npadron import. Cuando lo reemplazan, lo toma en 2 segundos"},
 	{name: "data", value: "ARCHIVO", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator),
 		what: "datos en JSON encima de los de ejemplo: un archivo, o los .json de una\ncarpeta; se puede repetir. Se releen cuando cambian, como si empezara de\nnuevo con ellos. En la variable, varios con " + string(os.PathListSeparator)},
 	{name: "upstream", value: "URL", set: (*settings).setUpstream,
@@ -73,7 +73,7 @@ var serveSettings = []setting{
 	{name: "now", value: "HORA", set: (*settings).setNow,
 		what: "su reloj empieza a esa hora, como 2026-11-20T16:59:00-05:00"},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }),
-		what: "su reloj está parado"},
+		what: "su reloj está congelado"},
 	// After -quota, which says the same as -assume Quota.
 	{name: "assume", value: "NOMBRE=VALOR", set: (*settings).setAssumption, list: " ",
 		what: "otra lectura de lo que el contrato no dice, como BlockAfter=5 o\nQuotaExceeded=403:FORBIDDEN; se puede repetir. @ARCHIVO toma las de un\nJSON: GET /_mock/assumptions tiene las que hay"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (s *session) showContribuyente(c *fiscope.Contribuyente) {
 func searchName(ctx context.Context, cmd *cli.Command) error {
 	name := strings.Join(cmd.Args().Slice(), " ")
 	if name == "" {
-		return terminal.Wrong(errors.New("buscar quiere parte de un nombre"), cmd.Name)
+		return terminal.Wrong(errors.New("falta el nombre, o una parte de él"), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -157,8 +158,11 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	text := strings.TrimSpace(cmd.Args().First())
 	month, notMonth := time.Parse("2006-01", text)
 	fecha, err := readDate(text)
-	if cmd.NArg() > 1 || notMonth != nil && err != nil {
-		return terminal.Wrong(errors.New("tc quiere una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
+	switch wrong := notMonth != nil && err != nil; {
+	case wrong && dateLike.MatchString(text):
+		return terminal.Wrong(fmt.Errorf("no existe el día %s", text), cmd.Name)
+	case wrong || cmd.NArg() > 1:
+		return terminal.Wrong(errors.New("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -184,6 +188,8 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
 	return nil
 }
+
+var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
 
 // readDate reads a date as the contract or as people write it; "" is no date.
 func readDate(text string) (fiscope.Fecha, error) {

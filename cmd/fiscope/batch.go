@@ -26,8 +26,8 @@ mismo comando sigue donde quedó, y solo pregunta lo que falta.`
 
 func batchFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "si no se da, ENTRADA con .lote.csv o .compras.csv detrás", Local: true},
-		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; si no se da, lo dicen las primeras líneas", Local: true},
+		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "por defecto, ENTRADA con .lote.csv o .compras.csv al final", Local: true},
+		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
 		&cli.BoolFlag{Name: "de-nuevo", Usage: "consulta, y paga, también lo que ya tiene respuesta", Local: true},
 	}
@@ -180,7 +180,7 @@ func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, 
 			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", line.Response.FechaRespaldo)
 		}
 		b.done++
-		b.progress.Tell(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
+		b.progress.Report(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
 	}
 	if b.stopped == nil {
 		b.stopped = ctx.Err()

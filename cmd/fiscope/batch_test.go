@@ -71,17 +71,17 @@ func TestLote(t *testing.T) {
 
 	stdout, _, got = execute(t, "lote", "prov.csv", "-json")
 	assert.Equal(t, int(problem), got)
-	var told struct {
+	var printed struct {
 		Filas, ConsultasGastadas, ConsultasAhorradas int
 		Resultados                                   map[string]int
 		Terminado                                    bool
 	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &told))
-	assert.Equal(t, 9, told.Filas)
-	assert.Zero(t, told.ConsultasGastadas)
-	assert.Equal(t, 9, told.ConsultasAhorradas)
-	assert.Equal(t, 3, told.Resultados["fila con error"])
-	assert.True(t, told.Terminado)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &printed))
+	assert.Equal(t, 9, printed.Filas)
+	assert.Zero(t, printed.ConsultasGastadas)
+	assert.Equal(t, 9, printed.ConsultasAhorradas)
+	assert.Equal(t, 3, printed.Resultados["fila con error"])
+	assert.True(t, printed.Terminado)
 	srv.AssertSpent(t, mockserver.Filter{}, 5)
 
 	_, _, _ = execute(t, "lote", "prov.csv", "-de-nuevo")
@@ -147,7 +147,7 @@ func TestLoteRefuses(t *testing.T) {
 		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "no se puede usar"},
 		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
 		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
-		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep quiere"},
+		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep es un solo carácter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, stderr, got := execute(t, append([]string{"lote", "prov.csv"}, c.args...)...)

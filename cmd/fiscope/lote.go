@@ -140,9 +140,9 @@ func (t *table) findRUC(asked string) (int, error) {
 
 // guessRUC takes the columns that are called RUC or, if none is, all; and of them the one with most RUCs.
 func (t *table) guessRUC() (int, error) {
-	const look = 100
+	const sampleRows = 100
 	rucs := make([]int, t.width)
-	for _, r := range t.rows[:min(look, len(t.rows))] {
+	for _, r := range t.rows[:min(sampleRows, len(t.rows))] {
 		for i, cell := range r.cells {
 			if elevenDigits.MatchString(asWritten(cell)) {
 				rucs[i]++

@@ -49,7 +49,7 @@ Comandos:
 {{end}}  help{{"\t"}}la ayuda de un comando, como fiscope help lote
 
 El servicio se indica con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY;
-FISCOPE_INSECURE_HTTP=1 permite http en una red privada. cpe y compras quieren
+FISCOPE_INSECURE_HTTP=1 permite http en una red privada. cpe y compras necesitan
 un usuario SOL secundario: FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y
 FISCOPE_SOL_CLAVE. Con -mock responde un mock en este proceso: sus datos son
 inventados.
@@ -87,21 +87,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 		Commands: []*cli.Command{
 			{Name: "ruc", Usage: "un contribuyente, por su RUC", UsageText: "fiscope ruc [OPCIONES] RUC",
-				Flags: flags(padronFlag), Action: one("un RUC", showRUC)},
+				Flags: flags(padronFlag), Action: one("RUC", showRUC)},
 			{Name: "buscar", Usage: "contribuyentes, por parte de su nombre", UsageText: "fiscope buscar [OPCIONES] NOMBRE",
-				Flags: flags(&cli.IntFlag{Name: "limite", DefaultText: "N", Usage: "cuántos, de 1 a 50; 10 si no se da", Value: 10, Local: true}), Action: searchName},
+				Flags: flags(&cli.IntFlag{Name: "limite", DefaultText: "N", Usage: "cuántos, de 1 a 50; 10 por defecto", Value: 10, Local: true}), Action: searchName},
 			{Name: "cpe", Usage: "si un comprobante es válido", UsageText: "fiscope cpe [OPCIONES] COMPROBANTE",
 				Description: "COMPROBANTE es como 20100070970-01-F001-123: RUC, tipo (01 factura, 03 boleta,\n07 nota de crédito, 08 nota de débito), serie y número. O el nombre de su XML, o\nel texto de su QR entre comillas.",
-				Flags:       flags(memoryFlag, forgetFlag), Action: one("un COMPROBANTE", showCPE)},
+				Flags:       flags(memoryFlag, forgetFlag), Action: one("COMPROBANTE", showCPE)},
 			{Name: "tc", Usage: "el tipo de cambio de la SUNAT para un comprobante de una fecha", UsageText: "fiscope tc [OPCIONES] [FECHA | MES]",
-				Description: "FECHA es como 2026-11-20 o 20/11/2026, y hoy si no se da. Un MES, como 2026-11,\nda su tabla: cuesta una consulta por día hábil.",
+				Description: "FECHA es como 2026-11-20 o 20/11/2026; por defecto, hoy. Un MES, como 2026-11,\nda su tabla: cuesta una consulta por día hábil.",
 				Flags:       flags(), Action: showRate},
 			{Name: "lote", Usage: "cada RUC de un CSV, con lo que el padrón dice de él", UsageText: "fiscope lote [OPCIONES] ENTRADA.csv",
-				Description: batchDescription, Action: one("un archivo", runLote),
+				Description: batchDescription, Action: one("archivo", runLote),
 				Flags: flags(append(batchFlags(), padronFlag, &cli.StringFlag{Name: "columna", DefaultText: "COLUMNA", Usage: "la del RUC, por su título o su posición desde 1; si no, se busca", Local: true})...)},
 			{Name: "compras", Usage: "si los comprobantes de un CSV se pueden pagar", UsageText: "fiscope compras [OPCIONES] ENTRADA.csv",
-				Description: "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, si quiere,\nimporte y proveedor; también sirve el archivo del SIRE.\n\n" + batchDescription,
-				Flags:       flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag)...), Action: one("un archivo", runCompras)},
+				Description: "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, opcionales,\nimporte y proveedor; también sirve el archivo del SIRE.\n\n" + batchDescription,
+				Flags:       flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag)...), Action: one("archivo", runCompras)},
 			{Name: "cuota", Usage: "cuántas consultas quedan hoy", UsageText: "fiscope cuota [OPCIONES]",
 				Description: "Cuesta una consulta: el servicio lo dice al consultar un RUC.",
 				Flags:       flags(), Action: showQuota},
@@ -141,8 +141,11 @@ func statusOf(err error) status {
 // one is the action of a command with one argument.
 func one(wants string, do func(ctx context.Context, cmd *cli.Command, arg string) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
-		if cmd.NArg() != 1 {
-			return terminal.Wrong(fmt.Errorf("%s quiere %s", cmd.Name, wants), cmd.Name)
+		switch {
+		case cmd.NArg() == 0:
+			return terminal.Wrong(errors.New("falta el "+wants), cmd.Name)
+		case cmd.NArg() > 1:
+			return terminal.Wrong(errors.New("va un solo "+wants), cmd.Name)
 		}
 		return do(ctx, cmd, strings.TrimSpace(cmd.Args().First()))
 	}

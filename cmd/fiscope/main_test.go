@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 		"a name":              {[]string{"buscar", "gloria", "de", "prueba"}, allWell, []string{"20100000050  LACTEOS GLORIA DE PRUEBA S.A.C. (ACTIVO,"}},
 		"as many as asked":    {[]string{"buscar", "-limite", "1", "gloria"}, allWell, []string{"20600000005"}},
 		"too short":           {[]string{"buscar", "ab"}, wrongUse, []string{"muy corto"}},
-		"no name":             {[]string{"buscar"}, wrongUse, []string{"buscar quiere parte de un nombre", "vea fiscope help buscar"}},
+		"no name":             {[]string{"buscar"}, wrongUse, []string{"falta el nombre", "vea fiscope help buscar"}},
 		"no match":            {[]string{"buscar", "zzzz"}, problem, []string{"Ningún contribuyente tiene «zzzz»"}},
 		"accepted":            {[]string{"cpe", "20100070970-01-F001-123"}, allWell, []string{"Factura F001-00000123", "✓ Válido"}},
 		"the name of an XML":  {[]string{"cpe", "R-20100070970-01-F001-00000124.xml"}, problem, []string{"Anulado (código 2)", "✗ No es válido"}},
@@ -98,7 +98,8 @@ func TestAnswers(t *testing.T) {
 		"JSON of a month":     {[]string{"tc", "2026-02", "-json"}, allWell, []string{`"para": "2026-02-28"`}},
 		"a rate to come":      {[]string{"tc", "2120-01-01"}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
 		"a month to come":     {[]string{"tc", "2120-01"}, allWell, []string{"Desde el 2120-01-01 todavía no se publica."}},
-		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"tc quiere una fecha"}},
+		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"no existe el día 2026-02-30"}},
+		"a date of no form":   {[]string{"tc", "20-11-2026"}, wrongUse, []string{"va una fecha como 2026-11-20"}},
 		"the quota":           {[]string{"cuota"}, allWell, []string{"Quedan 999 999 de 1 000 000 consultas.", "(Lima)"}},
 		"JSON of the quota":   {[]string{"cuota", "-json"}, allWell, []string{`"quedan": 999999`}},
 		"words for the quota": {[]string{"cuota", "x"}, wrongUse, []string{"no lleva argumentos"}},
@@ -123,9 +124,12 @@ func TestWrongUse(t *testing.T) {
 		"no such command":    {[]string{"compra"}, "¿quiso decir compras?"},
 		"no such flag":       {[]string{"ruc", "-jsno", "20131312955"}, "¿quiso decir -json?"},
 		"a secret in a flag": {[]string{"ruc", "-api-key=" + secretKey, "20131312955"}, "no existe la opción -api-key"},
+		"a flag first":       {[]string{"-mock", "ruc", "20131312955"}, "-mock va después del comando\nvea fiscope help\n"},
+		"nothing near":       {[]string{"ruc", "-x"}, "no existe la opción -x\n"},
+		"help of no command": {[]string{"-h", "nada"}, "no existe el comando 'nada'"},
 		"no number":          {[]string{"buscar", "-limite", "dos", "gloria"}, "-limite"},
-		"no argument":        {[]string{"ruc"}, "ruc quiere un RUC"},
-		"two":                {[]string{"lote", "a.csv", "b.csv"}, "lote quiere un archivo"},
+		"no argument":        {[]string{"ruc"}, "falta el RUC"},
+		"two":                {[]string{"lote", "a.csv", "b.csv"}, "va un solo archivo"},
 		"no such file":       {[]string{"lote", "a.csv", "-mock"}, "a.csv: no existe"},
 		"no such index":      {[]string{"ruc", "20131312955", "-padron", "a.idx"}, "a.idx: no existe"},
 		"help of nothing":    {[]string{"help", "nada"}, "no existe el comando"},
@@ -218,8 +222,8 @@ func TestAServiceThatFails(t *testing.T) {
 		require.NoError(t, srv.PutKey(secretKey, 0))
 		stdout, stderr, got := execute(t, "cuota", "-json")
 		assert.Equal(t, int(problem), got, stderr)
-		var told struct{ Quedan, Cuota int }
-		require.NoError(t, json.Unmarshal([]byte(stdout), &told))
-		assert.Zero(t, told.Quedan)
+		var printed struct{ Quedan, Cuota int }
+		require.NoError(t, json.Unmarshal([]byte(stdout), &printed))
+		assert.Zero(t, printed.Quedan)
 	})
 }

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	padronFlag = &cli.StringFlag{Name: "padron", DefaultText: "ÍNDICE", Usage: "el índice de «fiscope-mock padron import»: responde por el servicio si cae", Local: true}
+	padronFlag = &cli.StringFlag{Name: "padron", DefaultText: "ÍNDICE", Usage: "el índice de «fiscope-mock padron import»: responde si el servicio se cae", Local: true}
 	memoryFlag = &cli.StringFlag{Name: "memoria", DefaultText: "CARPETA", Usage: "dónde se recuerda una clave SOL rechazada; si no, la de caché del usuario", Local: true}
 	forgetFlag = &cli.BoolFlag{Name: "olvidar-clave", Usage: "envía otra vez una clave SOL que fue rechazada", Local: true}
 )

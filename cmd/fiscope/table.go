@@ -54,7 +54,7 @@ func readTable(path, sep string) (*table, error) {
 	case utf8.RuneCountInString(sep) == 1 && !strings.ContainsAny(sep, "\"\r\n\ufffd"):
 		t.sep, _ = utf8.DecodeRuneInString(sep)
 	case sep != "":
-		return nil, errors.New("-sep quiere un carácter, o tab")
+		return nil, errors.New("-sep es un solo carácter, o tab")
 	case t.sep == 0:
 		t.sep = separatorOf(text)
 	}
@@ -106,7 +106,7 @@ var sepLine = regexp.MustCompile(`^(?i)"?sep=([;,\t|])"?[;,\t|]*\r?$`)
 
 // separatorOf is the one that parts the first lines into the same number of cells most often, and into most cells.
 func separatorOf(text string) rune {
-	const look = 20
+	const sampleRows = 20
 	best, most := ';', 0
 	for _, sep := range ";,\t|" {
 		same, cells, seen := 0, 0, 0
@@ -117,7 +117,7 @@ func separatorOf(text string) rune {
 			if cells > 1 && len(r.cells) == cells {
 				same++
 			}
-			if seen == look {
+			if seen == sampleRows {
 				break
 			}
 		}

@@ -65,8 +65,8 @@ func TestWhatIsNoTable(t *testing.T) {
 		"nothing":            {"", "", "no tiene filas"},
 		"blanks":             {" \n;;\n", "", "no tiene filas"},
 		"UTF-16":             {"\xff\xfea\x00", "", "UTF-16"},
-		"two separators":     {"a;b", ";,", "-sep quiere un carácter"},
-		"a quote to part":    {"a;b", `"`, "-sep quiere un carácter"},
+		"two separators":     {"a;b", ";,", "-sep es un solo carácter"},
+		"a quote to part":    {"a;b", `"`, "-sep es un solo carácter"},
 		"only the separator": {"sep=;", "", "no tiene filas"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -62,11 +62,11 @@ type Verdict struct {
 
 // Batch asks for inputs E, and brings answers A.
 type Batch[E, A any] struct {
-	Ask   func(context.Context, E) (A, error) // called by many goroutines
-	Lost  func(panicked any) error            // the error of an Ask that panicked, or ended its goroutine: nil
-	Key   func(E) (string, error)             // identifies an input; an error for an invalid one
-	Judge func(A, error) Verdict
-	Copy  func(A) A // for a duplicate
+	Ask      func(context.Context, E) (A, error) // called by many goroutines
+	Panicked func(panicked any) error            // the error of an Ask that panicked, or ended its goroutine: nil
+	Key      func(E) (string, error)             // identifies an input; an error for an invalid one
+	Judge    func(A, error) Verdict
+	Copy     func(A) A // for a duplicate
 
 	// Done reports whether another run need not ask for a key, which then is skipped. Record gets each line
 	// with a key once it was taken, except duplicates. Both are called in the goroutine of the loop, and their error

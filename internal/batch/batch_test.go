@@ -93,7 +93,7 @@ func taking(takes func(in int) time.Duration, f func(in, times int, since time.D
 			}
 			return in * in, nil
 		},
-		Lost: func(panicked any) error { return fmt.Errorf("%w: %v", errLost, panicked) },
+		Panicked: func(panicked any) error { return fmt.Errorf("%w: %v", errLost, panicked) },
 		Key: func(in int) (string, error) {
 			if in == 0 {
 				return "", errBad

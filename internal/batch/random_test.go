@@ -122,7 +122,7 @@ func randomBatch(t *testing.T, seed uint64) {
 		case stopped == nil:
 			p.From = next
 		default:
-			alike := own != nil && errors.Is(stopped, own) // the last few always fail: nothing tells them from an outage
+			alike := own != nil && errors.Is(stopped, own) // the last few always fail: nothing distinguishes them from an outage
 			require.True(t, alike || errors.Is(stopped, context.DeadlineExceeded) || errors.Is(stopped, errWrong), "%s: %v", said, stopped)
 			if alike {
 				p.MaxFailures = -1

@@ -68,10 +68,10 @@ func (b *run[E, A]) loop() {
 		switch pause := time.Until(b.until); {
 		case b.stopped == nil && ready && pause <= 0 && b.underWay < limit:
 			if more = b.ask(); more && len(b.answers) > 0 {
-				more = b.take(<-b.answers)
+				more = b.handle(<-b.answers)
 			}
 		case b.underWay > 0:
-			more = b.take(<-b.answers)
+			more = b.handle(<-b.answers)
 		case b.stopped == nil && ready && pause > 0:
 			select {
 			case <-time.After(pause):
@@ -160,7 +160,7 @@ func (b *run[E, A]) send(q *query[E, A]) {
 		returned := false
 		defer func() {
 			if !returned {
-				q.err = b.Lost(recover())
+				q.err = b.Panicked(recover())
 			}
 			b.answers <- q
 		}()
@@ -169,8 +169,8 @@ func (b *run[E, A]) send(q *query[E, A]) {
 	})
 }
 
-// take delivers an answer, unless it is to be asked again.
-func (b *run[E, A]) take(q *query[E, A]) bool {
+// handle delivers an answer, unless it is to be asked again.
+func (b *run[E, A]) handle(q *query[E, A]) bool {
 	b.underWay--
 	q.verdict = b.Judge(q.answer, q.err)
 	interruption := b.ctx.Err()

@@ -44,7 +44,7 @@ type Day struct {
 
 // Reserve asks for one query, of which keep are left to others.
 func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
-	d.turn(now, now)
+	d.rollOver(now, now)
 	known, pause := !d.Reset.IsZero(), d.Pause
 	switch {
 	case known && keep > 0 && d.Left <= keep:
@@ -75,7 +75,7 @@ func (d *Day) token() string {
 
 // Commit records what came of a reservation that was Granted or a Probe.
 func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
-	d.turn(now, o.Date)
+	d.rollOver(now, o.Date)
 	var epoch int64
 	var done int
 	if before, after, ok := strings.Cut(r.Token, "."); ok { // a foreign token is of no epoch
@@ -98,7 +98,7 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 
 	over, known := !o.Reset.IsZero() && !o.Reset.After(later(now, o.Date)), d.Reset
 	if o.Remaining >= 0 && !over {
-		d.learn(now, o, current, done)
+		d.applyHeader(now, o, current, done)
 		d.Zero = d.Zero || o.Remaining == 0
 	}
 	switch {
@@ -112,8 +112,8 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	}
 }
 
-// learn takes in the header of an answer to an attempt before whose reservation so many had been committed.
-func (d *Day) learn(now time.Time, o store.Outcome, current bool, done int) {
+// applyHeader takes in the header of an answer to an attempt before whose reservation so many had been committed.
+func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int) {
 	known, reset := !d.Reset.IsZero(), o.Reset
 	if reset.Sub(now) > farthest {
 		reset = time.Time{}
@@ -142,9 +142,9 @@ func (d *Day) learn(now time.Time, o store.Outcome, current bool, done int) {
 	}
 }
 
-// turn ends the day at its reset, by the clock or by the date of an answer. A day that was closed stays closed
+// rollOver ends the day at its reset, by the clock or by the date of an answer. A day that was closed stays closed
 // until a probe is served.
-func (d *Day) turn(now, date time.Time) {
+func (d *Day) rollOver(now, date time.Time) {
 	if d.Epoch == 0 {
 		d.Epoch = now.UnixMilli() // no token of a state that was lost is of this one
 	}

@@ -29,13 +29,13 @@ func (p *Panic) Error() string { return "the call broke off: " + p.Text }
 //
 // The context of the work ends when its last caller has left. Its deadline is the latest of its callers'. A caller
 // leaves when ctx ends: err is ctx.Err() then, and the value may still change. Otherwise err is nil or a *Panic.
-// joined is false for the caller who began it; abandoned tells one who joined that all others had left.
+// joined is false for the caller who began it; abandoned is true for one who joined after all others had left.
 func (g *Group[K, V]) Join(ctx context.Context, key K, begin func() (V, func(context.Context))) (v V, joined, abandoned bool, err error) {
 	g.mu.Lock()
 	f := g.flights[key]
 	if joined = f != nil; joined {
 		abandoned = f.Err() != nil
-		f.enter(ctx)
+		f.addCaller(ctx)
 	} else {
 		f = g.begin(ctx, key, begin)
 	}
@@ -44,7 +44,7 @@ func (g *Group[K, V]) Join(ctx context.Context, key K, begin func() (V, func(con
 	case <-f.done:
 		return f.value, joined, abandoned, f.err
 	case <-ctx.Done():
-		f.leave(ctx.Err())
+		f.dropCaller(ctx.Err())
 		return f.value, joined, abandoned, ctx.Err()
 	}
 }
@@ -54,7 +54,7 @@ func (g *Group[K, V]) begin(ctx context.Context, key K, begin func() (V, func(co
 	value, work := begin()
 	f := &flight[V]{value: value, done: make(chan struct{})}
 	f.Context, f.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	f.enter(ctx)
+	f.addCaller(ctx)
 	if g.flights == nil {
 		g.flights = map[K]*flight[V]{}
 	}
@@ -102,7 +102,7 @@ func (f *flight[V]) Deadline() (time.Time, bool) {
 	return f.latest, !f.unbounded
 }
 
-func (f *flight[V]) enter(ctx context.Context) {
+func (f *flight[V]) addCaller(ctx context.Context) {
 	deadline, bounded := ctx.Deadline()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -113,7 +113,7 @@ func (f *flight[V]) enter(ctx context.Context) {
 	}
 }
 
-func (f *flight[V]) leave(why error) {
+func (f *flight[V]) dropCaller(why error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.callers--; f.callers == 0 {

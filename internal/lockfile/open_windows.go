@@ -10,7 +10,7 @@ import (
 const errSharingViolation = syscall.Errno(32)
 
 // Open opens a file to read and write, and creates it if missing. Until it is closed, or its process ends,
-// others may only read it. Who may do so is its folder's to say.
+// others may only read it. Its folder's permissions decide who may.
 func Open(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

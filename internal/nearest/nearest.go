@@ -20,15 +20,19 @@ const (
 const longest = 200
 
 // Of returns which of the routes, of which there is one at least, differs least from a request: in letters of
-// the segments that are other ones, missing or too many, in any case; then the first.
-func Of(method, path string, routes []Route) int {
+// the segments that are other ones, missing or too many, in any case; then the first. It is near if the path has at
+// least a third of the route's.
+func Of(method, path string, routes []Route) (best int, near bool) {
 	if method == "HEAD" {
 		method = "GET"
 	}
 	got := segments(strings.ToLower(path[:min(len(path), longest)]))
-	best, least := 0, -1
+	least := -1
+	cost := func(got, want []string) int {
+		return distance(got, want, func(string) int { return tooMany }, func(s string) int { return len(s) }, other)
+	}
 	for i, to := range routes {
-		total := distance(got, segments(to.Path), func(string) int { return tooMany }, func(s string) int { return len(s) }, other)
+		total := cost(got, segments(to.Path))
 		if to.Method != method {
 			total += otherMethod
 		}
@@ -36,7 +40,8 @@ func Of(method, path string, routes []Route) int {
 			best, least = i, total
 		}
 	}
-	return best
+	to := segments(routes[best].Path)
+	return best, 3*cost(got, to) <= 2*cost(nil, to)
 }
 
 func segments(path string) []string {

@@ -39,7 +39,15 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(request[:min(len(request), 30)], func(t *testing.T) {
 			method, path, _ := strings.Cut(request, " ")
-			assert.Equal(t, want, routes[nearest.Of(method, path, routes)].String())
+			best, _ := nearest.Of(method, path, routes)
+			assert.Equal(t, want, routes[best].String())
 		})
+	}
+	for path, want := range map[string]bool{
+		"/api/rates": true, "/rate": true, "/api/things": true, "/api/v2/rate": true,
+		"": false, "/": false, "/x": false, "/api/x": false, "/version": false,
+	} {
+		_, near := nearest.Of("GET", path, routes)
+		assert.Equal(t, want, near, path)
 	}
 }

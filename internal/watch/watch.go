@@ -41,7 +41,7 @@ func (s State) Equal(other State) bool {
 
 // Follow calls changed each time the state differs from what was taken last for two looks: a file that is being written
 // is incomplete. Callers read taken before they read the files, so that no change is missed. It ends with ctx.
-func Follow(ctx context.Context, taken State, look func() State, changed func(State)) {
+func Follow(ctx context.Context, taken State, current func() State, changed func(State)) {
 	seen := taken
 	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
@@ -51,7 +51,7 @@ func Follow(ctx context.Context, taken State, look func() State, changed func(St
 			return
 		case <-ticker.C:
 		}
-		now := look()
+		now := current()
 		if now.Equal(seen) && !now.Equal(taken) {
 			taken = now
 			changed(now)

@@ -35,8 +35,8 @@ func ShowProgress(name string, out io.Writer) *Progress {
 	return p
 }
 
-// Tell reports how far it is. Most of the time it costs next to nothing.
-func (p *Progress) Tell(s Step) {
+// Report shows how far it is. Most calls cost next to nothing.
+func (p *Progress) Report(s Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.last) < p.every {

@@ -22,7 +22,7 @@ func TestProgressInALog(t *testing.T) {
 		p := terminal.ShowProgress("programa", &log)
 		for i := range 110 {
 			time.Sleep(100 * time.Millisecond)
-			p.Tell(terminal.Step{What: "leyendo", Done: float64(i) / 110, Rows: int64(i)})
+			p.Report(terminal.Step{What: "leyendo", Done: float64(i) / 110, Rows: int64(i)})
 		}
 		p.Stop()
 		assert.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
@@ -32,7 +32,7 @@ func TestProgressInALog(t *testing.T) {
 		var log bytes.Buffer
 		p := terminal.ShowProgress("programa", &log)
 		time.Sleep(4 * time.Second)
-		p.Tell(terminal.Step{What: "leyendo", Done: 1})
+		p.Report(terminal.Step{What: "leyendo", Done: 1})
 		p.Stop()
 		assert.Empty(t, log.String())
 	})

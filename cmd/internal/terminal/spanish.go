@@ -30,7 +30,7 @@ func SpeakSpanish() {
 	cli.CommandHelpTemplate, cli.SubcommandHelpTemplate = commandHelp, commandHelp
 	cli.FlagStringer = shownFlag
 	cli.HelpFlag = &cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "esta ayuda", Local: true}
-	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "de qué se construyó", Local: true}
+	cli.VersionFlag = &cli.BoolFlag{Name: "version", Usage: "la versión y el commit", Local: true}
 	cli.VersionPrinter = func(cmd *cli.Command) { _, _ = fmt.Fprintln(cmd.Root().Writer, cmd.Root().Version) }
 }
 
@@ -76,11 +76,10 @@ func UnknownCommand(of *cli.Command, word string) error {
 	case slices.Contains(names, word):
 		return fmt.Errorf("el comando %s va primero, y sus opciones detrás", word)
 	}
-	near := ""
 	if name := cli.SuggestCommand(of.VisibleCommands(), word); slices.Contains(names, name) && name[0] == word[0] {
-		near = fmt.Sprintf(" ¿quiso decir %s?", name)
+		return fmt.Errorf("no existe el comando %q: ¿quiso decir %s? L%s", word, name, all[1:])
 	}
-	return fmt.Errorf("no existe el comando %q:%s %s", word, near, all)
+	return fmt.Errorf("no existe el comando %q: %s", word, all)
 }
 
 var (
@@ -91,18 +90,43 @@ var (
 
 // UsageError says in Spanish what the library says of a command line.
 func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+	of := cmd.Name
+	if cmd == cmd.Root() {
+		of = ""
+	}
 	if flag := noSuchFlag.FindStringSubmatch(err.Error()); flag != nil {
 		near := strings.TrimLeft(cli.SuggestFlag(cmd.Flags, flag[1], false), "-")
-		err = fmt.Errorf("no existe la opción -%s: ¿quiso decir -%s?", flag[1], near)
+		ofCommand := func(c *cli.Command) bool {
+			return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flag[1]) })
+		}
+		err = fmt.Errorf("no existe la opción -%s", flag[1])
+		switch {
+		case slices.ContainsFunc(cmd.Commands, ofCommand):
+			err = fmt.Errorf("-%s va después del comando", flag[1])
+		case near != "" && near[0] == flag[1][0]:
+			err = fmt.Errorf("%w: ¿quiso decir -%s?", err, near)
+		}
 	} else if flag := badValue.FindStringSubmatch(err.Error()); flag != nil {
 		err = fmt.Errorf("valor inválido %s de -%s", flag[1], flag[2])
 	} else if flag := noValue.FindStringSubmatch(err.Error()); flag != nil {
 		err = fmt.Errorf("falta el valor de -%s", flag[1])
 	}
-	return Wrong(err, cmd.Name)
+	return Wrong(err, of)
 }
 
-// InSpanish is the text of an error, with what the system says of a file in Spanish.
+// What the system and the library usually say, in Spanish.
+var (
+	noHost = regexp.MustCompile(`lookup (\S+)( on \S+)?: no such host`)
+	usual  = strings.NewReplacer(
+		"dial tcp: ", "", "dial tcp ", "", "connect: connection refused", "nadie responde ahí", "context deadline exceeded", "no respondió a tiempo",
+		"bind: address already in use", "otro programa ya atiende ahí", "bind: cannot assign requested address", "no es una dirección de esta máquina",
+		"missing port in address", "falta el puerto, como en 127.0.0.1:8080", "invalid port", "el puerto va de 0 a 65535",
+		"executable file not found in $PATH", "no existe ese comando", "permission denied", "no hay permiso",
+		"No help topic for", "no existe el comando",
+	)
+)
+
+// InSpanish is the text of an error, with what the system says in Spanish.
 func InSpanish(err error) string {
 	text := strings.TrimPrefix(err.Error(), "mockserver: ")
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -115,7 +139,7 @@ func InSpanish(err error) string {
 		}
 		text = strings.Replace(text, file.Error(), file.Path+": "+why, 1)
 	}
-	return text
+	return usual.Replace(noHost.ReplaceAllString(text, "no existe la máquina $1"))
 }
 
 // shownFlag is a flag in help: what it takes stands in its DefaultText.

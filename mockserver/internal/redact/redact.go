@@ -31,7 +31,7 @@ var secret = sync.OnceValue(func() []byte {
 	return b
 })
 
-// Fingerprint names an API key without telling it: [Prefix] and 8 hex digits, other ones in each process.
+// Fingerprint names an API key without showing it: [Prefix] and 8 hex digits, other ones in each process.
 func Fingerprint(key string) string {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), secret()...), key...))
 	return Prefix + hex.EncodeToString(sum[:4])

@@ -39,11 +39,11 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 		"POST resets": "POST /_mock/reset",
 	} {
 		method, path, _ := strings.Cut(line, " ")
-		r.do(method, path, "").isProblem(t, 404, codeNoRoute, "¿quiso decir "+near+"? No existe")
+		r.do(method, path, "").isProblem(t, 404, codeNoRoute, "no existe esa ruta de administración: ¿quiso decir "+near+"?")
 	}
 	for _, path := range []string{"/data", "./data", "x/../data", "data//", "//"} { // a mux would redirect them
 		got := r.do("GET", path, "")
-		got.isProblem(t, 404, codeNoRoute, "¿quiso decir GET /_mock/")
+		got.isProblem(t, 404, codeNoRoute, "no existe esa ruta de administración")
 		assert.Empty(t, got.header.Get("Location"))
 	}
 	got := r.do("DELETE", "clock", "")

@@ -63,14 +63,17 @@ func asProblem(err error) *problem {
 	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", err)
 }
 
-// noRoute names the route that may have been meant. It does not repeat the path, which may be anything.
+// noRoute names the route that may have been meant, if one is near. It does not repeat the path, which may be anything.
 func noRoute(r *http.Request) *problem {
 	names := make([]nearest.Route, len(endpoints))
 	for i, e := range endpoints {
 		names[i] = nearest.Route{Method: e.method, Path: e.path}
 	}
-	near := names[nearest.Of(r.Method, r.URL.Path, names)]
-	return &problem{http.StatusNotFound, codeNoRoute, "¿quiso decir " + near.String() + "? No existe esa ruta de administración", "vea las que hay en GET /_mock/"}
+	text := "no existe esa ruta de administración"
+	if best, near := nearest.Of(r.Method, r.URL.Path, names); near {
+		text += ": ¿quiso decir " + names[best].String() + "?"
+	}
+	return &problem{http.StatusNotFound, codeNoRoute, text, "vea las que hay en GET /_mock/"}
 }
 
 func wrongMethod(methods map[string]endpoint, got string) *problem {

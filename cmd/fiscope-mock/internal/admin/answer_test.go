@@ -16,7 +16,7 @@ var foreign = regexp.MustCompile(`\b(the|is|are|want|cannot|there|unknown|invali
 func TestErrorsAreInSpanish(t *testing.T) {
 	r := start(t)
 	for _, c := range []struct{ method, path, body, says string }{
-		{"GET", "nada", "", "No existe"},
+		{"GET", "nada", "", "no existe"},
 		{"PATCH", "clock", "", "no admite el método"},
 		{"PUT", "clock", `{"now": "2026-11-20"}`, "una hora se escribe como 2026-11-20T16:59:00-05:00"},
 		{"PUT", "clock", `{"now": 5}`, "una hora se escribe como"},

@@ -82,7 +82,7 @@ func TestPutAssumptions(t *testing.T) {
 	}
 }
 
-// Who changes one reading loses nobody else's change of another one.
+// A change of one reading keeps a simultaneous change of another.
 func TestAssumptionsOfSeveralAtOnce(t *testing.T) {
 	r := start(t)
 	for range 100 {

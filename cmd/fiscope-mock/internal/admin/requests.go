@@ -141,7 +141,7 @@ func (a *api) waitRequests(r *http.Request) (any, error) {
 	found, err := a.Mock.WaitRequests(ctx, q.filter, q.count)
 	switch {
 	case errors.Is(err, mockserver.ErrJournalTooSmall):
-		return nil, invalid(fmt.Sprintf("inicie el servidor con -journal %d, o más", q.count), "el diario no tiene lugar para %d llamadas", q.count)
+		return nil, invalid(fmt.Sprintf("inicie el servidor con -journal %d, o más", q.count), "el historial no tiene espacio para %d llamadas", q.count)
 	case errors.Is(err, errEnding):
 		return nil, errEnding
 	case err != nil:

@@ -88,7 +88,7 @@ func TestSOLUsersThatCannotBe(t *testing.T) {
 			assert.Equal(t, before, r.do("GET", "data", "").body)
 		})
 	}
-	r.do("PUT", "sol/20131312955/", `{"clave": "x"}`).isProblem(t, 404, codeNoRoute, "No existe")
+	r.do("PUT", "sol/20131312955/", `{"clave": "x"}`).isProblem(t, 404, codeNoRoute, "no existe")
 }
 
 // A name may hold what has a meaning in an address: it is escaped there.

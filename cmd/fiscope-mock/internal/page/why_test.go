@@ -55,19 +55,19 @@ func TestWhy(t *testing.T) {
 		{"SUNAT down", func() { srv.SetSUNATDown(true) }, "POST", "cpe/validar", validation("123", mockserver.UsuarioSOL, mockserver.ClaveSOL), []string{"SUNAT no respondió", "El servidor dijo"}, "fallas"},
 		{"a fault", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.Outage503)
-		}, "GET", "contribuyentes/20131312955", "", []string{"La falla outage-503-1 intervino: el 503 en HTML", "Costó 1"}, "fallas"},
+		}, "GET", "contribuyentes/20131312955", "", []string{"La falla outage-503-1 actuó: el 503 en HTML", "Costó 1"}, "fallas"},
 		{"a fault in an answer of 200", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.EpochReset)
-		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 intervino", "Es el intento 2 de #26", "Costó 1"}, "fallas"},
+		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 actuó", "Es el intento 2 de #26", "Costó 1"}, "fallas"},
 		{"the quota spent", func() { require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 1000)) }, "GET", "contribuyentes/20131312955", "", []string{"La cuota del día está agotada", "El servidor dijo", "No costó"}, "cuotas"},
 		{"blocked, and a fault", func() {
 			srv.SetSUNATDown(false)
 			require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 0))
 			srv.Fault(mockserver.Match{Op: mockserver.OpValidar, Times: 1}, mockserver.Outage503)
-		}, "POST", "cpe/validar", validation("123", mockserver.UsuarioSOL, mockserver.ClaveSOL), []string{"El usuario SOL está bloqueado y se rechaza", "intervino"}, "sol"},
+		}, "POST", "cpe/validar", validation("123", mockserver.UsuarioSOL, mockserver.ClaveSOL), []string{"El usuario SOL está bloqueado y se rechaza", "actuó"}, "sol"},
 		{"a fault that refuses", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpTipoCambio, Times: 1}, mockserver.Answer(400, `{"error": "fecha no es válida"}`))
-		}, "GET", "tipocambio?fecha=2026-11-19", "", []string{"intervino", "El servidor dijo", "Costó 1"}, "fallas"},
+		}, "GET", "tipocambio?fecha=2026-11-19", "", []string{"actuó", "El servidor dijo", "Costó 1"}, "fallas"},
 	}
 	for _, c := range cases {
 		if c.before != nil {

@@ -23,7 +23,7 @@ tokenTitle|Token de administración|Admin token
 token|Este servidor se inició con -admin-token: escriba ese token.|This server was started with -admin-token: enter that token.
 enter|Entrar|Enter
 closedTitle|La administración está cerrada|The admin page is closed
-closed|El servidor es alcanzable por otros y no tiene token. Inícielo con -admin-token, o con -addr 127.0.0.1:8080.|Others reach the server, and it has no token. Start it with -admin-token, or with -addr 127.0.0.1:8080.
+closed|Otros equipos pueden llegar al servidor, y no tiene token. Inícielo con -admin-token, o con -addr 127.0.0.1:8080.|Others reach the server, and it has no token. Start it with -admin-token, or with -addr 127.0.0.1:8080.
 copy|Copiar|Copy
 copied|Copiado|Copied
 cancel|Cancelar|Cancel
@@ -63,7 +63,7 @@ noAnswer|cortada|cut
 underWay|en curso|under way
 today|hoy|today
 broken|cortada a medias|broken off
-false|respuesta falsa|false answer
+false|no corresponde|false answer
 attempt|intento {n}|attempt {n}
 attemptOf|intento {n} de #{first}|attempt {n} of #{first}
 attemptAfter|, {lasted} después|, {lasted} later
@@ -78,7 +78,7 @@ pause|Pausar|Pause
 resume|Continuar|Resume
 countFromHere|Contar desde aquí|Count from here
 countAll|Contar todo|Count all
-clearJournal|Vaciar el diario|Clear the journal
+clearJournal|Vaciar el historial|Clear the journal
 sum_calls|llamadas|calls
 sum_calls1|llamada|call
 sum_spent|consultas gastadas|queries spent
@@ -94,13 +94,13 @@ exportHAR|Exportar HAR|Export HAR
 exportJSON|Exportar JSON|Export JSON
 noMatch|Ninguna llamada pasa el filtro|No call passes the filter
 showAll|Mostrar todo|Show all
-notThere|El diario no tiene esa llamada, o todavía no llegó.|The journal has no such call, or it has not come yet.
+notThere|El historial no tiene esa llamada, o todavía no llegó.|The journal has no such call, or it has not come yet.
 showMore|Mostrar {n} más (quedan {all})|Show {n} more ({all} left)
 tooMany|{n} más antiguas: filtre para verlas.|{n} older ones: filter to see them.
 noCalls|Todavía no llegó ninguna llamada|No call has come yet
-notKept|El diario no guarda llamadas: inicie el servidor sin -journal 0|The journal keeps no calls: start the server without -journal 0
+notKept|El historial no guarda llamadas: inicie el servidor sin -journal 0|The journal keeps no calls: start the server without -journal 0
 firstCall|Haga la primera desde una terminal:|Make the first one in a terminal:
-ownKey|FISCOPE_API_KEY es una de las claves de API dadas con -api-key o los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
+ownKey|Ponga en FISCOPE_API_KEY una de las claves de API de -api-key o de los datos.|FISCOPE_API_KEY is one of the keys given with -api-key or the data.
 request|Petición|Request
 answer|Respuesta|Answer
 asCurl|Como curl|As curl
@@ -134,7 +134,7 @@ whyInvalidField|No es válido: {names} {rule}.|Not valid: {names} {rule}.
 rule_RUC|debe tener 11 dígitos|must have 11 digits
 rule_razonSocial|debe tener 3 caracteres o más|must have 3 characters or more
 rule_limit|debe ser un entero de 1 a 50|must be a whole number from 1 to 50
-rule_fecha|debe ser un día que exista, como YYYY-MM-DD|must be a day that exists, as YYYY-MM-DD
+rule_fecha|debe ser un día que exista, como AAAA-MM-DD|must be a day that exists, as YYYY-MM-DD
 rule_tipoComprobante|debe ser 01, 03, 07 u 08|must be 01, 03, 07 or 08
 rule_numero|debe ser un entero desde 1|must be a whole number from 1
 whyMOCK_INVALID_JSON|El cuerpo no es un objeto JSON, o tiene un campo dos veces.|The body is not a JSON object, or has a field twice.
@@ -144,7 +144,7 @@ whyMOCK_UNREADABLE_BODY|El cuerpo no llegó completo.|The body did not come whol
 whyMOCK_INVALID_QUERY|Un parámetro no se puede leer: se escribe en UTF-8, con % como %25.|A parameter cannot be read: it is written in UTF-8, with % as %25.
 whyMOCK_REPEATED_PARAM|Llegó más de una vez: {names}.|It came more than once: {names}.
 whyFailed|El servicio falló.|The service failed.
-whyFault|La falla {name} intervino{what}.|The fault {name} met it{what}.
+whyFault|La falla {name} actuó{what}.|The fault {name} met it{what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
 whySOL_wrong|La clave SOL no es correcta.|The SOL clave is not right.
 whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º incorrecto seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
@@ -154,7 +154,7 @@ whySOL_blockedUntil|El usuario SOL está bloqueado hasta el {until} y se rechaza
 whySOL_unknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
 whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento incorrecto.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
 whyBroken|La respuesta no llegó completa.|The answer did not come whole.
-whyFalse|La respuesta es falsa: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is false: it is not what was asked for, or not of the contract’s form.
+whyFalse|La respuesta no corresponde: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is false: it is not what was asked for, or not of the contract’s form.
 whyAttempt|Es el {attempt}.|It is {attempt}.
 whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa.|It repeats call #{n}, whose answer did not come whole.
 costOne|Costó 1 consulta.|It cost 1 query.
@@ -165,10 +165,10 @@ whatSpent|Ver qué la gastó|See what spent it
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
 usedOf|usadas {used} de {of}|{used} of {of} used
-resetsIn|Se repone en|Begins anew in
+resetsIn|Se renueva en|Begins anew in
 ownKeyMark|la del servidor|the server’s own
 leave1|Dejar 1|Leave 1
-refill|Rellenar|Refill
+refill|Recargar cuota|Refill
 deleteKey|Borrar la clave de API|Delete the key
 dailyQuota|Consultas por día|Queries a day
 quotaHint|−1 es sin límite.|−1 is unlimited.
@@ -191,24 +191,24 @@ activeFaults|Fallas puestas|Faults that are set
 noFaults|No hay ninguna.|There are none.
 meets|Afecta a|Meets
 everyCall|toda llamada|every call
-seen|Vistas|Seen
+seen|Coincidencias|Seen
 hits|Afectadas|Hits
 faultActive|activa|active
 faultOver|terminada|over
-release|Soltar|Release
+release|Liberar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
-presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, tantas veces.|One click sets the fault, with the operation, the RUC, the key and the times from above; ×1 and ×2, that many times.
+presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, para una o dos llamadas.|One click sets the fault, with the operation, the RUC, the key and the times from above; ×1 and ×2, that many times.
 searchPreset|Buscar una falla|Search a fault
 noPreset|Ninguna falla preparada tiene ese texto.|No preset has that text.
 group_body|El cuerpo|The body
 group_data|Los datos|The data
 group_quota|La cuota|The quota
-group_status|El estado de HTTP|The HTTP status
+group_status|El estado HTTP|The HTTP status
 group_sunat|SUNAT|SUNAT
 group_connection|La conexión|The connection
-repeatedBySDK|un 503 con Retry-After: 1, que el SDK repite: con 10 s a lo más, o sin Retry-After|a 503 with Retry-After: 1, which the SDK repeats: with 10 s at most, or without Retry-After
-notRepeatedBySDK|el SDK no lo repite, porque 120 s es más de lo que espera|the SDK does not repeat it, since 120 s is more than it waits
+repeatedBySDK|un 503 con Retry-After: 1, que el SDK reintenta: con 10 s como máximo, o sin Retry-After|a 503 with Retry-After: 1, which the SDK repeats: with 10 s at most, or without Retry-After
+notRepeatedBySDK|el SDK no lo reintenta, porque 120 s es más de lo que espera|the SDK does not repeat it, since 120 s is more than it waits
 ownBody|con otro cuerpo|with another body
 latencyOf|latencia de {latency}|latency of {latency}
 held|retenida|held
@@ -217,7 +217,7 @@ noFault|sin falla|no fault
 ownFault|Poner una falla|Set a fault
 setFault|Poner la falla|Set the fault
 faultSet|Falla puesta: {name}|Fault set: {name}
-chooseEffect|Dé un HTTP, un Retry-After o una latencia.|Give an HTTP status, a Retry-After or a latency.
+chooseEffect|Indique un estado HTTP, un Retry-After o una latencia.|Give an HTTP status, a Retry-After or a latency.
 onlyRUC|Solo este RUC|Only this RUC
 onlyKey|Solo esta clave de API|Only this key
 howOften|Veces|Times
@@ -244,13 +244,13 @@ alwaysRefused|siempre rechazado|always refused
 free|libre|free
 unblock|Desbloquear|Unblock
 newClave|Clave SOL nueva|New clave SOL
-keepClave|Vacía: queda la que tiene.|Empty: it keeps the one it has.
+keepClave|Si la deja vacía, no cambia.|Empty: it keeps the one it has.
 addUser|Agregar un usuario SOL|Add a SOL user
 contribuyentes|Contribuyentes|Taxpayers
 searchTaxpayer|Buscar por RUC o nombre|Search by RUC or name
 addTaxpayer|Agregar un contribuyente|Add a taxpayer
 addNoHabido|Agregar uno NO HABIDO|Add one NO HABIDO
-nobody|Ningún contribuyente tiene “{text}”.|No taxpayer has “{text}”.
+nobody|Ningún contribuyente tiene «{text}».|No taxpayer has “{text}”.
 testName|CONTRIBUYENTE DE PRUEBA
 comprobantes|Comprobantes|Receipts
 addReceipt|Agregar un comprobante|Add a receipt
@@ -290,12 +290,12 @@ assumption|Supuesto|Assumption
 assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto.|How this server reads what the contract leaves open.
 value|Valor|Value
 default|Por defecto|Default
-toDefault|Volver|Back to it
+toDefault|Restablecer|Back to it
 section|Sección|Section
 reason|Razón|Reason
 datos|Datos|Data
 download|Descargar datos|Download data
-downloadMeans|Lo que se puso en este servidor, como archivo para -data. Lleva claves de API y claves SOL: es un secreto.|What was put on this server, as a file for -data. It holds API keys and SOL claves: it is a secret.
+downloadMeans|Lo que se puso en este servidor, como archivo para -data. Contiene claves de API y claves SOL: es un secreto.|What was put on this server, as a file for -data. It holds API keys and SOL claves: it is a secret.
 upload|Cargar datos|Load data
 uploadMeans|Un archivo de -data, sobre lo que hay: todo o nada.|A -data file, over what there is: all or nothing.
 file|Archivo|File
@@ -304,7 +304,7 @@ resetMeans|Las partes elegidas vuelven a como estaban al inicio. Lo puesto despu
 resetChosen|Restablecer lo elegido|Reset what is chosen
 chooseParts|Elija al menos una parte.|Choose a part at least.
 parts|Partes|Parts
-part_journal|El diario de llamadas|The journal of calls
+part_journal|El historial de llamadas|The journal of calls
 part_faults|Las fallas|The faults
 part_quotas|Las cuotas usadas|The quotas used
 part_locks|Los intentos y bloqueos SOL|The SOL attempts and blocks
@@ -312,7 +312,7 @@ part_clock|El reloj|The clock
 part_data|Los datos y los supuestos|The data and the assumptions
 done|Hecho|Done
 change|Cambiar|Change
-baseURL|En un programa, la dirección base es la de esta página sin /_mock/.|In a program, the base URL is this page’s without /_mock/.
+baseURL|En un programa, la URL base es la de esta página sin /_mock/.|In a program, the base URL is this page’s without /_mock/.
 noData|sin dato|no data
 `)
 

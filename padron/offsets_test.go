@@ -10,61 +10,61 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomPlaces returns places in no order, with their minima, as they lie in a file.
-func randomPlaces(random *rand.Rand, n int) (list []uint32, places sortedPlaces) {
+// randomOffsets returns offsets in no order, with their minima, as they lie in a file.
+func randomOffsets(random *rand.Rand, n int) (list []uint32, offsets sortedOffsets) {
 	for range n {
 		list = append(list, random.Uint32())
 	}
 	level := list
-	for i := range places {
+	for i := range offsets {
 		if i > 0 {
 			level = minimaOf(level)
 		}
 		for _, n := range level {
-			places[i] = binary.LittleEndian.AppendUint32(places[i], n)
+			offsets[i] = binary.LittleEndian.AppendUint32(offsets[i], n)
 		}
 	}
-	return list, places
+	return list, offsets
 }
 
 func TestLeast(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 63, 64, 65, 4095, 4096, 4097, 300_000} {
-		list, places := randomPlaces(random, n)
+		list, offsets := randomOffsets(random, n)
 		for range 500 {
 			l := random.IntN(n)
 			r := l + 1 + random.IntN(n-l)
 			if random.IntN(2) == 0 {
 				r = min(r, l+1+random.IntN(200))
 			}
-			at := places.least(l, r)
+			at := offsets.least(l, r)
 			require.True(t, l <= at && at < r, "%d in %d to %d", at, l, r)
 			require.Equal(t, slices.Min(list[l:r]), list[at])
 		}
-		assert.Equal(t, slices.Min(list), list[places.least(0, n)])
+		assert.Equal(t, slices.Min(list), list[offsets.least(0, n)])
 	}
 }
 
-// TestPlaceRanges takes the places of ranges that lie apart, best first.
-func TestPlaceRanges(t *testing.T) {
+// TestOffsetRanges takes the offsets of ranges that lie apart, best first.
+func TestOffsetRanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
-	list, places := randomPlaces(random, 10_000)
-	var ranges placeRanges
+	list, offsets := randomOffsets(random, 10_000)
+	var ranges offsetRanges
 	var want []uint32
 	for from := 0; from < len(list); {
 		to := min(len(list), from+random.IntN(700))
 		if random.IntN(2) == 0 {
-			ranges.add(&places, from, to)
+			ranges.add(&offsets, from, to)
 			want = append(want, list[from:to]...)
 		}
 		from = to
 	}
 	slices.Sort(want)
-	for _, place := range want {
+	for _, offset := range want {
 		got, of, ok := ranges.next()
 		require.True(t, ok)
-		require.Same(t, &places, of)
-		require.Equal(t, place, got)
+		require.Same(t, &offsets, of)
+		require.Equal(t, offset, got)
 	}
 	_, _, ok := ranges.next()
 	assert.False(t, ok)

@@ -7,9 +7,9 @@ import (
 	"sort"
 )
 
-// sortedPlaces are places in the names, sorted by the text that begins there, and the minima of their blocks:
+// sortedOffsets are offsets in the names, sorted by the text that begins there, and the minima of their blocks:
 // number i of a level is the least of the numbers 64*i to 64*i+63 of the level before.
-type sortedPlaces [sectionLevels]numbers
+type sortedOffsets [sectionLevels]numbers
 
 // blockBits is the binary logarithm of how many numbers one of the next level stands for.
 const blockBits = 6
@@ -23,10 +23,10 @@ func minimaOf(level []uint32) []uint32 {
 	return minima
 }
 
-// least returns the index of the least place of those from l to r, which are not none.
-func (p *sortedPlaces) least(l, r int) int {
+// least returns the index of the least offset of those from l to r, which are not none.
+func (p *sortedOffsets) least(l, r int) int {
 	least, at, level := uint32(math.MaxUint32), l, 0
-	look := func(of, from, to int) {
+	scan := func(of, from, to int) {
 		for i := from; i < to; i++ {
 			if n := p[of].at(i); n < least {
 				least, at, level = n, i, of
@@ -36,11 +36,11 @@ func (p *sortedPlaces) least(l, r int) int {
 	for of := 0; ; of++ {
 		from, to := (l+1<<blockBits-1)>>blockBits, r>>blockBits
 		if from >= to || of == len(p)-1 {
-			look(of, l, r)
+			scan(of, l, r)
 			break
 		}
-		look(of, l, from<<blockBits)
-		look(of, to<<blockBits, r)
+		scan(of, l, from<<blockBits)
+		scan(of, to<<blockBits, r)
 		l, r = from, to
 	}
 	for ; level > 0; level-- { // into the block that has it
@@ -52,8 +52,8 @@ func (p *sortedPlaces) least(l, r int) int {
 	return at
 }
 
-// span returns the range of the places of p from l to r, which are sorted by it, where text stands skip bytes on.
-func (p *sortedPlaces) span(names []byte, l, r, skip int, text []byte) (from, to int) {
+// span returns the range of the offsets of p from l to r, which are sorted by it, where text stands skip bytes on.
+func (p *sortedOffsets) span(names []byte, l, r, skip int, text []byte) (from, to int) {
 	there := func(i int) []byte {
 		at := int(p[0].at(i)) + skip
 		return names[at:min(at+len(text), len(names))]

@@ -124,7 +124,7 @@ const (
 )
 
 // parseRateLimit returns what the headers show. It is nil without headers, and for an unlimited plan: a limit below 1
-// or a remaining below 0, unless it is a 429. An unreadable header is a warning. reset may be in the past.
+// or a remaining below 0, unless it is a refusal. An unreadable header is a warning. reset may be in the past.
 func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimit, reset time.Time, warnings []string) {
 	if h[headerLimit] == nil && h[headerRemaining] == nil && h[headerReset] == nil {
 		return nil, reset, nil

@@ -88,9 +88,9 @@ func TestAnErrorCarriesTheRateLimit(t *testing.T) {
 	assert.Equal(t, new(3), client.RateLimit().Remaining)
 }
 
-// A failure under an unlimited plan leaves it unlimited; a 429 says that there is a limit.
+// A failure under an unlimited plan leaves it unlimited; a refusal says that there is a limit.
 func TestAFailureOfAnUnlimitedPlan(t *testing.T) {
-	for status, known := range map[int]bool{400: false, 401: false, 404: false, 429: true, 502: false} {
+	for status, known := range map[int]bool{400: false, 401: true, 404: false, 429: true, 500: false, 502: false, 503: true} {
 		client, _ := answers(t, raw(status, "", "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+inAnHour()))
 		require.Error(t, operations["validar"](t.Context(), client))
 		assert.Equal(t, known, client.RateLimit() != nil, status)

@@ -1,6 +1,6 @@
 -- Asks for a query. ARGV: 1 how many are left to others. Returns the grant, what is left, until when, and a token.
 local keep = tonumber(ARGV[1])
-turn(0)
+rollOver(0)
 local known, pause = d.reset > 0, d.pause
 local function reply(grant, left, til, token) return string.format('%s %.0f %.0f %s', grant, left, til, token) end
 if known and keep > 0 and d.left <= keep then return reply('spent', math.max(0, d.left), d.reset, '-') end

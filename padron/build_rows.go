@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// place writes names and rows in the order of rank, and all that finds them by rank and RUC. It returns the folded
+// writeRows writes names and rows in the order of rank, and all that finds them by rank and RUC. It returns the folded
 // names as the section of names has them, with room behind them.
-func (b *builder) place(ctx context.Context) ([]byte, error) {
+func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 	taxpayers := b.taken()
 	names := make([]byte, 0, b.nameBytes+sortedBytes)
 	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a half to three quarters stay empty
@@ -17,7 +17,7 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 	rowAt := b.out.begin(sectionRowAt, 4*int64(taxpayers))
 	rows := b.out.begin(sectionRows, b.rowBytes)
 	var row, text []byte
-	var order []placed
+	var order []ranked
 	used := uint32(0) // of rows
 	for number := range b.byRank.shelf {
 		if err := ctx.Err(); err != nil {
@@ -27,7 +27,7 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 			b.out.header.Activos = b.out.header.Contribuyentes
 		}
 		var err error
-		if text, err = b.byRank.take(number, text); err != nil {
+		if text, err = b.byRank.drain(number, text); err != nil {
 			return nil, err
 		}
 		order = inOrder(order[:0], text, b.replaced)
@@ -56,20 +56,20 @@ func (b *builder) place(ctx context.Context) ([]byte, error) {
 	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
 }
 
-// placed is where a pending row stands, with what its rank depends on.
-type placed struct {
+// ranked is where a pending row stands, with what its rank depends on.
+type ranked struct {
 	ruc        uint64
 	length, at uint32
 }
 
 // inOrder appends the pending rows of a text in the order of their ranks, except those that were replaced.
-func inOrder(order []placed, text []byte, replaced []int) []placed {
+func inOrder(order []ranked, text []byte, replaced []int) []ranked {
 	sorted := true
-	compare := func(a, b placed) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }
+	compare := func(a, b ranked) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }
 	for at := 0; at < len(text); {
 		p, size := readPending(text[at:])
 		if _, was := slices.BinarySearch(replaced, int(p.line)); !was {
-			next := placed{p.ruc, number32(len(p.folded)), number32(at)}
+			next := ranked{p.ruc, number32(len(p.folded)), number32(at)}
 			sorted = sorted && (len(order) == 0 || compare(order[len(order)-1], next) < 0)
 			order = append(order, next)
 		}

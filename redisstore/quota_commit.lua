@@ -2,7 +2,7 @@
 -- "refused" or "", 5 what its header says is left (below 0: nothing), 6 the header's reset, 7 the answer's date.
 local probe, written, answer = ARGV[2] == 'probe', tonumber(ARGV[3]), ARGV[4]
 local remaining, reset, date = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-turn(date)
+rollOver(date)
 local epoch, done = string.match(ARGV[1], '^(%d+)%.(%d+)$')
 local current = tonumber(epoch) == d.epoch
 done = current and tonumber(done) or 0

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// pace waits for the limiter, unless the deadline comes first.
-func pace(limiter *rate.Limiter) layer {
+// throttle waits for the limiter, unless the deadline comes first.
+func throttle(limiter *rate.Limiter) layer {
 	if limiter == nil {
 		return nil
 	}

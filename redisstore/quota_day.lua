@@ -22,7 +22,7 @@ local function use(n)
   if d.reset > 0 then d.left, d.most = d.left - n, d.most - n end
 end
 
-local function turn(date)
+local function rollOver(date)
   if d.reset == 0 then return end
   local over = math.max(now, date) >= d.reset
   if not over and d.reset - now <= 48 * HOUR then return end
