@@ -345,3 +345,37 @@ func TestATelephone(t *testing.T) {
 	page.choose(exactly("Respuesta"), "4xx")
 	page.find("heading", exactly("Ninguna llamada pasa el filtro"))
 }
+
+// With an opened call beside it, a list of two days keeps its columns, and its keys act on calls that it does not show.
+func TestTwoDaysBesideAnOpenedCall(t *testing.T) {
+	t.Parallel()
+	srv := start(t, frozen...)
+	page := open(t, srv.page(""))
+	srv.lookup("20131312955")
+	srv.admin(http.MethodPost, "clock/advance", `{"by": "24h"}`)
+	srv.lookup("20100070970")
+	page.row("consultar", "20100070970")
+	page.click("button", like("^consultar 20100070970"))
+	page.find("heading", like("^Llamada #2 "))
+	assert.Equal(t, 2, js[int](page, `document.querySelectorAll('tr.day').length`))
+	assert.GreaterOrEqual(t, js[int](page, `document.querySelector('.calls tbody td.subject').clientWidth`), 100)
+	js[any](page, "location.hash = \"#llamadas/1?op=buscar\"")
+	page.find("heading", like("^Llamada #1 "))
+	page.press("c")
+	page.sees("Copiado: Como curl #1")
+}
+
+// A method that a route does not have is not the key's fault, and a Sunday's missing rate cannot be set.
+func TestWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	srv := start(t, frozen...)
+	page := open(t, srv.page(""))
+	srv.call(http.MethodGet, "/api/cpe/validar", "")
+	page.row("405", "sin ruta")
+	page.click("button", like("^validar"))
+	page.sees("El servicio no tiene esa ruta o ese método.")
+	srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-11-15", "")
+	page.click("button", like("^tipocambio"))
+	page.find("heading", like("^Llamada #2 "))
+	assert.NotContains(t, page.text(), "Poner el tipo de cambio")
+}

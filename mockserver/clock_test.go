@@ -99,7 +99,7 @@ func TestClockTakesOrRefuses(t *testing.T) {
 	}{
 		"in four hundred years":    {func(s *mockserver.Server) error { return s.SetNow(now.AddDate(400, 0, 0)) }, now.AddDate(400, 0, 0)},
 		"the last":                 {func(s *mockserver.Server) error { return s.SetNow(at(t, "9000-01-01T00:00:00Z")) }, at(t, "9000-01-01T00:00:00Z")},
-		"the first":                {func(s *mockserver.Server) error { return s.SetNow(time.Unix(0, 0)) }, time.Unix(0, 0)},
+		"the first":                {func(s *mockserver.Server) error { return s.SetNow(time.Unix(0, 0).UTC()) }, time.Unix(0, 0)},
 		"the most from now":        {func(s *mockserver.Server) error { return s.Advance(most) }, now.Add(most)},
 		"twice as much":            {func(s *mockserver.Server) error { return errors.Join(s.Advance(most), s.Advance(most)) }, now.Add(most).Add(most)},
 		"the last year of RFC3339": {func(s *mockserver.Server) error { return s.SetNow(at(t, "9999-12-31T23:59:59Z")) }, time.Time{}},

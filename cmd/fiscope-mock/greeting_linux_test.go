@@ -34,7 +34,7 @@ func TestTheStartOnATerminal(t *testing.T) {
 		"no calls":     {"", "-addr 127.0.0.1:0 -log off", []string{`  Para terminar +Ctrl-C\n$`}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := onTerminal(t, "stty -onlcr; "+c.env+` "$0" `+c.flags+`; echo "status $?"`)
+			s := onTerminal(t, "stty -onlcr; export TERM=xterm; unset NO_COLOR; "+c.env+` "$0" `+c.flags+`; echo "status $?"`)
 			url := s.shows(`(https?://\S+)\n`)
 			s.shows("Ctrl-C\n")
 			for _, want := range c.want {

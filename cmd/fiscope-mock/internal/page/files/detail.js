@@ -22,7 +22,7 @@ export function callDetail(call, attempts, address, close) {
     h('header', {}, h('h2', {}, titleOf(call)), h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
     h('div', { class: 'why' }, reasons.map(([text, view]) =>
       h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))])),
-    attempts.length > 1 && h('p', {}, t('attempts'), ': ', attempts.map((one) => [' ', h(one === call ? 'b' : 'a', { href: one !== call && address(one.n) }, `#${one.n} ${statusText(one)}`)]))),
+    attempts.length > 1 && h('p', {}, t('attempts'), ': ', attempts.map((one) => [' ', h(one === call ? 'b' : 'a', { href: one !== call && address(one.n), class: failed(one) && 'bad' }, `#${one.n} ${statusText(one)}`)]))),
     h('div', { class: 'actions' }, offers(call), Object.entries(copies).map(([name, text]) =>
       button([`${t('copy')} ${name}`], () => copy(text(), name)))),
     facts(call),
@@ -73,7 +73,7 @@ function missed(call) {
   if (call.status === 404 && call.op === 'consultar') {
     return button('addTaxpayer', () => addTaxpayer({ ruc: call.ruc }), { class: 'primary' })
   }
-  if (call.status === 404 && call.op === 'tipocambio') {
+  if (call.status === 404 && call.op === 'tipocambio' && !/feriado|sábado|domingo/.test(call.answer)) {
     return h('a', { href: `#tipocambio/${parameters(call).fecha ?? call.time.slice(0, 10)}` }, t('setRate'))
   }
   return parse(call.answer)?.codigo === '98' && button('addReceipt', () => addReceipt({ ...parse(call.body), codigo: '0' }), { class: 'primary' })

@@ -31,7 +31,7 @@ function outcome(call, faults, assumptions) {
   const fault = call.fault ? [[faultText(call, faults), 'fallas']] : []
   if (underWay(call)) return [[t('whyUnderWay')], ...fault]
   if (call.status === 0) return [[t('whyNoAnswer')], ...fault]
-  if (!call.matched && call.status !== 401 && !call.op) return [[t('whyNoRoute')], ...quote]
+  if (!call.matched && (call.code === 'MOCK_METHOD' || call.status !== 401 && !call.op)) return [[t('whyNoRoute')], ...quote]
   if (!call.matched) return [[t(call.key ? 'whyUnknownKey' : 'whyNoKey'), 'cuotas'], ...quote]
   if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...quote]
   if (spoilt(call)) return [...fault, [t(call.broken ? 'whyBroken' : 'whyFalse')]]

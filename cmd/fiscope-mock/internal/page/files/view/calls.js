@@ -138,14 +138,15 @@ function draw() {
   const { shown, sum } = calls.newest(filter(), limit, after, top)
   const wanted = new Set(shown.map(({ n }) => n))
   for (const n of rows.keys()) if (!wanted.has(n)) rows.delete(n)
-  const severalDays = shown.length > 0 && dayOf(shown[0]) !== dayOf(shown.at(-1))
+  const severalDays = shown.some((call) => dayOf(call) !== dayOf(shown[0]))
+  // One column less than there are: that of curl is not always shown, and no row may add one.
   arrange(body, shown.flatMap((call, i) => {
     if (!rows.has(call.n)) rows.set(call.n, newRow(call))
     const { element } = rows.get(call.n)
     const [follows, leads] = [shown[i - 1], shown[i + 1]].map((other) => other !== undefined && firstOf(other) === firstOf(call))
     for (const [name, is] of Object.entries({ before: call.n === after, follows, linked: follows || leads })) element.classList.toggle(name, is)
     const parted = i > 0 ? dayOf(call) !== dayOf(shown[i - 1]) : severalDays
-    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length }, dayText(Date.parse(call.time)))), element] : [element]
+    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length - 1 }, dayText(Date.parse(call.time)))), element] : [element]
   }))
   if (!body.querySelector('[tabindex="0"]')) body.querySelector('button')?.setAttribute('tabindex', '0')
   const left = sum.all - shown.length
@@ -216,7 +217,7 @@ const marks = (call) => [
   spoilt(call) && ['bad', t(call.broken ? 'broken' : 'false')],
   ...meanings(call).map((meaning) => ['means', meaning]),
   call.sol && call.sol !== 'accepted' && ['bad', t(`sol_${call.sol}`)],
-  !call.matched && ['bad', t(call.op ? 'noKey' : 'unmatched')],
+  !call.matched && ['bad', t(call.op && call.code !== 'MOCK_METHOD' ? 'noKey' : 'unmatched')],
   call.fault && ['fault', call.fault],
 ].filter(Boolean).map(([kind, text]) => h('span', { class: `mark ${kind}`, title: text }, text))
 
@@ -305,8 +306,9 @@ function onKey(event) {
   if (target.closest('input, select, pre')) return
   const focused = target.closest('.calls tbody tr')
   const row = focused ?? rows.get(opened)?.element
+  const call = calls.of(row ? Number(row.dataset.n) : opened) // which may be outside of what is listed
+  if (key === 'c' && call) return copyCurl(call)
   if (!row) return
-  if (key === 'c') return copyCurl(rows.get(Number(row.dataset.n)).call)
   const all = [...body.querySelectorAll('tr[data-n]')]
   const to = { ArrowDown: all[all.indexOf(row) + 1], ArrowUp: all[all.indexOf(row) - 1], Home: focused && all[0], End: focused && all.at(-1) }[key]
   if (!to) return
