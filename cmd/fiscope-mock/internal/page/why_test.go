@@ -47,7 +47,7 @@ func TestWhy(t *testing.T) {
 		{"no text", nil, "GET", "contribuyentes/search?nombre=ab", "", []string{"Faltan o están vacíos: razonSocial."}, ""},
 		{"a wrong limit", nil, "GET", "contribuyentes/search?razonSocial=luz&limit=51", "", []string{"No es válido: limit debe ser un entero de 1 a 50."}, ""},
 		{"a limit twice", nil, "GET", "contribuyentes/search?razonSocial=luz&limit=5&limit=6", "", []string{"Llegó más de una vez: limit."}, ""},
-		{"a wrong date", nil, "GET", "tipocambio?fecha=20-11-2026", "", []string{"No es válido: fecha debe ser un día que exista, como YYYY-MM-DD."}, ""},
+		{"a wrong date", nil, "GET", "tipocambio?fecha=20-11-2026", "", []string{"No es válido: fecha debe ser un día que exista, como AAAA-MM-DD."}, ""},
 		{"no taxpayer", nil, "GET", "contribuyentes/99999999999", "", []string{"Ningún contribuyente", "El servidor dijo", "Costó 1"}, "contribuyentes"},
 		{"nothing found", nil, "GET", "contribuyentes/search?razonSocial=zzzzzz", "", []string{"ningún nombre contiene"}, ""},
 		{"no rate", nil, "GET", "tipocambio?fecha=2026-11-01", "", []string{"Ese día no tiene tipo de cambio", "feriado nacional, Todos los Santos"}, "tipocambio"},
