@@ -79,15 +79,15 @@ const (
 // F001 - 123 ", "F001 123". The series is returned in capitals, otherwise as written: "F1" is not "F001". The error is
 // an ErrInvalidRequest; RUCs in it are abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
-	serie, numero, wrong := parseSerieNumero(s)
+	serie, numero, _, wrong := parseSerieNumero(s)
 	if wrong != "" {
 		return "", 0, fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40), wrong)
 	}
 	return serie, numero, nil
 }
 
-// parseSerieNumero returns what is wrong with the text, instead of an error that shows it.
-func parseSerieNumero(s string) (serie string, numero int, wrong string) {
+// parseSerieNumero returns which field is wrong and why, instead of an error that shows the text.
+func parseSerieNumero(s string) (serie string, numero int, field, wrong string) {
 	serie, number, dashed := strings.Cut(strings.Map(plainSerie, s), "-")
 	words := strings.Fields(serie)
 	switch {
@@ -96,19 +96,19 @@ func parseSerieNumero(s string) (serie string, numero int, wrong string) {
 	case len(words) == 2:
 		serie, number = words[0], words[1]
 	default:
-		return "", 0, "a dash must separate the series from the number"
+		return "", 0, "comprobante", "a dash must separate the series from the number"
 	}
 	if checkSerie(serie) != nil {
-		return "", 0, "the series must be 1 to 4 letters and digits"
+		return "", 0, "serie", "the series must be 1 to 4 letters and digits"
 	}
 	if !digits(number) {
-		return "", 0, "the number must be digits and nothing else"
+		return "", 0, "numero", "the number must be digits and nothing else"
 	}
 	if number = strings.TrimLeft(number, "0"); number == "" || len(number) > longestNumero {
-		return "", 0, "the number must be 1 to 99999999"
+		return "", 0, "numero", "the number must be 1 to 99999999"
 	}
 	numero, _ = strconv.Atoi(number) // eight digits at most
-	return serie, numero, ""
+	return serie, numero, "", ""
 }
 
 // plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets are left alone: the
@@ -163,12 +163,12 @@ func notComprobante(why string) error {
 
 // newComprobante returns a receipt from its parts. Its error shows none of them.
 func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
-	serie, numero, wrong := parseSerieNumero(serieNumero)
+	serie, numero, field, wrong := parseSerieNumero(serieNumero)
 	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
-		wrong = "the series must be 1 to 4 letters and digits, without blanks"
+		field, wrong = "serie", "the series must be 1 to 4 letters and digits, without blanks"
 	}
 	if wrong != "" {
-		return Comprobante{}, notComprobante("not a receipt: " + wrong)
+		return Comprobante{}, &Error{Err: ErrInvalidRequest, Field: field, Message: "not a receipt: " + wrong}
 	}
 	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
 	if err := c.check(); err != nil {

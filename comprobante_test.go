@@ -169,6 +169,18 @@ func TestParseComprobante(t *testing.T) {
 	}
 }
 
+// The text for a clerk is of the part that is wrong.
+func TestParseComprobanteNamesTheField(t *testing.T) {
+	for text, field := range map[string]string{
+		"2010007097-01-F001-123": "rucEmisor", "20100070970-02-F001-123": "tipoComprobante", "20100070970-01-F0001-123": "serie", "20100070970-01-F 01-123": "serie",
+		"20100070970-01-F001-0": "numero", "20100070970-01-F001-x": "numero", "20100070970-01-F001": "comprobante", "F001-123": "comprobante",
+	} {
+		var wrong *fiscope.Error
+		require.ErrorAs(t, second(fiscope.ParseComprobante(text)), &wrong, text)
+		assert.Equal(t, field, wrong.Field, text)
+	}
+}
+
 func TestParseComprobanteRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                "",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 )
 
 // errorClass is what this package says of a class of errors, besides its sentinel.
@@ -69,15 +70,17 @@ var textosDeCampo = map[string]string{
 	"usuarioSol":      "El usuario SOL no es válido: no puede estar vacío ni tener espacios o saltos de línea al principio o al final.",
 	"claveSol":        "La clave SOL no es válida: no puede estar vacía ni tener espacios o saltos de línea al principio o al final.",
 	"comprobante":     "El comprobante no se entiende: escríbalo como 20100070970-01-F001-123.",
-	"fecha":           "La fecha no es válida: no existe ese día en el calendario.",
+	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 
 // What a clerk may read if the class alone would mislead.
 const (
-	textoDeMalUso    = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
-	textoMasLento    = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
-	textoDeUnaDuda   = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
-	textoDeDireccion = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
+	textoSinRUC        = "Ningún contribuyente tiene ese RUC: revíselo e intente de nuevo."
+	textoSinTipoCambio = "No hay tipo de cambio de esa fecha: revísela e intente de nuevo."
+	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
+	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
+	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
 )
 
 // TextoParaUsuario returns one sentence in Spanish that may be shown to a clerk: what happened, and what to do; "" for
@@ -111,6 +114,10 @@ func forUser(err error) (texto string, status int) {
 		texto = textoMasLento
 	case class.of == ErrSOLCredentialsBlocked && known && e.mayBeKey: //nolint:errorlint // ...
 		texto = textoDeUnaDuda // it may be the API key: the refusal did not say
+	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // ...
+		texto = textoSinRUC
+	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
+		texto = textoSinTipoCambio
 	case known && e.wrongAddress():
 		texto = textoDeDireccion
 	}

@@ -100,6 +100,9 @@ func TestWhatAClerkReads(t *testing.T) {
 			}
 		}
 	}
+	for _, op := range []fiscope.Operation{fiscope.OpConsultarContribuyente, fiscope.OpConsultarTipoCambio, fiscope.OpTipoCambioSUNAT} {
+		all = append(all, &fiscope.Error{Op: op, Err: fiscope.ErrNotFound})
+	}
 	texts := map[string]bool{}
 	for _, err := range all {
 		text := fiscope.TextoParaUsuario(err)
@@ -109,7 +112,7 @@ func TestWhatAClerkReads(t *testing.T) {
 		assert.LessOrEqual(t, len([]rune(text)), 160)
 		assert.False(t, strings.Contains(text, clave), "the text shows the clave")
 	}
-	assert.Len(t, texts, len(sentinels)+5, "a text for each class, for the two ends of a context, for a program to correct, for too fast, and for the rest")
+	assert.Len(t, texts, len(sentinels)+7, "a text for each class, for a RUC and a rate that do not exist, for the two ends of a context, for a program to correct, for too fast, and for the rest")
 	assert.Empty(t, fiscope.TextoParaUsuario(nil))
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrSearchTooShort), "3 letras")
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrNotYetPublished), "todavía no se publica")

@@ -25,14 +25,15 @@ type Fecha struct {
 // operation refuses it.
 func NewFecha(year int, month time.Month, day int) Fecha { return Fecha{year, month, day} }
 
-// ParseFecha reads YYYY-MM-DD, a day of the years 0001 to 9999. The error is an ErrInvalidRequest.
+// ParseFecha reads YYYY-MM-DD, a day of the years 0001 to 9999. The error is an [*Error] of ErrInvalidRequest whose Field
+// is "fecha".
 func ParseFecha(s string) (Fecha, error) {
 	day, err := time.Parse(time.RFC3339, s+"T00:00:00Z") // which takes a third of the time of time.DateOnly
 	if err == nil && day.Year() >= 1 {
 		return NewFecha(day.Date()), nil
 	}
 	// A copy, so that s does not escape: a valid date costs no allocation.
-	return Fecha{}, fmt.Errorf("%w: fecha %q is not a day of the form YYYY-MM-DD", ErrInvalidRequest, scrub.Cut(strings.Clone(s), len(time.DateOnly)))
+	return Fecha{}, invalid("fecha", "%q is not a day of the form YYYY-MM-DD", scrub.Cut(strings.Clone(s), len(time.DateOnly)))
 }
 
 // FechaEnLima returns the date in Lima at the instant t.

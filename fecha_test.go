@@ -202,7 +202,7 @@ func TestATextThatIsNoFechaIsAnInvalidRequest(t *testing.T) {
 			second(fiscope.ParseFecha(text)), f.UnmarshalText([]byte(text)), f.Scan(text), json.Unmarshal([]byte(`{"F":"`+text+`"}`), &in),
 		} {
 			require.ErrorIs(t, err, fiscope.ErrInvalidRequest, text)
-			assert.Equal(t, fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest), fiscope.TextoParaUsuario(err))
+			assert.Equal(t, "La fecha no es válida: escriba un día que exista, como 2026-11-20.", fiscope.TextoParaUsuario(err))
 		}
 	}
 }

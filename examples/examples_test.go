@@ -91,10 +91,12 @@ func TestTheyRun(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 
+	folder := "" // of the last run
 	run := func(t *testing.T, ctx context.Context, program string, env []string, args ...string) (output string, status int) {
 		t.Helper()
+		folder = t.TempDir()
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
-		cmd.Dir, cmd.WaitDelay = t.TempDir(), time.Second
+		cmd.Dir, cmd.WaitDelay = folder, time.Second
 		cmd.Env = append(os.Environ(), "FISCOPE_BASE_URL=", "FISCOPE_SOL_RUC="+mockserver.RUCSolicitante)
 		for name, value := range secrets {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -134,15 +136,20 @@ func TestTheyRun(t *testing.T) {
 		assert.Equal(t, 1, status, "some are to be looked at")
 		assert.Equal(t, 2, strings.Count(said, "se puede pagar"))
 		assert.Contains(t, said, "Por revisar: 3 de 5. Consultas enviadas: 7.")
-		_, status = run(t, t.Context(), "compras", nil, "no-existe.txt")
+		said, status = run(t, t.Context(), "compras", nil, "no-existe.txt")
 		assert.Equal(t, 2, status)
+		assert.Regexp(t, `^compras: no terminó: open no-existe.txt: .*\n$`, said)
 	})
 	t.Run("lote", func(t *testing.T) {
 		said, status := run(t, t.Context(), "lote", nil)
 		assert.Equal(t, 0, status)
 		assert.Contains(t, said, "Salida: muestra.csv.consultado.csv")
-		_, status = run(t, t.Context(), "lote", nil, "no-existe.csv")
+		written, err := os.ReadFile(filepath.Join(folder, "muestra.csv.consultado.csv"))
+		require.NoError(t, err)
+		assert.Regexp(t, `(?m)HABIDO,true$(.*\n)+20999999990,,,,$`, string(written), "of nobody's RUC nothing is known")
+		said, status = run(t, t.Context(), "lote", []string{"FISCOPE_BASE_URL=https://fiscal.invalid"}, "no-existe.csv")
 		assert.Equal(t, 1, status)
+		assert.Regexp(t, `^lote: open no-existe.csv: .*\n$`, said)
 	})
 	t.Run("observabilidad", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

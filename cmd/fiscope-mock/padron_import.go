@@ -54,7 +54,7 @@ func indexOf(file string) string {
 
 // importStep says how far an import is. Only the phases that read know how far they are.
 func importStep(at padron.Progress) terminal.Step {
-	s := terminal.Step{What: registryInSpanish(at.Phase), Rows: at.Rows}
+	s := terminal.Step{What: registryInSpanish(at.Phase), Rows: at.Rows, Done: -1}
 	if at.Size > 0 {
 		s.Done = float64(at.Bytes) / float64(at.Size)
 	}

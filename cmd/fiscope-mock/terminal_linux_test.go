@@ -98,7 +98,7 @@ func TestImportHasABarOnATerminal(t *testing.T) {
 	s.shows("status 0")
 	s.ends()
 	text := s.text.String()
-	assert.Regexp(t, `\r\x1b\[K\[=* *\] ( *\d+%  )?(leyendo|ordenando [a-z ]+)  \d+ filas`, text)
+	assert.Regexp(t, `\r\x1b\[K\[=* *\] ( *\d+%  )?(leyendo|ordenando [a-z ]+)  [\d ]+ filas`, text)
 	assert.Regexp(t, `\r\x1b\[Kstatus 0\r\n$`, text, "the line is empty again")
 }
 

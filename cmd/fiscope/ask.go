@@ -250,7 +250,7 @@ func showQuota(ctx context.Context, cmd *cli.Command) error {
 	if s.asJSON {
 		err = s.json(map[string]any{"quedan": left, "cuota": limit, "seRenueva": reset})
 	} else {
-		s.line("Quedan %s de %s consultas.", thousands(left), thousands(limit))
+		s.line("Quedan %s de %s consultas.", terminal.Thousands(left), terminal.Thousands(limit))
 		if !reset.IsZero() {
 			s.line("Se renuevan el %s.", inLima(reset))
 		}

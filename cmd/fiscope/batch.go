@@ -9,8 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -57,8 +61,11 @@ type batch struct {
 	notes         map[string]string // why an input has no answer that counts
 	spared        int64             // queries that rows did not need
 	progress      *terminal.Progress
-	done, of      int
+	of            int64
 	stopped       error
+
+	done, spent atomic.Int64 // lines, and queries
+	waits       sync.Once    // for queries under way
 }
 
 // openBatch reads the input before anything else. heads makes sense of its columns.
@@ -82,19 +89,19 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	if err != nil {
 		return nil, terminal.Wrong(err, cmd.Name)
 	}
-	s, err := connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")))
+	b := &batch{table: t, input: input, mode: info.Mode().Perm(), notes: map[string]string{}, output: cmd.String("salida")}
+	b.session, err = connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{session: s, table: t, input: input, mode: info.Mode().Perm(), notes: map[string]string{}, output: cmd.String("salida")}
 	if b.output == "" {
 		b.output = input + "." + cmd.Name + ".csv"
-		if s.service == mockService { // its answers are not mixed with real ones
+		if b.service == mockService { // its answers are not mixed with real ones
 			b.output = input + "." + cmd.Name + "-mock.csv"
 		}
 	}
 	if err = b.openKept(cmd.Bool("de-nuevo")); err != nil {
-		s.close()
+		b.close()
 		return nil, err
 	}
 	return b, nil
@@ -133,12 +140,13 @@ func (b *batch) openKept(anew bool) error {
 // pending are the inputs that have no answer yet, each once. Rows without an input have "".
 func (b *batch) pending(inputs []string) []string {
 	var left []string
-	seen := map[string]bool{"": true}
+	seen := map[string]bool{}
 	for _, input := range inputs {
-		known, _ := b.kept.Done(context.Background(), input)
-		if known || seen[input] {
+		switch known, _ := b.kept.Done(context.Background(), input); {
+		case input == "":
+		case known || seen[input]:
 			b.spared++
-		} else {
+		default:
 			left = append(left, input)
 		}
 		seen[input] = true
@@ -149,29 +157,61 @@ func (b *batch) pending(inputs []string) []string {
 // grace is how long an interrupted batch waits for the queries that are on their way: they are paid.
 const grace = 15 * time.Second
 
+// hook lets a query go on when its batch is interrupted.
+func (b *batch) hook(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+	if ctx.Err() != nil {
+		return ctx, nil
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	say := func() { b.progress.Say("Espero lo que está en camino; otra vez Ctrl-C corta.") }
+	stop := context.AfterFunc(ctx, func() {
+		b.waits.Do(say)
+		time.AfterFunc(grace, cancel)
+	})
+	return own, func(fiscope.Response, error) {
+		if !stop() {
+			b.waits.Do(say) // before anything else is printed
+		}
+		cancel()
+	}
+}
+
+// observe counts what was charged, which a refusal for the quota is not. While nothing is answered it says why.
+func (b *batch) observe(_ context.Context, e fiscope.Event) {
+	refused := e.StatusCode == http.StatusTooManyRequests
+	switch {
+	case e.Attempt == 0:
+		return
+	case refused:
+		b.show("el servicio pide ir más despacio")
+	case errors.Is(e.Err, fiscope.ErrUnavailable):
+		b.show("el servicio no responde: reintento")
+	}
+	if !refused && e.Delivery != fiscope.DeliveryNotSent {
+		b.spent.Add(1)
+	}
+}
+
+// show shows how far it is.
+func (b *batch) show(what string) {
+	done := b.done.Load()
+	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
+}
+
 // ask takes the lines of a batch, which keeps their answers by itself. begin starts one over the inputs that are left.
 func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, begin func(context.Context, iter.Seq[E], fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[E, R], error]) error {
 	if len(left) == 0 || b.stopped != nil {
 		return nil
 	}
-	going, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
-	inputs := func(yield func(E) bool) { // no more of them once ctx has ended
-		for _, input := range left {
-			if ctx.Err() != nil || !yield(input) {
-				return
-			}
-		}
-	}
-	b.of += len(left)
-	for line, err := range begin(going, inputs, fiscope.LotePolicy{Progress: b.kept}) {
+	b.of += int64(len(left))
+	b.show("consultando")
+	for line, err := range begin(ctx, slices.Values(left), fiscope.LotePolicy{Progress: b.kept}) {
 		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
 			b.stopped = stopped
 			break
 		}
 		// The answers behind this line are of this day.
-		if err := b.kept.Record(going, "fecha "+b.client.Hoy().String()); err != nil {
+		if err := b.kept.Record(ctx, "fecha "+b.client.Hoy().String()); err != nil {
 			return err
 		}
 		if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
@@ -179,8 +219,8 @@ func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, 
 		} else if line.Response.FromRespaldo {
 			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", line.Response.FechaRespaldo)
 		}
-		b.done++
-		b.progress.Report(terminal.Step{What: "consultando", Done: float64(b.done) / float64(b.of), Rows: int64(b.done)})
+		b.done.Add(1)
+		b.show("consultando")
 	}
 	if b.stopped == nil {
 		b.stopped = ctx.Err()
@@ -230,7 +270,7 @@ func (b *batch) answers() (map[string]answer, error) {
 
 // begin shows what is about to be spent, and the progress.
 func (b *batch) begin(left, bad int) func() {
-	b.note("%s: %s filas; por consultar: %s; con error: %s.", b.input, thousands(len(b.rows)), thousands(left), thousands(bad))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }

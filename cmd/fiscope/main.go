@@ -60,8 +60,16 @@ quedó sin terminar y hay que repetir el comando.
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once: what was answered is kept
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals // a second Ctrl-C ends the program at once: what was answered is kept
+		_, _ = fmt.Fprintln(os.Stderr, "\nfiscope: cortado. El mismo comando sigue donde quedó.")
+		os.Exit(int(unfinished))
+	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

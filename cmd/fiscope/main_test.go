@@ -16,7 +16,12 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("FISCOPE_TEST_MAIN") != "" { // as a process of its own
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // The variables of a user with a service of their own, and what no output may hold of them.
 const (
@@ -77,7 +82,7 @@ func TestAnswers(t *testing.T) {
 		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "✓ Activo y habido"}},
 		"flags behind":        {[]string{"ruc", "20-131312955 ", "--json"}, allWell, []string{`"ruc": "20131312955"`}},
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
-		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró"}},
+		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"Ningún contribuyente tiene ese RUC"}},
 		"a mistyped RUC":      {[]string{"ruc", "20131312954"}, wrongUse, []string{"el RUC no es válido"}},
 		"a name":              {[]string{"buscar", "gloria", "de", "prueba"}, allWell, []string{"20100000050  LACTEOS GLORIA DE PRUEBA S.A.C. (ACTIVO,"}},
 		"as many as asked":    {[]string{"buscar", "-limite", "1", "gloria"}, allWell, []string{"20600000005"}},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -121,15 +120,6 @@ var (
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
 	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
-}
-
-// thousands writes 5000 as "5 000".
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
 }
 
 // quota returns what the last answer said of the quota: -1 and a zero time for what it did not say.

@@ -48,10 +48,10 @@ func (b *batch) report(states []*state, results []result) error {
 		exit = unfinished
 	}
 	left, _, reset := quota(b.client)
-	sent := b.client.Stats().Sent
+	spent := b.spent.Load()
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts,
-			"consultasGastadas": sent, "consultasAhorradas": b.spared, "terminado": exit != unfinished}
+			"consultasGastadas": spent, "consultasAhorradas": b.spared, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
 		}
@@ -63,9 +63,9 @@ func (b *batch) report(states []*state, results []result) error {
 			b.showState(s, counts[s.name], results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", thousands(len(results)), thousands(int(sent)), thousands(int(b.spared)))
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.spared)))
 		if left >= 0 {
-			b.line("Quedan hoy %s, y se renuevan el %s.", thousands(left), inLima(reset))
+			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
 	}
@@ -85,7 +85,7 @@ func (b *batch) showState(s *state, count int, results []result) {
 	if count == 0 {
 		return
 	}
-	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", thousands(count), s.name))+s.advice)
+	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), s.name))+s.advice)
 	if s.exit == allWell {
 		return
 	}
@@ -96,7 +96,7 @@ func (b *batch) showState(s *state, count int, results []result) {
 			continue
 		}
 		if shown++; shown > shownRows {
-			b.line("%sy %s más: vea la columna «resultado» de la salida", indent, thousands(count-shownRows))
+			b.line("%sy %s más: vea la columna «resultado» de la salida", indent, terminal.Thousands(count-shownRows))
 			return
 		}
 		b.line("%s%s", indent, shorten(fmt.Sprintf("línea %d  %s", b.rows[i].line, r.label), terminal.UsualColumns-len(indent)))

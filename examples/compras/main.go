@@ -29,9 +29,12 @@ func main() {
 	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	porRevisar, err := run(ctx, os.Args[1:])
 	parar()
+	if errors.As(err, new(*fiscope.Error)) { // rather than a file's
+		fmt.Fprintln(os.Stderr, fiscope.TextoParaUsuario(err))
+	}
 	switch {
 	case err != nil:
-		fmt.Fprintln(os.Stderr, "compras: no terminó:", fiscope.TextoParaUsuario(err), err)
+		fmt.Fprintln(os.Stderr, "compras: no terminó:", err)
 		os.Exit(2)
 	case porRevisar > 0:
 		os.Exit(1)

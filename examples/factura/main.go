@@ -81,10 +81,12 @@ func (f facturas) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factura, error) {
 	fecha, err := fiscope.ParseFecha(dia)
-	neto, mal := decimal.NewFromString(valor)
-	// An exponent is short to send and long to multiply.
-	if err != nil || mal != nil || len(valor) > 15 || strings.ContainsAny(valor, "eE") || !neto.IsPositive() {
-		return nil, fmt.Errorf("%w: fecha or valor", fiscope.ErrInvalidRequest)
+	if err != nil {
+		return nil, err
+	}
+	neto, err := decimal.NewFromString(valor)
+	if err != nil || len(valor) > 15 || strings.ContainsAny(valor, "eE") || !neto.IsPositive() { // 1e99 is long to multiply
+		return nil, fmt.Errorf("%w: valor", fiscope.ErrInvalidRequest)
 	}
 	var resp fiscope.Response
 	cliente, err := f.client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
@@ -106,8 +108,7 @@ func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factu
 	neto = neto.Round(2)
 	igv := neto.Mul(tasaIGV).Round(2)
 	venta := tc.TipoCambio.Venta
-	soles := sumar(neto.Mul(venta).Round(2), igv.Mul(venta).Round(2))
-	return &factura{cliente, tc, sumar(neto, igv), soles, avisos}, nil
+	return &factura{cliente, tc, sumar(neto, igv), sumar(neto.Mul(venta).Round(2), igv.Mul(venta).Round(2)), avisos}, nil
 }
 
 // tasaIGV is 18 %, the general rate. Which one is yours is for you and your accountant to decide.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,9 @@ func TestWhatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := mockserver.New(t, mockserver.WithNow(friday), mockserver.WithQuota(c.quota))
 			w := ask(t, srv, c.query)
+			if strings.Contains(w.Body.String(), "La fecha no es válida") != (name == "no such day") {
+				t.Error(w.Body)
+			}
 			if w.Code != c.status || (w.Header().Get("Retry-After") != "") != c.wait {
 				t.Error(w.Code, w.Header(), w.Body)
 			}

@@ -29,8 +29,11 @@ func main() {
 	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	parar()
+	if errors.As(err, new(*fiscope.Error)) { // rather than a file's
+		fmt.Fprintln(os.Stderr, fiscope.TextoParaUsuario(err))
+	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "lote:", fiscope.TextoParaUsuario(err), err)
+		fmt.Fprintln(os.Stderr, "lote:", err)
 		os.Exit(1)
 	}
 }
@@ -65,11 +68,8 @@ func run(ctx context.Context, args []string) error {
 			fmt.Println(linea.Entrada, fiscope.TextoParaUsuario(err))
 		}
 	}
-	if err := progreso.Close(); err != nil {
-		return err
-	}
 	// What was answered is written, whatever stopped the batch: that costs no query.
-	if err := escribir(entrada+".consultado.csv", rucs, respuestas); err != nil || detenido == nil {
+	if err := errors.Join(progreso.Close(), escribir(entrada+".consultado.csv", rucs, respuestas)); err != nil || detenido == nil {
 		return err
 	}
 	return detenido
@@ -95,7 +95,8 @@ func escribir(salida string, rucs []string, respuestas string) error {
 	filas := [][]string{{"ruc", "razon_social", "estado", "condicion", "activo_y_habido"}}
 	for _, ruc := range rucs {
 		c := conocidos[ruc]
-		filas = append(filas, []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), fmt.Sprint(c.ActivoYHabido())})
+		sabido := map[bool]string{true: fmt.Sprint(c.ActivoYHabido())}[c.RUC != ""] // "" if it was not asked, or not found
+		filas = append(filas, []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), sabido})
 	}
 	f, err := os.Create(salida)
 	if err != nil {

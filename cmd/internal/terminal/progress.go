@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 // Step is how far a long command is.
 type Step struct {
 	What string
-	Done float64 // 0 to 1; 0 if unknown
+	Done float64 // 0 to 1; below 0 if unknown
 	Rows int64
 }
 
@@ -23,7 +24,8 @@ type Progress struct {
 	every    time.Duration
 
 	mu   sync.Mutex
-	last time.Time // when it was shown
+	what string    // what was shown last
+	last time.Time // ... and when
 }
 
 // ShowProgress begins to show the progress of a program on out, until Stop.
@@ -35,27 +37,35 @@ func ShowProgress(name string, out io.Writer) *Progress {
 	return p
 }
 
-// Report shows how far it is. Most calls cost next to nothing.
+// Report shows how far it is. Most calls cost next to nothing. On a terminal, another What is shown at once.
 func (p *Progress) Report(s Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.last) < p.every {
+	if time.Since(p.last) < p.every && (!p.terminal || s.What == p.what) {
 		return
 	}
-	p.last = time.Now()
+	p.what, p.last = s.What, time.Now()
 	text := s.What
-	if s.Done > 0 {
+	if s.Done >= 0 {
 		text = fmt.Sprintf("%3.0f%%  %s", 100*s.Done, text)
 	}
 	if s.Rows > 0 {
-		text += fmt.Sprintf("  %d filas", s.Rows)
+		text += "  " + Rows(int(s.Rows))
 	}
 	if !p.terminal {
 		_, _ = fmt.Fprintf(p.out, "%s: %s\n", p.name, text)
 		return
 	}
 	const length = 20
-	_, _ = fmt.Fprintf(p.out, "\r\x1b[K[%-*s] %s", length, strings.Repeat("=", int(s.Done*length)), text)
+	_, _ = fmt.Fprintf(p.out, "\r\x1b[K[%-*s] %s", length, strings.Repeat("=", int(max(0, s.Done)*length)), text)
+}
+
+// Say shows a line among the progress.
+func (p *Progress) Say(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Stop()
+	_, _ = fmt.Fprintln(p.out, line)
 }
 
 // Stop leaves the terminal's line empty.
@@ -63,4 +73,21 @@ func (p *Progress) Stop() {
 	if p.terminal {
 		_, _ = io.WriteString(p.out, "\r\x1b[K")
 	}
+}
+
+// Rows writes 1 as "1 fila", and 5000 as "5 000 filas".
+func Rows(n int) string {
+	if n == 1 {
+		return "1 fila"
+	}
+	return Thousands(n) + " filas"
+}
+
+// Thousands writes 5000 as "5 000".
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
 }
