@@ -72,9 +72,10 @@ func adminCalls() []adminCall {
 	return []adminCall{
 		ok("GET", ""), ok("GET", "").with("Accept", "text/html,application/xhtml+xml"), ok("GET", "openapi.yaml"), ok("GET", "healthz"),
 		refused("GET", "ca.pem", "", 404, "NOT_FOUND"),
-		ok("GET", "session"), done("POST", "session", `{"token": "da igual"}`), refused("POST", "session", `{"token": 1}`, 400, "INVALID"), done("DELETE", "session", ""),
+		ok("GET", "session"), done("POST", "session", `{"token": "da igual"}`), done("POST", "session", `{}`), done("POST", "session", ""), refused("POST", "session", `{"token": 1}`, 400, "INVALID"), done("DELETE", "session", ""),
 
 		ok("GET", "requests"), ok("GET", "requests?op=validar&status=401&code=INVALID_SOL_CREDENTIALS&ruc=20100070970&path=/api/cpe/validar&unmatched=false&after=0&limit=1&key={0}"),
+		ok("GET", "requests?op=&ruc=&path=&status=&code=&fault=&unmatched=&after=&key=&limit="), refused("GET", "requests?unmatched=T", "", 400, "INVALID"), refused("GET", "requests?unmatched=1", "", 400, "INVALID"),
 		ok("GET", "requests?fault=corte"), ok("GET", "requests").with("X-API-KEY", ownKey),
 		refused("GET", "requests?op=nada", "", 400, "INVALID"), refused("GET", "requests", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		ok("GET", "requests.har"), ok("GET", "requests.har?op=consultar&limit=2"), refused("GET", "requests.har?op=nada", "", 400, "INVALID"), refused("GET", "requests.har", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
@@ -249,8 +250,8 @@ func follow(t *testing.T, url string, last *regexp.Regexp, do func()) exchanged 
 // exercise makes the program answer with everything that the document describes, and returns what went over the wire.
 func exercise(t *testing.T) (all []exchanged) {
 	t.Helper()
-	url := program(t, "-api-key", ownKey+"=100", "-api-key", otherKey+"=5")
-	all = append(all, follow(t, url, regexp.MustCompile(`"n":7,.*"status":401`), func() {
+	url := program(t, "-api-key", ownKey+"=100", "-api-key", otherKey+"=5", "-upstream", "http://127.0.0.1:1")
+	all = append(all, follow(t, url, regexp.MustCompile(`"n":8,.*"status":401`), func() {
 		service := func(method, path, key, body string) int {
 			req := newRequest(t, method, url+path, key, body)
 			resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
@@ -268,6 +269,7 @@ func exercise(t *testing.T) (all []exchanged) {
 		require.Equal(t, 200, service("GET", lookupPath, ownKey, ""), "the same again")
 		require.Equal(t, 200, service("GET", searchPath, ownKey, ""))
 		require.Equal(t, 200, service("GET", lookupPath, otherKey, ""))
+		require.Equal(t, 502, service("GET", strings.Replace(lookupPath, "2013", "2099", 1), ownKey, ""), "asked in vain")
 		ask(t, url, done("DELETE", "requests", "").with("X-API-KEY", otherKey))
 		for range 3 {
 			require.Equal(t, 401, service("POST", cpePath, ownKey, readSample(t, requestSample)))

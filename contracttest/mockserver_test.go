@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -196,4 +197,23 @@ func conforms(t *testing.T, c *contract, server *mockserver.Server, target strin
 	require.Equal(t, http.StatusOK, got.status, "%s", got.body)
 	require.NoError(t, c.checkReply(req, got), "%s", got.body)
 	return got
+}
+
+// What the document shows of a validation that succeeds is what the mock's sample data answer.
+func TestMockServerAnswersTheDocumentsExample(t *testing.T) {
+	c := loadContract(t)
+	operation := c.doc.Paths.Find(cpePath).Post
+	text := func(content openapi3.Content) string {
+		value, err := json.Marshal(content.Get("application/json").Examples["factura"].Value.Value)
+		require.NoError(t, err)
+		return string(value)
+	}
+	server := mockserver.New(t)
+	req := func() *http.Request {
+		return newRequest(t, http.MethodPost, server.URL+cpePath, server.APIKey, text(operation.RequestBody.Value.Content))
+	}
+	require.NoError(t, c.checkRequest(req()))
+	got := roundTrip(t, req())
+	assert.Equal(t, http.StatusOK, got.status)
+	assert.JSONEq(t, text(operation.Responses.Status(http.StatusOK).Value.Content), string(got.body))
 }

@@ -217,6 +217,9 @@ func (c *call) begin() { c.span.arrived, c.span.arrivedTurn = time.Now(), c.jour
 // finish records the call with all that becomes of it. It comes before the last of the answer is written:
 // a client that then sends its next request never has two under way.
 func (c *call) finish(a answer) {
+	if n := c.r.ContentLength; c.admitted && c.op == OpValidar && !c.wasRead && 0 < n && n <= bodyMost && c.r.Header.Get("Expect") == "" {
+		c.readOn() // it identifies the call when it is repeated; net/http would read it now in any case
+	}
 	c.span.ended, c.span.endedTurn = time.Now(), c.journal.turns.Add(1)
 	c.record(a)
 }
@@ -224,7 +227,7 @@ func (c *call) finish(a answer) {
 // end finishes a call that nothing else has finished: one that was cut, or hung.
 func (c *call) end() {
 	if c.span.endedTurn == 0 {
-		c.broken = true
+		c.broken, c.span.left = true, c.r.Context().Err() != nil
 		c.finish(c.recorded)
 	}
 }

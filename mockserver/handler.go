@@ -57,7 +57,7 @@ func refused(c *call) (answer, bool) {
 		return noRoute(c), true
 	case !c.to.takes(c.r.Method):
 		return wrongMethod(c.to, c), true
-	case c.account == nil, c.op == OpValidar && !c.isJudged(): // no upstream judges the key
+	case c.account == nil, c.op == OpValidar && c.verdict() == false: // the upstream judges no validation
 		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false

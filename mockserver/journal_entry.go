@@ -79,6 +79,7 @@ func (e *entry) hide(keys *redact.Keys) {
 type span struct {
 	arrived, ended         time.Time
 	arrivedTurn, endedTurn int64 // ended* are zero while it is under way
+	left                   bool  // it ended since its client left
 }
 
 // requests are entries as they are shown.

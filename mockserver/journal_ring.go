@@ -31,12 +31,20 @@ func (r *ring) add(e *entry, limit int) (dropped bool, key string) {
 // at returns the i-th entry from the oldest on.
 func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)] }
 
+// find returns the entry with a number, or nil.
+func (r *ring) find(n int64) *entry {
+	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= n })
+	if i < len(r.entries) && r.at(i).N == n {
+		return r.at(i)
+	}
+	return nil
+}
+
 // replace puts an entry in place of the one with its N, if that is still there.
 func (r *ring) replace(e *entry) {
-	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= e.N })
-	if i < len(r.entries) && r.at(i).N == e.N {
-		e.repeated = r.at(i).repeated
-		*r.at(i) = *e
+	if was := r.find(e.N); was != nil {
+		e.repeated = was.repeated
+		*was = *e
 	}
 }
 

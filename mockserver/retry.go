@@ -15,6 +15,8 @@ const (
 	failedFor = 15 * time.Second // how long after its end a failed call is repeated
 	brokenFor = time.Minute      // the same of one whose answer did not come whole, or whose client says so
 	lookBack  = 64               // calls of one key that are looked at
+
+	seenLate = 50 * time.Millisecond // at most, the server sees a client leave so much after its next call came
 )
 
 // attemptOf is the attempt that a request says it is, 1 if it says nothing.
@@ -29,6 +31,10 @@ func attemptOf(r *http.Request) int {
 
 // link finds the call of the same client that an entry repeats, in the ring of its key.
 func (r *ring) link(e *entry) {
+	if was := r.find(e.N); was != nil && was.Attempt > 0 {
+		e.RetryOf, e.Attempt, e.Replay = was.RetryOf, was.Attempt, was.Replay
+		return
+	}
 	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-lookBack); i-- {
 		last := r.at(i)
 		if last.question != e.question || last.repeated || e.N != 0 && last.N >= e.N || !last.repeatedBy(e) {
@@ -46,17 +52,28 @@ func (r *ring) link(e *entry) {
 	}
 }
 
+// linkLate links the call that came before the server saw that the client of e had left, and returns it, or nil.
+func (r *ring) linkLate(e *entry) *entry {
+	for i := max(0, len(r.entries)-lookBack); i < len(r.entries); i++ {
+		if next := r.at(i); next.N > e.N && next.question == e.question && next.Attempt == 0 {
+			if r.link(next); next.Attempt > 0 {
+				return next
+			}
+		}
+	}
+	return nil
+}
+
 // repeatedBy reports whether the same question is the next attempt.
 func (e *entry) repeatedBy(next *entry) bool {
-	var since time.Duration // 0 while it is under way: its client may leave before the server sees it
-	if e.endedTurn > 0 {
-		since = next.arrived.Sub(e.ended)
-	}
+	since := next.arrived.Sub(e.ended) // centuries while it is under way: the two may be in parallel
 	switch {
-	case next.said > 1:
-		return e.said < next.said && since <= brokenFor
-	case e.said > 1, e.endedTurn > next.arrivedTurn: // its client would have said so, or it came before this one had ended
+	case next.said > 1: // twice the same, if net/http sends it again by itself
+		return (e.said < next.said || e.said == next.said && e.Broken) && (e.endedTurn == 0 || since <= brokenFor)
+	case e.said > 1: // its client would have said so
 		return false
+	case e.endedTurn > next.arrivedTurn:
+		return e.left && -since <= min(seenLate, e.ended.Sub(e.arrived)/4)
 	case e.Broken:
 		return since <= brokenFor
 	}

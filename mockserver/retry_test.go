@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"testing"
 	"testing/synctest"
@@ -96,25 +98,21 @@ func TestReplayOfAReplay(t *testing.T) {
 	assert.Equal(t, []int64{0, 1, 2, 0}, replays(srv))
 }
 
-// A client that has waited long enough leaves and asks again, also sooner than the server sees that it left.
+// A client that has waited long enough leaves and asks again.
 func TestReplayAfterAHang(t *testing.T) {
-	for name, leave := range map[string]func(*mockserver.ActiveFault){
-		"it hangs still":        func(*mockserver.ActiveFault) {},
-		"the connection closes": (*mockserver.ActiveFault).Release,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv, api := start(t)
-				fault := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hang)
-				go func() { _, _ = api.try("GET", lookup, "") }()
-				synctest.Wait()
-				leave(fault)
-				api.get(lookup)
-				api.get(lookup)
-				assert.Equal(t, []int64{0, 1, 0}, replays(srv))
-			})
+	t.Run("the connection closes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			srv, api := start(t)
+			fault := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hang)
+			go func() { _, _ = api.try("GET", lookup, "") }()
+			synctest.Wait()
+			fault.Release()
+			synctest.Wait()
+			api.get(lookup)
+			api.get(lookup)
+			assert.Equal(t, []int64{0, 1, 0}, replays(srv))
 		})
-	}
+	})
 	t.Run("a client that leaves while it waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv, api := start(t)
@@ -227,6 +225,8 @@ func TestRetries(t *testing.T) {
 		"of nothing that came":     {mockserver.Status(503), []sent{{said: "2", agent: "otro/1.0"}}, []string{"1", "2"}},
 		"without sense":            {mockserver.Status(503), []sent{{said: "dos"}, {said: "-1", after: time.Minute}}, []string{"1", "2 of 1", "1"}},
 		"sent again, and repeated": {mockserver.ResetInside, []sent{again, {said: "2"}}, []string{"1", "2 of 1", "2 of 1"}},
+		"repeated, and sent again": {mockserver.ResetInside, []sent{{said: "2"}, {said: "2", after: time.Second}, {said: "3"}}, []string{"1", "2 of 1", "2 of 1", "3 of 1"}},
+		"said again after a 503":   {mockserver.Status(503), []sent{{said: "2"}, {said: "2"}}, []string{"1", "2 of 1", "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -290,4 +290,104 @@ func TestRetriesInTheJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"retryOf":1,"attempt":2`)
 	assert.NotContains(t, string(text), `"replay"`, "the first answer came whole")
+}
+
+// Our SDK says the same attempt twice if net/http sends it again by itself.
+func TestRetriesThatTheTransportSendsAgain(t *testing.T) {
+	srv := mockserver.New(t)
+	srv.Fault(mockserver.Match{}, mockserver.Status(503), mockserver.CloseBefore, mockserver.OK)
+	_, err := srv.Client().Contribuyentes.Consultar(t.Context(), mockserver.RUCSolicitante)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1", "2 of 1", "2 of 1"}, attempts(srv))
+}
+
+// A client that waits no longer leaves and asks again, sooner than the server sees that it left or later. What it asked in parallel is no attempt.
+func TestRetriesOfAClientThatLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   []time.Duration // when each is sent
+		hung int             // so many of them, until their client leaves
+		wait time.Duration   // how long that is
+		seen time.Duration   // how much later the server sees that it left
+		want []string
+	}{
+		"seen at once":            {[]time.Duration{0, time.Second + 1}, 1, time.Second, 0, []string{"1", "2 of 1"}},
+		"seen later":              {[]time.Duration{0, time.Second + 1}, 1, time.Second, 20 * time.Millisecond, []string{"1", "2 of 1"}},
+		"three times":             {[]time.Duration{0, time.Second + 1, 2*time.Second + 2}, 3, time.Second, 20 * time.Millisecond, []string{"1", "2 of 1", "3 of 1"}},
+		"seen much later":         {[]time.Duration{0, time.Second + 1}, 1, time.Second, 200 * time.Millisecond, []string{"1", "1"}},
+		"long before it left":     {[]time.Duration{0, 500 * time.Millisecond}, 2, time.Second, 0, []string{"1", "1"}},
+		"four in parallel":        {[]time.Duration{0, 1, 2, 3}, 4, time.Second, 20 * time.Millisecond, []string{"1", "1", "1", "1"}},
+		"four of little patience": {[]time.Duration{0, 1, 2, 3}, 4, 30 * time.Millisecond, 0, []string{"1", "1", "1", "1"}},
+		"two in parallel, again":  {[]time.Duration{0, 1, time.Second + 2, time.Second + 3}, 2, time.Second, 20 * time.Millisecond, []string{"1", "1", "2 of 1", "2 of 2"}},
+	} {
+		for what, fault := range map[string]mockserver.Step{"held": mockserver.Hold(), "hung": mockserver.Hang, "hung inside": mockserver.HangInside, "late": mockserver.Latency(time.Minute)} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					srv, _ := start(t)
+					srv.Fault(mockserver.Match{Times: c.hung}, fault)
+					begin := time.Now()
+					for _, at := range c.at {
+						time.Sleep(time.Until(begin.Add(at)))
+						ctx, cancel := context.WithTimeout(t.Context(), c.wait+c.seen)
+						defer cancel()
+						r := httptest.NewRequestWithContext(ctx, http.MethodGet, lookup, nil)
+						r.Header.Set("X-API-KEY", srv.APIKey)
+						go func() {
+							defer func() { _ = recover() }() // http.ErrAbortHandler
+							srv.ServeHTTP(httptest.NewRecorder(), r)
+						}()
+						synctest.Wait()
+					}
+					time.Sleep(time.Minute)
+					assert.Equal(t, c.want, attempts(srv))
+					if name == "seen later" {
+						assert.Greater(t, srv.Requests()[1].Rev, srv.Requests()[0].Rev, "a reader of changes learns of it")
+					}
+				})
+			})
+		}
+	}
+}
+
+// A validation that is refused before anybody needs its body is repeated as any other.
+func TestRetriesOfAValidationThatWasNotRead(t *testing.T) {
+	for name, step := range map[string]mockserver.Step{"a 503": mockserver.Status(503), "a 429": mockserver.Throttle429, "the quota": mockserver.OK} {
+		t.Run(name, func(t *testing.T) {
+			quota := 9
+			if name == "the quota" {
+				quota = 0
+			}
+			srv, api := start(t, mockserver.WithQuota(quota))
+			srv.Fault(mockserver.Match{}, step.(interface{ Uncharged() mockserver.Effect }).Uncharged())
+			for _, body := range []string{cpe(t), cpe(t, "numero", "124"), cpe(t)} {
+				api.validar(body)
+			}
+			assert.Equal(t, []string{"1", "1", "2 of 1"}, attempts(srv))
+		})
+	}
+}
+
+// A client that sends its body only once it may, or a large one, is refused without it.
+func TestWhatIsRefusedIsNotWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		length int64
+		expect string
+	}{"a client that asks before": {200, "100-continue"}, "a large body": {1 << 20, ""}} {
+		t.Run(name, func(t *testing.T) {
+			srv := mockserver.New(t, mockserver.WithQuota(0))
+			body, stop := io.Pipe()
+			defer stop.Close()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/api/cpe/validar", body)
+			require.NoError(t, err)
+			req.ContentLength = c.length
+			req.Header.Set("X-API-KEY", srv.APIKey)
+			req.Header.Set("Content-Type", "application/json")
+			if c.expect != "" {
+				req.Header.Set("Expect", c.expect)
+			}
+			resp, err := (&http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Hour}).RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
+		})
+	}
 }

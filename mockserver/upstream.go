@@ -17,6 +17,7 @@ import (
 type UpstreamQuery struct {
 	Op          Operation     // OpConsultar, OpBuscar or OpTipoCambio
 	Key         string        `json:"-"`
+	Known       bool          // the data have the answer: only the key is to be judged, and nothing is kept
 	RUC         string        // of a lookup
 	RazonSocial string        // of a search
 	Limite      int           // of a search
@@ -42,7 +43,8 @@ func (c Contribuyente) Partial() Contribuyente {
 }
 
 // WithUpstream makes ask answer what the data lack: lookups, empty searches and rates (without a default series
-// then), never validations. Unknown keys that it admits are admitted from then on. It is called concurrently.
+// then), never validations. It also judges unknown keys, once each; a validation is answered from the data unless it
+// has refused the key. It is called concurrently.
 func WithUpstream(ask func(context.Context, UpstreamQuery) UpstreamAnswer) Option {
 	return setUnless(ask == nil, "WithUpstream: la función es nil", func(c *config) { c.upstream = ask })
 }
@@ -55,10 +57,10 @@ const (
 
 // upstream is the real service behind a server. It is nil without WithUpstream.
 type upstream struct {
-	ask      func(context.Context, UpstreamQuery) UpstreamAnswer
-	keep     func(Data)
-	account  account  // of the keys that the server does not know
-	admitted sync.Map // those that the service has admitted, hashed
+	ask     func(context.Context, UpstreamQuery) UpstreamAnswer
+	keep    func(Data)
+	account account  // of the keys that the server does not know
+	judged  sync.Map // by hashed key: whether the service has admitted it
 }
 
 func newUpstream(s *Server) *upstream {
@@ -90,30 +92,38 @@ func (s *Server) keep(d Data) {
 // isForeign reports whether only the upstream can know the call's key.
 func (c *call) isForeign() bool { return c.up != nil && c.account == &c.up.account }
 
-// isJudged reports whether the server, or the upstream, has admitted the call's key.
-func (c *call) isJudged() bool {
+// verdict is whether the server, or the upstream, has admitted the call's key; nil if the upstream was not asked yet.
+func (c *call) verdict() any {
 	if !c.isForeign() {
 		return true
 	}
-	_, ok := c.up.admitted.Load(maphash.String(hashSeed, c.key))
-	return ok
+	admitted, _ := c.up.judged.Load(maphash.String(hashSeed, c.key))
+	return admitted
 }
 
 // ask returns the upstream's answer to a call for which there are no data, or whose key is to be judged.
 func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
-	if c.up == nil || c.replaced || !lacks && c.isJudged() {
+	if c.up == nil || c.replaced || !lacks && c.verdict() == true {
 		return answer{}, false
 	}
 	if c.asked == nil { // a fault may have made it answer before
-		q.Op, q.Key = c.op, c.key
+		q.Op, q.Key, q.Known = c.op, c.key, !lacks
 		got := c.up.ask(c.r.Context(), q)
 		c.asked = &got
-		if !got.Strange && (got.Status == http.StatusOK || got.Status == http.StatusNotFound) {
-			c.up.admitted.Store(maphash.String(hashSeed, c.key), nil)
-			c.up.keep(got.Keep)
+		switch key := maphash.String(hashSeed, c.key); {
+		case got.Status == http.StatusUnauthorized, got.Status == http.StatusForbidden:
+			c.up.judged.Store(key, false)
+		case got.answers() && !got.Strange:
+			c.up.judged.Store(key, true)
+			if lacks {
+				c.up.keep(got.Keep)
+			}
 		}
 	}
 	got := c.asked
+	if !lacks && got.answers() { // what the data have is never replaced
+		return answer{}, false
+	}
 	if got.Status == 0 {
 		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", c.keys.Out(cmp.Or(got.Away, "no se sabe por qué"))), true
 	}
@@ -125,6 +135,11 @@ func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(got.Body))}
 	return answer{status: got.Status, code: said.Code, body: got.Body, passed: header}, true
+}
+
+// answers reports whether the service took the key and looked.
+func (a *UpstreamAnswer) answers() bool {
+	return a.Status == http.StatusOK || a.Status == http.StatusNotFound
 }
 
 // how is Request.Upstream.

@@ -28,6 +28,9 @@ func (s *service) ask(_ context.Context, q mockserver.UpstreamQuery) mockserver.
 	if q.Op == mockserver.OpTipoCambio {
 		what = fmt.Sprint(q.Op, q.Fecha)
 	}
+	if q.Known {
+		what += " known"
+	}
 	s.asked = append(s.asked, what)
 	if q.Key == "clave-mala" {
 		return mockserver.UpstreamAnswer{Status: 401, Body: []byte(`{"error": "no", "code": "CLAVE"}`)}
@@ -61,8 +64,9 @@ func TestUpstream(t *testing.T) {
 		"buscarhallada5":          {Status: 200, Body: []byte(`[1, 2]`), Keep: mockserver.Data{Contribuyentes: []mockserver.Contribuyente{renamed.Partial(), other.Partial()}}},
 		"buscarsin nadie10":       {Status: 200, Body: []byte(`[]`)},
 		"tipocambio2026-11-19":    {Status: 200, Body: []byte(`{"compra": 3.5}`), Keep: mockserver.Data{TiposCambio: []mockserver.TipoCambio{{Fecha: "2026-11-19", Compra: "3.500", Venta: "3.510"}}}},
-		"consultar201313129550":   {Status: 200, Body: []byte(`{"el": "otro"}`)},
-		"tipocambio2026-11-18":    {Status: 500},
+		"consultar201313129550 known": {Status: 200, Body: []byte(`{"el": "otro"}`), Keep: mockserver.Data{Contribuyentes: []mockserver.Contribuyente{
+			{RUC: "20131312955", RazonSocial: "OTRA S.A.", Estado: "ACTIVO", Condicion: "HABIDO"}}}},
+		"tipocambio2026-11-18": {Status: 500},
 	}}
 	srv, api := start(t, mockserver.WithUpstream(s.ask), mockserver.WithNow(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)), mockserver.WithFrozenClock())
 	lookup := func(ruc string) reply { return api.get("/api/contribuyentes/" + ruc) }
@@ -119,10 +123,14 @@ func TestUpstream(t *testing.T) {
 		assert.Equal(t, 401, bad.get("/api/contribuyentes/20131312955").status, "the service judges it")
 		assert.Equal(t, "CLAVE", last().Code)
 		assert.Equal(t, 401, bad.validar(cpe(t)).status, "no validation is passed on")
-		assert.Equal(t, 401, good.validar(cpe(t)).status)
-		assert.Equal(t, `{"el": "otro"}`, good.get("/api/contribuyentes/20131312955").body)
 		s.since()
+		assert.Equal(t, 200, good.validar(cpe(t)).status, "nor judged")
+		assert.Empty(t, s.since())
+		assert.Contains(t, good.get("/api/contribuyentes/20131312955").body, "SUPERINTENDENCIA", "what the data have is not replaced")
+		assert.Equal(t, []string{"consultar201313129550 known"}, s.since(), "the key is judged")
+		assert.Equal(t, "asked", last().Upstream)
 		assert.Contains(t, good.get("/api/contribuyentes/20131312955").body, "SUPERINTENDENCIA", "it is known now")
+		assert.Contains(t, api.get("/api/contribuyentes/20131312955").body, "SUPERINTENDENCIA", "by all keys")
 		assert.Equal(t, 200, good.validar(cpe(t)).status)
 		assert.Empty(t, s.since())
 		assert.Equal(t, 401, api.withKey("").get("/api/contribuyentes/"+gone).status)

@@ -67,7 +67,7 @@ var serveSettings = []setting{
 	{name: "data", value: "ARCHIVO", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator),
 		what: "datos en JSON encima de los de ejemplo: un archivo, o los .json de una\ncarpeta; se puede repetir. Se releen cuando cambian, como si empezara de\nnuevo con ellos. En la variable, varios con " + string(os.PathListSeparator)},
 	{name: "upstream", value: "URL", set: (*settings).setUpstream,
-		what: "pregunta al servicio real de esa URL, con la clave de API de quien llama,\nlos contribuyentes, búsquedas y tipos de cambio que sus datos no tienen, y\nguarda sus respuestas como datos. Nunca le pasa comprobantes ni claves SOL"},
+		what: "pregunta al servicio real de esa URL, con la clave de API de quien llama,\nlos contribuyentes, búsquedas y tipos de cambio que sus datos no tienen, y\nguarda sus respuestas como datos. La primera consulta con una clave que no\nconoce también va al servicio, que la juzga. Nunca le pasa comprobantes ni\nclaves SOL: los valida con sus datos, salvo a una clave ya rechazada"},
 	{name: "record", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.record }),
 		what: "escribe ahí lo que respondió -upstream, para -data, cada minuto y al fin.\nLo que ARCHIVO ya tiene se toma como datos, y queda"},
 	{name: "now", value: "HORA", set: (*settings).setNow,

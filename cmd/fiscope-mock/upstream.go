@@ -85,7 +85,7 @@ func (s *realService) ask(ctx context.Context, q mockserver.UpstreamQuery) mocks
 			answer.Header[name] = slices.Clone(values)
 		}
 	}
-	if answer.Strange = err != nil && !isRefusal(seen) || len(how.Warnings) > 0; !answer.Strange {
+	if answer.Strange = err != nil && !isRefusal(seen) || len(how.Warnings) > 0; !answer.Strange && !q.Known {
 		s.keep(keep)
 	}
 	return answer

@@ -65,10 +65,12 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 		}
 	}
 	q.filter.After = int64(after)
-	if text := values.Get("unmatched"); text != "" {
-		if q.filter.Unmatched, err = strconv.ParseBool(text); err != nil {
-			return q, invalid("envíe true o false", "unmatched no es true ni false")
-		}
+	switch values.Get("unmatched") {
+	case "true":
+		q.filter.Unmatched = true
+	case "", "false":
+	default:
+		return q, invalid("envíe true o false", "unmatched no es true ni false")
 	}
 	if text := values.Get("since"); text != "" {
 		if q.since, err = revision("since", text); err != nil {

@@ -67,7 +67,7 @@ func TestRequests(t *testing.T) {
 	}
 	for query, says := range map[string]string{
 		"?operacion=consultar": "los parámetros son", "?op=nada": "las operaciones son", "?status=x": "status", "?limit=-1": "limit",
-		"?unmatched=si": "true o false", "?timeout=1": "10s", "?timeout=10m": "5m", "?op=%zz": "%",
+		"?unmatched=si": "true o false", "?unmatched=T": "true o false", "?unmatched=1": "true o false", "?timeout=1": "10s", "?timeout=10m": "5m", "?op=%zz": "%",
 	} {
 		r.do("GET", "requests"+query, "").isProblem(t, 400, codeInvalid, says)
 	}
