@@ -36,8 +36,8 @@ Ejemplos:
   fiscope-mock -data fixtures/ -now 2026-11-20T16:59:00-05:00 -frozen
 `
 
-// completeServe completes what begins without a command: the flags of serve too.
-func completeServe(args []string) cli.ShellCompleteFunc {
+// complete completes the words of a command, flags with one dash too: without a command, those of serve.
+func complete(args []string) cli.ShellCompleteFunc {
 	return func(ctx context.Context, cmd *cli.Command) {
 		begun := args[max(0, len(args)-2)] // behind it is the library's own flag
 		name := strings.TrimLeft(begun, "-")
@@ -45,9 +45,14 @@ func completeServe(args []string) cli.ShellCompleteFunc {
 			cli.DefaultCompleteWithFlags(ctx, cmd)
 			return
 		}
-		for _, s := range serveSettings {
-			if strings.HasPrefix(s.name, name) {
-				_, _ = fmt.Fprintf(cmd.Root().Writer, "%s%s:%s\n", begun[:len(begun)-len(name)], s.name, strings.Split(s.what, "\n")[0])
+		flags := cmd.Flags
+		if cmd == cmd.Root() {
+			flags = cmd.Command("serve").Flags
+		}
+		for _, f := range flags {
+			if strings.HasPrefix(f.Names()[0], name) {
+				what, _, _ := strings.Cut(f.(cli.DocGenerationFlag).GetUsage(), "\n")
+				_, _ = fmt.Fprintf(cmd.Root().Writer, "%s%s:%s\n", begun[:len(begun)-len(name)], f.Names()[0], what)
 			}
 		}
 	}

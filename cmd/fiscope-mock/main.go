@@ -91,7 +91,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		HideHelpCommand:                 true,
 		EnableShellCompletion:           true,
 		ConfigureShellCompletionCommand: terminal.Completion("fiscope-mock"),
-		ShellComplete:                   completeServe(args),
 		CustomRootCommandHelpTemplate:   rootHelp,
 		Writer:                          stdout,
 		ErrWriter:                       stderr,
@@ -112,7 +111,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			{Name: "help", Usage: "la ayuda de un comando, como fiscope-mock help exec", UsageText: "fiscope-mock help [COMANDO]", Action: terminal.ShowHelp},
 		},
 	}
-	_ = root.Walk(func(c *cli.Command) error { c.OnUsageError = terminal.UsageError; return nil })
+	_ = root.Walk(func(c *cli.Command) error {
+		c.OnUsageError, c.ShellComplete = terminal.UsageError, complete(args)
+		return nil
+	})
 	err := root.Run(ctx, append([]string{root.Name}, args...))
 	var exit status
 	var wrong terminal.WrongUsage

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -192,14 +193,29 @@ func TestCompletion(t *testing.T) {
 		"-qu":               `^-quota:consultas al día [^\n]*\n$`,
 		"-frozen --api":     `^--api-key:[^\n]*\n$`,
 		"exec --jo":         `^--journal:cuántas [^\n]*\n$`,
+		"exec -jo":          `^-journal:cuántas [^\n]*\n$`,
 		"padron":            `(?m)^import:genera un índice del padrón$`,
-		"padron generate -": `(?m)^--rows:`,
+		"padron generate -": `(?m)^-rows:`,
 		"exec -- npm --":    `^$`,
 	} {
 		stdout, stderr, status := runProgram(t, nil, append(strings.Fields(args), "--generate-shell-completion")...)
 		assert.Equal(t, 0, status, stderr)
 		assert.Regexp(t, want, stdout, args)
 	}
+}
+
+// The script for bash works without the package bash-completion.
+func TestCompletionInABareBash(t *testing.T) {
+	cmd := exec.Command("bash", "--norc", "--noprofile", "-c", `source <(fiscope-mock completion bash)
+		COMP_WORDS=(fiscope-mock exec -jo) COMP_CWORD=2
+		__fiscope-mock_bash_autocomplete && echo "${COMPREPLY[@]}"`)
+	if cmd.Err != nil {
+		t.Skip(cmd.Err)
+	}
+	cmd.Env = []string{"PATH=" + filepath.Dir(binary(t)) + string(os.PathListSeparator) + os.Getenv("PATH")}
+	out, err := cmd.CombinedOutput()
+	assert.NoError(t, err)
+	assert.Equal(t, "-journal\n", string(out))
 }
 
 // The built program, over a real socket, stopped as a supervisor stops it.

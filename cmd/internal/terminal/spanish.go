@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -165,6 +166,12 @@ func Completion(program string) func(*cli.Command) {
 		c.Action = OneOf
 		for _, shell := range c.Commands {
 			shell.Usage, shell.UsageText = "para "+shell.Name, program+" completion "+shell.Name
+			if shell.Name == "bash" { // its script calls a function of the package bash-completion, which not everybody has
+				shell.Before = func(ctx context.Context, cmd *cli.Command) (context.Context, error) {
+					_, err := io.WriteString(cmd.Root().Writer, "declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() { :; }\n")
+					return ctx, err
+				}
+			}
 		}
 	}
 }
