@@ -39,11 +39,11 @@ func TestABatchThatWaits(t *testing.T) {
 		says, not string
 		known     bool
 	}{
-		"a pause": {func() (*http.Response, error) { return nil, errors.New("refused") }, time.Minute, time.Minute,
+		"a pause": {func() (*http.Response, error) { return nil, errors.New("refused") }, 65 * time.Second, 65 * time.Second,
 			"el servicio no responde: reintento", "Espero", false},
 		"too fast": {func() (*http.Response, error) {
 			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"20"}}, Body: http.NoBody}, nil
-		}, time.Minute, time.Minute, "el servicio pide ir más despacio", "Espero", false},
+		}, 65 * time.Second, 65 * time.Second, "el servicio pide ir más despacio", "Espero", false},
 		"a query": {func() (*http.Response, error) {
 			time.Sleep(3 * time.Second)
 			body := `{"ruc":"` + ruc + `","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`
@@ -73,6 +73,7 @@ func TestABatchThatWaits(t *testing.T) {
 				require.Error(t, b.stopped)
 				assert.Contains(t, screen.String(), c.says)
 				assert.NotContains(t, screen.String(), c.not)
+				assert.Equal(t, name != "too fast", b.spent.Load() > 0, "a refusal costs nothing")
 				known, _ := b.kept.Done(ctx, ruc)
 				assert.Equal(t, c.known, known)
 				require.NoError(t, b.kept.Close())
