@@ -75,8 +75,8 @@ var textosDeCampo = map[string]string{
 
 // What a clerk may read if the class alone would mislead.
 const (
-	textoSinRUC        = "Ningún contribuyente tiene ese RUC: revíselo e intente de nuevo."
-	textoSinTipoCambio = "No hay tipo de cambio de esa fecha: revísela e intente de nuevo."
+	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
+	textoSinTipoCambio = "No se encontró el tipo de cambio de esa fecha: revísela e intente de nuevo."
 	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
 	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
 	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."

@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "✓ Activo y habido"}},
 		"flags behind":        {[]string{"ruc", "20-131312955 ", "--json"}, allWell, []string{`"ruc": "20131312955"`}},
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
-		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"Ningún contribuyente tiene ese RUC"}},
+		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró ningún contribuyente"}},
 		"a mistyped RUC":      {[]string{"ruc", "20131312954"}, wrongUse, []string{"el RUC no es válido"}},
 		"a name":              {[]string{"buscar", "gloria", "de", "prueba"}, allWell, []string{"20100000050  LACTEOS GLORIA DE PRUEBA S.A.C. (ACTIVO,"}},
 		"as many as asked":    {[]string{"buscar", "-limite", "1", "gloria"}, allWell, []string{"20600000005"}},
