@@ -66,7 +66,7 @@ func TestABatchThatWaits(t *testing.T) {
 				began := time.Now()
 				rucs := []string{ruc}
 				for i := range 20 {
-					rucs = append(rucs, fmt.Sprint(20100070900+i))
+					rucs = append(rucs, fmt.Sprintf("201000709%02d", i))
 				}
 				require.NoError(t, b.lookUp(ctx, rucs))
 				assert.Equal(t, c.takes, time.Since(began))
