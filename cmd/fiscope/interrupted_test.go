@@ -42,12 +42,12 @@ func TestABatchThatWaits(t *testing.T) {
 		"a pause": {func() (*http.Response, error) { return nil, errors.New("refused") }, 65 * time.Second, 65 * time.Second,
 			"el servicio no responde: reintento", "Espero", false},
 		"too fast": {func() (*http.Response, error) {
-			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"20"}}, Body: http.NoBody}, nil
+			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"20"}}, Body: http.NoBody}, nil
 		}, 65 * time.Second, 65 * time.Second, "el servicio pide ir más despacio", "Espero", false},
 		"a query": {func() (*http.Response, error) {
 			time.Sleep(3 * time.Second)
 			body := `{"ruc":"` + ruc + `","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
 		}, time.Second, 3 * time.Second, "Espero lo que está en camino; otra vez Ctrl-C corta.\n", "no responde", true},
 	} {
 		t.Run(name, func(t *testing.T) {
