@@ -102,7 +102,7 @@ func searchName(ctx context.Context, cmd *cli.Command) error {
 func showCPE(ctx context.Context, cmd *cli.Command, text string) error {
 	c, err := readComprobante(text)
 	if err != nil {
-		return terminal.Wrong(errors.New("no se entiende el comprobante: escríbalo como 20100070970-01-F001-123"), cmd.Name)
+		return terminal.Wrong(errors.New(fiscope.TextoParaUsuario(err)), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -206,7 +206,7 @@ func readDate(text string) (fiscope.Fecha, error) {
 func (s *session) showMonth(ctx context.Context, year int, month time.Month) error {
 	table := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
-		if errors.Is(err, fiscope.ErrNotYetPublished) {
+		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
 			s.note("Desde el %s todavía no se publica.", day.Para)
 			break
 		}

@@ -77,6 +77,9 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	if err != nil {
 		return nil, err
 	}
+	if info.IsDir() {
+		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
+	}
 	t, err := readTable(input, cmd.String("sep"))
 	if err == nil {
 		if err = heads(t); err == nil && len(t.rows) == 0 {
@@ -126,7 +129,9 @@ func (b *batch) openKept(anew bool) error {
 	if _, err := os.Stat(b.output); err == nil && begins && !anew {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
-	if b.kept, err = fiscope.NewResultsFile(name); err != nil {
+	if b.kept, err = fiscope.NewResultsFile(name); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
+	} else if err != nil {
 		return fmt.Errorf("%s no se puede usar: otro proceso lo usa, o es de otro programa", name)
 	}
 	ctx := context.Background()

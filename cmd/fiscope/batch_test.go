@@ -144,7 +144,7 @@ func TestLoteRefuses(t *testing.T) {
 	}{
 		"to write over the input":  {[]string{"-salida", "./prov.csv"}, "no puede ser la entrada"},
 		"to write over a file":     {[]string{"-salida", "otro.csv"}, "no es de este programa"},
-		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "no se puede usar"},
+		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "la carpeta no no existe"},
 		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
 		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
 		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep es un solo carácter"},
@@ -277,6 +277,7 @@ func TestPurchaseColumns(t *testing.T) {
 		"a sign that hides":      {"20100070970;01;F001-\u00001\n", "", "comprobante «"},
 		"a kind of another list": {"20100070970;recibo;F001-1\n", "", "tipo «recibo»"},
 		"a check digit":          {"20100070907;01;F001-1\n", "", "un dígito del RUC"},
+		"titles below others":    {"REGISTRO DE COMPRAS\nProveedor;RUC;Tipo;Comprobante\nX;20100070970;01;F001-1\n", "", "los títulos van en la primera línea (línea 1: RUC"},
 		"two of a kind":          {"ruc;tipo;serie;numero;nro\n", "", "dos columnas «numero»"},
 		"no number":              {"ruc;tipo;serie\n", "", "falta la columna «comprobante»"},
 		"no issuer":              {"tipo;comprobante\n", "", "falta la columna «rucEmisor»"},

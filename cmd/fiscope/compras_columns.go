@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fiscope/fiscope"
@@ -67,6 +68,9 @@ func (t *table) findPurchases() (columns, error) {
 		found[what] = i
 	}
 	if len(found) == 0 {
+		if !slices.ContainsFunc(t.rows, func(r row) bool { return untitled.read(r).wrong == "" }) {
+			return nil, fmt.Errorf("no se entiende ninguna fila: los títulos van en la primera línea (línea %d: %s)", t.rows[0].line, untitled.read(t.rows[0]).wrong)
+		}
 		return untitled, nil
 	}
 	_, whole := found[colReceipt]

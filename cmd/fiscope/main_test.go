@@ -95,6 +95,8 @@ func TestAnswers(t *testing.T) {
 		"an odd series":       {[]string{"cpe", "20100070970-01-B001-126"}, problem, []string{"Esa serie no es la usual"}},
 		"not known yet":       {[]string{"cpe", "20100070970-01-F001-125"}, unfinished, []string{"? Todavía no se sabe"}},
 		"JSON of a receipt":   {[]string{"cpe", "-json", "20100070970-01-F001-123"}, allWell, []string{`"esValido": true`}},
+		"a kind of receipt":   {[]string{"cpe", "20100070970-02-F001-123"}, wrongUse, []string{"El tipo de comprobante no es válido"}},
+		"a receipt's number":  {[]string{"cpe", "20100070970-01-F001-0"}, wrongUse, []string{"El número del comprobante no es válido"}},
 		"no receipt":          {[]string{"cpe", "F001-123"}, wrongUse, []string{"20100070970-01-F001-123"}},
 		"a rate":              {[]string{"tc", "2026-02-10"}, allWell, []string{"del 2026-02-10", "Venta         S/ 3.650", "2026-02-09 (SBS)"}},
 		"as people write":     {[]string{"tc", "10/2/2026"}, allWell, []string{"del 2026-02-10"}},
@@ -102,7 +104,7 @@ func TestAnswers(t *testing.T) {
 		"a month":             {[]string{"tc", "2026-02"}, allWell, []string{"febrero de 2026", "martes      10    3.640   3.650   2026-02-09", "sábado      28"}},
 		"JSON of a month":     {[]string{"tc", "2026-02", "-json"}, allWell, []string{`"para": "2026-02-28"`}},
 		"a rate to come":      {[]string{"tc", "2120-01-01"}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
-		"a month to come":     {[]string{"tc", "2120-01"}, allWell, []string{"Desde el 2120-01-01 todavía no se publica."}},
+		"a month to come":     {[]string{"tc", "2120-01"}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
 		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"no existe el día 2026-02-30"}},
 		"a date of no form":   {[]string{"tc", "20-11-2026"}, wrongUse, []string{"va una fecha como 2026-11-20"}},
 		"the quota":           {[]string{"cuota"}, allWell, []string{"Quedan 999 999 de 1 000 000 consultas.", "(Lima)"}},
@@ -137,6 +139,7 @@ func TestWrongUse(t *testing.T) {
 		"two":                {[]string{"lote", "a.csv", "b.csv"}, "va un solo archivo"},
 		"no such file":       {[]string{"lote", "a.csv", "-mock"}, "a.csv: no existe"},
 		"no such index":      {[]string{"ruc", "20131312955", "-padron", "a.idx"}, "a.idx: no existe"},
+		"a folder":           {[]string{"lote", ".", "-mock"}, ". es una carpeta"},
 		"help of nothing":    {[]string{"help", "nada"}, "no existe el comando"},
 		"a negative reserve": {[]string{"lote", "a.csv", "-reserva", "-1", "-mock"}, "-reserva"},
 	} {
@@ -159,15 +162,18 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"-h"}, {"--help"}, {"help"}} {
 		stdout, _, got := execute(t, args...)
 		assert.Equal(t, 0, got)
-		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "help"} {
+		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "version", "help"} {
 			assert.Contains(t, stdout, "\n  "+command+" ")
 			help, _, got := execute(t, "help", command)
 			assert.Equal(t, 0, got)
 			assert.Contains(t, help, "Uso: fiscope "+command)
 		}
 	}
-	stdout, _, _ := execute(t, "-version")
-	assert.Regexp(t, `^fiscope \S+ go1`, stdout)
+	for _, version := range []string{"version", "-version"} {
+		stdout, _, got := execute(t, version)
+		assert.Equal(t, 0, got)
+		assert.Regexp(t, `^fiscope \S+ go1`, stdout)
+	}
 	stdout, _, got := execute(t, "completion", "bash")
 	assert.Equal(t, 0, got)
 	assert.Contains(t, stdout, "fiscope")

@@ -81,6 +81,9 @@ func decode(data []byte) (string, error) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return "", errors.New("está en UTF-16: guárdelo como «CSV UTF-8»")
 	}
+	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
+		return "", errors.New("es un libro de Excel: guárdelo como «CSV UTF-8»")
+	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.TrimRight(data, "\x1a") // the end of a file, for a program of DOS
 	var text strings.Builder

@@ -65,6 +65,8 @@ func TestWhatIsNoTable(t *testing.T) {
 		"nothing":            {"", "", "no tiene filas"},
 		"blanks":             {" \n;;\n", "", "no tiene filas"},
 		"UTF-16":             {"\xff\xfea\x00", "", "UTF-16"},
+		"a workbook":         {"PK\x03\x04\x14", "", "es un libro de Excel: guárdelo como «CSV UTF-8»"},
+		"an old workbook":    {"\xd0\xcf\x11\xe0\xa1", "", "es un libro de Excel: guárdelo como «CSV UTF-8»"},
 		"two separators":     {"a;b", ";,", "-sep es un solo carácter"},
 		"a quote to part":    {"a;b", `"`, "-sep es un solo carácter"},
 		"only the separator": {"sep=;", "", "no tiene filas"},
