@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/fiscope/fiscope/internal/flight"
@@ -52,9 +51,12 @@ func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question
 			own.trip.answer, own.trip.err = a, err
 		}
 	})
-	a := t.soFar()
+	var a *answer
 	if err == nil { // otherwise the answer may still come
-		a, err = cmp.Or(t.answer, a), t.err
+		a, err = t.answer, t.err
+	}
+	if a == nil {
+		a = t.soFar()
 	}
 	if joined && a.kept == nil {
 		own := *a

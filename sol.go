@@ -14,7 +14,7 @@ type solGuard struct {
 	here  *solguard.Guard
 	fleet *fleet // nil for none
 	clock clock
-	alone flights[*permit]
+	sent  flights[*permit]
 }
 
 // permit is a validation's permission to send its credential.
@@ -36,8 +36,8 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
 
-// permits sends a validation if its credential is permitted, and records the verdict. An unproven credential is sent by
-// one call at a time, in the background: if its caller left, its refusal would be lost.
+// permits sends a validation if its credential is permitted, and records the verdict. It runs in the background: the
+// refusal counts though the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
 		defer func() { permitOf(ctx).release(ctx) }()
@@ -51,10 +51,10 @@ func (g *solGuard) permits(next ask) ask {
 			return nil, tooClose(ctx, waiting, err)
 		}
 		ctx = context.WithValue(ctx, permitKey{}, p)
-		if !p.Alone() || ctx.Err() != nil { // a cancelled call sends nothing
+		if ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
-		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
+		a, _, err := detach(ctx, &g.sent, p, q, recordVerdict)
 		return a, err
 	}
 }

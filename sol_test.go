@@ -242,6 +242,24 @@ func TestWhatIsLearnedOfAClave(t *testing.T) {
 		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
 		assert.Len(t, s.seen(), 1)
 	})
+	t.Run("of one that was accepted before", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			refused := after(5*time.Second, raw(401, contract(t, "validar_401.json")))
+			client, s := answers(t, raw(200, verdict), refused)
+			require.NoError(t, validar(t.Context(), client, clave))
+			together(10, func(i int) {
+				time.Sleep(time.Duration(i) * 10 * time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				want := fiscope.ErrSOLCredentialsBlocked
+				if i == 0 {
+					want = context.DeadlineExceeded
+				}
+				assert.ErrorIs(t, validar(ctx, client, clave), want)
+			})
+			assert.Len(t, s.seen(), 2)
+		})
+	})
 	t.Run("a late success undoes no refusal", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			accepted := raw(200, verdict)
