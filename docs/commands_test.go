@@ -46,7 +46,11 @@ type script struct {
 var scripts = map[string]script{
 	"go run ./examples/quickstart": {folder: "fiscope", replace: []string{"go test ./...", ""}, says: []string{"Listo."}},                 // which runs this test
 	"cp -r fiscope/examples/":      {replace: []string{"go run .", "{ go run . || [ $? = 1 ]; }"}, says: []string{"Por revisar: 3 de 5"}}, // there is something to review
-	"(cd fiscope && go install":    {replace: []string{"go mod tidy", "cp ../main.go . && go mod tidy"}, says: []string{"SUNAT true\n"}},
+	"go run ./cmd/fiscope-mock padron": {folder: "fiscope", replace: []string{ // the registry is made here, and served to a command
+		"fiscope-mock padron", "fiscope-mock padron generate -rows 1000 padron_reducido_ruc.zip && go run ./cmd/fiscope-mock padron",
+		"fiscope-mock -padron", "fiscope-mock exec -padron", ".idx ", ".idx -- true ",
+	}, says: []string{"padron_reducido_ruc.idx está hecho", "llamadas: 0"}},
+	"(cd fiscope && go install": {replace: []string{"go mod tidy", "cp ../main.go . && go mod tidy"}, says: []string{"SUNAT true\n"}},
 }
 
 // Each block of commands in README.md and examples/README.md is run as it stands by somebody who follows it, in the order of the page.
