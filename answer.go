@@ -242,6 +242,9 @@ func (a *answer) said(b errorbody.Body) *Error {
 
 // form describes an answer whose text is not shown.
 func (a *answer) form() string {
+	if len(a.Body) == 0 {
+		return "an empty answer"
+	}
 	if media := a.media(); media != "" {
 		return fmt.Sprintf("%d bytes of %s", len(a.Body), media)
 	}

@@ -79,9 +79,9 @@ const (
 // F001 - 123 ", "F001 123". The series is returned in capitals, otherwise as written: "F1" is not "F001". The error is
 // an ErrInvalidRequest; RUCs in it are abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
-	serie, numero, _, wrong := parseSerieNumero(s)
+	serie, numero, field, wrong := parseSerieNumero(s)
 	if wrong != "" {
-		return "", 0, fmt.Errorf("%w: %q is not a series and a number, as in F001-00000123: %s", ErrInvalidRequest, scrub.Cut(scrub.AbridgeRUCs(s), 40), wrong)
+		return "", 0, &Error{Err: ErrInvalidRequest, Field: field, Message: fmt.Sprintf("%q is not a series and a number, as in F001-00000123: %s", scrub.Cut(scrub.AbridgeRUCs(s), 40), wrong)}
 	}
 	return serie, numero, nil
 }

@@ -105,6 +105,7 @@ func TestParseSerieNumeroRefuses(t *testing.T) {
 			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
 			assert.ErrorContains(t, err, "fiscope: invalid request: ")
 			assert.ErrorContains(t, err, "as in F001-00000123: "+test.says)
+			assert.NotEqual(t, fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest), fiscope.TextoParaUsuario(err), "it says what to write")
 			assert.Empty(t, serie)
 			assert.Zero(t, numero)
 		})

@@ -193,7 +193,7 @@ func (e *Error) Error() string {
 	if e.wrongAddress() {
 		b.WriteString("; check the base URL")
 	}
-	if e.RetryAfter > 0 && errors.Is(e.Err, ErrUnavailable) {
+	if e.RetryAfter > 0 && (errors.Is(e.Err, ErrUnavailable) || e.StatusCode == http.StatusTooManyRequests) {
 		fmt.Fprintf(&b, "; try again in %s", e.RetryAfter.Round(time.Second))
 	}
 	switch e.Delivery {

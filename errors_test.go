@@ -154,7 +154,7 @@ func TestAnErrorShowsASentenceOrWhatCame(t *testing.T) {
 		"a title":                  {"<!doctype html><html><TITLE lang=es>Mantenimiento:\n el ma&ntilde;ana</TITLE><p>x", `(HTTP 500): the answer says "Mantenimiento: el mañana"`},
 		"plain text":               {"upstream connect error\r\nor disconnect", `(HTTP 500): the answer says "upstream connect error or disconnect"`},
 		"Latin-1":                  {"{\"error\":\"El a\xf1o no existe\"}", `(HTTP 500): the answer says "El año no existe"`},
-		"nothing":                  {"", ""},
+		"nothing":                  {"", "(HTTP 500): an empty answer"},
 		"a page":                   {"<h1>Error</h1><p>interno</p>", ""},
 		"a title of code":          {"<title>a&lt;b&gt;c</title>", ""},
 		"a JSON string":            {`"boom"`, ""},

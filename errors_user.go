@@ -69,7 +69,7 @@ var textosDeCampo = map[string]string{
 	"numero":          "El número del comprobante no es válido: va de 1 a 99999999.",
 	"usuarioSol":      "El usuario SOL no es válido: no puede estar vacío ni tener espacios o saltos de línea al principio o al final.",
 	"claveSol":        "La clave SOL no es válida: no puede estar vacía ni tener espacios o saltos de línea al principio o al final.",
-	"comprobante":     "El comprobante no se entiende: escríbalo como 20100070970-01-F001-123.",
+	"comprobante":     "El comprobante no se entiende: escríbalo como 20100070970-01-F001-123, con un guion entre la serie y el número.",
 	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 

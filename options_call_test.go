@@ -3,6 +3,7 @@ package fiscope_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -35,6 +36,7 @@ func TestTimeoutsOfAClientAndOfACall(t *testing.T) {
 				start := time.Now()
 				_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, test.call...)
 				require.ErrorIs(t, err, fiscope.ErrUnavailable)
+				require.ErrorContains(t, err, fmt.Sprintf("no answer within %s: context deadline exceeded", test.query))
 				assert.Equal(t, test.query, time.Since(start))
 				start = time.Now()
 				_, err = client.CPE.Validar(t.Context(), factura, credenciales, test.call...)

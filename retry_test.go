@@ -98,6 +98,7 @@ func TestARetryAfterIsWaitedFor(t *testing.T) {
 		"of a 429":             {429, []string{"Retry-After: 3"}, 3 * time.Second, true},
 		"the longest":          {503, []string{"Retry-After: 10"}, 10 * time.Second, true},
 		"beyond the cap":       {503, []string{"Retry-After: 11"}, 11 * time.Second, false},
+		"a 429's, beyond it":   {429, []string{"Retry-After: 11"}, 11 * time.Second, false},
 		"a date":               {503, []string{"Retry-After: Sat, 01 Jan 2000 00:00:04 GMT"}, 4 * time.Second, true},
 		"of the service's day": {503, []string{"Retry-After: Sat, 01 Jan 2000 03:00:04 GMT", "Date: Sat, 01 Jan 2000 03:00:00 GMT"}, 4 * time.Second, true},
 		"garbage":              {503, []string{"Retry-After: soon"}, 0, true},
@@ -113,6 +114,7 @@ func TestARetryAfterIsWaitedFor(t *testing.T) {
 					require.ErrorAs(t, err, &e)
 					assert.Equal(t, test.status, e.StatusCode)
 					assert.Equal(t, test.asks, e.RetryAfter)
+					assert.ErrorContains(t, err, "; try again in 11s")
 					assert.Len(t, s.seen(), 1)
 					return
 				}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -48,6 +49,9 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 		a.Err = errMisuse
 	case err != nil:
 		a.Err, a.Unsent = err, t.unsent(life)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // ours, not the caller's
+			a.Err = fmt.Errorf("no answer within %s: %w", l.Timeout, err)
+		}
 	default:
 		a.receive(life, resp, l.MaxBytes)
 	}
