@@ -288,7 +288,7 @@ func TestServerTextsInEnglish(t *testing.T) {
 	page.click("button", like("^consultar 123"))
 	page.sees("Not valid: RUC must have 11 digits.")
 	page.click("button", like("^validar"))
-	page.sees("Missing or empty: rucSolicitante, usuarioSol, claveSol. The fault fault-1 met it")
+	page.sees("Missing or empty: rucSolicitante, usuarioSol, claveSol. The fault fault-1 hit it")
 }
 
 // At the end of the list the opened call stays below the header bar, and gates have the width of the page.

@@ -1,13 +1,13 @@
-// What each open point of the contract is about, in Spanish, and the reason of its default, which the server has in
-// English. In English a name says it by itself.
+// What each open point of the contract is about, and why its default is what it is, in Spanish. The server has the reasons
+// in English.
 import { language, readTexts } from './text.js'
 
 const spanish = readTexts(`
-MissingKey|respuesta a una llamada sin X-API-KEY|es el estado de HTTP
+MissingKey|respuesta a una llamada sin X-API-KEY|el estado HTTP que corresponde
 InvalidKey|respuesta a una clave de API desconocida|como MissingKey; el texto del error los distingue
-QuotaExceeded|respuesta con la cuota agotada|es el estado de HTTP
+QuotaExceeded|respuesta con la cuota agotada|el estado HTTP que corresponde
 Quota|consultas por día|alcanza para pruebas, y se puede agotar
-ResetZone|zona en cuya medianoche se repone la cuota|una cuota “diaria” de un servicio peruano: 05:00 UTC
+ResetZone|zona horaria en cuya medianoche se renueva la cuota|la medianoche de Lima, por ser un servicio peruano: 05:00 UTC
 ChargeFailures|las llamadas que fallan también cuestan|“cada llamada ... consume 1 consulta”
 HeadersEverywhere|todas las operaciones llevan los encabezados de cuota|documentados solo para la consulta
 HeadersOnErrors|los errores también los llevan|“la respuesta lleva”, con cualquier estado
@@ -20,7 +20,7 @@ Unknown|cómo se escribe un campo sin valor|un contribuyente se sirve como se pu
 Estados|ortografía del estado del contribuyente|la tabla, con significados; la otra lista no tiene
 BlockedSOL|respuesta a un usuario SOL bloqueado|no se ayuda a quien adivina
 BlockAfter|intentos incorrectos seguidos que bloquean; 0 es nunca|estricto, para pruebas: no se publica
-BlockFor|cuánto dura el bloqueo|inventado también; rechaza también la clave SOL correcta
+BlockFor|cuánto dura el bloqueo|también inventado; rechaza también la clave SOL correcta
 `)
 
 export const assumptionText = (name, reason) => (language === 'es' && spanish.get(name)) || ['', reason]

@@ -1,4 +1,4 @@
-// All texts of the page, in Spanish and English: the first of the two that the browser asks for.
+// The page's texts, in Spanish or English: the first of the two that the browser asks for. preset.js and assumption.js have their own.
 
 export const language = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => tag === 'es' || tag === 'en') ?? 'es'
 
@@ -23,7 +23,7 @@ tokenTitle|Token de administración|Admin token
 token|Este servidor se inició con -admin-token: escriba ese token.|This server was started with -admin-token: enter that token.
 enter|Entrar|Enter
 closedTitle|La administración está cerrada|The admin page is closed
-closed|Otros equipos pueden llegar al servidor, y no tiene token. Inícielo con -admin-token, o con -addr 127.0.0.1:8080.|Others reach the server, and it has no token. Start it with -admin-token, or with -addr 127.0.0.1:8080.
+closed|Otros equipos pueden llegar al servidor, y no tiene token. Inícielo con -admin-token, o con -addr 127.0.0.1:8080.|Other machines can reach the server, and it has no token. Start it with -admin-token, or with -addr 127.0.0.1:8080.
 copy|Copiar|Copy
 copied|Copiado|Copied
 cancel|Cancelar|Cancel
@@ -63,7 +63,7 @@ noAnswer|cortada|cut
 underWay|en curso|under way
 today|hoy|today
 broken|cortada a medias|broken off
-false|no corresponde|false answer
+false|no corresponde|wrong answer
 attempt|intento {n}|attempt {n}
 attemptOf|intento {n} de #{first}|attempt {n} of #{first}
 attemptAfter|, {lasted} después|, {lasted} later
@@ -106,7 +106,7 @@ answer|Respuesta|Answer
 asCurl|Como curl|As curl
 asGo|Como Go|As Go
 link|enlace|link
-failSo|Que la próxima falle así|Make the next one fail so
+failSo|Que la próxima falle así|Make the next one fail like this
 failNext|Que la próxima falle…|Make the next one fail…
 goTo|Ver {view}|See {view}
 lasted|Duración|Took
@@ -114,11 +114,11 @@ left|Quedan|Left
 connection|Conexión|Connection
 reused|reutilizada|reused
 fresh|nueva|new
-whyFine|Respondió bien.|Answered well.
-whyNothingFound|Respondió bien: ningún nombre contiene ese texto.|Answered well: no name holds that text.
+whyFine|Respondió bien.|Success.
+whyNothingFound|Respondió bien: ningún nombre contiene ese texto.|Success: no name contains that text.
 whyValid|Credenciales correctas; el comprobante es válido: {estado}.|The credentials are right; the receipt is valid: {estado}.
 whyNotValid|Credenciales correctas, pero el comprobante no es válido: {estado}. {mensaje}|The credentials are right, but the receipt is not valid: {estado}. {mensaje}
-whyUnderWay|Todavía espera su respuesta.|It still waits for its answer.
+whyUnderWay|Todavía espera su respuesta.|It is still waiting for its answer.
 whyNoAnswer|La conexión terminó sin una respuesta.|The connection ended without an answer.
 whyNoRoute|El servicio no tiene esa ruta o ese método.|The service has no such path or method.
 whyNoKey|Falta el encabezado X-API-KEY.|The header X-API-KEY is missing.
@@ -126,7 +126,7 @@ whyUnknownKey|Este servidor no conoce esa clave de API, o la ruta no admite ese 
 whyQuota|La cuota del día está agotada.|The day’s quota is spent.
 whyNoTaxpayer|Ningún contribuyente de este servidor tiene ese RUC.|No taxpayer of this server has that RUC.
 whyNoRate|Ese día no tiene tipo de cambio.|That day has no rate.
-whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It is no attempt of the SOL user.
+whySUNATDown|SUNAT no respondió. No cuenta como intento del usuario SOL.|SUNAT did not respond. It does not count as an attempt of the SOL user.
 whyInvalid|No cumple una regla del servicio.|It breaks a rule of the service.
 whyMissing|Faltan o están vacíos: {names}.|Missing or empty: {names}.
 whyWrongType|De tipo equivocado: {names}.|Of a wrong type: {names}.
@@ -144,17 +144,17 @@ whyMOCK_UNREADABLE_BODY|El cuerpo no llegó completo.|The body did not come whol
 whyMOCK_INVALID_QUERY|Un parámetro no se puede leer: se escribe en UTF-8, con % como %25.|A parameter cannot be read: it is written in UTF-8, with % as %25.
 whyMOCK_REPEATED_PARAM|Llegó más de una vez: {names}.|It came more than once: {names}.
 whyFailed|El servicio falló.|The service failed.
-whyFault|La falla {name} actuó{what}.|The fault {name} met it{what}.
+whyFault|La falla {name} actuó{what}.|The fault {name} hit it{what}.
 whyServerSaid|El servidor dijo: “{text}”|The server said: “{text}”
 whySOL_wrong|La clave SOL no es correcta.|The SOL clave is not right.
-whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º incorrecto seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. The wrong one number {allowed} in a row blocks the user for {lasts}.
+whySOL_wrongCount|La clave SOL no es correcta: {fails} de {allowed} intentos. Al {allowed}.º incorrecto seguido, el usuario se bloquea {lasts}.|The SOL clave is not right: {fails} of {allowed} attempts. {allowed} wrong ones in a row block the user for {lasts}.
 whySOL_wrongLast|La clave SOL no es correcta: con este intento el usuario quedó bloqueado hasta el {until}.|The SOL clave is not right: this attempt has blocked the user until {until}.
 whySOL_blocked|El usuario SOL está bloqueado y se rechaza también la clave SOL correcta.|The SOL user is blocked, and the right clave is refused too.
 whySOL_blockedUntil|El usuario SOL está bloqueado hasta el {until} y se rechaza también la clave SOL correcta.|The SOL user is blocked until {until}, and the right clave is refused too.
 whySOL_unknown|El RUC solicitante no tiene ese usuario SOL.|The caller’s RUC has no such SOL user.
 whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuenta como intento incorrecto.|It is the principal SOL user, and a secondary one is needed. It counts as a wrong attempt.
 whyBroken|La respuesta no llegó completa.|The answer did not come whole.
-whyFalse|La respuesta no corresponde: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is false: it is not what was asked for, or not of the contract’s form.
+whyFalse|La respuesta no corresponde: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is wrong: it is not what was asked for, or does not follow the contract.
 whyAttempt|Es el {attempt}.|It is {attempt}.
 whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa.|It repeats call #{n}, whose answer did not come whole.
 costOne|Costó 1 consulta.|It cost 1 query.
@@ -165,7 +165,7 @@ whatSpent|Ver qué la gastó|See what spent it
 unlimited|sin límite|unlimited
 remain|quedan {n}|{n} left
 usedOf|usadas {used} de {of}|{used} of {of} used
-resetsIn|Se renueva en|Begins anew in
+resetsIn|Se renueva en|Resets in
 ownKeyMark|la del servidor|the server’s own
 leave1|Dejar 1|Leave 1
 refill|Recargar cuota|Refill
@@ -184,12 +184,12 @@ setTime|Poner esta hora|Set this time
 timeInLima|Fecha y hora en Lima|Date and time in Lima
 clockRuns|El reloj avanza.|The clock runs.
 clockFrozen|El reloj está congelado.|The clock is frozen.
-clockMeans|De él dependen la cuota del día, el tipo de cambio de hoy (desde las 17:00) y los bloqueos SOL.|The day’s quota, today’s rate (from 17:00) and SOL blocks go by it.
+clockMeans|De él dependen la cuota del día, el tipo de cambio de hoy (desde las 17:00) y los bloqueos SOL.|The day’s quota, today’s rate (from 17:00) and SOL blocks depend on it.
 fallas|Fallas|Faults
 fault|Falla|Fault
-activeFaults|Fallas puestas|Faults that are set
+activeFaults|Fallas puestas|Active faults
 noFaults|No hay ninguna.|There are none.
-meets|Afecta a|Meets
+meets|Afecta a|Applies to
 everyCall|toda llamada|every call
 seen|Coincidencias|Seen
 hits|Afectadas|Hits
@@ -198,17 +198,17 @@ faultOver|terminada|over
 release|Liberar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
-presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, para una o dos llamadas.|One click sets the fault, with the operation, the RUC, the key and the times from above; ×1 and ×2, that many times.
+presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, para una o dos llamadas.|One click sets the fault, with the operation, RUC, key and times above; ×1 and ×2 set it for one or two calls.
 searchPreset|Buscar una falla|Search a fault
-noPreset|Ninguna falla preparada tiene ese texto.|No preset has that text.
+noPreset|Ninguna falla preparada tiene ese texto.|No preset contains that text.
 group_body|El cuerpo|The body
 group_data|Los datos|The data
 group_quota|La cuota|The quota
 group_status|El estado HTTP|The HTTP status
 group_sunat|SUNAT|SUNAT
 group_connection|La conexión|The connection
-repeatedBySDK|un 503 con Retry-After: 1, que el SDK reintenta: con 10 s como máximo, o sin Retry-After|a 503 with Retry-After: 1, which the SDK repeats: with 10 s at most, or without Retry-After
-notRepeatedBySDK|el SDK no lo reintenta, porque 120 s es más de lo que espera|the SDK does not repeat it, since 120 s is more than it waits
+repeatedBySDK|un 503 con Retry-After: 1, que el SDK reintenta: con 10 s como máximo, o sin Retry-After|a 503 with Retry-After: 1, which the SDK retries: up to 10 s, or without Retry-After
+notRepeatedBySDK|el SDK no lo reintenta, porque 120 s es más de lo que espera|the SDK does not retry it: 120 s is more than it waits
 ownBody|con otro cuerpo|with another body
 latencyOf|latencia de {latency}|latency of {latency}
 held|retenida|held
@@ -228,9 +228,9 @@ always|siempre|always
 once|Una vez|Once
 times|{n} veces|{n} times
 sunatDown|SUNAT caída|SUNAT down
-sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations are answered with 500, and are no SOL attempts.
+sunatDownMeans|Las validaciones responden 500, y no cuentan como intento SOL.|Validations get a 500, and do not count as SOL attempts.
 sol|Usuarios SOL|SOL users
-solMeans|El {n}.º intento incorrecto seguido bloquea al usuario: vea Supuestos.|The wrong attempt number {n} in a row blocks the user: see Assumptions.
+solMeans|El {n}.º intento incorrecto seguido bloquea al usuario: vea Supuestos.|{n} wrong attempts in a row block the user: see Assumptions.
 solNever|Ningún número de intentos bloquea al usuario: vea Supuestos.|No number of attempts blocks a user: see Assumptions.
 user|Usuario|User
 kind|Tipo|Kind
@@ -244,7 +244,7 @@ alwaysRefused|siempre rechazado|always refused
 free|libre|free
 unblock|Desbloquear|Unblock
 newClave|Clave SOL nueva|New clave SOL
-keepClave|Si la deja vacía, no cambia.|Empty: it keeps the one it has.
+keepClave|Si la deja vacía, no cambia.|Leave it empty to keep it.
 addUser|Agregar un usuario SOL|Add a SOL user
 contribuyentes|Contribuyentes|Taxpayers
 searchTaxpayer|Buscar por RUC o nombre|Search by RUC or name
@@ -290,19 +290,19 @@ assumption|Supuesto|Assumption
 assumptionsMean|Cómo lee este servidor lo que el contrato deja abierto.|How this server reads what the contract leaves open.
 value|Valor|Value
 default|Por defecto|Default
-toDefault|Restablecer|Back to it
+toDefault|Restablecer|Back to default
 section|Sección|Section
 reason|Razón|Reason
 datos|Datos|Data
 download|Descargar datos|Download data
-downloadMeans|Lo que se puso en este servidor, como archivo para -data. Contiene claves de API y claves SOL: es un secreto.|What was put on this server, as a file for -data. It holds API keys and SOL claves: it is a secret.
+downloadMeans|Lo que se puso en este servidor, como archivo para -data. Contiene claves de API y claves SOL: es un secreto.|What was added to this server, as a file for -data. It holds API keys and SOL claves: keep it secret.
 upload|Cargar datos|Load data
-uploadMeans|Un archivo de -data, sobre lo que hay: todo o nada.|A -data file, over what there is: all or nothing.
+uploadMeans|Un archivo de -data, sobre lo que hay: todo o nada.|A -data file, added to the data: all of it or nothing.
 file|Archivo|File
 reset|Restablecer|Reset
-resetMeans|Las partes elegidas vuelven a como estaban al inicio. Lo puesto después se pierde.|The chosen parts go back to how they were at the start. What was put since is lost.
-resetChosen|Restablecer lo elegido|Reset what is chosen
-chooseParts|Elija al menos una parte.|Choose a part at least.
+resetMeans|Las partes elegidas vuelven a como estaban al inicio. Lo puesto después se pierde.|The chosen parts go back to how they were at the start. What was added since is lost.
+resetChosen|Restablecer lo elegido|Reset the chosen parts
+chooseParts|Elija al menos una parte.|Choose at least one part.
 parts|Partes|Parts
 part_journal|El historial de llamadas|The journal of calls
 part_faults|Las fallas|The faults
