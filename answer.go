@@ -16,47 +16,47 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// answer is what one attempt brought, and what it means.
+// answer is what one attempt returned, and what it means.
 type answer struct {
 	exchange.Answer
 	reading   reading
 	outcome   outcome
-	result    any        // of the operation; nil unless the outcome is a result
-	err       *Error     // why it is no result: class, code, message and cause; nil for a result
+	result    any        // the operation's result; nil if there is none
+	err       *Error     // why there is no result: class, code, message and cause; nil for a result
 	warnings  []string   // odd but harmless
 	rateLimit *RateLimit // nil if no header came
-	reset     time.Time  // of the header, also one in the past
+	reset     time.Time  // the header's, even if it is in the past
 
 	attempts  int
 	delivery  Delivery // of all attempts
-	again     bool     // the attempt before failed in the same way
+	again     bool     // the previous attempt failed in the same way
 	provesSOL bool     // the tax authority accepted the credential
 	lenient   bool     // lenient reading let a contradiction pass
-	shared    bool     // others have the same result
-	coalesced bool     // another call's query brought it
-	kept      *entry   // of the cache; nil for an answer of now
+	shared    bool     // other calls have the same result
+	coalesced bool     // it came from another call's query
+	kept      *entry   // its cache entry; nil if it did not come from the cache
 }
 
-// entry is an answer that is kept. It is immutable.
+// entry is a cached answer. It is immutable.
 type entry struct {
-	answer   answer        // its result, status, warnings and the time at which it was asked
+	answer   answer        // its result, status, warnings and time of request
 	missing  *Error        // NOT_FOUND; nil for a result
-	stored   time.Time     // in the calendar
-	lifetime time.Duration // for which it is fresh, from then on
+	stored   time.Time     // calendar time
+	lifetime time.Duration // how long it stays fresh from then on
 }
 
 // reading is how the answers to a call are read.
 type reading struct {
 	lenient bool
-	secrets scrub.Secrets // what the call carries
-	known   *RateLimit    // the quota as an earlier answer showed it; nil for none
-	now     time.Time     // in the calendar
+	secrets scrub.Secrets // the secrets that the call sends
+	known   *RateLimit    // the quota before this answer; nil if unknown
+	now     time.Time     // calendar time
 }
 
 // outcomes says what follows from each outcome.
 var outcomes = [...]struct {
-	class error // of the call's error
-	away  bool  // the service gave no usable answer: a fallback serves
+	class error // the class of the call's error
+	away  bool  // the service gave no usable answer: use a fallback
 	retry retryRule
 }{
 	unanswered:    {ErrUnavailable, true, retryPassing},
@@ -79,10 +79,10 @@ var outcomes = [...]struct {
 	contradictory: {class: ErrMalformedResponse},
 }
 
-// saySpent are the statuses with which a service may refuse what is beyond the quota (docs/contract.md, 8).
-var saySpent = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
+// spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
+var spentStatuses = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
 
-// codes are those of the contract (docs/contract.md, 7). They decide before the status.
+// codes are the contract's error codes (docs/contract.md, 7). They take precedence over the status.
 var codes = map[string]outcome{
 	codeNotFound:              notFound,
 	codeSearchTooShort:        tooShort,
@@ -91,10 +91,10 @@ var codes = map[string]outcome{
 
 func ofContract(code string) bool { return codes[code] != 0 }
 
-// read decides what the answer to a question means. result reads a 200.
+// read decides what the answer means. result reads the body of a 200.
 func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
-		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, saySpent[a.Status])
+		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, spentStatuses[a.Status])
 	}
 	switch {
 	case a.Status == 0:
@@ -125,7 +125,7 @@ func (a *answer) notWhole() *Error {
 	return &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
 }
 
-// refusal reads an answer that is not a 200.
+// refusal reads an answer whose status is not 200.
 func (a *answer) refusal() (outcome, *Error) {
 	said := errorbody.Read(scrub.UTF8(a.Body), ofContract)
 	e := a.said(said)
@@ -154,7 +154,7 @@ func (a *answer) refusal() (outcome, *Error) {
 		return failed, e
 	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
 		return failedForGood, e
-	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // without NOT_FOUND it is not "no such taxpayer"
+	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
 		return page, e
 	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
 		return refusedPage, e
@@ -162,7 +162,7 @@ func (a *answer) refusal() (outcome, *Error) {
 	return inputRefused, e
 }
 
-// denial is what a 401 or 403 means.
+// denial decides what a 401 or 403 means.
 func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
 	switch {
@@ -180,20 +180,20 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 	return keyRefused
 }
 
-// digitsOrNone reports whether an error has no code, or digits alone, such as 401.
+// digitsOrNone reports whether an error code is empty or only digits, such as 401.
 func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
 
-// spent reports whether a 429 means that the quota of the day is spent, rather than that calls came too fast. The contract
-// has one status for both (docs/contract.md, 7).
-func (a *answer) spent(ofService bool) bool {
+// spent reports whether a 429 means that the day's quota is spent, not that calls came too fast. fromService means that
+// the body is an error of the service. The contract does not tell the two apart (docs/contract.md, 7).
+func (a *answer) spent(fromService bool) bool {
 	if left := a.rateLimit.left(); left != unknown {
 		return left == 0
 	}
 	if asked, ok := exchange.RetryAfter(a.Header, a.reading.now); ok {
-		return asked > longestSlower
+		return asked > longestSlowDown
 	}
 	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
-	return ofService && !left
+	return fromService && !left
 }
 
 // mayPass reports whether an immediate retry may succeed.
@@ -220,12 +220,12 @@ func (a *answer) retryAfter() time.Duration {
 	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
 		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
 	case a.outcome == tooFast && !ok:
-		return saidNothing
+		return defaultSlowDown
 	}
 	return asked
 }
 
-// said returns the error in an error body: its code, and its sentence if that may be shown.
+// said returns an error body as an *Error: its code, and its text if that is safe to show.
 func (a *answer) said(b errorbody.Body) *Error {
 	e := &Error{Code: b.Code}
 	if _, known := codes[b.Code]; !known {
@@ -264,7 +264,7 @@ func (a *answer) warn(format string, args ...any) {
 	a.warnings = append(a.warnings, fmt.Sprintf(format, args...))
 }
 
-// quote shows a value of the answer in a text of ours.
+// quote returns a value of the answer as our own texts may show it.
 func (a *answer) quote(value string) string {
 	shown, ok := a.reading.secrets.Sentence(scrub.Cut(value, 40))
 	if !ok && value != "" {
@@ -273,7 +273,7 @@ func (a *answer) quote(value string) string {
 	return strconv.Quote(shown)
 }
 
-// refuse records what makes the answer unusable, however it is read.
+// refuse makes the answer unusable, even for lenient reading.
 func (a *answer) refuse(format string, args ...any) {
 	if a.err == nil {
 		a.err = notContract(format, args...)

@@ -14,20 +14,20 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// maxBody is the most bytes of an answer that are read, after decompression.
+// maxBody is how many bytes of an answer are read at most, after decompression.
 const maxBody = 1 << 20
 
-// sender is the last of the layers: it makes one request, and reads its answer.
+// sender is the last layer: it sends one request and reads its answer.
 type sender struct {
-	base      *url.URL // without a slash at the end
+	base      *url.URL // without a trailing slash
 	apiKey    Secreto
 	userAgent string
 	transport http.RoundTripper
-	bound     time.Duration // of an attempt, by the caller's http.Client; 0 for none
+	bound     time.Duration // the Timeout of the caller's http.Client; 0 for none
 	maxBody   int64         // bytes of an answer
 	lenient   bool
 	report    *reporter
-	sol       *solguard.Guard // is notified whether lookups are refused too
+	sol       *solguard.Guard // learns whether lookups are refused too
 
 	quota usage
 }
@@ -61,11 +61,11 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	return a, nil
 }
 
-// attemptHeader is the number of the attempt, for a test server.
+// attemptHeader carries the number of the attempt, for a test server.
 const attemptHeader = "Fiscope-Attempt"
 
-// signed returns the request of an attempt: with the API key, and the body with the clave. It has no GetBody: with one,
-// net/http repeats a validation by itself when an HTTP/2 server refuses it or a connection breaks.
+// signed returns the request of an attempt, with the API key and the body. It has no GetBody: with one, net/http would
+// repeat a validation by itself when an HTTP/2 server refuses it or a connection breaks.
 func (s *sender) signed(ctx context.Context, q *question) *http.Request {
 	r := q.request.http.WithContext(ctx)
 	values := []string{s.apiKey.text(), s.userAgent, "application/json"} // in one allocation
@@ -81,10 +81,10 @@ func (s *sender) signed(ctx context.Context, q *question) *http.Request {
 	return r
 }
 
-// noHeader is that of a request before it is signed. It is never written to.
+// noHeader is the header of an unsigned request. Nothing writes to it.
 var noHeader = http.Header{}
 
-// unsigned returns the request of a question without credentials, on which the retry loop works.
+// unsigned returns a request without credentials, for the retry loop.
 func (s *sender) unsigned(r *request) *http.Request {
 	target := *s.base
 	target.Path += r.path

@@ -36,7 +36,7 @@ func newCache(given *CachePolicy, clock clock) (*cache, error) {
 	return &cache{p, clock, entries}, nil
 }
 
-// get returns what is kept of a question, fresh or not; nil for nothing.
+// get returns the entry of a question, fresh or stale; nil if there is none.
 func (c *cache) get(k cacheKey) *entry {
 	if c == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *cache) get(k cacheKey) *entry {
 	return e
 }
 
-// fresh returns what is kept of a question and may serve; nil for nothing.
+// fresh returns the entry of a question if it is fresh; nil otherwise.
 func (c *cache) fresh(k cacheKey) *entry {
 	e := c.get(k)
 	if e == nil || !e.fresh(c.clock) {
@@ -54,38 +54,38 @@ func (c *cache) fresh(k cacheKey) *entry {
 	return e
 }
 
-// fallback returns a result, fresh or stale, that serves while the service cannot be asked; nil for none.
+// fallback returns a result, fresh or stale, to use while the service is away; nil if there is none.
 func (c *cache) fallback(k cacheKey) *entry {
 	e := c.get(k)
 	if e == nil || e.missing != nil {
 		return nil
 	}
-	if age := c.clock.since(e.stored); !e.fresh(c.clock) && (age < -ahead || age-e.lifetime >= c.policy.StaleIfError) {
+	if age := c.clock.since(e.stored); !e.fresh(c.clock) && (age < -clockSkew || age-e.lifetime >= c.policy.StaleIfError) {
 		return nil
 	}
 	return e
 }
 
-// put keeps an entry, unless there is a newer one.
+// put stores an entry, unless there is a newer one.
 func (c *cache) put(k cacheKey, e *entry) {
 	if there, ok := c.entries.Peek(k); !ok || !there.answer.Began.After(e.answer.Began) {
 		c.entries.Add(k, e)
 	}
 }
 
-// ahead is by how much another process's clock may be ahead.
-const ahead = time.Minute
+// clockSkew is how far another process's clock may be ahead.
+const clockSkew = time.Minute
 
-// fresh reports whether the answer serves now. One from the future, after the clock was set back, does not.
+// fresh reports whether the entry has not expired. One from the future, as after the clock was set back, is not fresh.
 func (e *entry) fresh(c clock) bool {
 	if e.lifetime == forGood {
 		return true
 	}
 	age := c.since(e.stored)
-	return -ahead <= age && age < e.lifetime
+	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns what is kept of an answer for that time; missing is its error if it is a NOT_FOUND.
+// newEntry returns the cache entry of an answer. missing is its error if it is a NOT_FOUND; nil otherwise.
 func newEntry(a *answer, missing *Error, stored time.Time, lifetime time.Duration) *entry {
 	e := &entry{missing: missing, stored: stored, lifetime: lifetime}
 	e.answer.Status, e.answer.Began = a.Status, a.Began

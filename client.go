@@ -25,15 +25,15 @@ type Client struct {
 	CPE            *CPEService            // validates electronic receipts
 	TipoCambio     *TipoCambioService     // gets exchange rates
 
-	*core // a pointer, so that what prints a Client reads no field that calls change
+	*core // a pointer, so that printing a Client reads no field that calls change
 }
 
-// NewClient returns a Client of the service at baseURL, as in "https://api.example.com" (a path is kept as a prefix),
-// that authenticates with apiKey (docs/contract.md, 5). Nothing is sent yet.
+// NewClient returns a Client for the service at baseURL, such as "https://api.example.com" (a path is kept as a
+// prefix). It authenticates with apiKey (docs/contract.md, 5). NewClient itself sends nothing.
 //
-// It refuses a base URL that is not absolute, a key that is empty or has blanks around it, and an option with a wrong
-// value. It also refuses plain http, except to this machine (localhost, 127.0.0.0/8 and ::1, without a proxy): anyone
-// on the way could read the key and the clave.
+// It refuses a base URL that is not absolute, a key that is empty or has blanks around it, and an invalid option. It
+// also refuses plain http, except to this machine (localhost, 127.0.0.0/8 and ::1, without a proxy): anyone on the
+// network path could read the key and the clave.
 func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	c := defaultConfig()
 	for i, opt := range opts {
@@ -63,18 +63,18 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	}, nil
 }
 
-// newCore builds the lists of layers. ARCHITECTURE.md says why each layer stands where it stands.
+// newCore builds the lists of layers. ARCHITECTURE.md explains their order.
 func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	cache, err := newCache(c.cache, c.clock)
 	if err != nil {
 		return nil, err
 	}
 	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
-	respaldo := c.calls.respaldo // [WithoutCache] goes without it, and not without that of its call
+	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
 	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, report: r}
 	k.background.Panicked = k.logPanic
-	base, _ := url.Parse(baseURL) // which was checked
+	base, _ := url.Parse(baseURL) // NewClient checked it
 	fleet := newFleet(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
 	k.sol = &solGuard{here: solguard.New(c.clock), fleet: fleet, clock: c.clock}
 	k.sol.sent.Go, k.sol.sent.Panicked = k.background.Go, k.logPanic
@@ -117,22 +117,23 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	return k, nil
 }
 
-// RateLimit returns the daily quota by the last answer with its headers, less what this Client sent since (Estimated). It
-// is nil before the first: lookups are sure to have them. For calls per second see [WithRateLimit].
+// RateLimit returns the daily quota from the last answer with quota headers, minus what this Client sent since
+// (Estimated). It is nil before the first; only lookups are sure to have them. For calls per second see
+// [WithRateLimit].
 func (c *Client) RateLimit() *RateLimit {
 	return c.made().send.quota.now()
 }
 
-// Stats returns the counts so far. Those of calls under way may be incomplete.
+// Stats returns the counts so far. Calls under way may be counted in part.
 func (c *Client) Stats() Stats { return c.made().report.observer.stats() }
 
-// Hoy returns today's date in Lima, by the clock of [WithClock].
+// Hoy returns today's date in Lima, using the clock of [WithClock].
 func (c *Client) Hoy() Fecha { return FechaEnLima(c.made().clock.now()) }
 
-// Close waits for what runs in the background: queries whose callers have left, a [Respaldo] that has not returned, and
-// writes to the Store. Then it closes the idle connections.
+// Close waits for background work: queries whose callers have left, a [Respaldo] that has not returned, and writes to
+// the Store. Then it closes the idle connections.
 //
-// If ctx ends first, Close returns its cause, and the rest ends by itself. Calls may still be made afterwards: Close
+// If ctx ends first, Close returns its cause, and the work goes on. A closed Client can still make calls: Close it
 // again after them.
 func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
@@ -149,13 +150,13 @@ func (c *Client) Close(ctx context.Context) error {
 	return nil
 }
 
-// String returns the base URL, and no credential.
+// String returns the base URL, without credentials.
 func (c *Client) String() string { return "fiscope.Client(" + c.made().baseURL + ")" }
 
 // LogValue returns the base URL.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.made().baseURL) }
 
-// made returns the core of a client that NewClient made, and otherwise one whose calls say so.
+// made returns the client's core or, if NewClient did not make the client, one whose calls all fail.
 func (c *Client) made() *core {
 	if c == nil || c.core == nil {
 		return notMade
@@ -163,12 +164,12 @@ func (c *Client) made() *core {
 	return c.core
 }
 
-// withoutProxy returns a transport that reaches this machine itself: a proxy would read the key and the
-// clave. The proxy of a RoundTripper that is not net/http's cannot be seen.
+// withoutProxy returns a transport that connects to this machine directly: a proxy would read the key and the clave. It
+// cannot see the proxy of a RoundTripper other than net/http's.
 func withoutProxy(rt http.RoundTripper) http.RoundTripper {
 	t, ok := rt.(*http.Transport)
 	if !ok || t.Proxy == nil || reflect.ValueOf(t.Proxy).Pointer() == reflect.ValueOf(http.ProxyFromEnvironment).Pointer() {
-		return rt // the environment's proxy is never asked for the spellings of loopback
+		return rt // ProxyFromEnvironment never uses a proxy for loopback
 	}
 	t = t.Clone()
 	t.Proxy = nil
@@ -189,7 +190,7 @@ func checkAPIKey(key string) error {
 	return nil
 }
 
-// transportTo returns what takes requests to the service.
+// transportTo returns the transport to the service.
 func (c config) transportTo(baseURL string) http.RoundTripper {
 	rt := c.transport
 	if rt == nil {
@@ -201,8 +202,8 @@ func (c config) transportTo(baseURL string) http.RoundTripper {
 	return rt
 }
 
-// defaultTransport is net/http's with a pool of its own, and with as many connections kept open to the one host as a busy
-// process uses: the default of 2 would reopen them all the time.
+// defaultTransport returns net/http's transport with its own pool and more idle connections per host: with the default
+// of 2, a busy process would reopen connections all the time.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -215,7 +216,7 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// The variables of the environment. The last is "1" or "true" to permit plain http, see [WithInsecureHTTP].
+// The environment variables. The last is "1" or "true" to permit plain http, see [WithInsecureHTTP].
 const (
 	envBaseURL  = "FISCOPE_BASE_URL"
 	envAPIKey   = "FISCOPE_API_KEY"
@@ -227,7 +228,7 @@ const (
 
 // NewClientFromEnv returns the [Client] that the environment describes: FISCOPE_BASE_URL and FISCOPE_API_KEY, and
 // FISCOPE_INSECURE_HTTP=1 to permit plain http in a private network. If all three FISCOPE_SOL_* are set, they are its
-// credentials ([WithSOL]). opts are applied after them. Errors name the variable.
+// credentials ([WithSOL]). opts are applied after them. An error names the variable.
 func NewClientFromEnv(opts ...Option) (*Client, error) {
 	for _, name := range []string{envBaseURL, envAPIKey} {
 		if os.Getenv(name) == "" {
@@ -252,8 +253,8 @@ func NewClientFromEnv(opts ...Option) (*Client, error) {
 	return client, nil
 }
 
-// CredencialesSOLFromEnv returns the credentials in FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. Its
-// error names the variable that is not set or not valid.
+// CredencialesSOLFromEnv returns the credentials in FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. An
+// error names the variable that is missing or invalid.
 func CredencialesSOLFromEnv() (CredencialesSOL, error) {
 	for _, name := range []string{envRUC, envUsuario, envClave} {
 		if os.Getenv(name) == "" {

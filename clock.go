@@ -2,11 +2,11 @@ package fiscope
 
 import "time"
 
-// clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and the times of a Store are always
+// clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and a Store's times are always
 // real.
 type clock func() time.Time
 
-// now returns the time of the calendar.
+// now returns the calendar time.
 func (c clock) now() time.Time {
 	if c == nil {
 		return time.Now()
@@ -14,7 +14,7 @@ func (c clock) now() time.Time {
 	return c()
 }
 
-// fromReal returns the calendar's time of a moment in real time. The zero time stays what it is.
+// fromReal converts real time to calendar time. The zero time stays zero.
 func (c clock) fromReal(at time.Time) time.Time {
 	if c == nil || at.IsZero() {
 		return at
@@ -22,7 +22,7 @@ func (c clock) fromReal(at time.Time) time.Time {
 	return c().Add(time.Until(at))
 }
 
-// toReal returns the real time of a moment of the calendar. The zero time stays what it is.
+// toReal converts calendar time to real time. The zero time stays zero.
 func (c clock) toReal(at time.Time) time.Time {
 	if c == nil || at.IsZero() {
 		return at
@@ -30,13 +30,13 @@ func (c clock) toReal(at time.Time) time.Time {
 	return time.Now().Add(at.Sub(c())).In(at.Location())
 }
 
-// until returns how far ahead a moment of the calendar is.
+// until returns the time left until a calendar time.
 func (c clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }
 
-// since returns how long ago a moment of the calendar was.
+// since returns the time elapsed since a calendar time.
 func (c clock) since(at time.Time) time.Duration {
 	if c == nil {
-		return time.Since(at) // which reads one clock, where Now reads two
+		return time.Since(at) // reads one clock; time.Now reads two
 	}
 	return c().Sub(at)
 }

@@ -16,8 +16,8 @@ type sharedQuestion struct {
 	fresh   bool
 }
 
-// coalesce makes one query of simultaneous calls that ask the same. It runs in the background: cancelling one caller does
-// not cancel the others.
+// coalesce lets simultaneous identical calls share one query. The query runs in the background: cancelling one caller
+// does not cancel the others.
 func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 	if !wanted {
 		return nil
@@ -30,7 +30,7 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 			for {
 				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.reserve, q.set.fresh}, q, next)
 				if abandoned && a.kept == nil && (err != nil || a.err != nil) && ctx.Err() == nil {
-					continue // all others left, so it was cancelled
+					continue // all its callers had left, so it was cancelled
 				}
 				return a, err
 			}
@@ -38,14 +38,15 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 	}
 }
 
-// detach asks in the background, or joins the query of the same key. The answer is never nil: it says what was sent so far.
+// detach asks in the background, or joins the query with the same key. The answer is never nil: before one came, it
+// says what was sent so far.
 func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question, next ask) (_ *answer, abandoned bool, _ error) {
 	t, joined, abandoned, err := g.Join(ctx, key, func() (*trip, func(context.Context)) {
 		own := *q
 		own.trip = new(trip)
 		return own.trip, func(ctx context.Context) {
 			a, err := next(ctx, &own)
-			if a != nil && a.kept == nil { // a cached one is shared anyway
+			if a != nil && a.kept == nil { // a cached one is marked already
 				a.shared = true
 			}
 			own.trip.answer, own.trip.err = a, err

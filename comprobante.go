@@ -50,7 +50,7 @@ func (c Comprobante) check() error {
 	return nil
 }
 
-// shown is the kind as an error shows it. A longer value may be a RUC or a DNI, so only its length is shown.
+// shown returns the kind for an error text. A longer value may be a RUC or a DNI, so only its length is shown.
 func (t TipoComprobante) shown() string {
 	if len(t) > len(TipoFactura) {
 		return fmt.Sprintf("%d bytes long", len(t))
@@ -58,8 +58,8 @@ func (t TipoComprobante) shown() string {
 	return strconv.Quote(string(t))
 }
 
-// checkSerie refuses what cannot be a series of any kind of receipt. Which letter goes with which kind is for the tax
-// authority to say.
+// checkSerie refuses a text that is no series of any kind of receipt. Which letter goes with which kind is up to the
+// tax authority.
 func checkSerie(serie string) error {
 	if serie == "" || len(serie) > 4 || strings.ContainsFunc(serie, notOfSerie) {
 		return invalid("serie", "must be 1 to 4 capital letters and digits, as in F001: it is %q", scrub.Cut(scrub.AbridgeRUCs(serie), 10))
@@ -69,14 +69,14 @@ func checkSerie(serie string) error {
 
 func notOfSerie(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') }
 
-// longestNumero is how many digits the number of a receipt can have.
+// The longest number of a receipt, in digits, and the highest.
 const (
 	longestNumero = 8
 	highestNumero = 99_999_999
 )
 
-// ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123", "f001-123", "
-// F001 - 123 ", "F001 123". The series is returned in capitals, otherwise as written: "F1" is not "F001". The error is
+// ParseSerieNumero reads the series and the number of a receipt as people write them: "F001-00000123", "f001-123",
+// "F001 - 123", "F001 123". It returns the series in capitals, otherwise as written: "F1" is not "F001". The error is
 // an ErrInvalidRequest; RUCs in it are abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
 	serie, numero, field, wrong := parseSerieNumero(s)
@@ -129,7 +129,7 @@ func (c Comprobante) SerieNumero() string {
 	return fmt.Sprintf("%s-%0*d", c.Serie, longestNumero, c.Numero)
 }
 
-// String returns issuer's RUC, kind, series and number, as the files of electronic receipts are named:
+// String returns issuer's RUC, kind, series and number as in the names of receipt files:
 // "20100070970-01-F001-00000123". [ParseComprobante] reads it.
 func (c Comprobante) String() string {
 	return c.RUCEmisor + "-" + string(c.Tipo) + "-" + c.SerieNumero()
@@ -137,7 +137,8 @@ func (c Comprobante) String() string {
 
 // ParseComprobante reads what String writes, and the names of receipt files (SUNAT, Anexo 6 of Resolución 097-2012):
 // "20100070970-01-F001-00000123.xml" or .zip, and "R-...zip", with or without a folder. It refuses kinds that cannot be
-// validated, such as a daily summary (RC). The error is an ErrInvalidRequest, and shows nothing of the text.
+// validated, such as a daily summary (RC). The error is an ErrInvalidRequest; it shows at most two characters of the
+// text.
 func ParseComprobante(s string) (Comprobante, error) {
 	name := strings.TrimSpace(s[strings.LastIndexAny(s, `/\`)+1:])
 	if suffix := strings.ToLower(name[max(0, len(name)-4):]); suffix == ".xml" || suffix == ".zip" {
@@ -156,12 +157,12 @@ func ParseComprobante(s string) (Comprobante, error) {
 	return newComprobante(parts[0], parts[1], parts[2])
 }
 
-// notComprobante is a text that is no receipt. The error shows none of it.
+// notComprobante is the error for a text that is not a receipt. It shows nothing of the text.
 func notComprobante(why string) error {
 	return &Error{Err: ErrInvalidRequest, Field: "comprobante", Message: why}
 }
 
-// newComprobante returns a receipt from its parts. Its error shows none of them.
+// newComprobante returns a receipt from its parts. Its error shows at most two characters of one.
 func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 	serie, numero, field, wrong := parseSerieNumero(serieNumero)
 	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
@@ -177,8 +178,8 @@ func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 	return c, nil
 }
 
-// seriesDe says which series each kind of receipt has: the electronic ones, and 1 to 4 digits on paper. E001 and EB01
-// are of receipts made on the tax authority's own portal.
+// seriesDe has the usual series of each kind of receipt: the electronic ones, and 1 to 4 digits on paper. Receipts
+// issued on the tax authority's own portal have E001 or EB01.
 var seriesDe = map[TipoComprobante]struct {
 	serie *regexp.Regexp
 	want  string
@@ -189,8 +190,8 @@ var seriesDe = map[TipoComprobante]struct {
 	TipoNotaDebito:  {regexp.MustCompile(`^([FB][A-Z0-9]{3}|E001|EB01|[0-9]{1,4})$`), "F o B y tres más, o E001 o EB01"},
 }
 
-// Advertencia returns one line in Spanish if kind and series do not usually go together, and "" otherwise: one of them
-// may be mistyped. The contract does not tie them together, so Validar never refuses for it.
+// Advertencia returns one line in Spanish if the series is unusual for the kind: one of them may be mistyped. Otherwise
+// it returns "". The contract does not relate them, so Validar accepts any pair.
 func (c Comprobante) Advertencia() string {
 	of, ok := seriesDe[c.Tipo]
 	switch {

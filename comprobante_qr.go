@@ -10,16 +10,16 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// QR is what the code on a printed receipt says of it. It has no currency, and it is not signed: only
-// [CPEService.Validar] can say whether the receipt exists. The buyer's document may be a DNI: mind where you store it.
+// QR is the content of the code on a printed receipt. It has no currency and is not signed: only [CPEService.Validar]
+// can say whether the receipt exists. The buyer's document may be a DNI: take care where you store it.
 type QR struct {
 	Comprobante     Comprobante     `json:"comprobante"`
-	IGV             decimal.Decimal `json:"igv"`             // the sum of the tax; zero if left out
+	IGV             decimal.Decimal `json:"igv"`             // the total tax; zero if missing
 	Total           decimal.Decimal `json:"total"`           // in the currency of the receipt
 	Fecha           Fecha           `json:"fecha"`           // of issue
-	TipoDocumento   string          `json:"tipoDocumento"`   // of the buyer, by SUNAT's catalogue 06: "6" is a RUC, "1" a DNI; "" if left out
-	NumeroDocumento string          `json:"numeroDocumento"` // of the buyer; "" if left out
-	ValorResumen    string          `json:"valorResumen"`    // the digest of the signed file, in Base64; "" if left out
+	TipoDocumento   string          `json:"tipoDocumento"`   // of the buyer, from SUNAT's catalogue 06: "6" is a RUC, "1" a DNI; "" if missing
+	NumeroDocumento string          `json:"numeroDocumento"` // of the buyer; "" if missing
+	ValorResumen    string          `json:"valorResumen"`    // the digest of the signed file, in Base64; "" if missing
 }
 
 // ParseQR reads the text of the code on a printed receipt:
@@ -28,8 +28,8 @@ type QR struct {
 //
 // The fields are those of SUNAT's Anexo 6, "Aspectos técnicos", 6.4.3 (Resolución 097-2012/SUNAT, as amended by
 // 113-2018). IGV may be empty, the fields after the date may be missing, and those after the digest are ignored. A date
-// is YYYY-MM-DD, DD/MM/YYYY or DD-MM-YYYY. An amount may have a decimal point, never a comma, and the IGV is not above
-// the total. The error is an ErrInvalidRequest; it names the field and shows nothing of its text.
+// is YYYY-MM-DD, DD/MM/YYYY or DD-MM-YYYY. An amount may have a decimal point, never a comma, and the IGV must not
+// exceed the total. The error is an ErrInvalidRequest; it names the field and shows at most two characters of its text.
 func ParseQR(s string) (QR, error) {
 	fields := strings.Split(s, "|")
 	for i := range fields {
@@ -65,7 +65,7 @@ func ParseQR(s string) (QR, error) {
 	return q, nil
 }
 
-// notOfQR names a field without its text: if the fields moved, that may be the buyer's document.
+// notOfQR names a field without its text: if the fields are shifted, the text may be the buyer's document.
 func notOfQR(name string) error {
 	return fmt.Errorf("%w: the %s of a receipt's code cannot be read", ErrInvalidRequest, name)
 }
@@ -84,7 +84,7 @@ func importeDeQR(s string) (importe decimal.Decimal, ok bool) {
 	return importe, err == nil
 }
 
-// dayFirst is a date as it is written in Peru.
+// dayFirst matches a date as it is written in Peru.
 var dayFirst = regexp.MustCompile(`^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$`)
 
 func fechaDeQR(s string) (Fecha, bool) {

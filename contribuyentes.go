@@ -27,7 +27,7 @@ func (s *ContribuyentesService) made() *ContribuyentesService {
 	return s
 }
 
-// Busqueda is what to search (docs/contract.md, 4.2).
+// Busqueda says what to search for (docs/contract.md, 4.2).
 type Busqueda struct {
 	RazonSocial string // part of a business or trade name, in any case: at least 3 characters after trimming
 	Limite      int    // the most results to return, 1 to 50; 0 for the service's default, which is 10
@@ -39,14 +39,14 @@ const (
 	highestLimit   = 50
 )
 
-// Consultar looks up the taxpayer with that RUC, which is 11 digits. It costs one query. Errors: ErrInvalidRequest (not
-// 11 digits: nothing is sent), ErrNotFound, and those of every operation.
+// Consultar looks up the taxpayer with a RUC of 11 digits. It costs one query. Errors: ErrInvalidRequest (not 11
+// digits: nothing is sent), ErrNotFound, and those of every operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
 	s = s.made()
 	return s.consultar(ctx, ruc, s.core.defaults.of(opts))
 }
 
-// consultar is Consultar with the options of its call as settings.
+// consultar is Consultar with its options as settings.
 func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
 	return get(ctx, s.core.lookups, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
 }
@@ -58,7 +58,7 @@ type consulta struct {
 }
 
 func (q consulta) request() request {
-	r := request{path: "/api/contribuyentes/" + q.ruc, invalid: checkRUC("ruc", q.ruc)} // 11 digits, or it is not sent
+	r := request{path: "/api/contribuyentes/" + q.ruc, invalid: checkRUC("ruc", q.ruc)} // sent only if it is 11 digits
 	if q.strict {
 		r.invalid = checkStrictRUC("ruc", q.ruc)
 	}
@@ -74,9 +74,9 @@ func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 	return p.Consulta
 }
 
-// Buscar searches taxpayers by a part of their business or trade name, most relevant first. It costs one query, however
-// many results there are. No match is an empty slice, not an error. Errors: ErrSearchTooShort and ErrInvalidRequest
-// (nothing is sent), and those of every operation.
+// Buscar searches taxpayers by a part of their business or trade name, most relevant first. It costs one query for any
+// number of results. No match is an empty slice, not an error. Errors: ErrSearchTooShort and ErrInvalidRequest (nothing
+// is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
 	s = s.made()

@@ -8,8 +8,8 @@ import (
 )
 
 // Estado is a taxpayer's status. The set is open: the registry has more values than the contract (docs/contract.md,
-// 3.1), without accents and cut at 20 characters. Compare with its methods, not with the constants: they ignore case,
-// accents, repeated blanks and the cut.
+// 3.1), without accents and cut at 20 characters. Use its methods, which ignore case, accents, repeated blanks and the
+// cut, instead of comparing with the constants.
 type Estado string
 
 // The values that the contract names (docs/contract.md, 3.1).
@@ -32,7 +32,7 @@ func (e Estado) Baja() bool { return family(string(e), "BAJA") }
 // Suspendido reports whether the taxpayer's activities are suspended.
 func (e Estado) Suspendido() bool { return family(string(e), "SUSPENSION") }
 
-// known reports whether the value is one of the contract's or the registry's, or of one of its families. "" is not.
+// known reports whether the contract or the registry has the value, or its family. It is false for "".
 func (e Estado) known() bool {
 	return e.Activo() || e.Baja() || e.Suspendido() ||
 		strings.HasPrefix(fold(string(e)), "ANUL") || // "ANULACION - ERROR SU", "ANUL.PROVI.-ACTO ILI"
@@ -42,8 +42,8 @@ func (e Estado) known() bool {
 // otrosEstados are the registry's states that belong to no family.
 var otrosEstados = wholeAndCut("NUM. INTERNO IDENTIF.", "OTROS OBLIGADOS")
 
-// Condicion is the condition of a taxpayer's fiscal domicile. The set is open (docs/contract.md, 3.2): compare with its
-// methods, as with those of [Estado].
+// Condicion is the condition of a taxpayer's fiscal domicile. The set is open (docs/contract.md, 3.2): use its methods,
+// as for [Estado].
 type Condicion string
 
 // The values that the contract names (docs/contract.md, 3.2).
@@ -57,12 +57,11 @@ const (
 // Habido reports whether the domicile is verified.
 func (c Condicion) Habido() bool { return fold(string(c)) == "HABIDO" }
 
-// NoHallado reports whether the taxpayer was not found at the domicile, with any reason that follows: "NO HALLADO SE
-// MUDO D", "NO HALLADO CERRADO", ...
+// NoHallado reports whether the taxpayer was not found at the domicile, for any reason: "NO HALLADO SE MUDO D", "NO
+// HALLADO CERRADO", ...
 func (c Condicion) NoHallado() bool { return family(string(c), "NO HALLADO") }
 
-// known reports whether the value is one of the contract's or the registry's, or of one of its families. "-" is, "" is
-// not.
+// known reports whether the contract or the registry has the value, or its family. It is true for "-" and false for "".
 func (c Condicion) known() bool {
 	return c.Habido() || c.NoHallado() || family(string(c), "PENDIENTE") || otrasCondiciones[fold(string(c))]
 }
@@ -81,7 +80,7 @@ var otrasCondiciones = wholeAndCut(
 	"POR VERIFICAR",
 )
 
-// registryWidth is where the registry cuts both columns, in characters.
+// registryWidth is the length, in characters, at which the registry cuts both columns.
 const registryWidth = 20
 
 // wholeAndCut returns the registry's values, whole and cut at its width.
@@ -94,7 +93,7 @@ func wholeAndCut(values ...string) map[string]bool {
 	return set
 }
 
-// family reports whether the first words of a value are those given.
+// family reports whether a value begins with the given words.
 func family(value, words string) bool {
 	rest, ok := strings.CutPrefix(fold(value), words)
 	next, _ := utf8.DecodeRuneInString(rest)
@@ -111,7 +110,7 @@ func fold(s string) string {
 	return withoutAccents.Replace(strings.Map(upper, strings.Join(strings.Fields(s), " ")))
 }
 
-// upper returns the capital of a letter, except of a dotless i or a long s: an I or an S is another letter.
+// upper returns the capital of a letter, except for a dotless i or a long s: I and S are other letters.
 func upper(r rune) rune {
 	if capital := unicode.ToUpper(r); r < utf8.RuneSelf || capital >= utf8.RuneSelf {
 		return capital
@@ -119,7 +118,7 @@ func upper(r rune) rune {
 	return r
 }
 
-// folded reports whether fold would change nothing, as for nearly all values: it saves an allocation.
+// folded reports whether fold would change nothing. It saves an allocation for nearly all values.
 func folded(s string) bool {
 	last := byte(' ')
 	for i := range len(s) {
@@ -131,7 +130,7 @@ func folded(s string) bool {
 	return s == "" || last != ' '
 }
 
-// checkTaxpayer warns of odd values that do no harm.
+// checkTaxpayer warns of odd but harmless values.
 func (a *answer) checkTaxpayer(razonSocial string, estado Estado, condicion Condicion) {
 	if nameless(razonSocial) {
 		a.warn("a taxpayer without a name: razonSocial is %s", a.quote(razonSocial))
@@ -176,8 +175,8 @@ type ContribuyenteResumen struct {
 	Condicion   Condicion `json:"condicion"`
 }
 
-// ActivoYHabido reports whether the taxpayer is active and the domicile verified, on the day of the answer: otherwise
-// its receipts endanger the tax credit. An unknown status or condition is false.
+// ActivoYHabido reports whether the taxpayer is active and its domicile verified, on the day of the answer: otherwise
+// its receipts endanger the tax credit. It is false if the status or the condition is unknown.
 func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
 
 // ActivoYHabido is [Contribuyente.ActivoYHabido] for a search result.
@@ -186,7 +185,7 @@ func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() &&
 // Respaldo is a local copy of the registry. It answers a lookup while the service is away, see [WithRespaldo]. It must
 // be safe for concurrent use.
 type Respaldo interface {
-	// Contribuyente returns the record of a RUC of 11 digits, and the day of its data; the zero Fecha if unknown. What
-	// the registry does not have is empty. If it lacks the RUC, the error is an ErrNotFound.
+	// Contribuyente returns the record of a RUC of 11 digits, and the day of its data; the zero Fecha if unknown. A field
+	// that the registry lacks is empty. If it lacks the RUC, the error is an ErrNotFound.
 	Contribuyente(ctx context.Context, ruc string) (*Contribuyente, Fecha, error)
 }

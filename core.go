@@ -7,7 +7,7 @@ import (
 	"github.com/fiscope/fiscope/internal/background"
 )
 
-// core is what the services of a client share: the lists of layers that a question goes down and its answer comes up.
+// core is what the services of a client share. A question goes down one of its lists of layers, its answer comes up.
 type core struct {
 	lookups  ask // Consultar
 	searches ask // Buscar
@@ -35,16 +35,16 @@ func newNotMade() *core {
 	return &core{lookups: none, searches: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender)}
 }
 
-// logPanic logs a panic in the background, which ends there.
+// logPanic logs a panic in the background.
 func (k *core) logPanic(text string, stack []byte) {
 	if k.report.observer.logger == nil {
 		return
 	}
-	defer func() { _ = recover() }() // it may be the logger that panics
+	defer func() { _ = recover() }() // the logger itself may panic
 	k.report.observer.logger.Error("fiscope: a call panicked in the background", slog.String("panic", k.report.secrets.Line(text)), slog.String("stack", string(stack)))
 }
 
-// refuse is the error of an operation made of others, before it asked anything.
+// refuse returns the error of a compound operation that made no query, and reports it.
 func (k *core) refuse(ctx context.Context, op Operation, err error) *Error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -54,7 +54,7 @@ func (k *core) refuse(ctx context.Context, op Operation, err error) *Error {
 	return e
 }
 
-// ended is the error of an operation made of others.
+// ended returns the error of a compound operation.
 func (k *core) ended(ctx context.Context, op Operation, err error) *Error {
 	return k.report.failure(ctx, &question{key: cacheKey{op: op}, set: &k.defaults}, new(answer), err)
 }

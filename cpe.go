@@ -35,9 +35,9 @@ type ResultadoCPE struct {
 // Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user. It costs one
 // query and can take many seconds. It is sent once, see RetryPolicy.
 //
-// Credentials that were not accepted within the last 24 hours are sent by one call at a time. Other calls with the same
-// RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, such a call finishes in
-// the background: see [Client.Close].
+// Only one call at a time sends credentials that were not accepted within the last 24 hours. Other calls with the same
+// RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, a call that was sent
+// finishes in the background: see [Client.Close].
 //
 // Errors: ErrInvalidRequest (not sent), ErrInvalidSOLCredentials (do not repeat: it blocks the user for a while),
 // ErrSOLCredentialsBlocked (refused before: not sent), ErrUnavailable (no answer), and those of every operation.
@@ -46,18 +46,18 @@ func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales Cr
 	return s.validar(ctx, c, credenciales, s.core.defaults.of(opts))
 }
 
-// validar is Validar with the options of its call as settings.
+// validar is Validar with its options as settings.
 func (s *CPEService) validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, set *settings) (*ResultadoCPE, error) {
 	return get(ctx, s.core.receipts, validacion{c, s.credenciales(credenciales), s.strictRUC}, set, copyOf[ResultadoCPE])
 }
 
-// credenciales returns those of a call, or the client's own if they are zero.
+// credenciales returns the credentials of a call or, if they are zero, the client's own.
 func (s *CPEService) credenciales(ofCall CredencialesSOL) CredencialesSOL {
 	return cmp.Or(ofCall, s.own)
 }
 
 // Olvidar forgets that a credential was refused, so that it is sent again. Call it once you know that the credential is
-// right. With a Store it is forgotten in all processes; an error says that the Store could not be updated.
+// right. With a Store all processes forget it; an error means that the Store was not updated.
 func (s *CPEService) Olvidar(ctx context.Context, credenciales CredencialesSOL) error {
 	s = s.made()
 	if s.core == notMade {
@@ -67,7 +67,7 @@ func (s *CPEService) Olvidar(ctx context.Context, credenciales CredencialesSOL) 
 	return s.core.sol.forget(ctx, &credenciales)
 }
 
-// validacion is the question about a receipt. It is never cached, nor shared by two calls.
+// validacion is the question about a receipt. It is never cached or shared between calls.
 type validacion struct {
 	comprobante  Comprobante
 	credenciales CredencialesSOL
@@ -132,8 +132,8 @@ func (v validacion) read(a *answer) any {
 	return r
 }
 
-// checkVerdict notes which two of codigo, estado and esValido exclude each other. Only codigo 0 and "Aceptado" are
-// valid.
+// checkVerdict refuses an answer whose codigo, estado and esValido contradict each other, and warns of unknown values.
+// Only codigo 0 and "Aceptado" are valid.
 func checkVerdict(a *answer, r *ResultadoCPE) {
 	ofEstado, knownEstado := r.Estado.codigo()
 	knownCodigo := r.Codigo.known()
@@ -168,8 +168,8 @@ const (
 	CodigoError     CodigoCPE = "99" // the query failed at the authority
 )
 
-// Final reports whether the authority answered: accepted, cancelled or not found. A boleta is informed up to 7 days
-// after its date, so "not found" of a recent one may still change.
+// Final reports whether the authority answered: accepted, cancelled or not found. A boleta may be reported up to 7 days
+// after its date, so "not found" for a recent one may still change.
 func (c CodigoCPE) Final() bool {
 	return c == CodigoAceptado || c == CodigoAnulado || c == CodigoNoExiste
 }
@@ -207,7 +207,7 @@ var codigos = map[EstadoCPE]CodigoCPE{
 	EstadoCPEError:     CodigoError,
 }
 
-// codigo returns the code that goes with a status, however that is spelled.
+// codigo returns the code that goes with a status, in any case and with or without accents.
 func (e EstadoCPE) codigo() (codigo CodigoCPE, known bool) {
 	if codigo, known = codigos[e]; known {
 		return codigo, true

@@ -11,21 +11,21 @@ import (
 // EsperaPolicy bounds a wait for a receipt. In each field zero is the default; a negative value is an error.
 type EsperaPolicy struct {
 	MaxAttempts int           // validations: 10
-	Base        time.Duration // the span of the first pause, which doubles from one to the next: 2 seconds
+	Base        time.Duration // the span of the first pause, doubled for each next one: 2 seconds
 	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
 	Timeout     time.Duration // no validation is sent later than this: 10 minutes
 
-	// HastaQueExista also waits while the receipt does not exist yet: "No Existe" (98) is usual in the minutes after
-	// its issue. A boleta may be informed up to 7 days after its date: ask for it from a job, once or twice a day.
+	// HastaQueExista also waits while the receipt does not exist yet: "No Existe" (98) is usual in the minutes after its
+	// issue. A boleta may be reported up to 7 days after its date: check it from a job, once or twice a day.
 	HastaQueExista bool
 }
 
 // Espera is how a wait for a receipt ended.
 type Espera struct {
 	Resultado ResultadoCPE // the last answer
-	Fin       FinEspera    // why no other was asked for
-	Causa     error        // the *Error that came after the last answer; nil if none did
-	Consultas int          // the queries that it cost at most
+	Fin       FinEspera    // why the wait ended
+	Causa     error        // the *Error after the last answer; nil for none
+	Consultas int          // how many queries it cost at most
 }
 
 // FinEspera says why a wait for a receipt ended.
@@ -42,11 +42,11 @@ const (
 // Esperar validates a receipt repeatedly while it is "En Proceso" or, if the policy says so, does not exist yet. Each
 // attempt costs one query. Pauses grow; each is a random half to all of its span.
 //
-// "Error" (99), ErrUnavailable and a 429 that leaves queries count as an attempt, and the wait goes on. It ends if
+// "Error" (99), ErrUnavailable and a 429 with queries left count as an attempt, and the wait goes on. It ends if
 // unproven credentials get no answer: they may have been refused. Refused credentials are never sent again.
 //
 // It returns an error if no answer came at all, if the context was cancelled, and if waiting cannot help. Errors:
-// ErrInvalidRequest (also of a negative policy: nothing is sent), and those of Validar.
+// ErrInvalidRequest (also for a negative policy: nothing is sent), and those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
 	s = s.made()
 	return hooked(ctx, s.core.hooks, OpEsperarCPE, s.core.defaults.of(opts), func(ctx context.Context, set *settings) (*Espera, error) {
@@ -107,11 +107,11 @@ type espera struct {
 	delivery Delivery      // of all attempts
 	proven   bool          // an answer proved the credentials
 	last     *ResultadoCPE // the last answer; nil before the first
-	failure  *Error        // what came after it; nil for nothing
+	failure  *Error        // the failure after it; nil for none
 	fin      FinEspera     // "" while it goes on
 }
 
-// esperaFallida ends a wait by its failure.
+// esperaFallida ends a wait with its failure.
 const esperaFallida FinEspera = "fallida"
 
 // record records an attempt, and returns the pause before the next.
@@ -147,7 +147,7 @@ func (w *espera) record(ctx context.Context, r *ResultadoCPE, err error) (pause 
 	return pause
 }
 
-// decisive returns the code or, if that is not one of the contract, the code of the estado.
+// decisive returns the code or, if the contract does not have it, the code that goes with the estado.
 func (r *ResultadoCPE) decisive() CodigoCPE {
 	if ofEstado, known := r.Estado.codigo(); known && !r.Codigo.known() {
 		return ofEstado
@@ -155,7 +155,7 @@ func (r *ResultadoCPE) decisive() CodigoCPE {
 	return r.Codigo
 }
 
-// endOf returns how a failure ends the wait, and "" if it may pass.
+// endOf returns how a failure ends the wait; "" if the wait goes on.
 func (w *espera) endOf(ctx context.Context, e *Error) FinEspera {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(e, errDeadlineTooClose):

@@ -11,7 +11,8 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// json returns the body, which has status 200, if it is JSON whose value begins with first; nil if the answer is an error.
+// json returns the body of a 200 if it is a JSON value that begins with first. Otherwise it sets the error and returns
+// nil.
 func (a *answer) json(first byte) []byte {
 	text := bytes.TrimSpace(scrub.UTF8(a.Body))
 	if !bytes.Contains(a.Body, text) { // it was converted
@@ -37,13 +38,13 @@ func (a *answer) json(first byte) []byte {
 	return nil
 }
 
-// object is an object of an answer. Its members are read by their names in the contract.
+// object is a JSON object of an answer. Its members have the contract's names.
 type object struct {
 	*answer
 	members members.Object
 }
 
-// field is a scalar of an answer. The contract's texts are read from whatever scalar comes.
+// field is a scalar of an answer. The contract's texts are read from any scalar.
 type field struct {
 	text string
 	kind byte // the first character of the JSON value; 0 if it is absent or null
@@ -63,10 +64,10 @@ func (o object) field(name string) field {
 	return field{members.Text(raw), raw[0]}
 }
 
-// odd reports whether the value is of another type than text.
+// odd reports whether the value is there and not a string.
 func (f field) odd() bool { return f.kind != 0 && f.kind != '"' }
 
-// kindOf returns the type of a JSON value by its first character.
+// kindOf returns the type of a JSON value from its first character.
 func kindOf(first byte) string {
 	switch first {
 	case '{':

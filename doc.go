@@ -8,13 +8,13 @@
 //	v, err := client.CPE.Validar(ctx, comprobante, credenciales)
 //	tc, err := client.TipoCambio.SUNAT(ctx, fecha) // the rate of an invoice of that date
 //
-// Every operation takes a context, its input and options of the one call. It returns a result or an error: a result is
+// Every operation takes a context, its input and options for this call. It returns a result or an error: a result is
 // nil if and only if the error is not nil. A search without matches is an empty, non-nil slice.
 //
 // Make one Client for each process, share it, and call [Client.Close] before the process ends. It checks input before a
-// query is spent, stops when the quota is spent, and does not send a refused clave again for a day. A GET that fails is
-// retried a few times, Validar never by itself. [WithCache], [WithRespaldo] and [WithStore] help while the service is away;
-// [WithLogger], [WithObserver] and [WithHook] show what happens.
+// query is spent, stops when the quota is spent, and does not send a refused clave again for a day. A failed GET is
+// retried a few times; Validar, by default, never. [WithCache], [WithRespaldo] and [WithStore] help while the service
+// is away; [WithLogger], [WithObserver] and [WithHook] show what happens.
 //
 // # Errors
 //
@@ -28,6 +28,6 @@
 //	a month of receipts              client.CPE.ValidarLote with LotePolicy.Progress: NewResultsFile
 //	a receipt in process; the quota  client.CPE.Esperar; client.RateLimit, client.Stats
 //
-// Names of the domain are Spanish, as in the service's contract. "docs/contract.md, 4.1" is a section of it. The package
-// mockserver is the service for your tests.
+// Names of the domain are Spanish, as in the service's contract. "docs/contract.md, 4.1" is a section of it. Package
+// mockserver plays the service in your tests.
 package fiscope

@@ -17,7 +17,7 @@ import (
 // Operation names an operation in errors and events, as in "Contribuyentes.Consultar".
 type Operation string
 
-// The operations. Those that ask several times make each query as a Contribuyentes.Consultar, CPE.Validar or
+// The operations. Each query of one that asks several times is a Contribuyentes.Consultar, CPE.Validar or
 // TipoCambio.Consultar.
 const (
 	OpConsultarContribuyente    Operation = "Contribuyentes.Consultar"
@@ -36,7 +36,7 @@ const (
 
 // The classes of failure, for [errors.Is]. The body's code decides first, then the status.
 var (
-	// ErrInvalidRequest: the input breaks a rule. Nothing is sent if the rule is known; otherwise it is a 4xx.
+	// ErrInvalidRequest: the input breaks a rule. If the client knows the rule, nothing is sent; otherwise it is a 4xx.
 	ErrInvalidRequest = class("invalid request", "", nil)
 	// ErrSearchTooShort: the text to search has fewer than 3 characters. It also is ErrInvalidRequest.
 	ErrSearchTooShort = class("search text too short", "", ErrInvalidRequest)
@@ -54,12 +54,11 @@ var (
 	ErrUnauthorized = class("unauthorized", "check the API key", nil)
 	// ErrQuotaExceeded: the daily quota is spent, or the service asks for fewer calls (429).
 	ErrQuotaExceeded = class("quota exceeded", "", nil)
-	// ErrUnavailable: no usable answer came, by a 5xx, a timeout or a broken connection. The same call may succeed
-	// later.
+	// ErrUnavailable: no usable answer came (5xx, timeout, broken connection). The same call may succeed later.
 	ErrUnavailable = class("service unavailable", "", nil)
 	// ErrMalformedResponse: the answer does not follow the contract, so nothing of it is used.
 	ErrMalformedResponse = class("malformed response", "check the base URL and what stands between (proxy, firewall)", nil)
-	// ErrRedirect: the service redirects. The client does not follow, since the API key and the clave would go along.
+	// ErrRedirect: the service redirects. The client does not follow: it would pass on the API key and the clave.
 	ErrRedirect = class("redirect not followed", "check the base URL", nil)
 )
 
@@ -82,14 +81,14 @@ func class(text, advice string, parent error) error { return &sentinel{text, adv
 func (s *sentinel) Error() string { return "fiscope: " + s.text }
 func (s *sentinel) Unwrap() error { return s.parent }
 
-// Delivery says whether the service may have received a request that failed, and so may have charged a query.
+// Delivery says whether the service may have received a failed request, and charged a query for it.
 type Delivery int
 
 // The deliveries.
 const (
 	DeliveryNotSent  Delivery = iota // nothing was written to the network: no query was spent
 	DeliveryAnswered                 // an answer came, with its status
-	DeliveryUnknown                  // it may have been written, and no answer came
+	DeliveryUnknown                  // it may have been written, but no answer came
 )
 
 // String returns "not sent", "answered" or "unknown".
@@ -115,7 +114,7 @@ type Error struct {
 	Code       string        // the answer's code, as in NOT_FOUND; "" if it had none
 	Message    string        // what was wrong: the service's sentence in Spanish, or ours in English
 	Field      string        // the contract's name of the input that breaks a rule, as in "serie", or "comprobante" for all of it; "" for none
-	RateLimit  *RateLimit    // by the last answer's headers; nil if none came
+	RateLimit  *RateLimit    // from the last answer's headers; nil if none came
 	RetryAfter time.Duration // how long to wait before the next call; 0 if unknown
 	Attempts   int           // 0 if it was refused locally
 	Delivery   Delivery      // whether the service may have received any attempt
@@ -124,16 +123,15 @@ type Error struct {
 	outcome  outcome
 	cause    error
 	body     []byte
-	asked    time.Time // when the request of the last answer left, in real time; zero if none came
+	asked    time.Time // when the last answered request was sent, in real time; zero without an answer
 	quoted   bool      // Message is the answer's own text
-	mayBeKey bool      // of a clave that is blocked: the refusal may be about the service's key
+	mayBeKey bool      // for a blocked clave: the refusal may be about the API key
 }
 
-// The most bytes of an answer that an Error keeps.
+// longestBody is how many bytes of an answer an Error keeps at most.
 const longestBody = 4096
 
-// Body returns the start of the answer that failed, at most 4 KiB; nil if none came. Never log it: it may hold a
-// taxpayer's data.
+// Body returns the first 4 KiB of the failed answer; nil if none came. Never log it: it may hold a taxpayer's data.
 func (e *Error) Body() []byte {
 	if e == nil {
 		return nil
@@ -211,7 +209,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// wrongAddress reports whether there is no such host, or one that does not speak TLS.
+// wrongAddress reports whether the host does not exist or does not speak TLS.
 func (e *Error) wrongAddress() bool { return e.cause != nil && exchange.WrongAddress(e.cause) }
 
 // Format writes the line of Error for every verb.
@@ -219,7 +217,7 @@ func (e *Error) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, e.Error()
 
 // copyError returns an *Error that the caller may change.
 func copyError(err error) *Error {
-	e, ok := err.(*Error) //nolint:errorlint // one that is wrapped is another call's
+	e, ok := err.(*Error) //nolint:errorlint // a wrapped one is another call's
 	if !ok {
 		return &Error{cause: err}
 	}
@@ -228,48 +226,48 @@ func copyError(err error) *Error {
 	return &c
 }
 
-// throttled reports whether a 429 asks for fewer calls at a time, rather than for another day.
+// throttled reports whether a 429 asks to slow down, not to wait for another day.
 func (e *Error) throttled() bool {
 	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
-		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlower // made by hand
+		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
 }
 
-// The functions below make an *Error without its circumstances. The layer report adds those.
+// The functions below make an *Error without the details of its call. The layer report adds those.
 
-// invalid is a rule of the contract that the field of an input breaks.
+// invalid is the error for a field that breaks a rule of the contract.
 func invalid(field, format string, args ...any) error {
 	return &Error{Err: ErrInvalidRequest, Field: field, Message: field + " " + fmt.Sprintf(format, args...)}
 }
 
 // errMisuse marks a mistake of the program, not of what its user typed.
-var errMisuse = errors.New("the program is to be corrected")
+var errMisuse = errors.New("the program must be corrected")
 
-// misuse is an option, a policy or a context that makes no sense.
+// misuse is the error for an invalid option, policy or context.
 func misuse(format string, args ...any) error {
 	return &Error{Err: ErrInvalidRequest, Message: fmt.Sprintf(format, args...), cause: errMisuse}
 }
 
-// searchTooShort is a text to search that breaks the contract's rule for it.
+// searchTooShort is the error for a text to search that is too short.
 func searchTooShort(format string, args ...any) error {
 	return &Error{Err: ErrSearchTooShort, Field: "razonSocial", Message: fmt.Sprintf(format, args...)}
 }
 
-// notContract is an answer that breaks the contract.
+// notContract is the error for an answer that breaks the contract.
 func notContract(format string, args ...any) *Error {
 	return &Error{Err: ErrMalformedResponse, Message: fmt.Sprintf(format, args...), outcome: contradictory}
 }
 
-// notYetPublished is a rate that may still come, after wait.
+// notYetPublished is the error for a rate that may still come, after wait.
 func notYetPublished(wait time.Duration, format string, args ...any) *Error {
 	return &Error{Err: ErrNotYetPublished, RetryAfter: wait, Message: fmt.Sprintf(format, args...)}
 }
 
-// noRate is a date for which no rate was found.
+// noRate is the error for a date without a rate.
 func noRate(format string, args ...any) *Error {
 	return &Error{Err: ErrNotFound, Message: fmt.Sprintf(format, args...)}
 }
 
-// noContext is a nil context.
+// noContext is the error for a nil context.
 func noContext() error {
 	return misuse("the context is nil: pass context.Background() if you have no other")
 }
@@ -277,8 +275,8 @@ func noContext() error {
 // errDeadlineTooClose ends a call whose deadline comes before it may be sent.
 var errDeadlineTooClose = fmt.Errorf("%w: too little time is left to send it", context.DeadlineExceeded)
 
-// safeCause is an error of net/http or of the caller: errors.Is and As see it, except the class of another call. Its text
-// is safe to show.
+// safeCause wraps an error of net/http or of the caller, with a text that is safe to show. errors.Is and As find that
+// error, but not a class that it has from another call.
 type safeCause struct {
 	err  error
 	text string

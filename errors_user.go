@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// errorClass is what this package says of a class of errors, besides its sentinel.
+// errorClass is what this package has for a class of errors, besides its sentinel.
 type errorClass struct {
 	of     error
 	word   string
-	status int    // of a service of the caller's
+	status int    // for the caller's own service
 	texto  string // for a clerk
 }
 
-// classes has what is a special case of another before it.
+// classes has each special case before its general class.
 var classes = []errorClass{
 	{ErrNotYetPublished, "not_yet_published", http.StatusConflict, "El tipo de cambio de esa fecha todavía no se publica; suele salir después de las 17:00 de cada día hábil: intente más tarde."},
 	{ErrNotFound, "not_found", http.StatusNotFound, "No se encontró lo que se buscaba: revise el dato e intente de nuevo."},
@@ -40,7 +40,7 @@ func classOf(err error) (c errorClass) {
 		return errorClass{status: http.StatusOK}
 	}
 	defer func() {
-		if recover() != nil { // its Is or Unwrap panics, as on a nil pointer
+		if recover() != nil { // its Is or Unwrap panicked, as on a nil pointer
 			c = otherClass
 		}
 	}()
@@ -55,10 +55,10 @@ func classOf(err error) (c errorClass) {
 // ErrorClass returns a metric label for an error: "not_found", "not_yet_published", "invalid_request",
 // "search_too_short", "invalid_sol_credentials", "sol_credentials_blocked", "unauthorized", "quota_exceeded",
 // "unavailable", "malformed_response", "redirect", "canceled", "deadline_exceeded" or "other"; "" for nil. The most
-// specific class wins. A timeout while the service is asked is "unavailable".
+// specific class wins. A timeout of an attempt is "unavailable".
 func ErrorClass(err error) (word string) { return classOf(err).word }
 
-// textosDeCampo say what is wrong with an input, by its [Error.Field].
+// textosDeCampo say what is wrong with an input, keyed by [Error.Field].
 var textosDeCampo = map[string]string{
 	"ruc":             "El RUC no es válido: son 11 dígitos, y el último verifica a los demás.",
 	"rucEmisor":       "El RUC del emisor no es válido: son 11 dígitos, y el último verifica a los demás.",
@@ -73,7 +73,7 @@ var textosDeCampo = map[string]string{
 	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 
-// What a clerk may read if the class alone would mislead.
+// Texts for a clerk if the text of the class would mislead.
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
 	textoSinTipoCambio = "No se encontró el tipo de cambio de esa fecha: revísela e intente de nuevo."
@@ -100,7 +100,7 @@ func HTTPStatus(err error) int {
 
 func forUser(err error) (texto string, status int) {
 	class := classOf(err)
-	if class.of == nil { // also one whose Is panics
+	if class.of == nil { // also an error whose Is panics
 		return class.texto, class.status
 	}
 	var e *Error
@@ -124,7 +124,7 @@ func forUser(err error) (texto string, status int) {
 	return texto, status
 }
 
-// aboutInput reports whether a status (0 for no answer) is about what was typed.
+// aboutInput reports whether a status (0 for no answer) is about the input.
 func aboutInput(status int) bool {
 	return status == 0 || status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/fiscope/fiscope/internal/flight"
 )
 
-// fallback answers while the service is away: with a stale answer of the cache or, for a lookup, with the Respaldo. After
-// three consecutive failures it answers at once, and probes the service in the background.
+// fallback answers while the service is away: with a stale answer from the cache or, for a lookup, with the Respaldo.
+// After three consecutive failures it answers at once, and probes the service in the background.
 type fallback struct {
 	kept     keeper
 	respaldo Respaldo // nil for none
@@ -19,7 +19,7 @@ type fallback struct {
 	start    func(func()) // runs in the background
 	search   searcher
 	down     breaker.Breaker
-	why      atomic.Pointer[Error] // of the last failure
+	why      atomic.Pointer[Error] // the last failure
 }
 
 const (
@@ -62,7 +62,7 @@ func (f *fallback) layer(next ask) ask {
 		if err == nil || ctx.Err() != nil || !isAway(err) {
 			return a, err
 		}
-		stale, r = f.of(q) // also what came meanwhile
+		stale, r = f.of(q) // with what came meanwhile
 		if a := f.answer(ctx, q, stale, r, err); a != nil {
 			return a, nil
 		}
@@ -84,7 +84,7 @@ func (f *fallback) of(q *question) (kept *entry, r Respaldo) {
 	return kept, r
 }
 
-// shortened keeps a moment before the deadline for the fallback.
+// shortened returns a context that leaves time for the fallback before the deadline.
 func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
@@ -99,7 +99,7 @@ func isAway(err error) bool {
 	return errors.As(err, &e) && (outcomes[e.outcome].away && errors.Is(e, outcomes[e.outcome].class) || e.Err == nil && errors.Is(e, context.DeadlineExceeded))
 }
 
-// record counts consecutive failures of what was sent.
+// record counts consecutive failures of queries that were sent.
 func (f *fallback) record(a *answer, err error) {
 	if a == nil || a.attempts == 0 || a.coalesced || a.kept != nil {
 		return
@@ -112,7 +112,7 @@ func (f *fallback) record(a *answer, err error) {
 	}
 }
 
-// probe asks in the background, now and then, whether the service is back.
+// probe asks in the background, once in each probePause, whether the service is back.
 func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return

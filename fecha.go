@@ -25,10 +25,10 @@ type Fecha struct {
 // operation refuses it.
 func NewFecha(year int, month time.Month, day int) Fecha { return Fecha{year, month, day} }
 
-// ParseFecha reads YYYY-MM-DD, a day of the years 0001 to 9999. The error is an [*Error] of ErrInvalidRequest whose Field
-// is "fecha".
+// ParseFecha reads YYYY-MM-DD, a day of the years 0001 to 9999. The error is an [*Error] of class ErrInvalidRequest
+// with the Field "fecha".
 func ParseFecha(s string) (Fecha, error) {
-	day, err := time.Parse(time.RFC3339, s+"T00:00:00Z") // which takes a third of the time of time.DateOnly
+	day, err := time.Parse(time.RFC3339, s+"T00:00:00Z") // three times as fast as time.DateOnly
 	if err == nil && day.Year() >= 1 {
 		return NewFecha(day.Date()), nil
 	}
@@ -41,7 +41,7 @@ func FechaEnLima(t time.Time) Fecha {
 	return NewFecha(t.In(Lima).Date())
 }
 
-// HoyEnLima returns today's date in Lima by this machine's clock.
+// HoyEnLima returns today's date in Lima, using this machine's clock.
 func HoyEnLima() Fecha { return FechaEnLima(time.Now()) }
 
 // Valid reports whether f is a day of the calendar, in the years 0001 to 9999.
@@ -111,8 +111,8 @@ func (f *Fecha) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Scan reads a date column: a text YYYY-MM-DD, a time.Time at 00:00:00 (its date in its own zone), or NULL, which is
-// the zero Fecha. It refuses any other time.Time, since the day of an instant depends on the zone. It implements
+// Scan reads a date column: a text YYYY-MM-DD, a time.Time at 00:00:00 (its date in its own zone), or NULL (the zero
+// Fecha). It refuses any other time.Time, because the day of an instant depends on the zone. It implements
 // [database/sql.Scanner].
 func (f *Fecha) Scan(src any) error {
 	switch v := src.(type) {

@@ -13,11 +13,11 @@ type Feriado struct {
 	Norma  string // the law that declares it today, as in "Ley 31381"
 }
 
-// dl713 names most of them in its article 6; later laws add to it.
+// dl713 declares most holidays, in its article 6; later laws add others.
 const dl713 = "Decreto Legislativo 713"
 
-// nacionales are the holidays and the first year of each. In month 0 the day is counted from Easter Sunday. None moves
-// from a weekend.
+// nacionales are the holidays and the first year of each. In month 0, day counts from Easter Sunday. A holiday on a
+// weekend is not moved.
 var nacionales = []struct {
 	month  time.Month
 	day    int
@@ -50,7 +50,7 @@ func FeriadosNacionales(year int) []Feriado {
 	return slices.SortedFunc(feriados(year), func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
 }
 
-// feriados are the holidays of a year in no order.
+// feriados yields the holidays of a year in no particular order.
 func feriados(year int) iter.Seq[Feriado] {
 	return func(yield func(Feriado) bool) {
 		domingo := pascua(year)
@@ -79,7 +79,7 @@ func (f Fecha) Feriado() (Feriado, bool) {
 	return Feriado{}, false
 }
 
-// pascua returns Easter Sunday of the Gregorian calendar by the anonymous computus (Nature, 1876).
+// pascua returns Easter Sunday of the Gregorian calendar, using the anonymous computus (Nature, 1876).
 func pascua(year int) Fecha {
 	a, b, c := year%19, year/100, year%100
 	d, e := b/4, b%4
@@ -93,8 +93,8 @@ func pascua(year int) Fecha {
 	return NewFecha(year, time.Month(month), day)
 }
 
-// NoLaborables are days that the government declares free by decree, a few weeks before, such as bridge days. Give them
-// to whatever counts business days, and to [WithNoLaborables]:
+// NoLaborables are days that the government declares free by decree, a few weeks before, such as bridge days. Pass them
+// to the methods that count business days, and to [WithNoLaborables]:
 //
 //	puentes := fiscope.NoLaborables{fiscope.NewFecha(2026, time.December, 24)}
 //	fecha.SumarDiasHabiles(5, puentes)
@@ -112,7 +112,7 @@ func (f Fecha) DiaHabil(decretados ...NoLaborables) bool {
 	return !slices.ContainsFunc(decretados, func(days NoLaborables) bool { return slices.Contains(days, f) })
 }
 
-// SiguienteDiaHabil returns the first business day after f. A tax term whose last day is not a business day ends there
+// SiguienteDiaHabil returns the first business day after f. A tax term whose last day is not a business day ends on it
 // (Código Tributario, Decreto Supremo 133-2013-EF, Norma XII).
 func (f Fecha) SiguienteDiaHabil(decretados ...NoLaborables) Fecha {
 	return f.SumarDiasHabiles(1, decretados...)
@@ -124,8 +124,8 @@ func (f Fecha) AnteriorDiaHabil(decretados ...NoLaborables) Fecha {
 }
 
 // SumarDiasHabiles returns the n-th business day after f; before f if n is negative, f itself if n is 0. f is not
-// counted. Tax terms in days are counted so (Norma XII; Código Civil, article 183); your accountant decides which
-// applies. It returns the zero Fecha for a day that does not exist, and outside the years 1 to 9999.
+// counted. Tax terms in days are counted this way (Norma XII; Código Civil, article 183); your accountant decides which
+// applies. It returns the zero Fecha if f does not exist, and outside the years 1 to 9999.
 func (f Fecha) SumarDiasHabiles(n int, decretados ...NoLaborables) Fecha {
 	step := 1
 	if n < 0 {

@@ -27,10 +27,10 @@ type fleet struct {
 	start   func(func()) // runs in the background
 	asked   flight.Group[*byte, *reply]
 	down    breaker.Breaker
-	why     atomic.Pointer[error] // of the last failure
+	why     atomic.Pointer[error] // the last failure
 
 	mu    sync.Mutex
-	spent map[int]spentUntil // by reserve: the last refusal
+	spent map[int]spentUntil // the last refusal, keyed by reserve
 }
 
 // spentUntil is a refusal that is reused without asking the Store.
@@ -41,7 +41,7 @@ type spentUntil struct {
 
 const (
 	storeTimeout = time.Second            // how long a caller waits
-	storeAnswers = 950 * time.Millisecond // the timeout of a question, so that the Store's own error comes first
+	storeAnswers = 950 * time.Millisecond // the timeout of a question: shorter, so that the Store's own error comes first
 	storePause   = 5 * time.Second        // before a failed Store is probed; it doubles
 	storeLongest = time.Minute
 	spentPause   = time.Second // how long a refusal is reused
@@ -64,11 +64,12 @@ func newFleet(s store.Store, baseURL string, apiKey Secreto, clock clock, start 
 	return f
 }
 
-// name returns a key of the Store. It is an HMAC: without the API key nobody can guess a RUC or a clave from it.
+// name returns a key for the Store. It is an HMAC: without the API key, guesses of a RUC or a clave cannot be checked
+// against it.
 func (f *fleet) name(kind string, parts ...string) string {
 	mac := hmac.New(sha256.New, []byte(f.apiKey.text()))
 	for _, part := range append([]string{f.baseURL, kind}, parts...) {
-		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash takes everything
+		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash never fails
 	}
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
@@ -79,10 +80,10 @@ func (f *fleet) credential(c *CredencialesSOL) string { return f.name("sol", c.p
 type reply struct {
 	value any
 	err   error
-	over  atomic.Bool // the answer came or its caller left, whichever is first
+	over  atomic.Bool // set when the answer comes or its caller leaves, whichever is first
 }
 
-// askStore asks the Store, for at most a second or half of the caller's time. A Store that failed is skipped and probed in
+// askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
 // the background. An answer that comes too late goes to late, which may be nil.
 func askStore[T any](ctx context.Context, f *fleet, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
 	if f.down.Open() {
@@ -109,8 +110,8 @@ func askStore[T any](ctx context.Context, f *fleet, question func(context.Contex
 		}
 	})
 	switch {
-	case (err == nil || r.over.Swap(true)) && r.err == nil: // also if ctx has ended: the caller returns it
-		value, _ := r.value.(T) // nil is of no type
+	case (err == nil || r.over.Swap(true)) && r.err == nil: // even if ctx has ended: the caller checks it
+		value, _ := r.value.(T) // a nil value has no type
 		return value, nil
 	case ctx.Err() != nil:
 		return none, ctx.Err()
@@ -120,13 +121,13 @@ func askStore[T any](ctx context.Context, f *fleet, question func(context.Contex
 	if limited.Err() != nil {
 		err = fmt.Errorf("%T did not answer in time: %w", f.store, err)
 	}
-	if patience == storeTimeout { // also if it ignores its context
+	if patience == storeTimeout { // even if the Store ignores its context
 		f.failed(err)
 	}
 	return none, fmt.Errorf("%w: %w", errStoreAway, err)
 }
 
-// timed asks within the Store's own time, and records whether it failed.
+// timed asks within storeAnswers, and records whether the Store failed.
 func (f *fleet) timed(ctx context.Context, question func(context.Context) (any, error)) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeAnswers)
 	defer cancel()
@@ -145,7 +146,7 @@ func (f *fleet) failed(err error) {
 	f.down.Record(false)
 }
 
-// away is the error of a Store that is not asked, with its last failure.
+// away returns the error for a Store that is skipped, with its last failure.
 func (f *fleet) away() error {
 	if why := f.why.Load(); why != nil {
 		return fmt.Errorf("%w: %w", errStoreAway, *why)
@@ -163,7 +164,7 @@ func (f *fleet) write(ctx context.Context, what func(context.Context) error) {
 	})
 }
 
-// reserve asks the Store for a query, keeping some for others; nil if the Store does not answer.
+// reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
 func (f *fleet) reserve(ctx context.Context, keep int) *store.Reservation {
 	if f == nil {
 		return nil
@@ -193,7 +194,7 @@ func (f *fleet) reserve(ctx context.Context, keep int) *store.Reservation {
 	return &r
 }
 
-// commit records what came of a reservation.
+// commit records the outcome of a reservation.
 func (f *fleet) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
 	if r == nil || r.Grant == store.Spent {
 		return
@@ -204,5 +205,5 @@ func (f *fleet) commit(ctx context.Context, r *store.Reservation, o store.Outcom
 		f.write(ctx, commit)
 		return
 	}
-	_, _ = askStore(context.WithoutCancel(ctx), f, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // before the next one asks
+	_, _ = askStore(context.WithoutCancel(ctx), f, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
 }

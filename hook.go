@@ -18,7 +18,7 @@ func hook(hooks []Hook) layer {
 	}
 }
 
-// clearResponse empties the caller's Response, which may be of an earlier call.
+// clearResponse empties the caller's Response, which an earlier call may have filled.
 func clearResponse(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
 		if q.set.response != nil {
@@ -44,7 +44,7 @@ func hooked[R any](ctx context.Context, hooks []Hook, op Operation, set *setting
 	if own.response == nil {
 		own.response = new(Response)
 	}
-	err = panickedError(op) // until it returns
+	err = panickedError(op) // unless the call returns
 	defer func() {
 		var failure error
 		if err != nil {
@@ -55,8 +55,8 @@ func hooked[R any](ctx context.Context, hooks []Hook, op Operation, set *setting
 	return hooked(within, hooks[1:], op, &own, call)
 }
 
-// begin calls the hook. It returns the context of the operation and the function to call at its end. A nil context stays
-// nil, since the operation refuses it.
+// begin calls the hook. It returns the context of the operation and the function to call at its end. A nil context
+// stays nil: the operation refuses it.
 func (h Hook) begin(ctx context.Context, op Operation) (context.Context, func(Response, error)) {
 	if ctx == nil {
 		_, end := h(context.Background(), op)

@@ -10,8 +10,8 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// keep stores what a query brings, in this process and in the Store. It first checks both again: the answer may have come
-// since recall.
+// keep stores the answer of a query, in this process and in the Store. It first checks both again: the answer may have
+// come since recall.
 func keep(k keeper) layer {
 	if k.cache == nil {
 		return nil
@@ -38,7 +38,7 @@ type keeper struct {
 	report *reporter
 }
 
-// remember keeps a result or a NOT_FOUND (with status 200 or 404), unless lenient reading accepted a contradiction.
+// remember stores a result or a NOT_FOUND (with status 200 or 404), unless lenient reading accepted a contradiction.
 func (k keeper) remember(ctx context.Context, q *question, a *answer) {
 	if a.lenient || a.Broken != nil || a.outcome != found && !(a.outcome == notFound && (a.Status == http.StatusOK || a.Status == http.StatusNotFound)) {
 		return
@@ -53,7 +53,7 @@ func (k keeper) remember(ctx context.Context, q *question, a *answer) {
 	k.save(ctx, q, a, now, lifetime)
 }
 
-// storedAnswer is an answer in the Store. The body is the service's own, so that another process checks it too.
+// storedAnswer is an answer in the Store. It has the service's own body, so that each process checks it again.
 type storedAnswer struct {
 	Status  int       `json:"status"`
 	Asked   time.Time `json:"asked"`
@@ -65,7 +65,7 @@ type storedAnswer struct {
 // longestStored is the longest lifetime in the Store.
 const longestStored = 400 * 24 * time.Hour
 
-// save writes an answer to the Store in the background. One that repeats the API key is not stored.
+// save writes an answer to the Store in the background, unless it repeats a secret of its call.
 func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time, lifetime time.Duration) {
 	if k.fleet == nil || k.report.secretsOf(q).Verbatim(a.Body) {
 		return
@@ -84,7 +84,7 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time,
 	k.fleet.write(ctx, func(ctx context.Context) error { return k.fleet.store.Save(ctx, name, value, ttl) })
 }
 
-// find returns a fresh answer that came meanwhile, or that another process has; nil for none.
+// find returns a fresh answer from this process or the Store; nil if there is none.
 func (k keeper) find(ctx context.Context, q *question) *entry {
 	if e := k.fresh(q.key); e != nil || k.cache == nil || k.fleet == nil {
 		return e
@@ -100,7 +100,7 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	return k.fresh(q.key)
 }
 
-// mayFind reports whether another process may have a stale answer.
+// mayFind reports whether the Store may have a stale answer.
 func (k keeper) mayFind(q *question) bool {
 	return k.cache != nil && k.fleet != nil && k.policy.StaleIfError > 0 && !q.set.fresh
 }
@@ -108,7 +108,7 @@ func (k keeper) mayFind(q *question) bool {
 // load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.
 func (k keeper) load(ctx context.Context, q *question, value []byte) *entry {
 	var s storedAnswer
-	if json.Unmarshal(value, &s) != nil || s.Stored.After(time.Now().Add(ahead)) {
+	if json.Unmarshal(value, &s) != nil || s.Stored.After(time.Now().Add(clockSkew)) {
 		return nil
 	}
 	a := &answer{Answer: exchange.Answer{Status: s.Status, Body: []byte(s.Body), Began: s.Asked}}

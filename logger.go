@@ -9,7 +9,7 @@ import (
 	"github.com/fiscope/fiscope/internal/repetition"
 )
 
-// log writes an event. Repeated refusals are counted instead.
+// log logs an event. Repeated refusals are only counted.
 func (o *observer) log(ctx context.Context, e Event) {
 	attrs := []slog.Attr{slog.Any("event", e)}
 	var of *repetition.Repetition
@@ -42,8 +42,8 @@ func (o *observer) logEnd(ctx context.Context, of *repetition.Repetition, messag
 	}
 }
 
-// level is Debug for what the caller caused: its cancel, or a 400 for its input. Another 4xx without a class is a Warn: it
-// comes from a proxy or firewall.
+// level is Debug for what the caller caused: a cancellation, or input that is invalid or answered with 400. Any other
+// 4xx of class invalid_request is Warn: it comes from a proxy or firewall.
 func (e Event) level() slog.Level {
 	switch class := ErrorClass(e.Err); class {
 	case "":
@@ -61,7 +61,7 @@ func (e Event) level() slog.Level {
 	return slog.LevelWarn
 }
 
-// message says in few words what an event is.
+// message describes an event in a few words.
 func (e Event) message() string {
 	if e.FromRespaldo {
 		return "fiscope: answered from the Respaldo"
@@ -88,7 +88,7 @@ func (e Event) message() string {
 	return "fiscope: answered"
 }
 
-// LogValue returns a group of what is known.
+// LogValue returns a group of the fields that are set.
 func (e Event) LogValue() slog.Value {
 	attrs := []slog.Attr{slog.String("op", string(e.Op)), slog.Int("attempt", e.Attempt), slog.String("duration", e.Duration.String()), slog.String("delivery", e.Delivery.String())}
 	if e.StatusCode != 0 {

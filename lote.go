@@ -18,9 +18,9 @@ import (
 // LotePolicy bounds a batch. Its zero value has sensible limits.
 type LotePolicy struct {
 	Concurrency     int      // Queries at a time. 0 means 8.
-	From            int      // Position to begin at, as the Posicion of a LoteDetenidoError. Inputs before it are skipped.
+	From            int      // Position to begin at, such as the Posicion of a LoteDetenidoError. Inputs before it are skipped.
 	MaxFailures     int      // Consecutive failures after which the batch stops, or pauses if the service is away. 0 means 20; negative means never.
-	Progress        Progress // What earlier runs were answered, and this one skips. nil means nothing.
+	Progress        Progress // Inputs that earlier runs answered: this one skips them. nil means none.
 	NoExisteEsFinal bool     // Record receipts that do not exist (98) too. By default the next run asks for them again.
 }
 
@@ -28,16 +28,16 @@ type LotePolicy struct {
 type LineaLote[Entrada, Resultado any] struct {
 	Posicion  int        // of the input, from 0 on
 	Entrada   Entrada    // the input
-	Resultado *Resultado // yours alone; nil if and only if there is an error
-	Response  Response   // what else is known of the answer; a duplicate has no headers, attempts or time of its own
+	Resultado *Resultado // your own copy; nil if and only if there is an error
+	Response  Response   // what else is known about the answer; a duplicate has no headers, attempts or time of its own
 	Repetido  bool       // a duplicate: an earlier input's query answered it
-	Siguiente int        // the From of another run, if this line is the last one taken
+	Siguiente int        // the From of the next run, if this line is the last one taken
 }
 
 // LoteDetenidoError is the last error of a batch that stopped before the end of its inputs. It unwraps to the reason.
 type LoteDetenidoError struct {
 	Posicion int   // the From of the next run
-	Err      error // the [*Error] of a query, the context's error and its cause, or what failed in a Progress
+	Err      error // the [*Error] of a query, the context's error and its cause, or the error of a Progress
 }
 
 // Error returns one line in English that is safe to log.
@@ -53,12 +53,12 @@ func (e *LoteDetenidoError) Unwrap() error {
 	return e.Err
 }
 
-// ConsultarLote looks up many taxpayers, several at a time. It yields each input once, in no order, with its answer or
-// error. A duplicate of one of the last 10 000 inputs costs no query. To break out of the loop is safe.
+// ConsultarLote looks up many taxpayers, several at a time. It yields each input once, in no particular order, with its
+// answer or error. A duplicate of one of the last 10 000 inputs costs no query. Breaking out of the loop is safe.
 //
 // An error of one input does not stop the others. After several consecutive [ErrUnavailable], or a 429 that asks for a
 // slower pace, the batch pauses, then probes with one input. It stops after ten minutes without an answer, if the quota
-// is spent or the API key refused, and if ctx ends: its last error then is a [*LoteDetenidoError] with the From of the
+// is spent or the API key refused, and if ctx ends: the last error is then a [*LoteDetenidoError] with the From of the
 // next run. docs/batches.md says what is delivered, recorded and paid again.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[LineaLote[string, Contribuyente], error] {
 	s = s.made()
@@ -95,25 +95,25 @@ func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comp
 	}.over(ctx, comprobantes, s.credenciales(credenciales).check(), opts)
 }
 
-// lote is a batch of inputs E, which are answered by R.
+// lote is a batch of inputs E with answers R.
 type lote[E, R any] struct {
 	core   *core
 	op     Operation
 	policy LotePolicy
 	ask    func(context.Context, E, *settings) (*R, error)
-	key    func(E) (string, error) // the input as a Progress knows it
+	key    func(E) (string, error) // identifies the input, also to a Progress
 	final  func(*R) bool           // a Progress records it
-	once   bool                    // what may have been received is asked again only if it was answered with a 5xx or a 429
+	once   bool                    // an input that may have been received is asked again only after a 5xx or a 429
 }
 
-// respuesta is what came of one input of a batch.
+// respuesta is the answer to one input of a batch.
 type respuesta[R any] struct {
 	resultado *R // nil if there is an error
 	response  Response
 	fallback  error // the failure behind a fallback's answer; nil for any other
 }
 
-// over yields the lines of a batch, and last why it stopped. refused is why it does not begin; nil if it may.
+// over yields the lines of a batch and, last, why it stopped. refused is why it does not begin; nil if it may.
 func (l lote[E, R]) over(ctx context.Context, inputs iter.Seq[E], refused error, opts []CallOption) iter.Seq2[LineaLote[E, R], error] {
 	set, p := l.core.defaults.of(opts), l.policy
 	refused = cmp.Or(refused, set.invalid)
@@ -124,7 +124,7 @@ func (l lote[E, R]) over(ctx context.Context, inputs iter.Seq[E], refused error,
 	case p.Concurrency < 0 || p.From < 0:
 		refused = misuse("a LotePolicy wants 0 or more in Concurrency and From: they are %d and %d", p.Concurrency, p.From)
 	case set.response != nil:
-		refused = misuse("WithResponse is of one call: a batch makes many at a time, and each line has its own Response")
+		refused = misuse("WithResponse is for one call: a batch makes many at a time, and each line has its own Response")
 	}
 	return func(yield func(LineaLote[E, R], error) bool) {
 		end := func(next int, reason error) {
@@ -172,7 +172,7 @@ func (l lote[E, R]) batch(ctx context.Context, set *settings) batch.Batch[E, res
 			case keeps:
 				return results.keep(key, r.resultado, err, final)
 			case final:
-				return p.Record(context.WithoutCancel(ctx), key) // it was answered, also if ctx has ended
+				return p.Record(context.WithoutCancel(ctx), key) // it was answered, even if ctx has ended
 			}
 			return nil
 		}
@@ -192,7 +192,7 @@ func (l lote[E, R]) panicError(panicked any) error {
 	return e
 }
 
-// forDuplicate returns a copy without what is its query's alone.
+// forDuplicate returns a copy without the fields that describe the query.
 func (r respuesta[R]) forDuplicate() respuesta[R] {
 	r.response.Header, r.response.RateLimit, r.response.Attempts, r.response.Duration = nil, nil, 0, 0
 	r.response.Warnings = slices.Clone(r.response.Warnings)
@@ -203,8 +203,8 @@ func (r respuesta[R]) forDuplicate() respuesta[R] {
 	return r
 }
 
-// judge says what the answer to one input means for the others. A cached one says nothing of the service. A fallback is
-// delivered, and counts as the failure behind it.
+// judge says what the answer to one input means for the others. A cached answer says nothing about the service. A
+// fallback's answer is delivered, but counts as the failure behind it.
 func (l lote[E, R]) judge(r respuesta[R], err error) batch.Verdict {
 	if err == nil && r.fallback == nil || errors.Is(err, ErrNotFound) {
 		v := batch.Verdict{Outcome: batch.Answered, Final: err != nil || l.final(r.resultado)}

@@ -7,12 +7,12 @@ import (
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
-// Progress knows which inputs of a batch were answered: the next run skips them, without a line. A RUC is its 11
+// Progress records which inputs of a batch were answered: the next run skips them, without a line. A RUC is its 11
 // digits, a receipt its String. [ProgressFile] and [ResultsFile] implement it.
 //
-// An input is recorded when the consumer takes the next line, or the end: store the answer before that. Not recorded
-// are failures, stale answers, those of a [Respaldo], and receipts that may still change. Both methods are called in
-// the goroutine of the loop. Their error stops the batch.
+// An input is recorded when the consumer asks for the next line: store the answer before that. Failures, stale answers,
+// those of a [Respaldo], and receipts that may still change are not recorded. Both methods are called in the goroutine
+// of the loop. An error stops the batch.
 type Progress interface {
 	// Done reports whether an input was recorded.
 	Done(ctx context.Context, input string) (bool, error)
@@ -20,11 +20,11 @@ type Progress interface {
 	Record(ctx context.Context, input string) error
 }
 
-// ProgressFile is a [Progress] in a file, for one process at a time. It holds the inputs in clear, RUCs of persons
+// ProgressFile is a [Progress] in a file, for one process at a time. It holds the inputs in plain text, RUCs of persons
 // among them, and no credential. Remove it to ask for everything again. It is safe for concurrent use.
 //
-// Each Record is one write: it survives a crash of the program; a power cut can lose the last second or so. A line that
-// was cut is ignored, and its input asked again.
+// Each Record is one write: it survives a crash of the program; a power cut can lose the last second or so. An
+// incomplete line is ignored, and its input asked again.
 type ProgressFile struct{ inputs *lockfile.Inputs }
 
 // NewProgressFile opens the file at path, or creates it with mode 0600. It fails if another process has it open, if the
@@ -42,7 +42,7 @@ func (f *ProgressFile) Done(_ context.Context, input string) (bool, error) {
 	return f.inputs.Done(input), nil
 }
 
-// Record appends an input. Its error is the file's, or that it was closed.
+// Record appends an input. It fails if the file cannot be written or was closed.
 func (f *ProgressFile) Record(_ context.Context, input string) error {
 	return f.inputs.Record(input, nil, nil, true)
 }
@@ -68,7 +68,7 @@ func (f *ResultsFile) keep(input string, answer any, err error, final bool) erro
 	return f.inputs.Record(input, answer, err, final)
 }
 
-// resultKeeper is a Progress that a batch gives its answers to.
+// resultKeeper is a Progress that also keeps the answers of a batch.
 type resultKeeper interface {
 	keep(input string, answer any, err error, final bool) error
 }

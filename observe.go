@@ -13,19 +13,18 @@ import (
 	"github.com/fiscope/fiscope/internal/repetition"
 )
 
-// Event is one attempt, after its answer was read, or one call that made no attempt. An answer of a [Respaldo] is one
-// more event, and so is a rate of another date that SUNAT, UltimoPublicado, MasReciente or Mes refuses. It holds no URL
-// and no credential; only the Body of its Err may hold a RUC or a name.
+// Event is one attempt, after its answer was read, or one call that made no attempt. An answer from a [Respaldo] is an
+// event of its own. An Event holds no URL and no credential; only the Body of its Err may hold a RUC or a name.
 type Event struct {
 	Op            Operation
 	Attempt       int           // from 1 on; 0 if none was made
 	StatusCode    int           // 0 if no answer came
-	Code          string        // of an error answer, as in NOT_FOUND
+	Code          string        // of an error answer, such as NOT_FOUND
 	Duration      time.Duration // of the attempt, of the call without attempts, or of the Respaldo
-	RateLimit     *RateLimit    // by this answer's headers; nil without them
+	RateLimit     *RateLimit    // from this answer's headers; nil without them
 	Delivery      Delivery      // whether the service may have received it
 	Avoided       Avoided       // why no query was spent; "" for an attempt
-	Err           error         // an [*Error], what the caller gets unless a retry or a Respaldo follows; nil for a result
+	Err           error         // an [*Error], which the caller gets unless a retry or a Respaldo follows; nil for a result
 	Warnings      []string      // what was odd in an accepted answer, in English
 	FromRespaldo  bool          // a Respaldo answered: this is no attempt
 	FechaRespaldo Fecha         // of its data; zero if unknown
@@ -39,11 +38,11 @@ const (
 	AvoidedInvalid     Avoided = "invalid"     // the input breaks a rule
 	AvoidedQuota       Avoided = "quota"       // the quota is spent, or the rest is kept in reserve
 	AvoidedSOL         Avoided = "sol"         // the SOL credential was refused before, or needs the Store, which is away
-	AvoidedUnpublished Avoided = "unpublished" // by the calendar, that date has no rate, or not yet
+	AvoidedUnpublished Avoided = "unpublished" // that date has no rate according to the calendar, or not yet
 	AvoidedOutOfTime   Avoided = "out of time" // the context ended before the first attempt
 	AvoidedCached      Avoided = "cached"      // see WithCache
 	AvoidedCoalesced   Avoided = "coalesced"   // it shared another call's query, see WithCoalescing
-	AvoidedOutage      Avoided = "outage"      // the service fails: a stale answer or the Respaldo served at once
+	AvoidedOutage      Avoided = "outage"      // the service is away: a stale answer or the Respaldo served at once
 	avoidedNot         Avoided = ""
 )
 
@@ -74,20 +73,20 @@ func (e Event) own() Event {
 	return e
 }
 
-// Response is what is known of a call besides its result: see [WithResponse].
+// Response is what is known about a call besides its result: see [WithResponse].
 type Response struct {
 	StatusCode    int           // of the last answer; 0 if none came
 	Header        http.Header   // of the last answer; nil if none came
-	Body          []byte        // of the last answer, at most 1 MiB; nil if none came, and from the cache. Never log it
-	RateLimit     *RateLimit    // by the last answer's headers; nil without them
+	Body          []byte        // of the last answer, at most 1 MiB; nil if none came or it was cached. Never log it
+	RateLimit     *RateLimit    // from the last answer's headers; nil without them
 	Attempts      int           // 0 if it was refused locally
 	Duration      time.Duration // from the call to its result, waits included
 	Warnings      []string      // what was odd in an accepted answer, in English
 	FromCache     bool          // no query was spent, see WithCache
-	Age           time.Duration // of an answer from the cache; 0 for one of the service
-	Stale         bool          // older than its lifetime, since the service is away: see CachePolicy
+	Age           time.Duration // of an answer from the cache; 0 for one from the service
+	Stale         bool          // older than its lifetime, because the service is away: see CachePolicy
 	Coalesced     bool          // the query was another call's, see WithCoalescing
-	FromRespaldo  bool          // a Respaldo answered: the other fields are of the service's failure
+	FromRespaldo  bool          // a Respaldo answered: the other fields describe the service's failure
 	FechaRespaldo Fecha         // of its data; zero if unknown
 }
 
@@ -98,16 +97,16 @@ func (r Response) copy() Response {
 }
 
 // Hook is called at the start of each operation, before any check, in the goroutine of its caller. The operation runs
-// in the context that it returns: a span in it is the parent of the transport's. nil keeps the caller's context.
+// in the context that the Hook returns: a span in it is the parent of the transport's. nil keeps the caller's context.
 //
-// The function that it returns, which may be nil, is called once at the end, in the same goroutine, with copies of what
-// the caller gets. If the call panics or ends its goroutine, it gets an error without a class.
+// The function that the Hook returns may be nil. It is called once at the end, in the same goroutine, with copies of
+// what the caller gets. If the call panics or ends its goroutine, it gets an error without a class.
 //
 // SUNAT, UltimoPublicado, MasReciente, Mes and Esperar call the hook for the whole, and then for each query. A batch
 // calls it for each query alone.
 type Hook func(ctx context.Context, op Operation) (context.Context, func(Response, error))
 
-// Stats is what a Client did since it was made.
+// Stats counts what a Client did since it was made.
 type Stats struct {
 	Calls          int64             // operations called
 	Attempts       int64             // attempts made for them
@@ -132,13 +131,13 @@ type observer struct {
 	calls                             [len(avoided)]atomic.Int64 // by reason
 }
 
-// avoided are the reasons by which calls are counted.
+// avoided lists the reasons for which calls are counted.
 var avoided = [...]Avoided{avoidedNot, AvoidedInvalid, AvoidedQuota, AvoidedSOL, AvoidedUnpublished, AvoidedOutOfTime, AvoidedCached, AvoidedCoalesced, AvoidedOutage}
 
 // watching reports whether there is an observer or a logger.
 func (o *observer) watching() bool { return len(o.notify) > 0 || o.logger != nil }
 
-// event notifies of an attempt, or of a call that made none.
+// event reports an attempt, or a call that made none.
 func (o *observer) event(ctx context.Context, e Event) {
 	for _, notify := range o.notify {
 		notify(ctx, e.own())
@@ -148,7 +147,7 @@ func (o *observer) event(ctx context.Context, e Event) {
 	}
 }
 
-// attempt counts an attempt by its number within its call.
+// attempt counts an attempt; number is its number within the call.
 func (o *observer) attempt(number int, unsent bool) {
 	o.attempts.Add(1)
 	if !unsent {
@@ -159,7 +158,7 @@ func (o *observer) attempt(number int, unsent bool) {
 	}
 }
 
-// call counts a call, and notifies of one that made no attempt: e says why.
+// call counts a call, and reports it if it made no attempt: e says why.
 func (o *observer) call(ctx context.Context, e Event) {
 	o.calls[slices.Index(avoided[:], e.Avoided)].Add(1)
 	if e.Avoided != avoidedNot && o.watching() {
@@ -167,8 +166,7 @@ func (o *observer) call(ctx context.Context, e Event) {
 	}
 }
 
-// fallback counts an answer of the fallback, and notifies of it. A call is counted here only if the service was not
-// asked.
+// fallback counts and reports an answer of the fallback. It counts the call only if the service was not asked.
 func (o *observer) fallback(ctx context.Context, e Event) {
 	if e.FromRespaldo {
 		o.respaldo.Add(1)
@@ -181,12 +179,12 @@ func (o *observer) fallback(ctx context.Context, e Event) {
 	}
 }
 
-// keptNothing counts an attempt with a reserve of which nothing is known, and warns once a day.
-func (o *observer) keptNothing(ctx context.Context) {
+// reserveIgnored counts an attempt whose reserve had no effect because the quota is unknown, and warns once a day.
+func (o *observer) reserveIgnored(ctx context.Context) {
 	o.reserveUnknown.Add(1)
 	today := time.Now().Unix() / (24 * 60 * 60)
 	if o.reserveWarned.Swap(today) != today && o.logger != nil {
-		o.logger.WarnContext(ctx, "fiscope: WithQuotaReserve keeps nothing yet: no answer of today said how many queries are left. Make a lookup first")
+		o.logger.WarnContext(ctx, "fiscope: WithQuotaReserve keeps nothing yet: no answer today said how many queries are left. Make a lookup first")
 	}
 }
 

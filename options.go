@@ -17,7 +17,7 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// Option sets something of a Client. A wrong value makes NewClient fail.
+// Option configures a Client. NewClient fails if its value is invalid.
 type Option interface{ applyToClient(*config) error }
 
 type option func(*config) error
@@ -27,7 +27,7 @@ func (o option) applyToClient(c *config) error { return o(c) }
 // config is what the options of a Client decide.
 type config struct {
 	transport  http.RoundTripper // nil for our own
-	bound      time.Duration     // of the caller's http.Client, for an attempt; 0 for none
+	bound      time.Duration     // the Timeout of the caller's http.Client, for an attempt; 0 for none
 	clock      clock
 	userAgent  string
 	calls      settings // of a call without options
@@ -37,7 +37,7 @@ type config struct {
 	sol        CredencialesSOL // zero for none
 	limiter    *rate.Limiter   // nil for none
 	retry      RetryPolicy
-	noGate     bool         // nothing is refused for what the headers say
+	noGate     bool         // no call is refused because of the quota
 	cache      *CachePolicy // nil for none
 	coalescing bool
 	store      store.Store // nil for none
@@ -57,8 +57,8 @@ func defaultConfig() config {
 // WithHTTPClient makes the calls with the transport of hc, for a proxy, a CA or tracing. Its Timeout, if set, bounds
 // each attempt. Its CheckRedirect and Jar do not apply: redirects are never followed.
 //
-// A RoundTripper of your own, and its bodies, must end with the context of the request. It must not repeat requests: it
-// could repeat a receipt validation.
+// A RoundTripper of your own, and its bodies, must end with the context of the request. It must not repeat requests:
+// one may be a receipt validation.
 func WithHTTPClient(hc *http.Client) Option {
 	return option(func(c *config) error {
 		if hc == nil {
@@ -73,7 +73,7 @@ func WithHTTPClient(hc *http.Client) Option {
 	})
 }
 
-// userAgent names the SDK and its version, which has no parentheses (RFC 9110, 10.1.5).
+// userAgent names the SDK and its version, without parentheses (RFC 9110, 10.1.5).
 func userAgent(version string) string {
 	return "fiscope-go/" + strings.TrimPrefix(strings.Trim(version, "()"), "v")
 }
@@ -90,8 +90,8 @@ func WithUserAgent(ua string) Option {
 	})
 }
 
-// WithInsecureHTTP accepts plain http to any host, which sends the API key and the clave in clear. It is for a private
-// network that is encrypted otherwise.
+// WithInsecureHTTP accepts plain http to any host, which sends the API key and the clave unencrypted. It is for a
+// private network that is encrypted by other means.
 func WithInsecureHTTP() Option {
 	return option(func(c *config) error {
 		c.insecure = true
@@ -100,8 +100,8 @@ func WithInsecureHTTP() Option {
 }
 
 // WithLenientReading turns contradictions in an answer (a RUC, a date or a currency other than asked for, an impossible
-// rate, a code and a status that exclude each other) and values of another JSON type into warnings. It is for the day
-// on which the service drifts from its contract. Such an answer is not cached.
+// rate, a code and a status that exclude each other) and values of another JSON type into warnings. Use it if the
+// service drifts from its contract. Such an answer is not cached.
 func WithLenientReading() Option {
 	return option(func(c *config) error {
 		c.lenient = true
@@ -109,8 +109,8 @@ func WithLenientReading() Option {
 	})
 }
 
-// WithStrictRUC makes Consultar and Validar refuse each RUC that [ValidarRUC] does not accept: no query is spent on it.
-// By default a RUC is 11 digits, as for the service (docs/contract.md, 4.1).
+// WithStrictRUC makes Consultar and Validar refuse a RUC that [ValidarRUC] refuses: no query is spent on it. By default
+// any 11 digits are a RUC, as for the service (docs/contract.md, 4.1).
 func WithStrictRUC() Option {
 	return option(func(c *config) error {
 		c.strictRUC = true
@@ -121,10 +121,11 @@ func WithStrictRUC() Option {
 // RetryPolicy says what is retried. In each field zero is the default and a negative value means never.
 //
 // A GET is retried after a 502, 503 or 504, a 500 (once), a broken connection or body, and a 429 whose Retry-After is
-// at most MaxRetryAfter. Each wait is Retry-After plus a random part of a span that doubles. If that does not fit the
-// deadline, the call ends at once with the service's error.
+// at most MaxRetryAfter. Each wait is Retry-After plus a random part of a span that doubles. If the wait does not fit
+// the deadline, the call ends at once with the service's error.
 //
-// The first failure after a success is always retried. Consecutive failures share ten retries; each success gives back 0.1.
+// The first failure after a success is always retried. Consecutive failures share ten retries; a success returns 0.1 of
+// one.
 type RetryPolicy struct {
 	MaxRetries      int           // 2
 	Base            time.Duration // the span of the first wait: 250 ms; negative for no wait
@@ -135,7 +136,7 @@ type RetryPolicy struct {
 
 const defaultRetries = 2
 
-// filled returns the policy with its defaults, in which nothing is negative.
+// filled returns the policy with its defaults and without negative values.
 func (p RetryPolicy) filled() RetryPolicy {
 	fill := func(d, byDefault time.Duration) time.Duration {
 		if d == 0 {
@@ -163,7 +164,7 @@ func WithRetry(p RetryPolicy) Option {
 }
 
 // WithRateLimit sends at most limit attempts a second, and burst at once. By default there is no limit. A call that
-// would wait past its deadline ends at once, not sent.
+// would wait past its deadline fails at once; nothing is sent.
 func WithRateLimit(limit rate.Limit, burst int) Option {
 	return option(func(c *config) error {
 		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {
@@ -182,21 +183,21 @@ func WithoutQuotaGate() Option {
 	})
 }
 
-// CachePolicy says for how long an answer is reused. In each field zero is the default and a negative time means never.
+// CachePolicy says how long an answer is reused. In each field zero is the default and a negative time means never.
 // Receipt validations and errors are never kept, except a NOT_FOUND.
 //
 // The rate of a past date does not expire, today's expires at midnight in Lima, and a missing one when it may be
-// published (docs/tipo-de-cambio.md). What [WithLenientReading] accepted is not kept.
+// published (docs/tipo-de-cambio.md). Contradictions that [WithLenientReading] accepted are not kept.
 type CachePolicy struct {
 	Consulta     time.Duration // a taxpayer: 12 hours
 	Busqueda     time.Duration // the results of a search: 1 hour
-	NoExiste     time.Duration // that no taxpayer has a RUC: 1 hour
+	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
 	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
 	Entries      int           // answers kept in this process: 10 000
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With [WithStore] all
-// processes share the answers, each with the lifetimes of its own policy at most.
+// processes share the answers, each for at most the lifetimes of its own policy.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) error {
 		if p.Entries < 0 {
@@ -207,8 +208,8 @@ func WithCache(p CachePolicy) Option {
 	})
 }
 
-// WithCoalescing makes one query of simultaneous calls that ask the same. Each caller has its own result, Response and
-// error. Cancelling one caller does not cancel the others. Receipt validations are never shared.
+// WithCoalescing lets simultaneous identical calls share one query. Each caller has its own result, Response and error.
+// Cancelling one caller does not cancel the others. Receipt validations are never shared.
 func WithCoalescing() Option {
 	return option(func(c *config) error {
 		c.coalescing = true
@@ -217,8 +218,9 @@ func WithCoalescing() Option {
 }
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard among all processes with the same Store and
-// API key. While the Store is away, lookups go by this process's memory; the first waits a second at most. A clave that
-// this process did not see accepted within 24 hours is then not sent: the error is ErrUnavailable. See docs/fleet.md.
+// API key. While the Store is away, lookups use this process's memory; the first waits a second at most. A clave is
+// then sent only if this process saw it accepted within 24 hours; otherwise the error is ErrUnavailable. See
+// docs/fleet.md.
 func WithStore(s store.Store) Option {
 	return option(func(c *config) error {
 		if s == nil {
@@ -230,7 +232,7 @@ func WithStore(s store.Store) Option {
 }
 
 // WithSOL gives the Client its SOL credentials, for Validar, Esperar and batches that get the zero CredencialesSOL.
-// Those of a call win.
+// Credentials given to a call win.
 func WithSOL(credenciales CredencialesSOL) Option {
 	return option(func(c *config) error {
 		if err := credenciales.check(); err != nil {
@@ -242,9 +244,9 @@ func WithSOL(credenciales CredencialesSOL) Option {
 }
 
 // WithObserver calls f after every attempt, every call that made none, and every answer of a [Respaldo]. ctx is the
-// call's, as its [Hook] returned it, and may have ended; of a shared query, that of the call that began it. f runs in
-// the goroutine of the call or in the background: it must be quick and safe for concurrent use. Several observers run
-// in their order.
+// call's, as its [Hook] returned it, and may have ended; for a shared query it is that of the call that began it. f
+// runs in the goroutine of the call or in the background: it must be quick and safe for concurrent use. Several
+// observers run in the order given.
 func WithObserver(f func(ctx context.Context, e Event)) Option {
 	return option(func(c *config) error {
 		if f == nil {
@@ -255,7 +257,7 @@ func WithObserver(f func(ctx context.Context, e Event)) Option {
 	})
 }
 
-// WithHook calls h around every operation: see [Hook]. Its panic goes to the caller. Of several hooks the first is
+// WithHook calls h around every operation: see [Hook]. A panic of h reaches the caller. The first of several hooks is
 // outermost.
 func WithHook(h Hook) Option {
 	return option(func(c *config) error {
@@ -281,7 +283,7 @@ func WithClock(now func() time.Time) Option {
 }
 
 // WithLogger logs events: errors at level Warn, results with warnings or of a [Respaldo] at Info, and results,
-// NOT_FOUND, invalid input and cancelled calls at Debug. A repeated refusal is one line a minute.
+// NOT_FOUND, invalid input and cancelled calls at Debug. Repeated refusals are logged once a minute.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
 		if l == nil {

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// CallOption sets something of one call. A wrong value makes the call fail; nothing is sent.
+// CallOption configures one call. If its value is invalid, the call fails and nothing is sent.
 type CallOption interface{ applyToCall(*settings) error }
 
 type callOption func(*settings) error
 
 func (o callOption) applyToCall(s *settings) error { return o(s) }
 
-// settings are what the options of a call decide. Calls without options share their client's, which do not change.
+// settings are the options of a call. Calls without options share their client's settings, which never change.
 type settings struct {
 	response   *Response // to be filled; nil for none
 	failure    *error    // to be filled with the failure behind a fallback's answer; nil for none
@@ -24,13 +24,13 @@ type settings struct {
 	retries    int
 	header     http.Header // of the caller; nil for none
 	reserve    int         // queries kept for others
-	fresh      bool        // the cache does not answer
+	fresh      bool        // skip the cache
 	respaldo   Respaldo    // nil for none
-	invalid    error       // an option's wrong value
+	invalid    error       // an option was invalid
 	sendBy     time.Time   // no attempt is sent later; zero for no limit
 }
 
-// beforeSending returns the context of the waits before an attempt is sent.
+// beforeSending returns the context for the waits before an attempt.
 func (s *settings) beforeSending(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.sendBy.IsZero() {
 		return ctx, func() {}
@@ -38,7 +38,7 @@ func (s *settings) beforeSending(ctx context.Context) (context.Context, context.
 	return context.WithDeadlineCause(ctx, s.sendBy, errDeadlineTooClose)
 }
 
-// tooClose returns the error of a wait before an attempt: errDeadlineTooClose if it ended before the call's ctx.
+// tooClose returns the error of a wait before an attempt: errDeadlineTooClose if the wait ended and ctx did not.
 func tooClose(ctx, waiting context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && waiting.Err() != nil && ctx.Err() == nil {
 		return errDeadlineTooClose
@@ -70,7 +70,7 @@ func (s *settings) of(opts []CallOption) *settings {
 	return &own
 }
 
-// WithResponse fills r with what is known of the call besides its result, also if the call fails.
+// WithResponse fills r with what is known about the call besides its result, even if the call fails.
 func WithResponse(r *Response) CallOption {
 	return callOption(func(s *settings) error {
 		s.response = r
@@ -78,7 +78,7 @@ func WithResponse(r *Response) CallOption {
 	})
 }
 
-// WithoutCache asks the service despite the cache, the Store and the Client's Respaldo. The answer is cached.
+// WithoutCache skips cached answers, also the Store's, and the Client's Respaldo. The new answer is cached.
 func WithoutCache() CallOption {
 	return callOption(func(s *settings) error {
 		s.fresh = true

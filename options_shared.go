@@ -9,7 +9,7 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// SharedOption is an option of a Client, for all its calls, or of one call.
+// SharedOption is an option for all calls of a Client, or for one call.
 type SharedOption interface {
 	Option
 	CallOption
@@ -57,7 +57,7 @@ func WithMaxRetries(n int) SharedOption {
 	})
 }
 
-// WithHeader sends a header of yours with each request, as for a gateway. It cannot be X-API-KEY, Content-Type,
+// WithHeader sends a header of your own with each request, as for a gateway. It cannot be X-API-KEY, Content-Type,
 // Content-Length, Host, Accept or User-Agent. A value of 8 characters or more is treated as a secret. A shared query
 // has the headers of the call that began it.
 func WithHeader(name, value string) SharedOption {
@@ -80,11 +80,11 @@ func WithHeader(name, value string) SharedOption {
 
 var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110, 5.6.2
 
-// WithQuotaReserve keeps the last n queries of the day for other programs (of a Client) or other calls (of a call). A
-// call that would use them is refused with [ErrQuotaExceeded]; nothing is sent.
+// WithQuotaReserve keeps the last n queries of the day for other programs (as an option of a Client) or for other calls
+// (of a call). A call that would use them is refused with [ErrQuotaExceeded]; nothing is sent.
 //
-// It works once an answer of the day has said what is left, which the contract promises for lookups alone: make a
-// lookup first. Before that a warning is logged once a day, and [Stats] counts it.
+// It works once an answer of the day has said what is left. The contract promises that for lookups alone: make a lookup
+// first. Until then a warning is logged once a day, and [Stats] counts the attempts.
 func WithQuotaReserve(n int) SharedOption {
 	return sharedOption(func(s *settings) error {
 		if s.reserve = n; n < 0 {
@@ -95,8 +95,8 @@ func WithQuotaReserve(n int) SharedOption {
 }
 
 // WithRespaldo lets r answer Consultar and ConsultarLote of Contribuyentes while the service gives no usable answer or
-// the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and every other answer stand.
-// The option of a call wins over that of its Client.
+// the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and other usable answers
+// stand. The option of a call wins over its Client's.
 //
 // [Response].FromRespaldo marks such an answer, and FechaRespaldo is the day of its data. If r lacks the RUC, fails or
 // hangs, the caller gets the service's error; a failure is logged.

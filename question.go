@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ask answers a question; newCore has the lists of them. The answer is the last one that came, which may be an error
-// itself (answer.err). The error says why none came, or why no other was asked for: report joins both into an *Error.
+// ask answers a question; newCore builds the lists. The answer is the last one that came, and may be an error itself
+// (answer.err). The error says why none came, or why there was no further attempt. report joins both into an *Error.
 type ask func(ctx context.Context, q *question) (*answer, error)
 
 // layer puts a policy around the rest of its list.
@@ -50,10 +50,10 @@ type input interface {
 
 // request is what an operation sends. It holds no API key.
 type request struct {
-	path    string           // after the base URL, of characters that need no escape
+	path    string           // after the base URL; needs no escaping
 	query   url.Values       // nil for none
 	body    []byte           // JSON, sent by POST; nil for a GET
-	sol     *CredencialesSOL // in the body; nil for none
+	sol     *CredencialesSOL // the credentials in the body; nil for none
 	http    *http.Request    // the same without credentials; set by checkInput
 	invalid error            // the rule that the input breaks; nil if valid
 }
@@ -65,7 +65,7 @@ func (r *request) method() string {
 	return http.MethodGet
 }
 
-// cacheKey identifies a question. It is a value, so that a look-up costs no allocation.
+// cacheKey identifies a question. It is a value, so that a lookup costs no allocation.
 type cacheKey struct {
 	op    Operation
 	text  string
@@ -107,15 +107,15 @@ func checkInput(prepare func(*request) *http.Request) layer {
 	}
 }
 
-// trip is a question in the background, as its callers see it.
+// trip is what the callers of a background question see of it.
 type trip struct {
 	sent   atomic.Int32 // attempts that may have reached the service
-	answer *answer      // in the end, with err
+	answer *answer      // set at the end, with err
 	err    error
 }
 
-// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx first and then counts: it never reports
-// "not sent" of what was sent.
+// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
+// never reports "not sent" for a sent attempt.
 func (t *trip) markSent(ctx context.Context) error {
 	if t == nil {
 		return ctx.Err()

@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// spentError refuses an attempt that would go beyond the quota, or into what is kept in reserve.
+// spentError refuses an attempt that would exceed the quota or use the reserve.
 type spentError struct {
 	left, reserve int
 	until         time.Time // in the calendar; zero if unknown
@@ -35,7 +35,8 @@ func isSpent(err error) bool {
 	return errors.As(err, &spent)
 }
 
-// limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this process.
+// limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
+// process does.
 func limitQuota(off bool, f *fleet, clock clock, notify *observer) layer {
 	if off {
 		return nil
@@ -54,7 +55,7 @@ func limitQuota(off bool, f *fleet, clock clock, notify *observer) layer {
 				return nil, err
 			}
 			if q.set.reserve > 0 && !gate.Known() && (shared == nil || shared.Until.IsZero()) {
-				notify.keptNothing(ctx)
+				notify.reserveIgnored(ctx)
 			}
 			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics
 			if a, err = next(ctx, q); err != nil {
@@ -80,7 +81,7 @@ func spent(here store.Reservation, shared *store.Reservation, reserve int, clock
 	return &spentError{left: r.Left, reserve: reserve, until: r.Until}
 }
 
-// quota is what the answer says of the quota, by the client's calendar.
+// quota returns what the answer says about the quota, in calendar time.
 func (a *answer) quota(clock clock) store.Outcome {
 	o := store.Outcome{
 		Written: 1, Remaining: -1,

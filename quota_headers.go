@@ -11,8 +11,8 @@ import (
 	"github.com/fiscope/fiscope/internal/exchange"
 )
 
-// RateLimit is the daily quota by the headers of an answer (docs/contract.md, 8). The contract promises them for the
-// lookup only.
+// RateLimit is the daily quota from the headers of an answer (docs/contract.md, 8). The contract promises them for
+// lookups only.
 type RateLimit struct {
 	Limit     *int      // X-RateLimit-Limit, the queries of a day; nil if absent or unreadable
 	Remaining *int      // X-RateLimit-Remaining, the queries left; nil if absent or unreadable
@@ -31,7 +31,7 @@ func (r *RateLimit) left() int {
 	return *r.Remaining
 }
 
-// ownRateLimit saves allocations for its numbers.
+// ownRateLimit holds its numbers, to save allocations.
 type ownRateLimit struct {
 	RateLimit
 	limit, remaining int
@@ -69,13 +69,13 @@ func (r RateLimit) String() string {
 	return fmt.Sprintf("%s of %s left, reset %s", number(r.Remaining), number(r.Limit), reset)
 }
 
-// usage is the quota by the last answer with headers, and what was sent since.
+// usage is the quota from the last answer with headers, and what was sent since.
 type usage struct {
 	mu    sync.Mutex
 	shown *RateLimit // nil before the first
 	sent  int        // requests that may have been received
-	by    int        // the last of those that were answered with headers
-	taken int        // sent when shown came
+	last  int        // the number of the last request answered with headers
+	taken int        // the value of sent when shown came
 }
 
 // begin counts a request. Its number goes to end.
@@ -94,20 +94,20 @@ func (u *usage) end(number int, shown *RateLimit, unsent bool) {
 	case unsent:
 		u.sent--
 	case shown == nil:
-	case u.shown == nil, number > u.taken, shown.left() < u.shown.left(): // of simultaneous requests the lowest is the last
+	case u.shown == nil, number > u.taken, shown.left() < u.shown.left(): // of simultaneous answers the lowest is the last
 		u.shown, u.taken = shown, u.sent
 		fallthrough
 	default:
-		u.by = max(u.by, number)
+		u.last = max(u.last, number)
 	}
 }
 
-// now returns the quota less what was sent since; nil before the first headers.
+// now returns the quota minus what was sent since; nil before the first headers.
 func (u *usage) now() *RateLimit {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	r := u.shown.copy()
-	if since := max(0, u.sent-u.by); r != nil && since > 0 {
+	if since := max(0, u.sent-u.last); r != nil && since > 0 {
 		r.Estimated = true
 		if r.Remaining != nil {
 			*r.Remaining = max(0, *r.Remaining-since)
@@ -116,15 +116,15 @@ func (u *usage) now() *RateLimit {
 	return r
 }
 
-// Canonical forms of the headers' names, so that they are looked up without a conversion.
+// The names of the headers in canonical form, so that a lookup needs no conversion.
 const (
 	headerLimit     = "X-Ratelimit-Limit"
 	headerRemaining = "X-Ratelimit-Remaining"
 	headerReset     = "X-Ratelimit-Reset"
 )
 
-// parseRateLimit returns what the headers show. It is nil without headers, and for an unlimited plan: a limit below 1
-// or a remaining below 0, unless it is a refusal. An unreadable header is a warning. reset may be in the past.
+// parseRateLimit reads the headers. shown is nil without headers, and for an unlimited plan: a limit below 1 or a
+// remaining below 0, unless refused. An unreadable header is a warning. reset may be in the past.
 func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimit, reset time.Time, warnings []string) {
 	if h[headerLimit] == nil && h[headerRemaining] == nil && h[headerReset] == nil {
 		return nil, reset, nil
@@ -159,7 +159,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 	return shown, reset, warnings
 }
 
-// first returns the first value of a header whose name is in its canonical form.
+// first returns the first value of a header, given its canonical name.
 func first(h http.Header, name string) string {
 	if len(h[name]) == 0 {
 		return ""

@@ -91,7 +91,7 @@ func (a *answer) response(took time.Duration) Response {
 	}
 }
 
-// shortestSecret is from how many bytes on a header of the caller is treated as a secret.
+// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
 const shortestSecret = 8
 
 // secretsOf returns the secrets that a call sends.

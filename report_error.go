@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// failure returns the error of the call: that of err or, if it is nil, of the answer; nil for a result.
+// failure returns the error of the call, made from err or, if that is nil, from the answer; nil for a result.
 func (r *reporter) failure(ctx context.Context, q *question, a *answer, err error) *Error {
 	if err == nil && a.err == nil {
 		return nil
@@ -26,7 +26,7 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 		e.body = bytes.Clone(a.Body[:min(len(a.Body), longestBody)])
 		e.RetryAfter = cmp.Or(a.retryAfter(), e.RetryAfter)
 	}
-	if err != nil { // that of an answer is scrubbed already
+	if err != nil { // an answer's message is already scrubbed
 		e.Message = secrets.Line(e.Message)
 	}
 	if e.cause != nil {
@@ -35,9 +35,9 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 	return e
 }
 
-// of returns what went wrong, without the circumstances.
+// of returns what went wrong, without the details of the call.
 func (r *reporter) of(ctx context.Context, a *answer, err error) *Error {
-	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is the cause of another call's
+	if own, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is the cause of another call's
 		return copyError(own)
 	}
 	var refused *solguard.Refused
@@ -79,7 +79,7 @@ func (r *reporter) of(ctx context.Context, a *answer, err error) *Error {
 	return e
 }
 
-// withEndOf returns err with the end of the context and its cause, if it has ended and err does not say so.
+// withEndOf joins the context's error and its cause to err, if ctx has ended and err lacks them.
 func withEndOf(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -92,7 +92,7 @@ func withEndOf(ctx context.Context, err error) error {
 	return err
 }
 
-// again returns a cached error as that of this call, which was not sent.
+// again returns a cached error as the error of a call that was not sent.
 func (e *Error) again(op Operation, asked time.Time) *Error {
 	return &Error{Op: op, StatusCode: e.StatusCode, Code: e.Code, Message: e.Message, quoted: e.quoted, Err: e.Err, outcome: e.outcome, body: bytes.Clone(e.body), asked: asked}
 }

@@ -20,7 +20,7 @@ type searcher struct {
 // longestSearch bounds a caller's wait for a Respaldo.
 const longestSearch = 5 * time.Second
 
-// record is what a Respaldo has of a RUC.
+// record is a Respaldo's record of a RUC.
 type record struct {
 	contribuyente Contribuyente
 	fecha         Fecha // of the data; zero if unknown
@@ -28,7 +28,7 @@ type record struct {
 	found         bool
 }
 
-// check checks a record as an answer is checked.
+// check checks a record like an answer of the service.
 func (r *record) check(ruc string, secrets scrub.Secrets) error {
 	c := &r.contribuyente
 	switch {
@@ -53,7 +53,7 @@ func (r *record) check(ruc string, secrets scrub.Secrets) error {
 	return nil
 }
 
-// ask asks a Respaldo. If it hangs, the caller waits for ctx or longestSearch.
+// ask asks a Respaldo. If it hangs, the caller waits until ctx ends, or for longestSearch.
 func (s *searcher) ask(ctx context.Context, r Respaldo, ruc string) *record {
 	ctx, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
@@ -85,7 +85,7 @@ func (s *searcher) read(ctx context.Context, r Respaldo, ruc string, into *recor
 	}
 }
 
-// answer returns the answer of the fallback, and nil for none. failure is the service's error; nil if it was not asked.
+// answer returns the answer of the fallback; nil for none. failure is the service's error; nil if it was not asked.
 func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failure error) *answer {
 	if kept == nil && r == nil {
 		return nil
@@ -101,7 +101,7 @@ func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respa
 		if found == nil {
 			return nil
 		}
-		if failure != nil && q.set.response != nil { // the rest is of the failure
+		if failure != nil && q.set.response != nil { // the rest describes the failure
 			resp = *q.set.response
 		}
 		a = &answer{result: &found.contribuyente}

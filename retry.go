@@ -12,7 +12,7 @@ import (
 	"github.com/fiscope/fiscope/internal/exchange"
 )
 
-// retry repeats failed attempts by RetryPolicy, with go-retryablehttp. Its hooks find the question in the context.
+// retry repeats failed attempts as RetryPolicy says, with go-retryablehttp. Its hooks find the question in the context.
 func retry(p RetryPolicy, clock clock) layer {
 	var budget exchange.Budget // of all calls
 	return func(next ask) ask {
@@ -45,7 +45,7 @@ type tries struct {
 	question
 	last  *answer
 	err   error // why the next attempt was not made
-	waits bool  // for the next
+	waits bool  // another attempt follows
 }
 
 type triesKey struct{}
@@ -65,8 +65,8 @@ func (l *retrier) ask(ctx context.Context, q *question) (*answer, error) {
 	return t.last, nil
 }
 
-// attempts is the transport of the retry loop: the layers below make each attempt. It has no CloseIdleConnections, which
-// the loop calls after a failure: the pool belongs to the caller.
+// attempts is the transport of the retry loop: the layers below make each attempt. It has no CloseIdleConnections,
+// which the loop would call after a failure: the pool belongs to the caller.
 type attempts ask
 
 func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -83,7 +83,7 @@ func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.Response, a.Err
 }
 
-// checkRetry is called after each attempt. A validation sent twice can be two refusals of the same clave.
+// checkRetry is called after each attempt. Sending a validation twice can mean two refusals of the same clave.
 func (l *retrier) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	t := ctx.Value(triesKey{}).(*tries)
 	t.waits = t.err == nil && ctx.Err() == nil && t.attempt <= t.set.retries &&

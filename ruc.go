@@ -11,10 +11,11 @@ import (
 
 const rucLen = 11
 
-// ClaseRUC is the kind of taxpayer: the first two digits of a RUC. The set is open: the registry has others, as "00".
+// ClaseRUC is the kind of taxpayer: the first two digits of a RUC. The set is open: the registry has others, such as
+// "00".
 type ClaseRUC string
 
-// The kinds that most callers tell apart. Those of 15, 16 and 17 are special or not domiciled.
+// The kinds that most callers tell apart. RUCs that begin with 15, 16 or 17 are special or not domiciled.
 const (
 	ClasePersonaNatural  ClaseRUC = "10" // the eight digits after it are the person's DNI
 	ClasePersonaJuridica ClaseRUC = "20" // legal entity: company, association, public body
@@ -28,8 +29,7 @@ func (c ClaseRUC) known() bool {
 	return false
 }
 
-// ClaseDeRUC returns the first two digits of a RUC, and "" for what is not 11 digits. It does not check the check
-// digit.
+// ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.
 func ClaseDeRUC(ruc string) ClaseRUC {
 	if len(ruc) != rucLen || !digits(ruc) {
 		return ""
@@ -38,7 +38,7 @@ func ClaseDeRUC(ruc string) ClaseRUC {
 }
 
 // DNIDeRUC returns the DNI, 8 digits, in the RUC of a natural person. ok is false unless the RUC begins with 10 and
-// [ValidarRUC] accepts it: a mistyped one may hold somebody else's DNI.
+// [ValidarRUC] accepts it: a mistyped one may hold another person's DNI.
 func DNIDeRUC(ruc string) (dni string, ok bool) {
 	if ClaseDeRUC(ruc) != ClasePersonaNatural || ValidarRUC(ruc) != nil {
 		return "", false
@@ -46,7 +46,7 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 	return ruc[2 : rucLen-1], true
 }
 
-// RUCDeDNI returns the RUC that a person with that DNI has, if registered. ok is false for what is not 8 digits: a
+// RUCDeDNI returns the RUC that a person with that DNI has, if registered. ok is false if dni is not 8 digits: a
 // leading zero that a spreadsheet dropped is not restored.
 func RUCDeDNI(dni string) (ruc string, ok bool) {
 	if len(dni) != rucLen-3 || !digits(dni) {
@@ -78,7 +78,7 @@ func ParseRUC(text string) (string, error) {
 	return ruc, nil
 }
 
-// checkRUC refuses what is not 11 ASCII digits (docs/contract.md, 4.1). The check digit is not part of the contract.
+// checkRUC refuses anything but 11 ASCII digits (docs/contract.md, 4.1). The check digit is not part of the contract.
 func checkRUC(field, ruc string) error {
 	if len(ruc) == rucLen && digits(ruc) {
 		return nil

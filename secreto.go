@@ -16,9 +16,9 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// Secreto is a text that is never shown: printed, logged or marshalled it is "[secreto]". It can be read from JSON and
-// from text, and refuses "[secreto]", so that a stored configuration never becomes a wrong clave. Two of the same text
-// are equal for ==, [reflect.DeepEqual] and go-cmp.
+// Secreto is a text that is never shown: it is printed, logged and marshalled as "[secreto]". Unmarshalling refuses
+// "[secreto]", so that a stored configuration never becomes a wrong clave. Two Secretos with the same text are equal
+// for ==, [reflect.DeepEqual] and go-cmp.
 type Secreto struct {
 	hidden *hidden // nil for no text; one for each text, see NewSecreto
 }
@@ -26,7 +26,7 @@ type Secreto struct {
 // hidden holds a text in a func: dumpers follow pointers, and fmt calls no method on unexported fields.
 type hidden struct{ reveal func() string }
 
-// texts are those of the Secretos in use; unused ones are collected.
+// texts holds the texts of Secretos in use; unused ones are garbage-collected.
 var texts = struct {
 	sync.Mutex
 	hidden map[string]weak.Pointer[hidden]
@@ -42,14 +42,14 @@ func NewSecreto(s string) Secreto {
 	if there := texts.hidden[s].Value(); there != nil {
 		return Secreto{there}
 	}
-	s = strings.Clone(s) // not the long text that it may be part of
+	s = strings.Clone(s) // s may be part of a long text
 	h := &hidden{reveal: func() string { return s }}
 	texts.hidden[s] = weak.Make(h)
 	runtime.AddCleanup(h, forgetText, s)
 	return Secreto{h}
 }
 
-// forgetText runs when the last Secreto of a text is gone, unless there is a new one.
+// forgetText runs when the last Secreto of a text is gone. There may be a new one by then.
 func forgetText(s string) {
 	texts.Lock()
 	defer texts.Unlock()
@@ -66,19 +66,19 @@ func (s Secreto) Equal(t Secreto) bool {
 	return subtle.ConstantTimeCompare([]byte(s.text()), []byte(t.text())) == 1
 }
 
-// String returns the marker.
+// String returns "[secreto]".
 func (s Secreto) String() string { return scrub.Marker }
 
-// Format writes the marker for every verb.
+// Format writes "[secreto]" for every verb.
 func (s Secreto) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, scrub.Marker) }
 
-// LogValue returns the marker.
+// LogValue returns "[secreto]".
 func (s Secreto) LogValue() slog.Value { return slog.StringValue(scrub.Marker) }
 
-// MarshalText returns the marker; encoding/json uses it too.
+// MarshalText returns "[secreto]"; encoding/json uses it too.
 func (s Secreto) MarshalText() ([]byte, error) { return []byte(scrub.Marker), nil }
 
-// UnmarshalText stores the text, and refuses the marker.
+// UnmarshalText stores the text. It refuses "[secreto]".
 func (s *Secreto) UnmarshalText(text []byte) error {
 	if string(text) == scrub.Marker {
 		return errors.New("fiscope: this text is the marker [secreto], not the secret: read it from where the real one is kept")
@@ -94,7 +94,7 @@ func (s Secreto) text() string {
 	return s.hidden.reveal()
 }
 
-// CredencialesSOL are those of a secondary user of the tax authority's portal, never of the principal user
+// CredencialesSOL are the credentials of a secondary user of the tax authority's portal, never of the principal user
 // (docs/contract.md, 4.3). They marshal without the clave.
 type CredencialesSOL struct {
 	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
@@ -128,7 +128,7 @@ func invisible(r rune) bool {
 	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r)
 }
 
-// parts returns what identifies a credential. The case of a user does not count.
+// parts returns what identifies a credential. The case of a user is ignored.
 func (c CredencialesSOL) parts() []string {
 	return []string{c.RUC, solguard.User(c.Usuario), c.Clave.text()}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// solGuard keeps this client from blocking a SOL user, by what this process and the Store know of each credential.
+// solGuard keeps this client from blocking a SOL user, using what this process and the Store know about each
+// credential.
 type solGuard struct {
 	here  *solguard.Guard
 	fleet *fleet // nil for none
@@ -23,7 +24,7 @@ type permit struct {
 	guard      *solGuard
 	credential *CredencialesSOL
 	patience   time.Duration // the longest wait for another call's attempt
-	claim      store.Claim   // of the Store; granted if it has a token
+	claim      store.Claim   // the Store's grant or proof; zero for none
 	granted    bool
 	last       *answer // of the last attempt; nil for none
 }
@@ -36,8 +37,8 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
 
-// permits sends a validation if its credential is permitted, and records the verdict. It runs in the background: the
-// refusal counts though the caller left.
+// permits sends a validation if its credential is permitted, and records the verdict. It runs in the background: a
+// refusal counts even if the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
 		defer func() { permitOf(ctx).release(ctx) }()
@@ -59,8 +60,8 @@ func (g *solGuard) permits(next ask) ask {
 	}
 }
 
-// acquire waits until this process may send a credential. A remembered block counts only if the Store has it too: another
-// process may have lifted it.
+// acquire waits until this process may send a credential. A remembered block counts only if the Store has it too, since
+// another process may have lifted it.
 func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience time.Duration) (*permit, error) {
 	p, err := g.here.Acquire(ctx, g.name(c), patience)
 	var refused *solguard.Refused
@@ -74,8 +75,8 @@ func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience tim
 	return &permit{Permit: p, guard: g, credential: c, patience: patience}, nil
 }
 
-// freed reports whether the Store no longer has a refusal. One that never reached the Store is written now, unless the
-// credential was accepted since.
+// freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now,
+// unless the credential was accepted since.
 func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.Duration, refused *solguard.Refused) bool {
 	claim, err := g.fleet.claim(ctx, c, hold(patience))
 	if err != nil || claim.State == store.ClaimRefused {
@@ -92,7 +93,8 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	return true
 }
 
-// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not each night.
+// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
+// night.
 const longestRefusal = 30 * 24 * time.Hour
 
 // provenAgain is the age at which the Store's proof is renewed.

@@ -20,9 +20,9 @@ func (g *solGuard) claims(next ask) ask {
 			return nil, tooClose(ctx, waiting, err)
 		}
 		a, err := next(ctx, q)
-		p.last = a // before others are notified
+		p.last = a // before the Store is updated
 		if p.granted && (a == nil || a.Unsent) {
-			p.granted = false // the next attempt asks anew
+			p.granted = false // the next attempt asks again
 			_ = g.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
 		}
 		return a, err
@@ -65,7 +65,7 @@ func (p *permit) maySend(ctx context.Context) error {
 	}
 }
 
-// claim asks the Store whether a credential may be sent. A claim granted after its caller left is returned.
+// claim asks the Store whether a credential may be sent. A claim granted after its caller left is given back.
 func (f *fleet) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
 	name := f.credential(c)
 	return askStore(ctx, f, func(ctx context.Context) (store.Claim, error) {
@@ -78,7 +78,7 @@ func (f *fleet) claim(ctx context.Context, c *CredencialesSOL, hold time.Duratio
 	})
 }
 
-// share writes a verdict to the Store, and waits for it. A refusal that cannot be written is marked.
+// share writes a verdict to the Store and waits for it. A refusal that cannot be written is marked private.
 func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
 	name := g.fleet.credential(c)
 	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {

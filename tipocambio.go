@@ -10,7 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// TipoCambioService gets exchange rates. It is the TipoCambio of a [Client]. An invoice uses SUNAT, not Consultar:
+// TipoCambioService gets exchange rates. It is the TipoCambio of a [Client]. For an invoice use SUNAT, not Consultar:
 // docs/tipo-de-cambio.md.
 type TipoCambioService struct{ core *core }
 
@@ -31,8 +31,8 @@ type TipoCambio struct {
 	Origen string          `json:"origen"` // the acronym of the banking regulator, or "" if the answer had none
 }
 
-// Consultar gets the rate of that date. It costs one query. A rate outside of 1 to 10 soles, a compra above venta, or
-// one more than 10 % below it is ErrMalformedResponse; [WithLenientReading] makes it a warning.
+// Consultar gets the rate of that date. It costs one query. A rate outside 1 to 10 soles, a compra above venta, or a
+// venta more than 10 % above compra is ErrMalformedResponse; [WithLenientReading] makes it a warning.
 //
 // Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
 // or not published yet), and those of every operation.
@@ -40,8 +40,8 @@ func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...
 	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha}, opts)
 }
 
-// Hoy gets the rate of today, by the service's clock. It costs one query and fails as Consultar does: before 17:00 in
-// Lima, usually with ErrNotFound.
+// Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
+// in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
 	s = s.made()
 	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.clock.now())}, opts)
@@ -76,7 +76,7 @@ func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration
 	tc, found := result.(*TipoCambio)
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
 	case found && tc.Fecha != q.fecha:
-		return 0 // the service's clock is not ours: nobody knows for how long
+		return 0 // the service's clock differs from ours: the lifetime is unknown
 	case found && q.fecha.Compare(hoy) < 0, !found && !q.fecha.DiaHabil():
 		return forGood
 	case found:
@@ -128,11 +128,11 @@ const (
 	askAgain     = 15 * time.Minute    // how long a missing rate is remembered meanwhile
 )
 
-// A dollar has cost 1 to 4.2 soles since 1991: outside of these bounds a decimal point is in the wrong place. Buying and
+// A dollar has cost 1 to 4.2 soles since 1991: outside these bounds a decimal point is in the wrong place. Buying and
 // selling rates are about 0.3 % apart.
 var lowestRate, highestRate, widestSpread = decimal.NewFromInt(1), decimal.NewFromInt(10), decimal.RequireFromString("1.1")
 
-// check finds rates that cannot be.
+// check refuses impossible rates.
 func (t *TipoCambio) check(a *answer) {
 	var wrong string
 	switch {
@@ -148,7 +148,7 @@ func (t *TipoCambio) check(a *answer) {
 	a.contradicts("compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
 }
 
-// longestRate in bytes: to parse a megabyte of digits takes seconds.
+// longestRate is in bytes: parsing a megabyte of digits takes seconds.
 const longestRate = 32
 
 // rate returns a rate, which may be a number or a string.

@@ -8,9 +8,9 @@ import (
 
 // TipoCambioVigente is the rate that holds for a date.
 type TipoCambioVigente struct {
-	Para        Fecha      `json:"para"`        // the date that was asked about
+	Para        Fecha      `json:"para"`        // the date asked about
 	TipoCambio  TipoCambio `json:"tipoCambio"`  // the rate; its Fecha is the regulator's closing date
-	Consultas   int        `json:"consultas"`   // the queries that it cost
+	Consultas   int        `json:"consultas"`   // how many queries it cost
 	Provisional bool       `json:"provisional"` // not the official one: see WithProvisional
 }
 
@@ -29,13 +29,13 @@ func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...Call
 	return s.vigente(ctx, OpTipoCambioSUNAT, fecha, fecha.SumarDias(-1), opts)
 }
 
-// UltimoPublicado gets the closing rate as of fecha, to value a balance: the last one of that date or before. It costs
-// and fails as SUNAT of the day after does.
+// UltimoPublicado gets the closing rate as of fecha, to value a balance: the last one of that date or before. Its cost
+// and errors are those of SUNAT for the next day.
 func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
 	return s.vigente(ctx, OpTipoCambioUltimoPublicado, fecha, fecha, opts)
 }
 
-// MasReciente gets the last published rate, to show or to estimate. For a receipt use SUNAT. It asks for 10 days at
+// MasReciente gets the last published rate, for display or estimates. For a receipt use SUNAT. It asks for 10 days at
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
 	s = s.made()
@@ -48,8 +48,8 @@ func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, de
 	return s.walk(ctx, op, opts, func(w *walk) (*TipoCambioVigente, error) { return w.line(fecha, desde) })
 }
 
-// Mes gets SUNAT's table of a month, in order: a line for each day after a day with a rate. A day without a line has
-// the rate of the line before it, or of the month before; see [WithTodosLosDias].
+// Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
+// have the rate of the line before, or of the month before. See [WithTodosLosDias].
 //
 // A line costs one query, and so does a business day without a rate. The running month ends with ErrNotYetPublished at
 // the first day whose rate may still come; [WithProvisional] leaves such days out. An error is the last item, with the
@@ -90,9 +90,9 @@ func WithProvisional() CallOption {
 	return walkOption{"WithProvisional", "", func(w *walk) { w.provisional = true }}
 }
 
-// WithNoLaborables makes SUNAT, UltimoPublicado, MasReciente and Mes skip days that a decree made free. Without it such
-// a day delays the rates after it until the next business day's is published. Do not give days that are free for public
-// offices alone: SBS may publish on them.
+// WithNoLaborables makes SUNAT, UltimoPublicado, MasReciente and Mes skip days that a decree declared free. Without it
+// such a day delays the rates after it until the next business day's is published. Leave out days that are free for
+// public offices alone: SBS may publish on them.
 func WithNoLaborables(decretados ...NoLaborables) CallOption {
 	return walkOption{"WithNoLaborables", "", func(w *walk) { w.decretados = append(w.decretados, decretados...) }}
 }

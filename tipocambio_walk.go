@@ -26,7 +26,7 @@ type walk struct {
 
 	decretados  []NoLaborables
 	provisional bool // a day whose rate may still come is skipped
-	days        int  // that are tried for a line
+	days        int  // how many days are tried for a line
 
 	asked   map[Fecha]dayRate
 	queries int    // for this line
@@ -65,8 +65,8 @@ func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallO
 	})
 }
 
-// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line
-// in a table, whose queries count for the next one.
+// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in
+// Mes, whose queries count for the next line.
 func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
 	w.none = nil
 	if w.queries == 0 && w.response != nil {
@@ -103,7 +103,7 @@ func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
 	return nil, w.fail(noRate(noneOf, longestWalk, desde))
 }
 
-// rate gets the rate of a business day; neither a rate nor an error for a day to skip.
+// rate gets the rate of a business day. It returns nil, nil for a day to skip.
 func (w *walk) rate(dia Fecha) (*TipoCambio, error) {
 	wait := w.core.clock.until(dia.Publicacion())
 	if wait > 0 {
@@ -124,7 +124,7 @@ func (w *walk) rate(dia Fecha) (*TipoCambio, error) {
 			return nil, err
 		case later.tc == nil:
 			continue
-		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // they may have come together, after the cache asked
+		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // both may have been published since the cached answer
 			day, err = w.ask(dia, WithoutCache())
 		}
 		return day.tc, err
@@ -177,7 +177,7 @@ func (w *walk) note(resp Response) {
 	*w.response = resp
 }
 
-// fail returns the error that follows from what was asked, if anything was.
+// fail returns e with the details of the last missing rate, if any day was asked for.
 func (w *walk) fail(e *Error) error {
 	if len(w.asked) == 0 {
 		return w.core.refuse(w.ctx, w.op, e)
@@ -188,9 +188,9 @@ func (w *walk) fail(e *Error) error {
 	return w.whole(e)
 }
 
-// whole makes the error of the last query that of the walk.
+// whole turns the error of the last query into the error of the walk.
 func (w *walk) whole(e *Error) error {
-	if e.Delivery == DeliveryNotSent && w.queries > e.Attempts { // those before it were sent
+	if e.Delivery == DeliveryNotSent && w.queries > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered
 	}
 	e.Op, e.Attempts = w.op, w.queries

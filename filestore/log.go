@@ -16,24 +16,24 @@ import (
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
-// A file is a header and entries, a line each. The last entry of a key counts. A line without its end was cut
-// short by a crash: it says nothing, and the next writer takes it off.
+// A file is a header and entries, one a line. The last entry of a key counts. An incomplete line was cut short by a
+// crash: it is ignored, and the next program that opens the file removes it.
 //
-// What no longer counts is left out when the file is written anew, under another name, which then takes its place.
-// The header has a random id, so that other programs see that it is another file.
+// When too much no longer counts, the file is rewritten without it under another name, and then replaced. The header
+// has a random id, so that other programs notice the replacement.
 const (
 	magic      = "fiscope store 1 "
-	headerSize = int64(len(magic) + 26 + 1) // with rand.Text and the end of the line
-	slack      = 1 << 20                    // how much may have been written in vain, besides what counts
+	headerSize = int64(len(magic) + 26 + 1) // with rand.Text and a line feed
+	slack      = 1 << 20                    // bytes of outdated entries that are always tolerated
 )
 
-// label is what the index needs of a line.
+// label is the part of a line that the index needs.
 type label struct {
 	Key   string    `json:"key"`
 	Until time.Time `json:"until"`
 }
 
-// entry is a line.
+// entry is the content of a line.
 type entry struct {
 	label
 	Answer []byte     `json:"answer,omitempty"`
@@ -41,25 +41,25 @@ type entry struct {
 	SOL    credential `json:"sol,omitzero"`
 }
 
-// extent is where the last entry of a key is.
+// extent says where the last entry of a key is.
 type extent struct {
 	at, size int64
 	until    time.Time
 }
 
-// log is the file. Its fields are for the holder of mu.
+// log is the file. mu protects its fields.
 type log struct {
 	path  string
 	now   func() time.Time
-	mu    chan struct{} // a mutex that can be waited for with a context
+	mu    chan struct{} // a mutex that can be acquired with a context
 	file  *os.File      // open during do
-	head  string        // of the file that was read last
-	read  int64         // up to here
+	head  string        // the header of the file that was read last
+	read  int64         // how much of it was read, in bytes
 	index map[string]extent
-	check int64 // the size from which on the file may be written anew
+	check int64 // the size from which the file may be rewritten
 }
 
-// do runs work while no other program, and no other goroutine, reads or writes the file.
+// do runs work while no other program or goroutine reads or writes the file.
 func (l *log) do(ctx context.Context, work func(now time.Time) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -133,7 +133,7 @@ func (l *log) catchUp() error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(magic)) {
-		return errors.New("it is not a store, or that of another release: choose another path")
+		return errors.New("it is not a store, or it is of another release: choose another path")
 	}
 	info, err := l.file.Stat()
 	if err != nil {
@@ -165,7 +165,7 @@ func (l *log) note(e label, size int64) {
 	l.read += size
 }
 
-// get returns the entry of a key, and the zero entry if missing.
+// get returns the entry of a key; the zero entry if it is missing.
 func (l *log) get(key string, now time.Time) (e entry, err error) {
 	p, ok := l.index[key]
 	if !ok || !now.Before(p.until) {
@@ -178,7 +178,7 @@ func (l *log) get(key string, now time.Time) (e entry, err error) {
 	return e, json.Unmarshal(line, &e)
 }
 
-// put writes an entry. It replaces that of the same key; one whose time is over deletes it.
+// put writes an entry, which replaces the entry of the same key. An expired entry deletes it.
 func (l *log) put(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -192,7 +192,7 @@ func (l *log) put(e entry) error {
 	return nil
 }
 
-// full reports whether more than half of the file counts no longer.
+// full reports whether more than half of the file is outdated.
 func (l *log) full(now time.Time) bool {
 	if l.read < l.check {
 		return false
@@ -207,7 +207,7 @@ func (l *log) full(now time.Time) bool {
 	return l.read > 2*counts+slack
 }
 
-// rewrite writes what counts into a new file.
+// rewrite writes the entries that count to a new file.
 func (l *log) rewrite(now time.Time) error {
 	file, err := os.OpenFile(l.path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -223,5 +223,5 @@ func (l *log) rewrite(now time.Time) error {
 	return errors.Join(err, out.Flush(), file.Sync(), file.Close())
 }
 
-// replace replaces this file, which must not be open, by the new one. A crash leaves one of the two.
+// replace replaces this file, which must not be open, with the new one. A crash leaves one of the two.
 func (l *log) replace() error { return os.Rename(l.path+".tmp", l.path) }

@@ -1,13 +1,13 @@
 // Package filestore keeps what the processes of one machine share in one file: answers, the daily quota and what is
-// known of SOL credentials. It is for several programs, or for one that cron starts anew each time:
+// known about SOL credentials. It is for several programs, or for one that cron starts:
 //
 //	s, err := filestore.New("/var/lib/tienda/fiscope.store")
 //	...
 //	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}))
 //
 // The file must be on a local disk. A second file, with ".lock" after its name, is locked while a program reads or
-// writes the first. Both are readable by their owner alone. They hold answers of the service and hashes, but no API
-// key and no credential.
+// writes the first. Both are readable by their owner alone. They hold the service's answers and hashes, but no API key
+// and no credential.
 package filestore
 
 import (
@@ -24,11 +24,11 @@ type Store struct{ log *log }
 
 var _ store.Store = (*Store)(nil)
 
-// openTime is how long New waits for a program that works with the file.
+// openTime is how long New waits for another program that uses the file.
 const openTime = 5 * time.Second
 
-// New returns the Store in the file of this path, which is created if missing. Its folder must exist. A file
-// that is of something else, or damaged, is an error, and stays as it is.
+// New returns the Store in the file at path, and creates the file if it is missing. Its folder must exist. A file that
+// is damaged or not a Store is an error, and stays as it is.
 func New(path string) (*Store, error) {
 	s := &Store{&log{path: path, now: time.Now, mu: make(chan struct{}, 1)}}
 	ctx, cancel := context.WithTimeout(context.Background(), openTime)
@@ -53,7 +53,7 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 	})
 }
 
-// quotaMemory is how long an account is remembered that nobody uses: longer than its day is.
+// quotaMemory is how long an unused account is remembered: longer than its day.
 const quotaMemory = 72 * time.Hour
 
 // Reserve asks for a query.
@@ -62,7 +62,7 @@ func (s *Store) Reserve(ctx context.Context, account string, keep int) (r store.
 	return r, err
 }
 
-// Commit records what came of it.
+// Commit records the outcome of a reservation.
 func (s *Store) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
 	return s.withDay(ctx, account, func(d *daily.Day, now time.Time) { d.Commit(now, r, o) })
 }
@@ -75,14 +75,14 @@ func (s *Store) withDay(ctx context.Context, account string, f func(*daily.Day, 
 		}
 		before := e.Day
 		f(&e.Day, now)
-		if e.Day == before { // a call that is refused writes nothing
+		if e.Day == before { // a refused call writes nothing
 			return nil
 		}
 		return s.log.put(entry{label: label{"quota " + account, now.Add(quotaMemory)}, Day: e.Day})
 	})
 }
 
-// credential is what is known of one.
+// credential is what is known about a credential.
 type credential struct {
 	State string    `json:"state"` // claimed, proven or refused
 	Since time.Time `json:"since,omitzero"`
@@ -101,7 +101,7 @@ func (s *Store) Claim(ctx context.Context, name string, hold time.Duration) (c s
 			c = store.Claim{State: store.ClaimProven, Since: known.Since}
 		case known.State == "refused":
 			c = store.Claim{State: store.ClaimRefused, Since: known.Since, Until: e.Until}
-		case known.State == "claimed" && !now.Before(known.Since): // a clock that was set back holds nobody up
+		case known.State == "claimed" && !now.Before(known.Since): // otherwise the clock was set back
 			c = store.Claim{State: store.ClaimBusy}
 		default:
 			c = store.Claim{State: store.ClaimGranted, Token: rand.Text()}
@@ -127,7 +127,7 @@ func (s *Store) Record(ctx context.Context, name string, c store.Claim, v store.
 			if refused && e.Until.After(next.Until) {
 				next.Until = e.Until
 			}
-		case v == store.VerdictProven && !refused: // a proof that comes late undoes no refusal
+		case v == store.VerdictProven && !refused: // a late proof does not undo a refusal
 			next.SOL = credential{State: "proven", Since: now}
 		case v == store.VerdictForget && refused, mine:
 			next.Until = now

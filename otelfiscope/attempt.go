@@ -12,8 +12,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Observe makes a span of each attempt, and counts the calls that spent no query: give it to
-// [fiscope.WithObserver].
+// Observe makes a span of each attempt, and counts the calls that spent no query: pass it to [fiscope.WithObserver].
 func (t *Telemetry) Observe(ctx context.Context, e fiscope.Event) {
 	defer survive()
 	switch {

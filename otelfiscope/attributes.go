@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// The names of our own. The others are of OpenTelemetry's conventions.
+// Our own names. The others are from OpenTelemetry's conventions.
 const (
 	operationKey attribute.Key = "fiscope.operation"
 	outcomeKey   attribute.Key = "fiscope.outcome"
@@ -21,7 +21,7 @@ const (
 	reasonKey    attribute.Key = "fiscope.avoided.reason"
 )
 
-// names are those that an attribute of the caller's may not have: it would take the place of ours.
+// names may not be used for the caller's attributes: they would replace ours.
 var names = []attribute.Key{
 	operationKey, outcomeKey, sourceKey, attemptsKey, warningsKey, deliveryKey, reasonKey,
 	semconv.ErrorTypeKey, semconv.HTTPRequestMethodKey, semconv.HTTPRequestResendCountKey, semconv.HTTPResponseStatusCodeKey,
@@ -30,7 +30,7 @@ var names = []attribute.Key{
 // operationOf returns the attribute of an operation.
 func operationOf(op fiscope.Operation) attribute.KeyValue { return operationKey.String(string(op)) }
 
-// outcomeOf returns how a call ended, and the class of what is an error of it; "" for none.
+// outcomeOf returns how a call ended, and the class of its error; "" for none.
 func outcomeOf(err error) (outcome, class string) {
 	switch class := fiscope.ErrorClass(err); class {
 	case "":
@@ -42,7 +42,7 @@ func outcomeOf(err error) (outcome, class string) {
 	}
 }
 
-// sourceOf returns where the end of a call came from, which had an error of that class.
+// sourceOf returns where the outcome of a call came from. class is that of its error.
 func sourceOf(resp fiscope.Response, class string) string {
 	switch {
 	case resp.FromRespaldo:
@@ -53,7 +53,7 @@ func sourceOf(resp fiscope.Response, class string) string {
 		return "cache"
 	case resp.Coalesced:
 		return "shared"
-	case resp.Attempts == 0 && class == "other": // it was broken off, and nobody knows how far it came
+	case resp.Attempts == 0 && class == "other": // it broke off, and how far it came is unknown
 		return "unknown"
 	case resp.Attempts == 0:
 		return "client"
@@ -67,11 +67,11 @@ func reasonOf(a fiscope.Avoided) attribute.KeyValue { return reasonKey.String(wo
 // deliveryOf returns whether the service can have received an attempt.
 func deliveryOf(d fiscope.Delivery) attribute.KeyValue { return deliveryKey.String(word(d.String())) }
 
-// word returns a few words as one.
+// word joins words with underscores.
 func word(words string) string { return strings.ReplaceAll(words, " ", "_") }
 
-// isStatus reports whether a number is a status: three digits. By HTTP/2, net/http passes on whatever number a server
-// writes there, a RUC for one.
+// isStatus reports whether a number is a status: three digits. Over HTTP/2, net/http passes on any number that a server
+// writes there, even a RUC.
 func isStatus(number int) bool { return 100 <= number && number <= 999 }
 
 // methodOf returns the method of an operation's requests.

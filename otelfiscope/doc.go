@@ -1,4 +1,4 @@
-// Package otelfiscope shows what a fiscope client does with OpenTelemetry: a span for each operation and for each
+// Package otelfiscope makes OpenTelemetry data of what a fiscope client does: a span for each operation and for each
 // attempt, and metrics.
 //
 //	telemetry, err := otelfiscope.New() // of the global providers
@@ -7,35 +7,34 @@
 //		fiscope.WithObserver(telemetry.Observe))
 //	_, err = telemetry.ObserveQuota(client)
 //
-// Spans and metrics go to other people, and are kept for other times, than the data. So none holds a RUC, a name, a
-// user, a clave, a key, a text of an error, a host or a URL: every attribute is a number, or one of a few words that this
-// package and [fiscope.ErrorClass] know.
+// Other people read spans and metrics, and they are kept for other times than the data. So none holds a RUC, a name, a
+// user, a clave, a key, an error text, a host or a URL: every attribute is a number, or one of a few words that this
+// package and [fiscope.ErrorClass] define.
 //
 // # Spans
 //
-// An operation is a span of kind INTERNAL, named as the operation is, as in "Contribuyentes.Consultar". Its context
-// is the one that the transport and a hook of yours ([WithHook]) see, so that their logs and spans belong to it. Its
-// attributes:
+// An operation is a span of kind INTERNAL with the name of the operation, such as "Contribuyentes.Consultar". The
+// transport and your own hook ([WithHook]) see its context, so that their logs and spans belong to it. Its attributes:
 //
-//   - fiscope.operation: its name again, as the metrics have it
+//   - fiscope.operation: its name again, as in the metrics
 //   - fiscope.outcome: "result", "not_found", "not_yet_published" or "error"
-//   - fiscope.source: where that came from: "service"; "cache", or "stale" for what is older than it should be;
-//     "shared" for the query of another call; "respaldo"; "client" where it refused or had no time to ask; "unknown"
-//     if a panic ended the call before anything was known of it
+//   - fiscope.source: where the outcome came from: "service"; "cache", or "stale" if it is older than its lifetime;
+//     "shared" for another call's query; "respaldo"; "client" if it refused or had no time to ask; "unknown"
+//     if a panic ended the call before its outcome was known
 //   - fiscope.attempts: how many requests it took
-//   - fiscope.warnings: how many things were odd in what was accepted; left out for none
-//   - error.type: the word of [fiscope.ErrorClass]; left out unless the outcome is "error", and then the status of
+//   - fiscope.warnings: how many things were odd in an accepted answer; left out for none
+//   - error.type: the word of [fiscope.ErrorClass]; only if the outcome is "error", and then the status of
 //     the span is Error
 //
-// SUNAT, Mes, Esperar and the like are operations made of operations: a span with a span for each query below it. A
-// batch has none of its own: begin one around the loop, and the span of each query is below it.
+// SUNAT, Mes, Esperar and the like make several queries: a span with a span for each query below it. A batch has no
+// span of its own: begin one around the loop, and the span of each query is below it.
 //
-// An attempt is a span of kind CLIENT, below that of its operation and named by its method, with http.request.method,
-// http.response.status_code (left out where no answer came; then fiscope.delivery says whether the service can have
-// received it: "unknown", or "not_sent"), http.request.resend_count from the second on, error.type, and
-// fiscope.operation. It is made when it ends: spans of your transport are beside it, below that of the operation.
+// An attempt is a span of kind CLIENT, below its operation's and named after its method, with http.request.method,
+// http.response.status_code (left out if no answer came; then fiscope.delivery says whether the service can have
+// received it: "unknown" or "not_sent"), http.request.resend_count from the second on, error.type, and
+// fiscope.operation. It is made when the attempt ends: spans of your transport are beside it, below the operation's.
 //
-// Nobody having a RUC, or no rate being out yet, is an answer, and no error of either span.
+// A RUC that no taxpayer has, or a rate not yet published, is an answer: neither span is an error.
 //
 // # Metrics
 //
@@ -51,11 +50,11 @@
 //
 // # Where the conventions are not followed
 //
-// Names, units, kinds and buckets are those of OpenTelemetry's conventions for HTTP clients. These ask for url.full,
-// server.address and server.port too. The first holds the RUC or the name that is searched, and is never shown; a
-// template of it says no more than the operation. The others are a part of it that may name a tenant: give them with
-// [WithAttributes] if yours may be seen. And error.type is the class of an error: the status stands beside it.
+// Names, units, kinds and buckets are those of OpenTelemetry's conventions for HTTP clients. The conventions also ask
+// for url.full, server.address and server.port. url.full holds the RUC or the name that is searched, and is never
+// shown; a template of it would say no more than the operation. The others may name a tenant: set them with
+// [WithAttributes] if yours may be seen. error.type is the class of an error; the status has its own attribute.
 //
-// The service is somebody else's: nothing here sends it trace ids or baggage, whichever propagator is set. Package
-// otelhttp around your transport would, and shows url.full: an attempt has its span without it.
+// The service belongs to another company: nothing here sends it trace ids or baggage, whichever propagator is set.
+// Package otelhttp around your transport would, and shows url.full. You do not need it for a span of each attempt.
 package otelfiscope

@@ -18,8 +18,8 @@ type instruments struct {
 	limit, remaining, reset metric.Int64ObservableGauge
 }
 
-// The bounds of the histograms in seconds. Those of requests are what the conventions advise; those of operations
-// separate an answer of the cache from one of the service, and reach to the waits for the tax authority.
+// The bounds of the histograms, in seconds. Those of requests are the conventions'; those of operations separate cached
+// answers from the service's, and cover the waits for the tax authority.
 var (
 	operationBounds = metric.WithExplicitBucketBoundaries(.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60)
 	requestBounds   = metric.WithExplicitBucketBoundaries(.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10)
@@ -43,6 +43,6 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 	i.remaining, errs[6] = m.Int64ObservableGauge("fiscope.quota.remaining", metric.WithUnit("{query}"),
 		metric.WithDescription("Queries left until the reset, as the last answer said"))
 	i.reset, errs[7] = m.Int64ObservableGauge("fiscope.quota.reset.timestamp", metric.WithUnit("s"),
-		metric.WithDescription("When the quota begins anew, in seconds since 1970, as the last answer said"))
+		metric.WithDescription("When the quota is reset, in seconds since 1970, as the last answer said"))
 	return i, errors.Join(errs[:]...)
 }

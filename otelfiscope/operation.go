@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// errHook is how an operation ends whose hook panicked.
+// errHook is the error of an operation whose hook panicked.
 var errHook = errors.New("otelfiscope: the hook panicked")
 
 // Hook makes a span of each operation, and measures it: give it to [fiscope.WithHook].
@@ -28,14 +28,14 @@ func (t *Telemetry) Hook(ctx context.Context, op fiscope.Operation) (context.Con
 	return o.within(t.hook)
 }
 
-// operation is one under way.
+// operation is an operation under way.
 type operation struct {
 	*Telemetry
 	ctx    context.Context // with its span
 	op     fiscope.Operation
 	span   trace.Span // nil if nothing records it
 	start  time.Time
-	active metric.AddOption // of those under way
+	active metric.AddOption // for the metric of those under way
 }
 
 func (t *Telemetry) begin(ctx context.Context, op fiscope.Operation) (o *operation) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Option sets something of a [Telemetry]. A wrong value makes [New] fail.
+// Option configures a [Telemetry]. [New] fails if its value is invalid.
 type Option interface{ apply(*config) error }
 
 type option func(*config) error
@@ -41,7 +41,7 @@ func newConfig(opts []Option) (config, error) {
 	return c, nil
 }
 
-// WithTracerProvider sets where the spans go: to the global provider by default.
+// WithTracerProvider sets the provider of the spans instead of the global one.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return option(func(c *config) error {
 		if p == nil {
@@ -52,7 +52,7 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 	})
 }
 
-// WithMeterProvider sets where the metrics go: to the global provider by default.
+// WithMeterProvider sets the provider of the metrics instead of the global one.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return option(func(c *config) error {
 		if p == nil {
@@ -63,9 +63,9 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 	})
 }
 
-// WithAttributes adds attributes to all spans and metrics, as server.address, or a name of your own where a process
-// has several clients. They are shown as they are: give none that holds what should not be seen, or that has many
-// values. One with a name of this package's own is refused; of two with the same name the last one counts.
+// WithAttributes adds attributes to all spans and metrics, such as server.address, or a name of your own if a process
+// has several clients. They are shown as they are: give none that is secret or has many values. A name that this
+// package uses itself is refused; of two attributes with the same name the last one wins.
 func WithAttributes(attributes ...attribute.KeyValue) Option {
 	return option(func(c *config) error {
 		for _, a := range attributes {
@@ -81,7 +81,7 @@ func WithAttributes(attributes ...attribute.KeyValue) Option {
 	})
 }
 
-// WithHook calls h within the span of each operation: a client has one hook, which is the Telemetry's.
+// WithHook calls h within the span of each operation.
 func WithHook(h fiscope.Hook) Option {
 	return option(func(c *config) error {
 		if h == nil {

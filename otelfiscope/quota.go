@@ -9,13 +9,13 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// ObserveQuota shows the quota of a client whenever the metrics are collected, as the last answer with its headers
-// said; before the first nothing is shown. After the reset, and until the next answer, it is that of the day before:
-// compare fiscope.quota.reset.timestamp with the time.
+// ObserveQuota shows the quota of a client whenever the metrics are collected, from the last answer with quota headers;
+// before the first it shows nothing. Between the reset and the next answer it is the quota of the day before: compare
+// fiscope.quota.reset.timestamp with the time.
 //
-// Observe one client with each set of attributes ([WithAttributes]): of two, one would hide the other. The
-// registration's Unregister ends it. An error is that the client is nil, that New did not make the
-// Telemetry, or the provider's.
+// Observe one client for each set of attributes ([WithAttributes]): with two, one would hide the other. The
+// registration's Unregister ends it. It fails if the client is nil, if New did not make the Telemetry, or if the
+// provider fails.
 func (t *Telemetry) ObserveQuota(client *fiscope.Client) (metric.Registration, error) {
 	if !t.made() {
 		return nil, errors.New("otelfiscope: ObserveQuota: the Telemetry was not made by New")

@@ -13,11 +13,11 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// scope is the name under which OpenTelemetry knows this package.
+// scope is OpenTelemetry's name for this package.
 const scope = "github.com/fiscope/fiscope/otelfiscope"
 
-// Telemetry makes spans and metrics of the calls of clients. Make one for all clients, or one for each with its own
-// attributes ([WithAttributes]). It is safe for concurrent use.
+// Telemetry makes spans and metrics of the calls of clients. Make one for all clients, or one for each client with its
+// own attributes ([WithAttributes]). It is safe for concurrent use.
 //
 // It never changes a call. A panic of a provider goes to OpenTelemetry's error handler. A nil or zero Telemetry does
 // nothing.
@@ -26,11 +26,11 @@ type Telemetry struct {
 	meter      metric.Meter
 	metrics    instruments
 	attributes []attribute.KeyValue // of all spans and metrics
-	hook       fiscope.Hook         // within the span of an operation; nil for none
+	hook       fiscope.Hook         // called within the span of an operation; nil for none
 }
 
-// New returns a Telemetry of the global providers, or of those that the options set. An error is that of an option,
-// or of the provider that makes the metrics.
+// New returns a Telemetry that uses the global providers, or those of the options. An error is from an option, or from
+// the provider of the metrics.
 func New(opts ...Option) (*Telemetry, error) {
 	c, err := newConfig(opts)
 	if err != nil {
@@ -50,7 +50,7 @@ func New(opts ...Option) (*Telemetry, error) {
 	return t, nil
 }
 
-// versionIn returns the version of this module in a program, and "" where it has none.
+// versionIn returns the version of this module in a program; "" if it has none.
 func versionIn(info *debug.BuildInfo) string {
 	if info == nil {
 		return ""
@@ -73,18 +73,18 @@ func versionIn(info *debug.BuildInfo) string {
 // made reports whether New made t.
 func (t *Telemetry) made() bool { return t != nil && t.tracer != nil }
 
-// with returns attributes with those that all have, and room for two more.
+// with returns attributes plus the common ones, with room for two more.
 func (t *Telemetry) with(attributes ...attribute.KeyValue) []attribute.KeyValue {
 	all := make([]attribute.KeyValue, 0, len(attributes)+len(t.attributes)+2)
 	return append(append(all, attributes...), t.attributes...)
 }
 
-// survive is deferred by what a call passes. It keeps a panic of a provider from it.
+// survive, deferred, keeps a panic of a provider from the call.
 func survive() {
 	value := recover()
 	if value == nil {
 		return
 	}
-	defer func() { _ = recover() }() // it may be the handler that panics
+	defer func() { _ = recover() }() // the handler itself may panic
 	otel.Handle(fmt.Errorf("otelfiscope: a provider panicked (%T): the call goes on", value))
 }

@@ -4,22 +4,21 @@
 //	...
 //	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}))
 //
-// It is a module of its own. Until it is published, a go.mod needs a replace line for it and one for the SDK: README.md
-// has them. docs/fleet.md says what a Client does while Redis is slow or away, and how to size it.
+// It is its own module. Until it is published, a go.mod needs a replace line for it and one for the SDK: README.md has
+// them. docs/fleet.md says what a Client does while Redis is slow or away, and how to size it.
 //
 // # What is in Redis, and what is not
 //
-// Not there: the API key, RUCs of callers, SOL users, claves. The names that keys are made of are hashes keyed with
-// the API key, so that nobody who reads them can try which clave one stands for.
+// Not there: the API key, RUCs of callers, SOL users, claves. The names in keys are hashes keyed with the API key, so
+// that a reader of Redis cannot test guesses of a clave.
 //
-// There: the answers of the service, until they expire (with their names and addresses, which are public records); what
-// is left of the quota; that some credential is being tried, proven or refused. keys.go has all names.
+// There: the service's answers, until they expire (with names and addresses, which are public records); what is left of
+// the quota; that some credential is being tried, proven or refused. keys.go has all names.
 //
 // A program that can write to Redis can put false answers into the cache, hand out more queries than there are, and
-// make the processes try a refused clave again. Protect it like a database: a password or ACL of its own, TLS outside
-// of one machine. The commands that are used are GET, SET, DEL, PTTL, TIME, EVAL and EVALSHA, on keys under
-// [WithPrefix].
+// make the processes try a refused clave again. Protect it like a database: a password or ACL of its own, TLS between
+// machines. The package uses GET, SET, DEL, PTTL, TIME, EVAL and EVALSHA, on keys under [WithPrefix].
 //
-// Keep what must not be forgotten: appendonly, and maxmemory-policy noeviction. A Redis that is full refuses new
-// answers and goes on with the rest.
+// Make Redis keep its data: appendonly, and maxmemory-policy noeviction. A full Redis refuses new answers and goes on
+// with the rest.
 package redisstore

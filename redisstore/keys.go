@@ -1,37 +1,36 @@
 package redisstore
 
-// keys has the name of every key that this package writes into Redis. It is the text that all of them begin with:
-// "fiscope:", or what WithPrefix says.
+// keys makes the names of all keys in Redis. Its value is their prefix: "fiscope:", or that of WithPrefix.
 //
-// The number in a name is the version of what the key holds: a release that writes it in another form raises it. KEY,
-// ACCOUNT and CREDENTIAL are the ids that fiscope.Client makes: 32 hexadecimal digits, a hash keyed with the API
-// key. The braces put a key into the slot of its id in a cluster. Every key has a lifetime.
+// The number in a name is the version of the key's format. KEY, ACCOUNT and CREDENTIAL are the ids that fiscope.Client
+// makes: 32 hexadecimal digits, a hash keyed with the API key. In a cluster the braces put a key into the slot of its
+// id. Every key has a lifetime.
 type keys string
 
 func (k keys) of(id, what string) string { return string(k) + "{" + id + "}:" + what }
 
-// answer is an answer of the service: the bytes that Save was given, for as long as Save says.
+// answer is the key of an answer: the bytes given to Save, for the ttl given to Save.
 //
 //	fiscope:{KEY}:answer:1
 func (k keys) answer(key string) string { return k.of(key, "answer:1") }
 
-// day is an account's day, as JSON, for three days after its last use. Times are Unix milliseconds.
+// day is the key of an account's day: JSON, kept for three days after its last use. Times are Unix milliseconds.
 //
 //	fiscope:{ACCOUNT}:quota:4
-//		reset  when the day ends; 0 while that is not known
-//		left   queries that are left until then at least
-//		most   queries that are left until then at most
+//		reset  when the day ends; 0 if unknown
+//		left   queries left until then, at least
+//		most   queries left until then, at most
 //		zero   a header said that none is left
-//		doubt  one was served although none was left: only a refusal counts
-//		pause  closed: one probe in each pause, in milliseconds; 0 while open
-//		sent   when the last attempt was let go
-//		epoch  attempts of an earlier one know nothing of what is known now
-//		used   queries of this epoch, with those under way
-//		done   those of them that have been committed
+//		doubt  a probe was served although none was left: now only a refusal counts
+//		pause  between probes while the day is closed, in milliseconds; 0 if it is open
+//		sent   when the last attempt was permitted
+//		epoch  an attempt of an earlier epoch says nothing about this one
+//		used   queries of this epoch, including those under way
+//		done   how many of them were committed
 //		lower  done when a header last lowered most
 func (k keys) day(account string) string { return k.of(account, "quota:4") }
 
-// credential is what is known of a SOL credential, as JSON, for as long as it is held or remembered.
+// credential is the key of a SOL credential: JSON, kept for as long as it is claimed or remembered.
 //
 //	fiscope:{CREDENTIAL}:sol:2
 //		state  claimed, proven or refused

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// forgetting is for how long a method counts as failing that is not called any more, while others succeed.
+// forgetting is how long a method that is no longer called counts as failing while others succeed.
 const forgetting = time.Minute
 
 // outage logs when Redis begins to fail, and when it answers again.
@@ -25,11 +25,11 @@ type outage struct {
 }
 
 type failure struct {
-	at       time.Time
-	itsAlone bool // Redis refuses the method, and may go on with others
+	at    time.Time
+	alone bool // Redis refuses this method, perhaps not others
 }
 
-// report takes note of what came of a call.
+// report records the outcome of a call.
 func (o *outage) report(method string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,22 +43,22 @@ func (o *outage) report(method string, err error) {
 		return
 	}
 	maps.DeleteFunc(o.failing, func(other string, f failure) bool {
-		return other == method || !f.itsAlone || now.Sub(f.at) > forgetting
+		return other == method || !f.alone || now.Sub(f.at) > forgetting
 	})
 	if before > 0 && len(o.failing) == 0 {
 		o.log.Info("redisstore: Redis answers again", slog.Duration("after", now.Sub(o.began)))
 	}
 }
 
-// refused reports whether Redis refuses a command, and not every one.
+// refused reports whether Redis refuses this command rather than all.
 func refused(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) &&
 		!redis.IsAuthError(err) && !redis.IsLoadingError(err) && !redis.IsMasterDownError(err) && !redis.IsClusterDownError(err)
 }
 
-// dials keeps why the Redis client failed to connect the last time. The client itself says so when it gives up, long
-// after its caller has left.
+// dials keeps the error of the Redis client's last attempt to connect. The client itself reports it only when it gives
+// up, long after its caller left.
 type dials struct {
 	mu  sync.Mutex
 	err error
@@ -92,7 +92,7 @@ func (*dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessP
 	return next
 }
 
-// failed returns why the last connection could not be made, or nil.
+// failed returns why the last connection failed; nil if it did not.
 func (d *dials) failed() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

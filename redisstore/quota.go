@@ -45,7 +45,7 @@ func (s *Store) Reserve(ctx context.Context, account string, keep int) (store.Re
 	})
 }
 
-// Commit records what came of a reservation.
+// Commit records the outcome of a reservation.
 func (s *Store) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
 	_, err := ask(ctx, s, "Commit", func(ctx context.Context) (any, error) { return nil, s.commit(ctx, account, r, o) }, nil)
 	return err

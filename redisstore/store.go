@@ -23,8 +23,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New returns a Store on a client of yours, which may be of a single server, a Sentinel or a cluster. It asks Redis
-// nothing yet, and never closes the client.
+// New returns a Store that uses your client of a single server, a Sentinel or a cluster. It sends nothing to Redis yet,
+// and never closes the client.
 func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	if client == nil || reflect.ValueOf(client).Kind() == reflect.Pointer && reflect.ValueOf(client).IsNil() {
 		return nil, errors.New("redisstore: the client is nil")
@@ -46,12 +46,11 @@ func New(client redis.UniversalClient, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// lateTime is how long a call may go on that its caller no longer waits for: what it reserves or claims is given
-// back.
+// lateTime is how long a call may go on after its caller left: what it reserves or claims is given back.
 const lateTime = 10 * time.Second
 
-// ask calls Redis, and waits until ctx ends. The Redis client may take longer, whatever its options say: then late
-// gets the answer, unless it is nil.
+// ask calls Redis and waits until ctx ends. The Redis client may take longer, whatever its options: then late, if not
+// nil, gets the answer.
 func ask[T any](ctx context.Context, s *Store, method string, f func(context.Context) (T, error), late func(context.Context, T)) (answer T, err error) {
 	if err = ctx.Err(); err != nil {
 		return answer, err
@@ -79,7 +78,7 @@ func ask[T any](ctx context.Context, s *Store, method string, f func(context.Con
 		answer, err = r.answer, r.err
 	case <-ctx.Done():
 		err = ctx.Err()
-		if errors.Is(err, context.Canceled) { // the caller has left, which says nothing of Redis
+		if errors.Is(err, context.Canceled) { // the caller left: that says nothing about Redis
 			return answer, err
 		}
 		if reason := s.dials.failed(); reason != nil {
@@ -106,7 +105,7 @@ func (s *Store) Load(ctx context.Context, key string) ([]byte, error) {
 	}, nil)
 }
 
-// Save keeps an answer. One for which a full Redis has no room is not kept, which is no error.
+// Save keeps an answer. If Redis is full, it does not, and returns no error.
 func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	_, err := ask(ctx, s, "Save", func(ctx context.Context) (string, error) {
 		return s.client.Set(ctx, s.keys.answer(key), value, time.Duration(milliseconds(ttl))*time.Millisecond).Result()
@@ -117,10 +116,10 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 	return err
 }
 
-// milliseconds is at least 1: Redis has no shorter time.
+// milliseconds returns at least 1: Redis has no shorter time.
 func milliseconds(d time.Duration) int64 { return max(1, d.Milliseconds()) }
 
-// unix is a time for the scripts.
+// unix returns a time for the scripts.
 func unix(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -128,7 +127,7 @@ func unix(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// at is a time of the scripts.
+// at returns a time from the scripts.
 func at(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

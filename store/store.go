@@ -1,6 +1,6 @@
-// Package store is what the processes of a system share through a [Store]: answers, one daily quota, and
-// what is known of SOL credentials. A fiscope Client uses one with WithStore. The packages redisstore and
-// filestore implement it; store/storetest tests an implementation.
+// Package store defines the [Store] through which processes share answers, one daily quota, and what is known about SOL
+// credentials. A fiscope Client uses one with WithStore. The packages redisstore and filestore implement it;
+// store/storetest tests an implementation.
 package store
 
 import (
@@ -8,78 +8,78 @@ import (
 	"time"
 )
 
-// Store is shared memory of several processes. Its methods are called concurrently, and heed their context.
+// Store is memory that several processes share. Its methods must be safe for concurrent use and obey their context.
 //
-// Keys, accounts and credentials are hexadecimal hashes keyed with the API key: they reveal nothing. An error means that
-// the Store is away: see WithStore for what a Client does then.
+// Keys, accounts and credentials are hexadecimal hashes, keyed with the API key: they reveal nothing. An error means
+// that the Store is away: see WithStore for what a Client does then.
 type Store interface {
 	// Load returns the value of a key; nil if it is missing or has expired.
 	Load(ctx context.Context, key string) ([]byte, error)
 	// Save keeps value under key for ttl, which is above 0. It replaces an earlier value.
 	Save(ctx context.Context, key string, value []byte, ttl time.Duration) error
 
-	// Reserve asks for one query of an account's daily quota, of which keep are left to others.
+	// Reserve asks for one query of an account's daily quota, leaving keep queries for others.
 	Reserve(ctx context.Context, account string, keep int) (Reservation, error)
-	// Commit records what came of a reservation that was Granted or a Probe.
+	// Commit records the outcome of a reservation that was Granted or a Probe.
 	Commit(ctx context.Context, account string, r Reservation, o Outcome) error
 
-	// Claim asks whether a credential may be sent. A granted claim is held for at most hold, so that a
-	// process that dies holds nothing.
+	// Claim asks whether a credential may be sent. A granted claim expires after hold, so that a process that dies holds
+	// nothing.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
-	// Record records a verdict for the time of memory and releases the claim, if c is a granted one. A
-	// verdict about a credential that was already Proven comes without a granted claim. A refusal replaces
-	// all else, and the longer of two counts. A proof undoes no refusal: VerdictForget does.
+	// Record records a verdict for the duration memory, and releases c if it is a granted claim. A verdict about a
+	// credential that was already Proven comes without a granted claim. A refusal replaces any other verdict; of two
+	// refusals the longer counts. Only VerdictForget undoes a refusal, never a proof.
 	Record(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
 }
 
-// Grant says whether an attempt may leave.
+// Grant says whether an attempt may be sent.
 type Grant int
 
 // The grants.
 const (
 	Granted Grant = iota // a query is left
-	Probe                // none is left as far as is known: this attempt finds out whether that is still so
+	Probe                // as far as is known none is left: this attempt checks whether that still holds
 	Spent                // none is left
 )
 
 // Reservation is the answer to Reserve.
 type Reservation struct {
 	Grant Grant
-	Left  int       // of Spent: the queries that are left, all kept for others
-	Until time.Time // of Spent: when to ask again, the next probe or the reset; else the reset; zero if unknown
+	Left  int       // of Spent: the queries left, all kept for others
+	Until time.Time // of Spent: when to ask again, at the next probe or the reset; otherwise the reset; zero if unknown
 	Token string    // the Store's own mark
 }
 
-// Outcome is what came of an attempt, as far as the quota goes.
+// Outcome is the outcome of an attempt, for the quota.
 type Outcome struct {
 	Written   int       // requests that the service may have charged; 0 gives the reservation back
 	Served    bool      // the service answered the question: a result, or NOT_FOUND
-	Refused   bool      // the service said that the quota of the day is spent
-	Remaining int       // queries left by the answer's header; below 0 if there was none
-	Reset     time.Time // when the quota is renewed, by the answer's header; zero if there was none
+	Refused   bool      // the service said that the day's quota is spent
+	Remaining int       // queries left, from the answer's header; below 0 if there was none
+	Reset     time.Time // when the quota is renewed, from the answer's header; zero if there was none
 	Date      time.Time // the answer's own date; zero if there was none
 }
 
-// ClaimState says what is known of a credential.
+// ClaimState says what is known about a credential.
 type ClaimState int
 
 // The states.
 const (
-	ClaimGranted ClaimState = iota // nothing is known and nobody else tries it: go first
+	ClaimGranted ClaimState = iota // nothing is known, and no other call is trying it: go first
 	ClaimProven                    // the tax authority accepted it
 	ClaimRefused                   // the tax authority refused it
-	ClaimBusy                      // somebody else tries it: ask again soon
+	ClaimBusy                      // another call is trying it: ask again soon
 )
 
 // Claim is the answer to Claim.
 type Claim struct {
 	State ClaimState
-	Since time.Time // of ClaimProven and ClaimRefused: when that was
-	Until time.Time // of ClaimRefused: when it is forgotten
+	Since time.Time // of ClaimProven and ClaimRefused: when it was accepted or refused
+	Until time.Time // of ClaimRefused: when the refusal is forgotten
 	Token string    // the Store's own mark
 }
 
-// Verdict is what an attempt showed of a credential.
+// Verdict is what an attempt showed about a credential.
 type Verdict int
 
 // The verdicts.
@@ -87,5 +87,5 @@ const (
 	VerdictNone    Verdict = iota // nothing
 	VerdictProven                 // the tax authority accepted it
 	VerdictRefused                // the tax authority refused it
-	VerdictForget                 // the caller asks to forget a refusal: a proof or a claim of somebody else stays
+	VerdictForget                 // the caller asks to forget a refusal: a proof or another call's claim stays
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// Group knows goroutines that may outlive the call that began them.
+// Group tracks goroutines that may outlive the call that began them.
 type Group struct {
 	Panicked func(text string, stack []byte)
 
@@ -17,7 +17,7 @@ type Group struct {
 	running map[chan struct{}]struct{} // each is closed when its goroutine ends
 }
 
-// Go runs f in a goroutine. A panic of f is logged, and ends there.
+// Go runs f in a goroutine. A panic of f is logged and recovered.
 func (g *Group) Go(f func()) {
 	done := make(chan struct{})
 	g.mu.Lock()
@@ -44,8 +44,8 @@ func (g *Group) end(done chan struct{}) {
 	close(done)
 }
 
-// Wait waits for the goroutines that run now, and then for those that they began meanwhile. If ctx ends first, it returns
-// its cause.
+// Wait waits for the goroutines that run now, and then for those that they began meanwhile. If ctx ends first, Wait
+// returns its cause.
 func (g *Group) Wait(ctx context.Context) error {
 	for range 2 {
 		if err := g.waitOnce(ctx); err != nil {

@@ -14,8 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns a base URL as it is used: with its scheme and host in lower case, and without a
-// slash at the end.
+// Check returns a base URL with its scheme and host in lower case, and without a trailing slash.
 func Check(s string, insecure bool) (string, error) {
 	switch {
 	case s == "":
@@ -48,15 +47,15 @@ func Check(s string, insecure bool) (string, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-// loopback reports whether host is this machine, in the spellings for which net/http asks for no proxy
-// that the environment names. The names under localhost, localhost with a final dot, and 127.1 are not
-// among them (golang.org/x/net/http/httpproxy).
+// loopback reports whether host is this machine, in a spelling for which net/http ignores the proxies of the
+// environment. Names under localhost, localhost with a final dot, and 127.1 do not count
+// (golang.org/x/net/http/httpproxy).
 func loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// checkHostAndPath refuses what a base URL can hold after it was copied or put together wrongly. net/url
-// parses it, and each call would fail later, or go to another path. s is the text of u.
+// checkHostAndPath refuses typical mistakes of copying or assembling a URL. net/url accepts them, but each call would
+// fail later, or go to another path. s is the text of u.
 func checkHostAndPath(s string, u *url.URL) error {
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	switch {
@@ -76,13 +75,13 @@ func checkHostAndPath(s string, u *url.URL) error {
 	return nil
 }
 
-// misplaced reports whether a character, also an escaped one, has no place in a base URL.
+// misplaced reports whether a character, even an escaped one, has no place in a base URL.
 func misplaced(r rune) bool {
 	return strings.ContainsRune(` \<>"{}|^`+"`", r) || r == utf8.RuneError || !unicode.IsPrint(r)
 }
 
-// isHost reports whether s is an IP address, or names parted by dots, of which the last is no number. They need
-// not be ASCII: net/http writes them so.
+// isHost reports whether s is an IP address, or names separated by dots, the last of them not a number. They need not
+// be ASCII: net/http converts them.
 func isHost(s string) bool {
 	if _, err := netip.ParseAddr(s); err == nil {
 		return true

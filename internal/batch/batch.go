@@ -1,4 +1,4 @@
-// Package batch asks for many inputs, a few at a time, waits for a service that is away, and says where to go on
+// Package batch asks for many inputs, a few at a time. It waits while the service is away, and says where to resume
 // when it stops.
 package batch
 
@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	window   = 1000             // positions read at most, from the lowest on that was not delivered
-	memory   = 10_000           // inputs among which a duplicate is asked once
-	several  = 5                // failures in a row after which the service is waited for ...
-	patience = 10 * time.Minute // ... for so long
-	tries    = 5                // how often an input is asked before its failure is its own, pauses aside
+	window   = 1000             // positions read at most, from the lowest undelivered one on
+	memory   = 10_000           // inputs remembered: a duplicate of one costs no query
+	several  = 5                // consecutive failures after which the batch pauses ...
+	patience = 10 * time.Minute // ... for this long at most
+	tries    = 5                // failures of an input, not counting probes, after which it is delivered
 )
 
 // Policy bounds a batch. All fields are set, and From is 0 or more.
 type Policy struct {
-	Concurrency int // queries under way and answers waiting to be delivered, together
+	Concurrency int // queries under way plus answers waiting to be delivered
 	From        int // the position to begin at
-	MaxFailures int // failures in a row that stop the batch; below 1: none do, and no failure is waited for
+	MaxFailures int // consecutive failures that stop the batch; below 1, none do, and only TooFast pauses the batch
 }
 
 // Line is what a batch delivers for one input.
@@ -33,7 +33,7 @@ type Line[E, A any] struct {
 	Answer   A
 	Err      error
 	Repeated bool // an earlier input's query answered it
-	Next     int  // where another run goes on
+	Next     int  // where another run resumes
 }
 
 // Outcome is what the answer to one input means for the others.
@@ -41,46 +41,44 @@ type Outcome int
 
 // The outcomes.
 const (
-	Failed    Outcome = iota // a failure, which may be this input's alone
+	Failed    Outcome = iota // a failure, perhaps of this input alone
 	Answered                 // the service answered
-	Aside                    // it says nothing of the service
+	Aside                    // it says nothing about the service
 	Away                     // a failure: the service is away
 	TooFast                  // a failure: the service asks for a pause
-	Again                    // it was not asked, since others go first
-	Stop                     // all that follow would be answered the same
-	StopFirst                // it is Stop, unless the service answered another
+	Again                    // it was not asked, because others go first
+	Stop                     // every later input would get the same answer
+	StopFirst                // Stop, unless the service has answered another input
 )
 
-// Verdict is what a batch makes of an answer.
+// Verdict says what an answer means for the batch.
 type Verdict struct {
 	Outcome
 	Final    bool          // other runs need not ask for it
 	Once     bool          // it is never asked again, though it failed
 	After    time.Duration // the shortest pause
-	Fallback error         // the failure that the answer stands in for: it is delivered all the same
+	Fallback error         // the failure behind a fallback's answer, which is delivered all the same
 }
 
-// Batch asks for inputs E, and brings answers A.
+// Batch asks for inputs E and delivers answers A.
 type Batch[E, A any] struct {
 	Ask      func(context.Context, E) (A, error) // called by many goroutines
-	Panicked func(panicked any) error            // the error of an Ask that panicked, or ended its goroutine: nil
+	Panicked func(panicked any) error            // the error of an Ask that panicked; panicked is nil if it ended its goroutine
 	Key      func(E) (string, error)             // identifies an input; an error for an invalid one
 	Judge    func(A, error) Verdict
 	Copy     func(A) A // for a duplicate
 
-	// Done reports whether another run need not ask for a key, which then is skipped. Record gets each line
-	// with a key once it was taken, except duplicates. Both are called in the goroutine of the loop, and their error
-	// stops the batch. Both may be nil.
+	// Done reports whether a key is done and can be skipped. Record gets each line with a key once it was taken, except
+	// duplicates. Both are called in the goroutine of the loop, and an error stops the batch. Both may be nil.
 	Done   func(key string) (bool, error)
 	Record func(key string, answer A, err error, final bool) error
 }
 
-// Over yields a line for each input, in no order. It returns where another run goes on, and why it stopped: nil
-// if the inputs ended, or yield said that it has enough; otherwise the error of an input, that of Done or Record, or
-// that of ctx.
+// Over yields a line for each input, in no particular order. It returns where another run resumes, and why it stopped:
+// nil if the inputs ended or yield returned false; otherwise the error of an input, of Done or Record, or of ctx.
 //
-// Another run goes on at the lowest position that was not delivered. If the last failures in a row were delivered, and
-// may be asked again, it goes on at the first of these.
+// Another run resumes at the lowest undelivered position. If the last consecutive failures were delivered, and may be
+// asked again, it resumes at the first of these.
 func (b Batch[E, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yield func(Line[E, A]) bool) (next int, stopped error) {
 	p.Concurrency = min(p.Concurrency, window)
 	ctx, cancel := context.WithCancel(ctx)
@@ -90,9 +88,9 @@ func (b Batch[E, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yie
 		answers: make(chan *query[E, A], p.Concurrency),
 		low:     p.From, above: map[int]struct{}{}, rowBegan: math.MaxInt,
 	}
-	r.known, _ = simplelru.NewLRU[string, *query[E, A]](memory, nil) // fails below 1 only
+	r.known, _ = simplelru.NewLRU[string, *query[E, A]](memory, nil) // fails only for sizes below 1
 	defer stop()
-	defer r.asking.Wait() // also if the consumer panics
+	defer r.asking.Wait() // even if the consumer panics
 	defer cancel()
 	r.loop()
 	return r.resume(), r.stopped

@@ -13,7 +13,7 @@ import (
 )
 
 // run is a batch under way. It lives in the goroutine of the consumer's loop; only the queries have their own. Its
-// methods that return a bool return false when the consumer has enough.
+// methods that return a bool return false if the consumer broke out of the loop.
 type run[E, A any] struct {
 	Batch[E, A]
 	ctx    context.Context
@@ -21,43 +21,43 @@ type run[E, A any] struct {
 	next   func() (E, bool)
 	yield  func(Line[E, A]) bool
 
-	known    *simplelru.LRU[string, *query[E, A]] // what was asked, for its duplicates
-	answers  chan *query[E, A]                    // has room for all: nobody waits to send
+	known    *simplelru.LRU[string, *query[E, A]] // queries made, for duplicates
+	answers  chan *query[E, A]                    // has room for all: sending never blocks
 	asking   sync.WaitGroup
-	underWay int            // queries that are asked, or answered and not taken
+	underWay int            // queries sent and not handled yet
 	position int            // of the next input
 	ended    bool           // there is no next input
-	works    bool           // the service answers: until then one query goes at a time
-	stopped  error          // why no more is asked
-	held     []*query[E, A] // failures that are delivered once another input is answered
-	again    []*query[E, A] // to be asked again, before any other
+	works    bool           // the service answers; until then queries go one at a time
+	stopped  error          // why no more queries are made; nil while they are
+	held     []*query[E, A] // failures to deliver once another input is answered
+	again    []*query[E, A] // queries to repeat, before any other
 
-	row      int              // failures in a row
-	rowBegan int              // the lowest position of those that were delivered
-	low      int              // the lowest position that was not delivered
-	above    map[int]struct{} // those above it that were
+	row      int              // consecutive failures
+	rowBegan int              // the lowest position of those delivered
+	low      int              // the lowest undelivered position
+	above    map[int]struct{} // delivered positions above it
 
-	away  time.Time     // since when the service is waited for; zero if it is not
-	until time.Time     // when the next input is asked, alone
-	pause time.Duration // how long it is left alone
+	away  time.Time     // since when the batch has paused; zero if it has not
+	until time.Time     // when to probe with one input
+	pause time.Duration // before the next probe
 }
 
-// query is what is asked for an input and its duplicates.
+// query is the query for an input and its duplicates.
 type query[E, A any] struct {
 	key       string
 	valid     bool // it has a key
 	value     E
-	positions []int // that wait for the answer
-	alone     bool  // it is asked while the service is waited for
-	tries     int   // failures, when it was not alone
+	positions []int // positions waiting for the answer
+	alone     bool  // it probes while the batch pauses
+	tries     int   // failures other than as a probe
 	delivered bool
 	answer    A
 	err       error
 	verdict   Verdict
 }
 
-// loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's pace is that
-// of the queries.
+// loop turns inputs into queries and queries into lines, one of each in turn, so that the consumer's pace limits the
+// queries.
 func (b *run[E, A]) loop() {
 	for more := true; more; {
 		b.stop(b.ctx.Err())
@@ -77,36 +77,36 @@ func (b *run[E, A]) loop() {
 			case <-time.After(pause):
 			case <-b.ctx.Done():
 			}
-		case b.stopped == nil && len(b.held) > 0: // nothing else is to come
+		case b.stopped == nil && len(b.held) > 0: // no other answer will come
 			more = b.release()
 		default:
 			if b.ended && b.low == b.position && b.stopped == b.ctx.Err() { //nolint:errorlint // it is the very one
-				b.stopped = nil // all was delivered before the context ended
+				b.stopped = nil // everything was delivered before the context ended
 			}
 			return
 		}
 	}
-	b.stopped = nil // the consumer has enough
+	b.stopped = nil // the consumer broke out of the loop
 }
 
 func (b *run[E, A]) canRead() bool { return !b.ended && b.position-b.low < window }
 
-// stop ends the batch, unless err is nil. The first reason counts.
+// stop ends the batch, unless err is nil. The first reason wins.
 func (b *run[E, A]) stop(err error) {
 	if b.stopped == nil {
 		b.stopped = err
 	}
 }
 
-// stopNoted ends the batch whose Done or Record failed.
+// stopNoted ends the batch if Done or Record failed.
 func (b *run[E, A]) stopNoted(err error) {
 	if err != nil {
 		b.stop(fmt.Errorf("its Progress failed: %w", err))
 	}
 }
 
-// ask asks for an input that failed again, or for the next. A few that always fail must not pass for a service that
-// is away: after three of them it asks for another in turn.
+// ask repeats a failed query, or reads the next input. A few inputs that always fail must not look like an outage:
+// after three failed probes it alternates between the two.
 func (b *run[E, A]) ask() bool {
 	if len(b.again) == 0 || b.pause > 4*time.Second && b.row%2 == 0 && b.canRead() {
 		return b.read()
@@ -117,7 +117,7 @@ func (b *run[E, A]) ask() bool {
 	return true
 }
 
-// read takes one input, and asks for it unless the same was asked before, here or by another run.
+// read takes one input and asks for it, unless it was asked before, here or by another run.
 func (b *run[E, A]) read() bool {
 	value, more := b.next()
 	if !more {
@@ -152,7 +152,8 @@ func (b *run[E, A]) read() bool {
 	return true
 }
 
-// send asks for an input in a goroutine of its own, which neither a panic in Ask nor a runtime.Goexit leaves.
+// send asks for an input in a goroutine of its own. It always delivers an answer, even if Ask panics or calls
+// runtime.Goexit.
 func (b *run[E, A]) send(q *query[E, A]) {
 	b.underWay++
 	q.alone = !b.away.IsZero()
@@ -169,7 +170,7 @@ func (b *run[E, A]) send(q *query[E, A]) {
 	})
 }
 
-// handle delivers an answer, unless it is to be asked again.
+// handle delivers an answer, unless its input is to be asked again.
 func (b *run[E, A]) handle(q *query[E, A]) bool {
 	b.underWay--
 	q.verdict = b.Judge(q.answer, q.err)
@@ -177,12 +178,12 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 	b.stop(interruption)
 	switch v := q.verdict; {
 	case v.Outcome == Stop, v.Outcome == StopFirst && !b.works, interruption != nil && errors.Is(q.err, interruption):
-		b.stop(q.err) // it is not delivered, and another run begins with it
+		b.stop(q.err) // it is not delivered: another run begins with it
 		return true
 	case v.Outcome == Again:
 		b.again = append(b.again, q)
 		return true
-	case v.Outcome == Aside, v.Outcome == Answered && !b.away.IsZero() && !q.alone: // it left before the pause
+	case v.Outcome == Aside, v.Outcome == Answered && !b.away.IsZero() && !q.alone: // it was sent before the pause
 		return b.deliver(q, false)
 	case v.Outcome != Answered:
 		return b.fail(q)
@@ -192,7 +193,7 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 	return b.deliver(q, false) && b.release()
 }
 
-// release delivers the failures that others came between.
+// release delivers the failures that were held.
 func (b *run[E, A]) release() bool {
 	for len(b.held) > 0 {
 		q := b.held[0]
@@ -204,7 +205,7 @@ func (b *run[E, A]) release() bool {
 	return true
 }
 
-// fail takes note of a failure. What a pause may mend is kept, until another input is answered or it is asked again.
+// fail records a failure. If a pause may help, the query is kept until another input is answered or it is repeated.
 func (b *run[E, A]) fail(q *query[E, A]) bool {
 	v, most, waits := q.verdict, b.policy.MaxFailures, !b.away.IsZero()
 	if b.row++; !q.alone {
@@ -212,7 +213,7 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	}
 	limit := tries
 	if b.ended && v.Outcome != TooFast {
-		limit = 2 // no other will show whether it fails by itself
+		limit = 2 // no other input will show whether it alone fails
 	}
 	keeps := !v.Once && q.tries < limit && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
 	switch {
@@ -235,8 +236,8 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	return true
 }
 
-// wait leaves the service alone: for a second after it was found away, and twice as long after each that was asked
-// alone in vain. It stops the batch when that takes too long.
+// wait pauses the batch: first for a second, and twice as long after each probe that fails. It stops the batch after
+// patience.
 func (b *run[E, A]) wait(q *query[E, A]) {
 	now := time.Now()
 	switch {
@@ -255,12 +256,12 @@ func (b *run[E, A]) wait(q *query[E, A]) {
 	}
 }
 
-// deliver delivers an answer to the positions that wait for it, and lets it be recorded.
+// deliver delivers an answer to the positions that wait for it, and records it.
 func (b *run[E, A]) deliver(q *query[E, A], repeated bool) bool {
 	v, positions, answer := q.verdict, q.positions, q.answer
 	q.delivered, q.positions, q.answer = true, nil, b.Copy(answer)
 	if known, _ := b.known.Peek(q.key); known == q && v.Outcome != Answered && v.Outcome != Aside && !v.Once {
-		b.known.Remove(q.key) // a later duplicate asks anew
+		b.known.Remove(q.key) // a later duplicate asks again
 	}
 	for _, position := range positions {
 		b.pass(position)
@@ -275,7 +276,7 @@ func (b *run[E, A]) deliver(q *query[E, A], repeated bool) bool {
 	return true
 }
 
-// pass takes note of a position that need not be delivered any more.
+// pass marks a position as delivered or skipped.
 func (b *run[E, A]) pass(position int) {
 	b.above[position] = struct{}{}
 	for {
@@ -287,5 +288,5 @@ func (b *run[E, A]) pass(position int) {
 	}
 }
 
-// resume returns where another run goes on.
+// resume returns where another run resumes.
 func (b *run[E, A]) resume() int { return min(b.low, b.rowBegan) }

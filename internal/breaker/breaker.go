@@ -1,4 +1,4 @@
-// Package breaker says when not to wait for somebody who has failed.
+// Package breaker is a circuit breaker: it says when to skip a service that has failed.
 package breaker
 
 import (
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Breaker opens after some failures in a row and closes with the first success. The exported fields are set before the
-// first call.
+// Breaker opens after some consecutive failures and closes with the first success. The exported fields are set before
+// the first call.
 type Breaker struct {
-	Failures int           // in a row, which open it
+	Failures int           // consecutive failures that open it
 	Pause    time.Duration // before the first probe
 	Longest  time.Duration // pauses double up to this
 
@@ -20,14 +20,14 @@ type Breaker struct {
 	next    time.Time // the next probe
 }
 
-// Open reports whether it is open: do not wait.
+// Open reports whether the breaker is open: skip the service.
 func (b *Breaker) Open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failed >= b.Failures
 }
 
-// Probe reports whether the caller may probe an open breaker: one caller in each pause.
+// Probe reports whether the caller may probe the service while the breaker is open: one caller in each pause.
 func (b *Breaker) Probe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,7 +39,7 @@ func (b *Breaker) Probe() bool {
 	return true
 }
 
-// Record records a success or a failure. While it is open only the failure of a probe counts: many that were under way
+// Record records a success or a failure. While it is open, only the failure of a probe counts: many calls under way
 // fail together.
 func (b *Breaker) Record(success bool) {
 	b.mu.Lock()

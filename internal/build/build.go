@@ -1,5 +1,5 @@
-// Package build says of what a program was built, as the Go command has written it into the program: which
-// version of this module it has, and where it is a program of this module, of which commit.
+// Package build says what a program was built from, as the Go command recorded it: the version of this module and, for
+// a program of this module, the commit.
 package build
 
 import (
@@ -11,19 +11,18 @@ import (
 // Module is the path of this module.
 const Module = "github.com/fiscope/fiscope"
 
-// Unversioned is the Version if it is unknown: the module is a folder that a go.mod or a go.work names, or
-// something other than the Go command built the program.
+// Unversioned is the Version if it is unknown: a go.mod or go.work names a folder, or another tool built the program.
 const Unversioned = "(devel)"
 
-// Info says of what a program was built.
+// Info says what a program was built from.
 type Info struct {
-	Version  string // of this module, as in "v0.1.0", or Unversioned
-	Commit   string // of a program of this module, in hexadecimal; "" where it is not known
-	Date     string // of the commit, in UTC as RFC 3339 has it; "" where it is not known
-	Modified bool   // whether there was something that was not committed
+	Version  string // of this module, such as "v0.1.0", or Unversioned
+	Commit   string // of a program of this module, in hexadecimal; "" if unknown
+	Date     string // of the commit, in UTC (RFC 3339); "" if unknown
+	Modified bool   // there were uncommitted changes
 }
 
-// Read returns that of this program.
+// Read returns the Info of this program.
 var Read = sync.OnceValue(func() Info {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -32,9 +31,9 @@ var Read = sync.OnceValue(func() Info {
 	return Of(info)
 })
 
-// Of returns that of a program with this build information.
+// Of returns the Info of a program with this build information.
 func Of(info *debug.BuildInfo) Info {
-	if info.Main.Path != Module { // what is said of a commit is its own
+	if info.Main.Path != Module { // the commit is the main module's
 		return Info{Version: dependency(info.Deps)}
 	}
 	b := Info{Version: cmp.Or(info.Main.Version, Unversioned)}
@@ -51,8 +50,8 @@ func Of(info *debug.BuildInfo) Info {
 	return b
 }
 
-// dependency returns the version of this module among others. Of one that is replaced, that of what replaces
-// it counts: a folder has none.
+// dependency returns the version of this module among others. If it is replaced, the replacement's version counts: a
+// folder has none.
 func dependency(modules []*debug.Module) string {
 	for _, m := range modules {
 		if m.Path != Module {

@@ -1,9 +1,9 @@
-// Package daily counts the queries of one account's day: it decides which attempts may leave, and learns from
-// what comes of them.
+// Package daily counts the queries of one account's day: it decides which attempts may be sent, and updates the count
+// from their answers.
 //
-// A header says what is left, give or take the attempts that were under way: it counts some of them and not the
-// others. So what is left is at most what the header says, and at least that less these attempts. A count within
-// those bounds stays as it is; any other is moved to the nearer one.
+// A header says what is left, but it counts only some of the attempts that were under way. So at most as many queries
+// are left as the header says, and at least that minus these attempts. A count within those bounds stays; any other
+// moves to the nearer bound.
 package daily
 
 import (
@@ -15,34 +15,34 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// How often an attempt may leave although none is left as far as is known.
+// How often an attempt may be sent although, as far as is known, no query is left.
 const (
-	probePause   = time.Minute      // a header or the count says so, or the day should be over
+	probePause   = time.Minute      // a header or the count says that none is left, or the day should be over
 	refusedPause = 15 * time.Minute // the service refused an attempt
 )
 
 const (
-	sameDay  = time.Hour      // resets that are no further apart are of one day
+	sameDay  = time.Hour      // resets at most this far apart belong to the same day
 	farthest = 48 * time.Hour // a reset further ahead is ignored
 )
 
-// Day is what is known of the present day. The zero Day knows nothing, and grants everything.
+// Day is what is known about the present day. The zero Day knows nothing, and grants everything.
 type Day struct {
-	Reset time.Time     `json:"reset,omitzero"` // when the day ends; zero if no header said so
-	Left  int           `json:"left"`           // queries that are left until then at least; may be below 0
-	Most  int           `json:"most"`           // ... and at most
+	Reset time.Time     `json:"reset,omitzero"` // when the day ends; zero if no header said it
+	Left  int           `json:"left"`           // at least so many queries are left until then; may be below 0
+	Most  int           `json:"most"`           // ... and at most so many
 	Zero  bool          `json:"zero"`           // a header said that none is left
-	Doubt bool          `json:"doubt"`          // a probe was served although none was left: only a refusal counts
-	Pause time.Duration `json:"pause"`          // closed: one probe in each pause; 0 if open
-	Sent  time.Time     `json:"sent,omitzero"`  // when the last attempt was let go
+	Doubt bool          `json:"doubt"`          // a probe was served although none was left: now only a refusal counts
+	Pause time.Duration `json:"pause"`          // between probes while the day is closed; 0 if it is open
+	Sent  time.Time     `json:"sent,omitzero"`  // when the last attempt was permitted
 
-	Epoch int64 `json:"epoch"` // attempts of an earlier one know nothing of what is known now
-	Used  int   `json:"used"`  // queries of this epoch, with those under way
-	Done  int   `json:"done"`  // those of them that have been committed
+	Epoch int64 `json:"epoch"` // an attempt of an earlier epoch says nothing about this one
+	Used  int   `json:"used"`  // queries of this epoch, including those under way
+	Done  int   `json:"done"`  // how many of them were committed
 	Lower int   `json:"lower"` // Done when a header last lowered Most
 }
 
-// Reserve asks for one query, of which keep are left to others.
+// Reserve asks for one query, leaving keep queries for others.
 func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	d.rollOver(now, now)
 	known, pause := !d.Reset.IsZero(), d.Pause
@@ -54,7 +54,7 @@ func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	}
 	r := store.Reservation{Until: d.Reset, Token: d.token()}
 	if pause > 0 {
-		if next := d.Sent.Add(pause); now.Before(next) && !now.Before(d.Sent) { // a clock that was set back waits for nothing
+		if next := d.Sent.Add(pause); now.Before(next) && !now.Before(d.Sent) { // no wait if the clock was set back
 			if known {
 				next = d.Reset
 			}
@@ -67,18 +67,18 @@ func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	return r
 }
 
-// token marks a reservation with what is known when it is made.
+// token marks a reservation with what is known at that time.
 func (d *Day) token() string {
 	var b [48]byte
 	return string(strconv.AppendInt(append(strconv.AppendInt(b[:0], d.Epoch, 10), '.'), int64(d.Done), 10))
 }
 
-// Commit records what came of a reservation that was Granted or a Probe.
+// Commit records the outcome of a reservation that was Granted or a Probe.
 func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	d.rollOver(now, o.Date)
 	var epoch int64
 	var done int
-	if before, after, ok := strings.Cut(r.Token, "."); ok { // a foreign token is of no epoch
+	if before, after, ok := strings.Cut(r.Token, "."); ok { // a foreign token has no epoch
 		epoch, _ = strconv.ParseInt(before, 10, 64)
 		done, _ = strconv.Atoi(after)
 	}
@@ -112,18 +112,18 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	}
 }
 
-// applyHeader takes in the header of an answer to an attempt before whose reservation so many had been committed.
+// applyHeader applies the header of an answer. done is how many queries were committed when its attempt was reserved.
 func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int) {
 	known, reset := !d.Reset.IsZero(), o.Reset
 	if reset.Sub(now) > farthest {
 		reset = time.Time{}
 	}
-	least := o.Remaining - (d.Used - done) // less those under way when it was reserved, or reserved since
+	least := o.Remaining - (d.Used - done) // minus those under way when it was reserved, and those reserved since
 	if current {
 		least += o.Written // itself
 	}
 	switch apart := reset.Sub(d.Reset); {
-	case reset.IsZero() && !known: // nobody knows for how long
+	case reset.IsZero() && !known: // it does not say until when
 	case !known:
 		d.Reset, d.Left, d.Most, d.Lower = reset, least, o.Remaining, d.Done
 	case reset.IsZero(), apart.Abs() <= sameDay:
@@ -142,11 +142,11 @@ func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int
 	}
 }
 
-// rollOver ends the day at its reset, by the clock or by the date of an answer. A day that was closed stays closed
-// until a probe is served.
+// rollOver ends the day at its reset, according to the clock or to the date of an answer. A day that was closed stays
+// closed until a probe is served.
 func (d *Day) rollOver(now, date time.Time) {
 	if d.Epoch == 0 {
-		d.Epoch = now.UnixMilli() // no token of a state that was lost is of this one
+		d.Epoch = now.UnixMilli() // differs from the epochs of a state that was lost
 	}
 	if d.Reset.IsZero() {
 		return
@@ -163,7 +163,7 @@ func (d *Day) rollOver(now, date time.Time) {
 	d.begin()
 }
 
-// begin makes what was reserved so far count no more.
+// begin begins an epoch: earlier reservations no longer count.
 func (d *Day) begin() { d.Epoch, d.Used, d.Done, d.Lower = d.Epoch+1, 0, 0, 0 }
 
 func (d *Day) use(n int) {
@@ -180,7 +180,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Gate is a Day that many goroutines use. Its zero value is ready.
+// Gate is a Day for concurrent use. Its zero value is ready.
 type Gate struct {
 	mu  sync.Mutex
 	day Day
@@ -193,7 +193,7 @@ func (g *Gate) Reserve(now time.Time, keep int) store.Reservation {
 	return g.day.Reserve(now, keep)
 }
 
-// Known reports whether a header of the present day said what is left.
+// Known reports whether a header of the present day has said what is left.
 func (g *Gate) Known() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

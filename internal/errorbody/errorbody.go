@@ -1,4 +1,4 @@
-// Package errorbody reads what a service says of an error, in the forms that services have for it.
+// Package errorbody reads an error body, in the forms that services use.
 package errorbody
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/fiscope/fiscope/internal/members"
 )
 
-// Body is what an error body says (docs/contract.md, 2.6).
+// Body is the content of an error body (docs/contract.md, 2.6).
 type Body struct {
 	Code, Text string
-	IsError    bool // also with status 200: it has a known code, or an error
+	IsError    bool // even with status 200: it has a known code, or an error
 }
 
-// Says reports whether the body is a JSON object that says anything.
+// Says reports whether the body has a code or a text.
 func (b Body) Says() bool { return b.Code != "" || b.Text != "" }
 
-// Read returns what a body says as an error. A member of another shape says nothing, the others do. known are the codes
-// of the contract, which are found in any case and with blanks for underscores.
+// Read reads a body as an error. It ignores members of an unexpected shape. known reports a code of the contract, which
+// is found in any case and with blanks for underscores.
 func Read(body []byte, known func(code string) bool) Body {
 	if !json.Valid(body) {
 		return Body{}
@@ -48,7 +48,7 @@ func Read(body []byte, known func(code string) bool) Body {
 	return b
 }
 
-// text returns what an object says, under the names that services have for it.
+// text returns the message of an object, under any of the names that services use.
 func text(o members.Object) (text string) {
 	for _, name := range []string{"error", "message", "msg", "detail"} {
 		if said := o.Get(name); name != "error" || strings.HasPrefix(said, `"`) {
@@ -66,13 +66,13 @@ func code(o members.Object, known func(string) bool) string {
 	return code
 }
 
-// title finds that of a page.
+// title matches the title of a page.
 var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 
 // longestPage is how much of a page is searched for its title.
 const longestPage = 4096
 
-// Page returns the title of a page, or a body of plain text. Nothing of it is cut: a part of a secret shows.
+// Page returns the title of a page, or a body of plain text. It never cuts them: part of a secret would show.
 func Page(body []byte) string {
 	start := bytes.TrimSpace(body[:min(len(body), longestPage)])
 	switch {

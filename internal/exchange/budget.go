@@ -16,7 +16,7 @@ const (
 	oneSuccess = 1
 )
 
-// Take reports whether a retry may be made. The first failure after a success is always retried; failures in a row
+// Take reports whether a retry may be made. The first failure after a success is always retried; consecutive failures
 // draw on the budget.
 func (b *Budget) Take() bool {
 	b.mu.Lock()

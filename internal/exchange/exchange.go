@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// Answer is what came of one attempt: a status with what could be read, or an error.
+// Answer is the outcome of one attempt: a status with what could be read, or an error.
 type Answer struct {
 	Status   int            // 0 if no answer came
 	Header   http.Header    // nil if no answer came
 	Body     []byte         // what was read of it
-	Broken   error          // why Body is not whole; nil if it is
+	Broken   error          // why Body is incomplete; nil if it is complete
 	Err      error          // why no answer came; nil if one did
-	Unsent   bool           // it provably reached nobody
+	Unsent   bool           // it provably reached no server
 	Began    time.Time      // when the attempt was made
 	At       time.Time      // when the headers came; zero if no answer came
-	Took     time.Duration  // with the reading of the body
+	Took     time.Duration  // including the reading of the body
 	Response *http.Response // as it came, its body already read; nil if no answer came
 }
 
-// ErrTooLong is why a body is not whole that has more bytes than are read.
+// ErrTooLong is the Broken of a body that has more bytes than are read.
 var ErrTooLong = errors.New("it is longer than the client reads")
 
 // Limits bound an attempt.
 type Limits struct {
 	Timeout  time.Duration // of the whole attempt
 	MaxBytes int64         // of the body, after decompression
-	Finish   bool          // once a connection was made, the attempt goes on when ctx ends
+	Finish   bool          // once connected, the attempt goes on even if ctx ends
 }
 
-// Send sends what request makes and reads the answer, within ctx and l.
+// Send sends the request that request returns and reads the answer, within ctx and l.
 func Send(ctx context.Context, transport http.RoundTripper, request func(context.Context) *http.Request, l Limits) Answer {
 	a := Answer{Began: time.Now()}
 	t := new(trace)
@@ -64,14 +64,14 @@ var errMisuse = errors.New("the transport returned neither a response nor an err
 // receive reads the answer, and closes its body when the attempt ends.
 func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) {
 	a.Status, a.Header, a.At, a.Response = resp.StatusCode, resp.Header, time.Now(), resp
-	if resp.Body == nil { // test doubles leave it out
+	if resp.Body == nil { // test doubles may leave it out
 		resp.Body = http.NoBody
 	}
 	body := resp.Body
 	resp.Body = http.NoBody
 	stop := context.AfterFunc(ctx, func() { _ = body.Close() })
 	defer func() {
-		if stop() { // otherwise the attempt has ended, and closed it
+		if stop() { // otherwise the end of the attempt closed it
 			_ = body.Close()
 		}
 	}()
@@ -93,7 +93,7 @@ func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) 
 	}
 }
 
-// trace is what the transport reports of its connections. A transport that reports nothing proves nothing.
+// trace is what the transport reports about its connections. A transport that reports nothing proves nothing.
 type trace struct {
 	asked, connected, wrote atomic.Bool
 	hooks                   httptrace.ClientTrace
@@ -106,7 +106,7 @@ func (t *trace) watch(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &t.hooks)
 }
 
-// life returns the context of the request. A dial that nobody waits for ends in any case.
+// life returns the context of the request. When ctx ends, a dial always ends with it.
 func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
 	if !l.Finish {
 		return context.WithTimeout(ctx, l.Timeout)
@@ -123,8 +123,8 @@ func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.Ca
 	}
 }
 
-// unsent reports whether a failed request provably reached nobody: there was no connection, or a kept one broke before
-// the headers were written. One that ran out of time may still be writing.
+// unsent reports whether a failed request provably reached no server: there was no connection, or a reused one broke
+// before the headers were written. A request that timed out may still be writing.
 func (t *trace) unsent(ctx context.Context) bool {
 	return t.asked.Load() && (!t.connected.Load() || ctx.Err() == nil && !t.wrote.Load())
 }

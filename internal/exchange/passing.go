@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Passing reports whether an attempt failed in a way that may pass by itself: it got no answer, or an answer that broke
-// off. A name that does not exist and a failed TLS handshake stay so.
+// Passing reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A name
+// that does not exist and a failed TLS handshake do not pass.
 func (a *Answer) Passing() bool {
 	err := a.Err
 	if a.Broken != nil {
@@ -25,7 +25,7 @@ func (a *Answer) Passing() bool {
 	return err != nil && !WrongAddress(err) && !failsTLS(err) && !errors.Is(err, errMisuse)
 }
 
-// WrongAddress reports whether there is no such host, or one that does not speak TLS.
+// WrongAddress reports whether the host does not exist or does not speak TLS.
 func WrongAddress(err error) bool {
 	var dns *net.DNSError
 	var record tls.RecordHeaderError
@@ -33,7 +33,7 @@ func WrongAddress(err error) bool {
 }
 
 // failsTLS reports whether the two sides could not agree on a secure connection. Over TCP an alert has no exported
-// type of its own: it stands in an OpError.
+// type: it is inside an OpError.
 func failsTLS(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	var alert tls.AlertError
@@ -43,7 +43,7 @@ func failsTLS(err error) bool {
 }
 
 // RetryAfter returns the wait that the header Retry-After asks for, and whether it could be read: seconds, or an HTTP
-// date (RFC 9110, 10.2.3), which is taken against the answer's own Date. What lies in the past is no wait.
+// date (RFC 9110, 10.2.3), which is compared with the answer's own Date. A date in the past is no wait.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -56,13 +56,13 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if date, ok := Date(h); ok && at.Sub(date).Abs() < LongestWait { // otherwise it is of no clock
+	if date, ok := Date(h); ok && at.Sub(date).Abs() < LongestWait { // otherwise that Date is wrong
 		now = date
 	}
 	return max(0, min(at.Sub(now), LongestWait)), true
 }
 
-// Date returns the time at which an answer was made, by the service's own clock.
+// Date returns the time of an answer, according to the service's clock.
 func Date(h http.Header) (time.Time, bool) {
 	text := h.Get("Date")
 	if text == "" {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A daily quota's reset lies at most a day ahead; the second day allows for clocks and zones.
+// The reset of a daily quota is at most a day ahead; the second day allows for clocks and zones.
 const farthestReset = 48 * time.Hour
 
 // Reset reads RFC 3339 with or without zone, fraction or seconds, Unix seconds or Unix milliseconds, and returns the
 // zero time for anything else. A reset more than 48 hours ahead is garbage: it would close the quota for too long.
 func Reset(text string, now time.Time) (reset time.Time) {
 	if strings.Trim(text, "0123456789") == "" {
-		n, _ := strconv.ParseInt(text, 10, 64) // what is too large is far ahead
+		n, _ := strconv.ParseInt(text, 10, 64) // a number that is too large is far ahead
 		if reset = time.Unix(n, 0); reset.Sub(now) >= farthestReset {
 			reset = time.UnixMilli(n)
 		}

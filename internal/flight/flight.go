@@ -1,4 +1,4 @@
-// Package flight runs work apart from the callers who wait for it, in a goroutine of its own.
+// Package flight runs work in a goroutine of its own, apart from the callers that wait for it.
 package flight
 
 import (
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Group holds the flights that are under way, by key. Callers with the same key share one. The exported fields are set
-// before the first call.
+// Group holds the flights under way, by key. Callers with the same key share one. The exported fields are set before
+// the first call.
 type Group[K comparable, V any] struct {
 	Go       func(func())                    // starts a goroutine
 	Panicked func(text string, stack []byte) // reports a panic of the work
@@ -24,12 +24,12 @@ type Panic struct{ Text string }
 
 func (p *Panic) Error() string { return "the call broke off: " + p.Text }
 
-// Join waits for the flight of key. If none is under way, it begins the one that begin returns: the value for its callers,
-// and the work that fills it in.
+// Join waits for the flight of key. If none is under way, it starts one: begin returns the value for its callers, and
+// the work that fills it in.
 //
 // The context of the work ends when its last caller has left. Its deadline is the latest of its callers'. A caller
-// leaves when ctx ends: err is ctx.Err() then, and the value may still change. Otherwise err is nil or a *Panic.
-// joined is false for the caller who began it; abandoned is true for one who joined after all others had left.
+// leaves when ctx ends: then err is ctx.Err(), and the value may still change. Otherwise err is nil or a *Panic. joined
+// is false for the caller that began it; abandoned is true for one that joined after all others had left.
 func (g *Group[K, V]) Join(ctx context.Context, key K, begin func() (V, func(context.Context))) (v V, joined, abandoned bool, err error) {
 	g.mu.Lock()
 	f := g.flights[key]

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Inputs is a file of JSON lines, each of an input with what came of it. It is safe for concurrent use.
+// Inputs is a file of JSON lines, one for each input with its answer or error. It is safe for concurrent use.
 type Inputs struct {
 	mu     sync.Mutex
 	file   *os.File
-	end    int64 // of the last whole line
+	end    int64 // of the last complete line
 	done   map[string]struct{}
-	synced time.Time // when it was forced to the disk last
+	synced time.Time // when it was last synced to the disk
 }
 
 type line struct {
@@ -29,7 +29,8 @@ type line struct {
 
 const begins = `{"input":`
 
-// OpenInputs opens the file at path, or makes it, and reads which inputs are done. What is no such file stays as it is.
+// OpenInputs opens or creates the file at path, and reads which inputs are done. It refuses any other file, and leaves
+// it as it is.
 func OpenInputs(path string) (*Inputs, error) {
 	file, err := Open(path)
 	if err != nil {
@@ -42,7 +43,7 @@ func OpenInputs(path string) (*Inputs, error) {
 	return f, nil
 }
 
-// read takes what the file holds, and drops a last line that was cut.
+// read reads the file, and drops an incomplete last line.
 func (f *Inputs) read() error {
 	r := bufio.NewReader(f.file)
 	if first, _ := r.Peek(len(begins)); !strings.HasPrefix(begins, string(first)) {
@@ -67,8 +68,8 @@ func (f *Inputs) read() error {
 	}
 }
 
-// Record appends the line of an input, unless it is done, and forces the file to the disk once a second. One that is not
-// final is pending, and not done.
+// Record appends the line of an input, unless it is done, and syncs the file to the disk at most once a second. An
+// input that is not final is pending, not done.
 func (f *Inputs) Record(input string, answer any, failure error, final bool) error {
 	l := line{Input: input, Answer: answer, Pending: !final}
 	if failure != nil {
@@ -85,7 +86,7 @@ func (f *Inputs) Record(input string, answer any, failure error, final bool) err
 	}
 	n, err := f.file.WriteAt(append(text, '\n'), f.end)
 	if err != nil {
-		return err // the next line is written over what there is of this one
+		return err // the next line overwrites what was written of this one
 	}
 	f.end += int64(n)
 	if final {
@@ -98,7 +99,7 @@ func (f *Inputs) Record(input string, answer any, failure error, final bool) err
 	return f.file.Sync()
 }
 
-// Done reports whether an input is done, since now or an earlier process.
+// Done reports whether an input is done, by this process or an earlier one.
 func (f *Inputs) Done(input string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +107,7 @@ func (f *Inputs) Done(input string) bool {
 	return done
 }
 
-// Close forces the file to the disk, closes it and lets another process have it.
+// Close syncs the file to the disk, closes it and lets another process open it.
 func (f *Inputs) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,7 +1,8 @@
-// Package lockfile opens a file that one process at a time may write to, and keeps what came of a batch's inputs in one.
+// Package lockfile opens a file that one process at a time may write to, and keeps the answers of a batch in such a
+// file.
 package lockfile
 
 import "errors"
 
-// ErrLocked is why Open fails while somebody else holds the file open.
+// ErrLocked is the error of Open while another process holds the file open.
 var ErrLocked = errors.New("another process works with it")

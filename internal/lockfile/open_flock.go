@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Open opens a file to read and write, creates it with mode 0600 if missing, and locks it until it is
-// closed or its process ends, however that ends.
+// Open opens a file to read and write, creates it with mode 0600 if missing, and locks it until it is closed or its
+// process ends in any way.
 func Open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the caller's own
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// errSharingViolation is what Windows says of a file that somebody holds open (ERROR_SHARING_VIOLATION).
+// errSharingViolation is Windows's error for a file that another process holds open (ERROR_SHARING_VIOLATION).
 const errSharingViolation = syscall.Errno(32)
 
-// Open opens a file to read and write, and creates it if missing. Until it is closed, or its process ends,
-// others may only read it. Its folder's permissions decide who may.
+// Open opens a file to read and write, and creates it if missing. Until it is closed, or its process ends, others may
+// only read it, if its folder's permissions allow.
 func Open(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

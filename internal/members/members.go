@@ -1,5 +1,5 @@
-// Package members finds the members of a JSON object where they stand in its text: a lookup would be a fourth slower with
-// encoding/json and a struct.
+// Package members finds the members of a JSON object in its text. With encoding/json and a struct a lookup would be a
+// fourth slower.
 package members
 
 import (
@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Object is what a JSON object holds, in its order.
+// Object is the members of a JSON object, in order.
 type Object []member
 
 type member struct{ name, value string }
 
-// Of returns the members of an object, and none of another value. text must be valid JSON.
+// Of returns the members of an object; nil for any other value. text must be valid JSON.
 func Of(text string) Object {
 	at := skip(text, 0)
 	if at == len(text) || text[at] != '{' {
@@ -29,8 +29,8 @@ func Of(text string) Object {
 	return o
 }
 
-// Get returns the value of a member as it stands in the text; "" if it is absent. As for encoding/json, upper and lower
-// case do not matter, and the last of several counts.
+// Get returns the value of a member as written; "" if it is absent. As in encoding/json, case is ignored and the last
+// of several wins.
 func (o Object) Get(name string) string {
 	for i := len(o) - 1; i >= 0; i-- {
 		if len(o[i].name) == len(name) && strings.EqualFold(o[i].name, name) {
@@ -40,7 +40,7 @@ func (o Object) Get(name string) string {
 	return ""
 }
 
-// Text returns the text of a scalar as it stands in JSON; "" for null, an object or an array.
+// Text returns the text of a JSON scalar; "" for null, an object or an array.
 func Text(value string) (text string) {
 	switch {
 	case len(value) == 0 || strings.IndexByte("n{[", value[0]) >= 0:
@@ -66,7 +66,7 @@ func skip(text string, at int) int {
 	return at
 }
 
-// end returns where the value that begins at a place ends.
+// end returns where the value that begins at an offset ends.
 func end(text string, at int) int {
 	for depth := 0; at < len(text); at++ {
 		switch text[at] {
@@ -79,7 +79,7 @@ func end(text string, at int) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth == 0 { // it is that of what holds a number
+			if depth == 0 { // it closes what holds a number or literal
 				return at
 			}
 			depth--

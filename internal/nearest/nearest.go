@@ -1,27 +1,27 @@
-// Package nearest finds the route that somebody may have meant: for the error text of a path that there is not.
+// Package nearest finds the route that an unknown path may have meant, for an error text.
 package nearest
 
 import "strings"
 
-// Route is a method and a path. A segment of the path in braces stands for any.
+// Route is a method and a path. A segment in braces matches any.
 type Route struct{ Method, Path string }
 
-// String is the route as a request's line begins.
+// String returns the route as a request line begins.
 func (r Route) String() string { return r.Method + " " + r.Path }
 
 // What a difference costs, in letters.
 const (
-	anySegment  = 3 // dearer than one typing error in the literal beside it
+	anySegment  = 3 // costs more than a typing error in the literal beside it
 	tooMany     = 4 // a segment that the route does not have, however long
 	otherMethod = 4
 )
 
-// longest bounds the work for one path: what comes after it makes no route nearer.
+// longest bounds the work for one path, in bytes.
 const longest = 200
 
-// Of returns which of the routes, of which there is one at least, differs least from a request: in letters of
-// the segments that are other ones, missing or too many, in any case; then the first. It is near if the path has at
-// least a third of the route's.
+// Of returns the route that differs least from a request, and the first of several. The difference counts the letters
+// of segments that differ, are missing or are extra; case is ignored. It is near if the path has at least a third of
+// the route's letters. routes must not be empty.
 func Of(method, path string, routes []Route) (best int, near bool) {
 	if method == "HEAD" {
 		method = "GET"
@@ -48,7 +48,7 @@ func segments(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// other is what it costs to take one segment for another one.
+// other returns the cost of replacing one segment by another.
 func other(got, want string) int {
 	if strings.HasPrefix(want, "{") {
 		return anySegment
@@ -60,16 +60,16 @@ func other(got, want string) int {
 		}
 		return 1
 	})
-	if letters > max(len(got), len(want))/2 { // it is no typing error
+	if letters > max(len(got), len(want))/2 { // too many for typing errors
 		return tooMany + len(want)
 	}
 	return letters
 }
 
-// distance is the edit distance of Levenshtein between two lists, with what one item costs that is too many,
-// one that is missing, and one that is another.
+// distance returns the Levenshtein distance between two lists, given the cost of an extra item, a missing one and a
+// replaced one.
 func distance[T any](got, want []T, extra, missing func(T) int, other func(got, want T) int) int {
-	row := make([]int, len(want)+1) // the distances of got so far from each beginning of want
+	row := make([]int, len(want)+1) // the distance of got so far from each prefix of want
 	for j, w := range want {
 		row[j+1] = row[j] + missing(w)
 	}

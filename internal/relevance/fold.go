@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold prepares a text for comparing: lower case, without accents (Ñ is N, as many registries write it),
-// composed or not, with single spaces.
+// Fold prepares a text for comparing: lower case, single spaces, and no accents, composed or not (Ñ becomes N, as many
+// registries write it).
 func Fold(s string) string { return string(AppendFold(make([]byte, 0, len(s)), s)) }
 
 // AppendFold appends to dst what [Fold] returns for s.

@@ -1,6 +1,7 @@
 // Package relevance says which taxpayers a search finds and in what order. The contract (docs/contract.md, 4.2) says
-// "ordered by relevance" and no more. The order here: names equal to the text, then those that begin with it, then those
-// with a word that begins with it, then the rest. Within each, active taxpayers come first, then shorter names, then by RUC.
+// "ordered by relevance" and no more. The order here: names equal to the text, then those that begin with it, then
+// those with a word that begins with it, then the rest. Within each group, active taxpayers come first, then shorter
+// names, then lower RUCs.
 package relevance
 
 import (
@@ -10,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Rank is how well a name answers a search; less is better.
+// Rank is how well a name matches a search; lower is better.
 type Rank int
 
 // The ranks.
@@ -21,7 +22,7 @@ const (
 	Inside             // anywhere else
 )
 
-// Record is what a search looks at of a taxpayer. The names are folded once, when it is made.
+// Record is what a search needs of a taxpayer. The names are folded once, when it is made.
 type Record struct {
 	ruc, razonSocial, nombreComercial string
 	activo                            bool
@@ -32,8 +33,8 @@ func NewRecord(ruc, razonSocial, nombreComercial, estado string) Record {
 	return Record{ruc, Fold(razonSocial), Fold(nombreComercial), estado == "ACTIVO"}
 }
 
-// Match reports whether a folded text occurs in either name, and how well in the better one. The empty
-// text occurs in none.
+// Match reports whether a folded text occurs in either name, and how well in the better one. The empty text matches
+// nothing.
 func (r *Record) Match(folded string) (Rank, bool) {
 	rank, ok := match(r.razonSocial, folded)
 	if other, also := match(r.nombreComercial, folded); also && (!ok || other < rank) {
@@ -70,7 +71,7 @@ func match(name, text string) (Rank, bool) {
 	return Inside, true
 }
 
-// OfWord reports whether a character is part of a word: a text that stands after it begins none.
+// OfWord reports whether a character is part of a word: a text after it does not begin a word.
 func OfWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
@@ -78,7 +79,7 @@ func OfWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// Compare orders two records that a search found: negative when a comes first.
+// Compare orders two records that a search found. It is negative if a comes first.
 func Compare(a *Record, rankA Rank, b *Record, rankB Rank) int {
 	return cmp.Or(
 		cmp.Compare(rankA, rankB),

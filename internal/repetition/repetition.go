@@ -1,4 +1,4 @@
-// Package repetition keeps a log from filling with one refusal.
+// Package repetition keeps one repeated refusal from filling a log.
 package repetition
 
 import (
@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Repetition is a refusal that comes again and again: it is logged when it begins, once a minute with a count, and when
-// it ends. One that comes and goes is logged once a minute too.
+// Repetition is a repeated refusal. It is logged when it begins, once a minute with a count, and when it ends. If it
+// comes and goes, it is logged at most once a minute.
 type Repetition struct {
 	mu      sync.Mutex
-	open    bool      // it began, and no line said that it ended
+	open    bool      // it began, and its end is not logged yet
 	next    time.Time // of the next line
-	omitted int       // lines since the last one
+	omitted int       // refusals not logged since the last line
 }
 
 // logEvery is the pause between two lines of a refusal.
 const logEvery = time.Minute
 
-// Again reports whether a refusal is logged, and how many were not since the last line.
+// Again reports whether to log a refusal, and how many were omitted since the last line.
 func (r *Repetition) Again() (omitted int, logged bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +31,7 @@ func (r *Repetition) Again() (omitted int, logged bool) {
 	return omitted, true
 }
 
-// End reports whether the refusals ended, and how many were not logged since the last line.
+// End reports whether the refusals ended, and how many were omitted since the last line.
 func (r *Repetition) End() (omitted int, ended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// windows1252 holds the characters of the bytes 0x80 to 0x9F; the five that stand for nothing are
-// U+FFFD. The bytes from 0xA0 on are their own code points. Source: the WHATWG Encoding Standard's
-// index of windows-1252.
+// windows1252 holds the characters of the bytes 0x80 to 0x9F; the five undefined ones are U+FFFD. Bytes from 0xA0 on
+// are their own code points. Source: the WHATWG Encoding Standard's index of windows-1252.
 var windows1252 = [32]rune{
 	'€', '\uFFFD', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\uFFFD', 'Ž', '\uFFFD',
 	'\uFFFD', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\uFFFD', 'ž', 'Ÿ',
 }
 
-// UTF8 returns body as UTF-8, without a byte order mark. Only the bytes that are not UTF-8 are read
-// as Windows-1252: the registry mixes both, and one name cut inside an Ñ must not break the others.
+// UTF8 returns body as UTF-8, without a byte order mark. It reads only invalid bytes as Windows-1252: the registry
+// mixes both, and one name cut inside an Ñ must not break the others.
 func UTF8(body []byte) []byte {
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
 	if utf8.Valid(body) {
@@ -42,7 +41,7 @@ func Windows1252(b byte) rune {
 	return rune(b)
 }
 
-// Digits reports whether s is one or more ASCII digits. Other scripts' digits are letters to the service.
+// Digits reports whether s is one or more ASCII digits.
 func Digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -1,4 +1,4 @@
-// Package scrub decides what may be shown of a text that somebody else wrote.
+// Package scrub decides how much of a foreign text may be shown.
 package scrub
 
 import (
@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Marker stands for a secret.
+// Marker replaces a secret.
 const Marker = "[secreto]"
 
-// withheld stands for a text of ours, or of a cause, that repeats a secret.
+// withheld replaces a text that repeats a secret.
 const withheld = "(not shown: it repeats a credential)"
 
 // Secrets are texts that are never shown. The zero value has none.
 type Secrets struct{ texts, folded []string }
 
-// With returns the secrets with one more; an empty one is ignored.
+// With returns s with one more secret; an empty one is ignored.
 func (s Secrets) With(secret string) Secrets {
 	if secret == "" {
 		return s
@@ -26,12 +26,12 @@ func (s Secrets) With(secret string) Secrets {
 	return Secrets{append(slices.Clip(s.texts), secret), append(slices.Clip(s.folded), fold(secret))}
 }
 
-// Verbatim reports whether a secret stands in b as it is.
+// Verbatim reports whether b contains a secret as it is.
 func (s Secrets) Verbatim(b []byte) bool {
 	return slices.ContainsFunc(s.texts, func(secret string) bool { return bytes.Contains(b, []byte(secret)) })
 }
 
-// in reports whether a secret stands in a text, whatever its case and what stands between its letters and digits.
+// in reports whether a text contains a secret, ignoring case and everything but letters and digits.
 func (s Secrets) in(text string) bool {
 	folded := fold(text)
 	for i, secret := range s.folded {
@@ -52,20 +52,20 @@ func fold(text string) string {
 	}, text)
 }
 
-// The longest sentence of an answer that is shown, and the longest word of letters and digits in it, in characters.
+// The longest sentence of an answer that is shown, and its longest word that mixes letters and digits, in characters.
 const (
 	longestSentence = 200
 	longestMixed    = 11
 )
 
-// Sentence returns a text of an answer as it may be shown, on one line and with long numbers abridged, and false if it
-// may not: it has a character that no sentence has, is too long, has a word like a token's, or repeats a secret.
+// Sentence returns a text of an answer as it may be shown: on one line, with long numbers abridged. It returns false if
+// the text is empty or too long, has a character unusual in a sentence, has a word like a token, or repeats a secret.
 func (s Secrets) Sentence(text string) (string, bool) {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" || utf8.RuneCountInString(text) > longestSentence || s.in(text) {
 		return "", false
 	}
-	length, letters, digits := 0, false, false // of the word
+	length, letters, digits := 0, false, false // of the word so far
 	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r), r == '_', unicode.Is(unicode.Mn, r):
@@ -85,7 +85,8 @@ func (s Secrets) Sentence(text string) (string, bool) {
 	return abridge(text, longestNumber), true
 }
 
-// Line returns a text of ours, or of the cause of an error, on one line and without RUCs.
+// Line returns our own text, or that of an error's cause, on one line and with RUCs abridged, or withheld if it repeats
+// a secret.
 func (s Secrets) Line(text string) string {
 	text = strings.Join(strings.Fields(strings.Map(visible, text)), " ")
 	if s.in(text) {
@@ -117,10 +118,11 @@ func Cut(s string, n int) string {
 
 const (
 	rucDigits     = 11
-	longestNumber = 7 // that is shown whole of an answer: a DNI has 8 digits
+	longestNumber = 7 // digits of the longest number shown in full: a DNI has 8
 )
 
-// AbridgeRUC shows the first two and the last three digits of a RUC: a RUC 10 contains its owner's DNI.
+// AbridgeRUC returns the first two and the last three digits of a RUC: one that begins with 10 contains its owner's
+// DNI.
 func AbridgeRUC(ruc string) string {
 	if len(ruc) != rucDigits {
 		return "…"
@@ -128,10 +130,10 @@ func AbridgeRUC(ruc string) string {
 	return ruc[:2] + "…" + ruc[rucDigits-3:]
 }
 
-// AbridgeRUCs abridges what may be a RUC in a text: numbers of 11 digits and more.
+// AbridgeRUCs abridges the numbers of a text that may be RUCs: those of 11 digits and more.
 func AbridgeRUCs(text string) string { return abridge(text, rucDigits-1) }
 
-// abridge shortens the numbers of a text that have more than longest digits.
+// abridge shortens numbers of more than longest digits.
 func abridge(text string, longest int) string {
 	var b strings.Builder
 	for text != "" {

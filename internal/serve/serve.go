@@ -1,4 +1,4 @@
-// Package serve runs a net/http server on a listener, and ends it so that answers in flight are finished.
+// Package serve runs a net/http server on a listener, and finishes the answers in flight when it closes.
 package serve
 
 import (
@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Config is what a server does.
+// Config configures a server.
 type Config struct {
 	Handler     http.Handler
 	ConnContext func(context.Context, net.Conn) context.Context
-	// HeaderTimeout cuts a connection that sends no whole header for so long; 0 is never.
+	// HeaderTimeout cuts a connection that sends no complete header for this long; 0 means never.
 	HeaderTimeout time.Duration
-	// ReadTimeout cuts a connection that sends no whole request for so long, its body included; 0 is never.
-	// An answer may take as long as it wants.
+	// ReadTimeout cuts a connection that sends no complete request, with its body, for this long; 0 means never. An answer
+	// may take any time.
 	ReadTimeout time.Duration
-	// IdleTimeout closes a connection that has sent nothing more for so long; 0 is never, or ReadTimeout.
+	// IdleTimeout closes a connection that has been idle for this long; 0 means ReadTimeout.
 	IdleTimeout time.Duration
 	ErrorLog    *log.Logger // nil for the standard one
 }
@@ -28,14 +28,14 @@ type Config struct {
 type Server struct {
 	http *http.Server
 	ln   net.Listener
-	done chan struct{} // closed when nothing is accepted any more
+	done chan struct{} // closed when it stops accepting
 
 	mu    sync.Mutex
 	busy  map[net.Conn]struct{} // connections with an answer in flight
-	quiet chan struct{}         // while closing: closed when none is busy
+	quiet chan struct{}         // while closing: closed once none is busy
 }
 
-// Start answers what arrives on ln, until [Server.Close].
+// Start serves ln until [Server.Close].
 func Start(ln net.Listener, c Config) *Server {
 	s := &Server{ln: ln, done: make(chan struct{}), busy: map[net.Conn]struct{}{}}
 	s.http = &http.Server{
@@ -72,13 +72,13 @@ func (s *Server) track(c net.Conn, state http.ConnState) {
 	}
 }
 
-// Close stops accepting, waits for the answers in flight until ctx ends, and cuts what is left. Its error
-// is that of closing the listener. It is not [http.Server.Shutdown], which polls, and waits five seconds
-// for a connection that a client dialled and did not use.
+// Close stops accepting, waits for the answers in flight until ctx ends, and cuts the rest. Its error is the
+// listener's. It does not use [http.Server.Shutdown], which polls, and waits five seconds for a connection that a
+// client dialled and did not use.
 func (s *Server) Close(ctx context.Context) error {
 	err := s.ln.Close()
 	<-s.done
-	s.http.SetKeepAlivesEnabled(false) // closes the idle ones, and the busy ones after their answer
+	s.http.SetKeepAlivesEnabled(false) // closes idle connections, and busy ones after their answer
 	quiet := make(chan struct{})
 	s.mu.Lock()
 	if len(s.busy) == 0 {
@@ -91,11 +91,11 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-quiet:
 	case <-ctx.Done():
 	}
-	_ = s.http.Close() // could report only that the listener is closed already
+	_ = s.http.Close() // its only error: the listener is already closed
 	return err
 }
 
-// Host returns the host and port at which a client reaches a listener, also one on every interface.
+// Host returns the host and port at which a client reaches a listener, even one on every interface.
 func Host(ln net.Listener) string {
 	addr := ln.Addr().String()
 	host, port, err := net.SplitHostPort(addr)

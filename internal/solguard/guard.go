@@ -1,12 +1,12 @@
-// Package solguard keeps a client from locking a SOL user. The tax authority blocks a user after repeated refusals, and
-// publishes no number (docs/contract.md, 4.3). The rules:
+// Package solguard keeps a client from blocking a SOL user. The tax authority blocks a user after repeated refusals;
+// how many is not published (docs/contract.md, 4.3). The rules:
 //
 //  1. A refused credential is not sent until its block ends, or Forget.
-//  2. A credential that was accepted within [Memory] is sent by any number of calls side by side.
-//  3. Any other goes alone: of one user, one call at a time; the others wait for what comes of it.
-//  4. A refusal counts whenever it arrives: a call that was let in before does not send any more. An acceptance counts
-//     only if its call was let in after the last refusal.
-//  5. A refusal that does not say what it refuses blocks for 5 minutes, doubling up to [Memory] until an acceptance.
+//  2. Any number of calls may send a credential that was accepted within [Memory].
+//  3. Any other credential of a user is sent by one call at a time; the others wait for its outcome.
+//  4. A refusal counts whenever it arrives: a call that already has a permit does not send any more. An acceptance
+//     counts only if its permit was given after the last refusal.
+//  5. A refusal that does not say what was refused blocks for 5 minutes, doubling up to [Memory] until an acceptance.
 package solguard
 
 import (
@@ -29,10 +29,10 @@ const Memory = 24 * time.Hour
 // firstDoubt is how long the first unexplained refusal blocks.
 const firstDoubt = 5 * time.Minute
 
-// remembered is how many credentials are remembered; of more, the least recently used are forgotten.
+// remembered is how many credentials are remembered; beyond that, the least recently used are forgotten.
 const remembered = 10_000
 
-// ErrBusy ends a wait for another call.
+// ErrBusy is the error of a wait for another call that took too long.
 var ErrBusy = errors.New("another call is trying this SOL user and has no answer yet")
 
 // Guard decides which calls may send a credential.
@@ -41,10 +41,10 @@ type Guard struct {
 	KeyRefused atomic.Bool
 
 	now func() time.Time
-	key [16]byte // random, so that what is remembered of a clave is of no use elsewhere
+	key [16]byte // random, so that a remembered hash of a clave is useless elsewhere
 
 	mu     sync.Mutex
-	trying map[user]chan struct{} // of which a call goes alone; closed when that is over
+	trying map[user]chan struct{} // users that one call is trying alone; closed when that call is done
 	known  *simplelru.LRU[id, *state]
 }
 
@@ -53,20 +53,20 @@ type id [sha256.Size]byte
 // user is a RUC and a name in upper case: the portal ignores case.
 type user struct{ ruc, name string }
 
-// Credential is the name under which the guard knows a credential.
+// Credential is the guard's name for a credential.
 type Credential struct {
 	user user
 	id   id
 }
 
-// state is what is known of a credential.
+// state is what is known about a credential.
 type state struct {
-	accepted time.Time // the last time; zero for never, or not since it was refused
+	accepted time.Time // when it was last accepted; zero for never, or not since it was refused
 	refusal  *Refused  // the last; nil for none
 	doubts   int       // unexplained refusals since it was accepted
 }
 
-// New returns a guard that goes by now, or by time.Now if that is nil. Waits are in real time.
+// New returns a guard that uses the clock now, or time.Now if it is nil. Waits are in real time.
 func New(now func() time.Time) *Guard {
 	if now == nil {
 		now = time.Now
@@ -77,10 +77,10 @@ func New(now func() time.Time) *Guard {
 	return g
 }
 
-// User returns the one name for every spelling of a user's.
+// User returns the canonical spelling of a user's name.
 func User(usuario string) string { return strings.ToUpper(usuario) }
 
-// Credential returns the guard's name of a credential.
+// Credential returns the guard's name for a credential.
 func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 	c := Credential{user: user{ruc, User(usuario)}}
 	text := make([]byte, 0, 128)
@@ -89,12 +89,12 @@ func (g *Guard) Credential(ruc, usuario, clave string) Credential {
 		text = binary.AppendUvarint(text, uint64(len(part)))
 		text = append(text, part...)
 	}
-	c.id = sha256.Sum256(text) // it never leaves the process, so that the key in front is enough
+	c.id = sha256.Sum256(text) // it never leaves the process, so a key as prefix is enough
 	return c
 }
 
-// Acquire waits until a credential may be sent, for at most patience (ErrBusy). A blocked one is a [Refused]. The permit
-// must be released.
+// Acquire waits until a credential may be sent, for at most patience (ErrBusy). For a blocked credential the error is a
+// [Refused]. The permit must be released.
 func (g *Guard) Acquire(ctx context.Context, c Credential, patience time.Duration) (*Permit, error) {
 	p, busy, err := g.try(c)
 	if busy == nil {
@@ -144,7 +144,8 @@ func (g *Guard) blocks(s *state) bool {
 	return s.refusal != nil && g.now().Before(s.refusal.Until) && !(s.refusal.Unexplained && g.KeyRefused.Load())
 }
 
-// proven reports whether a credential was accepted lately. A time ahead of now is of a clock that was set back.
+// proven reports whether a credential was accepted within Memory. A time ahead of now means that the clock was set
+// back.
 func (s *state) proven(now time.Time) bool {
 	age := now.Sub(s.accepted)
 	return s.doubts == 0 && !s.accepted.IsZero() && -Memory < age && age < Memory
@@ -160,7 +161,7 @@ func (g *Guard) SetPrivate(c Credential, private bool) {
 	g.change(c, func(_ *state, r *Refused) { r.Private = private })
 }
 
-// change changes what is known of a refusal, if there is one. Others hold it, so it is copied.
+// change changes a copy of the refusal, if there is one: callers hold the old one.
 func (g *Guard) change(c Credential, change func(*state, *Refused)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

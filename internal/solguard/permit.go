@@ -2,7 +2,7 @@ package solguard
 
 import "time"
 
-// Verdict is what an answer says about a credential.
+// Verdict is what an answer proves about a credential.
 type Verdict int
 
 // The verdicts.
@@ -10,7 +10,7 @@ const (
 	Nothing  Verdict = iota
 	Proven           // it was accepted
 	Rejected         // it was refused
-	Doubtful         // something was refused, and the answer does not say what
+	Doubtful         // the key or the credential was refused, and the answer does not say which
 )
 
 // Permit is a call's permission to send a credential.
@@ -19,17 +19,17 @@ type Permit struct {
 	credential Credential
 	state      *state
 	refusal    *Refused // the last one before this permit
-	alone      bool     // others wait for this call
+	alone      bool     // other calls wait for this one
 }
 
-// Alone reports whether the others wait for this call: the credential is not proven.
+// Alone reports whether other calls wait for this one, because the credential is not proven.
 func (p *Permit) Alone() bool {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
 	return p.alone
 }
 
-// Refused returns the refusal that arrived since the permit was given, or nil: then the credential may be sent now.
+// Refused returns the refusal that arrived since the permit was given; nil if the credential may be sent now.
 func (p *Permit) Refused() error {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
@@ -39,8 +39,8 @@ func (p *Permit) Refused() error {
 	return nil
 }
 
-// Accepted records that another process had the credential accepted, unless it was refused here since. Those who wait
-// need wait no longer.
+// Accepted records that the credential was accepted for another process, unless it was refused here since. It ends the
+// wait of other calls.
 func (p *Permit) Accepted(at time.Time) {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *Permit) Block(since, until time.Time) {
 	p.state.accepted, p.state.refusal = time.Time{}, &Refused{Since: since, Until: until, Elsewhere: true, Unexplained: until.Sub(since) <= Memory}
 }
 
-// Release records what came of the credential, and ends the permit. For a refusal it returns how long that blocks.
+// Release records the verdict about the credential, and ends the permit. For a refusal it returns how long it blocks.
 func (p *Permit) Release(v Verdict) (blocked time.Duration) {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
@@ -73,7 +73,7 @@ func (p *Permit) Release(v Verdict) (blocked time.Duration) {
 		p.state.accepted = time.Time{}
 		p.refuse(&Refused{Since: now, Until: now.Add(blocked), Private: true})
 	case v == Doubtful && !p.guard.KeyRefused.Load():
-		if p.state.doubts == 0 || p.state.refusal == p.refusal { // those under way together are one doubt
+		if p.state.doubts == 0 || p.state.refusal == p.refusal { // simultaneous refusals are one doubt
 			p.state.doubts++
 		}
 		blocked = min(firstDoubt<<min(p.state.doubts-1, 16), Memory)
@@ -98,7 +98,7 @@ func (p *Permit) refuse(r *Refused) {
 	p.state.refusal = r
 }
 
-// end lets the next of those who wait go.
+// end lets the next waiting call go.
 func (p *Permit) end() {
 	if p.alone {
 		p.alone = false
@@ -114,12 +114,12 @@ var lima = time.FixedZone("Lima", -5*60*60)
 type Refused struct {
 	Since       time.Time
 	Until       time.Time // when it may be sent again
-	Unexplained bool      // the answer did not say what it refuses
+	Unexplained bool      // the answer did not say what was refused
 	Elsewhere   bool      // another process was refused
-	Private     bool      // the Store may not know of it yet
+	Private     bool      // the Store may not have it yet
 }
 
-// Error says what is known, in English.
+// Error returns what is known, in English.
 func (r *Refused) Error() string {
 	at := r.Since.In(lima).Format("2006-01-02 15:04") + " (Lima)"
 	switch {

@@ -1,5 +1,5 @@
-// Package strictjson reads JSON that people write by hand. It refuses what a typing error leaves behind, and its errors,
-// in Spanish, say where and what is wrong without quoting a value, which may be a clave.
+// Package strictjson reads JSON that people write by hand. It refuses typing errors. Its errors, in Spanish, say what
+// is wrong and where, without quoting a value, which may be a clave.
 package strictjson
 
 import (
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Error is why a text is not what was asked for.
+// Error says why a text was refused.
 type Error struct {
-	At     int // where it is, in bytes of the text
+	At     int // the offset in the text, in bytes
 	reason string
 }
 
@@ -44,13 +44,13 @@ func Decode(text []byte, v any) error {
 	return nil
 }
 
-// walker walks through a text that is JSON, beside the type that it is for.
+// walker walks through a JSON text, comparing it with a Go type.
 type walker struct {
 	*json.Decoder
 	text []byte
 }
 
-// at is where the next token begins.
+// at returns where the next token begins.
 func (w *walker) at() int {
 	at := int(w.InputOffset())
 	for at < len(w.text) && strings.IndexByte(" \t\r\n,:", w.text[at]) >= 0 {
@@ -59,14 +59,14 @@ func (w *walker) at() int {
 	return at
 }
 
-// value checks the next value. A type of nil takes any.
+// value checks the next value. If t is nil, any value is valid.
 func (w *walker) value(t reflect.Type, name string) error {
 	at := w.at()
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t != nil && t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]() {
-		if own, ok := reflect.New(t).Interface().(json.Unmarshaler); ok { // which uses Decode
+		if own, ok := reflect.New(t).Interface().(json.Unmarshaler); ok { // it uses Decode itself
 			var raw json.RawMessage
 			_ = w.Decode(&raw) // the text was checked
 			return moved(own.UnmarshalJSON(raw), at)
@@ -151,7 +151,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	return fields
 }
 
-// UnknownMember begins the reason of a member that there is not; the name follows.
+// UnknownMember begins the error about an unknown member; the name follows.
 const UnknownMember = "no existe el miembro "
 
 func unknown(at int, name string, fields map[string]reflect.Type) error {
@@ -163,14 +163,14 @@ func unknown(at int, name string, fields map[string]reflect.Type) error {
 	return failed(at, UnknownMember+"%q: los miembros son %s", Short(name), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 }
 
-// explained says how a value differs from what was asked for. The texts of encoding/json quote the value.
+// explained returns an error of encoding/json in our words: its own texts quote the value.
 func explained(err error) error {
 	own, shape, moment := (*Error)(nil), (*json.UnmarshalTypeError)(nil), (*time.ParseError)(nil)
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &shape):
-		// The last name: before it may stand that of an embedded struct.
+		// The last name: an embedded struct's may come before it.
 		member := "esto"
 		if name := shape.Field[strings.LastIndexByte(shape.Field, '.')+1:]; name != "" {
 			member = strconv.Quote(name)
@@ -183,7 +183,7 @@ func explained(err error) error {
 	return failed(0, "hay un valor que no se puede leer")
 }
 
-// kinds are the kinds of JSON.
+// kinds are the types of JSON values in Spanish.
 var kinds = map[string]string{
 	"string": "un texto", "number": "un número", "bool": "true o false", "array": "una lista", "object": "un objeto",
 }
@@ -210,7 +210,7 @@ func wanted(t reflect.Type) string {
 	return "un objeto"
 }
 
-// Short returns the beginning of a piece of text that may be anything, for an error.
+// Short returns the beginning of any text, for an error.
 func Short(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {

@@ -33,15 +33,16 @@ func Check(text []byte) error {
 	return nil
 }
 
-// Line is the line of a place in a text, from 1 on.
+// Line returns the line of an offset in a text, from 1 on.
 func Line(text []byte, at int) int {
 	text = bytes.TrimPrefix(text, bom)
 	return 1 + bytes.Count(text[:min(at, len(text))], []byte("\n"))
 }
 
-var bom = []byte("\ufeff") // with which some editors begin a text: it is left out
+var bom = []byte("\ufeff") // some editors begin a text with it: it is ignored
 
-// Item is where an item of a list begins that is a member of an object, or the member's value for an item below 0.
+// Item returns where an item begins in a list that is a member of an object. If item is below 0, it returns where the
+// member's value begins.
 func Item(text []byte, member string, item int) int {
 	text = bytes.TrimPrefix(text, bom)
 	w, skip := &walker{json.NewDecoder(bytes.NewReader(text)), text}, json.RawMessage(nil)
@@ -60,7 +61,7 @@ func Item(text []byte, member string, item int) int {
 	return 0
 }
 
-// invalidUTF8 returns where text is not UTF-8, or -1.
+// invalidUTF8 returns the offset of the first invalid byte, or -1.
 func invalidUTF8(text []byte) int {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Interval is how often files are looked at.
+// Interval is how often files are checked.
 const Interval = 500 * time.Millisecond
 
-// State is how files are at one time. Missing files have none.
+// State is the state of files at one time. It leaves out missing files.
 type State []fs.FileInfo
 
-// Of returns the state of files, and of those in folders whose names end in .json.
+// Of returns the state of files, and of the *.json files in folders.
 func Of(names ...string) (state State) {
 	for _, name := range names {
 		info, err := os.Stat(name)
@@ -24,23 +24,23 @@ func Of(names ...string) (state State) {
 			inside, _ := filepath.Glob(filepath.Join(name, "*.json")) // none if the name has a [
 			state = append(state, Of(inside...)...)
 		} else if err == nil {
-			_ = os.SameFile(info, info) // Windows reads which file it is at the first comparison
+			_ = os.SameFile(info, info) // Windows reads a file's identity at the first comparison
 			state = append(state, info)
 		}
 	}
 	return state
 }
 
-// Equal reports whether both are of the same files, unchanged. Two files of one size that were written in one tick of
-// the clock have the same time.
+// Equal reports whether both have the same files, unchanged. It misses a change within one tick of the clock that keeps
+// the size.
 func (s State) Equal(other State) bool {
 	return slices.EqualFunc(s, other, func(a, b fs.FileInfo) bool {
 		return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 	})
 }
 
-// Follow calls changed each time the state differs from what was taken last for two looks: a file that is being written
-// is incomplete. Callers read taken before they read the files, so that no change is missed. It ends with ctx.
+// Follow calls changed when two checks in a row find the same new state: a file that is being written is incomplete.
+// taken is the state before the caller read the files, so that no change is missed. It ends with ctx.
 func Follow(ctx context.Context, taken State, current func() State, changed func(State)) {
 	seen := taken
 	ticker := time.NewTicker(Interval)

@@ -28,7 +28,7 @@ func (s suite) holds(value []byte) {
 
 func missingAnswer(s suite) {
 	if got := s.load(s.id); got != nil {
-		s.t.Fatalf("Load of a key that nobody saved: got %q, want nil", got)
+		s.t.Fatalf("Load of a key that was never saved: got %q, want nil", got)
 	}
 }
 

@@ -20,7 +20,7 @@ func (s suite) record(c store.Claim, v store.Verdict, memory time.Duration) {
 	s.ok(s.store.Record(s.ctx, s.id, c, v, memory))
 }
 
-// is checks what is known of the credential, which must not be nothing: that would be a claim.
+// is checks the state of the credential. If nothing is known about it, the call claims it.
 func (s suite) is(state store.ClaimState) store.Claim {
 	s.t.Helper()
 	c := s.claim(time.Hour)
@@ -28,14 +28,14 @@ func (s suite) is(state store.ClaimState) store.Claim {
 	return c
 }
 
-// first claims a credential of which nothing is known.
+// first claims a credential about which nothing is known.
 func (s suite) first() store.Claim {
 	s.t.Helper()
 	return s.is(store.ClaimGranted)
 }
 
-// ofNobody stands for a verdict without a granted claim.
-var ofNobody = store.Claim{State: store.ClaimProven}
+// notClaimed is the claim of a verdict without a granted one.
+var notClaimed = store.Claim{State: store.ClaimProven}
 
 func oneClaim(s suite) {
 	s.first()
@@ -47,9 +47,9 @@ func provenCredential(s suite) {
 	s.record(s.first(), store.VerdictProven, time.Hour)
 	c := s.is(store.ClaimProven)
 	s.near("Since", c.Since, time.Now())
-	s.record(ofNobody, store.VerdictProven, time.Hour)
+	s.record(notClaimed, store.VerdictProven, time.Hour)
 	s.is(store.ClaimProven)
-	s.record(ofNobody, store.VerdictRefused, time.Hour)
+	s.record(notClaimed, store.VerdictRefused, time.Hour)
 	s.is(store.ClaimRefused)
 }
 
@@ -98,16 +98,16 @@ func memoryEnds(s suite) {
 
 func lateProof(s suite) {
 	mine := s.first()
-	s.record(ofNobody, store.VerdictRefused, time.Hour)
+	s.record(notClaimed, store.VerdictRefused, time.Hour)
 	s.record(mine, store.VerdictProven, time.Hour)
 	s.is(store.ClaimRefused)
 }
 
 func longerRefusal(s suite) {
 	s.record(s.first(), store.VerdictRefused, time.Hour)
-	s.record(ofNobody, store.VerdictRefused, time.Minute)
+	s.record(notClaimed, store.VerdictRefused, time.Minute)
 	s.near("Until", s.is(store.ClaimRefused).Until, time.Now().Add(time.Hour))
-	s.record(ofNobody, store.VerdictRefused, 10*time.Hour)
+	s.record(notClaimed, store.VerdictRefused, 10*time.Hour)
 	s.near("Until", s.is(store.ClaimRefused).Until, time.Now().Add(10*time.Hour))
 }
 

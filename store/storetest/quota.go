@@ -28,7 +28,7 @@ func (s suite) commit(r store.Reservation, o store.Outcome) {
 	s.ok(s.store.Commit(s.ctx, s.id, r, o))
 }
 
-// attempt makes one that must be granted.
+// attempt makes an attempt that must be granted.
 func (s suite) attempt(o store.Outcome) {
 	s.t.Helper()
 	r := s.reserve(0)
@@ -36,7 +36,7 @@ func (s suite) attempt(o store.Outcome) {
 	s.commit(r, o)
 }
 
-// drain makes attempts until none is granted, and returns how many were.
+// drain makes attempts until one is not granted, and returns how many were.
 func (s suite) drain() int {
 	s.t.Helper()
 	for n := 0; ; n++ {
@@ -97,7 +97,7 @@ func resetQuota(s suite) {
 	o.Reset = time.Now().Add(time.Second)
 	s.attempt(o)
 	var r store.Reservation
-	s.eventually("an attempt may leave once the day is over", func() bool {
+	s.eventually("an attempt may be sent once the day is over", func() bool {
 		r = s.reserve(0)
 		return r.Grant != store.Spent
 	})

@@ -11,11 +11,11 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// Run holds a Store against what its interface promises. Each test gets a Store from newStore and uses names of
-// its own, so the Stores may share what they keep.
+// Run tests a Store against what its interface promises. Each test gets a Store from newStore and uses its own keys, so
+// the Stores may share their data.
 //
-// The suite waits for no fixed time: what expires must be gone within ten seconds. It cannot wait for what
-// takes minutes, such as the next probe of a day that is spent.
+// The suite has no fixed waits: an expired value must be gone within ten seconds. It does not test what takes minutes,
+// such as the next probe of a spent day.
 func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,12 +63,12 @@ type suite struct {
 	t     *testing.T
 	ctx   context.Context
 	store store.Store
-	id    string // of an answer, an account or a credential that nobody else uses
+	id    string // of an answer, an account or a credential that no other test uses
 }
 
 func newID() string {
 	id := make([]byte, 16)
-	_, _ = rand.Read(id) // which never fails
+	_, _ = rand.Read(id) // never fails
 	return hex.EncodeToString(id)
 }
 
@@ -87,7 +87,7 @@ func want[V comparable](s suite, what string, got, want V) {
 	}
 }
 
-// near checks a time of the Store, whose clock may be another than this one's.
+// near checks a time of the Store, whose clock may differ from ours.
 func (s suite) near(what string, got, want time.Time) {
 	s.t.Helper()
 	if got.Sub(want).Abs() > 2*time.Minute {
@@ -111,7 +111,7 @@ func endedContext(s suite) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
 	done := make(chan struct{})
-	go func() { // what a Store returns now is its own choice, but it must return
+	go func() { // a Store may return anything here, but it must return
 		defer close(done)
 		_, _ = s.store.Load(ctx, s.id)
 		_ = s.store.Save(ctx, s.id, []byte("{}"), time.Hour)
@@ -120,7 +120,7 @@ func endedContext(s suite) {
 		c, _ := s.store.Claim(ctx, s.id, time.Second)
 		_ = s.store.Record(ctx, s.id, c, store.VerdictNone, 0)
 	}()
-	s.eventually("a call returns whose context has ended", func() bool {
+	s.eventually("a call with an ended context returns", func() bool {
 		select {
 		case <-done:
 			return true
