@@ -1,13 +1,10 @@
 package fiscope
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -53,44 +50,6 @@ type reading struct {
 	now     time.Time     // calendar time
 }
 
-// outcomes says what follows from each outcome.
-var outcomes = [...]struct {
-	class error // the class of the call's error
-	away  bool  // the service gave no usable answer: use a fallback
-	retry retryRule
-}{
-	unanswered:    {ErrUnavailable, true, retryPassing},
-	found:         {},
-	notFound:      {class: ErrNotFound},
-	tooShort:      {class: ErrSearchTooShort},
-	inputRefused:  {class: ErrInvalidRequest},
-	refusedPage:   {ErrInvalidRequest, true, retryNever},
-	solRefused:    {class: ErrInvalidSOLCredentials},
-	keyRefused:    {class: ErrUnauthorized},
-	unexplained:   {class: ErrUnauthorized},
-	quotaSpent:    {ErrQuotaExceeded, true, retryNever},
-	tooFast:       {ErrQuotaExceeded, true, retryAsked},
-	failedOnce:    {ErrUnavailable, true, retryOnce},
-	failed:        {ErrUnavailable, true, retryAlways},
-	failedForGood: {ErrUnavailable, true, retryNever},
-	bodyBroke:     {ErrUnavailable, true, retryPassing},
-	page:          {ErrMalformedResponse, true, retryNever},
-	redirected:    {ErrRedirect, true, retryNever},
-	contradictory: {class: ErrMalformedResponse},
-}
-
-// spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
-var spentStatuses = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
-
-// codes are the contract's error codes (docs/contract.md, 7). They take precedence over the status.
-var codes = map[string]outcome{
-	codeNotFound:              notFound,
-	codeSearchTooShort:        tooShort,
-	codeInvalidSOLCredentials: solRefused,
-}
-
-func ofContract(code string) bool { return codes[code] != 0 }
-
 // read decides what the answer means. result reads the body of a 200.
 func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
@@ -123,106 +82,6 @@ func (a *answer) read(result func(*answer) any) {
 func (a *answer) notWhole() *Error {
 	text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
 	return &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
-}
-
-// refusal reads an answer whose status is not 200.
-func (a *answer) refusal() (outcome, *Error) {
-	said := errorbody.Read(scrub.UTF8(a.Body), ofContract)
-	e := a.said(said)
-	if o, known := codes[said.Code]; known {
-		return o, e
-	}
-	switch {
-	case a.Status >= 300 && a.Status < 400 && a.Status != http.StatusNotModified:
-		e.Message, e.quoted = "to another address", false
-		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
-			e.Message = a.reading.secrets.Line("to the host " + target.Host)
-		}
-		return redirected, e
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
-		return a.denial(said, e), e
-	case a.Status == http.StatusPaymentRequired:
-		return keyRefused, e
-	case a.Status == http.StatusTooManyRequests:
-		if a.spent(said.Says()) {
-			return quotaSpent, e
-		}
-		return tooFast, e
-	case a.Status == http.StatusInternalServerError:
-		return failedOnce, e
-	case a.Status >= 502 && a.Status <= 504:
-		return failed, e
-	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
-		return failedForGood, e
-	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
-		return page, e
-	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
-		return refusedPage, e
-	}
-	return inputRefused, e
-}
-
-// denial decides what a 401 or 403 means.
-func (a *answer) denial(said errorbody.Body, e *Error) outcome {
-	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
-	switch {
-	case none:
-		return quotaSpent
-	case a.Status == http.StatusForbidden && !said.Says():
-		e.Message, e.quoted = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type")), false
-		return failedForGood
-	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
-		if !said.Says() {
-			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
-		}
-		return unexplained
-	}
-	return keyRefused
-}
-
-// digitsOrNone reports whether an error code is empty or only digits, such as 401.
-func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
-
-// spent reports whether a 429 means that the day's quota is spent, not that calls came too fast. fromService means that
-// the body is an error of the service. The contract does not tell the two apart (docs/contract.md, 7).
-func (a *answer) spent(fromService bool) bool {
-	if left := a.rateLimit.left(); left != unknown {
-		return left == 0
-	}
-	if asked, ok := exchange.RetryAfter(a.Header, a.reading.now); ok {
-		return asked > longestSlowDown
-	}
-	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
-	return fromService && !left
-}
-
-// mayPass reports whether an immediate retry may succeed.
-func (a *answer) mayPass() bool {
-	switch outcomes[a.outcome].retry {
-	case retryPassing:
-		return a.Passing()
-	case retryOnce:
-		return !a.again
-	case retryAlways:
-		return true
-	case retryAsked:
-		_, asked := exchange.RetryAfter(a.Header, a.reading.now)
-		return asked
-	case retryNever:
-	}
-	return false
-}
-
-// retryAfter is how long to wait before the next call; 0 if unknown.
-func (a *answer) retryAfter() time.Duration {
-	asked, ok := exchange.RetryAfter(a.Header, a.reading.now)
-	switch {
-	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
-		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
-	case a.outcome == tooFast && !ok:
-		return defaultSlowDown
-	}
-	return asked
 }
 
 // said returns an error body as an *Error: its code, and its text if that is safe to show.

@@ -5,11 +5,23 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
+
+// CachePolicy says how long an answer is reused. In each field zero is the default and a negative time means never.
+// Receipt validations and errors are never kept, except a NOT_FOUND.
+//
+// The rate of a past date does not expire, today's expires at midnight in Lima, and a missing one when it may be
+// published (docs/tipo-de-cambio.md). Contradictions that [WithLenientReading] accepted are not kept.
+type CachePolicy struct {
+	Consulta     time.Duration // a taxpayer: 12 hours
+	Busqueda     time.Duration // the results of a search: 1 hour
+	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
+	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
+	Entries      int           // answers kept in this process: 10 000
+}
 
 const forGood = time.Duration(math.MaxInt64)
 
@@ -92,16 +104,6 @@ func newEntry(a *answer, missing *Error, stored time.Time, lifetime time.Duratio
 	e.answer.outcome, e.answer.result, e.answer.warnings, e.answer.shared = a.outcome, a.result, a.warnings, true
 	e.answer.kept = e
 	return e
-}
-
-func (e *entry) response(c clock) Response {
-	return Response{
-		StatusCode: e.answer.Status,
-		Warnings:   slices.Clone(e.answer.warnings),
-		FromCache:  true,
-		Age:        max(0, c.since(e.stored)),
-		Stale:      !e.fresh(c),
-	}
 }
 
 // recall answers from the cache.

@@ -14,26 +14,6 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// Operation names an operation in errors and events, as in "Contribuyentes.Consultar".
-type Operation string
-
-// The operations. Each query of one that asks several times is a Contribuyentes.Consultar, CPE.Validar or
-// TipoCambio.Consultar.
-const (
-	OpConsultarContribuyente    Operation = "Contribuyentes.Consultar"
-	OpBuscarContribuyentes      Operation = "Contribuyentes.Buscar"
-	OpConsultarLote             Operation = "Contribuyentes.ConsultarLote"
-	OpValidarCPE                Operation = "CPE.Validar"
-	OpEsperarCPE                Operation = "CPE.Esperar"
-	OpValidarLote               Operation = "CPE.ValidarLote"
-	OpConsultarTipoCambio       Operation = "TipoCambio.Consultar"
-	OpTipoCambioHoy             Operation = "TipoCambio.Hoy"
-	OpTipoCambioUltimoPublicado Operation = "TipoCambio.UltimoPublicado"
-	OpTipoCambioSUNAT           Operation = "TipoCambio.SUNAT"
-	OpTipoCambioMasReciente     Operation = "TipoCambio.MasReciente"
-	OpTipoCambioMes             Operation = "TipoCambio.Mes"
-)
-
 // The classes of failure, for [errors.Is]. The body's code decides first, then the status.
 var (
 	// ErrInvalidRequest: the input breaks a rule. If the client knows the rule, nothing is sent; otherwise it is a 4xx.

@@ -183,19 +183,6 @@ func WithoutQuotaGate() Option {
 	})
 }
 
-// CachePolicy says how long an answer is reused. In each field zero is the default and a negative time means never.
-// Receipt validations and errors are never kept, except a NOT_FOUND.
-//
-// The rate of a past date does not expire, today's expires at midnight in Lima, and a missing one when it may be
-// published (docs/tipo-de-cambio.md). Contradictions that [WithLenientReading] accepted are not kept.
-type CachePolicy struct {
-	Consulta     time.Duration // a taxpayer: 12 hours
-	Busqueda     time.Duration // the results of a search: 1 hour
-	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
-	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
-	Entries      int           // answers kept in this process: 10 000
-}
-
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With [WithStore] all
 // processes share the answers, each for at most the lifetimes of its own policy.
 func WithCache(p CachePolicy) Option {

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
-	"unicode"
 	"weak"
 
 	"github.com/fiscope/fiscope/internal/scrub"
-	"github.com/fiscope/fiscope/internal/solguard"
 )
 
 // Secreto is a text that is never shown: it is printed, logged and marshalled as "[secreto]". Unmarshalling refuses
@@ -94,41 +93,23 @@ func (s Secreto) text() string {
 	return s.hidden.reveal()
 }
 
-// CredencialesSOL are the credentials of a secondary user of the tax authority's portal, never of the principal user
-// (docs/contract.md, 4.3). They marshal without the clave.
-type CredencialesSOL struct {
-	RUC     string  `json:"rucSolicitante"` // RUC of the caller, 11 digits
-	Usuario string  `json:"usuarioSol"`
-	Clave   Secreto `json:"claveSol"`
+// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
+const shortestSecret = 8
+
+// secretsOf returns the secrets that a call sends.
+func (r *reporter) secretsOf(q *question) scrub.Secrets {
+	secrets := r.secrets
+	if q.request.sol != nil {
+		secrets = secrets.With(q.request.sol.Clave.text())
+	}
+	return withHeaders(secrets, q.set.header)
 }
 
-func (c CredencialesSOL) check() error {
-	if c == (CredencialesSOL{}) {
-		return invalid("rucSolicitante", "is missing, and so are usuarioSol and claveSol: give them to the call, or to the client with WithSOL")
-	}
-	if err := checkRUC("rucSolicitante", c.RUC); err != nil {
-		return err
-	}
-	for _, credential := range []struct{ field, text string }{{"usuarioSol", c.Usuario}, {"claveSol", c.Clave.text()}} {
-		if credential.text == "" {
-			return invalid(credential.field, "is empty")
-		}
-		if strings.ContainsFunc(credential.text, unicode.IsControl) {
-			return invalid(credential.field, "holds control characters: often the line break of the file it was read from")
-		}
-		if strings.TrimFunc(credential.text, invisible) != credential.text {
-			return invalid(credential.field, "has blanks or invisible characters around it: trim what it was read from")
+func withHeaders(secrets scrub.Secrets, own http.Header) scrub.Secrets {
+	for _, values := range own {
+		if len(values[0]) >= shortestSecret {
+			secrets = secrets.With(values[0])
 		}
 	}
-	return nil
-}
-
-// invisible reports blanks, and invisible characters such as a byte order mark.
-func invisible(r rune) bool {
-	return unicode.IsSpace(r) || r > unicode.MaxASCII && unicode.Is(unicode.Cf, r)
-}
-
-// parts returns what identifies a credential. The case of a user is ignored.
-func (c CredencialesSOL) parts() []string {
-	return []string{c.RUC, solguard.User(c.Usuario), c.Clave.text()}
+	return secrets
 }

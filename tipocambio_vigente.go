@@ -14,9 +14,6 @@ type TipoCambioVigente struct {
 	Provisional bool       `json:"provisional"` // not the official one: see WithProvisional
 }
 
-// Publicacion returns the usual publication time of the rate of f: 17:00 of that day in Lima (docs/contract.md, 4.4).
-func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }
-
 // SUNAT gets the official rate for a receipt of that date: the last one that SBS published before it. Sales use Venta;
 // a credit or debit note has the rate of the receipt that it modifies. docs/tipo-de-cambio.md has the law.
 //

@@ -194,7 +194,7 @@ server sees, and how many queries they cost.
 
 The names are presets of ` + "`mockserver`" + `, for ` + "`srv.Fault(match, preset)`" + ` and for the program; the others are Go.
 A receipt validation is never repeated. On a connection that has answered before, net/http itself repeats a lookup
-that got no answer: of `+"`reset`, `close` and `ResetBefore.Uncharged()`"+` the server then sees 4 requests. This table is written by a test:
+that got no answer: of ` + "`reset`, `close` and `ResetBefore.Uncharged()`" + ` the server then sees 4 requests. This table is written by a test:
 ` + "`go test ./mockserver -run TestFaultTable -update`" + `.
 
 | fault | what happens | operation | returns | seen | cost |

@@ -6,9 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
-	"strings"
-	"time"
 )
 
 // Passing reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A name
@@ -41,36 +38,3 @@ func failsTLS(err error) bool {
 	return errors.As(err, &certificate) || errors.As(err, &alert) ||
 		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }
-
-// RetryAfter returns the wait that the header Retry-After asks for, and whether it could be read: seconds, or an HTTP
-// date (RFC 9110, 10.2.3), which is compared with the answer's own Date. A date in the past is no wait.
-func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text == "" {
-		return 0, false
-	}
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && strings.Trim(text, "0123456789.+-") == "" {
-		return time.Duration(max(0, min(seconds, LongestWait.Seconds())) * float64(time.Second)), true
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0, false
-	}
-	if date, ok := Date(h); ok && at.Sub(date).Abs() < LongestWait { // otherwise that Date is wrong
-		now = date
-	}
-	return max(0, min(at.Sub(now), LongestWait)), true
-}
-
-// Date returns the time of an answer, according to the service's clock.
-func Date(h http.Header) (time.Time, bool) {
-	text := h.Get("Date")
-	if text == "" {
-		return time.Time{}, false
-	}
-	date, err := http.ParseTime(text)
-	return date, err == nil
-}
-
-// LongestWait is enough to mean "not now", and far from an overflow.
-const LongestWait = 365 * 24 * time.Hour
