@@ -77,7 +77,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	fleet := newFleet(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
 	k.sol = &solGuard{here: solguard.New(c.clock), fleet: fleet, clock: c.clock}
-	k.sol.sent.Go, k.sol.sent.Panicked = k.background.Go, k.logPanic
+	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
 		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,

@@ -273,7 +273,7 @@ func TestLayersOfAClave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		credentials := &CredencialesSOL{RUC: "20131312955", Usuario: "MIUSER01", Clave: NewSecreto("clave")}
 		g := &solGuard{here: solguard.New(nil)}
-		g.sent.Go = inBackground
+		g.alone.Go = inBackground
 		b := &below{answers: []*answer{of(solRefused)}, takes: time.Second}
 		list := through(b.ask, g.permits, g.claims)
 		for range 10 {

@@ -15,7 +15,7 @@ type solGuard struct {
 	here  *solguard.Guard
 	fleet *fleet // nil for none
 	clock clock
-	sent  flights[*permit]
+	alone flights[*permit]
 }
 
 // permit is a validation's permission to send its credential.
@@ -37,8 +37,8 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
 
-// permits sends a validation if its credential is permitted, and records the verdict. It runs in the background: a
-// refusal counts even if the caller left.
+// permits sends a validation if its credential is permitted, and records the verdict. An unproven credential is sent in
+// the background: its refusal counts even if the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
 		defer func() { permitOf(ctx).release(ctx) }()
@@ -52,10 +52,10 @@ func (g *solGuard) permits(next ask) ask {
 			return nil, tooClose(ctx, waiting, err)
 		}
 		ctx = context.WithValue(ctx, permitKey{}, p)
-		if ctx.Err() != nil { // a cancelled call sends nothing
+		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
-		a, _, err := detach(ctx, &g.sent, p, q, recordVerdict)
+		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
 		return a, err
 	}
 }
@@ -102,7 +102,7 @@ const provenAgain = time.Hour
 
 // release records the verdict, in this process and then in the Store.
 func (p *permit) release(ctx context.Context) {
-	v := p.verdict()
+	v := p.verdict(ctx)
 	blocked := p.Release(v)
 	if p.guard.fleet == nil {
 		return
@@ -120,9 +120,11 @@ func (p *permit) release(ctx context.Context) {
 }
 
 // verdict says what the last answer proves of the credential.
-func (p *permit) verdict() solguard.Verdict {
+func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 	switch {
 	case p.last == nil:
+	case p.last.Status == 0 && !p.last.Unsent && ctx.Err() != nil:
+		return solguard.Cut
 	case p.last.outcome == solRefused:
 		return solguard.Rejected
 	case p.last.outcome == unexplained:

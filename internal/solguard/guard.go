@@ -6,7 +6,9 @@
 //  3. Any other credential of a user is sent by one call at a time; the others wait for its outcome.
 //  4. A refusal counts whenever it arrives: a call that already has a permit does not send any more. An acceptance
 //     counts only if its permit was given after the last refusal.
-//  5. A refusal that does not say what was refused blocks for 5 minutes, doubling up to [Memory] until an acceptance.
+//  5. If a caller leaves before the answer, one of the next calls runs in the background, since a refusal may have been
+//     missed; unless the credential was accepted since.
+//  6. A refusal that does not say what was refused blocks for 5 minutes, doubling up to [Memory] until an acceptance.
 package solguard
 
 import (
@@ -61,9 +63,11 @@ type Credential struct {
 
 // state is what is known about a credential.
 type state struct {
-	accepted time.Time // when it was last accepted; zero for never, or not since it was refused
-	refusal  *Refused  // the last; nil for none
-	doubts   int       // unexplained refusals since it was accepted
+	accepted   time.Time // when it was last accepted; zero for never, or not since it was refused
+	refusal    *Refused  // the last; nil for none
+	doubts     int       // unexplained refusals since it was accepted
+	cut        time.Time // when the last call began whose caller left before the answer; zero for none
+	background bool      // a call runs in the background
 }
 
 // New returns a guard that uses the clock now, or time.Now if it is nil. Waits are in real time.
@@ -119,7 +123,8 @@ func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state(c)
-	alone := !s.proven(g.now())
+	now := g.now()
+	alone := !s.proven(now)
 	switch {
 	case g.blocks(s):
 		return nil, nil, s.refusal
@@ -128,7 +133,9 @@ func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	case alone:
 		g.trying[c.user] = make(chan struct{})
 	}
-	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, alone: alone}, nil, nil
+	background := alone || s.cut.After(s.accepted) && !s.background
+	s.background = s.background || background
+	return &Permit{guard: g, credential: c, state: s, refusal: s.refusal, began: now, alone: alone, background: background}, nil, nil
 }
 
 func (g *Guard) state(c Credential) *state {

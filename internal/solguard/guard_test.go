@@ -75,6 +75,24 @@ func TestWhoGoesAlone(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		assert.True(c, c.permit().Alone())
 	})
+	inBubble(t, "proven, and a caller left", func(c *tried) {
+		c.permit().Release(solguard.Proven)
+		time.Sleep(time.Second)
+		cut, other := c.permit(), c.permit()
+		cut.Release(solguard.Cut)
+		for range 2 {
+			one, next := c.permit(), c.permit()
+			assert.True(c, one.Background())
+			assert.False(c, one.Alone(), "nobody waits")
+			assert.False(c, next.Background())
+			next.Release(solguard.Nothing)
+			assert.False(c, c.permit().Background(), "one at a time")
+			one.Release(solguard.Nothing)
+		}
+		time.Sleep(time.Second)
+		other.Release(solguard.Proven)
+		assert.False(c, c.permit().Background(), "another was accepted since")
+	})
 	inBubble(t, "proven elsewhere", func(c *tried) {
 		p := c.permit()
 		p.Accepted(time.Now().Add(-time.Hour))

@@ -11,6 +11,7 @@ const (
 	Proven           // it was accepted
 	Rejected         // it was refused
 	Doubtful         // the key or the credential was refused, and the answer does not say which
+	Cut              // the caller left before the answer
 )
 
 // Permit is a call's permission to send a credential.
@@ -19,7 +20,9 @@ type Permit struct {
 	credential Credential
 	state      *state
 	refusal    *Refused // the last one before this permit
-	alone      bool     // other calls wait for this one
+	began      time.Time
+	alone      bool // other calls wait for this one
+	background bool
 }
 
 // Alone reports whether other calls wait for this one, because the credential is not proven.
@@ -28,6 +31,9 @@ func (p *Permit) Alone() bool {
 	defer p.guard.mu.Unlock()
 	return p.alone
 }
+
+// Background reports whether the call must get its answer even if its caller leaves.
+func (p *Permit) Background() bool { return p.background }
 
 // Refused returns the refusal that arrived since the permit was given; nil if the credential may be sent now.
 func (p *Permit) Refused() error {
@@ -68,6 +74,8 @@ func (p *Permit) Release(v Verdict) (blocked time.Duration) {
 	switch {
 	case v == Proven:
 		p.accept(now)
+	case v == Cut:
+		p.state.cut = p.began
 	case v == Rejected:
 		blocked = Memory
 		p.state.accepted = time.Time{}
@@ -79,6 +87,7 @@ func (p *Permit) Release(v Verdict) (blocked time.Duration) {
 		blocked = min(firstDoubt<<min(p.state.doubts-1, 16), Memory)
 		p.refuse(&Refused{Since: now, Until: now.Add(blocked), Unexplained: true, Private: true})
 	}
+	p.state.background = p.state.background && !p.background
 	p.end()
 	return blocked
 }
