@@ -50,8 +50,8 @@ func (s *search) insideWord() error {
 	return s.addAfter(head, next, nextEnd, walked)
 }
 
-// addAfter adds the words from index from to index to that follow a word ending with head, ignoring names before offset
-// after.
+// addAfter adds the names in which a word of the range from..to follows a word that ends with head, from offset after
+// on.
 func (s *search) addAfter(head []byte, from, to, after int) error {
 	room := s.limit - len(s.ranks)
 	best := make([]uint32, 0, room) // ranks, sorted

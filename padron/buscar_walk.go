@@ -11,7 +11,7 @@ import (
 // walkStep is how many bytes are scanned between two checks of ctx.
 const walkStep = 1 << 20
 
-// walk adds, best first, the names between two offsets that contain the text at an offset that accept accepts.
+// walk adds, best first, the names between two offsets that contain the text where accept returns true.
 func (s *search) walk(from, to int, accept func(at int) bool) error {
 	for at := from; at < to && !s.full(); {
 		if err := s.ctx.Err(); err != nil {

@@ -50,7 +50,7 @@ type generator struct {
 	kept   uint64 // those of an earlier RUC, for a duplicate
 }
 
-// How often odd rows come: one in so many.
+// One in this many rows is odd.
 const (
 	oneOddIn       = 12_000
 	oneDuplicateIn = 50_000

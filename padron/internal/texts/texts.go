@@ -49,7 +49,7 @@ func onlyLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnop
 
 func (t *Texts) of(list []string) string { return list[t.IntN(len(list))] }
 
-// words returns the words of a random name with at least least words.
+// words returns the words of a random name with that many words or more.
 func (t *Texts) words(least int) []string {
 	for {
 		if words := strings.Fields(t.of(t.names)); len(words) >= least {
@@ -58,7 +58,7 @@ func (t *Texts) words(least int) []string {
 	}
 }
 
-// word returns a random word of at least least letters.
+// word returns a random word of that many letters or more.
 func (t *Texts) word(least int) string {
 	for {
 		if word := t.of(t.words(1)); len(word) >= least && onlyLetters(word) {
