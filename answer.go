@@ -28,7 +28,7 @@ type answer struct {
 	delivery  Delivery // of all attempts
 	again     bool     // the previous attempt failed in the same way
 	provesSOL bool     // the tax authority accepted the credential
-	lenient   bool     // lenient reading let a contradiction pass
+	lenient   bool     // lenient reading accepted a contradiction
 	shared    bool     // other calls have the same result
 	coalesced bool     // it came from another call's query
 	kept      *entry   // its cache entry; nil if it did not come from the cache

@@ -25,7 +25,7 @@ const (
 type Comprobante struct {
 	RUCEmisor string          `json:"rucEmisor"` // RUC of the issuer, 11 digits
 	Tipo      TipoComprobante `json:"tipoComprobante"`
-	Serie     string          `json:"serie"`  // as in F001: 1 to 4 capital letters and digits
+	Serie     string          `json:"serie"`  // 1 to 4 capital letters and digits, such as F001
 	Numero    int             `json:"numero"` // 1 to 99999999
 }
 

@@ -40,7 +40,7 @@ const (
 )
 
 // Esperar validates a receipt repeatedly while it is "En Proceso" or, if the policy says so, does not exist yet. Each
-// attempt costs one query. Pauses grow; each is a random half to all of its span.
+// attempt costs one query. Pauses grow; each is random, from half of its span to all of it.
 //
 // "Error" (99), ErrUnavailable and a 429 with queries left count as an attempt, and the wait goes on. It ends if
 // unproven credentials get no answer: they may have been refused. Refused credentials are never sent again.

@@ -19,7 +19,7 @@ func (a *answer) json(first byte) []byte {
 		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
 	}
 	valid := json.Valid(text)
-	if valid && (bytes.Contains(text, []byte("error")) || bytes.Contains(text, []byte("code"))) { // nearly never
+	if valid && (bytes.Contains(text, []byte("error")) || bytes.Contains(text, []byte("code"))) { // rare
 		if said := errorbody.Read(text, ofContract); said.IsError {
 			a.outcome, a.err = cmp.Or(codes[said.Code], page), a.said(said)
 			return nil

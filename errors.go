@@ -29,8 +29,8 @@ var (
 	// ErrSOLCredentialsBlocked: the credential was refused before, and not sent again. It also is
 	// ErrInvalidSOLCredentials. See [CPEService.Olvidar].
 	ErrSOLCredentialsBlocked = class("SOL credentials not sent", "correct the clave, or call Olvidar if you know that it is right", ErrInvalidSOLCredentials)
-	// ErrUnauthorized: the service refuses the API key (401, or 403 with an error body). In a validation, a 401 without
-	// a code may also be about the clave.
+	// ErrUnauthorized: the service refuses the API key (401, 402, or 403 with an error body). In a validation, a 401
+	// without a code may also be about the clave.
 	ErrUnauthorized = class("unauthorized", "check the API key", nil)
 	// ErrQuotaExceeded: the daily quota is spent, or the service asks for fewer calls (429).
 	ErrQuotaExceeded = class("quota exceeded", "", nil)
@@ -85,20 +85,20 @@ func (d Delivery) String() string {
 }
 
 // Error is the error of every operation. It unwraps to the sentinel of its class and to its cause (a context's error, a
-// network error), if it has them. A test of yours can make one:
+// network error), if it has them. Your own tests can make one:
 //
 //	&fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrUnavailable}
 type Error struct {
 	Op         Operation
 	StatusCode int           // the HTTP status of the last answer; 0 if none came
-	Code       string        // the answer's code, as in NOT_FOUND; "" if it had none
+	Code       string        // the answer's code, such as NOT_FOUND; "" if it had none
 	Message    string        // what was wrong: the service's sentence in Spanish, or ours in English
-	Field      string        // the contract's name of the input that breaks a rule, as in "serie", or "comprobante" for all of it; "" for none
+	Field      string        // the contract's name of the input that breaks a rule, such as "serie", or "comprobante" for all of it; "" for none
 	RateLimit  *RateLimit    // from the last answer's headers; nil if none came
 	RetryAfter time.Duration // how long to wait before the next call; 0 if unknown
 	Attempts   int           // 0 if it was refused locally
 	Delivery   Delivery      // whether the service may have received any attempt
-	Err        error         // the sentinel of its class, as in ErrNotFound; nil for none
+	Err        error         // the sentinel of its class, such as ErrNotFound; nil for none
 
 	outcome  outcome
 	cause    error

@@ -9,8 +9,8 @@ import (
 // Feriado is a national holiday of Peru: a day without an exchange rate.
 type Feriado struct {
 	Fecha  Fecha
-	Nombre string // in Spanish, as in "Viernes Santo"
-	Norma  string // the law that declares it today, as in "Ley 31381"
+	Nombre string // in Spanish, such as "Viernes Santo"
+	Norma  string // the law that declares it today, such as "Ley 31381"
 }
 
 // dl713 declares most holidays, in its article 6; later laws add others.

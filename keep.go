@@ -77,7 +77,7 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time,
 		ttl = min(ttl, lifetime+min(ttl, max(0, k.policy.StaleIfError)))
 	}
 	value, err := json.Marshal(s)
-	if err != nil { // never: these are texts and times
+	if err != nil { // never: texts and times always marshal
 		return
 	}
 	name := k.fleet.name("answer", q.key.parts()...)

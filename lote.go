@@ -75,8 +75,8 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 // ValidarLote validates many receipts with the credentials of one secondary user. It works as
 // [ContribuyentesService.ConsultarLote], and also stops if the credentials are refused.
 //
-// A receipt whose answer is unknown is never asked again in the same run. "En Proceso", "No Existe" and "Error" are
-// answers, but a [Progress] does not record them: the next run asks again. [WithQuotaReserve] works only after a
+// A receipt that was sent but not answered is never asked again in the same run. "En Proceso", "No Existe" and "Error"
+// are answers, but a [Progress] does not record them: the next run asks again. [WithQuotaReserve] works only after a
 // lookup. docs/batches.md says what is delivered, recorded and paid again.
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[LineaLote[Comprobante, ResultadoCPE], error] {
 	s = s.made()

@@ -51,7 +51,7 @@ func (f *ProgressFile) Record(_ context.Context, input string) error {
 func (f *ProgressFile) Close() error { return f.inputs.Close() }
 
 // ResultsFile is a [ProgressFile] that keeps the answers too. A batch writes a line of JSON for each input that it
-// delivers: its "input" and either its "answer", as the contract has it, or its "error". "pending" is true if the next
+// delivers: its "input" and either its "answer", in the contract's form, or its "error". "pending" is true if the next
 // run asks again. If an input has several lines, the last one counts.
 type ResultsFile struct{ ProgressFile }
 

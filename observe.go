@@ -78,7 +78,7 @@ func (e Event) own() Event {
 // what the caller gets. If the call panics or ends its goroutine, it gets an error without a class.
 //
 // SUNAT, UltimoPublicado, MasReciente, Mes and Esperar call the hook for the whole, and then for each query. A batch
-// calls it for each query alone.
+// calls it only for each query.
 type Hook func(ctx context.Context, op Operation) (context.Context, func(Response, error))
 
 // Stats counts what a Client did since it was made.

@@ -16,7 +16,7 @@ import (
 // spentError refuses an attempt that would exceed the quota or use the reserve.
 type spentError struct {
 	left, reserve int
-	until         time.Time // in the calendar; zero if unknown
+	until         time.Time // calendar time; zero if unknown
 }
 
 func (s *spentError) Error() string {

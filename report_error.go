@@ -109,7 +109,7 @@ func panickedError(op Operation) *Error {
 
 // stoppedBy returns why a batch stopped: the *Error of one of its calls, or the end of ctx with its cause, scrubbed.
 func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
-	if _, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is a cause
+	if _, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is a cause
 		return err
 	}
 	err = withEndOf(ctx, err)

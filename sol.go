@@ -119,7 +119,7 @@ func (p *permit) release(ctx context.Context) {
 	}
 }
 
-// verdict says what the last answer proves of the credential.
+// verdict says what the last answer proves about the credential.
 func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 	switch {
 	case p.last == nil:

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// check is one rule of the contract, and how answers are judged by it.
+// check is one rule of the contract, and the function that judges answers by it.
 type check struct {
 	name  string // of its subtest: the section of docs/contract.md, and the rule in our words
 	judge func(*verdict)
 }
 
-// checks are all of them, in the order of their sections: those of each question, and those of more than one answer.
+// checks returns all checks in the order of their sections: one for each question, and those about several answers.
 func checks(plan []question) (all []check) {
 	for _, q := range plan {
 		if q.judge != nil {
@@ -38,7 +38,7 @@ func judge(r *record, checks []check) (verdicts []*verdict) {
 	return verdicts
 }
 
-// verdict is what comes of a check: failures, a reason why it says nothing, or neither.
+// verdict is the outcome of a check: failures, why it was skipped, or neither.
 type verdict struct {
 	check
 	*record
@@ -46,9 +46,9 @@ type verdict struct {
 	skipped  string
 }
 
-// wrong notes a failure: the rule, what was sent, what came, and what is wrong with it.
+// wrong records a failure: the rule, what was sent, what came, and what is wrong with it.
 func (v *verdict) wrong(x *exchange, format string, args ...any) {
-	if len(v.failures) == 3 { // which are enough to see what is wrong
+	if len(v.failures) == 3 { // three show enough
 		return
 	}
 	came := "no answer"
@@ -74,22 +74,22 @@ func (v *verdict) answered(name string) (*exchange, bool) {
 	return x, x.has()
 }
 
-// success reads an answer as a 200 with JSON of a type: map[string]any, or []any for the results of a search.
+// success returns the JSON of a 200, which must be of type T: []any for a search, otherwise map[string]any.
 func success[T any](v *verdict, x *exchange) (value T, ok bool) {
 	switch value, ok = x.value.(T); {
 	case x.answer.status != http.StatusOK:
-		v.wrong(x, "the status is %d: want 200 (are the key and its quota, the URL and what the flags name as it needs them?)", x.answer.status)
+		v.wrong(x, "the status is %d: want 200 (check the key, its quota, the URL and the flags)", x.answer.status)
 	case x.noJSON != nil:
 		v.wrong(x, "%v", x.noJSON)
 	case !ok:
-		v.wrong(x, "the body is of another type: want an array of a search, and an object else")
+		v.wrong(x, "the body has another JSON type: want an array for a search, and otherwise an object")
 	default:
 		return value, true
 	}
 	return value, false
 }
 
-// refusal judges an answer by a row of docs/contract.md, 7; code "" is any that is not empty.
+// refusal judges an answer by a row of docs/contract.md, 7; code "" stands for any that is not empty.
 func (v *verdict) refusal(x *exchange, status int, code string) {
 	if x.answer.status != status {
 		v.wrong(x, "the status is %d: want %d", x.answer.status, status)
@@ -107,18 +107,18 @@ func (v *verdict) refusal(x *exchange, status int, code string) {
 	}
 }
 
-// isError judges what is refused, in whatever way.
+// isError accepts any answer but a success.
 func isError(v *verdict, x *exchange) {
 	if x.succeeded() {
-		v.wrong(x, "the status is %d: want an error, of whatever status", x.answer.status)
+		v.wrong(x, "the status is %d: want the status of an error", x.answer.status)
 	}
 }
 
-// member is a member of an object as JSON writes it.
+// member returns a member of an object as JSON.
 func member(object map[string]any, name string) string {
 	value, there := object[name]
 	text, err := json.Marshal(value)
-	if !there || err != nil { // a number that was never written by a server
+	if !there || err != nil { // an invalid json.Number, which no server can send
 		return "not there"
 	}
 	return string(text)

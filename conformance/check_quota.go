@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// quotaChecks are those of docs/contract.md, 8.
+// quotaChecks returns the checks of docs/contract.md, 8.
 func quotaChecks() []check {
 	header := func(name string, wrong func(x *exchange, value string) error) check {
 		return check{"8/" + name, func(v *verdict) {
@@ -48,24 +48,24 @@ func quotaChecks() []check {
 	}
 }
 
-// costs judges the stretch in which a question was answered, and for lookups each in which nothing else was: every
-// success has taken one query. Where lookups cost another number, that is their check's to say.
+// costs judges the segment in which a question was answered and, for lookups, each segment of nothing else: every
+// success must cost one query. If lookups cost another number, only their own check fails.
 func (v *verdict) costs(op operation, question string) {
 	if _, ok := v.answered(question); !ok {
 		return
 	}
 	ofLookup, judged := int64(1), false
 	v.skipped = "no two lookups around it had " + headerRemaining
-	for _, s := range v.stretches() {
-		alone, untold := len(s.between) == 0, s.untold()
-		if alone && untold == "" && op != lookup {
+	for _, s := range v.segments() {
+		alone, inconclusive := len(s.between) == 0, s.inconclusive()
+		if alone && inconclusive == "" && op != lookup {
 			ofLookup = s.fell
 		}
 		its := op == lookup && alone || slices.ContainsFunc(s.between, func(x *exchange) bool { return x.name == question })
 		switch want := ofLookup + int64(len(s.between)); {
 		case !its:
-		case untold != "":
-			v.skipped = untold
+		case inconclusive != "":
+			v.skipped = inconclusive
 		case s.fell != want:
 			v.wrong(s.to, "%s fell by %d from one lookup to this one: want %d, for this lookup and %d of the operation %s between",
 				headerRemaining, s.fell, want, len(s.between), op)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// answersFor judges a taxpayer or a rate by the member that says what was asked for.
+// answersFor checks that a taxpayer or a rate has the ruc or fecha that was asked for.
 func answersFor(name string) func(*verdict, *exchange) {
 	return func(v *verdict, x *exchange) {
 		if object, ok := success[map[string]any](v, x); ok && object[name] != x.request.asked {
@@ -16,7 +16,7 @@ func answersFor(name string) func(*verdict, *exchange) {
 	}
 }
 
-// ofToday takes the rate of today, or a 404 with NOT_FOUND. Today is that of the server's clock, in Lima or in UTC.
+// ofToday accepts today's rate, or a 404 with NOT_FOUND. Today is the date of the server's clock, in Lima or in UTC.
 func ofToday(v *verdict, x *exchange) {
 	if x.answer.status == http.StatusNotFound {
 		v.refusal(x, http.StatusNotFound, "NOT_FOUND")
@@ -29,7 +29,7 @@ func ofToday(v *verdict, x *exchange) {
 	}
 }
 
-// rucs are those of the results of a search, "" if missing.
+// rucs returns the RUCs of the results of a search, "" if missing.
 func rucs(list []any) (all []string) {
 	for _, one := range list {
 		object, _ := one.(map[string]any)
@@ -39,8 +39,8 @@ func rucs(list []any) (all []string) {
 	return all
 }
 
-// finds judges whether a search has found the taxpayer of the lookup. Where as many results came as may, it can be
-// the one after them.
+// finds checks that a search found the taxpayer of the lookup. If the results reach the limit, that may come after
+// them.
 func (v *verdict) finds(x *exchange) {
 	switch list, ok := success[[]any](v, x); {
 	case !ok, slices.Contains(rucs(list), v.named[askLookup].request.asked):
@@ -51,7 +51,7 @@ func (v *verdict) finds(x *exchange) {
 	}
 }
 
-// returns judges how many results a search has.
+// returns checks how many results a search has.
 func returns(least, most int) func(*verdict, *exchange) {
 	return func(v *verdict, x *exchange) {
 		switch list, ok := success[[]any](v, x); {
@@ -80,7 +80,8 @@ var firstOfLarger = check{"4.2/a smaller limit returns the first of a larger one
 	}
 }}
 
-// receiptChecks are those of the receipts of -cpe, by what they are (docs/contract.md, 2.3, 2.4, 3.3 and 4.3).
+// receiptChecks returns the checks of the receipts of -cpe, for each type and codigo (docs/contract.md, 2.3, 2.4, 3.3
+// and 4.3).
 func receiptChecks() (all []check) {
 	add := func(name, kind string, are func(*exchange) bool, judge func(*verdict, *exchange, map[string]any)) {
 		all = append(all, check{name, func(v *verdict) {
@@ -107,7 +108,7 @@ func receiptChecks() (all []check) {
 			func(v *verdict, x *exchange, receipt map[string]any) {
 				if receipt["codigo"] != codigo || receipt["estado"] != estado {
 					v.wrong(x, "codigo is %s and estado %s: want %q, as -cpe has it, and %q", member(receipt, "codigo"), member(receipt, "estado"), codigo, estado)
-				} else if valid := codigo == "0"; receipt["esValido"] != valid && codigo != "99" { // of an error nothing is said
+				} else if valid := codigo == "0"; receipt["esValido"] != valid && codigo != "99" { // the contract leaves it open for an error
 					v.wrong(x, "esValido is %s: want %t", member(receipt, "esValido"), valid)
 				}
 			})

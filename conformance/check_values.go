@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// values are those of docs/contract.md, 3: estado is of both lists of 3.1. openapi.yaml leaves them open, for clients.
+// values are the values in docs/contract.md, 3; those of estado are from both lists of 3.1. openapi.yaml leaves them
+// open, for clients.
 var values = []struct {
 	subtest, name string
 	all           []string
@@ -27,13 +28,13 @@ func valueChecks() (all []check) {
 	return all
 }
 
-// taxpayer is one that an answer has.
+// taxpayer is a taxpayer of an answer.
 type taxpayer struct {
 	*exchange
 	object map[string]any
 }
 
-// taxpayers are all that came by operations, with the target's key.
+// taxpayers returns all taxpayers in the answers of some operations, with the target's key.
 func (r *record) taxpayers(of ...operation) (all []taxpayer) {
 	for _, x := range r.sent {
 		if !slices.Contains(of, x.request.op) || x.request.key != ownKey || x.failed != nil || x.answer.status != http.StatusOK {

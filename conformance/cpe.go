@@ -12,7 +12,7 @@ import (
 
 // CPE is what the suite needs to validate receipts (docs/contract.md, 4.3).
 type CPE struct {
-	Comprobantes []Comprobante // one at least
+	Comprobantes []Comprobante // at least one
 	Usuario      UsuarioSOL
 }
 
@@ -38,8 +38,8 @@ func (u UsuarioSOL) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "UsuarioSOL{%s}", u.RUC)
 }
 
-// LoadCPE reads receipts and a user from a file in the format of fiscope-mock -data. Principal users are passed
-// over, and so are members which are not about receipts. No error shows a value of the file.
+// LoadCPE reads receipts and a user from a file in the format of fiscope-mock -data. It ignores principal users, and
+// members that are not about receipts. No error shows a value of the file.
 func LoadCPE(name string) (*CPE, error) {
 	text, err := os.ReadFile(name) //nolint:gosec // the caller's own file is what it is for
 	if err != nil {
@@ -49,7 +49,7 @@ func LoadCPE(name string) (*CPE, error) {
 		Comprobantes []Comprobante `json:"comprobantes"`
 		Usuarios     []UsuarioSOL  `json:"usuarios"`
 	}
-	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &file) != nil { // whose error may quote a clave
+	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &file) != nil { // its error may quote a clave
 		return nil, fmt.Errorf("%s: this is not the format of fiscope-mock -data: one JSON object with comprobantes and usuarios", name)
 	}
 	users := slices.DeleteFunc(file.Usuarios, func(u UsuarioSOL) bool { return u.Principal })
@@ -63,7 +63,7 @@ func LoadCPE(name string) (*CPE, error) {
 	return cpe, nil
 }
 
-// check returns what the receipts cannot be validated with, and shows no value.
+// check returns why the receipts cannot be validated. It shows no value.
 func (c *CPE) check() error {
 	if len(c.Comprobantes) == 0 {
 		return errors.New("there are no comprobantes: give one at least, with its codigo")
@@ -80,7 +80,7 @@ func (c *CPE) check() error {
 	return nil
 }
 
-// sample is a part of the receipts that has every codigo and every type that there are: each costs a query.
+// sample returns some of the receipts, with every codigo and type among them: each costs a query.
 func (c *CPE) sample() (some []Comprobante) {
 	seen := map[string]bool{}
 	for _, one := range c.Comprobantes {
@@ -92,7 +92,7 @@ func (c *CPE) sample() (some []Comprobante) {
 	return some
 }
 
-// formOfRUC is that of docs/contract.md, 2.1.
+// formOfRUC is the form of a RUC (docs/contract.md, 2.1).
 var formOfRUC = regexp.MustCompile(`^[0-9]{11}$`)
 
 // tipos are the types of receipt (docs/contract.md, 2.3).

@@ -1,9 +1,9 @@
-// Package conformance checks whether a server keeps the contract of the fiscal data service (docs/contract.md), by one
-// named subtest for each rule. It asks by HTTP and shares nothing with the SDK or with the mock server.
+// Package conformance checks whether a server keeps the contract of the fiscal data service (docs/contract.md), with
+// one named subtest for each rule. It uses HTTP and shares nothing with the SDK or the mock server.
 //
 //	go test ./conformance -count=1 -args -base-url URL -api-key KEY
 //
-// or from a test of one's own:
+// or from your own test:
 //
 //	conformance.Run(t, conformance.Target{BaseURL: url, APIKey: key})
 //

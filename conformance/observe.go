@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Observation is what was seen of something that the contract leaves open. The name is that of a field of
-// mockserver.Assumptions, and the value is in the notation of fiscope-mock -assume; nil if it was not seen.
+// Observation is what was seen of a point that the contract leaves open. Name is a field of mockserver.Assumptions.
+// Value is in the notation of fiscope-mock -assume; nil if it was not seen.
 type Observation struct {
 	Name  string  `json:"name"`
 	Value *string `json:"value"`
 }
 
-// points are the fields of mockserver.Assumptions, in their order.
+// points are the fields of mockserver.Assumptions, in order.
 var points = []struct {
 	name    string
-	section string               // of docs/contract.md; several with ", " between
-	ours    string               // what the mock does by default
-	see     func(*record) string // "" if it was not seen; nil for what cannot be seen from outside
+	section string               // of docs/contract.md; several are separated by ", "
+	ours    string               // the mock's default
+	see     func(*record) string // returns "" if it was not seen; nil if it cannot be seen from outside
 }{
 	{"MissingKey", "5.4", "401:UNAUTHORIZED", func(r *record) string { return r.keyRefusal(noKey) }},
 	{"InvalidKey", "5.4", "401:UNAUTHORIZED", func(r *record) string { return r.keyRefusal(badKey) }},
@@ -58,7 +58,7 @@ func observe(r *record) (seen []Observation) {
 // isError reports whether it was answered with 4xx or 5xx.
 func (x *exchange) isError() bool { return x.has() && x.answer.status >= 400 && x.answer.status <= 599 }
 
-// keyRefusal is how a lookup's key was refused. The mock refuses with an error and nothing else.
+// keyRefusal returns how a lookup's key was refused; "" if it was not answered with an error.
 func (r *record) keyRefusal(key keyKind) string {
 	x := r.named[keyName(lookup, key)]
 	if !x.isError() {
@@ -68,7 +68,7 @@ func (r *record) keyRefusal(key keyKind) string {
 	return fmt.Sprintf("%d:%s", x.answer.status, code)
 }
 
-// alone is the only one of some texts, "" where there are several.
+// alone returns the only distinct text; "" if there are several or none.
 func alone(texts []string) string {
 	slices.Sort(texts)
 	if texts = slices.Compact(texts); len(texts) == 1 {
@@ -77,7 +77,7 @@ func alone(texts []string) string {
 	return ""
 }
 
-// codeOf is the code of the first of some questions that was answered with a 400 and a code.
+// codeOf returns the code of the first of some questions that was answered with a 400 and a code.
 func codeOf(names ...string) func(*record) string {
 	return func(r *record) string {
 		for _, name := range names {
@@ -91,7 +91,7 @@ func codeOf(names ...string) func(*record) string {
 	}
 }
 
-// unknown is how lookups write a field that has no value, where one was seen, and all in one way.
+// unknown returns how lookups write a field without a value; "" if none was seen, or not all in one way.
 func (r *record) unknown() string {
 	var seen []string
 	for _, t := range r.taxpayers(lookup) {
@@ -104,13 +104,13 @@ func (r *record) unknown() string {
 	return alone(seen)
 }
 
-// estados is the spelling of the states: that of the table, unless one was seen that it does not have.
+// estados returns which spelling the states have: the table's, unless one that it lacks was seen.
 func (r *record) estados() (spelling string) {
 	for _, t := range r.taxpayers(lookup, search) {
 		switch t.object["estado"] {
 		case "BAJA", "SUSPENSIÓN":
 			return "lista"
-		case "SUSPENSION TEMPORAL": // of the registry's file, in neither list of the contract
+		case "SUSPENSION TEMPORAL": // from the registry's file, in neither list of the contract
 			return "sunat"
 		case "BAJA PROVISIONAL", "BAJA DEFINITIVA", "SUSPENSIÓN TEMPORAL":
 			spelling = "tabla"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// quota is the limit of the first lookup; a service whose lookups have none of the headers is as the mock is
-// without a limit.
+// quota returns the limit from the first lookup. If lookups have none of the headers it is "-1", as for a mock without
+// a limit.
 func (r *record) quota() (quota string) {
 	for _, x := range r.taxpayers(lookup) {
 		header := x.answer.header
@@ -23,8 +23,7 @@ func (r *record) quota() (quota string) {
 	return quota
 }
 
-// reset is when the first lookup says that the quota begins anew, and how long that is from the
-// server's time then.
+// reset returns when the quota is reset, according to the first lookup, and how long that was after the server's time.
 func (r *record) reset() (at time.Time, left time.Duration) {
 	for _, x := range r.taxpayers(lookup) {
 		if at, err := readReset(x.answer.header.Get(headerReset)); err == nil {
@@ -34,8 +33,8 @@ func (r *record) reset() (at time.Time, left time.Duration) {
 	return time.Time{}, 0
 }
 
-// resetRolling is whether the quota begins anew 24 hours after its first use: just so long after the first lookup, or
-// sooner and at no midnight of a zone of whole hours. The last second of an hour is how some write that midnight.
+// resetRolling returns whether the quota is reset 24 hours after its first use: 24 hours after the first lookup, or
+// sooner but not on a full hour, which is midnight in some zone. Some write midnight as the last second of an hour.
 func (r *record) resetRolling() string {
 	at, left := r.reset()
 	switch within := at.Minute()*60 + at.Second(); {
@@ -60,11 +59,11 @@ func (r *record) resetZone() string {
 	case hour == 5:
 		return "America/Lima"
 	default:
-		return fmt.Sprintf("Etc/GMT%+d", (hour+11)%24-11) // above zero west of Greenwich, as POSIX signs it
+		return fmt.Sprintf("Etc/GMT%+d", (hour+11)%24-11) // positive west of Greenwich, as in POSIX
 	}
 }
 
-// haveLimits is whether all answers of operations that are of a kind have the headers of the quota; "" where some
+// haveLimits returns whether the answers of some operations and of one kind have the quota headers; "" if only some
 // have, or there are none.
 func (r *record) haveLimits(are func(*exchange) bool, of ...operation) string {
 	var have []string
@@ -76,8 +75,8 @@ func (r *record) haveLimits(are func(*exchange) bool, of ...operation) string {
 	return alone(have)
 }
 
-// failureOf is the class of a status, as the mock charges for it; "" for one that is no failure of the request, as a
-// redirect or a spent quota.
+// failureOf returns the class by which the mock charges for a status; "" if it is not a failure of the request, such as
+// a redirect or a spent quota.
 func failureOf(status int) string {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
@@ -92,10 +91,10 @@ func failureOf(status int) string {
 	return ""
 }
 
-// charges is which classes cost a query and which do not: those that came alone between two lookups.
+// charges returns which classes cost a query, of those that came alone between two lookups.
 func (r *record) charges() map[string]bool {
 	seen := map[string]bool{}
-	for _, s := range r.stretches() {
+	for _, s := range r.segments() {
 		class, times, odd := "", int64(0), s.newDay
 		for _, x := range s.between {
 			if x.succeeded() {
@@ -112,7 +111,7 @@ func (r *record) charges() map[string]bool {
 	return seen
 }
 
-// chargeFailures is "false" where none of several classes costs anything.
+// chargeFailures returns "true" if a class costs a query, and "false" if none of several does.
 func (r *record) chargeFailures() string {
 	seen := r.charges()
 	for _, charged := range seen {

@@ -9,16 +9,16 @@ import (
 
 // question is one request of the plan, with the subtest that judges its answer.
 type question struct {
-	check   // without a name where other subtests judge it
+	check   // without a name if other subtests judge it
 	request request
-	from    func(*record) (r request, why string) // it comes from earlier answers, or why it does not
+	from    func(*record) (r request, why string) // makes the request from earlier answers, or says why it cannot
 	never   string                                // why it is not sent to this target
 
-	wrong        bool   // its clave is to be refused
-	tipo, codigo string // of a receipt: its type, and what is to come
+	wrong        bool   // its clave should be refused
+	tipo, codigo string // of a receipt: its type, and the expected codigo
 }
 
-// The questions that others refer to, by their subtests.
+// The questions that other code refers to, by the names of their subtests.
 const (
 	askLookup      = "4.1/a taxpayer is an object"
 	askSearchOne   = "4.2/limit 1 returns one"
@@ -32,8 +32,8 @@ const (
 	askReceipt     = "receipt " // and a number
 )
 
-// plan returns what is asked, in this order. Lookups stand between groups of one operation and one outcome: from
-// one to the next X-RateLimit-Remaining shows what the group has cost (docs/contract.md, 8).
+// plan returns the questions in order. Lookups separate groups of one operation and one outcome: from one to the next
+// X-RateLimit-Remaining shows the cost of the group (docs/contract.md, 8).
 func (t Target) plan() []question {
 	p := &planner{target: t}
 	p.successes()
@@ -67,7 +67,7 @@ func (p *planner) ask(name string, r request, judge func(*verdict, *exchange)) *
 	return q
 }
 
-// refuse adds a question by a row of docs/contract.md, 7; code "" is any that is not empty.
+// refuse adds a question whose refusal is a row of docs/contract.md, 7; code "" stands for any that is not empty.
 func (p *planner) refuse(name string, r request, status int, code string) *question {
 	return p.ask(name, r, func(v *verdict, x *exchange) { v.refusal(x, status, code) })
 }
@@ -109,7 +109,7 @@ func (p *planner) refusals() {
 	t := p.target
 	notFound := func(name string, r request) { p.refuse(name, r, http.StatusNotFound, "NOT_FOUND") }
 	notFound("4.1/a RUC that nobody has is a 404 NOT_FOUND", lookupOf(t.RUCMissing))
-	day, _ := time.Parse(time.DateOnly, t.Fecha) // as ready has checked
+	day, _ := time.Parse(time.DateOnly, t.Fecha) // ready checked it
 	saturday := day.AddDate(0, 0, -1-int(day.Weekday()))
 	notFound("4.4/a Saturday has no rate", rateOf(saturday.Format(time.DateOnly)))
 	notFound("4.4/a Sunday has no rate", rateOf(saturday.AddDate(0, 0, 1).Format(time.DateOnly)))
@@ -131,10 +131,10 @@ func (p *planner) refusals() {
 	bad("4.4/YYYYMMDD is a 400", rateOf("20240105"), "")
 }
 
-// needsClave is why a question is not asked without a user.
+// needsClave is why a question is not asked without CPE.
 const needsClave = "it needs the clave of a SOL user: give -cpe FILE"
 
-// withClave keeps a question from being sent without CPE.
+// withClave marks a question that is not sent without CPE.
 func (p *planner) withClave(q *question) {
 	if p.target.CPE == nil {
 		q.never = needsClave
@@ -149,7 +149,7 @@ func (p *planner) validations() {
 	for _, field := range cpeFields[:6] {
 		p.withClave(required(field, user))
 	}
-	// A service that took the absent clave for a wrong one would count it: for nobody, then.
+	// A service that treats a missing clave as a wrong one would count it: so the user is invented.
 	required("claveSol", UsuarioSOL{RUC: p.target.RUC, Usuario: "NADIE000"})
 	issuer, caller := receipt, user
 	issuer.RUCEmisor, caller.RUC = issuer.RUCEmisor[:10], caller.RUC[:10]
@@ -175,7 +175,7 @@ func (p *planner) openPoints() {
 	p.ask(askImpossible, rateOf("2024-02-30"), isError)
 }
 
-// keyName is the subtest of a request with no key, or with nobody's.
+// keyName returns the subtest of a request without a key, or with a bad one.
 func keyName(op operation, key keyKind) string {
 	if key == noKey {
 		return "5.1/a " + string(op) + " without a key is refused"

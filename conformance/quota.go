@@ -18,11 +18,11 @@ const (
 
 // count reads a number of queries.
 func count(text string) (int64, bool) {
-	n, err := strconv.ParseUint(text, 10, 63) // which takes no sign
+	n, err := strconv.ParseUint(text, 10, 63) // it refuses a sign
 	return int64(n), err == nil
 }
 
-// formsOfReset are those of ISO 8601 with a calendar date, a time and a zone; the seconds may have a fraction.
+// formsOfReset are the forms of ISO 8601 with a calendar date, a time and a zone; the seconds may have a fraction.
 var formsOfReset = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00", "20060102T150405Z0700"}
 
 // readReset reads a timestamp in ISO 8601 that is in UTC.
@@ -35,26 +35,26 @@ func readReset(text string) (time.Time, error) {
 	return time.Time{}, errors.New("want a timestamp in ISO 8601 and UTC, such as 2026-11-21T05:00:00Z")
 }
 
-// stretch is what was sent with the target's key from one lookup with X-RateLimit-Remaining to the next.
-type stretch struct {
+// segment is what was sent with the target's key from one lookup with X-RateLimit-Remaining to the next.
+type segment struct {
 	from, to *exchange
 	between  []*exchange
-	failed   int   // of those between
-	fell     int64 // by how much Remaining did
-	newDay   bool  // the quota was reset meanwhile, which fell says nothing of
+	failed   int   // how many of those between
+	fell     int64 // by how much Remaining fell
+	newDay   bool  // the quota was reset meanwhile: fell says nothing
 }
 
-// calls is how many queries it must have cost where all of it has succeeded: those between, and the lookup at its end.
-func (s stretch) calls() int64 { return int64(len(s.between)) + 1 }
+// calls returns how many queries it must have cost if all succeeded: those between, and the lookup at its end.
+func (s segment) calls() int64 { return int64(len(s.between)) + 1 }
 
-// untold is why nothing is said of what it has cost, or "": whether a failure costs a query is open, and so is what is
-// done beyond the last one (docs/contract.md, 8).
-func (s stretch) untold() string {
+// inconclusive returns why its cost cannot be judged, or "": the contract leaves open whether a failure costs a query,
+// and what happens beyond the last one (docs/contract.md, 8).
+func (s segment) inconclusive() string {
 	left, _ := remaining(s.from)
 	switch {
 	case s.failed > 0:
 		return fmt.Sprintf("%d requests between two lookups failed, and whether that costs a query is open", s.failed)
-	case s.newDay && s.fell < s.calls(): // a new day has cost no more than this either
+	case s.newDay && s.fell < s.calls(): // a reset can only lower fell
 		return "the quota was reset meanwhile"
 	case left < s.calls():
 		return fmt.Sprintf("only %d queries were left, and what is done beyond them is open", left)
@@ -62,9 +62,9 @@ func (s stretch) untold() string {
 	return ""
 }
 
-// stretches are all of them, in their order.
-func (r *record) stretches() (all []stretch) {
-	var s stretch
+// segments returns all segments in order.
+func (r *record) segments() (all []segment) {
+	var s segment
 	for _, x := range r.sent {
 		left, ok := remaining(x)
 		switch {
@@ -81,15 +81,15 @@ func (r *record) stretches() (all []stretch) {
 			first, err := readReset(s.from.answer.header.Get(headerReset))
 			second, alsoErr := readReset(x.answer.header.Get(headerReset))
 			s.to, s.fell = x, before-left
-			s.newDay = err == nil && alsoErr == nil && second.Sub(first) > time.Hour // less is moved by each call
+			s.newDay = err == nil && alsoErr == nil && second.Sub(first) > time.Hour // a rolling reset moves by less with each call
 			all = append(all, s)
 		}
-		s = stretch{from: x}
+		s = segment{from: x}
 	}
 	return all
 }
 
-// remaining is what the 200 of a lookup says of the queries left.
+// remaining returns the queries left, from the 200 of a lookup.
 func remaining(x *exchange) (int64, bool) {
 	if x.request.op != lookup || !x.has() || x.answer.status != http.StatusOK {
 		return 0, false

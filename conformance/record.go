@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// exchange is a question with what came of it: a reason why it was not sent, an error, or an answer.
+// exchange is a question with its outcome: why it was not sent, an error, or an answer.
 type exchange struct {
 	question
 	unsent string
@@ -28,13 +28,13 @@ func (x *exchange) succeeded() bool { return x.has() && x.answer.status/100 == 2
 // has reports whether there is an answer.
 func (x *exchange) has() bool { return x != nil && x.unsent == "" && x.failed == nil }
 
-// object is the body, nil where it is no JSON object.
+// object returns the body; nil if it is not a JSON object.
 func (x *exchange) object() map[string]any {
 	object, _ := x.value.(map[string]any)
 	return object
 }
 
-// clock is the time of the server's clock, by its Date, or else of this machine's.
+// clock returns the server's time, from its Date, or otherwise this machine's.
 func (x *exchange) clock() time.Time {
 	if date, err := http.ParseTime(x.answer.header.Get("Date")); err == nil {
 		return date
@@ -42,21 +42,21 @@ func (x *exchange) clock() time.Time {
 	return x.answer.came
 }
 
-// record is all that was asked and came.
+// record is everything that was asked and answered.
 type record struct {
 	exchanges []*exchange          // in the order of the plan
-	named     map[string]*exchange // the same, by the names of the questions
-	sent      []*exchange          // those that went out, in their order
+	named     map[string]*exchange // the same, keyed by the names of the questions
+	sent      []*exchange          // those that were sent, in order
 	secrets   secrets
 }
 
 var errNoTime = errors.New("not sent: the time for all of them is over")
 
-// claveRefused is why a clave is sent no more.
+// claveRefused is why a clave is not sent again.
 const claveRefused = "the clave of -cpe was refused: it is not sent again, since too many wrong ones block its user"
 
-// refusesClave reports whether the clave of -cpe is wrong, as far as an answer says. It may also be the key that is
-// refused, which is no reason to go on either.
+// refusesClave reports whether an answer may refuse the clave of -cpe. It may also refuse the key: then too the clave
+// must not be sent again.
 func (x *exchange) refusesClave() bool {
 	if !x.request.clave || x.request.key != ownKey || x.wrong {
 		return false
@@ -65,7 +65,7 @@ func (x *exchange) refusesClave() bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || x.object()["code"] == "INVALID_SOL_CREDENTIALS"
 }
 
-// send asks the questions, one after the other, until ctx ends.
+// send asks the questions, one after another, until ctx ends.
 func send(ctx context.Context, plan []question, to *sender, hide secrets) *record {
 	r := &record{named: map[string]*exchange{}, secrets: hide}
 	blocking := false
@@ -95,7 +95,7 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 	return r
 }
 
-// valueOf is the JSON of the answer to a question, nil unless it was answered with 200 and JSON.
+// valueOf returns the JSON of the answer to a question; nil unless that is a 200 with JSON.
 func (r *record) valueOf(name string) any {
 	if x := r.named[name]; x.has() && x.answer.status == http.StatusOK {
 		return x.value

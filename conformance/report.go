@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// table shows what was seen beside what the mock does by default.
+// table shows what was seen next to the mock's defaults.
 func table(seen []Observation) string {
 	text := fmt.Sprintf("%-23s %-27s %-27s %s\n", "left open", "seen here", "the mock by default", "section")
 	for i, p := range points {
@@ -20,7 +20,7 @@ func table(seen []Observation) string {
 	return text
 }
 
-// literal is the Go of mockserver.Assumptions as seen; what was not seen is as the mock has it by default.
+// literal returns mockserver.Assumptions as Go code, with what was seen and otherwise the mock's defaults.
 func literal(seen []Observation) string {
 	text := "mockserver.Assumptions{\n"
 	for i, p := range points {
@@ -38,7 +38,7 @@ var (
 	plainForm   = regexp.MustCompile(`^(\d+|true|false)$`)
 )
 
-// inGo writes a value as Go does, by the form of what the mock has by default.
+// inGo returns a value as Go code. The form of the mock's default tells its type.
 func inGo(ours, value string) string {
 	hours := 0
 	duration, err := time.ParseDuration(ours)
@@ -48,7 +48,7 @@ func inGo(ours, value string) string {
 	case refusalForm.MatchString(ours):
 		status, code, _ := strings.Cut(value, ":")
 		return fmt.Sprintf("mockserver.Refusal{Status: %s, Code: %q}", status, code)
-	case err == nil: // which nobody sees
+	case err == nil: // never seen from outside
 		return fmt.Sprintf("%d * time.Minute", duration/time.Minute)
 	case ours != "America/Lima":
 		return fmt.Sprintf("%q", value)

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// Run checks a target against the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It returns and
-// logs what was seen of all that the contract leaves open, one [Observation] for each field of mockserver.Assumptions.
-// A target that cannot be asked, or a plan larger than its Budget, ends the test before anything is sent.
+// Run checks a target against the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It
+// returns and logs what it saw of everything that the contract leaves open: one [Observation] for each field of
+// mockserver.Assumptions. An invalid target, or a plan larger than its Budget, ends the test before anything is sent.
 func Run(t *testing.T, target Target) []Observation {
 	t.Helper()
 	e, err := newExamination(target)
 	if err != nil {
 		t.Fatalf("conformance: nothing was sent: %v", err)
 	}
-	// Not in the log of the test, which comes at its end: this is said before the first request.
+	// Not with t.Logf, which may print at the end: this must appear before the first request.
 	_, _ = fmt.Fprintf(os.Stdout, "conformance: budget: at most %d queries\n", e.most)
 	if target.Budget > 0 && e.most > target.Budget {
 		t.Fatalf("conformance: nothing was sent: -budget allows %d queries and the plan needs %d", target.Budget, e.most)
@@ -36,11 +36,11 @@ func Run(t *testing.T, target Target) []Observation {
 	return seen
 }
 
-// examination is a target with the plan of what it is asked.
+// examination is a target with its plan of questions.
 type examination struct {
 	target Target
 	plan   []question
-	most   int // requests; those with another key or none, which are refused, count too
+	most   int // requests, including those with a bad key or none
 	wait   patience
 }
 

@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// secrets are the key and the clave by their letters and digits, in each way that a server may write them. Text with one
+// secrets are the letters and digits of the key and the claves, in each encoding that a server may use. A text with one
 // of them is not shown at all.
 type secrets []string
 
@@ -22,7 +22,7 @@ func newSecrets(texts ...string) (s secrets) {
 	for _, text := range slices.DeleteFunc(texts, func(text string) bool { return text == "" }) {
 		inJSON, _ := json.Marshal(text)
 		ways := []string{text, url.QueryEscape(text), url.PathEscape(text), html.EscapeString(text), fmt.Sprintf("%+q", text), string(inJSON), hex.EncodeToString([]byte(text))}
-		for before := range 3 { // bytes, which shift what base64 makes of the others
+		for before := range 3 { // bytes before the text change its base64 form
 			encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + text))
 			ways = append(ways, encoded[(before*8+5)/6:(before+len(text))*8/6])
 		}
@@ -35,7 +35,7 @@ func newSecrets(texts ...string) (s secrets) {
 	return s
 }
 
-// folded keeps the letters and digits of a text, in lower case, without what begins an escape.
+// folded returns the letters and digits of a text, in lower case, without the prefixes of escapes.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -45,7 +45,7 @@ func folded(text string) string {
 	}, strings.NewReplacer("0x", "", `\u00`, "", `\x`, "", "#x", "").Replace(text))
 }
 
-// hide returns the text, unless it has a secret in it.
+// hide returns the text, or only hidden if it contains a secret.
 func (s secrets) hide(text string) string {
 	letters := folded(text)
 	for _, secret := range s {
@@ -56,10 +56,10 @@ func (s secrets) hide(text string) string {
 	return text
 }
 
-// mostShown is how many characters of what a server sent a text shows.
+// mostShown is how many characters of a server's text are shown.
 const mostShown = 200
 
-// abridged is what came from a server, as a text may show it: without secrets, in one line, and not all of it.
+// abridged returns a server's text as it may be shown: without secrets, in one line, and cut.
 func (s secrets) abridged(came string) string {
 	text := []rune(s.hide(came))
 	if len(text) > mostShown {

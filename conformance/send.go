@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// answer is what came for one request. Nothing of it is believed.
+// answer is the answer to one request. It is not trusted.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	cut    error     // why the body is not whole; nil when it is
-	came   time.Time // when it had come
+	cut    error     // why the body is incomplete; nil if it is complete
+	came   time.Time // when its headers came
 }
 
-// mostRead is how much of a body is read, in bytes: fifty taxpayers need some ten thousand.
+// mostRead is the most bytes of a body that are read: fifty taxpayers need some ten thousand.
 const mostRead = 128 << 10
 
 // sender sends each request once, over a connection of its own.
@@ -29,18 +29,18 @@ type sender struct {
 	timeout   time.Duration // of one request and its answer
 }
 
-// unknownKey is the key of a request that carries somebody else's.
+// unknownKey is the key of a request with a bad key.
 const unknownKey = "conformance-no-such-key"
 
-// newTransport returns a transport that sends nothing twice: net/http sends a request again where a connection
-// that it has kept, or one of HTTP/2, turns out to be closed. It follows no redirect either, as a client would.
+// newTransport returns a transport that sends nothing twice: net/http repeats a request if a reused connection, or one
+// of HTTP/2, turns out to be closed.
 func newTransport() *http.Transport {
 	http1 := new(http.Protocols)
 	http1.SetHTTP1(true)
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, Protocols: http1, MaxResponseHeaderBytes: 64 << 10}
 }
 
-// send returns the answer, or the reason that none came. It reads no more of it than mostRead and the transport allow.
+// send returns the answer, or why none came. It reads no more of the body than mostRead.
 func (s *sender) send(ctx context.Context, r request) (a answer, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("nothing more came within %s", s.timeout))
 	defer cancel()
@@ -56,7 +56,7 @@ func (s *sender) send(ctx context.Context, r request) (a answer, err error) {
 	req.Header.Set("User-Agent", "fiscope-conformance")
 	switch r.key {
 	case ownKey:
-		req.Header["X-API-KEY"] = []string{s.key} // as the contract writes it: Set would change the case
+		req.Header["X-API-KEY"] = []string{s.key} // as in the contract: Set would change the case
 	case badKey:
 		req.Header["X-API-KEY"] = []string{unknownKey}
 	}
@@ -66,7 +66,7 @@ func (s *sender) send(ctx context.Context, r request) (a answer, err error) {
 	}
 	defer resp.Body.Close()
 	a = answer{status: resp.StatusCode, header: resp.Header, came: time.Now()}
-	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no body, and no context ends the reading
+	if resp.StatusCode == http.StatusSwitchingProtocols { // no body follows, and no context would end the read
 		a.cut = errors.New("there is no body")
 		return a, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// What the suite assumes of a target's data, where a [Target] does not say it: the mock server has it.
+// What the suite assumes of a target's data if [Target] does not say it. The mock server has this data.
 const (
 	DefaultRUC        = "20131312955" // a taxpayer that exists
 	DefaultRUCMissing = "20999999999" // 11 digits that no taxpayer has
@@ -21,26 +21,26 @@ const (
 	DefaultFecha      = "2024-01-17"  // a business day with a rate
 )
 
-// Target is the server to check, and what the suite may assume of it. It prints without its secrets.
+// Target is the server to check, and what the suite may assume about it. It prints without its secrets.
 type Target struct {
 	BaseURL string // http or https, with the path before /api if there is one
-	APIKey  string // that nobody else uses while the suite runs
+	APIKey  string // unused by other programs while the suite runs
 
 	RUC        string // of a taxpayer that exists; "" for DefaultRUC
 	RUCMissing string // 11 digits that no taxpayer has; "" for DefaultRUCMissing
 	Search     string // a text of 3 characters or more, with more than ten matches; "" for DefaultSearch
 	Fecha      string // a business day with a rate, YYYY-MM-DD; "" for DefaultFecha
 
-	// CPE are receipts and a secondary SOL user, from LoadCPE; nil skips what needs a clave.
+	// CPE has receipts and a secondary SOL user, from LoadCPE; nil skips what needs a clave.
 	CPE *CPE
-	// WrongClave sends exactly one complete validation with a wrong clave: for the user of CPE, or for one that is
-	// made up. The tax authority may count it.
+	// WrongClave sends exactly one complete validation with a wrong clave, for the user of CPE or for an invented one. The
+	// tax authority may count it.
 	WrongClave bool
 
-	// Transport carries the requests, and may look at what comes; nil for the network. It sends nothing twice.
+	// Transport sends the requests; nil for the network. It must send nothing twice.
 	Transport http.RoundTripper
 
-	// Budget is the most requests that may be sent; 0 sets no limit. A larger plan fails, and nothing is sent.
+	// Budget is the most requests that may be sent; 0 means no limit. A larger plan fails, and nothing is sent.
 	Budget int
 }
 
@@ -51,7 +51,7 @@ func (t Target) Format(f fmt.State, _ rune) {
 
 var formOfKey = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 
-// ready returns the target with its defaults, or what nothing can be sent with. No error shows the URL or the key.
+// ready returns the target with its defaults filled in, or why it is invalid. No error shows the URL or the key.
 func (t Target) ready() (Target, error) {
 	t.BaseURL = strings.TrimRight(t.BaseURL, "/")
 	t.RUC, t.RUCMissing = cmp.Or(t.RUC, DefaultRUC), cmp.Or(t.RUCMissing, DefaultRUCMissing)
@@ -81,11 +81,10 @@ func (t Target) ready() (Target, error) {
 	return t, nil
 }
 
-// patience is how long a target is waited for.
+// patience is how long the suite waits for one request, and for all.
 type patience struct{ request, all time.Duration }
 
-// patience is short on loopback, where nobody is far; elsewhere a validation may take several seconds
-// (docs/contract.md, 4.3).
+// patience is short on loopback; elsewhere a validation may take several seconds (docs/contract.md, 4.3).
 func (t Target) patience() patience {
 	base, _ := url.Parse(t.BaseURL)
 	if ip := net.ParseIP(base.Hostname()); strings.EqualFold(base.Hostname(), "localhost") || ip.IsLoopback() || ip.IsUnspecified() {

@@ -79,8 +79,8 @@ func (o *operation) end(resp fiscope.Response, err error) {
 	}
 }
 
-// within calls hook within the span of an operation, and returns its context and the function to call at the end: hook's
-// own function first.
+// within calls hook within the span of an operation. It returns hook's context and the function to call at the end,
+// which calls hook's own function first.
 func (o *operation) within(hook fiscope.Hook) (ctx context.Context, end func(fiscope.Response, error)) {
 	onEnd := o.onEnd()
 	panicked := true

@@ -12,16 +12,15 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// builder makes an index of rows: it takes them one after another, and then finishes. The data of a row waits in a
-// file until its rank is known. At 18 million rows its lists take a gigabyte; they are as long as they must be, hold
-// no pointers, and between the phases what is not needed any more is given back at once: the garbage collector
-// would let twice as much come together.
+// builder makes an index: it takes rows one after another, and then finishes. The data of a row waits in a file until
+// its rank is known. At 18 million rows its lists take a gigabyte. They have no spare capacity and no pointers, and
+// memory is released at once between the phases: the garbage collector would let it grow to twice as much.
 type builder struct {
 	out       *sections
 	byRank    *rowsByRank
 	rucs      rucs
 	texts     texts
-	nameBytes int64 // of the folded names, with their ends
+	nameBytes int64 // of the folded names, each with its LF
 	rowBytes  int64 // of the rows
 	rows      int
 	nameless  []uint32 // lines, in order
@@ -30,12 +29,12 @@ type builder struct {
 	folded, rest []byte
 }
 
-// newBuilder makes an index in a file that is empty, with another one for the rows.
+// newBuilder makes an index in an empty file, with another file for the rows.
 func newBuilder(index, rows *os.File) *builder {
 	return &builder{out: newSections(index), byRank: &rowsByRank{file: rows}, texts: texts{numbers: map[string]uint16{}}}
 }
 
-// add takes a row. Of several with one RUC the last one counts.
+// add takes a row. If several have the same RUC, the last one counts.
 func (b *builder) add(r *row) error {
 	b.folded = relevance.AppendFold(b.folded[:0], r.nombre)
 	var numbers [3]uint16
@@ -53,14 +52,15 @@ func (b *builder) add(r *row) error {
 		b.nameless = append(b.nameless, number32(r.line))
 	}
 	b.nameBytes += int64(len(b.folded)) + 1
-	b.rowBytes += besideRest + int64(len(b.rest))
+	b.rowBytes += rowOverhead + int64(len(b.rest))
 	if b.nameBytes > math.MaxUint32-2*sortedBytes || b.rowBytes > math.MaxUint32 {
 		return errors.New("more than 4 GB of names or addresses: an index does not hold that")
 	}
 	return b.byRank.add(string(r.estado) == "ACTIVO", pending{r.ruc, number32(r.line), b.folded, b.rest})
 }
 
-// replaceRows returns the lines of the rows that a later one of the same RUC replaces, and how many of them have no name.
+// replaceRows returns the lines of the rows that a later one of the same RUC replaces, and how many of these have no
+// name.
 func (b *builder) replaceRows() (lines []int, nameless int) {
 	b.rows = len(b.rucs.keys)
 	b.replaced = b.rucs.replaced()
@@ -73,7 +73,7 @@ func (b *builder) replaceRows() (lines []int, nameless int) {
 	return b.replaced, nameless
 }
 
-// taken returns how many taxpayers there are, once it is known which rows are replaced.
+// taken returns how many taxpayers there are, after replaceRows.
 func (b *builder) taken() int { return b.rows - len(b.replaced) }
 
 // finish writes the index, after replaceRows. It reports each of its phases except the first.
@@ -93,13 +93,13 @@ func (b *builder) finish(ctx context.Context, info Info, phase func(string)) err
 	return b.out.finish(b.texts.content())
 }
 
-// texts are the few different texts of a column, or of several.
+// texts are the few different texts of some columns.
 type texts struct {
 	numbers map[string]uint16
 	list    [][]byte
 }
 
-// number returns the number of a text, a new one or the one that it has.
+// number returns the number of a text, a new one if it has none.
 func (t *texts) number(text []byte) (uint16, error) {
 	if n, ok := t.numbers[string(text)]; ok {
 		return n, nil

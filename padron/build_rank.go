@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// pending is a row that waits for its place.
+// pending is a row whose rank is not known yet.
 type pending struct {
 	ruc    uint64
 	line   uint32
 	folded []byte // its folded name
-	rest   []byte // of appendRest
+	rest   []byte // from appendRest
 }
 
 // appendTo writes a pending row.
@@ -35,59 +35,58 @@ func readPending(text []byte) (p pending, size int) {
 	size += n
 	p.folded = text[size:][:folded]
 	p.rest = text[size:][folded:][:rest]
-	return p, size + int(folded+rest) //nolint:gosec // what appendTo wrote
+	return p, size + int(folded+rest) //nolint:gosec // appendTo wrote it
 }
 
-// rowsByRank keeps rows in a file, by what their rank depends on first: being active, and the length of the folded
-// name.
+// rowsByRank keeps rows in a file, in buckets by what their rank depends on first: being active, and the length of the
+// folded name.
 type rowsByRank struct {
-	file  *os.File
-	used  int64
-	shelf [2 * (longestShelf + 1)]shelf
+	file    *os.File
+	used    int64
+	buckets [2 * (lastBucket + 1)]bucket
 }
 
-// longestShelf is the length of a folded name from which on names of different lengths stand together.
-const longestShelf = 255
+// lastBucket is the length of a folded name from which all names share a bucket.
+const lastBucket = 255
 
-// shelf has the rows of one length. Its blocks are full, the rows go on from one to the next, and the last one is in
-// memory.
-type shelf struct {
+// bucket has the rows of one length. Its blocks in the file are full, and rows continue from one block to the next. The
+// rest is in memory.
+type bucket struct {
 	blocks []int64 // their offsets in the file
 	last   []byte
 }
 
-const shelfBlock = 1 << 16
+const bucketBlock = 1 << 16
 
 func (r *rowsByRank) add(activo bool, p pending) error {
-	number := min(len(p.folded), longestShelf)
+	number := min(len(p.folded), lastBucket)
 	if !activo {
-		number += longestShelf + 1
+		number += lastBucket + 1
 	}
-	s := &r.shelf[number]
+	s := &r.buckets[number]
 	s.last = p.appendTo(s.last)
-	for len(s.last) >= shelfBlock {
-		if _, err := r.file.WriteAt(s.last[:shelfBlock], r.used); err != nil {
+	for len(s.last) >= bucketBlock {
+		if _, err := r.file.WriteAt(s.last[:bucketBlock], r.used); err != nil {
 			return err
 		}
 		s.blocks = append(s.blocks, r.used)
-		r.used += shelfBlock
-		s.last = append(s.last[:0], s.last[shelfBlock:]...)
+		r.used += bucketBlock
+		s.last = append(s.last[:0], s.last[bucketBlock:]...)
 	}
 	return nil
 }
 
-// drain returns the rows of a shelf, one after another, in a buffer that has the capacity of the one given or more.
-// The shelf is empty then.
+// drain empties a bucket. It returns its rows, one after another, in buffer, or in a larger one.
 func (r *rowsByRank) drain(number int, buffer []byte) ([]byte, error) {
-	s := &r.shelf[number]
-	blocks := len(s.blocks) * shelfBlock
+	s := &r.buckets[number]
+	blocks := len(s.blocks) * bucketBlock
 	buffer = slices.Grow(buffer[:0], blocks+len(s.last))[:blocks]
 	for i, at := range s.blocks {
-		if _, err := r.file.ReadAt(buffer[i*shelfBlock:][:shelfBlock], at); err != nil {
+		if _, err := r.file.ReadAt(buffer[i*bucketBlock:][:bucketBlock], at); err != nil {
 			return nil, errors.Join(errors.New("reading the rows again"), err)
 		}
 	}
 	buffer = append(buffer, s.last...)
-	*s = shelf{}
+	*s = bucket{}
 	return buffer, nil
 }

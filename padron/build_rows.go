@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// writeRows writes names and rows in the order of rank, and all that finds them by rank and RUC. It returns the folded
-// names as the section of names has them, with room behind them.
+// writeRows writes names and rows in the order of rank, and the tables that find them by rank and RUC. It returns the
+// folded names as in the section of names, with spare capacity after them.
 func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 	taxpayers := b.taken()
 	names := make([]byte, 0, b.nameBytes+sortedBytes)
-	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a half to three quarters stay empty
+	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a third to two thirds stay empty
 	nameAt := b.out.begin(sectionNameAt, 4*int64(taxpayers+1))
 	rowAt := b.out.begin(sectionRowAt, 4*int64(taxpayers))
 	rows := b.out.begin(sectionRows, b.rowBytes)
 	var row, text []byte
 	var order []ranked
-	used := uint32(0) // of rows
-	for number := range b.byRank.shelf {
+	used := uint32(0) // bytes of rows
+	for number := range b.byRank.buckets {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if number == longestShelf+1 {
+		if number == lastBucket+1 {
 			b.out.header.Activos = b.out.header.Contribuyentes
 		}
 		var err error
@@ -56,13 +56,13 @@ func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
 }
 
-// ranked is where a pending row stands, with what its rank depends on.
+// ranked is where a pending row is, with what its rank depends on.
 type ranked struct {
 	ruc        uint64
 	length, at uint32
 }
 
-// inOrder appends the pending rows of a text in the order of their ranks, except those that were replaced.
+// inOrder appends the pending rows of a text in rank order, except replaced ones.
 func inOrder(order []ranked, text []byte, replaced []int) []ranked {
 	sorted := true
 	compare := func(a, b ranked) int { return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.ruc, b.ruc)) }

@@ -14,7 +14,7 @@ type rucs struct {
 // lineBits are enough for 134 million lines; the 11 digits of a RUC take 37 bits.
 const lineBits = 64 - 37
 
-// add adds the row of a line, which is after those of the rows before.
+// add adds the row of a line. Lines come in order.
 func (r *rucs) add(ruc uint64, line int) error {
 	if line >= 1<<lineBits {
 		return errors.New("more than 134 million lines")

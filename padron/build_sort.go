@@ -11,11 +11,12 @@ import (
 	"sync/atomic"
 )
 
-// sortOffsets returns offsets sorted by the first sortedBytes of the text that begins at each in the names, up to the end
-// of its name, and then by offset. None is at such an end. There must be room for eight bytes behind the names. The offsets are gone through twice.
+// sortOffsets returns offsets sorted by the first sortedBytes of the text at each, up to the end of its name, and then
+// by offset. No offset may be at the end of a name. names must have spare capacity for eight bytes. It iterates over
+// offsets twice.
 func sortOffsets(ctx context.Context, names []byte, offsets iter.Seq[uint32]) ([]uint32, error) {
-	names = names[:len(names)+8] // keyAt looks at eight bytes
-	// Those of two first bytes together, then each two bytes alone.
+	names = names[:len(names)+8] // keyAt reads eight bytes
+	// First by the first two bytes, then each of these groups by itself.
 	two := func(offset uint32) int { return int(binary.BigEndian.Uint16(names[offset:])) }
 	var ends [1<<16 + 1]uint32
 	for offset := range offsets {
@@ -25,7 +26,7 @@ func sortOffsets(ctx context.Context, names []byte, offsets iter.Seq[uint32]) ([
 		ends[i+1] += ends[i]
 	}
 	sorted := make([]uint32, ends[1<<16])
-	for offset := range offsets { // ends[i] goes from the beginning of i to its end
+	for offset := range offsets { // ends[i] moves from the beginning of group i to its end
 		sorted[ends[two(offset)]] = offset
 		ends[two(offset)]++
 	}
@@ -41,7 +42,7 @@ func sortOffsets(ctx context.Context, names []byte, offsets iter.Seq[uint32]) ([
 				}
 				part := sorted[from:ends[two]]
 				if len(part) < 2 || two>>8 == '\n' || two&0xFF == '\n' {
-					continue // they are sorted by offset
+					continue // already sorted by offset
 				}
 				keys = slices.Grow(keys[:0], len(part))
 				sortFrom(names, part, 2, keys[:len(part)])
@@ -58,7 +59,8 @@ type keyed struct {
 	offset uint32
 }
 
-// sortFrom sorts offsets whose texts begin with the same depth bytes, none of them the end of a name. keys is as long.
+// sortFrom sorts offsets whose texts begin with the same depth bytes, none of them the end of a name. keys is a buffer
+// of the same length.
 func sortFrom(names []byte, offsets []uint32, depth uint32, keys []keyed) {
 	for i, offset := range offsets {
 		keys[i] = keyed{keyAt(names, offset+depth), offset}
@@ -78,7 +80,7 @@ func sortFrom(names []byte, offsets []uint32, depth uint32, keys []keyed) {
 	if depth += 8; depth >= sortedBytes {
 		return
 	}
-	// The keys are overwritten from here on, those of the part that is sorted alone.
+	// sortFrom overwrites the keys of the part that it sorts.
 	for i := 0; i < len(keys); {
 		key, from := keys[i].key, i
 		for i++; i < len(keys) && keys[i].key == key; {
@@ -90,7 +92,7 @@ func sortFrom(names []byte, offsets []uint32, depth uint32, keys []keyed) {
 	}
 }
 
-// keyAt returns eight bytes as a number that compares as they do, with 0 for what is after the end of the name.
+// keyAt returns eight bytes as a number that compares as they do, with 0 for bytes after the end of the name.
 func keyAt(names []byte, at uint32) uint64 {
 	key := binary.BigEndian.Uint64(names[at:])
 	if holdsEnd(key) {

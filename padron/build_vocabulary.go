@@ -12,7 +12,7 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// word is a different word of the names, with all that stands up to the next blank.
+// word is a distinct word of the names, with everything up to the next blank.
 type word struct {
 	at     uint32    // its first occurrence
 	ranges [4]uint32 // from, to among the beginnings of names; from, to among those of other words
@@ -25,7 +25,7 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// The lesser of both lists' next words; and its occurrences in both.
+		// The lesser of the next words of both lists, and its occurrences in both.
 		var text []byte
 		if i < len(beginnings) {
 			text = wordAt(names, beginnings[i])
@@ -41,7 +41,7 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 		switch {
 		case len(text) < sortedBytes:
 			i, j = endOfWord(names, beginnings, i, text), endOfWord(names, others, j, text)
-		case isOther: // so long, equal ones need not stand together
+		case isOther: // words this long need not be adjacent if equal
 			j++
 		default:
 			i++
@@ -72,9 +72,9 @@ func wordAt(names []byte, at uint32) []byte {
 	return names[at:end]
 }
 
-// endOfWord returns the end of the offsets of a list, from an index on, where a word stands. First come those that end
-// their names, then those before a blank. Where a control character follows the word elsewhere, that comes between,
-// and the word is taken for two, which share no offset.
+// endOfWord returns the end of the offsets in a list, from an index on, of a word. Those at the end of a name come
+// first, then those before a blank. If a control character follows the word elsewhere, it comes in between: the word
+// then counts as two that share no offset.
 func endOfWord(names []byte, list []uint32, from int, word []byte) int {
 	for _, end := range []byte{'\n', ' '} {
 		from = endOf(from, len(list), func(i int) bool {
@@ -93,8 +93,8 @@ func hasInside(names []byte, at uint32) bool {
 	return false
 }
 
-// insideOf returns the offsets inside the word at an offset that stand after its first letters and digits. The others,
-// after a dot, say, begin words of their own.
+// insideOf returns the offsets inside the word at an offset, after its first letters and digits. Others, such as after
+// a dot, begin words of their own.
 func insideOf(names []byte, at uint32) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for {

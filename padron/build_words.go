@@ -40,7 +40,7 @@ func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string
 	if err := errors.Join(at.finish(), ranges.finish()); err != nil {
 		return err
 	}
-	beginnings, others = nil, nil //nolint:ineffassign,wastedassign // so that their memory can go
+	beginnings, others = nil, nil //nolint:ineffassign,wastedassign // so that their memory is released
 	debug.FreeOSMemory()
 	inner, err := sortOffsets(ctx, names, innerOf(names, words))
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *builder) sortWords(ctx context.Context, names []byte, phase func(string
 	return b.out.writeSorted(sectionInner, inner)
 }
 
-// beginningsOf returns the offsets where names begin, except the empty ones.
+// beginningsOf returns the offsets where non-empty names begin.
 func beginningsOf(names []byte) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for at := 0; at < len(names); at += bytes.IndexByte(names[at:], '\n') + 1 {
@@ -60,8 +60,8 @@ func beginningsOf(names []byte) iter.Seq[uint32] {
 	}
 }
 
-// otherWordsOf returns the offsets where words begin that are not the first of their names: any character but a
-// blank that stands after one that is of no word.
+// otherWordsOf returns the offsets where words other than a name's first begin: at any character but a blank, after a
+// character that is not part of a word.
 func otherWordsOf(names []byte) iter.Seq[uint32] {
 	var ofWord [utf8.RuneSelf]bool
 	for c := range ofWord {

@@ -10,11 +10,11 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// Buscar returns at most limite taxpayers whose name holds texto, without regard to case and accents, best first:
-// names equal to the text, then those that begin with it, then those with a word that begins with it, then the
-// rest; within each, active taxpayers first, then shorter names, then by RUC. A limite below 1 finds nothing.
+// Buscar returns at most limite taxpayers whose name contains texto, ignoring case and accents, best first: names equal
+// to the text, then those that begin with it, then those with a word that begins with it, then the rest. In each group,
+// active taxpayers come first, then shorter names, then lower RUCs. A limite below 1 finds nothing.
 //
-// Errors: those of ctx; an index that is closed, or whose file was damaged.
+// Errors: ctx has ended, the index is closed, or its file was damaged.
 func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope.Contribuyente, error) {
 	s := search{Index: x, ctx: ctx, text: relevance.AppendFold(nil, texto), limit: limite}
 	if len(s.text) == 0 || limite < 1 {
@@ -46,13 +46,13 @@ func (x *Index) Buscar(ctx context.Context, texto string, limite int) ([]fiscope
 // search is a search under way.
 type search struct {
 	*Index
-	ctx   context.Context //nolint:containedctx // of the one call that it is
+	ctx   context.Context //nolint:containedctx // a search is one call
 	text  []byte          // folded, not empty
 	limit int
 	ranks []uint32 // found, best first
 
 	ranges offsetRanges
-	work   int // done since ctx was looked at
+	work   int // done since ctx was last checked
 }
 
 func (s *search) run() error {
@@ -76,13 +76,13 @@ func (s *search) add(offset uint32) {
 	}
 }
 
-// rankOf returns the rank whose name holds an offset.
+// rankOf returns the rank whose name contains an offset.
 func (x *Index) rankOf(offset uint32) uint32 {
 	after := sort.Search(x.nameAt.len(), func(rank int) bool { return x.nameAt.at(rank) > offset })
 	return number32(after - 1)
 }
 
-// busy counts work, in looks at an offset or so, and now and then asks whether the caller still waits.
+// busy counts work, about one for each offset read, and sometimes checks ctx.
 func (s *search) busy(work int) error {
 	if s.work += work; s.work < 1<<14 {
 		return nil
@@ -91,7 +91,7 @@ func (s *search) busy(work int) error {
 	return s.ctx.Err()
 }
 
-// beginsName finds the names that are the text, and those that begin with it.
+// beginsName finds the names equal to the text, and those that begin with it.
 func (s *search) beginsName() error {
 	list := &s.beginnings
 	from, to := list.span(s.names, 0, list[0].len(), 0, s.text)
@@ -112,8 +112,8 @@ func (s *search) beginsWord() error {
 	return s.addRanges()
 }
 
-// addRanges adds the offsets of the ranges, best first. Those of an offset inside the first occurrence of a word are
-// the occurrences of the word.
+// addRanges adds the offsets of the ranges, best first. For an offset inside the first occurrence of a word it adds all
+// occurrences of the word.
 func (s *search) addRanges() error {
 	for !s.full() {
 		offset, list, ok := s.ranges.next()
@@ -133,15 +133,15 @@ func (s *search) addRanges() error {
 	return nil
 }
 
-// addWord adds the occurrences of the word that holds an offset to the ranges: all of them, or, where the text goes on after
-// the word, those before the rest of it.
+// addWord adds the occurrences of the word at an offset to the ranges. If the text goes on after the word, it adds only
+// those that the rest of the text follows.
 func (s *search) addWord(offset uint32) {
 	word := sort.Search(s.wordAt.len(), func(i int) bool { return s.wordAt.at(i) > offset }) - 1
 	rest := s.text[len(s.text):]
 	if space := bytes.IndexByte(s.text, ' '); space >= 0 {
 		rest = s.text[space:]
 	}
-	skip := int(offset-s.wordAt.at(word)) + len(s.text) - len(rest) // to the rest
+	skip := int(offset-s.wordAt.at(word)) + len(s.text) - len(rest) // from the word to the rest
 	for i, list := range []*sortedOffsets{&s.beginnings, &s.words} {
 		from, to := int(s.wordRanges.at(4*word+2*i)), int(s.wordRanges.at(4*word+2*i+1))
 		switch {
@@ -150,7 +150,7 @@ func (s *search) addWord(offset uint32) {
 		case skip+len(rest) <= sortedBytes:
 			from, to = list.span(s.names, from, to, skip, rest)
 			s.ranges.add(list, from, to)
-		default: // they are not sorted by all of it
+		default: // the list is not sorted by the whole rest
 			for ; from < to; from++ {
 				if bytes.HasPrefix(s.names[int(list[0].at(from))+skip:], rest) {
 					s.ranges.add(list, from, from+1)

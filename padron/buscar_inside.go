@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// costs are what looks cost, in bytes of names that are walked over in that time, half a nanosecond each. They choose
-// between ways to the same answer.
+// costs are estimates that choose between ways to the same answer. The unit is the time to scan one byte of names: half
+// a nanosecond.
 var costs = struct {
-	offset int // a look at an offset in the names
-	word   int // a look for the occurrences of a word
+	offset int // reading an offset in the names
+	word   int // finding the occurrences of a word
 }{100, 2000}
 
-// insideWord finds the names with the text at an offset that begins no word. Those where it begins one are found already.
+// insideWord finds the names with the text at an offset inside a word. Those where it begins a word are already found.
 func (s *search) insideWord() error {
 	list := &s.inner
 	head, rest, more := bytes.Cut(s.text, []byte{' '})
@@ -21,7 +21,7 @@ func (s *search) insideWord() error {
 		s.ranges.add(list, from, to)
 		return s.addRanges()
 	}
-	if len(rest) == 0 || rest[0] == ' ' { // beside a character that is folded to nothing: rest begins no word
+	if len(rest) == 0 || rest[0] == ' ' { // next to a character that folds to nothing, rest does not begin a word
 		return s.walk(0, len(s.names), s.isAnywhere)
 	}
 	// The text is the end of a word and the beginning of the next one.
@@ -32,8 +32,8 @@ func (s *search) insideWord() error {
 	if offsets == 0 || words == 0 {
 		return nil
 	}
-	// Where there are many hits, a walk over the names of the best ranks soon finds enough. Otherwise the text's
-	// words or its next ones are few, and these are looked at. At worst all is walked over.
+	// If there are many hits, a scan of the best-ranked names soon finds enough. Otherwise few words end with head, or few
+	// begin with rest, and these are checked. At worst all names are scanned.
 	cost := min(offsets*costs.offset, words*costs.word)
 	walked := len(s.names)
 	if cost < len(s.names) {
@@ -50,12 +50,12 @@ func (s *search) insideWord() error {
 	return s.addAfter(head, next, nextEnd, walked)
 }
 
-// addAfter adds those of a range of the words' beginnings that stand after a word that ends with head, from an offset in
-// the names on.
+// addAfter adds the names in which a word of the range from..to follows a word that ends with head, from offset after
+// on.
 func (s *search) addAfter(head []byte, from, to, after int) error {
 	room := s.limit - len(s.ranks)
 	best := make([]uint32, 0, room) // ranks, sorted
-	beyond := len(s.names)          // no offset from here on is of a better rank
+	beyond := len(s.names)          // offsets from here on have no better rank
 	for i := from; i < to; i++ {
 		if err := s.busy(1); err != nil {
 			return err

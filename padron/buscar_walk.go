@@ -8,10 +8,10 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// walkStep is how many bytes are walked over before the caller is asked whether it still waits.
+// walkStep is how many bytes are scanned between two checks of ctx.
 const walkStep = 1 << 20
 
-// walk adds, best first, the names from an offset to another one that hold the text where accept says so.
+// walk adds, best first, the names between two offsets that contain the text where accept returns true.
 func (s *search) walk(from, to int, accept func(at int) bool) error {
 	for at := from; at < to && !s.full(); {
 		if err := s.ctx.Err(); err != nil {
@@ -34,8 +34,8 @@ func (s *search) walk(from, to int, accept func(at int) bool) error {
 	return nil
 }
 
-// walkLong does a whole search among the names that are as long as the text: within active taxpayers and within
-// others the names stand by their length.
+// walkLong does a whole search, in the names that are at least as long as the text: active taxpayers and the others are
+// each ordered by the length of their names.
 func (s *search) walkLong() error {
 	var long [2]struct{ from, to int }
 	for i, ranks := range [2][2]int{{0, s.activos}, {s.activos, s.info.Contribuyentes}} {
@@ -55,19 +55,19 @@ func (s *search) walkLong() error {
 	return nil
 }
 
-// isWhole reports whether the text, which stands at an offset, is the whole name there.
+// isWhole reports whether the text at an offset is the whole name.
 func (s *search) isWhole(at int) bool {
 	return s.isBeginning(at) && s.names[at+len(s.text)] == '\n'
 }
 
 func (s *search) isBeginning(at int) bool { return at == 0 || s.names[at-1] == '\n' }
 
-// isWord reports whether an offset is the beginning of a word.
+// isWord reports whether an offset begins a word.
 func (s *search) isWord(at int) bool { return !isInside(s.names, at) }
 
 func (s *search) isAnywhere(int) bool { return true }
 
-// isInside reports whether an offset stands after a character of a word, as relevance has it.
+// isInside reports whether an offset follows a character of a word, as relevance defines it.
 func isInside(names []byte, at int) bool {
 	if at == 0 {
 		return false

@@ -2,8 +2,8 @@ package padron
 
 import "unicode/utf8"
 
-// composeCalle writes the row's address as SUNAT does, up to the names of its places: the street, its number, block, lot,
-// flat, inside and kilometre, and then the zone. What is empty is left out.
+// composeCalle writes the row's address as SUNAT does, without the district and the names after it: street, number,
+// block, lot, flat, interior, kilometre, and then the zone. Empty parts are left out.
 func (r *rowReader) composeCalle() {
 	r.row.calle = r.row.calle[:0]
 	if nombre := r.field(columnNombreVia); len(nombre) > 0 {
@@ -38,12 +38,12 @@ func (r *rowReader) addToCalle(label string, part []byte) {
 	r.row.calle = append(append(r.row.calle, label...), part...)
 }
 
-// viaWidth is the width of SUNAT's column for the type of a street: a type that fills it is not apart from the
-// name, as in "CAL.SANTANDER", and a shorter one is, as in "AV. AREQUIPA".
+// viaWidth is the width of SUNAT's column for the type of a street. No blank follows a type that fills it, as in
+// "CAL.SANTANDER"; one follows a shorter type, as in "AV. AREQUIPA".
 const viaWidth = 4
 
-// direccion returns the whole address: what stands before the places, and their names, if they are known. Where
-// nothing stands before them there is no address.
+// direccion returns the whole address: calle and, if they are known, the department, province and district. Without a
+// calle there is no address.
 func direccion(calle []byte, in lugar) string {
 	if len(calle) == 0 || in.departamento == "" {
 		return string(calle)

@@ -1,5 +1,5 @@
-// Package padron makes SUNAT's reduced registry of taxpayers, a public file of 18 million rows, an index in one file:
-// a taxpayer by RUC in microseconds, and a search by name in the order of relevance.
+// Package padron indexes SUNAT's reduced registry of taxpayers, a public file of 18 million rows, in one file. It finds
+// a taxpayer by RUC in microseconds, and searches names by relevance.
 //
 //	report, err := padron.Import(ctx, "padron_reducido_ruc.zip", "padron.idx", padron.ImportOptions{}) // a minute, once a day
 //	registry, err := padron.Follow("padron.idx") // from then on the newest import; Open stays with one

@@ -11,21 +11,21 @@ import (
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
-// draft is the file in which an index grows, beside the one that it will replace. It has a fixed name and a lock,
-// so that of two imports one fails, and the next one takes what a killed one left.
+// draft is the file in which an index grows, beside the one that it will replace. It has a fixed name and a lock: of
+// two imports one fails, and the next import reuses the file of a killed one.
 type draft struct {
 	*os.File
 	index string
-	rows  *os.File // what is kept of the rows until all are read
+	rows  *os.File // the data of the rows until all are read
 }
 
-// The names of the two files, after that of the index.
+// The suffixes of the two files, after the name of the index.
 const (
 	draftSuffix     = ".import"
 	draftRowsSuffix = ".import-rows"
 )
 
-// newDraft begins the file that will be index. The caller ends it with keep or discard.
+// newDraft creates the file that will replace index. The caller ends it with keep or discard.
 func newDraft(index string) (*draft, error) {
 	if info, err := os.Stat(index); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("it is there and no file: name another one")
@@ -44,13 +44,13 @@ func newDraft(index string) (*draft, error) {
 		d.discard()
 		return nil, err
 	}
-	if runtime.GOOS != "windows" { // there an open file keeps its name
+	if runtime.GOOS != "windows" { // which cannot remove an open file
 		_ = os.Remove(d.rows.Name())
 	}
 	return d, nil
 }
 
-// newRows makes the file for the rows, replacing one that a killed import left.
+// newRows creates the file for the rows, replacing that of a killed import.
 func newRows(name string) (*os.File, error) {
 	if err := refuseOthers(name); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func newRows(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // beside the caller's own
 }
 
-// refuseOthers refuses a name under which is what no import leaves: a link, above all, may lead to somebody's file.
+// refuseOthers refuses a name that exists and is not a regular file: a link may lead to another person's file.
 func refuseOthers(name string) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is there and no file: remove it", filepath.Base(name))
@@ -69,7 +69,7 @@ func refuseOthers(name string) error {
 	return nil
 }
 
-// lockDraft opens and locks the file. One that was renamed or removed before it was locked is another import's.
+// lockDraft opens and locks the file. If another import renamed or removed it before the lock, lockDraft tries again.
 func lockDraft(name string) (*os.File, error) {
 	for {
 		if err := refuseOthers(name); err != nil {
@@ -94,7 +94,7 @@ func lockDraft(name string) (*os.File, error) {
 	}
 }
 
-// keep replaces the index by the file, once that is on the disk. An error leaves only the old index.
+// keep replaces the index with the file, after syncing it to the disk. An error leaves only the old index.
 func (d *draft) keep() error {
 	mode := fs.FileMode(0o644) // a public registry
 	if info, err := os.Stat(d.index); err == nil {
@@ -102,7 +102,7 @@ func (d *draft) keep() error {
 	}
 	_ = d.Chmod(mode) // some file systems have none
 	err := d.Sync()
-	if runtime.GOOS == "windows" { // where an open file cannot be renamed
+	if runtime.GOOS == "windows" { // which cannot rename an open file
 		_ = d.Close()
 	}
 	if err == nil {
@@ -114,14 +114,14 @@ func (d *draft) keep() error {
 	}
 	d.closeRows()
 	_ = d.Close()
-	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // so that the name is on the disk too, if the system can do that
+	if folder, err := os.Open(filepath.Dir(d.index)); err == nil { // syncs the name too, if the system can do that
 		_ = folder.Sync()
 		_ = folder.Close()
 	}
 	return nil
 }
 
-// discard removes the files, before it gives up the lock.
+// discard removes the files, and then releases the lock.
 func (d *draft) discard() {
 	d.closeRows()
 	if runtime.GOOS == "windows" {

@@ -23,21 +23,21 @@ type Follower struct {
 
 var _ fiscope.Respaldo = (*Follower)(nil)
 
-// openIndex is an index and how its file was before it was opened.
+// openIndex is an index with the state of its file before it was opened.
 type openIndex struct {
 	*Index
 	state   watch.State
-	damaged atomic.Bool // it was so when it was opened
+	damaged atomic.Bool // it was damaged when it was opened
 }
 
-// Follow opens the index at path. Within 5 seconds of each later [Import] there, it verifies the new index, answers from
-// it, and closes the old one after the calls under way. A file that is no whole index is refused, and the open one
-// stays. The first index answers at once, and is verified meanwhile.
+// Follow opens the index at path. Within 5 seconds of each later [Import] there, it verifies the new index, answers
+// from it, and closes the old one after the calls under way. It refuses a file that is not an intact index, and keeps
+// the open one. The first index answers at once, and is verified meanwhile.
 //
-// Replace an index by Import or a rename. If the open file itself is written over, searches, and lookups that find
-// nothing, fail until a whole one is there.
+// Replace an index only by Import or a rename. If the open file itself is overwritten, searches fail, and so do lookups
+// that find nothing, until there is an intact file.
 //
-// Each notify is called, one at a time, with what was taken up, or with why a file was refused. It must not call
+// Each notify is called, one at a time, with the Info of a new index, or with why a file was refused. It must not call
 // [Follower.Close].
 func Follow(path string, notify ...func(Info, error)) (*Follower, error) {
 	taken := watch.Of(path)
@@ -59,7 +59,7 @@ func Follow(path string, notify ...func(Info, error)) (*Follower, error) {
 	return f, nil
 }
 
-// replace opens the file in place of the open index, if it is a whole one.
+// replace replaces the open index with the file, if that is an intact index.
 func (f *Follower) replace(ctx context.Context, now watch.State) {
 	next, err := Open(f.path)
 	if err == nil {
@@ -96,7 +96,7 @@ func (f *Follower) Contribuyente(ctx context.Context, ruc string) (c *fiscope.Co
 	return c, fecha, err
 }
 
-// Buscar is [Index.Buscar] of the open index.
+// Buscar is [Index.Buscar] on the open index.
 func (f *Follower) Buscar(ctx context.Context, texto string, limite int) (found []fiscope.Contribuyente, err error) {
 	err = f.ask(func(x *Index) (right bool, err error) {
 		found, err = x.Buscar(ctx, texto, limite)
@@ -108,8 +108,8 @@ func (f *Follower) Buscar(ctx context.Context, texto string, limite int) (found 
 	return found, nil
 }
 
-// ask asks the open index, or the next one if it was closed meanwhile. Unless the answer is right in any case, it counts
-// only if the file is as it was opened: otherwise a taxpayer may be missing.
+// ask asks the open index, or the next one if it was closed meanwhile. If do does not return right, the answer counts
+// only if the file is unchanged since it was opened: otherwise a taxpayer may be missing.
 func (f *Follower) ask(do func(*Index) (right bool, err error)) error {
 	for {
 		open := f.open.Load()
@@ -133,7 +133,7 @@ func (f *Follower) ask(do func(*Index) (right bool, err error)) error {
 	}
 }
 
-// writtenOver reports whether the open file was changed. One that was replaced is whole.
+// writtenOver reports whether the open file was changed. A replaced file is intact.
 func (o *openIndex) writtenOver() bool {
 	now := watch.Of(o.name)
 	return len(now) == 1 && len(o.state) == 1 && os.SameFile(now[0], o.state[0]) && !now.Equal(o.state)

@@ -12,22 +12,20 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// An index is one file: a header, and sections that lie one after the other. All numbers are little-endian, a
-// list of numbers has 4 bytes for each.
+// An index is one file: a header and then the sections. All numbers are little-endian; a list has 4 bytes for each
+// number.
 //
-// The taxpayers are numbered by their rank: active before others, then the shorter folded name, then the RUC.
-// Their folded names stand in that order in the section of names, so that of two offsets in it the smaller one
-// is of the better taxpayer, or of the same. A search needs the smallest offsets of those where its text stands,
-// and ranks only for what it shows.
+// Taxpayers are numbered by rank: active ones first, then shorter folded names, then lower RUCs. The section of names
+// has their folded names in that order, so the smaller of two offsets in it belongs to the better taxpayer, or to the
+// same. A search needs only the smallest offsets of its text, and ranks only for its results.
 //
-// Three lists of offsets are sorted by the text that begins there: the beginnings of names, the beginnings of the
-// other words, and the offsets inside words. The offsets of a text are then a range of a list, found by halving.
-// With each list go the minima of its blocks of 64 offsets, of 64 of these, and of 64 of those: they find the
-// smallest offsets of a range, however long it is, without walking it.
+// Three lists of offsets are sorted by the text that begins there: the beginnings of names, the beginnings of the other
+// words, and the offsets inside words. The offsets of a text are then a range of a list, found by binary search. Each
+// list has the minima of its blocks of 64 offsets, of 64 of these, and of 64 of those: they find the smallest offsets
+// of a range of any length without walking it.
 //
-// Inside words there would be as many offsets as the names have bytes. So only the offsets inside the first
-// occurrence of each different word are in the list, and each word has the ranges of its occurrences in the
-// other two.
+// Inside words there would be as many offsets as the names have bytes. So the list has only the offsets inside the
+// first occurrence of each different word, and each word has the ranges of its occurrences in the other two lists.
 const (
 	sectionNames  = iota // the folded names, each ended by LF
 	sectionNameAt        // where the name of each rank begins, and the end of the last one
@@ -39,27 +37,27 @@ const (
 
 	sectionWords      = sectionBeginnings + sectionLevels // the beginnings of the other words, and their minima
 	sectionInner      = sectionWords + sectionLevels      // the offsets inside words, and their minima
-	sectionWordAt     = sectionInner + sectionLevels      // the first occurrence of each word that has an offset inside, in order
+	sectionWordAt     = sectionInner + sectionLevels      // the first occurrence of each word with an offset inside, in order
 	sectionWordRanges = sectionWordAt + 1                 // four numbers for each: from, to in sectionBeginnings; from, to in sectionWords
-	sectionTexts      = sectionWordRanges + 1             // what estado, condición and ubigeo say, each text once, ended by LF
+	sectionTexts      = sectionWordRanges + 1             // the values of estado, condición and ubigeo, each once, ended by LF
 	sectionCount      = sectionTexts + 1
 )
 
-// sectionLevels is how many sections a sorted list takes, with its minima.
+// sectionLevels is how many sections a sorted list has, with its minima.
 const sectionLevels = 4
 
-// sortedBytes is how much of a text the lists are sorted by, for names that are long and repeat themselves. A
-// longer text is looked for in the few names that are as long.
+// sortedBytes is how many bytes of a text decide the order of the lists: some long names are repetitive. A longer text
+// is searched in the few names that are as long.
 const sortedBytes = 256
 
-// formatMagic begins every index, of any version.
+// formatMagic begins every index of any version.
 const formatMagic = "fiscope padron\r\n"
 
 // formatVersion changes with the layout, and with the folding of names or their order.
 const formatVersion = 2
 
-// indexHeader is the beginning of the file. Its own checksum covers it and the section of texts, so that a file is soon
-// opened; that of the content is for who has the time to read all of it.
+// indexHeader is the beginning of the file. Its checksum covers it and the section of texts, so that opening is fast;
+// only Verify uses that of the content.
 type indexHeader struct {
 	Magic          [len(formatMagic)]byte
 	Version        uint32
@@ -67,13 +65,13 @@ type indexHeader struct {
 	Content        uint32 // CRC-32C of all that follows the header
 	Size           uint64 // of the file
 	Contribuyentes uint32
-	Activos        uint32 // those of estado ACTIVO: the first ranks
+	Activos        uint32 // those with estado ACTIVO: the first ranks
 	SHA256         [32]byte
 	Fecha          [16]byte // YYYY-MM-DD, padded with NUL; empty for none
 	Sections       [sectionCount]section
 }
 
-// section says where a section lies in the file.
+// section says where a section is in the file.
 type section struct{ At, Size uint64 }
 
 // headerSize is the offset of the first section.
@@ -92,14 +90,14 @@ func (h indexHeader) encode(texts []byte) ([]byte, error) {
 	return binary.Append(nil, binary.LittleEndian, h)
 }
 
-// The reasons why a file is no index that can be read.
+// Why a file cannot be read as an index.
 var (
 	errForeign     = errors.New("not an index of the registry")
 	errDamaged     = errors.New("damaged: import the registry again")
 	errWrittenOver = errors.New("somebody wrote over the open file: import the registry again")
 )
 
-// readHeader returns the header of a file, or why it is no index of this version, and whole.
+// readHeader returns the header of a file, or why it is not an intact index of this version.
 func readHeader(file []byte) (indexHeader, error) {
 	var h indexHeader
 	if !bytes.HasPrefix(file, []byte(formatMagic)) {
@@ -138,14 +136,14 @@ func (h *indexHeader) section(file []byte, number int) []byte {
 	return file[s.At : s.At+s.Size : s.At+s.Size]
 }
 
-// Info says of what an index was made.
+// Info says what an index was made from.
 type Info struct {
 	Contribuyentes int           // taxpayers
 	SHA256         string        // of the registry's file; 64 hexadecimal digits
-	Fecha          fiscope.Fecha // the day of the data; zero where it is unknown
+	Fecha          fiscope.Fecha // the day of the data; zero if unknown
 }
 
-// info and setInfo translate what the header says.
+// info and setInfo convert between the header and an Info.
 func (h *indexHeader) info() (Info, error) {
 	info := Info{Contribuyentes: int(h.Contribuyentes), SHA256: hex.EncodeToString(h.SHA256[:])}
 	if fecha := strings.TrimRight(string(h.Fecha[:]), "\x00"); fecha != "" {

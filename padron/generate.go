@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// Generate writes the text of a registry with that many rows, which are the same for the same seed. They have the
-// shapes of the published file, in about its shares: its lengths, frequent and rare words, states and conditions,
-// and all that is odd in it, in about 1 of 10 000 rows. Nobody is in it: the names of persons and most words of
-// companies are made of syllables. The check digits are right.
+// Generate writes the text of a registry with the given number of rows, the same for the same seed. They resemble the
+// published file in about the same shares: lengths, frequent and rare words, states, conditions, and odd rows, about 1
+// in 10 000. No real person is in it: the names of persons and most words of companies are made of syllables. The check
+// digits are right.
 func Generate(w io.Writer, rows int, seed uint64) error {
 	_, err := generate(w, rows, seed)
 	return err
@@ -44,13 +44,13 @@ type generator struct {
 	rows   int
 	report Report
 	odds   int    // rows that odd wrote
-	text   []byte // of the row; Windows-1252
+	text   []byte // of the row, in Windows-1252
 	end    string // of its line
-	body   uint64 // the first ten digits of the last RUC that is taken
-	kept   uint64 // that of an earlier one, for a duplicate
+	body   uint64 // the first ten digits of the last RUC
+	kept   uint64 // those of an earlier RUC, for a duplicate
 }
 
-// The odd rows, each in so many.
+// One in this many rows is odd.
 const (
 	oneOddIn       = 12_000
 	oneDuplicateIn = 50_000
@@ -81,7 +81,7 @@ func (g *generator) row() {
 	g.text = append(g.text, g.end...)
 }
 
-// odd writes a row of a kind that is counted, except a duplicate.
+// odd writes an odd row of any kind except a duplicate.
 func (g *generator) odd(begin int) {
 	body := g.nextBody()
 	g.odds++
@@ -112,8 +112,8 @@ func (g *generator) odd(begin int) {
 	}
 }
 
-// nextBody returns the first ten digits of the next RUC. Three in five are natural persons; a few
-// have a prefix that is no longer given, or that means nothing.
+// nextBody returns the first ten digits of the next RUC. Three in five are natural persons; a few have a prefix that is
+// obsolete or meaningless.
 func (g *generator) nextBody() uint64 {
 	share, from := float64(g.report.Rows)/float64(g.rows), 0.0
 	for _, p := range prefijosGenerados {
@@ -127,7 +127,7 @@ func (g *generator) nextBody() uint64 {
 	return g.body
 }
 
-// prefijosGenerados are the first two digits of the RUCs, and the share of the rows up to their end.
+// prefijosGenerados are the first two digits of RUCs, each with the share of rows up to its last one.
 var prefijosGenerados = []struct {
 	prefix uint64
 	until  float64
@@ -193,7 +193,7 @@ type weighted struct {
 	weight int
 }
 
-// The shares of states and conditions are those of a sample of 1000 rows; both are cut at 20.
+// The shares of states and conditions are those of a sample of 1000 rows; both are cut at 20 characters.
 var (
 	estadosGenerados = []weighted{
 		{"BAJA DEFINITIVA", 5630}, {"ACTIVO", 4220}, {"BAJA DE OFICIO", 100}, {"SUSPENSION TEMPORAL", 40},
@@ -210,7 +210,7 @@ var (
 	}
 )
 
-// share returns one of the values, by their weights.
+// share returns a random value, according to the weights.
 func (g *generator) share(values []weighted) string {
 	at := g.IntN(10_000)
 	for _, v := range values {
@@ -221,7 +221,7 @@ func (g *generator) share(values []weighted) string {
 	return values[0].value
 }
 
-// pick returns one of a list, the first ones more often.
+// pick returns a random item of a list, the first ones more often.
 func pick[T any](g *generator, list []T) T {
 	u := g.Float64()
 	return list[int(u*u*float64(len(list)))]

@@ -12,10 +12,10 @@ var (
 	zonasGeneradas = []string{"URB.", "----", "A.H.", "-.-", "ASC.", "P.J.", "RES.", "COO.", "GRU.", "CAS.", "Z.I."}
 )
 
-// cutAt is where the registry cuts the names of streets and zones.
+// cutAt is the length at which the registry cuts the names of streets and zones.
 const cutAt = 25
 
-// distritos are the codes of districts: of Lima, in which every other company is, and then of all the country.
+// distritos are the codes of districts: of Lima, where every other company is, and of the whole country.
 var distritos = sync.OnceValue(func() (d struct{ lima, peru []string }) {
 	for _, code := range slices.Sorted(maps.Keys(ubigeos())) {
 		if len(code) == 6 {
@@ -28,7 +28,7 @@ var distritos = sync.OnceValue(func() (d struct{ lima, peru []string }) {
 	return d
 })
 
-// ubigeo returns a district's code; a few are in no list, and a few are missing.
+// ubigeo returns a district's code; a few are unknown, and a few are missing.
 func (g *generator) ubigeo() string {
 	switch v := g.IntN(2000); {
 	case v == 0:
@@ -97,7 +97,7 @@ func (g *generator) lugar() {
 	g.text = append(g.text[:min(len(g.text), begin+cutAt)], '|')
 }
 
-// maybe writes a field that one in so many rows has.
+// maybe writes a field that only one in so many rows has.
 func (g *generator) maybe(one int, write func()) {
 	if g.IntN(one) == 0 {
 		write()

@@ -27,7 +27,7 @@ var (
 	codas  = []string{"", "", "", "", "N", "S", "R", "L"}
 )
 
-// words returns the words of a text in Windows-1252, with blanks for underscores.
+// words returns the words of a text in Windows-1252, replacing underscores with blanks.
 func words(text string) []string {
 	list := strings.Fields(string(inWindows1252(text)))
 	for i, word := range list {
@@ -36,7 +36,7 @@ func words(text string) []string {
 	return list
 }
 
-// inWindows1252 returns a text, which Windows-1252 can hold, in it.
+// inWindows1252 encodes a text that Windows-1252 can represent.
 func inWindows1252(text string) (encoded []byte) {
 	for _, r := range text {
 		c := byte(r) //nolint:gosec // below 0x100, or looked up
@@ -50,7 +50,7 @@ func inWindows1252(text string) (encoded []byte) {
 	return encoded
 }
 
-// The words of persons: how many there are, and how many of a person's are not among the frequent ones.
+// How many frequent surnames and given names there are.
 const (
 	apellidos = 180
 	nombres   = 160
@@ -98,7 +98,7 @@ func (g *generator) empresa() {
 			g.quoted(`"`, "") // never closed
 		case v < 678:
 			g.palabraRara()
-			g.text = append(g.text, 0x80|byte(g.Uint32()&0x1F)) // €, ™ and what stands for nothing
+			g.text = append(g.text, 0x80|byte(g.Uint32()&0x1F)) // €, ™ and undefined bytes
 		default:
 			g.palabraRara()
 		}
@@ -113,7 +113,7 @@ func (g *generator) quoted(open, end string) {
 	g.text = append(g.text, end...)
 }
 
-// palabra writes one of count frequent words, from the first on, or with some probability a rare one.
+// palabra writes one of count frequent words, numbered from first, or with probability rare a rare word.
 func (g *generator) palabra(first uint64, count, rare float64) {
 	if g.Float64() < rare {
 		g.palabraRara()
@@ -123,13 +123,13 @@ func (g *generator) palabra(first uint64, count, rare float64) {
 	g.silabas(first + uint64(u*u*count))
 }
 
-// palabraRara writes a word of a vocabulary of millions, most of which come once.
+// palabraRara writes a word of a vocabulary of millions, most of them used once.
 func (g *generator) palabraRara() {
 	u := g.Float64()
 	g.silabas(uint64(u * u * u * u * 6e6))
 }
 
-// silabas writes the word of that number: two or three syllables.
+// silabas writes the word with a number: two or three syllables.
 func (g *generator) silabas(number uint64) {
 	h := (number + 1) * 0x9E3779B97F4A7C15
 	for n := 2 + h>>63; n > 0; n-- {

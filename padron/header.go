@@ -31,12 +31,12 @@ const (
 	columns
 )
 
-// header is the first line of the file in UTF-8, with the end of its last column.
+// header is the first line of the file in UTF-8, with the | after its last column.
 const header = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|" +
 	"NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|"
 
-// checkHeader refuses the beginning of a text whose first line does not name the columns in their order. The line is
-// read in UTF-8 or Windows-1252, with its accents or without.
+// checkHeader refuses the beginning of a text whose first line does not name the columns in order. The line may be
+// UTF-8 or Windows-1252, with or without accents.
 func checkHeader(beginning []byte) error {
 	content := bytes.TrimSpace(bytes.TrimPrefix(beginning, []byte("\uFEFF")))
 	switch {
@@ -44,7 +44,7 @@ func checkHeader(beginning []byte) error {
 		return errors.New("it is blank: the download went wrong, try again")
 	case content[0] == '<':
 		return errors.New("it is a web page, and not the registry: the download went wrong, try again")
-	case hasAnyPrefix(content, "PK\x03\x04"): // a text that begins so is in a zip
+	case hasAnyPrefix(content, "PK\x03\x04"): // the text inside a zip is itself a zip
 		return errors.New("it is a zip in a zip: unpack the outer one before")
 	case hasAnyPrefix(content, "\x1f\x8b", "BZh", "7z\xbc\xaf", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "Rar!"):
 		return errors.New("it is compressed, and not as a zip: unpack it before")

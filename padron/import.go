@@ -11,25 +11,25 @@ import (
 
 // ImportOptions are the options of an import. The zero value is ready.
 type ImportOptions struct {
-	MaxOdd       float64        // the share of odd rows, of all, above which an import fails; 0 for 0.01
-	AllowSmaller bool           // take also a file with less than 90 % of the taxpayers of the index that it replaces
-	Progress     func(Progress) // is given how far it is, many times a second while it reads; may be nil
+	MaxOdd       float64        // an import fails above this share of odd rows; 0 means 0.01
+	AllowSmaller bool           // accept a file with less than 90 % of the taxpayers of the index that it replaces
+	Progress     func(Progress) // called many times a second while reading; may be nil
 }
 
-// defaultMaxOdd is far above what the registry has, and far below what another file in its form has.
+// defaultMaxOdd is far above the share in the registry, and far below that of any other file in its form.
 const defaultMaxOdd = 0.01
 
-// ErrOddRows is why [Import] refuses a file of which it has read all rows: the [Report] says what they have.
+// ErrOddRows is the error of [Import] for a file with too many odd rows, after reading all: the [Report] says what is
+// wrong.
 var ErrOddRows = errors.New("rows are odd")
 
-// Import makes an index of a registry's file, which is the zip in which it is published or its text. The index is
-// another file, which is there when it is whole: until then, and after an error, what was there is untouched. While
-// it grows it is beside its place under the name of the index with ".import" behind it, and on some systems
-// another one with ".import-rows"; both are gone when Import returns, and those of a process that was killed go with
-// the next import. Of two imports of one index at a time, the second fails.
+// Import makes an index of a registry's file, which is the published zip or its text. The index replaces an existing
+// file only once it is complete; after an error that file is untouched. Meanwhile it grows in a file with ".import"
+// after the name of the index and, on some systems, another one with ".import-rows". Import removes both, and those of
+// a killed import. While one import of an index runs, a second one fails.
 //
-// The report says what was seen, also with an error. At 18 million rows it takes 1.2 GB of memory, and 4 GB of the
-// index's disk.
+// The report is valid even with an error. At 18 million rows Import takes 1.2 GB of memory, and 4 GB of the index's
+// disk.
 func Import(ctx context.Context, file, index string, o ImportOptions) (Report, error) {
 	var report Report
 	if target, err := filepath.EvalSymlinks(index); err == nil { // a rename would replace the link
@@ -40,7 +40,7 @@ func Import(ctx context.Context, file, index string, o ImportOptions) (Report, e
 	if err := isAnotherFile(file, index); err != nil {
 		return report, err
 	}
-	d, err := newDraft(index) // first: what a killed import left goes also where the file is refused
+	d, err := newDraft(index) // first: it removes what a killed import left, even if the file is refused
 	if err != nil {
 		return report, fmt.Errorf("padron: %s: %w", index, err)
 	}
@@ -113,11 +113,11 @@ func taxpayersOf(index string) int {
 	return x.info.Contribuyentes
 }
 
-// isAnotherFile refuses to write the index, or a draft of it, over what it is made of.
+// isAnotherFile refuses to write the index, or a draft of it, over the registry's file.
 func isAnotherFile(file, index string) error {
 	of, err := os.Stat(file)
 	if err != nil {
-		return nil //nolint:nilerr // there is nothing to write over: opening it will fail
+		return nil //nolint:nilerr // there is nothing to overwrite: opening it will fail
 	}
 	for _, written := range []string{index, index + draftSuffix, index + draftRowsSuffix} {
 		if there, err := os.Stat(written); err == nil && os.SameFile(of, there) {

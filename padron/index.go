@@ -13,19 +13,19 @@ import (
 
 // Index is an open index. It is safe for concurrent use.
 //
-// Its file is mapped into memory where the system can do that. [Import] puts a new file in its place and leaves
-// the open one whole. If the open file is cut or overwritten, calls fail and the process goes on. If
-// bytes in its middle change, no call returns a wrong taxpayer, but one may be missing: [Index.Verify] finds that.
+// Its file is mapped into memory if the system can do that. [Import] replaces the file and leaves the open one intact.
+// If the open file is truncated or overwritten, calls fail and the process goes on. If bytes in its middle change, no
+// call returns a wrong taxpayer, but one may be missing: [Index.Verify] detects that.
 type Index struct {
 	name string
 	info Info
 
-	mu     sync.RWMutex // held while the file is read
-	file   []byte       // nil when it is closed
+	mu     sync.RWMutex // read-locked while the file is read
+	file   []byte       // nil once closed
 	unmap  func() error
-	header []byte // a copy: the file is the one that was opened while it begins with it
+	header []byte // a copy: while the file begins with it, it was not overwritten
 
-	content uint32 // the checksum of what follows
+	content uint32 // the checksum of everything after the header
 
 	names, rows       []byte
 	nameAt, rowAt     numbers
@@ -36,11 +36,11 @@ type Index struct {
 	wordAt            numbers
 	wordRanges        numbers
 	texts             []string
-	lugares           []lugar // of the texts, where they are codes
+	lugares           []lugar // by number of the text, if it is a code
 }
 
-// Open opens an index that [Import] made. It refuses another file, one that is cut or damaged, and another
-// version; [Index.Verify] finds bytes changed in its middle.
+// Open opens an index that [Import] made. It refuses a file that is truncated, damaged, of another version or not an
+// index; [Index.Verify] detects bytes changed in its middle.
 func Open(index string) (*Index, error) {
 	x := &Index{name: index}
 	if err := x.open(); err != nil {
@@ -50,14 +50,14 @@ func Open(index string) (*Index, error) {
 }
 
 func (x *Index) open() error {
-	if info, err := os.Stat(x.name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+	if info, err := os.Stat(x.name); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 		return errForeign
 	}
 	file, err := os.Open(x.name)
 	if err != nil {
 		var path *os.PathError
 		if errors.As(err, &path) {
-			err = path.Err // which names the file again
+			err = path.Err // path itself would name the file again
 		}
 		return err
 	}
@@ -65,7 +65,7 @@ func (x *Index) open() error {
 	if x.file, x.unmap, err = mapFile(file); err != nil {
 		return err
 	}
-	if err := x.careful(x.readSections); err != nil {
+	if err := x.recovered(x.readSections); err != nil {
 		return errors.Join(err, x.unmap())
 	}
 	return nil
@@ -107,7 +107,7 @@ func (x *Index) readSections() error {
 	return nil
 }
 
-// Info returns of what the index was made.
+// Info says what the index was made from.
 func (x *Index) Info() Info { return x.info }
 
 // Close waits for the calls under way and closes the file. Later calls fail.
@@ -121,16 +121,16 @@ func (x *Index) Close() error {
 	return x.unmap()
 }
 
-// read calls do, which reads the file and keeps nothing of it.
+// read calls do, which reads the file and keeps no reference to it.
 func (x *Index) read(do func() error) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.file == nil {
 		return fmt.Errorf("padron: %s: %w", x.name, os.ErrClosed)
 	}
-	err := x.careful(do)
-	// What was read is right only if the file is still the one that was opened.
-	if now := x.careful(x.isUnchanged); now != nil {
+	err := x.recovered(do)
+	// What was read is right only if the file was not overwritten meanwhile.
+	if now := x.recovered(x.isUnchanged); now != nil {
 		err = now
 	}
 	if errors.Is(err, errDamaged) || errors.Is(err, errWrittenOver) {
@@ -146,9 +146,9 @@ func (x *Index) isUnchanged() error {
 	return nil
 }
 
-// careful calls do, and turns into an error what an offset outside of a list, or of a file that was cut, makes of
-// it: a panic, or the fault of a mapped page that is gone.
-func (x *Index) careful(do func() error) (err error) {
+// recovered calls do, and returns its panic as an error: an offset out of range, or the fault of a mapped page that is
+// gone because the file was truncated.
+func (x *Index) recovered(do func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch cause := recover().(type) {
@@ -156,7 +156,7 @@ func (x *Index) careful(do func() error) (err error) {
 		case runtime.Error:
 			err = fmt.Errorf("%w (%w)", errDamaged, cause)
 		default:
-			if cause != errDamaged { //nolint:errorlint // as it was thrown
+			if cause != errDamaged { //nolint:errorlint // the very value of the panic
 				panic(cause)
 			}
 			err = errDamaged

@@ -10,16 +10,16 @@ import (
 
 const (
 	chunkSize = 1 << 20
-	chunks    = 4 // what is read ahead, at most
+	chunks    = 4 // read ahead at most
 
-	// longestLine is the most bytes of a line that is a row: nearly a hundred times the average. A row's texts in
-	// UTF-8 are below 32 KiB then.
+	// longestLine is the most bytes of a row: nearly a hundred times the average. So a row's texts in UTF-8 are below 32
+	// KiB.
 	longestLine = 8 << 10
 )
 
-// eachLine calls do with every line of in, in order, without its end, which is LF or CRLF; the last one may have
-// none. Of a line longer than longestLine it gives the beginning, which is longer than that too. The line is
-// valid until do returns. read gets how many bytes of in were read.
+// eachLine calls do with every line of in, in order, without its LF or CRLF; the last line may have none. A line longer
+// than longestLine is cut, but stays longer than that. The line is valid until do returns. read gets the number of
+// bytes read.
 func eachLine(ctx context.Context, in io.Reader, read func(bytes int), do func(line []byte) error) error {
 	var rest []byte // the beginning of a line that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {
@@ -50,14 +50,14 @@ func eachLine(ctx context.Context, in io.Reader, read func(bytes int), do func(l
 	return err
 }
 
-// appendLine appends to a line, to two bytes more than longestLine: without a CR it is still seen to be longer.
+// appendLine appends to a line, up to longestLine plus two bytes: even without a CR it is still too long.
 func appendLine(line, more []byte) []byte {
 	return append(line, more[:min(len(more), longestLine+2-len(line))]...)
 }
 
-// readAhead calls take with all that in has, a chunk at a time, while a goroutine of its own reads the next ones: a zip
-// takes longer to inflate than its rows take to read. A chunk is valid until take returns. What in had before
-// an error is taken; the first error of in or take ends it, and its goroutine is gone when it returns.
+// readAhead calls take with the content of in, a chunk at a time, while its goroutine reads the next ones: inflating a
+// zip takes longer than reading its rows. A chunk is valid until take returns. The first error of in, after the content
+// before it was taken, or of take ends it. Its goroutine has ended when it returns.
 func readAhead(in io.Reader, take func(chunk []byte) error) error {
 	type chunk struct {
 		bytes []byte
@@ -78,7 +78,7 @@ func readAhead(in io.Reader, take func(chunk []byte) error) error {
 			select {
 			case buffer := <-free:
 				n, err := fill(in, buffer)
-				ready <- chunk{buffer[:n], err} // there is room: no more buffers than that
+				ready <- chunk{buffer[:n], err} // never blocks: there are only that many buffers
 				if err != nil {
 					return
 				}
@@ -102,8 +102,8 @@ func readAhead(in io.Reader, take func(chunk []byte) error) error {
 	return nil
 }
 
-// fill reads until the buffer is full or in ends. Unlike io.ReadFull it distinguishes the end of in, io.EOF, from that of
-// a stream that is cut, io.ErrUnexpectedEOF.
+// fill reads until the buffer is full or in ends. Unlike io.ReadFull it distinguishes the end of in, io.EOF, from a
+// truncated stream, io.ErrUnexpectedEOF.
 func fill(in io.Reader, buffer []byte) (n int, err error) {
 	for idle := 0; n < len(buffer) && err == nil; {
 		var m int

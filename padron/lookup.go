@@ -9,10 +9,10 @@ import (
 
 var _ fiscope.Respaldo = (*Index)(nil)
 
-// Contribuyente returns the taxpayer with that RUC, 11 digits, and the day of the data, which it is about. What the
-// registry does not have is empty.
+// Contribuyente returns the taxpayer with a RUC of 11 digits, and the approximate day of its data. Fields that the
+// registry lacks are empty.
 //
-// Errors: fiscope.ErrNotFound where it lacks the RUC; an index that is closed, or whose file was damaged.
+// Errors: fiscope.ErrNotFound if the registry lacks the RUC; the index is closed, or its file was damaged.
 func (x *Index) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuyente, fiscope.Fecha, error) {
 	number, ok := parseRUC([]byte(ruc))
 	if !ok {
@@ -41,10 +41,10 @@ func (x *Index) Contribuyente(_ context.Context, ruc string) (*fiscope.Contribuy
 	return found, x.info.Fecha, nil
 }
 
-// errNotThere is why a taxpayer is not found.
+// errNotThere is the error for a missing taxpayer.
 var errNotThere = fmt.Errorf("padron: %w: the registry lacks that RUC", fiscope.ErrNotFound)
 
-// slotOf returns where to look for a RUC first, in a table of a power of two.
+// slotOf returns the first slot to try for a RUC. slots is a power of two.
 func slotOf(ruc uint64, slots int) int {
 	return int(ruc * 0x9E3779B97F4A7C15 >> 32 & uint64(slots-1)) //nolint:gosec // a number below slots
 }

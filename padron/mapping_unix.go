@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file into memory, to be read. Reading what is beyond the end of a file that was cut is a fault.
+// mapFile maps a file into memory for reading. Reading beyond the end of a truncated file faults.
 func mapFile(file *os.File) (content []byte, unmap func() error, err error) {
 	info, err := file.Stat()
 	switch {

@@ -1,6 +1,6 @@
 package padron
 
-// offsetRange is a range of sorted offsets, of which the least is at index at.
+// offsetRange is a range of sorted offsets. Its least offset is at index at.
 type offsetRange struct {
 	offset  uint32
 	offsets *sortedOffsets
@@ -8,7 +8,7 @@ type offsetRange struct {
 	l, r    int
 }
 
-// offsetRanges gives the offsets of ranges in growing order: a heap by the least offset of each.
+// offsetRanges yields the offsets of ranges in increasing order: a heap by the least offset of each.
 type offsetRanges []offsetRange
 
 // add adds a range.
@@ -29,7 +29,7 @@ func (h *offsetRanges) add(p *sortedOffsets, l, r int) {
 	}
 }
 
-// next takes the least offset of all, and returns it with its list.
+// next removes the least offset of all, and returns it with its list.
 func (h *offsetRanges) next() (offset uint32, of *sortedOffsets, ok bool) {
 	s := *h
 	if len(s) == 0 {
@@ -45,7 +45,7 @@ func (h *offsetRanges) next() (offset uint32, of *sortedOffsets, ok bool) {
 	return top.offset, top.offsets, true
 }
 
-// sink moves the first offsetRange down to its place.
+// sink moves the first range down to its place in the heap.
 func (h offsetRanges) sink() {
 	for parent := 0; ; {
 		child := 2*parent + 1

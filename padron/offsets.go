@@ -7,11 +7,11 @@ import (
 	"sort"
 )
 
-// sortedOffsets are offsets in the names, sorted by the text that begins there, and the minima of their blocks:
-// number i of a level is the least of the numbers 64*i to 64*i+63 of the level before.
+// sortedOffsets are offsets in the names, sorted by the text that begins there, and the minima of their blocks: number
+// i of a level is the least of numbers 64*i to 64*i+63 of the previous level.
 type sortedOffsets [sectionLevels]numbers
 
-// blockBits is the binary logarithm of how many numbers one of the next level stands for.
+// blockBits is the binary logarithm of the block size: how many numbers one number of the next level stands for.
 const blockBits = 6
 
 // minimaOf returns the next level.
@@ -23,7 +23,7 @@ func minimaOf(level []uint32) []uint32 {
 	return minima
 }
 
-// least returns the index of the least offset of those from l to r, which are not none.
+// least returns the index of the least offset from l to r, a range that is not empty.
 func (p *sortedOffsets) least(l, r int) int {
 	least, at, level := uint32(math.MaxUint32), l, 0
 	scan := func(of, from, to int) {
@@ -52,7 +52,7 @@ func (p *sortedOffsets) least(l, r int) int {
 	return at
 }
 
-// span returns the range of the offsets of p from l to r, which are sorted by it, where text stands skip bytes on.
+// span returns the range of the offsets between l and r that have text skip bytes on. They must be sorted by that text.
 func (p *sortedOffsets) span(names []byte, l, r, skip int, text []byte) (from, to int) {
 	there := func(i int) []byte {
 		at := int(p[0].at(i)) + skip
@@ -62,8 +62,8 @@ func (p *sortedOffsets) span(names []byte, l, r, skip int, text []byte) (from, t
 	return from, endOf(from, r, func(i int) bool { return bytes.Equal(there(i), text) })
 }
 
-// endOf returns the end of the indexes between from and to that have something, which are the first ones. It looks in
-// growing steps, since mostly there are few.
+// endOf returns the end of the indexes between from and to for which has is true, which come first. It searches in
+// growing steps: usually there are few.
 func endOf(from, to int, has func(int) bool) int {
 	at, step := from, 1
 	for at < to && has(at) {

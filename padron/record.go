@@ -9,11 +9,10 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// A row of the index is the data of a taxpayer: the RUC (5 bytes), the offset of its folded name in the
-// names (4), that name's length, the numbers of its estado, condición and ubigeo among the texts (2 each), its
-// street with its length, which is doubled, and 1 is added where the name itself follows, with its length:
-// that is where it is not the folded name in capitals. Lengths are varints. At the end stands the CRC-32C (4) of all
-// that and of the folded name: a row with a changed byte is refused.
+// A row of the index is the data of a taxpayer: the RUC (5 bytes), the offset of its folded name in the names (4) and
+// its length, the numbers of estado, condición and ubigeo among the texts (2 each), and the street after its length,
+// doubled. If 1 is added to that, the name follows after its length: it is not the folded name in capitals. Lengths are
+// varints. The CRC-32C (4) of all that and of the folded name ends the row: a row with a changed byte is refused.
 
 // rucSize is how many bytes a RUC takes: its 11 digits are below 2^40.
 const rucSize = 5
@@ -31,10 +30,10 @@ func rucOf(row []byte) uint64 {
 // formatRUC returns the 11 digits of a RUC.
 func formatRUC(ruc uint64) string { return strconv.FormatUint(1e11+ruc, 10)[1:] }
 
-// besideRest is how many bytes a row has beside those of appendRest.
-const besideRest = rucSize + 4 + crc32.Size
+// rowOverhead is how many bytes a row has besides those of appendRest.
+const rowOverhead = rucSize + 4 + crc32.Size
 
-// rowIn returns, in a buffer, the row of a taxpayer whose folded name stands at that offset, with the rest, which is of
+// rowIn writes the row of a taxpayer into buffer and returns it. name is the offset of the folded name; rest is from
 // appendRest.
 func rowIn(buffer []byte, ruc uint64, name uint32, folded, rest []byte) []byte {
 	row := appendRUC(buffer[:0], ruc)
@@ -43,12 +42,12 @@ func rowIn(buffer []byte, ruc uint64, name uint32, folded, rest []byte) []byte {
 	return binary.LittleEndian.AppendUint32(row, rowChecksum(row, folded))
 }
 
-// rowChecksum returns what the end of a row has to be.
+// rowChecksum returns the checksum at the end of a row.
 func rowChecksum(row, folded []byte) uint32 {
 	return crc32.Update(crc32.Checksum(row, castagnoli), castagnoli, folded)
 }
 
-// appendRest appends what does not depend on where the folded name is.
+// appendRest appends the part of a row that does not depend on the offset of the folded name.
 func appendRest(dst []byte, texts [3]uint16, calle, nombre, folded []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(folded)))
 	for _, t := range texts {
@@ -62,7 +61,7 @@ func appendRest(dst []byte, texts [3]uint16, calle, nombre, folded []byte) []byt
 	return append(binary.AppendUvarint(dst, uint64(len(nombre))), nombre...)
 }
 
-// isCapitals reports whether a name is its folded one in capitals.
+// isCapitals reports whether a name is its folded name in capitals.
 func isCapitals(nombre, folded []byte) bool {
 	if len(nombre) != len(folded) {
 		return false
@@ -82,8 +81,8 @@ func capital(c byte) byte {
 	return c
 }
 
-// contribuyente reads the row at an offset of the rows, as it was written, except the RUC, which rucOf reads. The
-// taxpayer is a copy, the folded name the file's.
+// contribuyente reads the row at an offset of the rows, except the RUC, which rucOf reads. The taxpayer is a copy; the
+// folded name is part of the file.
 func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte) {
 	whole := x.rows[at:]
 	name := binary.LittleEndian.Uint32(whole[rucSize:])
@@ -115,16 +114,16 @@ func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte
 	return c, folded
 }
 
-// capitals returns a text in capitals, those of ASCII.
+// capitals returns a text with its ASCII letters in capitals.
 func capitals(text []byte) string {
 	name := make([]byte, len(text))
 	for i, c := range text {
 		name[i] = capital(c)
 	}
-	return unsafe.String(unsafe.SliceData(name), len(name)) //nolint:gosec // nobody else has it
+	return unsafe.String(unsafe.SliceData(name), len(name)) //nolint:gosec // no one else holds name
 }
 
-// uvarint takes a varint off a row. One that is damaged is too long for what follows.
+// uvarint removes a varint from a row. It panics if the varint is damaged.
 func uvarint(row *[]byte) uint64 {
 	n, size := binary.Uvarint(*row)
 	if size <= 0 {

@@ -9,7 +9,7 @@ import (
 // firstShown is how many odd rows of each kind a Report names.
 const firstShown = 5
 
-// Report is what was seen in a registry's file. Each odd row is in one count.
+// Report says what a registry's file contains. Each odd row is in one count.
 type Report struct {
 	Rows  int // lines below the header, except blank ones
 	Taken int // taxpayers
@@ -18,15 +18,14 @@ type Report struct {
 	TooLong      int // rows with more fields than columns, or of more than 8 KiB; not taken
 	BadRUC       int // rows whose RUC is not 11 digits; not taken
 	WithoutName  int // rows without a name; taken, and found by their RUC only
-	Duplicates   int // rows that a later one of the same RUC replaces, with a name or without
+	Duplicates   int // rows that a later one of the same RUC replaces, with or without a name
 
 	First  []OddRow      // the first ones of each kind
 	SHA256 string        // of the file as it is, zipped or not; 64 hexadecimal digits
 	Fecha  fiscope.Fecha // the day on which the data were written
 }
 
-// OddRow is a row that a [Report] counts as odd. It shows nothing of the row but what is needed, no name and no
-// RUC in full.
+// OddRow is a row that a [Report] counts as odd. It shows as little of the row as possible: no name and no full RUC.
 type OddRow struct {
 	Line int    // 1 is the header
 	Why  string // "a RUC of 10 characters"
@@ -37,7 +36,7 @@ func (r *Report) Odd() int {
 	return r.TooFewFields + r.TooLong + r.BadRUC + r.WithoutName + r.Duplicates
 }
 
-// odd counts an odd row, by the count of its kind.
+// odd counts an odd row in the count of its kind.
 func (r *Report) odd(count *int, line int, format string, args ...any) {
 	if *count++; *count <= firstShown {
 		r.First = append(r.First, OddRow{line, fmt.Sprintf(format, args...)})

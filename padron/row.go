@@ -10,19 +10,19 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// row is a taxpayer as a line of the file has it. Its texts are UTF-8, without blanks at their ends, "" for empty,
-// and valid until the next row.
+// row is a taxpayer as written in a line of the file. Its texts are UTF-8, trimmed, "" if missing, and valid until the
+// next row.
 type row struct {
 	line              int    // 1 is the header
 	ruc               uint64 // 11 digits
 	nombre            []byte
 	estado, condicion []byte // as written: "-" stays
-	ubigeo            []byte // as written, be it known or not
+	ubigeo            []byte // as written, known or not
 	calle             []byte // the address without the names of its places
 }
 
-// readRows reads the lines below a header and calls each for the rows that are taken; the others it counts in the
-// report, with all that is odd but Duplicates. read gets how many bytes were read.
+// readRows reads the lines below a header and calls each for the rows that are taken. It counts odd rows in the report,
+// except Duplicates. read gets the number of bytes read.
 func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, read func(bytes int), each func(*row) error) error {
 	r := rowReader{isUTF8: isUTF8, report: report}
 	return eachLine(ctx, in, read, func(line []byte) error {
@@ -38,10 +38,10 @@ func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, re
 
 // rowReader reads lines, one after another.
 type rowReader struct {
-	isUTF8  bool // else Windows-1252
+	isUTF8  bool // otherwise Windows-1252
 	report  *Report
 	row     row
-	decoded []byte // the line in UTF-8, where it is not ASCII
+	decoded []byte // the line in UTF-8, unless it is ASCII
 	fields  [columns][]byte
 }
 
@@ -82,8 +82,8 @@ func (r *rowReader) parse(line []byte) bool {
 	return true
 }
 
-// split finds the fields of a line. It returns how many there are, and whether something follows the last of them.
-// The end of the last one may be missing where it is not empty.
+// split finds the fields of a line. It returns how many there are, and whether something follows the last one. The last
+// | may be missing after a field that is not empty.
 func (r *rowReader) split(line []byte) (n int, more bool) {
 	for n = range columns {
 		end := bytes.IndexByte(line, '|')
@@ -99,7 +99,7 @@ func (r *rowReader) split(line []byte) (n int, more bool) {
 	return columns, len(trim(line)) > 0
 }
 
-// field returns what a column has, without blanks at its ends: nothing where that is "-", "----", "-.-" or the like.
+// field returns the trimmed value of a column; nothing for "-", "----", "-.-" and the like.
 func (r *rowReader) field(column int) []byte {
 	f := r.fields[column]
 	if len(f) == 1 && f[0] == '-' {
@@ -112,7 +112,7 @@ func (r *rowReader) field(column int) []byte {
 	return f
 }
 
-// trim returns a text without the blanks at its ends.
+// trim returns a text without leading and trailing blanks.
 func trim(text []byte) []byte {
 	if n := len(text); n > 0 && (inside(text[0]) && inside(text[n-1])) {
 		return text
@@ -120,7 +120,7 @@ func trim(text []byte) []byte {
 	return bytes.TrimSpace(text)
 }
 
-// inside reports whether a byte is a character that is no blank.
+// inside reports whether a byte is an ASCII character other than a blank.
 func inside(c byte) bool { return ' ' < c && c < utf8.RuneSelf }
 
 // parseRUC reads 11 ASCII digits.

@@ -8,21 +8,21 @@ import (
 	"os"
 )
 
-// sectionAlign is of what the offset of a section is a multiple: a processor's cache line.
+// sectionAlign is the alignment of sections: a processor's cache line.
 const sectionAlign = 64
 
 // sections writes an index: its sections, and then its header.
 type sections struct {
 	file   *os.File
 	header indexHeader
-	end    int64 // of the last section
+	end    int64 // of the last section so far
 }
 
 func newSections(file *os.File) *sections {
 	return &sections{file: file, end: int64(headerSize)}
 }
 
-// begin beginPhases a section of at most that many bytes. Others may be begun before it is ended.
+// begin begins a section of at most most bytes. Others may begin before it is finished.
 func (s *sections) begin(number int, most int64) *sectionWriter {
 	at := (s.end + sectionAlign - 1) / sectionAlign * sectionAlign
 	s.end = at + most
@@ -59,12 +59,12 @@ func (s *sections) writeSorted(number int, offsets []uint32) error {
 	return nil
 }
 
-// finish writes the section of texts, which is the last one, and the header.
+// finish writes the last section, that of texts, and the header.
 func (s *sections) finish(texts []byte) error {
 	if err := s.write(sectionTexts, texts); err != nil {
 		return err
 	}
-	if err := s.file.Truncate(s.end); err != nil { // where the last sections are empty
+	if err := s.file.Truncate(s.end); err != nil { // in case the last sections are empty
 		return err
 	}
 	content := crc32.New(castagnoli)
@@ -81,7 +81,7 @@ func (s *sections) finish(texts []byte) error {
 	return err
 }
 
-// sectionWriter writes a section. It returns the first error at its end.
+// sectionWriter writes a section. finish returns its first error.
 type sectionWriter struct {
 	out  *bufio.Writer
 	size *uint64

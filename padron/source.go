@@ -18,23 +18,23 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// source is a file that holds a registry: the zip in which it is published, or its text.
+// source is a registry's file: the published zip, or its text.
 type source struct {
 	file   *os.File
 	info   os.FileInfo // when it was opened
-	member *zip.File   // nil where the file is the text
+	member *zip.File   // nil if the file is the text itself
 	size   int64       // of the text, in bytes
 	sha256 string      // of the file as it is; 64 hexadecimal digits
 	fecha  fiscope.Fecha
 }
 
-// openSource opens the file, a zip or a text by its content. It reads all of it once, for
+// openSource opens the file, and detects from its content whether it is a zip or a text. It reads all of it once, for
 // its SHA-256. The errors of a source name the file.
 func openSource(ctx context.Context, name string, begin beginPhase) (*source, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // opening a pipe would wait for its writer
 		return nil, fmt.Errorf("%s: it is not a file: give the registry's zip, or its text", name)
 	}
-	file, err := os.Open(name) //nolint:gosec // the file that the caller names
+	file, err := os.Open(name) //nolint:gosec // the caller's own file
 	if err != nil {
 		return nil, err // it names the file
 	}
@@ -110,20 +110,20 @@ func (s *source) findMember() error {
 		return fmt.Errorf("its zip is compressed by method %d: only Deflate (8) can be read: unpack it before", m.Method)
 	case m.UncompressedSize64 > 1<<40:
 		return fmt.Errorf("its zip is damaged: it claims a text of %d bytes", m.UncompressedSize64)
-	case m.CRC32 == 0: // which archive/zip would take for one that need not match
+	case m.CRC32 == 0: // archive/zip would not check it
 		return errors.New("its zip is without a checksum: unpack it before, and look whether the text is whole")
 	}
 	s.member = m
 	s.size = int64(m.UncompressedSize64)
-	if m.Modified.Year() > 1980 { // 1980 and before: the zip gives no date
-		year, month, day := m.Modified.Date() // as a clock showed it where the zip was made
+	if m.Modified.Year() > 1980 { // otherwise the zip has no date
+		year, month, day := m.Modified.Date() // local time where the zip was made
 		s.fecha = fiscope.NewFecha(year, month, day)
 	}
 	return nil
 }
 
-// rows calls each for the rows that are taken, as readRows does, once the header is the registry's and what the text
-// is written in is known: the text is read twice where the header may be UTF-8.
+// rows checks the header, finds the encoding of the text, and then calls each for the rows that are taken, as readRows
+// does. It reads the text twice if the header may be UTF-8.
 func (s *source) rows(ctx context.Context, report *Report, begin beginPhase, each func(*row) error) error {
 	isUTF8, err := s.isUTF8(ctx, begin)
 	if err != nil {
@@ -146,8 +146,8 @@ func (s *source) rows(ctx context.Context, report *Report, begin beginPhase, eac
 	return nil
 }
 
-// isUTF8 reports whether all of the text is UTF-8; else it is Windows-1252, also where only one byte is. A text in
-// Windows-1252 is known by its header, unless that has lost its accents.
+// isUTF8 reports whether the whole text is UTF-8; otherwise, even for one invalid byte, it is Windows-1252. The header
+// shows that already, unless it has lost its accents.
 func (s *source) isUTF8(ctx context.Context, begin beginPhase) (bool, error) {
 	in, err := s.text()
 	if err != nil {

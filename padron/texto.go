@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// ascii reports whether a text has no other characters.
+// ascii reports whether a text is all ASCII.
 func ascii(text []byte) bool {
 	for len(text) >= 8 {
 		if binary.LittleEndian.Uint64(text)&0x8080808080808080 != 0 {
@@ -26,7 +26,7 @@ func ascii(text []byte) bool {
 	return true
 }
 
-// appendWindows1252 appends a text in Windows-1252 as UTF-8: at most three bytes for one.
+// appendWindows1252 appends a text in Windows-1252 as UTF-8: at most three bytes for each of its own.
 func appendWindows1252(dst, text []byte) []byte {
 	for _, c := range text {
 		if c < utf8.RuneSelf {
@@ -38,8 +38,7 @@ func appendWindows1252(dst, text []byte) []byte {
 	return dst
 }
 
-// isUTF8 reports whether all of in is UTF-8, which it reads to its end, or to what is not. read gets how many bytes
-// were read.
+// isUTF8 reports whether all of in is UTF-8. It stops at the first invalid byte. read gets the number of bytes read.
 func isUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, error) {
 	var cut []byte // the beginning of a character that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {
@@ -71,7 +70,7 @@ func isUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, erro
 
 var errNotUTF8 = errors.New("not UTF-8")
 
-// cutRune returns the length of the character at the end of text that is not whole, or 0.
+// cutRune returns the length of the incomplete character at the end of text; 0 if there is none.
 func cutRune(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// ubigeosText says where its names come from.
+// ubigeosText has names by code, and says where they come from.
 //
 //go:embed ubigeos.txt
 var ubigeosText string
 
-// lugar is a district, and what it lies in.
+// lugar is a district with its province and department.
 type lugar struct{ departamento, provincia, distrito string }
 
-// lugares are the districts by their codes.
+// lugares are the districts by code.
 var lugares = sync.OnceValue(func() map[string]lugar {
 	names := ubigeos()
 	places := make(map[string]lugar, len(names))
@@ -37,6 +37,6 @@ var ubigeos = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// lugarOf returns the names of a district's code. All are "" for an unknown code: the registry has codes that are newer
-// than any list, and of these nothing is certain.
+// lugarOf returns the names of a district's code. All are "" for an unknown code: the registry has codes newer than any
+// list.
 func lugarOf(ubigeo string) lugar { return lugares()[ubigeo] }

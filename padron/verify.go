@@ -5,11 +5,11 @@ import (
 	"hash/crc32"
 )
 
-// Verify reads the whole file, and reports whether it is as [Import] wrote it. No call alone can know that: each
-// taxpayer found is as written, but one may be missing if a byte was changed. At 18 million rows it takes under a
-// second of one processor when the file is in the page cache; calls go on meanwhile.
+// Verify reads the whole file and checks that it is as [Import] wrote it. No other call can know that: each taxpayer
+// found is as written, but one may be missing if a byte was changed. At 18 million rows it takes under a second of one
+// processor if the file is in the page cache; calls go on meanwhile.
 //
-// Errors: those of ctx; an index that is closed, or whose file was damaged.
+// Errors: ctx has ended, the index is closed, or its file was damaged.
 func (x *Index) Verify(ctx context.Context) error {
 	sum := uint32(0)
 	for at, whole := headerSize, false; !whole; {

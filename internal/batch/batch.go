@@ -86,7 +86,7 @@ func (b Batch[E, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yie
 	r := &run[E, A]{
 		Batch: b, ctx: ctx, policy: p, next: read, yield: yield,
 		answers: make(chan *query[E, A], p.Concurrency),
-		low:     p.From, above: map[int]struct{}{}, rowBegan: math.MaxInt,
+		low:     p.From, above: map[int]struct{}{}, failedFrom: math.MaxInt,
 	}
 	r.known, _ = simplelru.NewLRU[string, *query[E, A]](memory, nil) // fails only for sizes below 1
 	defer stop()

@@ -32,10 +32,10 @@ type run[E, A any] struct {
 	held     []*query[E, A] // failures to deliver once another input is answered
 	again    []*query[E, A] // queries to repeat, before any other
 
-	row      int              // consecutive failures
-	rowBegan int              // the lowest position of those delivered
-	low      int              // the lowest undelivered position
-	above    map[int]struct{} // delivered positions above it
+	failures   int              // consecutive failures
+	failedFrom int              // the lowest position of those delivered
+	low        int              // the lowest undelivered position
+	above      map[int]struct{} // delivered positions above it
 
 	away  time.Time     // since when the batch has paused; zero if it has not
 	until time.Time     // when to probe with one input
@@ -98,8 +98,8 @@ func (b *run[E, A]) stop(err error) {
 	}
 }
 
-// stopNoted ends the batch if Done or Record failed.
-func (b *run[E, A]) stopNoted(err error) {
+// stopProgress ends the batch if Done or Record failed.
+func (b *run[E, A]) stopProgress(err error) {
 	if err != nil {
 		b.stop(fmt.Errorf("its Progress failed: %w", err))
 	}
@@ -108,7 +108,7 @@ func (b *run[E, A]) stopNoted(err error) {
 // ask repeats a failed query, or reads the next input. A few inputs that always fail must not look like an outage:
 // after three failed probes it alternates between the two.
 func (b *run[E, A]) ask() bool {
-	if len(b.again) == 0 || b.pause > 4*time.Second && b.row%2 == 0 && b.canRead() {
+	if len(b.again) == 0 || b.pause > 4*time.Second && b.failures%2 == 0 && b.canRead() {
 		return b.read()
 	}
 	q := b.again[0]
@@ -139,11 +139,11 @@ func (b *run[E, A]) read() bool {
 	}
 	if b.Done != nil {
 		done, err := b.Done(key)
-		if b.stopNoted(err); err != nil {
+		if b.stopProgress(err); err != nil {
 			return true
 		}
 		if done {
-			b.pass(q.positions[0])
+			b.markDone(q.positions[0])
 			return true
 		}
 	}
@@ -188,7 +188,7 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 	case v.Outcome != Answered:
 		return b.fail(q)
 	}
-	b.works, b.row, b.rowBegan = true, 0, math.MaxInt
+	b.works, b.failures, b.failedFrom = true, 0, math.MaxInt
 	b.away, b.until, b.pause = time.Time{}, time.Time{}, 0
 	return b.deliver(q, false) && b.release()
 }
@@ -208,7 +208,7 @@ func (b *run[E, A]) release() bool {
 // fail records a failure. If a pause may help, the query is kept until another input is answered or it is repeated.
 func (b *run[E, A]) fail(q *query[E, A]) bool {
 	v, most, waits := q.verdict, b.policy.MaxFailures, !b.away.IsZero()
-	if b.row++; !q.alone {
+	if b.failures++; !q.alone {
 		q.tries++
 	}
 	limit := tries
@@ -217,14 +217,14 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	}
 	keeps := !v.Once && q.tries < limit && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
 	switch {
-	case waits, v.Outcome == TooFast && keeps, v.Outcome == Away && most > 0 && b.row >= min(several, most):
+	case waits, v.Outcome == TooFast && keeps, v.Outcome == Away && most > 0 && b.failures >= min(several, most):
 		b.wait(q)
-	case most > 0 && b.row >= most:
+	case most > 0 && b.failures >= most:
 		b.stop(cmp.Or(q.err, v.Fallback))
 	}
 	switch {
 	case !keeps && !v.Once:
-		b.rowBegan = min(b.rowBegan, q.positions[0])
+		b.failedFrom = min(b.failedFrom, q.positions[0])
 		return b.deliver(q, false)
 	case !keeps:
 		return b.deliver(q, false)
@@ -264,20 +264,20 @@ func (b *run[E, A]) deliver(q *query[E, A], repeated bool) bool {
 		b.known.Remove(q.key) // a later duplicate asks again
 	}
 	for _, position := range positions {
-		b.pass(position)
+		b.markDone(position)
 		if !b.yield(Line[E, A]{Position: position, Input: q.value, Answer: answer, Err: q.err, Repeated: repeated, Next: b.resume()}) {
 			return false
 		}
 		if !repeated && q.valid && b.Record != nil {
-			b.stopNoted(b.Record(q.key, q.answer, q.err, v.Final))
+			b.stopProgress(b.Record(q.key, q.answer, q.err, v.Final))
 		}
 		repeated, answer = true, b.Copy(q.answer)
 	}
 	return true
 }
 
-// pass marks a position as delivered or skipped.
-func (b *run[E, A]) pass(position int) {
+// markDone marks a position as delivered or skipped.
+func (b *run[E, A]) markDone(position int) {
 	b.above[position] = struct{}{}
 	for {
 		if _, ok := b.above[b.low]; !ok {
@@ -289,4 +289,4 @@ func (b *run[E, A]) pass(position int) {
 }
 
 // resume returns where another run resumes.
-func (b *run[E, A]) resume() int { return min(b.low, b.rowBegan) }
+func (b *run[E, A]) resume() int { return min(b.low, b.failedFrom) }

@@ -28,9 +28,9 @@ const (
 
 // Day is what is known about the present day. The zero Day knows nothing, and grants everything.
 type Day struct {
-	Reset time.Time     `json:"reset,omitzero"` // when the day ends; zero if no header said it
-	Left  int           `json:"left"`           // at least so many queries are left until then; may be below 0
-	Most  int           `json:"most"`           // ... and at most so many
+	Reset time.Time     `json:"reset,omitzero"` // when the day ends; zero if unknown
+	Left  int           `json:"left"`           // the least queries left until then; may be below 0
+	Most  int           `json:"most"`           // ... and the most
 	Zero  bool          `json:"zero"`           // a header said that none is left
 	Doubt bool          `json:"doubt"`          // a probe was served although none was left: now only a refusal counts
 	Pause time.Duration `json:"pause"`          // between probes while the day is closed; 0 if it is open

@@ -1,4 +1,4 @@
-// Package texts makes texts to search in a registry, by kinds, for those who measure or compare searches.
+// Package texts makes texts of several kinds to search for in a registry, for benchmarks and comparisons of searches.
 package texts
 
 import (
@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Texts makes texts of what stands in names. They are the same for the same names and the same Rand.
+// Texts makes texts from names. They are the same for the same names and the same Rand.
 type Texts struct {
 	*rand.Rand
 	names          []string // folded, none empty
 	frequent, rare []string // words
 }
 
-// someNames is how many names are looked at, at most twice.
+// someNames is how many names are sampled, or up to twice as many.
 const someNames = 400_000
 
-// New returns the texts of folded names, of which there are about n.
+// New returns the texts of about n folded names.
 func New(names iter.Seq2[int, []byte], n int) *Texts {
 	t := Texts{Rand: rand.New(rand.NewPCG(9, 9))}
 	oneIn := max(1, n/someNames)
@@ -49,7 +49,7 @@ func onlyLetters(word string) bool { return strings.Trim(word, "abcdefghijklmnop
 
 func (t *Texts) of(list []string) string { return list[t.IntN(len(list))] }
 
-// words returns the words of a name, at least that many.
+// words returns the words of a random name with that many words or more.
 func (t *Texts) words(least int) []string {
 	for {
 		if words := strings.Fields(t.of(t.names)); len(words) >= least {
@@ -58,7 +58,7 @@ func (t *Texts) words(least int) []string {
 	}
 }
 
-// word returns a word of at least that many letters.
+// word returns a random word of that many letters or more.
 func (t *Texts) word(least int) string {
 	for {
 		if word := t.of(t.words(1)); len(word) >= least && onlyLetters(word) {
