@@ -6,7 +6,7 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the status.
+// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
 func (b *batch) finish(states []*state, titles []string, judge func(i int, answers map[string]answer) result) error {
 	if err := b.kept.Close(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int, answe
 	return b.report(states, results)
 }
 
-// shownRows is how many rows of a state the report shows.
+// shownRows is how many rows of each state the report shows.
 const shownRows = 10
 
 func (b *batch) report(states []*state, results []result) error {
@@ -42,7 +42,7 @@ func (b *batch) report(states []*state, results []result) error {
 		exit = max(exit, r.state.exit)
 	}
 	switch of := statusOf(b.stopped); {
-	case of == wrongUse: // an error that another run cannot mend
+	case of == wrongUse: // another run cannot fix it
 		exit = of
 	case b.stopped != nil:
 		exit = unfinished
