@@ -29,7 +29,7 @@ type action struct {
 type ending string
 
 const (
-	hangs  ending = "hang" // until the server closes the connection, see ActiveFault.Release
+	hangs  ending = "hang" // no answer; see ActiveFault.Release
 	resets ending = "reset"
 	closes ending = "close"
 )

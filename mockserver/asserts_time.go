@@ -20,7 +20,7 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 		return false
 	}
 	want := s.filters(filters)
-	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !taking(want)(e) })
+	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !matchAny(want)(e) })
 	// Requests that no filter matches are not marked.
 	place := make(map[int64]int, len(v.taken))
 	for i, e := range v.taken {

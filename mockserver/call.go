@@ -182,8 +182,8 @@ func (c *call) answerWith(e Effect) answer {
 	return a
 }
 
-// takeBack undoes the call's answer and its charge.
-func (c *call) takeBack() {
+// undo undoes the call's answer and its charge.
+func (c *call) undo() {
 	if c.charged {
 		c.charge.refund()
 	}

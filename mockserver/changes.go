@@ -41,8 +41,8 @@ func (s *Server) Revision() int64 {
 // changesMost is the maximum number of changes returned.
 const changesMost = 1000
 
-// forgotten marks the revision at which the requests of a key, "" for all, were removed.
-type forgotten struct {
+// removal marks the revision at which the requests of a key, "" for all, were removed.
+type removal struct {
 	rev int64
 	key string
 }
@@ -50,8 +50,8 @@ type forgotten struct {
 // mark records that the entries of a key, "" for all, were removed. The lock is held.
 func (j *journal) mark(key string) {
 	j.revision++
-	j.marks = slices.DeleteFunc(j.marks, func(m forgotten) bool { return key == "" || m.key == key })
-	j.marks = append(j.marks, forgotten{j.revision, key})
+	j.marks = slices.DeleteFunc(j.marks, func(m removal) bool { return key == "" || m.key == key })
+	j.marks = append(j.marks, removal{j.revision, key})
 	j.notify()
 }
 

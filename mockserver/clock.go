@@ -122,7 +122,7 @@ func (s *Server) Freeze() { _ = s.clock.change(func(to *shift) { to.frozen = tru
 // Resume starts a frozen clock again.
 func (s *Server) Resume() { _ = s.clock.change(func(to *shift) { to.frozen = false }) }
 
-// Frozen reports whether the server's clock stands still.
+// Frozen reports whether the server's clock is stopped.
 func (s *Server) Frozen() bool {
 	m := s.clock.moved.Load()
 	return m != nil && m.frozen

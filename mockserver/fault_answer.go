@@ -18,7 +18,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 		a = c.answerWith(e.Effect)
 		f.hold(c, e)
 	case e.replaces():
-		c.takeBack()
+		c.undo()
 		f.hold(c, e)
 		a = replaced(answer{}, e.Effect)
 	default:

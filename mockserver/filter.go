@@ -85,8 +85,8 @@ func (f filter) String() string {
 // Format implements [fmt.Formatter]: it omits the key.
 func (f Filter) Format(s fmt.State, _ rune) { _, _ = fmt.Fprint(s, f.String()) }
 
-// taking returns a function that reports whether any of the filters matches a request, true without filters.
-func taking(filters []filter) func(*entry) bool {
+// matchAny returns a function that reports whether any of the filters matches a request, true without filters.
+func matchAny(filters []filter) func(*entry) bool {
 	return func(r *entry) bool {
 		return len(filters) == 0 || slices.ContainsFunc(filters, func(f filter) bool { return f.differs(r) == "" })
 	}

@@ -55,7 +55,7 @@ func refused(c *call) (answer, bool) {
 	switch {
 	case c.to == nil:
 		return noRoute(c), true
-	case !c.to.takes(c.r.Method):
+	case !c.to.accepts(c.r.Method):
 		return wrongMethod(c.to, c), true
 	case c.account == nil, c.op == OpValidar && c.verdict() == false: // the upstream checks no validation
 		return refusedKey(c.r, c.assume), true

@@ -31,7 +31,7 @@ type journal struct {
 	strays   map[string]int // requests that stray has dropped, by Key
 	rings    []*ring        // of the keys that have sent a request
 	revision int64          // counts changes and removals of entries
-	marks    []forgotten    // in order; at most one per key
+	marks    []removal      // in order; at most one per key
 	changed  chan struct{}  // closed at the next change; nil if nothing waits for it
 }
 
@@ -107,9 +107,9 @@ func (j *journal) list(of *ring) {
 	}
 }
 
-// takeAway ends the ring of a deleted key and removes its requests. Its calls in flight are recorded as requests with an
+// deleteKey ends the ring of a deleted key and removes its requests. Its calls in flight are recorded as requests with an
 // unknown key.
-func (j *journal) takeAway(of *ring, key string) {
+func (j *journal) deleteKey(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.forget(of, key) // under the same lock: a call recorded in between would be lost without a mark
@@ -184,9 +184,9 @@ func (j *journal) entries(filters ...filter) []entry {
 
 // read is entries. The lock is held.
 func (j *journal) read(filters []filter) (found []entry) {
-	take, known := taking(filters), j.known.Load()
+	matches, known := matchAny(filters), j.known.Load()
 	j.each(func(e *entry) {
-		if e.hide(known); take(e) {
+		if e.hide(known); matches(e) {
 			found = append(found, *e)
 		}
 	})

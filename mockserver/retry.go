@@ -12,9 +12,9 @@ import (
 const AttemptHeader = "Fiscope-Attempt"
 
 const (
-	failedFor = 15 * time.Second // after its end, how long a failed call can be retried
-	brokenFor = time.Minute      // the same if its answer was incomplete, or its client numbers attempts
-	lookBack  = 64               // calls of one key to search
+	failedFor   = 15 * time.Second // how long after its end a failed call can be retried
+	brokenFor   = time.Minute      // the same if its answer was incomplete, or its client numbers attempts
+	searchDepth = 64               // calls of one key to search
 
 	seenLate = 50 * time.Millisecond // how late the server may see that a client left, after its next call
 )
@@ -35,7 +35,7 @@ func (r *ring) link(e *entry) {
 		e.RetryOf, e.Attempt, e.Replay = was.RetryOf, was.Attempt, was.Replay
 		return
 	}
-	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-lookBack); i-- {
+	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-searchDepth); i-- {
 		last := r.at(i)
 		if last.question != e.question || last.repeated || e.N != 0 && last.N >= e.N || !last.repeatedBy(e) {
 			continue
@@ -54,7 +54,7 @@ func (r *ring) link(e *entry) {
 
 // linkLate finds the call that repeats e, if it came before the server saw that e's client had left; nil for none.
 func (r *ring) linkLate(e *entry) *entry {
-	for i := max(0, len(r.entries)-lookBack); i < len(r.entries); i++ {
+	for i := max(0, len(r.entries)-searchDepth); i < len(r.entries); i++ {
 		if next := r.at(i); next.N > e.N && next.question == e.question && next.Attempt == 0 {
 			if r.link(next); next.Attempt > 0 {
 				return next

@@ -82,8 +82,8 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	return nil, ""
 }
 
-// takes reports whether a route accepts a method; HEAD works like GET.
-func (to *route) takes(method string) bool {
+// accepts reports whether a route accepts a method; HEAD works like GET.
+func (to *route) accepts(method string) bool {
 	return method == to.method || method == http.MethodHead && to.method == http.MethodGet
 }
 
@@ -94,7 +94,7 @@ func wrongMethod(to *route, c *call) answer {
 		a = refusal(http.StatusMethodNotAllowed, codeMethod,
 			"es la consulta previa (CORS) de un navegador, y este servidor no responde a páginas de otro origen: para permitir una, inicie fiscope-mock con -cors %s", c.quoted(origin))
 	}
-	if a.allow = to.method; to.takes(http.MethodHead) {
+	if a.allow = to.method; to.accepts(http.MethodHead) {
 		a.allow += ", HEAD"
 	}
 	return a

@@ -179,7 +179,7 @@ func (s *Server) DeleteKey(key string) error {
 func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
-	s.journal.takeAway(&a.seen, a.id)
+	s.journal.deleteKey(&a.seen, a.id)
 }
 
 // Quota returns a key's quota, and whether the server knows the key.

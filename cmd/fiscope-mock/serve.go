@@ -46,7 +46,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		if err == nil {
 			return
 		}
-		r.takeAway()
+		r.removeFiles()
 		if r.ln != nil {
 			_ = r.ln.Close()
 		}
@@ -155,7 +155,7 @@ func (r *running) options() ([]mockserver.Option, error) {
 
 // close finishes the requests in flight, closes slow ones, and removes its files.
 func (r *running) close() error {
-	r.takeAway()
+	r.removeFiles()
 	r.followers.Wait()
 	_ = r.mock.Reset(mockserver.PartFaults) // release calls that they hold
 	ctx, cancel := context.WithTimeout(context.Background(), r.drain)
@@ -169,8 +169,8 @@ func (r *running) close() error {
 	return errors.Join(err, r.recording.save(), r.mock.Close(), r.registro.close())
 }
 
-// takeAway removes the files and ends the goroutines.
-func (r *running) takeAway() {
+// removeFiles removes the files and ends the goroutines.
+func (r *running) removeFiles() {
 	r.end()
 	if r.removeCA != nil {
 		r.removeCA()

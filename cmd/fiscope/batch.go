@@ -59,7 +59,7 @@ type batch struct {
 	mode          os.FileMode // of the input
 	kept          *fiscope.ResultsFile
 	notes         map[string]string // why an input has no final answer
-	spared        int64             // queries that rows did not need
+	saved         int64             // queries that rows did not need
 	progress      *terminal.Progress
 	of            int64
 	stopped       error
@@ -150,7 +150,7 @@ func (b *batch) pending(inputs []string) []string {
 		switch known, _ := b.kept.Done(context.Background(), input); {
 		case input == "":
 		case known || seen[input]:
-			b.spared++
+			b.saved++
 		default:
 			left = append(left, input)
 		}

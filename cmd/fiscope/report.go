@@ -51,7 +51,7 @@ func (b *batch) report(states []*state, results []result) error {
 	spent := b.spent.Load()
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts,
-			"consultasGastadas": spent, "consultasAhorradas": b.spared, "terminado": exit != unfinished}
+			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
 		}
@@ -63,7 +63,7 @@ func (b *batch) report(states []*state, results []result) error {
 			b.showState(s, counts[s.name], results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.spared)))
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
 		if left >= 0 {
 			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
 		}
