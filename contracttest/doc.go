@@ -1,12 +1,8 @@
-// Package contracttest holds no code, only tests: that openapi.yaml, testdata/, the mock server and
-// the SDK say the same thing.
+// Package contracttest has only tests: that openapi.yaml, testdata/, the mock server and the SDK agree.
 //
-// Each of the four was written by hand from the service's contract. openapi.yaml is the one that a
-// validator which is not ours can read, so the other three are held against it: the answers in
-// testdata/, the answers of the mock server, and the requests of the SDK.
+// Each of the four was written by hand from the service's contract. A third-party validator reads openapi.yaml and checks
+// the others against it: the answers in testdata/, the answers of the mock server, and the requests of the SDK. In the same
+// way it checks the built program against the admin API's document, openapi-admin.yaml.
 //
-// The admin API of the mock's program has a document of its own, openapi-admin.yaml, which is held against the
-// built program in the same way.
-//
-// It is a module of its own, so that nobody who imports the SDK inherits an OpenAPI validator.
+// It is a separate module, so that the SDK does not depend on an OpenAPI validator.
 package contracttest

@@ -1,7 +1,7 @@
-// Package e2e holds no code, only tests: of the mock server's page, in a browser that people use.
+// Package e2e has only tests: of the mock server's page, in a real browser.
 //
-// They start the built program, call it as a client would, and look at the page as a person does: controls
-// and texts are found by their role and accessible name, as a screen reader says them, not by their markup.
+// They start the built program, call it like a client, and use the page like a person: they find controls and texts by role
+// and accessible name, as a screen reader does, not by markup.
 //
-// It is a module of its own, so that nobody who imports the SDK inherits what drives a browser.
+// It is a separate module, so that the SDK does not depend on a browser driver.
 package e2e

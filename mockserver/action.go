@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// action is an effect with what its presets do that no field of an effect says.
+// action is an effect, with the parts of presets that no field of Effect expresses.
 type action struct {
 	Effect
-	change *rewriting    // of the answer's own body or header
-	sunat  bool          // the tax authority does not respond
-	sigma  float64       // of the log-normal distribution of the latency, which then is the median
+	change *rewriting    // of the answer's body or header
+	sunat  bool          // the tax authority is down
+	sigma  float64       // of the log-normal distribution of the latency, whose median is Latency; 0 for a fixed latency
 	chunk  int           // bytes of each piece of the body; 0 for all at once
 	every  time.Duration // the pause before each piece
 	end    ending        // how the answer or its connection ends
-	inside bool          // it ends so after the header and half of the body, with the Content-Length of the whole
+	inside bool          // end after the header and half of the body, with the Content-Length of the whole
 }
 
-// ending is how an answer ends that does not end well. A reset is a TCP RST, also over [Server.Transport]; a close is a FIN.
+// ending is how an answer or its connection fails. A reset is a TCP RST, also over [Server.Transport]; a close is a FIN.
 type ending string
 
 const (
-	hangs  ending = "hang" // then the connection is closed, see ActiveFault.Release
+	hangs  ending = "hang" // no answer; see ActiveFault.Release
 	resets ending = "reset"
 	closes ending = "close"
 )
 
-// action returns the effect with its presets, or why it cannot be.
+// action returns the effect with its presets applied, or the reason why it is invalid.
 func (e Effect) action() (action, error) {
 	a := action{Effect: e}
 	if e.Preset != "" {
@@ -60,7 +60,7 @@ func (e Effect) action() (action, error) {
 	return a, a.Effect.check()
 }
 
-// add puts a preset's action over another one's.
+// add applies a preset's action over another one.
 func (a *action) add(o action) error {
 	if a.change != nil && o.change != nil || a.end != "" && o.end != "" {
 		return errors.New("dos de los presets cambian lo mismo: deje uno")
@@ -83,7 +83,7 @@ func (a *action) add(o action) error {
 	return nil
 }
 
-// drawn is the action with the latency of one call.
+// drawn returns the action with the latency drawn for one call.
 func (a action) drawn(from *rand.Rand) action {
 	if a.sigma > 0 {
 		const longest = 10 * time.Minute
@@ -92,24 +92,24 @@ func (a action) drawn(from *rand.Rand) action {
 	return a
 }
 
-// replaces reports whether an answer needs nothing of the call.
+// replaces reports whether the action makes the whole answer, without the call's own.
 func (a action) replaces() bool { return a.Status != 0 || a.Body != nil || a.end != "" && !a.inside }
 
-// waits reports whether an answer is kept waiting for longer than it takes to write it.
+// waits reports whether the action delays an answer.
 func (a action) waits() bool { return a.Hold || a.Latency > 0 || a.every > 0 || a.end == hangs }
 
-// acts reports whether the action shows in every answer.
+// acts reports whether the action changes any answer.
 func (a action) acts() bool {
 	nothing := a.Header == nil && a.change == nil && !a.sunat
 	return nothing || a.replaces() || a.waits() || a.end != "" || a.chunk > 0
 }
 
-// canTouch reports whether the action can show in the answers of an operation.
+// canTouch reports whether the action can change the answers of an operation.
 func (a action) canTouch(op Operation, assume *Assumptions) bool {
 	return a.acts() || a.Header != nil || a.sunat && op == OpValidar || a.change != nil && a.change.canTouch(op, assume)
 }
 
-// touches reports whether the action shows in the answer to a call, which it computes if it must.
+// touches reports whether the action changes the answer to a call. It computes the answer if needed.
 func (a action) touches(c *call) bool {
 	switch {
 	case a.acts():
@@ -123,7 +123,7 @@ func (a action) touches(c *call) bool {
 	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }
 
-// over returns a body and a header, which it may write into, as the action leaves them.
+// over applies the action to a body and a header, which it may modify.
 func (a action) over(body []byte, h http.Header) ([]byte, http.Header) {
 	if a.change != nil {
 		body = a.change.change(body, h)
@@ -132,7 +132,7 @@ func (a action) over(body []byte, h http.Header) ([]byte, http.Header) {
 		if name = http.CanonicalHeaderKey(name); value != "" {
 			h[name] = []string{value}
 		} else if h[name] != nil {
-			h[name] = nil // net/http would add Date by itself
+			h[name] = nil // otherwise net/http adds Date
 		}
 	}
 	return body, h

@@ -13,8 +13,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Codes of answers that docs/contract.md knows nothing of. They begin with MOCK_ so that nobody takes them
-// for the contract's.
+// Codes of answers that are not in docs/contract.md. The prefix MOCK_ keeps them apart from the contract's.
 const (
 	codeNoRoute      = "MOCK_NO_ROUTE"         // 404: no such path
 	codeMethod       = "MOCK_METHOD"           // 405: the path exists, with another method
@@ -28,61 +27,60 @@ const (
 	codeRegistroDown = "MOCK_REGISTRY_FAILURE" // 500: the Registro given to the mock returned an error
 )
 
-// Codes that docs/contract.md, 4 and 7, gives.
+// Codes of docs/contract.md, 4 and 7.
 const (
 	codeNotFound       = "NOT_FOUND"
 	codeSearchTooShort = "SEARCH_TOO_SHORT"
 	codeInvalidSOL     = "INVALID_SOL_CREDENTIALS"
 )
 
-// codeInvalidField is of a receipt validation's 400 that the contract has no row for: a wrong type, tipoComprobante or numero.
+// codeInvalidField is for a receipt validation with a wrong type, tipoComprobante or numero. The contract has no code.
 const codeInvalidField = "INVALID_FIELD"
 
-// answer is a complete answer, before anything of it is written.
+// answer is a complete answer, before it is written.
 type answer struct {
 	status int
-	code   string // the error body's code; "" when it is not an error
+	code   string // the error body's code; "" if it is not an error
 	allow  string // the Allow header of a 405
 	body   []byte
-	kept   []byte // what the journal is given instead of the body; nil for the body
+	kept   []byte // recorded in the journal instead of body; nil for body
 
-	passed http.Header // that of a real service, instead of the server's own; nil for none
+	passed http.Header // headers of a real service, used instead of the server's; nil for none
 }
 
-// The shapes on the wire stand each beside the operation that answers with it. They are written from
-// docs/contract.md, 2, and never shared with the SDK: a wrong name on one side must be able to fail a test.
+// Each wire struct is declared beside its operation. They are written from docs/contract.md, 2, and never shared with the
+// SDK, so that a wrong name on one side fails a test.
 
 type wireError struct {
 	Error string `json:"error"`
 	Code  string `json:"code"`
 }
 
-// success is the 200 that carries v.
+// success returns a 200 with v as its body.
 func success(v any) answer { return answer{status: http.StatusOK, body: encode(v)} }
 
-// refusal is an error answer. Its text is in Spanish and says what was wrong, what to do, and which rule
-// of the contract it is; it never repeats a value of a request's body, which may be a misplaced clave.
+// refusal returns an error answer. Its text is in Spanish: what is wrong, what to do, and the section of the contract. It
+// never repeats a value of the request's body, which may be a misplaced clave.
 func refusal(status int, code, format string, args ...any) answer {
 	body := wireError{Error: fmt.Sprintf(format, args...), Code: code}
 	return answer{status: status, code: code, body: encode(body)}
 }
 
-// jsonType is shared by all answers and never written.
+// jsonType is shared by all answers and never modified.
 var jsonType = []string{"application/json"}
 
 func (a answer) header(h http.Header) {
-	h["Content-Type"] = jsonType // names as net/http keeps them: Set would convert them for every answer
+	h["Content-Type"] = jsonType // canonical names: Set would canonicalize them for every answer
 	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
 	}
 }
 
-// usualSize is enough for a taxpayer's record.
+// usualSize is enough for most taxpayer records.
 const usualSize = 640
 
-// encode marshals one of the wire structs. Names like "A & B" stay as they are: json.Marshal would
-// escape the ampersand for HTML.
+// encode marshals a wire struct. It keeps "A & B" as it is; json.Marshal would escape the ampersand for HTML.
 func encode(v any) []byte {
 	b := bytes.NewBuffer(make([]byte, 0, usualSize))
 	e := json.NewEncoder(b)
@@ -93,7 +91,7 @@ func encode(v any) []byte {
 	return b.Bytes()
 }
 
-// quoted shows a short piece of a request's line, without keys, in an error text.
+// quoted formats a short piece of the request line for an error text, without keys.
 func quoted(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) > most {
@@ -102,7 +100,7 @@ func quoted(s string) string {
 	return "«" + strings.ToValidUTF8(s, "�") + "»"
 }
 
-// enLima shows an instant in an error text.
+// enLima formats a time for an error text.
 func enLima(t time.Time) string {
 	return t.In(fiscope.Lima).Format("2006-01-02 15:04:05") + " (hora de Lima)"
 }

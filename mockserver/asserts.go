@@ -19,13 +19,13 @@ type TB interface {
 }
 
 // AssertCalls fails t unless exactly want requests match f. Assertions about requests also fail if the journal has
-// dropped one that may count.
+// dropped a request that may match.
 func (s *Server) AssertCalls(t TB, f Filter, want int) bool {
 	t.Helper()
 	return s.assertSum(t, f, want, "requests", func(*entry) int { return 1 })
 }
 
-// AssertSpent fails t unless requests that match f cost exactly want queries.
+// AssertSpent fails t unless requests matching f cost exactly want queries.
 func (s *Server) AssertSpent(t TB, f Filter, want int) bool {
 	t.Helper()
 	return s.assertSum(t, f, want, "queries spent", func(e *entry) int { return e.Cost })
@@ -43,7 +43,7 @@ func (s *Server) AssertSOLAttempts(t TB, ruc, usuario string, want int) bool {
 	})
 }
 
-// assertSum adds up what the requests of a filter count, and compares it.
+// assertSum adds up count over the requests that match f, and compares the sum with want.
 func (s *Server) assertSum(t TB, f Filter, want int, what string, count func(*entry) int) bool {
 	t.Helper()
 	v, ok := s.view(t, f, want)
@@ -61,21 +61,21 @@ func (s *Server) assertSum(t TB, f Filter, want int, what string, count func(*en
 	return true
 }
 
-// view is what an assertion looks at.
+// view is the part of the journal that an assertion checks.
 type view struct {
 	server *Server
 	filter filter
-	all    []entry  // what a failure shows: the requests of the filter's key, or all
-	taken  []*entry // those of them that the filter takes, in order
+	all    []entry  // shown in a failure: the requests of the filter's key, or all
+	taken  []*entry // the requests that match, in order
 }
 
-// view returns the requests that f takes, unless some may be missing: it fails t then, with a size of the
-// journal that is enough for them and for want requests.
+// view returns the requests that match f. If the journal may have dropped some, it fails t with a journal size that is
+// large enough for them and for want requests.
 func (s *Server) view(t TB, f Filter, want int) (*view, bool) {
 	t.Helper()
 	v := &view{server: s, filter: s.filter(f)}
 	v.all = s.journal.entries(filter{Key: v.filter.Key})
-	if lost := s.Dropped(f.Key); lost > 0 { // asked after the requests were read: none can be lost between
+	if lost := s.Dropped(f.Key); lost > 0 { // read after the requests, so that none is lost in between
 		kept := len(s.journal.entries())
 		t.Errorf("mockserver: the journal has dropped %d requests that this assertion may be about:\ngive the server WithJournal(%d)",
 			lost, max(kept+s.Dropped(""), want))
@@ -89,19 +89,19 @@ func (s *Server) view(t TB, f Filter, want int) (*view, bool) {
 	return v, true
 }
 
-// fail fails t with a text and the requests; why says of each one why it does not count, or nothing.
+// fail fails t with a text and the requests; why returns the reason why a request does not count, or "".
 func (v *view) fail(t TB, why func(*entry) string, format string, args ...any) {
 	t.Helper()
 	t.Errorf("%s\n%s", v.server.headline(format, args...), v.server.table(v.all, why))
 }
 
-// headline is what a failure begins with: one line without a key, as wide as the table below it at most.
+// headline is the first line of a failure: without keys, and at most as wide as the table below it.
 func (s *Server) headline(format string, args ...any) string {
 	return clipped(printable(s.WithoutKeys("mockserver: "+fmt.Sprintf(format, args...))), tableWidth)
 }
 
 // AssertHeader fails t unless requests match f and each has this header value, "" for none. Several values are joined
-// by ", ". No failure shows a value.
+// by ", ". Failures never show a value.
 func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
 	t.Helper()
 	name = http.CanonicalHeaderKey(name)
@@ -118,7 +118,7 @@ func (s *Server) AssertHeader(t TB, f Filter, name, want string) bool {
 	return false
 }
 
-// headerDiffers returns why a request's header has not this value, and "" if it has.
+// headerDiffers returns why a request's header does not have this value, or "".
 func (s *Server) headerDiffers(e *entry, name, want string) string {
 	switch got := strings.Join(redact.Map(e.sent)[name], ", "); {
 	case got == redact.Header(name, want, *s.keys.searched.Load()):
@@ -171,7 +171,7 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 		r.Time, r.Key = time.Time{}, ""
 		shown := everyText(r)
 		for i, secret := range secrets {
-			if i == given { // a key may be a word of the route or the operation's name, which are no secret
+			if i == given { // a key may be a word of the route or the operation's name, which are not secret
 				r.Path, r.Op = strings.TrimPrefix(r.Path, e.words), ""
 				shown = everyText(r)
 			}
@@ -185,7 +185,7 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	return ok
 }
 
-// everyText is all that a request shows, in JSON and printed.
+// everyText returns everything that a request shows, in JSON and printed.
 func everyText(r Request) string {
 	text, _ := json.Marshal(r) // plain fields: cannot fail
 	return string(text) + fmt.Sprintf("%+v", r)

@@ -11,7 +11,7 @@ import (
 // AssertOrder fails t unless the requests that match any filter match the filters one by one, in this order.
 func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	t.Helper()
-	var of Filter // the one key of all filters, whose requests alone must be complete
+	var of Filter // the common key of all filters; only its requests must be complete
 	if len(filters) > 0 && !slices.ContainsFunc(filters, func(f Filter) bool { return f.Key != filters[0].Key }) {
 		of.Key = filters[0].Key
 	}
@@ -20,8 +20,8 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 		return false
 	}
 	want := s.filters(filters)
-	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !taking(want)(e) })
-	// Why a request is not the next one in order: not those that no filter takes.
+	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !matchAny(want)(e) })
+	// Requests that no filter matches are not marked.
 	place := make(map[int64]int, len(v.taken))
 	for i, e := range v.taken {
 		place[e.N] = i
@@ -54,7 +54,7 @@ func (s *Server) AssertInFlight(t TB, f Filter, most int) bool {
 	if !ok {
 		return false
 	}
-	// There are never more than just after an arrival.
+	// The maximum is right after an arrival.
 	type change struct {
 		turn int64
 		by   int
@@ -86,13 +86,13 @@ func (s *Server) AssertInFlight(t TB, f Filter, most int) bool {
 	return false
 }
 
-// covers reports whether the request was under way in a turn.
+// covers reports whether the request was in flight at a turn.
 func (s *span) covers(turn int64) bool {
 	return s.arrivedTurn <= turn && (s.endedTurn == 0 || turn < s.endedTurn)
 }
 
-// AssertPauses fails t unless two or more requests match f, and each arrives between least and most, in real time,
-// after the end of the one before.
+// AssertPauses fails t unless two or more requests match f, and each arrives between least and most, in real time, after
+// the end of the previous one.
 func (s *Server) AssertPauses(t TB, f Filter, least, most time.Duration) bool {
 	t.Helper()
 	v, ok := s.view(t, f, 2)

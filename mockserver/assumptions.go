@@ -10,26 +10,26 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Assumptions is how this mock reads what docs/contract.md (sections in parentheses) leaves open. Take
+// Assumptions is how the mock interprets what docs/contract.md (sections in parentheses) leaves open. Start from
 // [DefaultAssumptions] and change fields.
 type Assumptions struct {
 	MissingKey        Refusal        // answers a request without the X-API-KEY header (5.4)
 	InvalidKey        Refusal        // answers a key that the server does not know (5.4)
 	QuotaExceeded     Refusal        // answers a call when the day's quota is spent (7, 8)
 	Quota             int            // the daily quota of the server's own key (8), unless WithQuota or WithData sets it
-	ResetZone         *time.Location // at whose midnight the quota begins anew (8)
-	ChargeFailures    bool           // answers other than 2xx cost a query too (8), except for the key and a spent quota
-	HeadersEverywhere bool           // every operation carries the rate-limit headers, not only lookup (8)
-	HeadersOnErrors   bool           // an error carries them if its success would (4.1, 8)
-	CodeInvalidRUC    string         // of a lookup's 400 (7)
-	CodeInvalidLimit  string         // of a search's 400 for limit (7)
-	CodeMissingFields string         // of a receipt validation's 400 for fields that are missing, null or empty (7)
-	CodeInvalidCPERUC string         // of a receipt validation's 400 for a malformed RUC (7)
-	CodeInvalidDate   string         // of an exchange rate's 400 (7)
-	Unknown           Unknown        // how a lookup writes a field put as "" or "-" (2.1), except ruc, razonSocial, estado, condicion
-	Estados           Vocabulario    // which spelling of a taxpayer's estado is served (3.1)
+	ResetZone         *time.Location // the quota resets at midnight in this zone (8)
+	ChargeFailures    bool           // answers other than 2xx also cost a query (8), except for a refused key and a spent quota
+	HeadersEverywhere bool           // every operation has the rate-limit headers, not only lookup (8)
+	HeadersOnErrors   bool           // an error has them if its success would (4.1, 8)
+	CodeInvalidRUC    string         // for a lookup's 400 (7)
+	CodeInvalidLimit  string         // for a search's 400 about limit (7)
+	CodeMissingFields string         // for a receipt validation's 400 about missing, null or empty fields (7)
+	CodeInvalidCPERUC string         // for a receipt validation's 400 about a malformed RUC (7)
+	CodeInvalidDate   string         // for an exchange rate's 400 (7)
+	Unknown           Unknown        // how a lookup writes a field set to "" or "-" (2.1), except ruc, razonSocial, estado, condicion
+	Estados           Vocabulario    // the spelling of a taxpayer's estado (3.1)
 	BlockedSOL        Refusal        // answers a validation with a blocked user's credentials (4.3)
-	BlockAfter        int            // wrong attempts in a row that block a SOL user (4.3); 0 blocks never
+	BlockAfter        int            // consecutive wrong attempts that block a SOL user (4.3); 0 means never
 	BlockFor          time.Duration  // how long the block lasts (4.3)
 }
 
@@ -39,7 +39,7 @@ type Refusal struct {
 	Code   string // "" is sent as an empty code
 }
 
-// refusal is an error answer; see the function of that name.
+// refusal returns the error answer.
 func (r Refusal) refusal(format string, args ...any) answer {
 	return refusal(r.Status, r.Code, format, args...)
 }
@@ -70,7 +70,7 @@ func DefaultAssumptions() Assumptions {
 	}
 }
 
-// validate refuses a value that was not built from DefaultAssumptions, or that makes an error a success.
+// validate returns an error for values not based on DefaultAssumptions, or that make an error a success.
 func (a Assumptions) validate() error {
 	for _, r := range []struct {
 		field string
@@ -103,7 +103,7 @@ func (a Assumptions) validate() error {
 	return cmp.Or(oneOf("Unknown", a.Unknown, unknowns), oneOf("Estados", a.Estados, vocabularios))
 }
 
-// oneOf refuses a value of a field that has a list of them.
+// oneOf returns an error if value is not in the field's list.
 func oneOf[S ~string](field string, value S, values []S) error {
 	if slices.Contains(values, value) {
 		return nil
@@ -111,5 +111,5 @@ func oneOf[S ~string](field string, value S, values []S) error {
 	return fmt.Errorf("%s es %q: los valores son %q", field, string(value), values)
 }
 
-// charges reports whether an answer with a status consumes quota.
+// charges reports whether an answer with this status costs a query.
 func (a *Assumptions) charges(status int) bool { return status < 300 || a.ChargeFailures }

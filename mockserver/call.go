@@ -14,69 +14,69 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// bodyMost is the largest body taken; the seven fields of a receipt validation need some two hundred bytes.
+// bodyMost is the largest accepted body; the seven fields of a receipt validation take about 200 bytes.
 const bodyMost = 64 << 10
 
-// call is one request on its way through the server: what came, and what has become of it so far.
+// call is one request and its progress through the server.
 type call struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	clock   *clock
-	now     time.Time // when it came, and from the charge on, when it was charged: no answer straddles midnight
+	now     time.Time // when it arrived; once charged, when it was charged, so that no answer straddles midnight
 	data    *dataset
 	journal *journal
-	closing <-chan struct{} // closed when the server begins to close: nothing waits any longer
+	closing <-chan struct{} // closed when the server begins to close, which ends all waits
 
-	assume  *Assumptions // one reading for all of the call
+	assume  *Assumptions // the same for the whole call
 	to      *route       // nil for none
-	op      Operation    // "" when no route has the path
-	words   string       // of its route, with which its path begins; "" for no route
-	ruc     string       // of a lookup's path; of a validation, the issuer's once its fields are right
-	key     string       // as it came
-	known   *redact.Keys // the server's keys when it came
-	keys    redact.Keys  // which no text may show: known, and key
-	account *account     // nil when the key is missing or unknown
+	op      Operation    // "" if no route has the path
+	words   string       // of its route, at the beginning of its path; "" for no route
+	ruc     string       // of a lookup's path; of a validation, the issuer's once its fields are valid
+	key     string       // as sent
+	known   *redact.Keys // the server's keys on arrival
+	keys    redact.Keys  // to hide in all texts: known, and key
+	account *account     // nil if the key is missing or unknown
 
 	up    *upstream       // nil for none
 	asked *UpstreamAnswer // nil if no real service was asked
 
-	body    []byte // once it was read
+	body    []byte // once read
 	bodyErr error
 
-	// What the journal is to know of it.
+	// For the journal.
 	came      time.Time
-	n         int64  // its number, once it is there
-	nth       int64  // of the requests of its connection
-	span      span   // when it was under way
-	recorded  answer // the last one that the journal was given
-	left      int    // of the quota, after it
-	redacted  string // its body, once it was read
-	fault     string // the name of the one that met it
-	retryOf   int64  // see Request, as attempt and replay
+	n         int64  // its number, once recorded
+	nth       int64  // its number on its connection
+	span      span   // when it was in flight
+	recorded  answer // the last answer recorded
+	left      int    // queries left after it
+	redacted  string // its body, once read
+	fault     string // the name of the fault that met it
+	retryOf   int64  // see Request, also for attempt and replay
 	attempt   int
 	replay    int64
 	solResult SOLResult
-	solUser   uint64 // the user that it tried, hashed; 0 for none
+	solUser   uint64 // the hash of the SOL user that it tried; 0 for none
 
-	wasRead   bool // the body
+	wasRead   bool // the body was read
 	admitted  bool // path, method and key are right
 	answered  bool // own is its answer, which was charged or refused
 	own       answer
-	charged   bool // it took one query from the quota ...
+	charged   bool // it cost one query ...
 	charge    charge
-	counted   bool // the journal knows of that
-	sunatDown bool // a fault makes the tax authority not respond to it
-	broken    bool // its answer does not come whole
-	replaced  bool // a fault's answer takes the place of its own
+	counted   bool // ... and the journal has counted it
+	sunatDown bool // a fault takes the tax authority down for it
+	broken    bool // its answer was not sent completely
+	replaced  bool // a fault's answer replaces its own
 }
 
-// readClock takes the time of the server's clock as the call's, and as that of its answer.
+// readClock sets the time of the call and of its answer.
 func (c *call) readClock() {
 	c.now = c.clock.now()
 	c.w.Header()["Date"] = c.clock.dateHeader(c.now)
 }
 
-// readBody reads the request's body, the first time it is asked for.
+// readBody reads the request's body once.
 func (c *call) readBody() ([]byte, error) {
 	if !c.wasRead {
 		c.wasRead = true
@@ -88,14 +88,14 @@ func (c *call) readBody() ([]byte, error) {
 	return c.body, c.bodyErr
 }
 
-// readOn reads what is still to come of the request's body, and reports whether the client is still there:
-// net/http notices that a client left only once the body was read.
+// readOn reads the rest of the request's body, and reports whether the client is still there: net/http notices that a
+// client left only after the body was read.
 func (c *call) readOn() bool {
 	if c.r.Body == nil || c.r.Body == http.NoBody {
 		return true
 	}
 	read, watch := make(chan struct{}), sync.WaitGroup{}
-	watch.Go(func() { // a client that sends nothing more does not keep the server from closing
+	watch.Go(func() { // a client that stops sending must not block Close
 		select {
 		case <-c.closing:
 			_ = http.NewResponseController(c.w).SetReadDeadline(time.Unix(1, 0)) // long past
@@ -111,15 +111,15 @@ func (c *call) readOn() bool {
 	return err == nil
 }
 
-// arrived reads the body and reports whether it came, if only to be too large.
+// arrived reads the body and reports whether it arrived, even if it is too large.
 func (c *call) arrived() bool {
 	_, err := c.readBody()
 	tooLarge := (*http.MaxBytesError)(nil)
 	return err == nil || errors.As(err, &tooLarge)
 }
 
-// query decodes the query string, or returns the refusal of what net/url would drop in silence, of bytes that are not UTF-8,
-// and of a parameter of the operation given twice. Parameters that the operation does not have are ignored.
+// query decodes the query string. It refuses parts that net/url would drop silently, bytes that are not UTF-8, and a
+// repeated parameter of the operation. Unknown parameters are ignored.
 func (c *call) query() (url.Values, answer) {
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *call) query() (url.Values, answer) {
 	return query, answer{}
 }
 
-// isAbout reports whether a call is about a taxpayer: of a lookup, or of either side of a validation.
+// isAbout reports whether a call is about a taxpayer: a lookup's, or either side of a validation.
 func (c *call) isAbout(ruc string) bool {
 	switch c.op {
 	case OpConsultar:
@@ -147,21 +147,20 @@ func (c *call) isAbout(ruc string) bool {
 	case OpValidar:
 		var sides struct{ RUCEmisor, RUCSolicitante any }
 		body, _ := c.readBody()
-		_ = json.Unmarshal(body, &sides) // a body that is no JSON is about nobody
+		_ = json.Unmarshal(body, &sides) // invalid JSON matches nothing
 		return sides.RUCEmisor == ruc || sides.RUCSolicitante == ruc
 	}
 	return false
 }
 
-// quoted shows a piece of the request's line in an error text: without a key, which may be somebody
-// else's, and that before it is cut.
+// quoted formats a piece of the request line for an error text. It hides keys, also another client's, before it cuts.
 func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
 
-// answer is the call's own answer: the first time, it is charged for and computed.
+// answer returns the call's own answer. The first time, it charges the call and computes the answer.
 func (c *call) answer() answer {
 	if !c.answered {
 		c.answered = true
-		c.readClock() // again: a fault may have kept the call waiting past midnight
+		c.readClock() // again: a fault may have delayed the call past midnight
 		if c.charge, c.charged = c.account.charge(c.now, c.assume); c.charged {
 			c.own = c.to.answer(c, c.assume)
 		} else {
@@ -171,7 +170,7 @@ func (c *call) answer() answer {
 	return c.own
 }
 
-// answerWith is the answer with what an effect puts in its place, which costs what an answer of the service does.
+// answerWith returns the effect's answer, at the same cost as an answer of the service.
 func (c *call) answerWith(e Effect) answer {
 	c.replaced = e.Status != 0 || e.Body != nil
 	a := replaced(c.answer(), e)
@@ -183,8 +182,8 @@ func (c *call) answerWith(e Effect) answer {
 	return a
 }
 
-// takeBack makes it as if the call had not been answered.
-func (c *call) takeBack() {
+// undo undoes the call's answer and its charge.
+func (c *call) undo() {
 	if c.charged {
 		c.charge.refund()
 	}
@@ -211,20 +210,20 @@ func (c *call) send(a answer) {
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
 }
 
-// begin notes that the call is under way.
+// begin records that the call is in flight.
 func (c *call) begin() { c.span.arrived, c.span.arrivedTurn = time.Now(), c.journal.turns.Add(1) }
 
-// finish records the call with all that becomes of it. It comes before the last of the answer is written:
-// a client that then sends its next request never has two under way.
+// finish records the call with its final state, before the last of the answer is written: a client that then sends its
+// next request never has two in flight.
 func (c *call) finish(a answer) {
 	if n := c.r.ContentLength; c.admitted && c.op == OpValidar && !c.wasRead && 0 < n && n <= bodyMost && c.r.Header.Get("Expect") == "" {
-		c.readOn() // it identifies the call when it is repeated; net/http would read it now in any case
+		c.readOn() // the body identifies a repetition; net/http would read it now anyway
 	}
 	c.span.ended, c.span.endedTurn = time.Now(), c.journal.turns.Add(1)
 	c.record(a)
 }
 
-// end finishes a call that nothing else has finished: one that was cut, or hung.
+// end finishes a call that was cut off or hung.
 func (c *call) end() {
 	if c.span.endedTurn == 0 {
 		c.broken, c.span.left = true, c.r.Context().Err() != nil

@@ -8,8 +8,8 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// record puts the call into the journal, or updates its entry, with the zero answer until there is one. It
-// comes before the answer is written, so that a client that has its answer finds the request in the journal.
+// record adds the call to the journal, or updates its entry; a is zero while there is no answer. It comes before the
+// answer is written, so that a client with an answer finds its request in the journal.
 func (c *call) record(a answer) {
 	c.recorded = a
 	var e entry
@@ -49,7 +49,7 @@ func (c *call) record(a answer) {
 	}
 }
 
-// question is what a call asks, and as which client, hashed; 0 while that is not known.
+// question returns a hash of what the call asks and of its client; 0 while it is not known.
 func (c *call) question() uint64 {
 	if !c.admitted || c.op == OpValidar && !c.wasRead {
 		return 0
@@ -58,13 +58,13 @@ func (c *call) question() uint64 {
 	for _, part := range [...]string{c.key, c.r.UserAgent(), c.r.Method, c.r.URL.Path, c.r.URL.RawQuery} {
 		sum = sum*31 + maphash.String(hashSeed, part)
 	}
-	if c.op == OpValidar { // another one's body is not read, unless a fault does
+	if c.op == OpValidar { // other bodies are not read, except by a fault
 		sum = sum*31 + maphash.Bytes(hashSeed, c.body)
 	}
 	return sum | 1
 }
 
-// fingerprint is that of the call's key, "" without one.
+// fingerprint returns the fingerprint of the call's key, "" without one.
 func (c *call) fingerprint() string {
 	switch {
 	case c.account != nil && !c.isForeign():
@@ -75,7 +75,7 @@ func (c *call) fingerprint() string {
 	return ""
 }
 
-// params are the query's parameters that were read, or may have been meant to be.
+// params returns the names of the operation's query parameters.
 func (c *call) params() []string {
 	if c.to == nil {
 		return []string{"razonSocial", "limit", "fecha"}
@@ -83,7 +83,7 @@ func (c *call) params() []string {
 	return c.to.params
 }
 
-// request is the call as the journal keeps it: without claves and keys.
+// request returns the call as the journal stores it: without claves and keys.
 func (c *call) request(a answer) Request {
 	r := Request{
 		N:       c.n,
@@ -111,14 +111,14 @@ func (c *call) request(a answer) Request {
 	if c.charged {
 		r.Cost = 1
 	}
-	if isRUC(c.ruc) { // what else the path has may be anything
+	if isRUC(c.ruc) { // anything else in the path may be secret
 		r.RUC = c.keys.Out(c.ruc)
 	}
 	r.Conn, r.Reused = c.connection()
 	return r
 }
 
-// connection returns the number of the call's connection and whether an earlier request came on it.
+// connection returns the number of the call's connection, and whether it had an earlier request.
 func (c *call) connection() (number int64, reused bool) {
 	conn, _ := c.r.Context().Value(connectionKey{}).(*connection)
 	if conn == nil {
@@ -130,10 +130,10 @@ func (c *call) connection() (number int64, reused bool) {
 	return conn.number, c.nth > 1
 }
 
-// connectionKey finds the connection in a request's context; see [Server.ConnContext].
+// connectionKey is the context key of the connection; see [Server.ConnContext].
 type connectionKey struct{}
 
-// connection is one connection of a server.
+// connection is a connection to the server.
 type connection struct {
 	number   int64
 	requests atomic.Int64

@@ -8,17 +8,17 @@ import (
 
 // Change is a revision of the journal: a request changed, or was removed.
 type Change struct {
-	Rev     int64    // 0 for "forget all"; see Server.Changes
-	Request *Request // as it is now; nil if requests were removed
+	Rev     int64    // 0 means "forget all"; see Server.Changes
+	Request *Request // the current state; nil if requests were removed
 	Key     string   // whose requests were removed, as a fingerprint; "" for all
 }
 
-// Changes waits for changes after the revision since that match f. It returns at most 1000, and the revision to go on
-// from, also with an error, which is the cause of ctx. 0 is the beginning. If the journal has not reached since, the
-// first change has Rev 0: forget all.
+// Changes waits for changes after the revision since that match f. 0 is the beginning. It returns at most 1000 changes,
+// and the revision to continue from, also with an error: the cause of ctx. If since is beyond the journal's last
+// revision, the first change has Rev 0: forget all.
 func (s *Server) Changes(ctx context.Context, since int64, f Filter) (changes []Change, rev int64, err error) {
 	for {
-		changes, rev, changed := s.journal.after(since, s.filter(f)) // again each time: a key may have become known
+		changes, rev, changed := s.journal.after(since, s.filter(f)) // each time: a key may have been added
 		if len(changes) > 0 {
 			return changes, rev, nil
 		}
@@ -38,29 +38,29 @@ func (s *Server) Revision() int64 {
 	return s.journal.revision
 }
 
-// changesMost is how many changes are returned at most.
+// changesMost is the maximum number of changes returned.
 const changesMost = 1000
 
-// forgotten is a mark: from this revision on there was nothing left of a key, "" for all keys.
-type forgotten struct {
+// removal marks the revision at which the requests of a key, "" for all, were removed.
+type removal struct {
 	rev int64
 	key string
 }
 
-// mark notes that the entries of a key, or all for "", are gone. It is called with the lock held.
+// mark records that the entries of a key, "" for all, were removed. The lock is held.
 func (j *journal) mark(key string) {
 	j.revision++
-	j.marks = slices.DeleteFunc(j.marks, func(m forgotten) bool { return key == "" || m.key == key })
-	j.marks = append(j.marks, forgotten{j.revision, key})
+	j.marks = slices.DeleteFunc(j.marks, func(m removal) bool { return key == "" || m.key == key })
+	j.marks = append(j.marks, removal{j.revision, key})
 	j.notify()
 }
 
-// after returns what happened after a revision that f takes, the revision up to which that is all, and what is closed at
+// after returns the changes after a revision that match f, the revision that they reach, and a channel that is closed at
 // the next change.
 func (j *journal) after(since int64, f filter) (changes []Change, rev int64, changed <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if since > j.revision { // it is of another start
+	if since > j.revision { // of an earlier server
 		changes, since = []Change{{}}, 0
 	}
 	for _, m := range j.marks {

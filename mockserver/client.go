@@ -11,8 +11,8 @@ import (
 // idlePerHost lets a burst of parallel calls keep its connections.
 const idlePerHost = 100
 
-// Client returns an SDK client with this server's URL, key and clock. opts win. An invalid one ends the test of
-// [New]; after [Start], it panics.
+// Client returns an SDK client with this server's URL, key and clock; opts override them. Invalid options end the test of
+// [New]; after [Start], they panic.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	s.t.Helper()
 	return s.client(s.APIKey, opts...)
@@ -28,7 +28,7 @@ func (s *Server) client(key string, opts ...fiscope.Option) *fiscope.Client {
 	return client
 }
 
-// pool returns a transport that reaches the server; its idle connections end when the server closes.
+// pool returns a transport to the server. Its idle connections end when the server closes.
 func (s *Server) pool() http.RoundTripper {
 	s.mu.Lock()
 	socket := s.socket != nil
@@ -39,12 +39,12 @@ func (s *Server) pool() http.RoundTripper {
 	return &http.Transport{MaxIdleConnsPerHost: idlePerHost} // without a proxy: it is on loopback
 }
 
-// Transport returns a round tripper to this server without a socket, for any host. It works in a testing/synctest
-// bubble with [WithoutSocket].
+// Transport returns a round tripper to this server without a socket, for any host. For a testing/synctest bubble, see
+// [WithoutSocket].
 func (s *Server) Transport() http.RoundTripper {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Made on the first call: in a synctest bubble the channels must be born in the bubble.
+	// Created on first use: in a synctest bubble its channels must belong to the bubble.
 	if s.network == nil {
 		s.network = memorynet.Listen()
 		if s.closed {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// clock is the one time of a server: "today" in Lima, the publication of a rate, the quota's reset, the end of a SOL
-// block, the life of a fault, the journal and the Date header all read it. Only waits (a latency, a slow body) pass real
-// time. It begins as its source runs. Reading it takes no lock: every request does.
+// clock is the server's time: today in Lima, the publication of a rate, the quota's reset, SOL blocks, the life of a
+// fault, the journal and the Date header. Only waits (a latency, a slow body) take real time. It starts running with its
+// source. Reading it takes no lock: every request does.
 type clock struct {
-	source func() time.Time // called from many goroutines
+	source func() time.Time // called by many goroutines
 
-	mu    sync.Mutex            // of changes
-	moved atomic.Pointer[shift] // nil: as the source says
+	mu    sync.Mutex            // for changes
+	moved atomic.Pointer[shift] // nil: the source's time
 	date  atomic.Pointer[date]  // the last Date header
 }
 
-// date is one second as the Date header writes it, which all its answers share.
+// date is a second formatted for the Date header, shared by its answers.
 type date struct {
 	second int64
 	text   []string
@@ -34,20 +34,20 @@ func (c *clock) dateHeader(t time.Time) []string {
 	return d.text
 }
 
-// shift is how a clock differs from its source. It is no duration between the two: that ends at 292 years.
+// shift is how a clock differs from its source. It is not a time.Duration, which ends at 292 years.
 type shift struct {
-	at     time.Time // what it showed ...
-	source time.Time // ... when its source showed this
-	frozen bool      // it shows at
+	at     time.Time // its time ...
+	source time.Time // ... when this was the source's time
+	frozen bool      // it stays at at
 }
 
-// Beyond these no HTTP date and no JSON time could show what the clock then shows, at the latest with a duration added.
+// The range of the clock: HTTP dates and JSON times can show these even with a duration added.
 var (
 	firstTime = time.Unix(0, 0).UTC()
 	lastTime  = time.Date(9000, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// checkTime returns an error for a time that a clock cannot be set to.
+// checkTime returns an error for a time outside the clock's range.
 func checkTime(t time.Time) error {
 	if t.Before(firstTime) || t.After(lastTime) {
 		return fmt.Errorf("el reloj se puede poner a una hora desde %s hasta %s", firstTime.Format(time.RFC3339), lastTime.Format(time.RFC3339))
@@ -55,7 +55,7 @@ func checkTime(t time.Time) error {
 	return nil
 }
 
-// start sets the clock to at, which was checked, or to the source's time when at is zero: running, or frozen there.
+// start sets the clock to the valid time at, or to the source's if at is zero: running, or frozen there.
 func (c *clock) start(at time.Time, frozen bool) {
 	c.moved.Store(nil)
 	if !at.IsZero() || frozen {
@@ -70,7 +70,7 @@ func (c *clock) start(at time.Time, frozen bool) {
 
 func (c *clock) now() time.Time { return c.moved.Load().now(c.source()) }
 
-// now returns what the clock shows when its source shows source.
+// now returns the clock's time when its source has this time.
 func (m *shift) now(source time.Time) time.Time {
 	switch {
 	case m == nil:
@@ -81,7 +81,7 @@ func (m *shift) now(source time.Time) time.Time {
 	return m.at.Add(source.Sub(m.source))
 }
 
-// change changes how the clock goes on from its present time. A time that it cannot show is refused, and nothing moves.
+// change changes the clock from its present time on. It returns an error, and changes nothing, if the result is out of range.
 func (c *clock) change(change func(*shift)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *clock) change(change func(*shift)) error {
 // Now returns the server's time.
 func (s *Server) Now() time.Time { return s.clock.now() }
 
-// SetNow sets the server's clock, from 1970 to 9000-01-01. It runs on.
+// SetNow sets the server's clock, from 1970 to 9000-01-01. It keeps running.
 func (s *Server) SetNow(t time.Time) error {
 	s.t.Helper()
 	if err := s.clock.change(func(to *shift) { to.at = t }); err != nil {
@@ -107,7 +107,7 @@ func (s *Server) SetNow(t time.Time) error {
 	return nil
 }
 
-// Advance moves the server's clock by d, back if negative; see [Server.SetNow].
+// Advance moves the server's clock by d, also if negative; see [Server.SetNow].
 func (s *Server) Advance(d time.Duration) error {
 	s.t.Helper()
 	if err := s.clock.change(func(to *shift) { to.at = to.at.Add(d) }); err != nil {
@@ -116,13 +116,13 @@ func (s *Server) Advance(d time.Duration) error {
 	return nil
 }
 
-// Freeze stops the server's clock where it stands.
+// Freeze stops the server's clock.
 func (s *Server) Freeze() { _ = s.clock.change(func(to *shift) { to.frozen = true }) }
 
-// Resume lets a frozen clock run on from where it stands.
+// Resume starts a frozen clock again.
 func (s *Server) Resume() { _ = s.clock.change(func(to *shift) { to.frozen = false }) }
 
-// Frozen reports whether the server's clock stands still.
+// Frozen reports whether the server's clock is stopped.
 func (s *Server) Frozen() bool {
 	m := s.clock.moved.Load()
 	return m != nil && m.frozen

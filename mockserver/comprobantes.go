@@ -26,17 +26,17 @@ type Comprobante struct {
 	Tipo      string   `json:"tipoComprobante"` // 01, 03, 07 or 08
 	Serie     string   `json:"serie"`
 	Numero    int      `json:"numero"`
-	Codigo    string   `json:"codigo"`          // one of the constants; it decides estado and esValido
-	Mensaje   string   `json:"mensaje"`         // "" for a text made from Codigo
-	Luego     []Cambio `json:"luego,omitempty"` // what it becomes by itself: the last change that is due
+	Codigo    string   `json:"codigo"`          // one of the constants; it determines estado and esValido
+	Mensaje   string   `json:"mensaje"`         // "" for the default text of Codigo
+	Luego     []Cambio `json:"luego,omitempty"` // later changes; the last one that is due applies
 }
 
-// Cambio is what a receipt becomes after a time, or after so many answers.
+// Cambio is a change of a receipt after a time, or after a number of answers.
 type Cambio struct {
 	Codigo    string        `json:"codigo"`              // as in Comprobante
 	Mensaje   string        `json:"mensaje,omitempty"`   // as in Comprobante
-	Tras      time.Duration `json:"tras,omitempty"`      // by the server's clock, after the first question
-	Consultas int           `json:"consultas,omitempty"` // answers before the change, of all that were given
+	Tras      time.Duration `json:"tras,omitempty"`      // since the first question, by the server's clock
+	Consultas int           `json:"consultas,omitempty"` // total number of answers before the change
 }
 
 type (
@@ -64,7 +64,7 @@ func (c *Cambio) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// resultados maps each code to its estado and to the message of a receipt that has none of its own.
+// resultados has each code's estado and default message.
 var resultados = map[string]struct{ estado, mensaje string }{
 	CodigoAceptado:  {"Aceptado", "El comprobante existe y está aceptado."},
 	CodigoAnulado:   {"Anulado", "El comprobante fue anulado o comunicado de baja."},
@@ -114,16 +114,16 @@ func (c Comprobante) check() error {
 type comprobantes struct {
 	mu    sync.Mutex
 	known map[comprobanteID]Comprobante
-	asked map[comprobanteID]asked // of those that change by themselves
+	asked map[comprobanteID]asked // of receipts with changes
 }
 
-// asked is what a receipt's changes go by.
+// asked is the state that a receipt's changes depend on.
 type asked struct {
 	first   time.Time
 	answers int
 }
 
-// put takes receipts that were checked.
+// put adds valid receipts.
 func (s *comprobantes) put(cs ...Comprobante) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,14 +136,14 @@ func (s *comprobantes) put(cs ...Comprobante) {
 	}
 }
 
-// remove forgets a receipt: it is No Existe from then on.
+// remove deletes a receipt: it is No Existe from then on.
 func (s *comprobantes) remove(id comprobanteID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.known, id)
 }
 
-// list returns the receipts of an issuer, or all for "", in the order of their identity.
+// list returns the receipts of an issuer, or all for "", sorted by identity.
 func (s *comprobantes) list(rucEmisor string) []Comprobante {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *comprobantes) list(rucEmisor string) []Comprobante {
 	return cs
 }
 
-// find returns a receipt as the tax authority knows it now, its message included; one that it does not know is No Existe.
+// find returns a receipt's present state, with its message; No Existe if there is none.
 func (s *comprobantes) find(id comprobanteID, now time.Time) Comprobante {
 	s.mu.Lock()
 	defer s.mu.Unlock()

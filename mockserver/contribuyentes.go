@@ -12,16 +12,16 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// Contribuyente is a stored taxpayer. Only RUC is required: an empty field with a form has an ordinary value in
-// answers. None has the trade name.
+// Contribuyente is a stored taxpayer. Only RUC is required: answers fill empty fields that have a form. The trade name
+// is never sent.
 type Contribuyente struct {
-	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not looked at
+	RUC                    string `json:"ruc"` // 11 ASCII digits; the check digit is not checked
 	RazonSocial            string `json:"razonSocial"`
 	NombreComercial        string `json:"nombreComercial"`
 	Estado                 string `json:"estado"`    // in any vocabulary: see Vocabulario
 	Condicion              string `json:"condicion"` // HABIDO, NO HABIDO, NO HALLADO, PENDIENTE, or what the registry says
 	Direccion              string `json:"direccion"`
-	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI; "-" is answered as it is, and is not of the contract's form
+	Ubigeo                 string `json:"ubigeo"` // 6 digits, INEI; "-" is sent as it is, though the contract's form excludes it
 	Departamento           string `json:"departamento"`
 	Provincia              string `json:"provincia"`
 	Distrito               string `json:"distrito"`
@@ -40,8 +40,8 @@ func (c Contribuyente) check() error {
 	return nil
 }
 
-// conforming is the taxpayer as it is answered: with an ordinary value in each field that is empty and has a form or a list
-// of values (docs/contract.md, 2.1, 3.1, 3.2). Clients that are made from openapi.yaml cannot read another one.
+// conforming returns the taxpayer with an ordinary value in each empty field that has a form or a list of values
+// (docs/contract.md, 2.1, 3.1, 3.2). Clients generated from openapi.yaml cannot read other values.
 func (c Contribuyente) conforming() Contribuyente {
 	c.Estado = cmp.Or(c.Estado, "ACTIVO")
 	c.Condicion = cmp.Or(c.Condicion, "HABIDO")
@@ -52,7 +52,7 @@ func (c Contribuyente) conforming() Contribuyente {
 	return c
 }
 
-// onlyDay returns a text that is a day, YYYY-MM-DD, and "" for another one.
+// onlyDay returns a date, YYYY-MM-DD, unchanged, and "" for any other text.
 func onlyDay(text string) string {
 	if f, err := fiscope.ParseFecha(text); err == nil {
 		return f.String()
@@ -60,7 +60,7 @@ func onlyDay(text string) string {
 	return ""
 }
 
-// isRUC reports whether s is 11 ASCII digits, all that the contract asks of a RUC.
+// isRUC reports whether s is 11 ASCII digits, the contract's only rule for a RUC.
 func isRUC(s string) bool { return len(s) == 11 && digits(s) }
 
 func digits(s string) bool {
@@ -72,17 +72,17 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// contribuyentes are the taxpayers of one server: those put on it, over a Registro that it never changes
-// (the default data, which all servers read, or the one of WithRegistro), without those deleted.
+// contribuyentes are the taxpayers of one server: those set on it, over a Registro that it never changes (the default data,
+// shared by all servers, or WithRegistro's), except those deleted.
 type contribuyentes struct {
 	base Registro // may be nil
 
-	mu   sync.RWMutex // never held while the Registro is asked: it may be slow, or put something here
+	mu   sync.RWMutex // never held during a call to the Registro: it may be slow, or call a setter
 	over records
-	gone map[string]bool // RUCs of base that were deleted
+	gone map[string]bool // deleted RUCs of base
 }
 
-// change takes the deleted RUCs away and then puts taxpayers, both checked, in one step.
+// change deletes RUCs, then adds taxpayers, both valid, in one step.
 func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 	list := newRecords(put)
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
 	}
 }
 
-// all returns the taxpayers that were put, in the order of their RUC.
+// all returns the taxpayers that were set, sorted by RUC.
 func (s *contribuyentes) all() []Contribuyente {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -112,7 +112,7 @@ func (s *contribuyentes) all() []Contribuyente {
 	return s.over.first("", len(s.over), func(string) bool { return false })
 }
 
-// deleted returns the RUCs that were deleted, in order.
+// deleted returns the deleted RUCs, sorted.
 func (s *contribuyentes) deleted() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -130,7 +130,7 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
-// list returns at most limite taxpayers: those whose RUC begins with texto, and after them those whose name holds it.
+// list returns at most limite taxpayers: first those whose RUC begins with texto, then those whose name contains it.
 func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
 	var found []Contribuyente
 	switch {
@@ -157,8 +157,8 @@ func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]
 	return found, err
 }
 
-// first returns the first taxpayers whose RUC begins with prefijo, by RUC: those that were put, and then those of a
-// Registro that is in memory. No other Registro can be asked for them.
+// first returns the first taxpayers whose RUC begins with prefijo, sorted by RUC: those that were set, then those of a
+// Registro in memory. Other registries cannot be asked for them.
 func (s *contribuyentes) first(prefijo string, limite int) []Contribuyente {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -178,8 +178,8 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) (
 		found, _ := s.merge(folded, limite, nil)
 		return found, nil
 	}
-	// The records lying over and the deleted ones hide few of what is found, at most all of them.
-	for more := min(s.hidden(), limite); ; more = 2 * max(1, more, s.hidden()) { // while it is asked, more may be put
+	// At most all set and deleted records hide results of the Registro; usually few do.
+	for more := min(s.hidden(), limite); ; more = 2 * max(1, more, s.hidden()) { // more may be added meanwhile
 		base, err := s.base.Buscar(ctx, texto, limite+more)
 		if err != nil {
 			return nil, err
@@ -191,31 +191,31 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) (
 	}
 }
 
-// hidden is how many records of the Registro those lying over it and the deleted ones can hide.
+// hidden returns how many records of the Registro can be hidden at most.
 func (s *contribuyentes) hidden() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.over) + len(s.gone)
 }
 
-// merge returns the best of what lies over the Registro and of what the Registro found, in one moment, and
-// how many of the latter are not hidden.
+// merge returns the best of the taxpayers set here and of the Registro's results, and how many of the latter are not
+// hidden.
 func (s *contribuyentes) merge(folded string, limite int, base []Contribuyente) ([]Contribuyente, int) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var seen []Contribuyente // a list of its own: that of the Registro is not ours to write into
+	var seen []Contribuyente // a copy: the Registro's list must not be modified
 	for _, c := range base {
 		if _, over := s.over[c.RUC]; !over && !s.gone[c.RUC] {
 			seen = append(seen, c)
 		}
 	}
 	matches := s.over.search(folded)
-	if len(matches) == 0 { // nothing to merge: a Registro's own order stands
+	if len(matches) == 0 { // nothing to merge: keep the Registro's order
 		return seen[:min(len(seen), limite)], len(seen)
 	}
 	for _, r := range newRecords(seen) {
 		rank, ok := r.Match(folded)
-		if !ok { // the Registro knows a match that this package does not
+		if !ok { // the Registro's match is unknown to this package
 			rank = relevance.Inside
 		}
 		matches = append(matches, match{r, rank})

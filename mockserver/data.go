@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// Data is what a server holds over its default data, and the format of fixtures (see cmd/fiscope-mock/README.md). It
-// prints without claves and keys.
+// Data is what a server holds in addition to its default data, and the format of fixtures (see
+// cmd/fiscope-mock/README.md). It prints without claves and keys.
 type Data struct {
-	WithoutDefaults bool            `json:"withoutDefaults,omitempty"` // first takes all away, except keys and a Registro
+	WithoutDefaults bool            `json:"withoutDefaults,omitempty"` // first deletes everything, except keys and a Registro
 	Contribuyentes  []Contribuyente `json:"contribuyentes,omitempty"`
 	Comprobantes    []Comprobante   `json:"comprobantes,omitempty"`
 	Usuarios        []SOL           `json:"usuarios,omitempty"`
 	TiposCambio     []TipoCambio    `json:"tiposCambio,omitempty"`
 	Keys            []Key           `json:"keys,omitempty"`
-	Deleted         Deleted         `json:"deleted,omitzero"` // taken away before the rest is put
+	Deleted         Deleted         `json:"deleted,omitzero"` // deleted before the rest is added
 }
 
-// Deleted names what a server lacks of the default data.
+// Deleted lists items of the default data that a server lacks.
 type Deleted struct {
 	Contribuyentes []string    `json:"contribuyentes,omitempty"` // RUCs
 	Usuarios       []UsuarioID `json:"usuarios,omitempty"`
 	TiposCambio    []string    `json:"tiposCambio,omitempty"` // dates, YYYY-MM-DD
-	DefaultKey     bool        `json:"defaultKey,omitempty"`  // DefaultAPIKey, unless WithAPIKey asks for it
+	DefaultKey     bool        `json:"defaultKey,omitempty"`  // DefaultAPIKey, unless WithAPIKey sets it
 }
 
-// Format implements [fmt.Formatter]: it prints counts, never a secret.
+// Format implements [fmt.Formatter]: it prints only counts.
 func (d Data) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "Data{%d taxpayers, %d receipts, %d SOL users, %d rates, %d keys}",
 		len(d.Contribuyentes), len(d.Comprobantes), len(d.Usuarios), len(d.TiposCambio), len(d.Keys))
@@ -35,14 +35,13 @@ func (d Data) Format(f fmt.State, _ rune) {
 // LogValue implements [slog.LogValuer], without claves and keys.
 func (d Data) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(d)) }
 
-// check returns the first thing in d that a server cannot take.
+// check returns an error for the first invalid item.
 func (d Data) check() error {
 	_, _, err := d.firstWrong()
 	return err
 }
 
-// firstWrong returns the member and the item of the first thing in d that a server cannot take; the item is
-// negative for the whole member.
+// firstWrong returns the member and the index of the first invalid item; the index is negative for the whole member.
 func (d Data) firstWrong() (member string, item int, err error) {
 	for _, list := range []struct {
 		member string
@@ -62,7 +61,7 @@ func (d Data) firstWrong() (member string, item int, err error) {
 	return "", 0, nil
 }
 
-// firstError returns the first of a list that cannot be taken, or is there twice.
+// firstError returns the first item that is invalid or a duplicate.
 func firstError[T any, ID comparable](list []T, check func(T) error, id func(T) ID) (int, error) {
 	seen := make(map[ID]int, len(list))
 	for i, item := range list {
@@ -89,7 +88,7 @@ func (d Deleted) check() error {
 	return err
 }
 
-// merge adds the records of other after those of d, without those of d that other has too.
+// merge adds the records of other to d, replacing those with the same identity.
 func (d Data) merge(other Data) Data {
 	return Data{
 		WithoutDefaults: d.WithoutDefaults || other.WithoutDefaults,

@@ -14,7 +14,7 @@ import (
 	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
-// LoadData reads a file, or all .json files of a folder. Errors name the line.
+// LoadData reads a file, or all .json files of a folder. Errors have the line.
 func LoadData(name string) (Data, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -23,7 +23,7 @@ func LoadData(name string) (Data, error) {
 	if info.IsDir() {
 		return readFolder(os.DirFS(name), ".", name)
 	}
-	f, err := os.Open(name) //nolint:gosec // the caller's own file is what it is for
+	f, err := os.Open(name) //nolint:gosec // the path is the caller's
 	if err != nil {
 		return Data{}, err
 	}
@@ -31,7 +31,7 @@ func LoadData(name string) (Data, error) {
 	return ReadData(f, name)
 }
 
-// readFolder reads the .json files of a folder; shown is how the errors name it.
+// readFolder reads the .json files of a folder; shown is its name in errors.
 func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 	names, err := fs.Glob(fsys, path.Join(dir, "*.json"))
 	if err != nil {
@@ -45,7 +45,7 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 		file := path.Join(append(shown, name)...)
 		text, err := fs.ReadFile(fsys, name)
 		if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
-			failed.Path = file // and not as the folder calls it
+			failed.Path = file // rather than the folder's path
 		}
 		if err != nil {
 			return Data{}, err
@@ -83,13 +83,13 @@ func ReadData(r io.Reader, name string) (Data, error) {
 func (d Data) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false) // a name such as "A & B" is to be read by people
+	e.SetEscapeHTML(false) // people read names such as "A & B"
 	return e.Encode(d)
 }
 
-// Save writes d to a file for [LoadData] that only its owner can read.
+// Save writes d to a file for [LoadData], readable only by its owner.
 func (d Data) Save(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the caller's own file is what it is for
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the path is the caller's
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// The default key and SOL users, which are public. A principal user is refused.
+// The default key and SOL users, which are public. The server refuses the principal user.
 const (
 	DefaultAPIKey    = "clave-de-prueba"
 	RUCSolicitante   = "20131312955"
@@ -22,8 +22,7 @@ const (
 //go:embed data/*.json
 var dataFiles embed.FS
 
-// defaults is the embedded data set, read once in a process. Every server reads it and none writes it:
-// what is put on a server lies over it.
+// defaults is the embedded data set, read once per process. All servers share it, and none modifies it.
 type defaults struct {
 	registro     *RegistroEnMemoria
 	comprobantes []Comprobante
@@ -40,8 +39,8 @@ var embedded = sync.OnceValues(func() (defaults, error) {
 	return d, d.registro.Put(data.Contribuyentes...)
 })
 
-// dataset is all the data of a server but its keys. A reset makes a new one, so that every request sees
-// all of the old or all of the new.
+// dataset is all the data of a server except its keys. A reset makes a new one, so that every request sees either the old
+// or the new data.
 type dataset struct {
 	contribuyentes contribuyentes
 	comprobantes   comprobantes
@@ -52,8 +51,7 @@ type dataset struct {
 	withDefaults   bool
 }
 
-// newDataset returns a dataset with the default data, or an empty one; a Registro takes the place of the
-// default taxpayers.
+// newDataset returns a dataset with the default data, or an empty one; a Registro replaces the default taxpayers.
 func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	d := &dataset{withDefaults: withDefaults}
 	d.contribuyentes.base = registro
@@ -73,7 +71,7 @@ func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	return d, nil
 }
 
-// put takes data that were checked, all but the keys.
+// put adds valid data, except the keys.
 func (d *dataset) put(data Data) {
 	d.contribuyentes.change(data.Deleted.Contribuyentes, data.Contribuyentes)
 	d.comprobantes.put(data.Comprobantes...)
@@ -81,7 +79,7 @@ func (d *dataset) put(data Data) {
 	d.tiposCambio.change(data.Deleted.TiposCambio, data.TiposCambio)
 }
 
-// export returns what d holds over the default data, in a stable order.
+// export returns the data added to the default data, in a stable order.
 func (d *dataset) export() Data {
 	out := Data{
 		WithoutDefaults: !d.withDefaults,
@@ -94,7 +92,7 @@ func (d *dataset) export() Data {
 	if !d.withDefaults {
 		return out
 	}
-	def, _ := embedded() // read when d was made
+	def, _ := embedded() // d was made from it
 	for _, c := range def.comprobantes {
 		if !slices.ContainsFunc(out.Comprobantes, func(o Comprobante) bool { return o.id() == c.id() }) {
 			out.Comprobantes = append(out.Comprobantes, Comprobante{RUCEmisor: c.RUCEmisor, Tipo: c.Tipo, Serie: c.Serie, Numero: c.Numero, Codigo: CodigoNoExiste})
@@ -110,7 +108,7 @@ func (d *dataset) export() Data {
 	return out
 }
 
-// without returns the items of a list that others does not have; nil if all are there.
+// without returns the items of list that others does not contain; nil if it contains all.
 func without[T any](list, others []T) (kept []T) {
 	for _, item := range list {
 		if !slices.ContainsFunc(others, func(other T) bool { return reflect.DeepEqual(item, other) }) {

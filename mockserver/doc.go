@@ -7,12 +7,12 @@
 //		...
 //	}
 //
-// It implements every behaviour that docs/contract.md states, and shares only the calendar with the SDK. In a
-// testing/synctest bubble, where days pass at once, give [WithoutSocket].
+// It implements every behaviour in docs/contract.md, and shares only the calendar with the SDK. In a testing/synctest
+// bubble, where days pass instantly, use [WithoutSocket].
 //
 // # Data
 //
-// A server starts with the data of docs/sample-data.md. Yours lie over them: from setters, or from a file or folder.
+// A server starts with the data of docs/sample-data.md. Add your own with setters, or from a file or folder.
 //
 //	data, err := mockserver.LoadData("testdata/estado.json") // an error says file, line and reason
 //	srv := mockserver.New(t, mockserver.WithData(data))
@@ -24,16 +24,16 @@
 //
 // # Time
 //
-// One clock says what "today" is in Lima: for rates, quotas, SOL blocks, faults, the journal and the clients of
-// [Server.Client]. Only waits are real.
+// One clock gives the time in Lima for rates, quotas, SOL blocks, faults, the journal and the clients of [Server.Client].
+// Only waits take real time.
 //
 //	srv := mockserver.New(t, mockserver.WithNow(fivePM), mockserver.WithFrozenClock())
 //	srv.Advance(24 * time.Hour) // a new day: quota, rates and SOL users, for the server and the client
 //
 // # Faults and the journal
 //
-// A fault meets the calls that a [Match] chooses, after they were charged, or before with Uncharged. docs/faults.md shows
-// what the SDK makes of each of the [Presets]. The journal has each key's last 1000 requests, without secrets.
+// A fault meets the calls that a [Match] selects: after they are charged, or before with Uncharged. docs/faults.md lists
+// the [Presets] and the SDK's results. The journal has each key's last 1000 requests, without secrets.
 //
 //	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(500), mockserver.OK) // 500, then 200
 //	srv.Fault(mockserver.Match{RUC: "20100070970", Nth: 2}, mockserver.ResetBefore)                // paid for and lost
@@ -42,6 +42,6 @@
 //
 // # The order of a request
 //
-// Route, key, faults before the charge, quota, validation, data, faults after it. A refused path, method or key and a
-// spent quota cost nothing; every other call costs one query. A code of this mock alone begins with MOCK_.
+// Route, key, faults before the charge, quota, validation, data, faults after the charge. A wrong path, method or key and
+// a spent quota cost nothing; every other call costs one query. The mock's own codes begin with MOCK_.
 package mockserver

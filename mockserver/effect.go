@@ -12,16 +12,16 @@ import (
 	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
-// Effect is what goes wrong with one call, after it was charged. Make it with [Status], [Latency] and the like or
-// from a [Preset]; combine with [Effect.And].
+// Effect is what happens to one call, after it was charged. Make it with [Status], [Latency] and the like or from a
+// [Preset]; combine with [Effect.And].
 type Effect struct {
-	Preset  Preset            `json:"preset,omitempty"`  // where it begins, several with "+" between; the other fields win
-	Before  bool              `json:"before,omitempty"`  // act before the call is charged: an answer of its own costs nothing
+	Preset  Preset            `json:"preset,omitempty"`  // the base, or several with "+" between; the other fields override it
+	Before  bool              `json:"before,omitempty"`  // act before the charge: a replaced answer costs nothing
 	Latency time.Duration     `json:"latency,omitempty"` // wait this long
 	Hold    bool              `json:"hold,omitempty"`    // wait until ActiveFault.Release
-	Status  int               `json:"status,omitempty"`  // instead of the answer's own, 200 to 599
-	Header  map[string]string `json:"header,omitempty"`  // set on the answer; "" takes one away
-	Body    *string           `json:"body,omitempty"`    // instead of the answer's own, byte by byte
+	Status  int               `json:"status,omitempty"`  // replaces the answer's status, 200 to 599
+	Header  map[string]string `json:"header,omitempty"`  // set on the answer; "" removes a header
+	Body    *string           `json:"body,omitempty"`    // replaces the answer's body, byte by byte
 }
 
 // OK is the step without a fault, for sequences.
@@ -33,7 +33,7 @@ func Status(status int) Effect { return Effect{Status: status} }
 // Answer answers with a status and a body, byte by byte.
 func Answer(status int, body string) Effect { return Effect{Status: status, Body: &body} }
 
-// Header sets a header of the answer; "" takes it away.
+// Header sets a header of the answer; "" removes it.
 func Header(name, value string) Effect { return Effect{Header: map[string]string{name: value}} }
 
 // RetryAfter sets the header Retry-After to any text.
@@ -50,13 +50,13 @@ type Step interface{ effect() Effect }
 
 func (e Effect) effect() Effect { return e }
 
-// Uncharged returns the effect acting before the call is charged.
+// Uncharged returns the effect, acting before the charge.
 func (e Effect) Uncharged() Effect {
 	e.Before = true
 	return e
 }
 
-// And returns the effect with other over it: other wins what both set.
+// And returns the effect combined with other, whose fields win.
 func (e Effect) And(other Step) Effect {
 	o := other.effect()
 	if e.Preset != "" && o.Preset != "" {
@@ -85,7 +85,7 @@ func (e Effect) And(other Step) Effect {
 	return e
 }
 
-// check returns what no answer can have.
+// check returns an error for fields that no answer can have.
 func (e Effect) check() error {
 	switch {
 	case e.Status != 0 && (e.Status < 200 || e.Status > 599):
@@ -111,7 +111,7 @@ func (e Effect) check() error {
 	return nil
 }
 
-// tokenCharacters are those of a header's name (RFC 9110, 5.6.2).
+// tokenCharacters are the characters of a header name (RFC 9110, 5.6.2).
 const tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 type (

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong, and with which calls.
+// Fault is a failure and the calls that it meets.
 type Fault struct {
-	Name  string   `json:"name,omitempty"` // shown in the journal; made from the first step's preset if ""
+	Name  string   `json:"name,omitempty"` // shown in the journal; "" for the first step's preset
 	Match Match    `json:"match,omitzero"`
-	Steps []Effect `json:"steps"` // for the first call that matches, the second, ...; one step is for each call
+	Steps []Effect `json:"steps"` // for the first call that matches, the second, ...; a single step is for each call
 }
 
 // FaultStatus is a fault with its counts.
 type FaultStatus struct {
 	Fault
-	Seen   int  `json:"seen"`   // calls that match and that it can act on, until it ended
+	Seen   int  `json:"seen"`   // matching calls that it can act on, until it ended
 	Hits   int  `json:"hits"`   // calls that it met
 	Active bool `json:"active"` // whether it can meet another call
 }
@@ -32,18 +32,18 @@ type ActiveFault struct {
 	server *Server
 	remove func()
 
-	deciding sync.Mutex // held while it is decided whether a call is met
+	deciding sync.Mutex // held while deciding whether it meets a call
 	mu       sync.Mutex
-	calls    *rand.Rand // draws which calls it meets
-	waits    *rand.Rand // draws how long they wait
+	calls    *rand.Rand // draws the calls that it meets
+	waits    *rand.Rand // draws their latencies
 	seen     int
 	hits     int
-	over     bool          // it meets nothing more
+	over     bool          // it meets no more calls
 	released chan struct{} // closed by Release
-	let      bool          // it is closed
+	let      bool          // released is closed
 }
 
-// newFault returns a fault that is not set yet, or the reason why it cannot be.
+// newFault returns a fault that is not set yet, or the reason why it is invalid.
 func (s *Server) newFault(f Fault) (*ActiveFault, error) {
 	if err := f.Match.check(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Server) newFault(f Fault) (*ActiveFault, error) {
 	return active, nil
 }
 
-// Name is the fault's name in the journal and in [Server.Faults].
+// Name returns the fault's name in the journal and in [Server.Faults].
 func (f *ActiveFault) Name() string { return f.fault.Name }
 
 // Hits returns how many calls the fault has met.
@@ -86,7 +86,7 @@ func (f *ActiveFault) Status() FaultStatus {
 	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.possible()}
 }
 
-// possible reports whether there can be a call that the next step acts on.
+// possible reports whether any call can meet the next step.
 func (f *ActiveFault) possible() bool {
 	m, assume := &f.fault.Match, f.server.assume.Load()
 	return (m.Key == "" || f.server.keys.account(m.Key) != nil) &&
@@ -96,7 +96,7 @@ func (f *ActiveFault) possible() bool {
 		})
 }
 
-// step is what happens to the next call. It is called with the lock held.
+// step returns the action for the next call. The lock is held.
 func (f *ActiveFault) step() action { return f.steps[f.hits%len(f.steps)] }
 
 // Release ends the waits, now and for later calls, and closes hung calls.
@@ -115,8 +115,7 @@ func (f *ActiveFault) Remove() { f.remove() }
 // lasts reports whether the fault's time is not over.
 func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
 
-// count takes note of a call, and returns the effect if it is the fault's turn, it acts on the call, and the call is
-// free: met by no other fault.
+// count counts a call. It returns the effect if the fault is due, acts on the call, and no other fault met the call (free).
 func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	f.deciding.Lock()
 	defer f.deciding.Unlock()
@@ -130,7 +129,7 @@ func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	f.seen++
 	due = m.Nth == 0 || m.Nth == f.seen
 	if m.Probability > 0 {
-		due = f.calls.Float64() < m.Probability && due // always drawn: what other faults meet changes nothing
+		due = f.calls.Float64() < m.Probability && due // always drawn, so that other faults do not change the result
 	}
 	f.mu.Unlock()
 	due = due && free && a.touches(c) // without the lock: it may compute the answer
@@ -144,14 +143,14 @@ func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	return a, due
 }
 
-// end makes the fault meet nothing more.
+// end ends the fault.
 func (f *ActiveFault) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = true
 }
 
-// ended reports whether the fault can meet nothing more.
+// ended reports whether the fault has ended.
 func (f *ActiveFault) ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

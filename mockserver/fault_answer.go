@@ -18,7 +18,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 		a = c.answerWith(e.Effect)
 		f.hold(c, e)
 	case e.replaces():
-		c.takeBack()
+		c.undo()
 		f.hold(c, e)
 		a = replaced(answer{}, e.Effect)
 	default:
@@ -33,13 +33,13 @@ func (f *ActiveFault) meet(c *call, e action) {
 	header := c.w.Header()
 	c.head(header, a)
 	if e.change != nil {
-		// Without the keys before it is changed: half of a key is found by nobody.
+		// Hide keys before the change: half of a key could not be found.
 		a.kept, _ = e.over([]byte(c.keys.Out(string(a.body))), http.Header{})
 	}
 	a.body, _ = e.over(a.body, header)
 	header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if c.r.Method == http.MethodHead {
-		e.chunk = 0 // there is no body to send in pieces
+		e.chunk = 0 // there is no body to pace
 	}
 	if whole := e.chunk == 0 && e.end == ""; whole {
 		c.finish(a)
@@ -60,7 +60,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 	}
 }
 
-// replaced is an answer with the status and the body of an effect instead of its own.
+// replaced returns an answer with the effect's status and body.
 func replaced(a answer, e Effect) answer {
 	switch {
 	case e.Status >= 300 && e.Body == nil:
@@ -77,7 +77,7 @@ func replaced(a answer, e Effect) answer {
 	return a
 }
 
-// hold waits as long as the effect says. It does not return when the client leaves or the server closes.
+// hold waits as long as the effect says. It does not return if the client leaves or the server closes.
 func (f *ActiveFault) hold(c *call, e action) {
 	if e.waits() && !c.readOn() {
 		c.record(answer{})
@@ -103,7 +103,7 @@ func (f *ActiveFault) sleep(c *call, d time.Duration) bool {
 	return f.wait(c, timer.C)
 }
 
-// wait reports whether its time came, or the fault let go, before the client left and the server closed.
+// wait waits until the time or the fault's release. It returns false if the client leaves or the server closes before.
 func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 	select {
 	case <-until:
@@ -112,10 +112,10 @@ func (f *ActiveFault) wait(c *call, until <-chan time.Time) bool {
 	case <-c.closing:
 		return false
 	}
-	return c.r.Context().Err() == nil // a client that left counts as gone, also in the moment in which its time came
+	return c.r.Context().Err() == nil // a client that leaves at the same moment counts as gone
 }
 
-// pace writes a body as fast as the effect says, and reports whether all of it was written.
+// pace writes a body at the effect's speed, and reports whether all of it was written.
 func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
 	if e.chunk == 0 {
 		_, _ = c.w.Write(body) // a client that left is not the server's failure
@@ -139,9 +139,9 @@ func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
 	return true
 }
 
-// breakOff ends the connection of a call.
+// breakOff ends a call's connection.
 func (f *ActiveFault) breakOff(c *call, how ending) {
-	_, _ = c.readBody() // it identifies the call when it is repeated
+	_, _ = c.readBody() // it identifies a repetition
 	c.broken = true
 	switch how {
 	case hangs:
@@ -157,19 +157,19 @@ func (f *ActiveFault) breakOff(c *call, how ending) {
 	}
 }
 
-// cut closes the connection without another byte; it does not return.
+// cut closes the connection without another byte. It does not return.
 func cut() { panic(http.ErrAbortHandler) }
 
-// hijack takes the connection from net/http and closes it: with a reset, or with an orderly end.
+// hijack takes the connection from net/http and closes it, with a reset or orderly.
 func hijack(c *call, reset bool) {
 	// Closing a connection with unread bytes would reset it.
 	_, _ = io.Copy(io.Discard, io.LimitReader(c.r.Body, bodyMost))
 	conn, _, err := http.NewResponseController(c.w).Hijack()
-	if err != nil { // HTTP/2, or no connection at all
+	if err != nil { // HTTP/2, or no connection
 		cut()
 	}
 	if reset {
-		if raw, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS would end with an alert first
+		if raw, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS would send an alert first
 			conn = raw.NetConn()
 		}
 		if linger, ok := conn.(interface{ SetLinger(int) error }); ok {

@@ -50,10 +50,10 @@ type PresetInfo struct {
 	Name  Preset    `json:"name"`
 	Group string    `json:"group"`        // body, data, quota, status, sunat or connection
 	What  string    `json:"what"`         // one line
-	Op    Operation `json:"op,omitempty"` // an operation that it shows in; "" for any
+	Op    Operation `json:"op,omitempty"` // an operation that it affects; "" for any
 }
 
-// Presets returns all presets, those of a group together, the usual ones first.
+// Presets returns all presets, sorted by group, the usual ones first.
 func Presets() []PresetInfo {
 	list := make([]PresetInfo, len(presets))
 	for i, p := range presets {
@@ -74,7 +74,7 @@ var (
 	page    = Header("Content-Type", "text/html; charset=utf-8")
 )
 
-// presets are in the order of the page: what is usual comes first, in a group and of the groups.
+// presets are in the order of the page: the usual groups first, and in each group the usual presets.
 var presets = []preset{
 	{PresetInfo{Outage503, "status", "a gateway's 503 in HTML with Retry-After: 120", ""}, action{Effect: Answer(503, html).And(page).And(RetryAfter("120"))}},
 	{PresetInfo{Ambiguous401, "status", "a 401 without a code: the key, the quota or the SOL user", ""}, action{Effect: Answer(401, `{"error":"No autorizado"}`+"\n")}},
@@ -84,8 +84,8 @@ var presets = []preset{
 	{PresetInfo{ThrottleAs500, "quota", "throttling as a 500 without Retry-After", ""}, action{Effect: Answer(500, `{"error":"Too many requests, slow down"}`+"\n")}},
 	{PresetInfo{NoRateLimit, "quota", "without the X-RateLimit headers", OpConsultar}, action{change: &noRateLimit}},
 	{PresetInfo{EpochReset, "quota", "X-RateLimit-Reset in seconds since 1970", OpConsultar}, action{change: &epochReset}},
-	{PresetInfo{StrangeQuota, "quota", "X-RateLimit headers that are no numbers", OpConsultar}, action{change: &strangeQuota}},
-	{PresetInfo{SUNATDown, "sunat", "a 500, since the tax authority does not respond; no SOL attempt", OpValidar}, action{sunat: true}},
+	{PresetInfo{StrangeQuota, "quota", "X-RateLimit headers that are not numbers", OpConsultar}, action{change: &strangeQuota}},
+	{PresetInfo{SUNATDown, "sunat", "a 500, because the tax authority does not respond; no SOL attempt", OpValidar}, action{sunat: true}},
 	{PresetInfo{SUNATSlow, "sunat", "log-normal latency with a median of 4 s", OpValidar}, action{Effect: Latency(4 * time.Second), sigma: 0.6}},
 	{PresetInfo{Hang, "connection", "no answer, until the client leaves", ""}, action{end: hangs}},
 	{PresetInfo{Slow, "connection", "the body in pieces of 16 bytes, one each 200 ms", ""}, action{chunk: 16, every: 200 * time.Millisecond}},
@@ -93,22 +93,22 @@ var presets = []preset{
 	{PresetInfo{CloseBefore, "connection", "the connection closed (FIN) before the answer", ""}, action{end: closes}},
 	{PresetInfo{ResetInside, "connection", "a connection reset (RST) inside the answer", ""}, action{end: resets, inside: true}},
 	{PresetInfo{CloseInside, "connection", "the connection closed (FIN) inside the answer", ""}, action{end: closes, inside: true}},
-	{PresetInfo{HangInside, "connection", "half of the answer, and then nothing", ""}, action{end: hangs, inside: true}},
+	{PresetInfo{HangInside, "connection", "half of the answer, then nothing", ""}, action{end: hangs, inside: true}},
 	{PresetInfo{HTML200, "body", "an HTML page with status 200", ""}, action{Effect: Answer(200, html).And(page)}},
 	{PresetInfo{Empty200, "body", "status 200 without a body", ""}, action{Effect: Answer(200, "")}},
-	{PresetInfo{Truncated, "body", "half of the answer, with the length of the half", ""}, action{change: &truncated}},
+	{PresetInfo{Truncated, "body", "half of the answer, with the half's length", ""}, action{change: &truncated}},
 	{PresetInfo{Error200, "body", "status 200 with the contract's error body", ""}, action{Effect: Answer(200, `{"error":"Error interno del servidor","code":"INTERNAL_ERROR"}`+"\n")}},
 	{PresetInfo{SuccessFalse200, "body", "status 200 with success false", ""}, action{Effect: Answer(200, `{"success":false,"message":"No se pudo completar la consulta"}`+"\n")}},
 	{PresetInfo{Null200, "body", "status 200 with null", ""}, action{Effect: Answer(200, "null\n")}},
 	{PresetInfo{NumbersAsStrings, "body", "every number and boolean of the answer as text", OpTipoCambio}, action{change: &numbersAsText}},
 	{PresetInfo{Latin1, "body", "the answer in ISO-8859-1 instead of UTF-8", ""}, action{change: &latin1}},
 	{PresetInfo{TrailingData, "body", "a second JSON value after the answer", ""}, action{change: &trailing}},
-	{PresetInfo{Garbage, "body", "status 200 with bytes of no format", ""}, action{Effect: Status(200), change: &garbage}},
-	{PresetInfo{GzipLie, "body", "a plain answer that says it is gzip", ""}, action{change: &gzipLie}},
+	{PresetInfo{Garbage, "body", "status 200 with binary data", ""}, action{Effect: Status(200), change: &garbage}},
+	{PresetInfo{GzipLie, "body", "an uncompressed answer declared as gzip", ""}, action{change: &gzipLie}},
 	{PresetInfo{GzipBomb, "body", "16 MiB in 16 KiB of gzip", ""}, action{change: &gzipBomb}},
 	{PresetInfo{OtherRUC, "data", "the record of another taxpayer", OpConsultar}, action{change: &otherRUC}},
 	{PresetInfo{OtherDate, "data", "the rate of the day before", OpTipoCambio}, action{change: &otherDate}},
-	{PresetInfo{ContradictoryCPE, "data", "a receipt that is Aceptado, and not valid", OpValidar}, action{change: &contradiction}},
+	{PresetInfo{ContradictoryCPE, "data", "a receipt that is Aceptado but not valid", OpValidar}, action{change: &contradiction}},
 }
 
 func (p Preset) effect() Effect { return Effect{Preset: p} }

@@ -56,7 +56,7 @@ func failings() []failing {
 		}
 	}
 	status := func(code int) failing {
-		return failing{fmt.Sprintf("Status(%d)", code), "that status with a body of the contract's form", mockserver.OpConsultar, []mockserver.Step{mockserver.Status(code)}}
+		return failing{fmt.Sprintf("Status(%d)", code), "that status with the contract's error body", mockserver.OpConsultar, []mockserver.Step{mockserver.Status(code)}}
 	}
 	again := func(after string) mockserver.Step {
 		return mockserver.Status(429).And(mockserver.RetryAfter(after))
@@ -66,7 +66,7 @@ func failings() []failing {
 		status(400), status(401), status(403), status(404), status(408), status(418), status(429), status(500), status(502), status(503),
 		failing{"Status(500), OK", "first a 500, then the answer", get, []mockserver.Step{mockserver.Status(500), mockserver.OK}},
 		failing{"ResetBefore, OK", "first a reset, then the answer", get, []mockserver.Step{mockserver.ResetBefore, mockserver.OK}},
-		failing{`Status(429), RetryAfter("1"), OK`, "first a 429 that says when, then the answer", get, []mockserver.Step{again("1"), mockserver.OK}},
+		failing{`Status(429), RetryAfter("1"), OK`, "first a 429 with a second to wait, then the answer", get, []mockserver.Step{again("1"), mockserver.OK}},
 		failing{`Status(429), RetryAfter("3600")`, "a 429 with an hour to wait", get, []mockserver.Step{again("3600")}},
 		failing{`Status(429), RetryAfter("pronto")`, "a 429 with an invalid Retry-After", get, []mockserver.Step{again("pronto")}},
 		failing{"ResetBefore.Uncharged()", "a reset before the call was charged", get, []mockserver.Step{mockserver.ResetBefore.Uncharged()}},
@@ -187,17 +187,17 @@ func TestFaultTable(t *testing.T) {
 	assert.Empty(t, cmp.Diff(strings.Split(b.String(), "\n"), strings.Split(string(written), "\n")), "docs/faults.md is stale: go test ./mockserver -run TestFaultTable -update")
 }
 
-const faultTableHead = `# Faults, and what the client makes of them
+const faultTableHead = `# Faults, and the client's results
 
-What the SDK returns for each fault of the mock server with its default options, how many requests the
-server sees, and how many queries they cost.
+For each fault of the mock server: what the SDK returns with its default options, how many requests the server
+sees, and how many queries they cost.
 
-The names are presets of ` + "`mockserver`" + `, for ` + "`srv.Fault(match, preset)`" + ` and for the program; the others are Go.
-A receipt validation is never repeated. On a connection that has answered before, net/http itself repeats a lookup
-that got no answer: of ` + "`reset`, `close` and `ResetBefore.Uncharged()`" + ` the server then sees 4 requests. This table is written by a test:
+Lower-case names are presets, for ` + "`srv.Fault(match, preset)`" + ` and for the program; the others are Go.
+A receipt validation is never repeated. On a reused connection, net/http itself repeats a lookup without an answer:
+then the server sees 4 requests for ` + "`reset`, `close` and `ResetBefore.Uncharged()`" + `. A test writes this table:
 ` + "`go test ./mockserver -run TestFaultTable -update`" + `.
 
-| fault | what happens | operation | returns | seen | cost |
+| fault | what happens | operation | returns | requests | queries |
 |---|---|---|---|---|---|
 `
 

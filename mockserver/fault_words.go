@@ -9,7 +9,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// words say which calls a fault is to meet, and with what.
+// words describes the calls that a fault is set for, and its steps.
 func (f *Fault) words() string {
 	var steps []string
 	for _, e := range f.Steps {

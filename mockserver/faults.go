@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// faults are those of one server, in the order in which they were set.
+// faults are the faults of one server, in the order in which they were set.
 type faults struct {
 	mu   sync.RWMutex
-	all  []*ActiveFault // that were not removed
-	made int            // names that were made
+	all  []*ActiveFault // without removed ones
+	made int            // counter for default names
 }
 
-// add sets a fault, in place of the one with the same name and key.
+// add sets a fault. It replaces one with the same name and key.
 func (fs *faults) add(f *ActiveFault) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -35,7 +35,7 @@ func (fs *faults) add(f *ActiveFault) {
 	fs.all = append(fs.all, f)
 }
 
-// remove ends the faults that which says, and lets go what they hold.
+// remove removes the faults for which which returns true, and releases the calls that they hold.
 func (fs *faults) remove(which func(*ActiveFault) bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -56,14 +56,14 @@ func (fs *faults) removeOf(key string) {
 	fs.remove(func(f *ActiveFault) bool { return f.fault.Match.Key == key })
 }
 
-// list returns all faults, those that have ended too.
+// list returns all faults, including ended ones.
 func (fs *faults) list() []*ActiveFault {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
 	return slices.Clone(fs.all)
 }
 
-// find returns the first fault with a name, of a key or of any for "", or nil.
+// find returns the first fault with a name and key ("" for any key), or nil.
 func (fs *faults) find(key, name string) *ActiveFault {
 	for _, f := range fs.list() {
 		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
@@ -73,7 +73,7 @@ func (fs *faults) find(key, name string) *ActiveFault {
 	return nil
 }
 
-// match returns the fault that meets a call, and the effect. Every fault counts the call, also if another one meets it.
+// match returns the fault that meets a call, and the effect. Every fault counts the call, even if another one meets it.
 func (fs *faults) match(c *call) (met *ActiveFault, a action) {
 	for _, f := range fs.list() {
 		switch {
@@ -89,8 +89,8 @@ func (fs *faults) match(c *call) (met *ActiveFault, a action) {
 	return met, a
 }
 
-// Fault sets a fault: its steps happen in turn to the calls that m matches; one step, to each. The first fault that
-// is due and changes the answer meets a call. An invalid fault ends the test of [New]; after [Start], it panics.
+// Fault sets a fault: the calls that match m get its steps in turn, or a single step each. The first fault that is due and
+// changes the answer meets a call. An invalid fault ends the test of [New]; after [Start], it panics.
 func (s *Server) Fault(m Match, steps ...Step) *ActiveFault {
 	s.t.Helper()
 	f := Fault{Match: m}
@@ -114,7 +114,7 @@ func (s *Server) AddFault(f Fault) (*ActiveFault, error) {
 	return active, nil
 }
 
-// Faults returns the faults that were not removed, ended ones too, in order.
+// Faults returns the faults in order, ended ones too, but not removed ones.
 func (s *Server) Faults() []FaultStatus {
 	all := s.faults.list()
 	status := make([]FaultStatus, len(all))

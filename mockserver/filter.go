@@ -10,23 +10,23 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// Filter chooses requests of the journal. Zero fields match everything.
+// Filter selects requests of the journal. Zero fields match everything.
 type Filter struct {
 	Op        Operation // "" for any
-	Key       string    // an API key, or the fingerprint of one as in Request.Key of a request that is kept
+	Key       string    // an API key, or a fingerprint as in Request.Key
 	RUC       string
 	Path      string // a part of the path
 	Status    int
 	Code      string
 	Fault     string // the name of the fault that met it
-	Unmatched bool   // only those that reached no operation: another path or method, or a refused key
-	After     int64  // only those with a greater N
+	Unmatched bool   // only requests that reached no operation: a wrong path or method, or a refused key
+	After     int64  // only requests with a greater N
 }
 
 // filter is a [Filter] whose Key is a fingerprint.
 type filter Filter
 
-// differs returns the first field in which a request is not what f says, and "" when it is.
+// differs returns the first field in which a request differs from f, or "".
 func (f filter) differs(r *entry) string {
 	for _, field := range []struct{ name, want, got string }{
 		{"op", string(f.Op), string(r.Op)}, {"key", f.Key, r.Key}, {"RUC", f.RUC, r.RUC},
@@ -47,7 +47,7 @@ func (f filter) differs(r *entry) string {
 	return ""
 }
 
-// number writes a number, and "" for 0.
+// number formats a number, "" for 0.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -82,12 +82,11 @@ func (f filter) String() string {
 	return "requests with " + strings.Join(parts, ", ")
 }
 
-// Format implements [fmt.Formatter]: it leaves the key out.
+// Format implements [fmt.Formatter]: it omits the key.
 func (f Filter) Format(s fmt.State, _ rune) { _, _ = fmt.Fprint(s, f.String()) }
 
-// taking returns a function that reports whether one of the filters takes a request; without a filter,
-// each request is taken.
-func taking(filters []filter) func(*entry) bool {
+// matchAny returns a function that reports whether any of the filters matches a request, true without filters.
+func matchAny(filters []filter) func(*entry) bool {
 	return func(r *entry) bool {
 		return len(filters) == 0 || slices.ContainsFunc(filters, func(f filter) bool { return f.differs(r) == "" })
 	}

@@ -8,7 +8,7 @@ import (
 
 // ServeHTTP answers one request of the service.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Body == nil { // called directly: net/http's server always sets one
+	if r.Body == nil { // called directly: net/http's server always sets it
 		r = r.WithContext(r.Context())
 		r.Body = http.NoBody
 	}
@@ -23,7 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.to, c.ruc = routeOf(r.URL); c.to != nil {
 		c.op, c.words = c.to.op, c.to.words()
 	}
-	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the name as net/http keeps it: Get would convert it for every request
+	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the canonical name: Get would canonicalize it for every request
 		c.key = keys[0]
 	}
 	c.account = s.keys.account(c.key)
@@ -43,27 +43,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.meet(c, effect)
 		return
 	}
-	if c.wasRead && !c.arrived() { // a fault needed the RUC in the body, and the client left before it came
+	if c.wasRead && !c.arrived() { // a fault needed the body, and the client left before it arrived
 		c.send(unreadable())
 		return
 	}
 	c.send(c.answerWith(OK))
 }
 
-// refused is the answer to a call that reaches no operation.
+// refused returns the answer to a call that reaches no operation.
 func refused(c *call) (answer, bool) {
 	switch {
 	case c.to == nil:
 		return noRoute(c), true
-	case !c.to.takes(c.r.Method):
+	case !c.to.accepts(c.r.Method):
 		return wrongMethod(c.to, c), true
-	case c.account == nil, c.op == OpValidar && c.verdict() == false: // the upstream judges no validation
+	case c.account == nil, c.op == OpValidar && c.verdict() == false: // the upstream checks no validation
 		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false
 }
 
-// refusedKey is the answer to a missing or unknown key.
+// refusedKey returns the answer to a missing or unknown key.
 func refusedKey(r *http.Request, assume *Assumptions) answer {
 	if r.Header.Get("X-API-KEY") == "" {
 		hint := ""

@@ -11,33 +11,33 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// journalDefault is how many requests of each key a server remembers; see [WithJournal].
+// journalDefault is how many requests of each key a server keeps; see [WithJournal].
 const journalDefault = 1000
 
-// ErrJournalTooSmall reports a wait for more requests than the journal holds.
+// ErrJournalTooSmall means that the journal cannot hold so many requests.
 var ErrJournalTooSmall = errors.New("mockserver: el historial es muy pequeño")
 
-// journal remembers the last requests of each key, so that a busy key cannot push out another one's.
+// journal keeps the last requests of each key: a busy key does not displace another key's.
 type journal struct {
 	limit int          // of each ring; 0 keeps nothing
-	turns atomic.Int64 // handed out; see span
+	turns atomic.Int64 // counter; see span
 	known *atomic.Pointer[redact.Keys]
 
 	mu       sync.Mutex
 	last     int64          // the number of the last request
-	calls    int            // how many there were
-	spent    int            // queries that all of them cost
+	calls    int            // the number of all calls
+	spent    int            // the cost of all calls
 	stray    ring           // requests with a missing or unknown key
-	strays   map[string]int // what stray has dropped, by Key
-	rings    []*ring        // of the keys that have sent something
-	revision int64          // how often an entry changed, or was forgotten
-	marks    []forgotten    // in order: when requests were forgotten, one of each key
-	changed  chan struct{}  // closed at the next change; nil if nobody waits
+	strays   map[string]int // requests that stray has dropped, by Key
+	rings    []*ring        // of the keys that have sent a request
+	revision int64          // counts changes and removals of entries
+	marks    []removal      // in order; at most one per key
+	changed  chan struct{}  // closed at the next change; nil if nothing waits for it
 }
 
-// record keeps an entry in the ring of its key, nil for a missing or unknown one, and returns its number. An entry that has a
-// number replaces the one with that number; if that was cleared, it is a new one. spent is what the request has cost
-// since it was last recorded. wiped says that a reset has forgotten what it cost: a new entry does not have that.
+// record stores an entry in the ring of its key (nil for a missing or unknown one) and returns its number. An entry with a
+// number replaces the entry with that number; if that was cleared, it is new. spent is its cost since it was last
+// recorded; after a reset (wiped) a new entry does not have it.
 func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,7 +83,7 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 	return e.N
 }
 
-// next returns what is closed at the next change. It is called with the lock held, as is notify.
+// next returns a channel that is closed at the next change. The lock is held, also in notify.
 func (j *journal) next() <-chan struct{} {
 	if j.changed == nil {
 		j.changed = make(chan struct{})
@@ -91,7 +91,7 @@ func (j *journal) next() <-chan struct{} {
 	return j.changed
 }
 
-// notify wakes all that wait for a change.
+// notify wakes everything that waits for a change.
 func (j *journal) notify() {
 	if j.changed != nil {
 		close(j.changed)
@@ -99,7 +99,7 @@ func (j *journal) notify() {
 	}
 }
 
-// list notes a ring of a key among the others. It is called with the lock held.
+// list adds a key's ring to the journal. The lock is held.
 func (j *journal) list(of *ring) {
 	if of != &j.stray && !of.listed {
 		of.listed = true
@@ -107,24 +107,24 @@ func (j *journal) list(of *ring) {
 	}
 }
 
-// takeAway ends the ring of a key that the server no longer knows: what its calls under way still are to be
-// recorded as is among the requests without a known key, and what there was is forgotten.
-func (j *journal) takeAway(of *ring, key string) {
+// deleteKey ends the ring of a deleted key and removes its requests. Its calls in flight are recorded as requests with an
+// unknown key.
+func (j *journal) deleteKey(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.forget(of, key) // with the lock held on: what a call recorded in between would be gone without a mark
+	j.forget(of, key) // under the same lock: a call recorded in between would be lost without a mark
 	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
 	of.gone = true
 }
 
-// forgetKey drops what the journal has of a key, also from before the server knew it, and that it has dropped anything.
+// forgetKey removes the requests of a key, also from before the server knew it, and the count of dropped ones.
 func (j *journal) forgetKey(of *ring, key string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.forget(of, key)
 }
 
-// forget is forgetKey with the lock held.
+// forget is forgetKey. The lock is held.
 func (j *journal) forget(of *ring, key string) {
 	of.clear(j.last)
 	j.stray.remove(key)
@@ -144,7 +144,7 @@ func (j *journal) clear() {
 	j.mark("")
 }
 
-// droppedOf returns how many requests of a key were dropped, by its ring, nil for an unknown key, or of all keys for "".
+// droppedOf returns how many requests were dropped: of a key, by its ring (nil for an unknown key), or of all for "".
 func (j *journal) droppedOf(of *ring, key string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,32 +161,32 @@ func (j *journal) droppedOf(of *ring, key string) int {
 	return n
 }
 
-// knows reports whether a request that came without a known key has this fingerprint.
+// knows reports whether a request with an unknown key has this fingerprint.
 func (j *journal) knows(fingerprint string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.strays[fingerprint] > 0 || slices.ContainsFunc(j.stray.entries, func(e entry) bool { return e.Key == fingerprint })
 }
 
-// totals returns how many requests there were, and what they cost, kept or not.
+// totals returns the number of all requests and their cost, including dropped ones.
 func (j *journal) totals() (calls, spent int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.calls, j.spent
 }
 
-// entries returns what one of the filters takes, or all without a filter, in order.
+// entries returns the requests that match one of the filters, or all without a filter, in order.
 func (j *journal) entries(filters ...filter) []entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.read(filters)
 }
 
-// read is entries with the lock held.
+// read is entries. The lock is held.
 func (j *journal) read(filters []filter) (found []entry) {
-	take, known := taking(filters), j.known.Load()
+	matches, known := matchAny(filters), j.known.Load()
 	j.each(func(e *entry) {
-		if e.hide(known); take(e) {
+		if e.hide(known); matches(e) {
 			found = append(found, *e)
 		}
 	})
@@ -194,7 +194,7 @@ func (j *journal) read(filters []filter) (found []entry) {
 	return found
 }
 
-// each calls do with every entry. It is called with the lock held.
+// each calls do with every entry. The lock is held.
 func (j *journal) each(do func(*entry)) {
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
 		for i := range r.entries {
@@ -203,8 +203,8 @@ func (j *journal) each(do func(*entry)) {
 	}
 }
 
-// wait returns the entries that f takes once there are n, or those so far with the cause of ctx, or fails at once with
-// ErrJournalTooSmall. keys is how many known keys can send such requests.
+// wait returns the requests that match f once there are n. If ctx ends it returns those so far with its cause. If keys, the
+// number of known keys that can send them, cannot hold n, it returns ErrJournalTooSmall at once.
 func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, error) {
 	for {
 		j.mu.Lock()

@@ -10,52 +10,52 @@ import (
 // Request is a request with its answer, without claves and keys.
 type Request struct {
 	N               int64               `json:"n"`    // 1 for the server's first request, in the order of arrival at the journal
-	Rev             int64               `json:"rev"`  // the journal's revision in which it became what it is here; see Server.Changes
-	Time            time.Time           `json:"time"` // the server's clock when it came
+	Rev             int64               `json:"rev"`  // the journal's revision of its last change; see Server.Changes
+	Time            time.Time           `json:"time"` // the server's clock on arrival
 	Op              Operation           `json:"op,omitempty"`
-	Matched         bool                `json:"matched"` // it reached the operation: path, method and key were right
+	Matched         bool                `json:"matched"` // it reached the operation, because path, method and key were right
 	Method          string              `json:"method"`
 	Path            string              `json:"path"`
-	Query           string              `json:"query,omitempty"` // the parameters that were read, decoded, and the names of the others
-	Key             string              `json:"key,omitempty"`   // a fingerprint: k_ and 8 hex digits, other ones in each process
+	Query           string              `json:"query,omitempty"` // the operation's parameters, decoded, and the names of any others
+	Key             string              `json:"key,omitempty"`   // a fingerprint: k_ and 8 hex digits, which differ in each process
 	Agent           string              `json:"userAgent,omitempty"`
 	RUC             string              `json:"ruc,omitempty"`            // the taxpayer looked up, or the issuer of the receipt
 	RequestHeaders  map[string][]string `json:"requestHeaders,omitempty"` // without secrets: X-API-KEY as a fingerprint
 	ResponseHeaders map[string][]string `json:"responseHeaders,omitempty"`
-	Body            string              `json:"body,omitempty"` // of a receipt validation, redacted; else only its length and type
+	Body            string              `json:"body,omitempty"` // of a receipt validation, redacted; of any other only length and type
 	Status          int                 `json:"status"`         // 0 while it waits, and if no answer was sent
-	Ms              float64             `json:"ms,omitempty"`   // milliseconds, in real time, until the end of its answer; 0 while it is under way
-	Code            string              `json:"code,omitempty"` // the answer's, of an error
+	Ms              float64             `json:"ms,omitempty"`   // milliseconds, in real time, until the end of its answer; 0 while it is in flight
+	Code            string              `json:"code,omitempty"` // the answer's error code
 	Answer          string              `json:"answer,omitempty"`
-	Cost            int                 `json:"cost"`               // queries that it took from the quota: 1 or 0
-	Left            int                 `json:"left"`               // queries left after it; Unlimited if none is counted
+	Cost            int                 `json:"cost"`               // queries that it cost: 1 or 0
+	Left            int                 `json:"left"`               // queries left after it; Unlimited without a limit
 	Conn            int64               `json:"conn,omitempty"`     // the number of its connection; 0 if it had none
-	Reused          bool                `json:"reused"`             // not the first request of its connection
+	Reused          bool                `json:"reused"`             // its connection had an earlier request
 	Fault           string              `json:"fault,omitempty"`    // the fault that met it
-	SOL             SOLResult           `json:"sol,omitempty"`      // what the tax authority made of the credentials
-	Upstream        string              `json:"upstream,omitempty"` // "asked", or "strange" for an answer that breaks the contract; "" if no real service was asked
-	Broken          bool                `json:"broken,omitempty"`   // its answer did not come whole
-	RetryOf         int64               `json:"retryOf,omitempty"`  // the N of the first attempt, of which this is another one: see AttemptHeader
-	Attempt         int                 `json:"attempt,omitempty"`  // 2 for the second one; 0 for the first
-	Replay          int64               `json:"replay,omitempty"`   // the N of the attempt before, if its answer did not come whole
+	SOL             SOLResult           `json:"sol,omitempty"`      // the tax authority's verdict on the credentials
+	Upstream        string              `json:"upstream,omitempty"` // "asked", "strange" for an answer that breaks the contract, "" if no real service was asked
+	Broken          bool                `json:"broken,omitempty"`   // its answer was not sent completely
+	RetryOf         int64               `json:"retryOf,omitempty"`  // the N of the first attempt, if this is a retry: see AttemptHeader
+	Attempt         int                 `json:"attempt,omitempty"`  // 2 for the second attempt; 0 for the first
+	Replay          int64               `json:"replay,omitempty"`   // the N of the previous attempt, if its answer was not sent completely
 }
 
-// entry is a request as it is stored. What costs something is done when somebody reads it.
+// entry is a stored request. Costly work is left to its readers.
 type entry struct {
 	Request
 	answer   []byte
-	sent     []string // the headers, as redact.Headers keeps them
+	sent     []string // the headers, from redact.Headers
 	answered []string
-	question uint64 // what it asks, hashed; 0 while that is not known
-	said     int    // the attempt that its client says it is
+	question uint64 // hash of what it asks; 0 while not known
+	said     int    // the attempt according to its client
 	repeated bool   // another call is its next attempt
-	sol      uint64 // the hash of the SOL user that it tried; 0 for none
+	sol      uint64 // hash of the SOL user that it tried; 0 for none
 	span
-	words string       // of the route, with which the path begins
-	known *redact.Keys // that are not in it
+	words string       // of the route, at the beginning of the path
+	known *redact.Keys // keys that it does not contain
 }
 
-// hide takes keys out of an entry that the server did not know when it was kept.
+// hide hides keys that the server did not know when the entry was stored.
 func (e *entry) hide(keys *redact.Keys) {
 	if e.known == keys {
 		return
@@ -65,7 +65,7 @@ func (e *entry) hide(keys *redact.Keys) {
 		*text = keys.Out(*text)
 	}
 	for _, pairs := range []*[]string{&e.sent, &e.answered} {
-		*pairs = slices.Clone(*pairs) // readers have the old ones
+		*pairs = slices.Clone(*pairs) // readers share the old ones
 		for i := range *pairs {
 			(*pairs)[i] = keys.Out((*pairs)[i])
 		}
@@ -74,15 +74,15 @@ func (e *entry) hide(keys *redact.Keys) {
 	e.answer = redact.Answer(e.answer, *keys)
 }
 
-// span is when a request was under way, in real time: from its arrival until the last of its answer was about to leave. The
-// turns say which came first if the times are equal: no two turns are.
+// span is when a request was in flight, in real time: from its arrival until the end of its answer is ready to send. The
+// turns order equal times; each is unique.
 type span struct {
 	arrived, ended         time.Time
-	arrivedTurn, endedTurn int64 // ended* are zero while it is under way
-	left                   bool  // it ended since its client left
+	arrivedTurn, endedTurn int64 // ended* are zero while it is in flight
+	left                   bool  // it ended because its client left
 }
 
-// requests are entries as they are shown.
+// requests returns entries as they are shown.
 func requests(entries []entry) []Request {
 	list := make([]Request, len(entries))
 	for i, e := range entries {

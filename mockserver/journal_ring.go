@@ -2,17 +2,17 @@ package mockserver
 
 import "sort"
 
-// ring holds the last entries of one key, in the order of N. The journal locks it.
+// ring holds the last entries of one key, ordered by N. The journal locks it.
 type ring struct {
 	entries []entry
-	oldest  int   // where it is, once the ring is full
-	dropped int   // how many it has not kept, or no longer
-	cleared int64 // the number of the last request when it was cleared: what came until then is in no ring
-	listed  bool  // the journal has it in its rings
-	gone    bool  // its key was taken away
+	oldest  int   // its index, once the ring is full
+	dropped int   // how many it has dropped
+	cleared int64 // the last request's number when it was cleared: earlier ones are in no ring
+	listed  bool  // it is in the journal's rings
+	gone    bool  // its key was deleted
 }
 
-// add keeps an entry, in place of the oldest one once there are limit, and returns the key of the one that it dropped.
+// add stores an entry. If that drops one, because there are already limit, it returns the key of the dropped one.
 func (r *ring) add(e *entry, limit int) (dropped bool, key string) {
 	if len(r.entries) < limit {
 		r.entries = append(r.entries, *e)
@@ -28,7 +28,7 @@ func (r *ring) add(e *entry, limit int) (dropped bool, key string) {
 	return true, key
 }
 
-// at returns the i-th entry from the oldest on.
+// at returns the i-th oldest entry.
 func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)] }
 
 // find returns the entry with a number, or nil.
@@ -40,7 +40,7 @@ func (r *ring) find(n int64) *entry {
 	return nil
 }
 
-// replace puts an entry in place of the one with its N, if that is still there.
+// replace replaces the entry with the same N, if it is still there.
 func (r *ring) replace(e *entry) {
 	if was := r.find(e.N); was != nil {
 		e.repeated = was.repeated
@@ -48,10 +48,10 @@ func (r *ring) replace(e *entry) {
 	}
 }
 
-// clear forgets the entries, those until the number last.
+// clear removes the entries; last is the number of the last request.
 func (r *ring) clear(last int64) { *r = ring{listed: r.listed, gone: r.gone, cleared: last} }
 
-// remove forgets the entries of a key.
+// remove removes the entries of a key.
 func (r *ring) remove(key string) {
 	var kept []entry
 	for i := range r.entries {

@@ -12,8 +12,8 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// journalTable writes requests, one a line; why says of each one why it does not count, or nothing, in the line
-// below. Without why none is marked.
+// journalTable formats requests, one per line; why returns the reason why a request does not count, or "", shown in the
+// line below. Without why none is marked.
 func journalTable(all []entry, why func(*entry) string, without func(string, ...string) string) string {
 	const most = 50
 	var b strings.Builder
@@ -21,7 +21,7 @@ func journalTable(all []entry, why func(*entry) string, without func(string, ...
 		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
 		all = all[len(all)-most:]
 	}
-	var left strings.Builder // of the request, which takes what these columns leave
+	var left strings.Builder // the request, in the width that these columns leave
 	w := tabwriter.NewWriter(&left, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "  \tN\ttime\tstatus\tcost\tconn\tkey\t")
 	whys := make([]string, len(all))
@@ -49,10 +49,10 @@ func journalTable(all []entry, why func(*entry) string, without func(string, ...
 	return b.String()
 }
 
-// tableWidth is how many columns the table has at most: more are broken by many a terminal and log.
+// tableWidth is the table's maximum width in columns: many terminals and logs break longer lines.
 const tableWidth = 100
 
-// clipped returns the beginning of a line, with an ellipsis if something was cut off.
+// clipped returns the beginning of a line, with an ellipsis if it was cut.
 func clipped(line string, most int) string {
 	if letters := []rune(line); len(letters) > most {
 		return string(letters[:most-1]) + "…"
@@ -60,7 +60,7 @@ func clipped(line string, most int) string {
 	return line
 }
 
-// notes are what most requests have nothing of, and why the request was not counted.
+// notes returns rare details of a request, and the reason why it does not count.
 func (r *Request) notes(why string) string {
 	var notes []string
 	for _, note := range []struct{ name, value string }{
@@ -73,7 +73,7 @@ func (r *Request) notes(why string) string {
 	return strings.Join(notes, "; ")
 }
 
-// line is the request line.
+// line returns the request line.
 func (r *Request) line() string {
 	line := r.Method + " " + r.Path
 	if r.Query != "" {
@@ -82,7 +82,7 @@ func (r *Request) line() string {
 	return printable(line)
 }
 
-// printable keeps what came in a path from moving the cursor of a terminal or changing what a log shows.
+// printable removes control characters of a path, which could move a terminal's cursor or disguise a log.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

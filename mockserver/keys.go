@@ -18,10 +18,10 @@ var errUnknownKey = errors.New("el servidor no conoce esa clave de API")
 // Key is an API key with its daily quota. It prints without the key.
 type Key struct {
 	Key   string `json:"key"`
-	Quota int    `json:"quota"` // 0 refuses every call, Unlimited none
+	Quota int    `json:"quota"` // 0 refuses every call, Unlimited never refuses
 }
 
-// Format implements [fmt.Formatter]: it leaves the key out.
+// Format implements [fmt.Formatter]: it omits the key.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "Key{quota=%d}", k.Quota) }
 
 // LogValue implements [slog.LogValuer].
@@ -34,7 +34,7 @@ func (k Key) check() error {
 		return errors.New("la clave de API está vacía")
 	}
 	for i := range len(k.Key) {
-		// Other bytes cannot travel in a header, or arrive trimmed.
+		// Other bytes are invalid in a header, or are trimmed.
 		if k.Key[i] <= ' ' || k.Key[i] > '~' {
 			return errors.New("la clave de API tiene un carácter que no es ASCII imprimible")
 		}
@@ -45,7 +45,7 @@ func (k Key) check() error {
 	return nil
 }
 
-// account is what a server keeps of one API key.
+// account is a server's state of one API key.
 type account struct {
 	id string // the key's fingerprint
 	usage
@@ -55,14 +55,13 @@ type account struct {
 // keyring holds the accepted API keys, each with its account.
 type keyring struct {
 	own      string                      // Server.APIKey
-	searched atomic.Pointer[redact.Keys] // the keys, for what looks for them in a text
+	searched atomic.Pointer[redact.Keys] // the keys to search for in texts
 
 	mu       sync.RWMutex
 	accounts map[string]*account
 }
 
-// put takes keys that were checked, if any. One that is there keeps what it has used. Of those that are the
-// same, the last one wins, and no call sees another one.
+// put adds valid keys in one step. An existing key keeps its usage. Of duplicates, the last one wins.
 func (r *keyring) put(ks ...Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +89,7 @@ func (r *keyring) remove(key string) {
 	r.search()
 }
 
-// search notes which keys are to be looked for from now on. It is called with the lock held.
+// search sets the keys to search for in texts. The lock is held.
 func (r *keyring) search() {
 	keys := redact.NewKeys(slices.Collect(maps.Keys(r.accounts))...)
 	r.searched.Store(&keys)
@@ -118,7 +117,7 @@ func (r *keyring) named(text string) *account {
 	return nil
 }
 
-// all returns the keys with their quotas: the server's own key first, and the others in order.
+// all returns the keys with their quotas: the server's own key first, then the others, sorted.
 func (r *keyring) all() []Key {
 	var keys []Key
 	r.mu.RLock()
@@ -138,7 +137,7 @@ func (r *keyring) all() []Key {
 	return keys
 }
 
-// resetUsage makes it as if no key had ever been used.
+// resetUsage resets the usage of all keys.
 func (r *keyring) resetUsage() {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

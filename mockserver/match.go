@@ -13,17 +13,17 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// Match says which calls a fault meets. The zero Match is every call with a right path, method and key.
+// Match selects the calls that a fault meets. The zero Match is every call with a valid path, method and key.
 type Match struct {
 	Op          Operation     `json:"op,omitempty"`
 	Key         string        `json:"key,omitempty"`         // the API key
 	RUC         string        `json:"ruc,omitempty"`         // of a lookup, or of either side of a receipt validation
-	UserAgent   string        `json:"userAgent,omitempty"`   // a part of it, in any case
-	Nth         int           `json:"nth,omitempty"`         // only the n-th such call since the fault was set; 0 is each
-	Probability float64       `json:"probability,omitempty"` // that of each call, 0 to 1; 0 is 1
-	Seed        uint64        `json:"seed,omitempty"`        // of the probability: the same seed, the same calls
-	Times       int           `json:"times,omitempty"`       // calls until the fault ends; 0 is no end, or the last of several steps
-	For         time.Duration `json:"for,omitempty"`         // how long it lasts, by the server's clock; 0 is until it is removed
+	UserAgent   string        `json:"userAgent,omitempty"`   // a part of it, ignoring case
+	Nth         int           `json:"nth,omitempty"`         // only the n-th such call since the fault was set; 0 means each
+	Probability float64       `json:"probability,omitempty"` // for each call, 0 to 1; 0 means 1
+	Seed        uint64        `json:"seed,omitempty"`        // of the probability: the same seed selects the same calls
+	Times       int           `json:"times,omitempty"`       // calls until the fault ends; 0 means no end, or the last of several steps
+	For         time.Duration `json:"for,omitempty"`         // duration, by the server's clock; 0 means until it is removed
 }
 
 // Format implements [fmt.Formatter], with the key's fingerprint.
@@ -52,7 +52,7 @@ func (m Match) check() error {
 	return nil
 }
 
-// covers reports whether the fields that are no counters let a call through.
+// covers reports whether a call matches the fields other than counters.
 func (m *Match) covers(c *call) bool {
 	return (m.Op == "" || m.Op == c.op) &&
 		(m.Key == "" || m.Key == c.key) &&
@@ -60,8 +60,8 @@ func (m *Match) covers(c *call) bool {
 		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
 }
 
-// draws is a random source of one fault: one for the calls that it meets, another one for how long they wait,
-// so that neither changes the other.
+// draws returns a random source of the fault: one for the calls that it meets, another one for their latencies, so that
+// neither changes the other.
 func (m *Match) draws(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }
 
 type (
@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// MarshalJSON writes the duration as text: "30m0s". The key is in it.
+// MarshalJSON writes the duration as text: "30m0s". It includes the key.
 func (m Match) MarshalJSON() ([]byte, error) {
 	plain := plainMatch(m)
 	return json.Marshal(jsonMatch{&plain, strictjson.Duration(m.For)})

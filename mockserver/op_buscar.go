@@ -55,7 +55,7 @@ func buscar(c *call, assume *Assumptions) answer {
 	return success(list)
 }
 
-// otherParams names the parameters that came instead of another one.
+// otherParams lists the parameters sent instead of the expected one.
 func (c *call) otherParams(query url.Values) string {
 	query.Del("limit")
 	if len(query) == 0 {
@@ -64,7 +64,7 @@ func (c *call) otherParams(query url.Values) string {
 	return " " + redact.Query(&url.URL{RawQuery: query.Encode()}, nil, c.keys)
 }
 
-// characters counts what a reader takes for characters: an accent written as a rune of its own is a part of its letter.
+// characters counts the characters of s as readers do: a combining accent is part of its letter.
 func characters(s string) (n int) {
 	for _, r := range s {
 		if !unicode.Is(unicode.Mn, r) {

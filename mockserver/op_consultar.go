@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// wireResumen is what a search says of a taxpayer, and the first part of a lookup.
+// wireResumen is a search result, and the first part of a lookup's record.
 type wireResumen struct {
 	RUC         string `json:"ruc"`
 	RazonSocial string `json:"razonSocial"`
@@ -18,7 +18,7 @@ type wireResumen struct {
 	Condicion   string `json:"condicion"`
 }
 
-// wireContribuyente is a taxpayer, whose fields without a value may be null or absent.
+// wireContribuyente is a taxpayer. Fields without a value may be null or absent.
 type wireContribuyente struct {
 	wireResumen
 	Direccion              any `json:"direccion,omitempty"`
@@ -71,14 +71,14 @@ func consultar(c *call, assume *Assumptions) answer {
 	return a
 }
 
-// lookupBody is the answer to the last lookup of a record: encoding one takes longer than all the rest.
+// lookupBody caches the answer to the last lookup of a record: encoding takes longer than all the rest.
 type lookupBody struct {
 	of     Contribuyente
-	assume *Assumptions // under which it was encoded
-	answer answer       // never written
+	assume *Assumptions // used to encode it
+	answer answer       // never modified
 }
 
-// registroFailed is the answer if a [Registro] fails.
+// registroFailed returns the answer if a [Registro] fails.
 func registroFailed(err error) answer {
 	reason := "devolvió un error: revise su implementación"
 	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
@@ -87,21 +87,21 @@ func registroFailed(err error) answer {
 	return refusal(http.StatusInternalServerError, codeRegistroDown, "el Registro que se dio a este servidor de pruebas %s", reason)
 }
 
-// Unknown is how a lookup writes a field without a value.
+// Unknown says how a lookup writes a field without a value.
 type Unknown string
 
-// The ways to write a field that was put as "" or "-".
+// The ways to write a field set to "" or "-".
 const (
-	UnknownAsPut  Unknown = "as-put" // as it was put, but an ordinary value in ubigeo and the dates, which have a form
+	UnknownAsPut  Unknown = "as-put" // unchanged, except an ordinary value in ubigeo and the dates, which have a form
 	UnknownEmpty  Unknown = "empty"  // ""
-	UnknownDash   Unknown = "dash"   // "-", as the registry's file has it
+	UnknownDash   Unknown = "dash"   // "-", as in the registry's file
 	UnknownNull   Unknown = "null"   // null
 	UnknownAbsent Unknown = "absent" // without the member
 )
 
 var unknowns = []Unknown{UnknownAsPut, UnknownEmpty, UnknownDash, UnknownNull, UnknownAbsent}
 
-// value returns what a field is written as: nil for nothing, since its tag has omitempty.
+// value returns the value of a field: nil for none, since its tag has omitempty.
 func (u Unknown) value(put, conforming string) any {
 	if put != "" && put != "-" {
 		return put
@@ -122,7 +122,7 @@ func (u Unknown) value(put, conforming string) any {
 // Vocabulario is one spelling of the taxpayer states (docs/contract.md, 3.1).
 type Vocabulario string
 
-// The vocabularies. A state that they do not know stays as it is.
+// The vocabularies. An unknown state stays as it is.
 const (
 	EstadosTabla Vocabulario = "tabla" // the status table (3.1): BAJA PROVISIONAL, BAJA DEFINITIVA, SUSPENSIÓN TEMPORAL
 	EstadosLista Vocabulario = "lista" // the field description (3.1): BAJA, SUSPENSIÓN
@@ -131,7 +131,7 @@ const (
 
 var vocabularios = []Vocabulario{EstadosTabla, EstadosLista, EstadosSUNAT}
 
-// estado writes a stored state in this vocabulary.
+// estado returns a stored state in this vocabulary.
 func (v Vocabulario) estado(stored string) string {
 	switch v {
 	case EstadosLista:

@@ -8,7 +8,7 @@ import (
 )
 
 type wireTipoCambio struct {
-	Compra json.Number `json:"compra"` // a Number keeps the zeros of 3.750
+	Compra json.Number `json:"compra"` // json.Number keeps the zeros of 3.750
 	Venta  json.Number `json:"venta"`
 	Moneda string      `json:"moneda"`
 	Fecha  string      `json:"fecha"`

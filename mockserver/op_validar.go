@@ -22,8 +22,8 @@ type wireResultado struct {
 	EsValido bool   `json:"esValido"`
 }
 
-// validar is the receipt validation of docs/contract.md, 4.3. The tax authority is asked last: a request that
-// cannot be right, and one made while it is down, are no SOL attempts.
+// validar is the receipt validation of docs/contract.md, 4.3. It asks the tax authority last: an invalid request, or one
+// during an outage, is not a SOL attempt.
 func validar(c *call, assume *Assumptions) answer {
 	body, a := readObject(c)
 	if body == nil {
@@ -56,7 +56,7 @@ func validar(c *call, assume *Assumptions) answer {
 	})
 }
 
-// reachesSUNAT reports whether a call asks the tax authority, and that responds.
+// reachesSUNAT reports whether a call asks the tax authority, and it responds.
 func (c *call) reachesSUNAT() bool {
 	if c.op != OpValidar || c.data.sunatDown.Load() {
 		return false
@@ -95,15 +95,15 @@ func whyRefused(o outcome) string {
 // cpeFields are the fields of a receipt validation, all required (docs/contract.md, 2.3).
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
-// consultaCPE is a receipt validation that the contract allows.
+// consultaCPE is a valid receipt validation.
 type consultaCPE struct {
 	comprobante comprobanteID
 	usuario     UsuarioID
 	clave       string
 }
 
-// readObject reads the body as one JSON object, or returns the refusal. Its texts are its own: those of
-// encoding/json quote the input, and with it a clave.
+// readObject reads the body as one JSON object, or returns the refusal. It has its own texts: encoding/json's quote the
+// input, and with it a clave.
 func readObject(c *call) (map[string]json.RawMessage, answer) {
 	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
@@ -143,12 +143,12 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "%s está dos veces en el cuerpo: envíe cada campo una sola vez", name)
 	}
 	if clave := ""; json.Unmarshal(object["claveSol"], &clave) == nil {
-		c.keys = c.keys.And(clave) // it may stand in a header too
+		c.keys = c.keys.And(clave) // it may also be in a header
 	}
 	return object, answer{}
 }
 
-// repeatedMember names a member that a JSON object has twice, of which a service would take one; "" for none.
+// repeatedMember returns the name of a JSON object's first repeated member, "" for none: a service would use only one.
 func repeatedMember(object []byte) string {
 	d, seen := json.NewDecoder(bytes.NewReader(object)), map[string]bool{}
 	_, _ = d.Token()
@@ -158,14 +158,14 @@ func repeatedMember(object []byte) string {
 		if seen[name] && slices.Contains(cpeFields, name) {
 			return name
 		} else if seen[name] {
-			return "un miembro" // its name may be anything
+			return "un miembro" // the name may be anything
 		}
 		seen[name] = true
 	}
 	return ""
 }
 
-// gotMedia says what came instead of JSON.
+// gotMedia says which media type came instead of JSON.
 func (c *call) gotMedia(media string) string {
 	switch {
 	case c.r.Header.Get("Content-Type") == "":
@@ -182,7 +182,7 @@ func unreadable() answer {
 	return refusal(http.StatusBadRequest, codeUnreadable, "el cuerpo no llegó completo: vuelva a enviarlo")
 }
 
-// readCPE takes the seven fields out of the object. Other members are ignored.
+// readCPE reads the seven fields of the object. Other members are ignored.
 func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consultaCPE, a answer, ok bool) {
 	bad := func(code, format string, args ...any) (consultaCPE, answer, bool) {
 		return consultaCPE{}, refusal(http.StatusBadRequest, code, format, args...), false

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Option configures a Server. The last one wins. An invalid one is an error.
+// Option configures a Server. The last one wins; an invalid one is an error.
 type Option func(*config) error
 
-// set is an option that takes every value.
+// set returns an option that accepts every value.
 func set(change func(*config)) Option { return setUnless(false, "", change) }
 
-// setUnless is an option that refuses a bad value, and says why.
+// setUnless returns an option that refuses a bad value, with the reason.
 func setUnless(bad bool, why string, change func(*config)) Option {
 	return func(c *config) error {
 		if bad {
@@ -27,20 +27,20 @@ func setUnless(bad bool, why string, change func(*config)) Option {
 	}
 }
 
-// config is how a server starts, and what a reset goes back to.
+// config is a server's initial state, which a reset restores.
 type config struct {
 	assume        Assumptions
 	key           *string          // the server's own; nil for DefaultAPIKey, or the data's if they delete that
-	now           func() time.Time // where the clock reads the time
-	at            time.Time        // where the clock begins; zero for now's
+	now           func() time.Time // the clock's source
+	at            time.Time        // the clock's initial time; zero for now's
 	frozen        bool
 	addr          string
 	withoutSocket bool
 	defaultData   bool
 	registro      Registro
-	data          []Data // put in order, over the default data
+	data          []Data // added in order to the default data
 	sunatDown     bool
-	journal       int // requests of each key
+	journal       int // requests kept per key
 	upstream      func(context.Context, UpstreamQuery) UpstreamAnswer
 }
 
@@ -60,7 +60,7 @@ func newConfig(opts []Option) (*config, error) {
 	return c, cmp.Or(c.assume.validate(), c.startKey().check())
 }
 
-// startKey is the server's own key with its quota, whatever the data say.
+// startKey returns the server's own key with its quota, before any data.
 func (c *config) startKey() Key {
 	if c.key != nil {
 		return Key{*c.key, c.assume.Quota}
@@ -68,7 +68,7 @@ func (c *config) startKey() Key {
 	return Key{DefaultAPIKey, c.assume.Quota}
 }
 
-// keys are the keys that the server starts with, [Server.APIKey] first. Of those that are the same, the last one wins.
+// keys returns the keys that the server starts with, [Server.APIKey] first. Of duplicates, the last one wins.
 func (c *config) keys() []Key {
 	keys := []Key{c.startKey()}
 	for _, d := range c.data {
@@ -87,27 +87,27 @@ func (c *config) keys() []Key {
 	return keys
 }
 
-// withoutDefaultKey reports whether data take the default key away.
+// withoutDefaultKey reports whether d deletes the default key.
 func (c *config) withoutDefaultKey(d Data) bool {
 	asked := c.key != nil && *c.key == DefaultAPIKey
 	return d.Deleted.DefaultKey && !asked
 }
 
-// apiKey is [Server.APIKey].
+// apiKey returns [Server.APIKey].
 func (c *config) apiKey() string {
 	if keys := c.keys(); len(keys) > 0 {
 		return keys[0].Key
 	}
-	return DefaultAPIKey // the data left none: this one is refused too
+	return DefaultAPIKey // the data deleted every key: this one is refused too
 }
 
-// dataset returns the data that the server starts with.
+// dataset returns the initial data.
 func (c *config) dataset() (*dataset, error) {
 	d, err := newDataset(c.defaultData, c.registro)
 	if err != nil {
 		return nil, err
 	}
-	d.tiposCambio.series = d.tiposCambio.series && c.upstream == nil // the service has no made-up rates
+	d.tiposCambio.series = d.tiposCambio.series && c.upstream == nil // the real service has no invented rates
 	for _, data := range c.data {
 		d.put(data)
 	}
@@ -115,15 +115,15 @@ func (c *config) dataset() (*dataset, error) {
 	return d, nil
 }
 
-// WithQuota sets the daily quota of the own key, or else [Assumptions.Quota].
+// WithQuota sets the own key's daily quota. Default: [Assumptions.Quota].
 func WithQuota(n int) Option {
 	return func(c *config) error {
-		c.data = append(c.data, Data{Keys: []Key{{"", n}}}) // whichever key that will be
+		c.data = append(c.data, Data{Keys: []Key{{"", n}}}) // the own key, whichever that will be
 		return Key{DefaultAPIKey, n}.check()
 	}
 }
 
-// WithAPIKey sets the server's own key. The journal hides keys: take none that is a taxpayer's RUC.
+// WithAPIKey sets the server's own key. The journal hides keys: do not use a taxpayer's RUC.
 func WithAPIKey(key string) Option { return set(func(c *config) { c.key = &key }) }
 
 // WithKey adds a key with its own daily quota. See [Server.PutKey].
@@ -134,7 +134,7 @@ func WithClock(now func() time.Time) Option {
 	return setUnless(now == nil, "WithClock: el reloj es nil", func(c *config) { c.now = now })
 }
 
-// WithAssumptions replaces the readings. Change fields of [DefaultAssumptions].
+// WithAssumptions sets the readings. Change fields of [DefaultAssumptions].
 func WithAssumptions(a Assumptions) Option { return set(func(c *config) { c.assume = a }) }
 
 // WithAddr sets the TCP address to listen on. Default: a free loopback port.
@@ -142,13 +142,13 @@ func WithAddr(addr string) Option {
 	return setUnless(addr == "", "WithAddr: la dirección está vacía", func(c *config) { c.addr = addr })
 }
 
-// WithoutSocket opens no socket, as a testing/synctest bubble needs.
+// WithoutSocket opens no socket, for a testing/synctest bubble.
 func WithoutSocket() Option { return set(func(c *config) { c.withoutSocket = true }) }
 
-// WithoutDefaultData starts without data. The key stays.
+// WithoutDefaultData starts without data, but with the default key.
 func WithoutDefaultData() Option { return set(func(c *config) { c.defaultData = false }) }
 
-// WithRegistro takes taxpayers from r. Those that are put hide its own.
+// WithRegistro takes taxpayers from r. Those set on the server override them.
 func WithRegistro(r Registro) Option {
 	return setUnless(r == nil, "WithRegistro: el registro es nil", func(c *config) { c.registro = r })
 }
@@ -170,7 +170,7 @@ func WithTipoCambio(fecha, compra, venta string) Option {
 // WithSUNATDown starts with the tax authority down.
 func WithSUNATDown() Option { return set(func(c *config) { c.sunatDown = true }) }
 
-// WithData puts d over the default data. See [LoadData] for a file.
+// WithData adds d to the default data. See [LoadData] for a file.
 func WithData(d Data) Option {
 	return func(c *config) error {
 		if err := d.check(); err != nil {
@@ -182,7 +182,7 @@ func WithData(d Data) Option {
 	}
 }
 
-// WithJournal sets how many requests of each key are kept, instead of 1000.
+// WithJournal sets how many requests per key are kept. Default: 1000.
 func WithJournal(n int) Option {
 	return setUnless(n < 0, "WithJournal: el número de llamadas es negativo", func(c *config) { c.journal = n })
 }

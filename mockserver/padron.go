@@ -22,7 +22,7 @@ func WithPadron(index Padron) Option {
 	return WithRegistro(padronRegistro{index})
 }
 
-// padronRegistro is an index as a Registro.
+// padronRegistro adapts an index to Registro.
 type padronRegistro struct{ index Padron }
 
 // PorRUC implements [Registro].
@@ -50,8 +50,8 @@ func (r padronRegistro) Buscar(ctx context.Context, texto string, limite int) ([
 	return found, nil
 }
 
-// fromPadron is a taxpayer of the registry as the mock has it. What the registry lacks is "-": the mock would make up an
-// estado or a day, and ask an upstream for a record that looks like one of a search.
+// fromPadron converts a taxpayer. Fields that the registry lacks are "-": for an empty one the mock would invent an estado or
+// a day, and ask an upstream as for a search result.
 func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 	return Contribuyente{
 		RUC:                    c.RUC,
@@ -70,12 +70,12 @@ func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 	}
 }
 
-// padronFailed is why an index does not answer.
+// padronFailed is an index's error.
 type padronFailed struct{ error }
 
 func (f padronFailed) Unwrap() error { return f.error }
 
-// Spanish is the reason that an answer shows.
+// Spanish returns the reason that an answer shows.
 func (padronFailed) Spanish() string {
 	return "el índice del padrón está cerrado, o fue sobrescrito, cortado o dañado: créelo de nuevo con fiscope-mock padron import"
 }

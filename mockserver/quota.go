@@ -11,45 +11,45 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Unlimited is the quota of a key that is never refused, without headers.
+// Unlimited is the quota of a key that is never refused, and gets no headers.
 const Unlimited = -1
 
-// Quota is where a key stands on the server's day.
+// Quota is a key's state on the server's day.
 type Quota struct {
-	Limit     int // calls a day, or Unlimited
-	Used      int // of the day that the server's clock is in
+	Limit     int // calls per day, or Unlimited
+	Used      int // on the present day of the server's clock
 	Remaining int // Unlimited for an unlimited key
 	Reset     time.Time
-	Spent     int // charged on all days since the last reset of the quotas, without what was given back
+	Spent     int // charged on all days since the last reset of the quotas, without refunds
 }
 
-// usage is the quota of one key and what was used of it.
+// usage is the quota and the usage of one key.
 type usage struct {
 	mu     sync.Mutex
 	limit  int
 	spent  int    // calls charged, on all days
-	days   []*day // that were used, the last used one first
-	resets int    // how often it was
+	days   []*day // with usage, the last used one first
+	resets int    // counts resets
 }
 
-// daysKept is how many days a key remembers: calls may read the clock before midnight and be charged after it,
-// or the clock may be set back, and neither begins a day anew that was used.
+// daysKept is how many days a key remembers: calls may arrive before midnight and be charged after it, or the clock may be
+// set back, and a day's usage must not start again.
 const daysKept = 8
 
-// day is what was used on one date of the quota's zone.
+// day is the usage on one date in the quota's zone.
 type day struct {
 	zone  *time.Location
-	date  fiscope.Fecha // of the zone
+	date  fiscope.Fecha // in the zone
 	until time.Time
-	reset string // until, as X-RateLimit-Reset writes it
+	reset string // the reset's time for X-RateLimit-Reset
 	used  int
 }
 
-// newDay returns the unused day that now is in.
+// newDay returns an unused day with the date of now.
 func newDay(now time.Time, zone *time.Location) *day {
 	date := dateOf(now, zone)
-	// The first second of a later date: not every date begins at midnight, nor does every one exist.
-	const longest = 50 * 60 * 60 // seconds of a date; some zone has had one twice
+	// Find the first second of a later date: some dates do not begin at midnight, or do not exist.
+	const longest = 50 * 60 * 60 // the longest date in seconds; some zone has had one twice
 	second := sort.Search(longest, func(i int) bool {
 		return dateOf(time.Unix(now.Unix()+int64(i), 0), zone).Compare(date) > 0
 	})
@@ -61,13 +61,13 @@ func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 	return fiscope.NewFecha(t.In(zone).Date())
 }
 
-// find returns the index in days of the day that now is in, or -1. It is called with the lock held.
+// find returns the index in days of the day of now, or -1. The lock is held.
 func (u *usage) find(now time.Time, zone *time.Location) int {
 	date := dateOf(now, zone)
 	return slices.IndexFunc(u.days, func(d *day) bool { return d.date == date && d.zone.String() == zone.String() })
 }
 
-// use returns the day that now is in, as the last used one. It is called with the lock held.
+// use returns the day of now, and makes it the last used one. The lock is held.
 func (u *usage) use(now time.Time, zone *time.Location) *day {
 	i := u.find(now, zone)
 	switch {
@@ -81,28 +81,28 @@ func (u *usage) use(now time.Time, zone *time.Location) *day {
 	return u.days[0]
 }
 
-// daily returns the quota, in calls a day.
+// daily returns the quota, in calls per day.
 func (u *usage) daily() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.limit
 }
 
-// setLimit changes the quota and keeps what was used.
+// setLimit changes the quota and keeps the usage.
 func (u *usage) setLimit(limit int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.limit = limit
 }
 
-// setUsed makes it as if used calls had been made on the day that now is in.
+// setUsed sets the usage of the day of now.
 func (u *usage) setUsed(used int, now time.Time, zone *time.Location) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.use(now, zone).used = used
 }
 
-// reset makes it as if the key had never been used.
+// reset clears the usage.
 func (u *usage) reset() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -110,7 +110,7 @@ func (u *usage) reset() {
 	u.resets++
 }
 
-// quota reports how the key stands, and changes nothing.
+// quota returns the key's state without changing it.
 func (u *usage) quota(now time.Time, zone *time.Location) Quota {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -125,17 +125,17 @@ func (u *usage) quota(now time.Time, zone *time.Location) Quota {
 	return q
 }
 
-// charge is one call as the quota counted it: charged, or refused because nothing was left.
+// charge is one call counted by the quota: charged, or refused because nothing was left.
 type charge struct {
 	usage  *usage
 	limit  int
 	day    *day
 	reset  string // the day's
-	used   int    // after this call, so that no two answers show the same Remaining
+	used   int    // including this call, so that each answer shows another Remaining
 	resets int    // of the usage
 }
 
-// charge takes one call from the quota of the day that now is in, and reports whether one was left.
+// charge takes one call from the quota of the day of now, and reports whether one was left.
 func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -148,13 +148,13 @@ func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
 	return charge{u, u.limit, d, d.reset, d.used, u.resets}, left
 }
 
-// refund gives the call back.
+// refund returns the call to the quota.
 func (c *charge) refund() {
 	c.usage.mu.Lock()
 	defer c.usage.mu.Unlock()
 	c.used--
-	if c.resets == c.usage.resets { // or all is forgotten
-		c.day.used = max(0, c.day.used-1) // it may have been set since
+	if c.resets == c.usage.resets { // otherwise all usage was cleared
+		c.day.used = max(0, c.day.used-1) // setUsed may have changed it
 		c.usage.spent--
 	}
 }
@@ -166,7 +166,7 @@ func (c *charge) stands() bool {
 	return c.resets == c.usage.resets
 }
 
-// left is how many queries of the day are left after the call.
+// left returns how many queries of the day are left after the call.
 func (c charge) left() int {
 	if c.limit == Unlimited {
 		return Unlimited
@@ -174,8 +174,8 @@ func (c charge) left() int {
 	return max(0, c.limit-c.used)
 }
 
-// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, written as net/http
-// keeps names: Header.Set would convert them for every answer.
+// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset in canonical form: Header.Set would
+// canonicalize them for every answer.
 var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
 // setHeaders writes the three headers of docs/contract.md, 8.

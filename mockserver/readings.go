@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// OpenPoint is a field of [Assumptions] with the reason of its default.
+// OpenPoint is a field of [Assumptions] with the reason for its default.
 type OpenPoint struct {
 	Field   string
-	Section string // of docs/contract.md; several with ", " between
-	Reason  string // of the default
+	Section string // of docs/contract.md; several separated by ", "
+	Reason  string // for the default
 }
 
 // OpenPoints returns the fields of [Assumptions], in their order.
@@ -36,16 +36,16 @@ var openPoints = []OpenPoint{
 	{"BlockFor", "4.3", "as invented; while it lasts the right clave is refused too"},
 }
 
-// Reading is the default [Assumptions], or these with one field changed.
+// Reading is the default [Assumptions], or a copy with one field changed.
 type Reading struct {
-	Name        string // "default", or what was changed: "QuotaExceeded=403 QUOTA_EXCEEDED"
+	Name        string // "default", or the change: "QuotaExceeded=403 QUOTA_EXCEEDED"
 	Assumptions Assumptions
 }
 
-// badRequest is one code for all that is wrong with a request.
+// badRequest is one code for all invalid requests.
 const badRequest = "BAD_REQUEST"
 
-// Readings returns the default, and each field with its other usual values.
+// Readings returns the default, and for each field its other usual values.
 func Readings() []Reading {
 	readings := []Reading{{"default", DefaultAssumptions()}}
 	other := func(name string, change func(*Assumptions)) {
@@ -84,7 +84,7 @@ func Readings() []Reading {
 	return readings
 }
 
-// EachAssumption runs a test under each of the [Readings], as a subtest.
+// EachAssumption runs a subtest for each of the [Readings].
 func EachAssumption[TB interface {
 	Run(name string, test func(TB)) bool
 }](t TB, test func(TB, Assumptions)) {

@@ -9,12 +9,12 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// Registro is where taxpayers come from. It is called concurrently. An error is answered with 500, and with the text
-// of its method Spanish() string.
+// Registro is a source of taxpayers. It is called concurrently. The answer to an error is a 500, with the text of its method
+// Spanish() string.
 type Registro interface {
-	// PorRUC returns the taxpayer with that RUC (11 digits), and whether there is one.
+	// PorRUC returns the taxpayer with a RUC (11 digits), and whether it exists.
 	PorRUC(ctx context.Context, ruc string) (Contribuyente, bool, error)
-	// Buscar returns at most limite taxpayers with texto (trimmed) in a name, whatever its case and accents, best first.
+	// Buscar returns at most limite taxpayers whose name contains texto (trimmed), ignoring case and accents, best first.
 	Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error)
 }
 
@@ -24,7 +24,7 @@ type RegistroEnMemoria struct {
 	records records
 }
 
-// Put adds or replaces taxpayers. If a RUC is not 11 digits, none is taken.
+// Put adds or replaces taxpayers. If a RUC is not 11 digits, it adds none.
 func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 	for _, c := range cs {
 		if err := c.check(); err != nil {
@@ -38,7 +38,7 @@ func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 	return nil
 }
 
-// Delete takes taxpayers away. A missing one is no error.
+// Delete deletes taxpayers. A missing one is not an error.
 func (m *RegistroEnMemoria) Delete(rucs ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,11 +56,11 @@ func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente
 }
 
 // Buscar implements [Registro]: first names equal to the text, then those that begin with it, then those with such a
-// word. Active and short ones are first.
+// word. Ties: active first, then short.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
 	m.mu.RLock()
 	found := m.records.search(relevance.Fold(texto))
-	m.mu.RUnlock() // a record is never written
+	m.mu.RUnlock() // records are never modified
 	return best(found, limite), nil
 }
 
@@ -70,13 +70,13 @@ func (m *RegistroEnMemoria) first(prefijo string, limite int, hidden func(ruc st
 	return m.records.first(prefijo, limite, hidden)
 }
 
-// record is a taxpayer with what a search looks at.
+// record is a taxpayer with its folded names, for searches.
 type record struct {
 	Contribuyente
 	relevance.Record
 }
 
-// newRecords folds the names of many taxpayers, which takes time: call it before the lock of the records.
+// newRecords folds the names of many taxpayers, which takes time: call it without the lock.
 func newRecords(cs []Contribuyente) []*record {
 	list := make([]*record, len(cs))
 	for i, c := range cs {
@@ -88,7 +88,7 @@ func newRecords(cs []Contribuyente) []*record {
 // records are taxpayers in memory, by RUC. Their owner locks them.
 type records map[string]*record
 
-// put adds taxpayers, or replaces those of the same RUC.
+// put adds taxpayers, or replaces those with the same RUC.
 func (rs *records) put(list []*record) {
 	if *rs == nil {
 		*rs = make(records, len(list))
@@ -105,8 +105,7 @@ func (rs records) find(ruc string) (Contribuyente, bool) {
 	return Contribuyente{}, false
 }
 
-// first returns the limite taxpayers with the lowest RUCs of those whose RUC begins with prefijo, without those
-// that are hidden.
+// first returns the limite taxpayers with the lowest RUCs that begin with prefijo and are not hidden.
 func (rs records) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
 	var rucs []string
 	for ruc := range rs {
@@ -122,7 +121,7 @@ func (rs records) first(prefijo string, limite int, hidden func(ruc string) bool
 	return cs
 }
 
-// search returns what a folded text finds, in no order.
+// search returns the matches of a folded text, in no order.
 func (rs records) search(folded string) (found []match) {
 	for _, r := range rs {
 		if rank, ok := r.Match(folded); ok {
@@ -132,13 +131,13 @@ func (rs records) search(folded string) (found []match) {
 	return found
 }
 
-// match is a taxpayer that a search found.
+// match is a search's match.
 type match struct {
 	*record
 	rank relevance.Rank
 }
 
-// best returns the limite most relevant taxpayers of what was found, in order.
+// best returns the limite most relevant taxpayers, in order.
 func best(found []match, limite int) []Contribuyente {
 	slices.SortFunc(found, func(a, b match) int { return relevance.Compare(&a.Record, a.rank, &b.Record, b.rank) })
 	cs := make([]Contribuyente, min(len(found), max(0, limite)))

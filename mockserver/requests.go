@@ -9,8 +9,8 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// filter puts the fingerprint instead of a key. A known key is a key even if it looks like a fingerprint; so is
-// a fingerprint that no key and no request has.
+// filter replaces a key by its fingerprint. A known key is a key even if it looks like a fingerprint; so is a fingerprint
+// that no key and no request has.
 func (s *Server) filter(f Filter) filter {
 	if a := s.keys.named(f.Key); a != nil {
 		f.Key = a.id
@@ -18,7 +18,7 @@ func (s *Server) filter(f Filter) filter {
 		f.Key = redact.Fingerprint(f.Key)
 	}
 	known := s.keys.searched.Load()
-	f.RUC, f.Code, f.Fault = known.Out(f.RUC), known.Out(f.Code), known.Out(f.Fault) // as the journal has them
+	f.RUC, f.Code, f.Fault = known.Out(f.RUC), known.Out(f.Code), known.Out(f.Fault) // as in the journal
 	return filter(f)
 }
 
@@ -35,10 +35,10 @@ func (s *Server) Requests(filters ...Filter) []Request {
 	return requests(s.journal.entries(s.filters(filters)...))
 }
 
-// WaitRequests waits for n requests that match f. It returns those so far with the cause of ctx, or with
+// WaitRequests waits for n requests that match f. On error it returns those so far: with the cause of ctx, or with
 // [ErrJournalTooSmall].
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	keys := 0 // that the server knows, and that can send such a request
+	keys := 0 // known keys that can send such a request
 	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed}, f.Status); {
 	case refused: // a known key is refused only for its path or method
 	case f.Key == "":
@@ -50,7 +50,7 @@ func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, 
 	return requests(found), err
 }
 
-// Dropped returns how many requests of a key, "" for all, are no longer kept.
+// Dropped returns how many requests of a key, "" for all, were dropped.
 func (s *Server) Dropped(key string) int {
 	var of *ring
 	if a := s.keys.named(key); a != nil {
@@ -59,15 +59,15 @@ func (s *Server) Dropped(key string) int {
 	return s.journal.droppedOf(of, s.filter(Filter{Key: key}).Key)
 }
 
-// Totals returns all requests since the start, and the queries they cost.
+// Totals returns how many requests came since the start, and their cost.
 func (s *Server) Totals() (calls, spent int) { return s.journal.totals() }
 
-// JournalTable returns the matching requests as text, one a line.
+// JournalTable returns the matching requests as text, one per line.
 func (s *Server) JournalTable(filters ...Filter) string {
 	return s.table(s.journal.entries(s.filters(filters)...), nil)
 }
 
-// table writes entries of the journal; why says of each one why it does not count, or nothing. Without it none is marked.
+// table formats entries; why returns the reason why a request does not count, or "". Without it none is marked.
 func (s *Server) table(of []entry, why func(*entry) string) string {
 	if len(of) > 0 {
 		return journalTable(of, why, s.WithoutKeys)
@@ -78,7 +78,7 @@ func (s *Server) table(of []entry, why func(*entry) string) string {
 	return "The journal is empty: no request came.\n"
 }
 
-// WithoutKeys returns text with fingerprints instead of known keys and more.
+// WithoutKeys replaces known keys, and more, in text by fingerprints.
 func (s *Server) WithoutKeys(text string, more ...string) string {
 	return s.keys.searched.Load().And(more...).Out(text)
 }

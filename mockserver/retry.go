@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// AttemptHeader is the request header that numbers an attempt, from 2 on. Without it, a repeat soon after a failure
+// AttemptHeader is the request header that numbers an attempt, from 2 on. Without it, a repetition soon after a failure
 // counts as the next attempt.
 const AttemptHeader = "Fiscope-Attempt"
 
 const (
-	failedFor = 15 * time.Second // how long after its end a failed call is repeated
-	brokenFor = time.Minute      // the same of one whose answer did not come whole, or whose client says so
-	lookBack  = 64               // calls of one key that are looked at
+	failedFor   = 15 * time.Second // how long after its end a failed call can be retried
+	brokenFor   = time.Minute      // the same if its answer was incomplete, or its client numbers attempts
+	searchDepth = 64               // calls of one key to search
 
-	seenLate = 50 * time.Millisecond // at most, the server sees a client leave so much after its next call came
+	seenLate = 50 * time.Millisecond // how late the server may see that a client left, after its next call
 )
 
-// attemptOf is the attempt that a request says it is, 1 if it says nothing.
+// attemptOf returns the number in a request's AttemptHeader, or 1.
 func attemptOf(r *http.Request) int {
 	text := r.Header.Get(AttemptHeader)
 	if text == "" || len(text) > 3 || !digits(text) {
@@ -29,13 +29,13 @@ func attemptOf(r *http.Request) int {
 	return max(n, 1)
 }
 
-// link finds the call of the same client that an entry repeats, in the ring of its key.
+// link finds the call that an entry repeats, in the ring of its key.
 func (r *ring) link(e *entry) {
 	if was := r.find(e.N); was != nil && was.Attempt > 0 {
 		e.RetryOf, e.Attempt, e.Replay = was.RetryOf, was.Attempt, was.Replay
 		return
 	}
-	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-lookBack); i-- {
+	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-searchDepth); i-- {
 		last := r.at(i)
 		if last.question != e.question || last.repeated || e.N != 0 && last.N >= e.N || !last.repeatedBy(e) {
 			continue
@@ -52,9 +52,9 @@ func (r *ring) link(e *entry) {
 	}
 }
 
-// linkLate links the call that came before the server saw that the client of e had left, and returns it, or nil.
+// linkLate finds the call that repeats e, if it came before the server saw that e's client had left; nil for none.
 func (r *ring) linkLate(e *entry) *entry {
-	for i := max(0, len(r.entries)-lookBack); i < len(r.entries); i++ {
+	for i := max(0, len(r.entries)-searchDepth); i < len(r.entries); i++ {
 		if next := r.at(i); next.N > e.N && next.question == e.question && next.Attempt == 0 {
 			if r.link(next); next.Attempt > 0 {
 				return next
@@ -66,11 +66,11 @@ func (r *ring) linkLate(e *entry) *entry {
 
 // repeatedBy reports whether the same question is the next attempt.
 func (e *entry) repeatedBy(next *entry) bool {
-	since := next.arrived.Sub(e.ended) // centuries while it is under way: the two may be in parallel
+	since := next.arrived.Sub(e.ended) // centuries while it is in flight: the two may be in parallel
 	switch {
-	case next.said > 1: // twice the same, if net/http sends it again by itself
+	case next.said > 1: // twice the same number if net/http repeats the request
 		return (e.said < next.said || e.said == next.said && e.Broken) && (e.endedTurn == 0 || since <= brokenFor)
-	case e.said > 1: // its client would have said so
+	case e.said > 1: // the client numbers its attempts
 		return false
 	case e.endedTurn > next.arrivedTurn:
 		return e.left && -since <= min(seenLate, e.ended.Sub(e.arrived)/4)

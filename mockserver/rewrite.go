@@ -13,10 +13,10 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// rewriting changes an answer's own body, and its header in place. What an answer does not have stays as it is.
+// rewriting changes an answer's body, and its header in place. It ignores parts that the answer does not have.
 type rewriting struct {
-	ops    []Operation // whose answers have what it changes; nil for all
-	limits bool        // only those with the X-RateLimit headers
+	ops    []Operation // operations with something to change; nil for all
+	limits bool        // only answers with the X-RateLimit headers
 	change func(body []byte, h http.Header) []byte
 }
 
@@ -24,12 +24,12 @@ func (r *rewriting) canTouch(op Operation, assume *Assumptions) bool {
 	return (r.ops == nil || slices.Contains(r.ops, op)) && (!r.limits || routeTo(op).hasLimits(assume))
 }
 
-// ofBody is a rewriting that needs no header.
+// ofBody returns a rewriting of the body.
 func ofBody(change func([]byte) []byte, ops ...Operation) rewriting {
 	return rewriting{ops: ops, change: func(body []byte, _ http.Header) []byte { return change(body) }}
 }
 
-// ofLimits is a rewriting of the X-RateLimit headers.
+// ofLimits returns a rewriting of the X-RateLimit headers.
 func ofLimits(change func(http.Header)) rewriting {
 	return rewriting{limits: true, change: func(body []byte, h http.Header) []byte {
 		change(h)
@@ -100,7 +100,7 @@ func dayBefore(member []byte) []byte {
 	return []byte(`"fecha":"` + fecha.SumarDias(-1).String() + `"`)
 }
 
-// literals are the texts of a JSON text, and what stands in none: numbers, true, false and null.
+// literals are the strings of a JSON text, and the other literals: numbers, true, false and null.
 var literals = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[-+.0-9a-zA-Z]+`)
 
 // quoteLiterals puts the numbers, true and false of a JSON text in quotes.
@@ -124,14 +124,14 @@ func inLatin1(body []byte) []byte {
 	return out
 }
 
-// bomb is made once, and only when it is used.
+// bomb is made on first use.
 var bomb = sync.OnceValue(func() []byte {
 	const size = 16 << 20
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	blanks := bytes.Repeat([]byte(" "), 1<<20)
 	for range size / len(blanks) {
-		_, _ = z.Write(blanks) // into memory: cannot fail
+		_, _ = z.Write(blanks) // in memory: cannot fail
 	}
 	_ = z.Close()
 	return b.Bytes()

@@ -9,17 +9,17 @@ import (
 	"github.com/fiscope/fiscope/internal/nearest"
 )
 
-// route is how an operation is reached and answered.
+// route is the path and the handler of an operation.
 type route struct {
 	op      Operation
 	method  string
 	path    string
-	params  []string // of its query
+	params  []string // query parameters
 	headers bool     // whether the contract documents the rate-limit headers for it
 	answer  func(*call, *Assumptions) answer
 }
 
-// routes are all of them, in the order in which an error text shows them.
+// routes are all routes, in the order of error texts.
 var routes = [...]route{
 	{OpBuscar, http.MethodGet, "/api/contribuyentes/search", []string{"razonSocial", "limit"}, false, buscar},
 	{OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", nil, true, consultar},
@@ -30,7 +30,7 @@ var routes = [...]route{
 // hasLimits reports whether the operation's answers have the rate-limit headers.
 func (to *route) hasLimits(assume *Assumptions) bool { return to.headers || assume.HeadersEverywhere }
 
-// words are what every path of a route begins with.
+// words returns the beginning of every path of a route.
 func (to *route) words() string {
 	words, _, _ := strings.Cut(to.path, "{")
 	return words
@@ -45,10 +45,10 @@ func routeTo(op Operation) *route {
 	return nil
 }
 
-// routeOf returns the route of a path, whatever the method, with the RUC that the path carries; nil for
-// none. An http.ServeMux would redirect `//` and `..` to a cleaner path instead.
+// routeOf returns the route of a path, whatever the method, and the RUC in the path; nil for none. An http.ServeMux would
+// redirect `//` and `..` to a cleaner path instead.
 func routeOf(u *url.URL) (to *route, ruc string) {
-	var segments [4]string // "", "api" and two more at most
+	var segments [4]string // "", "api" and at most two more
 	escaped := u.RawPath != ""
 	rest, more, n := u.Path, true, 0
 	if escaped {
@@ -82,8 +82,8 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	return nil, ""
 }
 
-// takes reports whether an operation is reached with a method: HEAD is answered as GET is.
-func (to *route) takes(method string) bool {
+// accepts reports whether a route accepts a method; HEAD works like GET.
+func (to *route) accepts(method string) bool {
 	return method == to.method || method == http.MethodHead && to.method == http.MethodGet
 }
 
@@ -94,13 +94,13 @@ func wrongMethod(to *route, c *call) answer {
 		a = refusal(http.StatusMethodNotAllowed, codeMethod,
 			"es la consulta previa (CORS) de un navegador, y este servidor no responde a páginas de otro origen: para permitir una, inicie fiscope-mock con -cors %s", c.quoted(origin))
 	}
-	if a.allow = to.method; to.takes(http.MethodHead) {
+	if a.allow = to.method; to.accepts(http.MethodHead) {
 		a.allow += ", HEAD"
 	}
 	return a
 }
 
-// routeNames are the routes as an error text shows them.
+// routeNames returns the routes for error texts.
 func routeNames() []nearest.Route {
 	names := make([]nearest.Route, len(routes))
 	for i, to := range routes {
@@ -123,7 +123,7 @@ func noRoute(c *call) answer {
 	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", c.quoted(path), whyNot(c.r.URL.Path), guess, strings.Join(shown, ", "))
 }
 
-// whyNot says what keeps a path from being a route, "" if it is not one thing alone.
+// whyNot returns the one reason why a path is not a route, "" for none or several.
 func whyNot(given string) string {
 	begin := max(0, strings.Index(given, "/api/"))
 	for _, mend := range []struct{ why, path string }{

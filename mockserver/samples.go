@@ -1,6 +1,6 @@
 package mockserver
 
-// Empresa returns a made-up active company, for a test to change and to put.
+// Empresa returns an invented active company, for a test to change and add.
 func Empresa(ruc string) Contribuyente {
 	return Contribuyente{
 		RUC:                    ruc,
@@ -20,7 +20,7 @@ func Empresa(ruc string) Contribuyente {
 	}
 }
 
-// Persona returns a made-up active person. Take a RUC that is nobody's.
+// Persona returns an invented active person. Use a RUC that belongs to no one.
 func Persona(ruc string) Contribuyente {
 	c := Empresa(ruc)
 	c.RazonSocial = "PERSONA DE PRUEBA " + ruc
@@ -30,7 +30,7 @@ func Persona(ruc string) Contribuyente {
 	return c
 }
 
-// Factura returns an accepted invoice, for a test to change and to put.
+// Factura returns an accepted invoice, for a test to change and add.
 func Factura(rucEmisor, serie string, numero int) Comprobante {
 	return Comprobante{RUCEmisor: rucEmisor, Tipo: "01", Serie: serie, Numero: numero, Codigo: CodigoAceptado}
 }

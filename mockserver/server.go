@@ -14,7 +14,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/memorynet"
 )
 
-// closeWait is how long Close lets an answer in flight finish.
+// closeWait is how long Close waits for an answer in flight.
 const closeWait = time.Second
 
 // T is the part of [testing.TB] that [New] needs.
@@ -26,7 +26,7 @@ type T interface {
 	Logf(format string, args ...any)
 }
 
-// outside is the T of a server that no test has: its errors are returned, and what cannot be returned panics.
+// outside is the T of a server outside tests: errors are returned, or panic if they cannot be.
 type outside struct{}
 
 func (outside) Helper()                           {}
@@ -38,26 +38,26 @@ func (outside) Logf(string, ...any)               {}
 // Server is one mock of the whole service. It is safe for concurrent use.
 type Server struct {
 	URL    string // base address without a final slash, such as "http://127.0.0.1:34567"
-	APIKey string // a key that this server accepts: of WithAPIKey, of the data, or DefaultAPIKey
+	APIKey string // a key that this server accepts: from WithAPIKey, the data, or DefaultAPIKey
 
 	assume atomic.Pointer[Assumptions]
-	config *config // as it started: Reset goes back to it
+	config *config // the initial state, for Reset
 
 	clock    clock
 	keys     keyring
 	data     atomic.Pointer[dataset]
-	writing  sync.Mutex // of data: a setter must not write into what a reset drops
+	writing  sync.Mutex // of data: a setter must not write into a dataset that a reset drops
 	faults   faults
 	journal  journal
 	conns    atomic.Int64
-	upstream *upstream     // of WithUpstream; nil without it
-	closing  chan struct{} // closed when Close begins: nothing waits any longer
+	upstream *upstream     // from WithUpstream; nil without it
+	closing  chan struct{} // closed when Close begins, which ends all waits
 
-	t       T // outside, when made by Start
+	t       T // outside, if made by Start
 	mu      sync.Mutex
 	socket  *serve.Server
 	memory  *serve.Server
-	network *memorynet.Listener // of memory
+	network *memorynet.Listener // in memory
 	closed  bool
 }
 
@@ -112,8 +112,8 @@ func Start(opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// loadData makes the data, the keys and the readings what the options brought, over the default data. Keys that stay
-// keep what they used.
+// loadData sets the data, the keys and the readings to those of the options, over the default data. Existing keys keep their
+// usage.
 func (s *Server) loadData() error {
 	s.t.Helper()
 	s.writing.Lock()
@@ -134,25 +134,25 @@ func (s *Server) loadData() error {
 	return nil
 }
 
-// Part is a part of a server's state that [Server.Reset] can put back.
+// Part is a part of a server's state, for [Server.Reset].
 type Part string
 
 // The parts.
 const (
-	PartJournal Part = "journal" // the requests seen
-	PartFaults  Part = "faults"  // all of them, and what they hold is let go
-	PartQuotas  Part = "quotas"  // nobody has used anything
-	PartClock   Part = "clock"   // as it started
-	PartData    Part = "data"    // as it started, with its keys, limits and readings; nobody is blocked
-	PartLocks   Part = "locks"   // no SOL user is blocked or near it
+	PartJournal Part = "journal" // no requests
+	PartFaults  Part = "faults"  // no faults; calls that they hold are released
+	PartQuotas  Part = "quotas"  // no usage
+	PartClock   Part = "clock"   // the initial time
+	PartData    Part = "data"    // the initial data, keys, limits and readings; no user is blocked
+	PartLocks   Part = "locks"   // no SOL user is blocked or has attempts
 )
 
-// Parts returns all parts, in the order in which they are reset.
+// Parts returns all parts, in the order of their reset.
 func Parts() []Part {
 	return []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
 }
 
-// Reset puts parts back to how the server started; without parts, all.
+// Reset restores parts to their initial state; without parts, all.
 func (s *Server) Reset(parts ...Part) error {
 	s.t.Helper()
 	for _, part := range parts {
@@ -184,13 +184,13 @@ func (s *Server) Reset(parts ...Part) error {
 	return nil
 }
 
-// ConnContext numbers connections, in an [http.Server] of your own.
+// ConnContext numbers connections. Use it in your own [http.Server].
 func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, &connection{number: s.conns.Add(1)})
 }
 
-// Close stops the server. It waits at most one second for answers in flight and leaves no goroutine. Closing twice is
-// fine. ServeHTTP still answers.
+// Close stops the server. It waits at most one second for answers in flight and leaves no goroutine. It may be called twice.
+// ServeHTTP still answers.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {

@@ -12,37 +12,37 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// PutContribuyente adds or replaces taxpayers, from the next request on. As in every setter, an invalid value is an
-// error and fails the test of [New].
+// PutContribuyente adds or replaces taxpayers, from the next request on. As in every setter, an invalid value is an error
+// and fails the test of [New].
 func (s *Server) PutContribuyente(cs ...Contribuyente) error {
 	s.t.Helper()
 	return s.put("PutContribuyente", Data{Contribuyentes: cs})
 }
 
-// DeleteContribuyente takes taxpayers away. A missing one is no error.
+// DeleteContribuyente deletes taxpayers. A missing one is not an error.
 func (s *Server) DeleteContribuyente(rucs ...string) error {
 	s.t.Helper()
 	return s.put("DeleteContribuyente", Data{Deleted: Deleted{Contribuyentes: rucs}})
 }
 
-// Contribuyente returns a stored taxpayer. An error is the [Registro]'s.
+// Contribuyente returns a stored taxpayer. Errors are the [Registro]'s.
 func (s *Server) Contribuyente(ctx context.Context, ruc string) (Contribuyente, bool, error) {
 	return s.data.Load().contribuyentes.porRUC(ctx, ruc)
 }
 
-// Contribuyentes returns at most limite stored taxpayers: by the start of the RUC (in a [Registro] of yours, the
-// whole), then by name.
+// Contribuyentes returns at most limite stored taxpayers: first by the beginning of the RUC (in your own [Registro], the
+// whole RUC), then by name.
 func (s *Server) Contribuyentes(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
 	return s.data.Load().contribuyentes.list(ctx, strings.TrimSpace(texto), max(0, limite))
 }
 
-// PutComprobante adds or replaces receipts. One never put is 98, No Existe.
+// PutComprobante adds or replaces receipts. Others are 98, No Existe.
 func (s *Server) PutComprobante(cs ...Comprobante) error {
 	s.t.Helper()
 	return s.put("PutComprobante", Data{Comprobantes: cs})
 }
 
-// DeleteComprobante takes a receipt away: its answer is 98, No Existe.
+// DeleteComprobante deletes a receipt: its answer is 98, No Existe.
 func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) error {
 	s.t.Helper()
 	c := Comprobante{RUCEmisor: rucEmisor, Tipo: tipo, Serie: serie, Numero: numero, Codigo: CodigoNoExiste}
@@ -55,7 +55,7 @@ func (s *Server) DeleteComprobante(rucEmisor, tipo, serie string, numero int) er
 	return nil
 }
 
-// Comprobantes returns the receipts of an issuer, or all for "", in order.
+// Comprobantes returns the receipts of an issuer, or all for "", sorted.
 func (s *Server) Comprobantes(rucEmisor string) []Comprobante {
 	return s.data.Load().comprobantes.list(rucEmisor)
 }
@@ -66,13 +66,13 @@ func (s *Server) PutTipoCambio(fecha, compra, venta string) error {
 	return s.put("PutTipoCambio", Data{TiposCambio: []TipoCambio{{fecha, json.Number(compra), json.Number(venta)}}})
 }
 
-// DeleteTipoCambio leaves a day, YYYY-MM-DD, without a rate.
+// DeleteTipoCambio removes the rate of a day, YYYY-MM-DD.
 func (s *Server) DeleteTipoCambio(fecha string) error {
 	s.t.Helper()
 	return s.put("DeleteTipoCambio", Data{Deleted: Deleted{TiposCambio: []string{fecha}}})
 }
 
-// RestoreTipoCambio brings a day, YYYY-MM-DD, back to the default series.
+// RestoreTipoCambio restores the default rate of a day, YYYY-MM-DD.
 func (s *Server) RestoreTipoCambio(fecha string) error {
 	s.t.Helper()
 	day, err := diaDeTipoCambio(fecha)
@@ -85,7 +85,7 @@ func (s *Server) RestoreTipoCambio(fecha string) error {
 	return nil
 }
 
-// TiposCambio returns how the server answers now for each day of a month.
+// TiposCambio returns the server's present answer for each day of a month.
 func (s *Server) TiposCambio(year int, month time.Month) []TipoCambioDelDia {
 	var days []TipoCambioDelDia
 	rates, now := &s.data.Load().tiposCambio, s.Now()
@@ -101,7 +101,7 @@ func (s *Server) PutUsuarioSOL(us ...SOL) error {
 	return s.put("PutUsuarioSOL", Data{Usuarios: us})
 }
 
-// ChangeUsuarioSOL changes a SOL user, or adds one, at first without a clave.
+// ChangeUsuarioSOL changes a SOL user, or adds one without a clave.
 func (s *Server) ChangeUsuarioSOL(ruc, usuario string, change func(*SOL)) error {
 	s.t.Helper()
 	u := SOL{RUC: ruc, Usuario: usuario}
@@ -126,7 +126,7 @@ func (s *Server) UsuariosSOL() []SOLStatus {
 	return append(slices.DeleteFunc(us, func(u SOLStatus) bool { return u.RUC != RUCSolicitante }), others...)
 }
 
-// DeleteUsuarioSOL takes a SOL user away, with its attempts and its block.
+// DeleteUsuarioSOL deletes a SOL user, with its attempts and its block.
 func (s *Server) DeleteUsuarioSOL(ruc, usuario string) error {
 	s.t.Helper()
 	return s.put("DeleteUsuarioSOL", Data{Deleted: Deleted{Usuarios: []UsuarioID{{ruc, usuario}}}})
@@ -137,7 +137,7 @@ func (s *Server) SOLState(ruc, usuario string) (SOLState, bool) {
 	return s.data.Load().sol.state(UsuarioID{ruc, usuario}, s.Now())
 }
 
-// UnblockSOL ends a SOL user's block and forgets its wrong attempts.
+// UnblockSOL ends a SOL user's block and clears its wrong attempts.
 func (s *Server) UnblockSOL(ruc, usuario string) error {
 	s.t.Helper()
 	if !s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
@@ -156,7 +156,7 @@ func (s *Server) SetSUNATDown(down bool) {
 // SUNATDown reports whether the tax authority is down.
 func (s *Server) SUNATDown() bool { return s.data.Load().sunatDown.Load() }
 
-// PutKey adds a key, or changes its quota and keeps what it has used today.
+// PutKey adds a key, or changes its quota and keeps today's usage.
 func (s *Server) PutKey(key string, quota int) error {
 	s.t.Helper()
 	return s.put("PutKey", Data{Keys: []Key{{key, quota}}})
@@ -165,7 +165,7 @@ func (s *Server) PutKey(key string, quota int) error {
 // Keys returns the API keys with their quotas, the server's own first.
 func (s *Server) Keys() []Key { return s.keys.all() }
 
-// DeleteKey takes a key away, with its quota, faults and requests.
+// DeleteKey deletes a key, with its quota, faults and requests.
 func (s *Server) DeleteKey(key string) error {
 	s.t.Helper()
 	a := s.keys.account(key)
@@ -179,7 +179,7 @@ func (s *Server) DeleteKey(key string) error {
 func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.removeOf(key)
-	s.journal.takeAway(&a.seen, a.id)
+	s.journal.deleteKey(&a.seen, a.id)
 }
 
 // Quota returns a key's quota, and whether the server knows the key.
@@ -205,7 +205,7 @@ func (s *Server) SetQuotaUsed(key string, used int) error {
 	return nil
 }
 
-// Assumptions returns the readings in force. Quota is that of the own key.
+// Assumptions returns the current readings. Quota is that of the own key.
 func (s *Server) Assumptions() Assumptions {
 	a := *s.assume.Load()
 	if own := s.keys.account(s.APIKey); own != nil {
@@ -229,14 +229,14 @@ func (s *Server) SetAssumptions(a Assumptions) error {
 	return nil
 }
 
-// PutData puts d over what the server has: all of it, or nothing and an error.
+// PutData adds d to the server's data: all of it, or nothing and an error.
 func (s *Server) PutData(d Data) error {
 	s.t.Helper()
 	return s.put("PutData", d)
 }
 
-// Data returns what was put over the default data, with keys and claves, for [WithData]. It lacks a [Registro]'s
-// taxpayers, quotas, attempts and faults.
+// Data returns the data added to the default data, with keys and claves, for [WithData]. It omits a [Registro]'s taxpayers,
+// quota usage, attempts and faults.
 func (s *Server) Data() Data {
 	d := s.data.Load().export()
 	d.Keys = s.keys.all()
@@ -244,7 +244,7 @@ func (s *Server) Data() Data {
 	return d
 }
 
-// put puts d on the server; setter is the name of the method for its error.
+// put adds d; setter is the method's name for its error.
 func (s *Server) put(setter string, d Data) error {
 	s.t.Helper()
 	if err := d.check(); err != nil {
@@ -273,8 +273,7 @@ func (s *Server) put(setter string, d Data) error {
 	return nil
 }
 
-// checked reports a setter's error to the test as well: nobody checks a setter's error in a test, and
-// a value that was not taken must not pass in silence.
+// checked reports a setter's error to the test as well: tests rarely check it, and a rejected value must not go unnoticed.
 func (s *Server) checked(setter string, err error) error {
 	err = fmt.Errorf("mockserver: %s: %w", setter, err)
 	s.t.Helper()

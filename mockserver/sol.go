@@ -19,7 +19,7 @@ type SOL struct {
 	Principal bool   `json:"principal"`
 }
 
-// Format implements [fmt.Formatter]: it leaves the clave out.
+// Format implements [fmt.Formatter]: it omits the clave.
 func (u SOL) Format(f fmt.State, _ rune) {
 	_, _ = fmt.Fprintf(f, "SOL{%s %s principal=%t}", u.RUC, u.Usuario, u.Principal)
 }
@@ -48,22 +48,22 @@ type UsuarioID struct {
 func (u UsuarioID) check() error {
 	switch {
 	case !isRUC(u.RUC):
-		return errors.New("usuario SOL: ruc no tiene 11 dígitos") // it may be a misplaced clave
+		return errors.New("usuario SOL: ruc no tiene 11 dígitos") // the value may be a misplaced clave
 	case u.Usuario == "":
 		return fmt.Errorf("usuario SOL del RUC %s: usuario está vacío", u.RUC)
 	}
 	return nil
 }
 
-// SOLState is how the tax authority sees a SOL user.
+// SOLState is the tax authority's state of a SOL user.
 type SOLState struct {
-	Attempts     int       // validations that reached the tax authority with this user, since it was put
-	Fails        int       // wrong ones in a row: at Assumptions.BlockAfter the user is blocked
-	Blocked      bool      // now, by the server's clock
-	BlockedUntil time.Time // zero when not blocked
+	Attempts     int       // validations that reached the tax authority with this user, since it was set
+	Fails        int       // consecutive wrong attempts: at Assumptions.BlockAfter the user is blocked
+	Blocked      bool      // by the server's clock
+	BlockedUntil time.Time // zero if not blocked
 }
 
-// SOLResult is what the tax authority made of a SOL attempt; "" if none.
+// SOLResult is the tax authority's verdict on a SOL attempt; "" if none.
 type SOLResult string
 
 // The results.
@@ -75,21 +75,21 @@ const (
 	SOLBlocked   SOLResult = "blocked"
 )
 
-// sol are the SOL users of one server, with their attempts and their blocks.
+// sol are the SOL users of one server, with their attempts and blocks.
 type sol struct {
-	mu    sync.Mutex // an attempt is counted before the next one is judged
+	mu    sync.Mutex // held from one attempt's check to its count
 	users map[UsuarioID]*solUser
 }
 
 type solUser struct {
-	clave        string // shown only in Server.Data: a fixture without it would be useless
+	clave        string // shown only in Server.Data, whose file must work as a fixture
 	principal    bool
-	attempts     int // that reached the tax authority, right or wrong, since the user was put
-	fails        int // wrong attempts in a row
+	attempts     int // attempts that reached the tax authority, right or wrong, since the user was set
+	fails        int // consecutive wrong attempts
 	blockedUntil time.Time
 }
 
-// change takes the deleted users away and then puts users, both checked, in one step.
+// change deletes users, then adds users, both valid, in one step.
 func (s *sol) change(deleted []UsuarioID, put []SOL) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *sol) change(deleted []UsuarioID, put []SOL) {
 	}
 }
 
-// all returns the users, claves included, in the order of RUC and name.
+// all returns the users, claves included, sorted by RUC and name.
 func (s *sol) all() []SOL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,30 +116,30 @@ func (s *sol) all() []SOL {
 	return us
 }
 
-// SOLStatus is a SOL user as a server lists it: without its clave.
+// SOLStatus is a SOL user in a list, without its clave.
 type SOLStatus struct {
 	UsuarioID
 	Principal bool
 	SOLState
 }
 
-// endBlock forgets the attempts of a block that is over.
+// endBlock clears the attempts of a block that is over.
 func (u *solUser) endBlock(now time.Time) {
 	if !u.blockedUntil.IsZero() && !now.Before(u.blockedUntil) {
 		u.fails, u.blockedUntil = 0, time.Time{}
 	}
 }
 
-// outcome is what the tax authority made of one attempt, and why.
+// outcome is the tax authority's verdict on one attempt, and the reason.
 type outcome struct {
 	result         SOLResult
-	principal      bool      // the user is one: so is the reason, whatever the result
-	fails, allowed int       // wrong attempts in a row, and how many block the user; 0 for never
-	blockedUntil   time.Time // zero when the user is not blocked now
+	principal      bool      // it is a principal user, which is the reason for a refusal
+	fails, allowed int       // consecutive wrong attempts, and how many block the user; 0 for never
+	blockedUntil   time.Time // zero if the user is not blocked now
 }
 
-// attempt logs in. A wrong clave counts, and so does any use of a principal user. A right clave of a
-// secondary user forgets the count; so does the end of a block, which attempts do not make longer.
+// attempt logs in. A wrong clave counts, and so does any use of a principal user. A right clave of a secondary user
+// clears the count; so does the end of a block, which attempts do not extend.
 func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int, blockFor time.Duration) outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int,
 		return outcome{result: SOLUnknown}
 	}
 	u.attempts++
-	if u.endBlock(now); !u.blockedUntil.IsZero() { // the clave is not looked at
+	if u.endBlock(now); !u.blockedUntil.IsZero() { // the clave is not checked
 		return outcome{result: SOLBlocked, principal: u.principal, blockedUntil: u.blockedUntil}
 	}
 	if clave == u.clave && !u.principal {
@@ -166,7 +166,7 @@ func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int,
 	return outcome{result, u.principal, u.fails, blockAfter, u.blockedUntil}
 }
 
-// state returns how a user stands, and whether there is one.
+// state returns a user's state, and whether it exists.
 func (s *sol) state(id UsuarioID, now time.Time) (SOLState, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (u *solUser) state(now time.Time) SOLState {
 	return SOLState{u.attempts, u.fails, !u.blockedUntil.IsZero(), u.blockedUntil}
 }
 
-// unblock forgets a user's wrong attempts and ends its block, and reports whether there is such a user.
+// unblock clears a user's wrong attempts and ends its block. It reports whether the user exists.
 func (s *sol) unblock(id UsuarioID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +193,7 @@ func (s *sol) unblock(id UsuarioID) bool {
 	return u != nil
 }
 
-// unblockAll does so for all users, and forgets how often each was tried.
+// unblockAll does the same for all users, and clears their attempts.
 func (s *sol) unblockAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,8 +202,8 @@ func (s *sol) unblockAll() {
 	}
 }
 
-// hashSeed makes hashes that nobody can compute beforehand: they stand for what the journal must not keep.
+// hashSeed makes hashes unpredictable: they replace values that the journal must not keep.
 var hashSeed = maphash.MakeSeed()
 
-// hash stands for the user in the journal: its name may hold a misplaced clave. It is never 0.
+// hash identifies the user in the journal, since its name may contain a misplaced clave. It is never 0.
 func (u UsuarioID) hash() uint64 { return maphash.Comparable(hashSeed, u) | 1 }

@@ -13,7 +13,7 @@ type Tenant struct {
 	server *Server
 }
 
-// Tenant returns the view of an API key. See [Server.PutKey].
+// Tenant returns the view of one API key. See [Server.PutKey].
 func (s *Server) Tenant(key string) *Tenant { return &Tenant{APIKey: key, server: s} }
 
 // Format implements [fmt.Formatter]: it shows the key's fingerprint.
@@ -64,7 +64,7 @@ func (t *Tenant) Requests(filters ...Filter) []Request {
 	return t.server.Requests(own...)
 }
 
-// Reset resets the tenant's journal, faults and quota, or some of these.
+// Reset resets the tenant's journal, faults and quota, or some of them.
 func (t *Tenant) Reset(parts ...Part) error {
 	t.server.t.Helper()
 	if len(parts) == 0 {

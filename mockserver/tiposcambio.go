@@ -37,7 +37,7 @@ func (t TipoCambio) check() error {
 	return err
 }
 
-// diaDeTipoCambio reads a date that can have a rate.
+// diaDeTipoCambio parses a date that can have a rate.
 func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	fecha, err := fiscope.ParseFecha(text)
 	switch {
@@ -49,36 +49,36 @@ func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 	return fecha, err
 }
 
-// jsonDecimal is a decimal that is a JSON number as it stands.
+// jsonDecimal matches a decimal that is a valid JSON number.
 var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
 
 func positiveDecimal(n json.Number) bool {
 	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
 }
 
-// rate is one day's rate, as the digits that go on the wire.
+// rate is one day's rate, as the digits that are sent.
 type rate struct{ compra, venta json.Number }
 
-// tiposCambio are the exchange rates of one server: those put on it, over the synthetic series.
+// tiposCambio are the exchange rates of one server: those set on it, over the synthetic series.
 type tiposCambio struct {
 	mu     sync.RWMutex
-	over   map[fiscope.Fecha]rate // the zero rate: a day left without one
+	over   map[fiscope.Fecha]rate // the zero rate means a day without one
 	series bool
 }
 
 // firstRate is where the synthetic series begins.
 var firstRate = fiscope.NewFecha(2020, time.January, 2)
 
-// synthetic is the default series: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day
-// of the year; venta is 0.010 above. Anybody can check it by hand, and nobody takes it for a real rate.
+// synthetic is the default series: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day of the year; venta is
+// 0.010 above. It is easy to check by hand, and obviously not real.
 func synthetic(fecha fiscope.Fecha) rate {
 	thousandths := 3000 + 100*(fecha.Year()-2020) + fecha.En(time.UTC).YearDay()
 	number := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
 	return rate{number(thousandths), number(thousandths + 10)}
 }
 
-// of returns the rate stored for a business day, published or not, and whether it was set; or says in Spanish why
-// it has none.
+// of returns the rate stored for a business day, published or not, and whether it was set; or the reason in Spanish for
+// having none.
 func (s *tiposCambio) of(fecha fiscope.Fecha) (r rate, put bool, why string) {
 	s.mu.RLock()
 	r, put = s.over[fecha]
@@ -97,14 +97,14 @@ func (s *tiposCambio) of(fecha fiscope.Fecha) (r rate, put bool, why string) {
 	return synthetic(fecha), put, ""
 }
 
-// restore forgets what was set for a day.
+// restore removes the setting of a day.
 func (s *tiposCambio) restore(fecha fiscope.Fecha) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.over, fecha)
 }
 
-// change leaves days without a rate and then puts rates, both checked, in one step.
+// change removes the rates of days, then sets rates, both valid, in one step.
 func (s *tiposCambio) change(without []string, put []TipoCambio) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *tiposCambio) change(without []string, put []TipoCambio) {
 	}
 }
 
-// set sets a day's rate, the zero one for none. It is called with the lock held.
+// set sets a day's rate, the zero rate for none. The lock is held.
 func (s *tiposCambio) set(text string, r rate) {
 	fecha, _ := diaDeTipoCambio(text) // it was checked
 	if s.over == nil {
@@ -129,7 +129,7 @@ func (s *tiposCambio) set(text string, r rate) {
 	s.over[fecha] = r
 }
 
-// all returns the rates that were put and the days that were left without one, by date.
+// all returns the rates that were set and the days whose rate was removed, sorted by date.
 func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -143,14 +143,14 @@ func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
 	return put, gone
 }
 
-// TipoCambioDelDia is how a server answers for a day now.
+// TipoCambioDelDia is a server's present answer for a day.
 type TipoCambioDelDia struct {
 	TipoCambio        // Compra and Venta are "" if it has no rate
-	Why        string // in Spanish, why it has none, as the 404 says it (docs/contract.md, 4.4); "" if it has one
-	Put        bool   // the day's rate was put over the default series, or taken out of it
+	Why        string // in Spanish, the reason of the 404 (docs/contract.md, 4.4); "" if it has a rate
+	Put        bool   // the day's rate was set, or removed from the default series
 }
 
-// delDia returns how a day is answered for at an instant.
+// delDia returns the answer for a day at an instant.
 func (s *tiposCambio) delDia(fecha fiscope.Fecha, now time.Time) TipoCambioDelDia {
 	r, put, why := s.of(fecha)
 	if why = withoutRate(fecha, now, why); why != "" {
@@ -159,8 +159,8 @@ func (s *tiposCambio) delDia(fecha fiscope.Fecha, now time.Time) TipoCambioDelDi
 	return TipoCambioDelDia{TipoCambio{fecha.String(), r.compra, r.venta}, why, put}
 }
 
-// withoutRate says in Spanish why there is no rate for a date now, or "" when there is one; notStored is why none
-// is stored.
+// withoutRate returns the reason, in Spanish, why a date has no rate now, or "" if it has one; notStored is the reason if
+// none is stored.
 func withoutRate(fecha fiscope.Fecha, now time.Time, notStored string) string {
 	today := fiscope.FechaEnLima(now)
 	if why := neverRate(fecha); why != "" {
@@ -176,7 +176,7 @@ func withoutRate(fecha fiscope.Fecha, now time.Time, notStored string) string {
 	return notStored
 }
 
-// neverRate says why a date can never have a rate, or "".
+// neverRate returns the reason why a date can never have a rate, or "".
 func neverRate(fecha fiscope.Fecha) string {
 	if fecha.DiaHabil() {
 		return ""

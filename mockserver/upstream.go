@@ -17,24 +17,24 @@ import (
 type UpstreamQuery struct {
 	Op          Operation     // OpConsultar, OpBuscar or OpTipoCambio
 	Key         string        `json:"-"`
-	Known       bool          // the data have the answer: only the key is to be judged, and nothing is kept
+	Known       bool          // the data have the answer: only the key is checked, and nothing is kept
 	RUC         string        // of a lookup
 	RazonSocial string        // of a search
 	Limite      int           // of a search
 	Fecha       fiscope.Fecha // of a rate
 }
 
-// UpstreamAnswer is a real service's answer, passed on as it is.
+// UpstreamAnswer is a real service's answer, passed on unchanged.
 type UpstreamAnswer struct {
 	Status  int // 0 if it did not answer: the caller gets 502
 	Header  http.Header
 	Body    []byte
 	Away    string // why it did not answer, in Spanish
 	Strange bool   // it breaks the contract
-	Keep    Data   // what is kept of it; a taxpayer that a search found has Partial's form
+	Keep    Data   // data to keep; taxpayers from a search have Partial's form
 }
 
-// Partial returns what a search says of c, and "-" in what else has a form.
+// Partial returns a search result of c, with "-" in other fields with a form.
 func (c Contribuyente) Partial() Contribuyente {
 	return Contribuyente{
 		RUC: c.RUC, RazonSocial: c.RazonSocial, Estado: c.Estado, Condicion: c.Condicion,
@@ -42,9 +42,9 @@ func (c Contribuyente) Partial() Contribuyente {
 	}
 }
 
-// WithUpstream makes ask answer what the data lack: lookups, empty searches and rates (without a default series
-// then), never validations. It also judges unknown keys, once each; a validation is answered from the data unless it
-// has refused the key. It is called concurrently.
+// WithUpstream asks a real service for data that the mock lacks: lookups, empty searches and rates (the default series is
+// off), never validations. ask also checks unknown keys, once each; a validation is answered from the data unless the key
+// was refused. It is called concurrently.
 func WithUpstream(ask func(context.Context, UpstreamQuery) UpstreamAnswer) Option {
 	return setUnless(ask == nil, "WithUpstream: la función es nil", func(c *config) { c.upstream = ask })
 }
@@ -55,12 +55,12 @@ const (
 	upstreamStrange = "strange"
 )
 
-// upstream is the real service behind a server. It is nil without WithUpstream.
+// upstream is the real service behind a server; nil without WithUpstream.
 type upstream struct {
 	ask     func(context.Context, UpstreamQuery) UpstreamAnswer
 	keep    func(Data)
-	account account  // of the keys that the server does not know
-	judged  sync.Map // by hashed key: whether the service has admitted it
+	account account  // for keys that the server does not know
+	judged  sync.Map // by hashed key: whether the service accepted it
 }
 
 func newUpstream(s *Server) *upstream {
@@ -70,9 +70,9 @@ func newUpstream(s *Server) *upstream {
 	return &upstream{ask: s.config.upstream, keep: s.keep, account: account{usage: usage{limit: Unlimited}}}
 }
 
-// keep puts what a real service answered. What a search says of a taxpayer replaces nothing.
+// keep adds a real service's answer to the data. A search result replaces nothing.
 func (s *Server) keep(d Data) {
-	if d.check() != nil { // such as a rate of a holiday
+	if d.check() != nil { // such as a rate on a holiday
 		return
 	}
 	s.writing.Lock()
@@ -92,7 +92,7 @@ func (s *Server) keep(d Data) {
 // isForeign reports whether only the upstream can know the call's key.
 func (c *call) isForeign() bool { return c.up != nil && c.account == &c.up.account }
 
-// verdict is whether the server, or the upstream, has admitted the call's key; nil if the upstream was not asked yet.
+// verdict returns whether the server, or the upstream, accepted the call's key; nil if the upstream was not asked yet.
 func (c *call) verdict() any {
 	if !c.isForeign() {
 		return true
@@ -101,12 +101,12 @@ func (c *call) verdict() any {
 	return admitted
 }
 
-// ask returns the upstream's answer to a call for which there are no data, or whose key is to be judged.
+// ask returns the upstream's answer to a call that lacks data, or whose key must be checked.
 func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
 	if c.up == nil || c.replaced || !lacks && c.verdict() == true {
 		return answer{}, false
 	}
-	if c.asked == nil { // a fault may have made it answer before
+	if c.asked == nil { // a fault may have asked before
 		q.Op, q.Key, q.Known = c.op, c.key, !lacks
 		got := c.up.ask(c.r.Context(), q)
 		c.asked = &got
@@ -121,14 +121,14 @@ func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
 		}
 	}
 	got := c.asked
-	if !lacks && got.answers() { // what the data have is never replaced
+	if !lacks && got.answers() { // stored data are never replaced
 		return answer{}, false
 	}
 	if got.Status == 0 {
 		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", c.keys.Out(cmp.Or(got.Away, "no se sabe por qué"))), true
 	}
 	var said wireError
-	_ = json.Unmarshal(got.Body, &said) // for the journal, if it is one
+	_ = json.Unmarshal(got.Body, &said) // for the journal, if it is JSON
 	header := maps.Clone(got.Header)
 	if header == nil {
 		header = http.Header{}
@@ -137,12 +137,12 @@ func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
 	return answer{status: got.Status, code: said.Code, body: got.Body, passed: header}, true
 }
 
-// answers reports whether the service took the key and looked.
+// answers reports whether the service accepted the key and handled the query.
 func (a *UpstreamAnswer) answers() bool {
 	return a.Status == http.StatusOK || a.Status == http.StatusNotFound
 }
 
-// how is Request.Upstream.
+// how returns Request.Upstream.
 func (c *call) how() string {
 	switch {
 	case c.asked == nil:

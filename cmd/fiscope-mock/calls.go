@@ -14,7 +14,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// logCalls logs each call of the journal that has ended, until ctx does.
+// logCalls logs each finished call of the journal, until ctx ends.
 func logCalls(ctx context.Context, mock *mockserver.Server, log *slog.Logger) {
 	for rev := int64(0); ; {
 		changes, next, err := mock.Changes(ctx, rev, mockserver.Filter{})
@@ -23,17 +23,17 @@ func logCalls(ctx context.Context, mock *mockserver.Server, log *slog.Logger) {
 		}
 		rev = next
 		for _, change := range changes {
-			if r := change.Request; r != nil && (r.Status != 0 || r.Ms > 0) { // else it is under way
+			if r := change.Request; r != nil && (r.Status != 0 || r.Ms > 0) { // otherwise it is in flight
 				logCall(log, r)
 			}
 		}
 	}
 }
 
-// logCall logs a call as the journal has it: without keys and claves.
+// logCall logs a call as stored in the journal: without keys and claves.
 func logCall(log *slog.Logger, r *mockserver.Request) {
 	if c, ok := log.Handler().(*console); ok {
-		_ = c.write(c.call(r)) // stderr is gone
+		_ = c.write(c.call(r)) // stderr may be closed
 		return
 	}
 	level := slog.LevelInfo
@@ -47,7 +47,7 @@ func logCall(log *slog.Logger, r *mockserver.Request) {
 	_ = log.Handler().Handle(context.Background(), record)
 }
 
-// call is a call on a line: when, what, what it cost, and why it was refused.
+// call formats a call as a line: time, request, cost, and the reason for a refusal.
 func (c *console) call(r *mockserver.Request) string {
 	shown, colour := fmt.Sprint(r.Status), terminal.Green
 	switch {
@@ -81,15 +81,15 @@ func (c *console) call(r *mockserver.Request) string {
 	return r.Time.In(fiscope.Lima).Format("15:04:05 ") + c.colour(colour, shown) + terminal.Printable(" "+what+"  "+cost+why)
 }
 
-// where names the contract's section at the end of an error's text.
+// where matches the contract's section at the end of an error's text.
 var where = regexp.MustCompile(` \(docs/contract\.md, [0-9.]+\)$`)
 
-// reason is the code and the text of an error answer, "" of another one.
+// reason returns the code and the text of an error answer, "" for any other.
 func reason(r *mockserver.Request) (code, text string) {
 	const most = 300
 	var e struct{ Error, Code string }
 	if r.Status >= 300 {
-		_ = json.Unmarshal([]byte(r.Answer), &e) // a page has none
+		_ = json.Unmarshal([]byte(r.Answer), &e) // an HTML page has none
 	}
 	e.Error = where.ReplaceAllString(e.Error, "")
 	return cmp.Or(r.Code, e.Code), e.Error[:min(len(e.Error), most)]

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// certLife is within what every client takes, and longer than any test run.
+// certLife is short enough for every client, and longer than any test run.
 const certLife = 365 * 24 * time.Hour
 
-// tlsConfig returns the server's TLS, for HTTP/1.1 since a fault may break a connection, and the PEM of its CA; nil without -tls.
+// tlsConfig returns the server's TLS and the PEM of its CA; nil without -tls. Without HTTP/2: faults break connections.
 func (s settings) tlsConfig() (config *tls.Config, ca []byte, err error) {
 	if !s.selfSigned {
 		return nil, nil, nil
@@ -27,7 +27,7 @@ func (s settings) tlsConfig() (config *tls.Config, ca []byte, err error) {
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, ca, err
 }
 
-// certificateNames are the names and IPs by which a client may call the server.
+// certificateNames returns the host names and IPs that clients may use.
 func certificateNames(addr string, more []string) []string {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil {
@@ -41,8 +41,8 @@ func certificateNames(addr string, more []string) []string {
 	return slices.Compact(names)
 }
 
-// selfSigned makes a CA, signs one certificate with it and forgets its key: what trusts it trusts this
-// server and nothing else, ever. The time is the real one, not the mock's.
+// selfSigned makes a CA, signs one certificate with it and discards its key, so that trusting the CA means trusting this
+// server only. It uses the real time, not the mock's.
 func selfSigned(names []string) (tls.Certificate, []byte, error) {
 	var none tls.Certificate
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,9 +53,9 @@ func selfSigned(names []string) (tls.Certificate, []byte, error) {
 	if err != nil {
 		return none, nil, err
 	}
-	begin := time.Now().Add(-time.Hour) // a client's clock may be behind
+	begin := time.Now().Add(-time.Hour) // a client's clock may be slow
 	ca := &x509.Certificate{
-		SerialNumber:          big.NewInt(begin.UnixNano()), // two with one name and serial confuse browsers
+		SerialNumber:          big.NewInt(begin.UnixNano()), // duplicates of name and serial confuse browsers
 		Subject:               pkix.Name{CommonName: "fiscope-mock CA (tests only)"},
 		NotBefore:             begin,
 		NotAfter:              begin.Add(certLife),

@@ -14,10 +14,10 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// The statuses of exec that are not the command's, as those of env(1) and timeout(1).
+// The exit statuses of exec itself, as in env(1) and timeout(1).
 const (
-	execFailed   = 125 // the mock server, not the command
-	execNotRun   = 126 // the command is there and cannot be run
+	execFailed   = 125 // the mock server failed
+	execNotRun   = 126 // the command exists but cannot be run
 	execNotFound = 127
 )
 
@@ -27,14 +27,14 @@ OpenSSL). Las señales que recibe le llegan. Al final cuenta en stderr lo que se
 llamó, y sale con el estado de COMANDO: 127 si no existe, 126 si no se puede
 correr, 125 si falla el mock. Un tope de tiempo lo pone timeout(1).`
 
-// execCommand runs a command with a mock server of its own, and ends as that does.
+// execCommand runs a command with its own mock server, and exits with its status.
 func execCommand(args []string) cli.ActionFunc {
 	return func(_ context.Context, cmd *cli.Command) error {
 		stderr := cmd.Root().ErrWriter
-		// From here on a signal is the command's.
+		// From here on signals are for the command.
 		signals := make(chan os.Signal, 8)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-		if !signal.Ignored(syscall.SIGHUP) { // by nohup: for the command too
+		if !signal.Ignored(syscall.SIGHUP) { // nohup: also ignored for the command
 			signal.Notify(signals, syscall.SIGHUP)
 		}
 		defer signal.Stop(signals)
@@ -73,7 +73,7 @@ func execCommand(args []string) cli.ActionFunc {
 	}
 }
 
-// asGiven returns the command as it stands: the library takes a "--" away that is its first argument.
+// asGiven returns the command unchanged: the library removes a "--" that is its first argument.
 func asGiven(all, rest []string) []string {
 	if given := all[len(all)-len(rest):]; given[0] != "--" {
 		return given
@@ -81,7 +81,7 @@ func asGiven(all, rest []string) []string {
 	return all[len(all)-len(rest)-1:]
 }
 
-// notRun is the status if the command gave none.
+// notRun is the status if the command could not start.
 func notRun(err error) status {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return execNotFound
@@ -89,14 +89,14 @@ func notRun(err error) status {
 	return execNotRun
 }
 
-// runCommand runs s.rest until it ends, forwarding signals to it, and returns its status, below 0 for the signal that ended it.
+// runCommand runs s.rest, forwarding signals, and returns its status: below 0 for the signal that ended it.
 func (r *running) runCommand(path string, signals <-chan os.Signal) (status, error) {
 	environ, remove, err := r.commandEnv(os.Environ())
 	if err != nil {
 		return 0, err
 	}
 	defer remove()
-	command := exec.CommandContext(context.Background(), path) //nolint:gosec // the command is the user's own
+	command := exec.CommandContext(context.Background(), path) //nolint:gosec // the command is the user's
 	command.Args, command.Env = r.rest, environ
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := command.Start(); err != nil {
@@ -108,8 +108,8 @@ func (r *running) runCommand(path string, signals <-chan os.Signal) (status, err
 		for {
 			select {
 			case sig := <-signals:
-				if !atTerminal || sig != os.Interrupt && sig != syscall.SIGQUIT { // which a terminal sends the command too
-					_ = command.Process.Signal(sig) // it may just have ended
+				if !atTerminal || sig != os.Interrupt && sig != syscall.SIGQUIT { // a terminal sends these to the command too
+					_ = command.Process.Signal(sig) // it may have just ended
 				}
 			case <-ended:
 				return

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// commandEnv is the environment of exec's command, and remove takes away the files that it names.
+// commandEnv returns the environment of exec's command; remove deletes the files that it refers to.
 func (r *running) commandEnv(environ []string) (_ []string, remove func(), err error) {
 	add := func(name, value string) { environ = append(environ, name+"="+value) }
-	environ = environ[:len(environ):len(environ)] // appending must not write into the caller's
+	environ = environ[:len(environ):len(environ)] // append must not modify the caller's
 	add("FISCOPE_BASE_URL", r.url)
 	add("FISCOPE_API_KEY", r.mock.APIKey)
 	if r.adminToken != "" {
 		add("FISCOPE_MOCK_ADMIN_TOKEN", r.adminToken)
 	}
-	// curl and others would ask a proxy for 127.0.0.1, and give it the key.
+	// curl and others would use a proxy for 127.0.0.1, and send it the key.
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
 		add(name, strings.Trim("localhost,127.0.0.1,::1,"+lookupEnv(environ, name), ","))
 	}
@@ -42,10 +42,10 @@ func (r *running) commandEnv(environ []string) (_ []string, remove func(), err e
 	return append(environ, trust...), func() { _ = os.RemoveAll(folder) }, nil
 }
 
-// caVariables say what to trust to Node, OpenSSL and Go, curl, and Python.
+// caVariables are the trust variables of Node, OpenSSL and Go, curl, and Python.
 var caVariables = []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}
 
-// trust writes into a folder what makes programs trust the mock's CA too, and returns the variables that name it.
+// trust writes files into a folder that make programs trust the mock's CA too, and returns the variables for them.
 func (r *running) trust(environ []string, folder string) (variables []string, err error) {
 	bundle, err := r.bundle(environ)
 	if err != nil {
@@ -70,17 +70,17 @@ func (r *running) trust(environ []string, folder string) (variables []string, er
 	}
 	java := fmt.Sprintf(`%s "-Djavax.net.ssl.trustStore=%s" -Djavax.net.ssl.trustStoreType=PKCS12`, lookupEnv(environ, "JAVA_TOOL_OPTIONS"), inJava)
 	return append(variables, "JAVA_TOOL_OPTIONS="+strings.TrimSpace(java),
-		// An empty folder in the list stands for PHP's own.
+		// An empty folder in the list means PHP's own.
 		"PHP_INI_SCAN_DIR="+lookupEnv(environ, "PHP_INI_SCAN_DIR")+string(os.PathListSeparator)+filepath.Dir(ini)), nil
 }
 
-// systemRoots are where Linux distributions keep what programs trust, as crypto/x509 knows them.
+// systemRoots are the files with trusted CAs in Linux distributions, from crypto/x509.
 var systemRoots = []string{
 	"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	"/etc/pki/tls/cacert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem",
 }
 
-// certificates are the contents of a file, or of the files of a folder; none if it cannot be read.
+// certificates returns the contents of a file, or of the files of a folder; nil if it cannot be read.
 func certificates(name string) (pem [][]byte) {
 	files := []string{name}
 	if entries, err := os.ReadDir(name); err == nil {
@@ -90,14 +90,14 @@ func certificates(name string) (pem [][]byte) {
 		}
 	}
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil { //nolint:gosec // the user's own files
+		if text, err := os.ReadFile(file); err == nil { //nolint:gosec // the user's files
 			pem = append(pem, text)
 		}
 	}
 	return pem
 }
 
-// bundle is what the command trusted before and the mock's CA: most of the variables replace a program's roots.
+// bundle returns the CAs that the command trusted before, and the mock's: most of the variables replace a program's roots.
 func (r *running) bundle(environ []string) ([]byte, error) {
 	var pem [][]byte
 	for _, candidate := range append([]string{lookupEnv(environ, "SSL_CERT_FILE")}, systemRoots...) {
@@ -120,7 +120,7 @@ func lookupEnv(environ []string, name string) string {
 	value := ""
 	for _, entry := range environ {
 		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v // the last one counts
+			value = v // the last one wins
 		}
 	}
 	return value

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// forAll is the mode of a URL, a CA certificate and a registry: other users' tests read them too.
+// forAll is the mode of files that other users' tests read: a URL, a CA certificate, a registry.
 const forAll = 0o644
 
-// writeWhole writes a file that others may be waiting for: they never see half of it, nor is half of it left.
+// writeWhole writes a file atomically: its readers never see half of it, and an error leaves no part of it.
 func writeWhole(name string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
@@ -30,7 +30,7 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-// writeCA writes the CA where -tls-ca-file says, or else to a temporary file that remove takes away.
+// writeCA writes the CA to the file of -tls-ca-file, by default to a temporary file that remove deletes.
 func writeCA(name string, ca []byte) (written string, remove func(), err error) {
 	remove = func() {}
 	if name == "" {
@@ -48,7 +48,7 @@ func writeCA(name string, ca []byte) (written string, remove func(), err error) 
 	return name, remove, nil
 }
 
-// readPlain returns what is in a file, nil without a file. It never waits, for example on a pipe.
+// readPlain returns the contents of a regular file, nil if there is none. It never blocks, for example on a pipe.
 func readPlain(name string) ([]byte, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -59,5 +59,5 @@ func readPlain(name string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s es una carpeta, un enlace u otra cosa que no es un archivo", name)
 	}
-	return os.ReadFile(name) //nolint:gosec // the user's own files
+	return os.ReadFile(name) //nolint:gosec // the user's files
 }

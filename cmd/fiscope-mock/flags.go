@@ -8,17 +8,17 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// setting is a flag of serve or exec. Its variable is FISCOPE_MOCK_ and its name: -addr is FISCOPE_MOCK_ADDR.
+// setting is a flag of serve or exec. Its variable is FISCOPE_MOCK_ plus its name: FISCOPE_MOCK_ADDR for -addr.
 type setting struct {
-	name, value string // value is what help shows for it; "" for a flag that is given without one
+	name, value string // value is its placeholder in help; "" for a flag without a value
 	what        string // for help, in lines
 	set         func(s *settings, text string) error
-	list        string // may be repeated: what separates several values in the variable
-	secret      bool   // no error repeats its value
-	group       string // a title that help shows above it
+	list        string // can be repeated: the separator of several values in the variable
+	secret      bool   // errors must not contain its value
+	group       string // a title above it in help
 }
 
-// given collects what was said of one flag, unread: the library's errors are in English, and repeat a value.
+// given collects a flag's values unparsed: the library's errors are in English, and repeat a value.
 type given struct {
 	values      []string
 	withoutOne  bool
@@ -31,13 +31,13 @@ func (g *given) Set(value string) error { g.values = append(g.values, value); re
 func (g *given) Get() any               { return g }
 func (g *given) IsBoolFlag() bool       { return g.withoutOne }
 
-// variable is where a flag's value comes from when the command line does not say. An empty one counts as not set.
+// variable is the environment variable of a flag. An empty one counts as unset.
 type variable struct {
 	cli.ValueSource
 	of *given
 }
 
-// Lookup implements [cli.ValueSource]. The library asks it only for a flag that was not given.
+// Lookup implements [cli.ValueSource]. The library calls it only if the flag is not given.
 func (v variable) Lookup() (string, bool) {
 	value, _ := v.ValueSource.Lookup()
 	v.of.usesEnviron = value != ""
@@ -48,10 +48,10 @@ func (s setting) variable() string {
 	return "FISCOPE_MOCK_" + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
 }
 
-// Help is what its command's help shows of it.
+// Help returns the flag's text in help.
 func (g *given) Help() string { return g.help }
 
-// flagsOf are the library's flags for a table of settings.
+// flagsOf returns the library's flags for a table of settings.
 func flagsOf(table []setting) (flags []cli.Flag) {
 	for _, s := range table {
 		of := &given{withoutOne: s.value == ""}
@@ -64,7 +64,7 @@ func flagsOf(table []setting) (flags []cli.Flag) {
 	return flags
 }
 
-// read fills in what the flags and the variables of a command say.
+// read parses the flags and variables of a command into settings.
 func read(cmd *cli.Command, table []setting, into *settings) error {
 	for _, s := range table {
 		of, _ := cmd.Generic(s.name).(*given)

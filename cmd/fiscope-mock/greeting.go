@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// greeting says at a terminal what to do with the base URL, which stands above it.
+// greeting returns the commands to try at a terminal, printed below the base URL.
 func (r *running) greeting() string {
 	var b strings.Builder
 	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, text) }

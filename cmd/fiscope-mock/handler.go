@@ -2,7 +2,7 @@ package main
 
 import (
 	"crypto/tls"
-	_ "embed" // the document
+	_ "embed" // for the document
 	"errors"
 	"log/slog"
 	"net"
@@ -19,15 +19,15 @@ import (
 //go:embed openapi-admin.yaml
 var openAPI []byte
 
-// handler answers what arrives: the admin API under /_mock/ and at /_mock, the service everywhere else. A browser at
-// the base URL, which is what the program says first, is led to the page.
+// handler serves the admin API under /_mock/ and at /_mock, and the service everywhere else. It redirects a browser from
+// the base URL, which the program prints first, to the page.
 func (r *running) handler(ca []byte, log *slog.Logger) http.Handler {
 	api := admin.New(admin.Config{
 		Mock: r.mock, CA: ca, OpenAPI: openAPI, Page: page.Handler(admin.Prefix), Version: version(build.Read()), Log: log, Ending: r.ending, Door: r.door,
 	})
 	service := forBrowsers(r.origins, r.mock)
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == "/healthz" { // as probes ask for by habit
+		if q.URL.Path == "/healthz" { // the usual path of health checks
 			q.URL.Path = admin.Prefix + "healthz"
 		}
 		if q.URL.Path == strings.TrimSuffix(admin.Prefix, "/") || strings.HasPrefix(q.URL.Path, admin.Prefix) {
@@ -42,8 +42,8 @@ func (r *running) handler(ca []byte, log *slog.Logger) http.Handler {
 	})
 }
 
-// opens says who may use the admin API of a server that listens on addr: a caller with the token. Without
-// one, nobody if other machines reach it; on loopback, a caller that uses one of its own names.
+// opens returns the access rule of the admin API on addr: a token, if there is one. Without one, it is closed if other
+// machines reach it; on loopback, requests must use one of its own host names.
 func (s settings) opens(addr net.Addr, https *tls.Config) admin.Door {
 	if s.adminToken != "" {
 		return admin.Door{Token: s.adminToken}
@@ -62,7 +62,7 @@ func (s settings) opens(addr net.Addr, https *tls.Config) admin.Door {
 	}}
 }
 
-// addOrigin reads an ORIGIN of -cors as browsers write it.
+// addOrigin parses an ORIGIN of -cors in the form that browsers send.
 func (s *settings) addOrigin(value string) error {
 	value = strings.ToLower(strings.TrimSuffix(value, "/"))
 	u, err := url.Parse(value)
@@ -73,7 +73,7 @@ func (s *settings) addOrigin(value string) error {
 	return nil
 }
 
-// forBrowsers lets pages of these origins call the service. It is never around the admin API.
+// forBrowsers lets pages of these origins call the service. The admin API is never wrapped in it.
 func forBrowsers(origins []string, service http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(origins) == 0 || !strings.HasPrefix(r.URL.Path, "/api/") {

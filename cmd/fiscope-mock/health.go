@@ -19,7 +19,7 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// healthWait is how long a healthy server may take.
+// healthWait is the timeout of the health check.
 const healthWait = 5 * time.Second
 
 func healthFlag() cli.Flag {
@@ -27,7 +27,7 @@ func healthFlag() cli.Flag {
 		Sources: cli.EnvVars("FISCOPE_MOCK_TLS_CA_FILE"), Local: true}
 }
 
-// healthCommand asks the server at a base URL how it is, and fails unless it is well.
+// healthCommand checks the server at a base URL, and fails unless it is healthy.
 func healthCommand(ctx context.Context, cmd *cli.Command) error {
 	if cmd.NArg() != 1 {
 		return terminal.Wrong(errors.New("falta la URL, como http://127.0.0.1:8080"), cmd.Name)
@@ -44,9 +44,9 @@ func askHealth(ctx context.Context, base, caFile string) error {
 	if u, err := url.Parse(base); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("%q no es una URL como http://127.0.0.1:8080", base)
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // and no proxy: the server is near
+	transport := &http.Transport{DisableKeepAlives: true} // and no proxy, for a nearby server
 	if caFile != "" {
-		ca, err := os.ReadFile(caFile) //nolint:gosec // the user's own files
+		ca, err := os.ReadFile(caFile) //nolint:gosec // the user's files
 		if err != nil {
 			return err
 		}
@@ -60,7 +60,7 @@ func askHealth(ctx context.Context, base, caFile string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := transport.RoundTrip(req) // which follows no redirect
+	resp, err := transport.RoundTrip(req) // follows no redirect
 	if err != nil {
 		return err
 	}

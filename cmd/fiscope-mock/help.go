@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// rootHelp is what somebody reads first: a screen.
+// rootHelp is the short help, one screen.
 const rootHelp = `{{.Usage}}
 
 Uso: fiscope-mock [COMANDO] [OPCIONES]
@@ -36,10 +36,10 @@ Ejemplos:
   fiscope-mock -data fixtures/ -now 2026-11-20T16:59:00-05:00 -frozen
 `
 
-// complete completes the words of a command, flags with one dash too: without a command, those of serve.
+// complete completes a command's words, including flags with one dash; without a command, serve's.
 func complete(args []string) cli.ShellCompleteFunc {
 	return func(ctx context.Context, cmd *cli.Command) {
-		begun := args[max(0, len(args)-2)] // behind it is the library's own flag
+		begun := args[max(0, len(args)-2)] // followed by the library's own flag
 		name := strings.TrimLeft(begun, "-")
 		if len(args) < 2 || name == begun {
 			cli.DefaultCompleteWithFlags(ctx, cmd)

@@ -12,7 +12,7 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// The formats of -log. Without one there are only warnings, as text.
+// The formats of -log. Without one, only warnings are logged, as text.
 const (
 	logText = "text"
 	logJSON = "json"
@@ -31,7 +31,7 @@ func newLogger(format string, w io.Writer) *slog.Logger {
 	return slog.New(&console{out: w, least: slog.LevelWarn, coloured: terminal.Colours(w)})
 }
 
-// console writes for people: a line for each record.
+// console logs for people, one line per record.
 type console struct {
 	out      io.Writer
 	least    slog.Level
@@ -55,10 +55,10 @@ func (c *console) Handle(_ context.Context, r slog.Record) error {
 	return c.write(line)
 }
 
-// WithAttrs implements [slog.Handler]; nothing here gives any.
+// WithAttrs implements [slog.Handler]; it is not used here.
 func (c *console) WithAttrs([]slog.Attr) slog.Handler { return c }
 
-// WithGroup implements [slog.Handler]; nothing here gives any.
+// WithGroup implements [slog.Handler]; it is not used here.
 func (c *console) WithGroup(string) slog.Handler { return c }
 
 func (c *console) write(line string) error {
@@ -77,7 +77,7 @@ func (c *console) colour(code, text string) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
-// shellWord writes s so that a POSIX shell reads it back as one word.
+// shellWord quotes s so that a POSIX shell reads it as one word.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s

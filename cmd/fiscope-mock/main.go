@@ -1,6 +1,6 @@
-// Command fiscope-mock serves the fiscal data service's mock on a local address, for tests in any language. Its first
-// line on stdout is the base URL. SIGINT, SIGTERM and SIGHUP stop it with status 0, once what is in flight is finished.
-// README.md shows it, and each command's -h describes its flags and their environment variables.
+// Command fiscope-mock serves a mock of the fiscal data service on a local address, for tests in any language. Its first
+// line on stdout is the base URL. SIGINT, SIGTERM and SIGHUP stop it with status 0, after the requests in flight. README.md
+// shows how to use it; each command's -h describes its flags and their environment variables.
 package main
 
 import (
@@ -22,38 +22,38 @@ import (
 	"github.com/fiscope/fiscope/internal/build"
 )
 
-// gcPercent is how much garbage may be made beside what is in use. To collect it at 100 costs a tenth of the throughput.
+// gcPercent allows more garbage before a collection. The default of 100 costs a tenth of the throughput.
 const gcPercent = 400
 
 func main() {
 	if os.Getenv("GOGC") == "" && (len(os.Args) < 2 || os.Args[1] != "padron") {
 		debug.SetGCPercent(gcPercent)
 	}
-	// The reader of the output may be gone: that is an error of writing then, and no reason to leave files behind.
+	// If the output's reader is gone, writing fails; the program still removes its files.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		by := <-signals
-		signal.Stop(signals) // before anything else: a second signal ends the process at once
+		signal.Stop(signals) // first: a second signal ends the process at once
 		end(stopped{by})
 	}()
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
-		hangup := make(chan os.Signal, 1) // the terminal and the shell may send one each: it cuts nothing
+		hangup := make(chan os.Signal, 1) // the terminal and the shell may each send one: the second must not cut anything off
 		signal.Notify(hangup, syscall.SIGHUP)
 		go func() { end(stopped{<-hangup}) }()
 	}
 	exitWith(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// exitWith ends the program. Of SIGINT it dies itself: so a shell ends its loop.
+// exitWith ends the program. For SIGINT it kills itself with that signal, so that a shell ends its loop.
 func exitWith(exit int) {
 	if exit == -int(syscall.SIGINT) {
 		if signal.Reset(os.Interrupt); !signal.Ignored(os.Interrupt) {
-			self, _ := os.FindProcess(os.Getpid()) // it is there
+			self, _ := os.FindProcess(os.Getpid()) // it exists
 			_ = self.Signal(os.Interrupt)
-			<-time.After(time.Second) // it comes meanwhile
+			<-time.After(time.Second) // until the signal arrives
 		}
 	}
 	if exit < 0 {
@@ -62,25 +62,25 @@ func exitWith(exit int) {
 	os.Exit(exit)
 }
 
-// stopped is why the program's context ended: a signal.
+// stopped is the signal that ended the program's context.
 type stopped struct{ by os.Signal }
 
 func (s stopped) Error() string { return "lo detuvo una señal (" + signalNames[s.by] + ")" }
 
 var signalNames = map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP"}
 
-// status is how a command ended that has said why: below 0 it is the signal that ended it.
+// status is the exit status of a command that has printed its error; below 0 it is the signal that ended it.
 type status int
 
 func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// failed prints why a command has failed.
+// failed prints why a command failed.
 func failed(stderr io.Writer, exit status, err error) error {
 	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\n", terminal.InSpanish(err))
 	return exit
 }
 
-// run is the program, until ctx ends. It returns the exit status.
+// run runs the program until ctx ends. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	terminal.SpeakSpanish()
 	root := &cli.Command{
@@ -123,7 +123,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case errors.As(err, &exit):
 		return int(exit)
-	case errors.As(err, &wrong): // else it is of no command
+	case errors.As(err, &wrong): // otherwise it belongs to no command
 	}
 	_, _ = fmt.Fprintf(stderr, "fiscope-mock: %s\nvea %s\n", terminal.InSpanish(err), strings.TrimSpace("fiscope-mock help "+wrong.Of))
 	if wrong.Of == "exec" {
@@ -165,7 +165,7 @@ func serveCommand(ctx context.Context, cmd *cli.Command) error {
 	return ended
 }
 
-// version says in a line of what the program was built, and for which system.
+// version returns one line with the version, the commit and the system.
 func version(b build.Info) string {
 	of := b.Version
 	if b.Commit != "" {

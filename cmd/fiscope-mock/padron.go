@@ -14,7 +14,7 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// padronCommands make and show the index that -padron serves.
+// padronCommands make and describe the index for -padron.
 func padronCommands() *cli.Command {
 	const bar = "\nEn una terminal muestra una barra, y si no, una línea cada 5 segundos en stderr.\nCtrl-C lo detiene sin dejar archivos a medias."
 	return &cli.Command{
@@ -46,7 +46,7 @@ func padronCommands() *cli.Command {
 	}
 }
 
-// padronCommand runs do with the one file of the command line, and says why it has failed.
+// padronCommand runs do with the only file of the command line, and explains its error.
 func padronCommand(wants string, do func(ctx context.Context, cmd *cli.Command, file string) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		file, of := cmd.Args().First(), "padron "+cmd.Name
@@ -78,7 +78,7 @@ func padronInfo(ctx context.Context, cmd *cli.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = index.Close() }() // which was only read
+	defer func() { _ = index.Close() }() // only read
 	if err := index.Verify(ctx); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func padronInfo(ctx context.Context, cmd *cli.Command, name string) error {
 	return table.Flush()
 }
 
-// day shows the date of the data.
+// day formats the date of the data.
 func day(f fiscope.Fecha) string {
 	if f.IsZero() {
 		return "no se sabe"

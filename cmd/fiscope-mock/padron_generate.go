@@ -18,7 +18,7 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// padronGenerate writes a registry in which nobody is.
+// padronGenerate writes an invented registry.
 func padronGenerate(ctx context.Context, cmd *cli.Command, file string) error {
 	rows := cmd.Int("rows")
 	if rows < 1 {
@@ -33,7 +33,7 @@ func padronGenerate(ctx context.Context, cmd *cli.Command, file string) error {
 
 func generateFile(ctx context.Context, file string, rows int) error {
 	info, err := os.Stat(file)
-	if err == nil && !info.Mode().IsRegular() { // a rename would replace also a device
+	if err == nil && !info.Mode().IsRegular() { // a rename would also replace a device
 		return errors.New("ya está y no es un archivo: dé otro nombre")
 	}
 	return writeWhole(file, func(w io.Writer) error {
@@ -52,12 +52,12 @@ func generateFile(ctx context.Context, file string, rows int) error {
 	})
 }
 
-// memberName is what SUNAT's zip holds.
+// memberName is the name of the file in SUNAT's zip.
 const memberName = "padron_reducido_ruc.txt"
 
-// generated writes a generated text, and ends with ctx.
+// generated writes a generated text until ctx ends.
 type generated struct {
-	ctx context.Context // of the one text that it is
+	ctx context.Context // of this text only
 	out io.Writer
 }
 

@@ -17,16 +17,16 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// padronImport makes an index of the registry's file.
+// padronImport makes an index from the registry's file.
 func padronImport(ctx context.Context, cmd *cli.Command, file string) error {
 	stdout, stderr := cmd.Root().Writer, cmd.Root().ErrWriter
 	index, maxOdd := cmp.Or(cmd.String("o"), indexOf(file)), cmd.Float("max-odd")
-	if !(0 <= maxOdd && maxOdd <= 1) { // NaN neither
+	if !(0 <= maxOdd && maxOdd <= 1) { // also refuses NaN
 		return terminal.Wrong(errors.New("-max-odd: se espera una parte de las filas, de 0 a 1"), "padron import")
 	}
 	p := terminal.ShowProgress("fiscope-mock", stderr)
 	report, err := padron.Import(ctx, file, index, padron.ImportOptions{
-		MaxOdd:       max(maxOdd, math.SmallestNonzeroFloat64), // its 0 is another share
+		MaxOdd:       max(maxOdd, math.SmallestNonzeroFloat64), // 0 would mean the default
 		AllowSmaller: cmd.Bool("allow-smaller"),
 		Progress:     func(at padron.Progress) { p.Report(importStep(at)) },
 	})
@@ -44,7 +44,7 @@ func padronImport(ctx context.Context, cmd *cli.Command, file string) error {
 	return nil
 }
 
-// indexOf is the index of a registry's file, unless -o names one.
+// indexOf returns the default name of a registry file's index; -o sets another one.
 func indexOf(file string) string {
 	if ext := filepath.Ext(file); strings.EqualFold(ext, ".zip") || strings.EqualFold(ext, ".txt") {
 		file = strings.TrimSuffix(file, ext)
@@ -52,7 +52,7 @@ func indexOf(file string) string {
 	return file + ".idx"
 }
 
-// importStep says how far an import is. Only the phases that read know how far they are.
+// importStep returns the progress of an import. Only the phases that read can tell their share.
 func importStep(at padron.Progress) terminal.Step {
 	s := terminal.Step{What: registryInSpanish(at.Phase), Rows: at.Rows, Done: -1}
 	if at.Size > 0 {
@@ -61,7 +61,7 @@ func importStep(at padron.Progress) terminal.Step {
 	return s
 }
 
-// writeReport prints what an import found.
+// writeReport prints an import's result.
 func writeReport(w io.Writer, r *padron.Report) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, line := range []struct {
@@ -78,7 +78,7 @@ func writeReport(w io.Writer, r *padron.Report) {
 	} {
 		_, _ = fmt.Fprintf(table, "%d\t %s\n", line.count, line.what)
 	}
-	_ = table.Flush() // stdout is gone
+	_ = table.Flush() // stdout may be closed
 	if len(r.First) > 0 {
 		_, _ = fmt.Fprintln(w, "\nLas primeras filas que están mal, de cada clase:")
 		for _, odd := range r.First {

@@ -6,7 +6,7 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// registryInSpanish says in Spanish what package padron says of a registry's file, an index or a row.
+// registryInSpanish translates package padron's texts about a registry's file, an index or a row.
 func registryInSpanish(text string) string {
 	return registryWords.Replace(strings.TrimPrefix(text, "padron: "))
 }

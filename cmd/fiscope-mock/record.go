@@ -15,10 +15,10 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// recordEvery is how often -record writes.
+// recordEvery is how often -record writes its file.
 const recordEvery = time.Minute
 
-// recording is what the real service answered, for the file of -record, with what that had before.
+// recording has the real service's answers for the file of -record, and the file's earlier data.
 type recording struct {
 	file string
 
@@ -29,7 +29,7 @@ type recording struct {
 	unwritten      bool
 }
 
-// readRecording returns the recording of a file, which need not be there or hold anything.
+// readRecording returns the recording of a file, which may be missing or empty.
 func readRecording(file string) (*recording, error) {
 	r := &recording{file: file, contribuyentes: map[string]mockserver.Contribuyente{}, tiposCambio: map[string]mockserver.TipoCambio{}}
 	text, err := readPlain(file)
@@ -41,7 +41,7 @@ func readRecording(file string) (*recording, error) {
 	}
 	r.add(r.before)
 	r.unwritten = false
-	tried, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // it would be a pity to find out at the end
+	tried, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // check now that the folder is writable
 	if err == nil {
 		_ = tried.Close()
 		err = os.Remove(tried.Name())
@@ -49,7 +49,7 @@ func readRecording(file string) (*recording, error) {
 	return r, err
 }
 
-// add notes an answer. What a search says of a taxpayer replaces nothing.
+// add adds an answer. A search result replaces nothing.
 func (r *recording) add(d mockserver.Data) {
 	if r == nil {
 		return
@@ -66,7 +66,7 @@ func (r *recording) add(d mockserver.Data) {
 	}
 }
 
-// data are those of the file, and what was answered since.
+// data returns the file's data and the answers since.
 func (r *recording) data() mockserver.Data {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *recording) data() mockserver.Data {
 	return d
 }
 
-// save writes what was answered since it was last written.
+// save writes the answers since the last save.
 func (r *recording) save() error {
 	if r == nil {
 		return nil

@@ -6,10 +6,10 @@ import (
 	"github.com/fiscope/fiscope/padron"
 )
 
-// registro is the index of -padron, and each one that replaces it.
+// registro is the index of -padron, or the latest one that replaced it.
 type registro struct{ *padron.Follower }
 
-// openRegistro opens an index, and logs which ones are taken up until it is closed.
+// openRegistro opens an index, and logs its replacements until it is closed.
 func openRegistro(name string, log *slog.Logger) (*registro, error) {
 	index, err := padron.Follow(name, func(info padron.Info, err error) {
 		if err != nil {
@@ -24,7 +24,7 @@ func openRegistro(name string, log *slog.Logger) (*registro, error) {
 	return &registro{index}, nil
 }
 
-// close ends it, when it is asked no more. A nil registro has nothing to end.
+// close closes the index after its last use. A nil registro has none.
 func (r *registro) close() error {
 	if r == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/fiscope/fiscope/internal/watch"
 )
 
-// followData reads the files of -data again when they have changed, until ctx ends. A file that cannot be taken is
-// reported, and changes nothing.
+// followData reads the files of -data again after a change, until ctx ends. It reports an invalid file, and keeps the
+// present data.
 func (r *running) followData(ctx context.Context, taken watch.State, log *slog.Logger) {
 	watch.Follow(ctx, taken, r.dataState, func(watch.State) {
 		opts, err := r.options()
@@ -26,7 +26,7 @@ func (r *running) followData(ctx context.Context, taken watch.State, log *slog.L
 	})
 }
 
-// dataState is how the files of -data are now, without the one that it writes itself.
+// dataState returns the state of the files of -data, except the one that the program itself writes.
 func (r *running) dataState() watch.State {
 	return watch.Of(slices.DeleteFunc(slices.Clone(r.data), func(name string) bool { return filepath.Clean(name) == filepath.Clean(r.record) })...)
 }

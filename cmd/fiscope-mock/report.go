@@ -13,13 +13,13 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// kind is what requests of the report have in common.
+// kind groups requests in the report.
 type kind struct {
 	what, code, fault string
 	status            int
 }
 
-// report writes what the mock server saw: how many calls there were, and how often each thing happened, in order.
+// report writes how many calls the mock server got, and how often each kind, in order.
 func report(w io.Writer, mock *mockserver.Server) {
 	requests, dropped := mock.Requests(), mock.Dropped("")
 	times, first := map[kind]int{}, map[kind]int64{}
@@ -49,5 +49,5 @@ func report(w io.Writer, mock *mockserver.Server) {
 		}
 		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], terminal.Printable(k.what), status, terminal.Printable(notes))
 	}
-	_ = table.Flush() // stderr is gone
+	_ = table.Flush() // stderr may be closed
 }

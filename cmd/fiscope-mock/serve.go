@@ -22,23 +22,23 @@ import (
 type running struct {
 	settings
 	url       string
-	caFile    string // where the CA to trust lies; "" unless -tls made one
+	caFile    string // the CA's file; "" unless -tls made one
 	door      admin.Door
-	registro  *registro    // of -padron; nil without it
-	service   *realService // of -upstream; nil without it
-	recording *recording   // of -record; nil without it
+	registro  *registro    // from -padron; nil without it
+	service   *realService // from -upstream; nil without it
+	recording *recording   // from -record; nil without it
 	mock      *mockserver.Server
 	ln        net.Listener
-	server    *serve.Server   // on ln, answering
-	ending    context.Context // ends when it begins to close
+	server    *serve.Server   // serves on ln
+	ending    context.Context // ends when the server begins to close
 	end       context.CancelFunc
 	removeCA  func()
-	followers sync.WaitGroup // what ends with ending
-	logged    sync.WaitGroup // ends when all calls are logged, after endLog
+	followers sync.WaitGroup // goroutines that end with ending
+	logged    sync.WaitGroup // the goroutine that logs calls, which ends after endLog
 	endLog    context.CancelFunc
 }
 
-// start makes the server that the settings say, and answers on its address when it returns.
+// start makes the server from the settings. When it returns, the server answers.
 func start(s settings, log *slog.Logger) (_ *running, err error) {
 	r := &running{settings: s}
 	r.ending, r.end = context.WithCancel(context.Background())
@@ -46,7 +46,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		if err == nil {
 			return
 		}
-		r.takeAway()
+		r.removeFiles()
 		if r.ln != nil {
 			_ = r.ln.Close()
 		}
@@ -57,7 +57,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 			return nil, fmt.Errorf("-record: %w", err)
 		}
 	}
-	data := r.dataState() // before they are read
+	data := r.dataState() // read before the files
 	opts, err := r.options()
 	if err != nil {
 		return nil, err
@@ -103,18 +103,18 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	return r, nil
 }
 
-// config is how it serves: a connection that stalls is cut.
+// config returns the timeouts and the handler: a stalled connection is closed.
 func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
 	return serve.Config{
 		Handler:     answering,
 		ConnContext: r.mock.ConnContext,
-		ReadTimeout: time.Minute, // the headers have as long: one timer less for each request
+		ReadTimeout: time.Minute, // for the headers too: one timer less per request
 		IdleTimeout: 5 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
-// options are the server's, from the flags. A key without a quota of its own has that of -quota, or what data say of it.
+// options returns the server's options. A key without its own quota gets the one of -quota, or of the data.
 func (r *running) options() ([]mockserver.Option, error) {
 	opts := []mockserver.Option{mockserver.WithoutSocket(), mockserver.WithAssumptions(r.assume), mockserver.WithJournal(r.journal)}
 	if len(r.keys) > 0 {
@@ -153,11 +153,11 @@ func (r *running) options() ([]mockserver.Option, error) {
 	return opts, nil
 }
 
-// close finishes what is in flight, cuts what takes too long, and removes its files.
+// close finishes the requests in flight, closes slow ones, and removes its files.
 func (r *running) close() error {
-	r.takeAway()
+	r.removeFiles()
 	r.followers.Wait()
-	_ = r.mock.Reset(mockserver.PartFaults) // what they hold back is let go
+	_ = r.mock.Reset(mockserver.PartFaults) // release calls that they hold
 	ctx, cancel := context.WithTimeout(context.Background(), r.drain)
 	defer cancel()
 	err := r.server.Close(ctx)
@@ -169,18 +169,18 @@ func (r *running) close() error {
 	return errors.Join(err, r.recording.save(), r.mock.Close(), r.registro.close())
 }
 
-// takeAway removes the files, and ends what waits.
-func (r *running) takeAway() {
+// removeFiles removes the files and ends the goroutines.
+func (r *running) removeFiles() {
 	r.end()
 	if r.removeCA != nil {
 		r.removeCA()
 	}
 }
 
-// listen takes the address, and returns the URL at which it is reached. Connections are queued until a server answers.
+// listen listens on the address, and returns the URL. Connections queue until the server answers.
 func listen(addr string, https *tls.Config) (ln net.Listener, url string, err error) {
 	if addr == "" {
-		return nil, "", errors.New("la dirección de -addr está vacía") // net.Listen would take it for any port of any interface
+		return nil, "", errors.New("la dirección de -addr está vacía") // net.Listen would use any port of any interface
 	}
 	if ln, err = net.Listen("tcp", addr); err != nil {
 		return nil, "", err
@@ -191,7 +191,7 @@ func listen(addr string, https *tls.Config) (ln net.Listener, url string, err er
 	return tls.NewListener(ln, https), "https://" + serve.Host(ln), nil
 }
 
-// startError distinguishes an address that cannot be listened on (1) from a value that can never work (2).
+// startError distinguishes an address in use (1) from an invalid value (2).
 func startError(s settings, err error, stderr io.Writer) error {
 	if refused := (*net.OpError)(nil); errors.As(err, &refused) {
 		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {

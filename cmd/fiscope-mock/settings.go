@@ -11,40 +11,40 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// settings are what the flags and variables of serve and exec say.
+// settings are the values of the flags and variables of serve and exec.
 type settings struct {
 	addr string
 
 	keys    []apiKey
-	quota   *int   // as -quota says; in assume it is in force
-	padron  string // the index of a registry; "" for the default taxpayers
+	quota   *int   // the value of -quota; assume has the effective one
+	padron  string // the index file; "" for the default taxpayers
 	data    []string
 	now     time.Time
 	frozen  bool
 	assume  mockserver.Assumptions
-	assumed bool // -assume says a Quota
+	assumed bool // -assume sets Quota
 	journal int
 
-	upstream string // the real service
+	upstream string // the real service's URL
 	record   string
 
 	selfSigned bool
 	caFile     string
 	hosts      []string
 
-	origins    []string // of -cors
+	origins    []string // from -cors
 	adminToken string
 	log        string
-	drain      time.Duration // how long the end waits for what is in flight
+	drain      time.Duration // how long to wait for requests in flight at the end
 
-	rest []string // what follows the flags
+	rest []string // the arguments after the flags
 }
 
 func defaultSettings() settings {
 	return settings{addr: "127.0.0.1:8080", assume: mockserver.DefaultAssumptions(), journal: 1000, drain: 5 * time.Second}
 }
 
-// serveSettings are the flags of serve; exec has them too.
+// serveSettings are the flags of serve and exec.
 var serveSettings = []setting{
 	{group: "Servidor\n", name: "addr", value: "HOST:PUERTO", set: text(func(s *settings) *string { return &s.addr }),
 		what: "dónde escucha; el puerto 0 es uno libre. Por defecto,\n127.0.0.1:8080 (exec: puerto 0)"},
@@ -74,7 +74,7 @@ var serveSettings = []setting{
 		what: "su reloj empieza a esa hora, como 2026-11-20T16:59:00-05:00"},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }),
 		what: "su reloj está congelado"},
-	// After -quota, which says the same as -assume Quota.
+	// After -quota, which sets the same as -assume Quota.
 	{name: "assume", value: "NOMBRE=VALOR", set: (*settings).setAssumption, list: " ",
 		what: "otra lectura de lo que el contrato no dice, como BlockAfter=5 o\nQuotaExceeded=403:FORBIDDEN; se puede repetir. @ARCHIVO toma las de un\nJSON: GET /_mock/assumptions tiene las que hay"},
 
@@ -86,7 +86,7 @@ var serveSettings = []setting{
 		what: "el certificado es también de este nombre o IP; se puede repetir"},
 }
 
-// readSettings takes each value from its flag, else from its variable, else from s.
+// readSettings sets each value from its flag, else from its variable, else keeps it.
 func readSettings(s settings, cmd *cli.Command) (settings, error) {
 	s.rest = cmd.Args().Slice()
 	if err := read(cmd, serveSettings, &s); err != nil {
@@ -95,7 +95,7 @@ func readSettings(s settings, cmd *cli.Command) (settings, error) {
 	return s, s.check()
 }
 
-// check refuses flags that contradict each other.
+// check returns an error for flags that contradict each other.
 func (s settings) check() error {
 	switch {
 	case s.quota != nil && *s.quota != s.assume.Quota:

@@ -5,7 +5,7 @@ import (
 	"encoding/pem"
 )
 
-// A PKCS #12 file (RFC 7292) of certificates, in the clear. Java trusts those that have an attribute of its own.
+// A PKCS #12 file (RFC 7292) with unencrypted certificates. Java trusts those with its own attribute.
 type (
 	pkcs12 struct {
 		Version int
@@ -39,7 +39,7 @@ var (
 	javaTrusts    = []pkcs12Attribute{{trustedByJava, []asn1.ObjectIdentifier{trustedForAll}}}
 )
 
-// trustStore returns the certificates of a PEM bundle as Java reads them.
+// trustStore converts the certificates of a PEM bundle to Java's format.
 func trustStore(bundle []byte) ([]byte, error) {
 	var bags []pkcs12Bag
 	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {

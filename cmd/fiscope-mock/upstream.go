@@ -16,14 +16,14 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// realService is the service of -upstream. It is asked by the SDK, which judges its answers, and where a key may go.
+// realService is the service of -upstream. The SDK makes the calls: it checks the answers, and where a key may be sent.
 type realService struct {
 	url       string
 	transport *http.Transport
 	keep      func(mockserver.Data)
 }
 
-// checkUpstream refuses a URL to which the SDK would send no key.
+// checkUpstream refuses a URL to which the SDK would not send a key.
 func checkUpstream(url string) error {
 	_, err := fiscope.NewClient(url, "x")
 	return err
@@ -35,17 +35,17 @@ func newRealService(url string, keep func(mockserver.Data)) *realService {
 	return &realService{url, transport, keep}
 }
 
-// close closes the connections to it. A nil one has none.
+// close closes its connections. It does nothing if s is nil.
 func (s *realService) close() {
 	if s != nil {
 		s.transport.CloseIdleConnections()
 	}
 }
 
-// passedOn are the headers that go from the service's answer to the caller: none that would make it call elsewhere.
+// passedOn are the headers passed on from the service's answer: none of them redirects the caller.
 var passedOn = []string{"Content-Type", "Retry-After", "Www-Authenticate", "X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
 
-// ask asks once, with the caller's key.
+// ask makes one call, with the caller's key.
 func (s *realService) ask(ctx context.Context, q mockserver.UpstreamQuery) mockserver.UpstreamAnswer {
 	seen := &answerSeen{next: s.transport}
 	client, err := fiscope.NewClient(s.url, q.Key, fiscope.WithHTTPClient(&http.Client{Transport: seen}), fiscope.WithoutQuotaGate(), fiscope.WithMaxRetries(0))
@@ -70,7 +70,7 @@ func (s *realService) ask(ctx context.Context, q mockserver.UpstreamQuery) mocks
 	case mockserver.OpTipoCambio:
 		var rate *fiscope.TipoCambio
 		if rate, err = client.TipoCambio.Consultar(ctx, q.Fecha, fiscope.WithResponse(&how)); err == nil {
-			text, _ := json.Marshal(rate) // with its zeros
+			text, _ := json.Marshal(rate) // with its final zeros
 			var digits struct{ Compra, Venta json.Number }
 			_ = json.Unmarshal(text, &digits)
 			keep.TiposCambio = []mockserver.TipoCambio{{Fecha: q.Fecha.String(), Compra: digits.Compra, Venta: digits.Venta}}
@@ -91,7 +91,7 @@ func (s *realService) ask(ctx context.Context, q mockserver.UpstreamQuery) mocks
 	return answer
 }
 
-// wholeContribuyente is a taxpayer as the service answered it. What has no value is "-", since the mock would make one up.
+// wholeContribuyente converts the service's taxpayer. Missing values are "-": otherwise the mock would invent them.
 func wholeContribuyente(c *fiscope.Contribuyente) mockserver.Contribuyente {
 	whole := mockserver.Contribuyente{
 		RUC:                    c.RUC,
@@ -121,13 +121,13 @@ func dayOrNone(f fiscope.Fecha) string {
 	return f.String()
 }
 
-// isRefusal reports whether an answer is an error as the contract has it.
+// isRefusal reports whether an answer is an error in the contract's form.
 func isRefusal(seen *answerSeen) bool {
 	var e struct{ Error, Code *string }
 	return seen.status >= 400 && json.Unmarshal(seen.body, &e) == nil && e.Error != nil && e.Code != nil
 }
 
-// whyAway says why nothing was answered.
+// whyAway returns the reason for a missing answer, in Spanish.
 func whyAway(err error) string {
 	var refused *net.OpError
 	var name *net.DNSError
@@ -146,7 +146,7 @@ func whyAway(err error) string {
 	return err.Error()
 }
 
-// answerSeen is a transport that notes what was answered.
+// answerSeen is a transport that records the answer.
 type answerSeen struct {
 	next   http.RoundTripper
 	status int
@@ -168,7 +168,7 @@ func (s *answerSeen) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.status, s.header, s.body = resp.StatusCode, resp.Header.Clone(), body
 	if _, err := time.Parse(time.RFC3339, resp.Header.Get("X-RateLimit-Reset")); err == nil {
-		resp.Header.Del("X-RateLimit-Reset") // by another clock it may be past, which is nothing strange
+		resp.Header.Del("X-RateLimit-Reset") // by another clock it may be past, which is not an error
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil

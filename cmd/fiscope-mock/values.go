@@ -64,7 +64,7 @@ func (s *settings) setJournal(value string) (err error) {
 	return nil
 }
 
-// setPadron takes an index. Many taxpayers of the registry have no ubigeo, and none has dates: none are made up.
+// setPadron sets the index. The mock then invents no values: many registry records have no ubigeo, and none has dates.
 func (s *settings) setPadron(index string) error {
 	if index == "" {
 		return errors.New("se espera el archivo de un índice")
@@ -73,7 +73,7 @@ func (s *settings) setPadron(index string) error {
 	return nil
 }
 
-// setAssumption takes NAME=VALUE, or @ and the name of a file with many of them.
+// setAssumption sets NAME=VALUE, or with @ the contents of a file.
 func (s *settings) setAssumption(value string) error {
 	if name, ok := strings.CutPrefix(value, "@"); ok {
 		return s.setAssumptions(name)
@@ -85,7 +85,7 @@ func (s *settings) setAssumption(value string) error {
 }
 
 func (s *settings) setAssumptions(file string) error {
-	report, err := os.Open(file) //nolint:gosec // the user's own files
+	report, err := os.Open(file) //nolint:gosec // the user's files
 	if err != nil {
 		return err
 	}
@@ -112,14 +112,14 @@ func (s *settings) setUpstream(value string) error {
 
 func (s *settings) setNow(value string) error {
 	t, err := time.Parse(time.RFC3339, value)
-	if year := t.UTC().Year(); err != nil || year < 1970 || year > 8999 { // as the mock's clock has it
+	if year := t.UTC().Year(); err != nil || year < 1970 || year > 8999 { // the range of the mock's clock
 		return errors.New("se espera una hora como 2026-11-20T16:59:00-05:00, de 1970 a 8999")
 	}
 	s.now = t
 	return nil
 }
 
-// setAdminToken refuses what no Authorization header carries, and an empty one, which would let in everybody.
+// setAdminToken refuses a token that an Authorization header cannot carry, and an empty one, which would admit everybody.
 func (s *settings) setAdminToken(value string) error {
 	if value == "" {
 		return errors.New("está vacío")
@@ -143,10 +143,10 @@ func (s *settings) setLog(value string) error {
 // apiKey is one accepted key.
 type apiKey struct {
 	key   string
-	quota *int // nil: that of -quota
+	quota *int // nil: the quota of -quota
 }
 
-// addKey reads KEY[=QUOTA]. A key may hold and end with "=", as base64 does. Its errors never repeat it.
+// addKey parses KEY[=QUOTA]. A key may contain and end with "=", like base64. Errors never contain it.
 func (s *settings) addKey(value string) error {
 	k := apiKey{key: value}
 	if at := strings.LastIndexByte(value, '='); at >= 0 && at < len(value)-1 {

@@ -145,7 +145,7 @@ var kinds = map[fiscope.TipoComprobante]string{
 	fiscope.TipoNotaCredito: "Nota de crédito", fiscope.TipoNotaDebito: "Nota de débito",
 }
 
-// readComprobante reads a receipt as its name is written, or the text of its QR.
+// readComprobante parses a receipt's name, or the text of its QR.
 func readComprobante(text string) (fiscope.Comprobante, error) {
 	if strings.Contains(text, "|") {
 		qr, err := fiscope.ParseQR(text)
@@ -191,7 +191,7 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 
 var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
 
-// readDate reads a date as the contract or as people write it; "" is no date.
+// readDate parses a date in the contract's form or as people write it; "" is not a date.
 func readDate(text string) (fiscope.Fecha, error) {
 	if text == "" {
 		return fiscope.Fecha{}, nil
@@ -227,7 +227,7 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 	return nil
 }
 
-// rucSUNAT is the tax authority's own: it always exists.
+// rucSUNAT is the tax authority's own RUC: it always exists.
 const rucSUNAT = "20131312955"
 
 func showQuota(ctx context.Context, cmd *cli.Command) error {

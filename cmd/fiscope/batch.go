@@ -37,13 +37,13 @@ func batchFlags() []cli.Flag {
 	}
 }
 
-// state is what a row comes to. Its name stands in the output.
+// state is the outcome of a row. The output has its name.
 type state struct {
 	name, advice string
 	exit         status
 }
 
-// result is what is said of a row.
+// result is what the output and the report say about a row.
 type result struct {
 	state  *state
 	detail string
@@ -51,24 +51,24 @@ type result struct {
 	cells  []string // for the output
 }
 
-// batch is a run over a file: what lote and compras have in common.
+// batch is a run over a file, common to lote and compras.
 type batch struct {
 	*session
 	*table
 	input, output string
 	mode          os.FileMode // of the input
 	kept          *fiscope.ResultsFile
-	notes         map[string]string // why an input has no answer that counts
-	spared        int64             // queries that rows did not need
+	notes         map[string]string // why an input has no final answer
+	saved         int64             // queries that rows did not need
 	progress      *terminal.Progress
 	of            int64
 	stopped       error
 
 	done, spent atomic.Int64 // lines, and queries
-	waits       sync.Once    // for queries under way
+	waits       sync.Once    // prints once that it waits for queries in flight
 }
 
-// openBatch reads the input before anything else. heads makes sense of its columns.
+// openBatch reads the input first. heads finds its columns.
 func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch, error) {
 	if cmd.Int("reserva") < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
@@ -99,7 +99,7 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	}
 	if b.output == "" {
 		b.output = input + "." + cmd.Name + ".csv"
-		if b.service == mockService { // its answers are not mixed with real ones
+		if b.service == mockService { // its answers must not mix with real ones
 			b.output = input + "." + cmd.Name + "-mock.csv"
 		}
 	}
@@ -110,16 +110,16 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	return b, nil
 }
 
-// keptFile is where the answers are: beside the output.
+// keptFile returns the name of the answers' file, next to the output.
 func (b *batch) keptFile() string { return b.output + ".jsonl" }
 
-// openKept opens the answers of earlier runs, or begins them.
+// openKept opens the file with the answers of earlier runs, or creates it.
 func (b *batch) openKept(anew bool) error {
 	name := b.keptFile()
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	if anew { // what was paid is put aside rather than erased
+	if anew { // paid answers are renamed, not deleted
 		if err := os.Rename(name, b.output+".anterior.jsonl"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -142,7 +142,7 @@ func (b *batch) openKept(anew bool) error {
 	return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
 }
 
-// pending are the inputs that have no answer yet, each once. Rows without an input have "".
+// pending returns the inputs without an answer, each once. Rows without an input have "".
 func (b *batch) pending(inputs []string) []string {
 	var left []string
 	seen := map[string]bool{}
@@ -150,7 +150,7 @@ func (b *batch) pending(inputs []string) []string {
 		switch known, _ := b.kept.Done(context.Background(), input); {
 		case input == "":
 		case known || seen[input]:
-			b.spared++
+			b.saved++
 		default:
 			left = append(left, input)
 		}
@@ -159,10 +159,10 @@ func (b *batch) pending(inputs []string) []string {
 	return left
 }
 
-// grace is how long an interrupted batch waits for the queries that are on their way: they are paid.
+// grace is how long an interrupted batch waits for queries in flight: they are paid.
 const grace = 15 * time.Second
 
-// hook lets a query go on when its batch is interrupted.
+// hook lets queries in flight finish after an interruption.
 func (b *batch) hook(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
 	if ctx.Err() != nil {
 		return ctx, nil
@@ -175,13 +175,13 @@ func (b *batch) hook(ctx context.Context, _ fiscope.Operation) (context.Context,
 	})
 	return own, func(fiscope.Response, error) {
 		if !stop() {
-			b.waits.Do(say) // before anything else is printed
+			b.waits.Do(say) // before any other output
 		}
 		cancel()
 	}
 }
 
-// observe counts what was charged, which a refusal for the quota is not. While nothing is answered it says why.
+// observe counts charged queries; a refusal for the quota is not charged. During an outage it shows the reason.
 func (b *batch) observe(_ context.Context, e fiscope.Event) {
 	refused := e.StatusCode == http.StatusTooManyRequests
 	switch {
@@ -197,13 +197,13 @@ func (b *batch) observe(_ context.Context, e fiscope.Event) {
 	}
 }
 
-// show shows how far it is.
+// show shows the progress.
 func (b *batch) show(what string) {
 	done := b.done.Load()
 	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
 }
 
-// ask takes the lines of a batch, which keeps their answers by itself. begin starts one over the inputs that are left.
+// ask runs a batch, which stores its own answers. begin starts one over the inputs that are left.
 func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, begin func(context.Context, iter.Seq[E], fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[E, R], error]) error {
 	if len(left) == 0 || b.stopped != nil {
 		return nil
@@ -215,7 +215,7 @@ func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, 
 			b.stopped = stopped
 			break
 		}
-		// The answers behind this line are of this day.
+		// The answers after this line are of this day.
 		if err := b.kept.Record(ctx, "fecha "+b.client.Hoy().String()); err != nil {
 			return err
 		}
@@ -242,12 +242,12 @@ type answer struct {
 	date    string
 }
 
-// read returns the answer in the form of the contract; false without one.
+// read decodes the answer in the contract's form; false if there is none.
 func (a answer) read(into any) bool {
 	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
 }
 
-// answers reads the results file, whose last line of an input holds.
+// answers reads the results file. The last line of an input holds.
 func (b *batch) answers() (map[string]answer, error) {
 	f, err := os.Open(b.keptFile())
 	if err != nil {
@@ -265,7 +265,7 @@ func (b *batch) answers() (map[string]answer, error) {
 		}
 		a := answer{date: date}
 		if json.Unmarshal(line, &a) != nil {
-			continue // damaged: asked again
+			continue // damaged: ask again
 		}
 		if _, err := fmt.Sscanf(a.Input, "fecha %s", &date); err != nil {
 			found[a.Input] = a
@@ -273,14 +273,14 @@ func (b *batch) answers() (map[string]answer, error) {
 	}
 }
 
-// begin shows what is about to be spent, and the progress.
+// begin shows how many queries the batch needs, and the progress.
 func (b *batch) begin(left, bad int) func() {
 	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }
 
-// lookUp asks for taxpayers.
+// lookUp looks up taxpayers.
 func (b *batch) lookUp(ctx context.Context, rucs []string) error {
 	begin := func(ctx context.Context, rucs iter.Seq[string], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[string, fiscope.Contribuyente], error] {
 		return b.client.Contribuyentes.ConsultarLote(ctx, rucs, p)

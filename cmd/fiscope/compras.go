@@ -11,7 +11,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// The states of a row of compras, in the order of its report. Only the first is to be paid.
+// The states of a row of compras, in the order of the report. Only the first may be paid.
 var (
 	comprasPay      = &state{"se puede pagar", ": aceptado, de un emisor activo y habido", allWell}
 	comprasDoubt    = &state{"aceptado con reparo", ": el crédito fiscal peligra", problem}
@@ -30,11 +30,11 @@ var (
 	}
 )
 
-// purchase is a row that was read.
+// purchase is a parsed row.
 type purchase struct {
 	receipt fiscope.Comprobante
-	wrong   string // why it cannot be asked
-	same    int    // the line that has the same receipt; 0 for none
+	wrong   string // why it cannot be validated
+	same    int    // the line with the same receipt; 0 for none
 	label   string
 }
 
@@ -90,7 +90,7 @@ func (b *batch) validate(ctx context.Context, left []fiscope.Comprobante) error 
 	return ask(ctx, b, left, fiscope.Comprobante.String, begin)
 }
 
-// issuers looks up those of the accepted receipts, each once.
+// issuers looks up the issuers of the accepted receipts, each once.
 func (b *batch) issuers(ctx context.Context, inputs []string, receipts map[string]fiscope.Comprobante) error {
 	answers, err := b.answers()
 	if err != nil {
@@ -144,7 +144,7 @@ func (b *batch) judgePurchase(p purchase, answers map[string]answer) result {
 	return of
 }
 
-// judgeIssuer is the gate: the SDK knows the spellings of the registry, so nobody compares texts here.
+// judgeIssuer decides by the issuer. The SDK knows the registry's spellings, so it compares no texts.
 func (b *batch) judgeIssuer(of *result, a answer, issuer *fiscope.Contribuyente, note string) {
 	switch known := a.read(issuer); {
 	case known && a.Pending:

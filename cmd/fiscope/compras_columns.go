@@ -9,7 +9,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// column is what a column holds.
+// column is the meaning of a column.
 type column string
 
 const (
@@ -23,13 +23,13 @@ const (
 	colName    column = "proveedor"
 )
 
-// columns says where each is.
+// columns has the index of each column.
 type columns map[column]int
 
-// untitled is the order of a file without titles.
+// untitled is the order of columns in a file without titles.
 var untitled = columns{colRUC: 0, colKind: 1, colReceipt: 2, colAmount: 3, colName: 4}
 
-// titles are the names that people give to the columns, as plain leaves them.
+// titles are common names of the columns, as returned by plain.
 var titles = map[string]column{
 	"rucemisor": colRUC, "ruc": colRUC, "rucproveedor": colRUC, "rucdelproveedor": colRUC,
 	"tipo": colKind, "tipocomprobante": colKind, "tipodecomprobante": colKind, "tipodocumento": colKind,
@@ -41,15 +41,15 @@ var titles = map[string]column{
 	"proveedor": colName, "razonsocial": colName, "nombre": colName,
 }
 
-// titlesSIRE are those of the files that SUNAT's Sistema Integrado de Registros Electrónicos hands out. There "RUC" and
-// "Razón social" are whose ledger it is, so these go before the others.
+// titlesSIRE are the titles of files from SUNAT's Sistema Integrado de Registros Electrónicos. There "RUC" and "Razón
+// social" are the ledger owner's, so these titles have precedence.
 var titlesSIRE = map[string]column{
 	"nrodocidentidad": colRUC, "apellidosnombresrazonsocial": colName,
 	"tipocpdoc": colKind, "seriedelcdp": colSeries, "totalcp": colAmount,
 	"nrocpodoc": colNumber, "nrocpodocnroinicialrango": colNumber, "nrofinalrango": colLast,
 }
 
-// findPurchases reads the titles, if there are any, and takes them off.
+// findPurchases finds the columns by their titles, and removes the header if there is one.
 func (t *table) findPurchases() (columns, error) {
 	found, sire := columns{}, columns{}
 	for i, cell := range t.rows[0].cells {
@@ -88,7 +88,7 @@ func (t *table) findPurchases() (columns, error) {
 	return found, nil
 }
 
-// cell is "" if the row is too short or the file has no such column. It is as it was before a spreadsheet wrote it.
+// cell returns a cell without a spreadsheet's changes; "" if the row is too short or the file lacks the column.
 func (c columns) cell(r row, what column) string {
 	if i, ok := c[what]; ok && i < len(r.cells) {
 		return asWritten(r.cells[i])
@@ -96,7 +96,7 @@ func (c columns) cell(r row, what column) string {
 	return ""
 }
 
-// text is a cell for people.
+// text returns a cell for people.
 func (c columns) text(r row, what column) string {
 	if i, ok := c[what]; ok && i < len(r.cells) {
 		return strings.TrimSpace(r.cells[i])
@@ -104,7 +104,7 @@ func (c columns) text(r row, what column) string {
 	return ""
 }
 
-// seriesAndNumber stand in one column or in two, and a number beside its series may be the whole.
+// seriesAndNumber joins the columns of series and number. The number may already include the series.
 func (c columns) seriesAndNumber(r row) string {
 	whole, series := c.cell(r, colReceipt), c.cell(r, colSeries)
 	if whole == "" {
@@ -117,7 +117,7 @@ func (c columns) seriesAndNumber(r row) string {
 	return series + "-" + whole
 }
 
-// read makes a receipt of a row.
+// read parses a row.
 func (c columns) read(r row) purchase {
 	ruc, kind, number := c.cell(r, colRUC), kindOf(c.cell(r, colKind)), c.seriesAndNumber(r)
 	p := purchase{}
@@ -144,7 +144,7 @@ func (c columns) read(r row) purchase {
 	return p
 }
 
-// kindOf reads the kind of a receipt: its code, or what people call it.
+// kindOf parses the type of a receipt: its code, or a common name.
 func kindOf(s string) fiscope.TipoComprobante {
 	name := plain(s)
 	if kind := kindNames[name]; kind != "" {

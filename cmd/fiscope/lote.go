@@ -14,7 +14,7 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// The states of a row of lote, in the order of its report.
+// The states of a row of lote, in the order of the report.
 var (
 	loteGood    = &state{"activo y habido", "", allWell}
 	loteBad     = &state{"no activo o no habido", ": su crédito fiscal peligra", problem}
@@ -30,7 +30,7 @@ var loteTitles = []string{
 	"tipo", "actividad_economica", "fecha_inscripcion", "fecha_inicio_actividades", "consultado",
 }
 
-// rucRow is what a row asks, or why it cannot.
+// rucRow is a row's RUC, or the reason why it cannot be looked up.
 type rucRow struct{ ruc, wrong string }
 
 func runLote(ctx context.Context, cmd *cli.Command, input string) error {
@@ -91,7 +91,7 @@ func (b *batch) judgeRUC(r rucRow, label string, a answer) result {
 	return of
 }
 
-// readRUC returns the RUC of a row, or why it has none that can be asked.
+// readRUC returns the RUC of a row, or the reason why it has no valid one.
 func readRUC(cells []string, column int) rucRow {
 	if len(cells) <= column {
 		return rucRow{"", fmt.Sprintf("no tiene columna %d", column+1)}
@@ -112,8 +112,8 @@ func readRUC(cells []string, column int) rucRow {
 	return rucRow{ruc, ""}
 }
 
-// findRUC finds the column of the RUC, as it was asked for (by title or position) or by itself, and takes the header.
-// Between two columns that could be it, it does not choose: to ask for the wrong taxpayers spends the quota.
+// findRUC finds the RUC's column, by the title or position asked for or by itself, and removes the header. It does not guess
+// between two candidates: looking up the wrong taxpayers spends the quota.
 func (t *table) findRUC(asked string) (int, error) {
 	first := t.rows[0].cells
 	column, err := strconv.Atoi(asked)
@@ -131,14 +131,14 @@ func (t *table) findRUC(asked string) (int, error) {
 			return 0, err
 		}
 	}
-	// A wrong RUC in the first row is no title, and must be reported.
+	// A wrong RUC in the first row is not a title, and must be reported.
 	if len(first) > column && strings.ContainsFunc(first[column], unicode.IsLetter) && !rounded.MatchString(asWritten(first[column])) {
 		t.takeHeader()
 	}
 	return column, nil
 }
 
-// guessRUC takes the columns that are called RUC or, if none is, all; and of them the one with most RUCs.
+// guessRUC considers the columns titled RUC, or else all; of them it returns the one with the most RUCs.
 func (t *table) guessRUC() (int, error) {
 	const sampleRows = 100
 	rucs := make([]int, t.width)

@@ -1,13 +1,13 @@
-// Command fiscope asks the fiscal data service from a terminal: taxpayers, receipts and exchange rates, one by one or
-// as the rows of a CSV.
+// Command fiscope queries the fiscal data service from a terminal: taxpayers, receipts and exchange rates, one by one or for
+// the rows of a CSV.
 //
 //	fiscope ruc 20131312955
 //	fiscope compras compras.csv
 //
-// FISCOPE_BASE_URL, FISCOPE_API_KEY, FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE say what to ask and as
-// whom; no secret has a flag, since others on the machine see the arguments. With -mock a mock in the process answers.
-// The status is 0 if all is well, 1 for what must be corrected first, 2 if an answer shows a problem, and 3 if something
-// is left for another run.
+// It reads FISCOPE_BASE_URL, FISCOPE_API_KEY, FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. Secrets have no
+// flags, because other users of the machine can see the arguments. With -mock a mock in the process answers. The exit status
+// is 0 for success, 1 for an error to correct first, 2 if an answer shows a problem, and 3 if something is left for another
+// run.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/fiscope/fiscope/internal/build"
 )
 
-// status is how a command ended that has said why.
+// status is the exit status of a command that has printed its error.
 type status int
 
 const (
@@ -66,14 +66,14 @@ func main() {
 	go func() {
 		<-signals
 		cancel()
-		<-signals // a second Ctrl-C ends the program at once: what was answered is kept
+		<-signals // a second Ctrl-C ends the program at once; answers are stored already
 		_, _ = fmt.Fprintln(os.Stderr, "\nfiscope: cortado. El mismo comando sigue donde quedó.")
 		os.Exit(int(unfinished))
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program. It returns the exit status.
+// run runs the program. It returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	terminal.SpeakSpanish()
 	root := &cli.Command{
@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return int(exit)
 }
 
-// statusOf is the exit status for an error.
+// statusOf returns the exit status for an error.
 func statusOf(err error) status {
 	said, of := status(0), (*fiscope.Error)(nil)
 	switch {
@@ -147,7 +147,7 @@ func statusOf(err error) status {
 	return unfinished
 }
 
-// one is the action of a command with one argument.
+// one returns the action of a command with one argument.
 func one(wants string, do func(ctx context.Context, cmd *cli.Command, arg string) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		switch {

@@ -29,10 +29,10 @@ func newPrinter(cmd *cli.Command) printer {
 }
 
 func (p printer) line(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // stdout is gone
+	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // stdout may be closed
 }
 
-// note prints a line on stderr, where it disturbs no program that reads the answer.
+// note prints a line on stderr, out of the way of programs that read stdout.
 func (p printer) note(format string, args ...any) {
 	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
 		_, _ = fmt.Fprintln(p.err, line)
@@ -46,7 +46,7 @@ func (p printer) json(v any) error {
 	return e.Encode(v)
 }
 
-// field prints a name and a value, which may take several lines.
+// field prints a name and a value, on several lines if needed.
 func (p printer) field(name, value string) {
 	const indent = 16
 	for i, line := range fold(value, terminal.UsualColumns-indent) {
@@ -57,7 +57,7 @@ func (p printer) field(name, value string) {
 	}
 }
 
-// paint colours a text as the news that it is.
+// paint colours a text by its status.
 func (p printer) paint(news status, text string) string {
 	if !p.coloured {
 		return text
@@ -65,7 +65,7 @@ func (p printer) paint(news status, text string) string {
 	return terminal.Colour(map[status]string{allWell: terminal.Green, problem: terminal.Red, unfinished: terminal.Yellow}[news], text)
 }
 
-// fold breaks a text between its words into lines of at most width letters, and replaces what a terminal would obey.
+// fold breaks a text between words into lines of at most width letters, and replaces control characters.
 func fold(text string, width int) []string {
 	lines := []string{""}
 	for _, word := range strings.Fields(text) {
@@ -90,7 +90,7 @@ func shorten(text string, width int) string {
 	return terminal.Printable(text)
 }
 
-// explain says in Spanish what an error means and what to do.
+// explain returns an error's meaning and remedy, in Spanish.
 func explain(err error) string {
 	e := (*fiscope.Error)(nil)
 	text := fiscope.TextoParaUsuario(err)
@@ -116,13 +116,13 @@ var (
 	months = [...]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}
 )
 
-// inLima writes an instant as a clock on a wall in Lima shows it.
+// inLima formats a time as local time in Lima.
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
 	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
 }
 
-// quota returns what the last answer said of the quota: -1 and a zero time for what it did not say.
+// quota returns the quota from the last answer: -1 and a zero time for missing values.
 func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
 	left, limit = -1, -1
 	q := client.RateLimit()

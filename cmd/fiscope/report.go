@@ -6,7 +6,7 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the status.
+// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
 func (b *batch) finish(states []*state, titles []string, judge func(i int, answers map[string]answer) result) error {
 	if err := b.kept.Close(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int, answe
 	return b.report(states, results)
 }
 
-// shownRows is how many rows of a state the report shows.
+// shownRows is how many rows of each state the report shows.
 const shownRows = 10
 
 func (b *batch) report(states []*state, results []result) error {
@@ -42,7 +42,7 @@ func (b *batch) report(states []*state, results []result) error {
 		exit = max(exit, r.state.exit)
 	}
 	switch of := statusOf(b.stopped); {
-	case of == wrongUse: // an error that another run cannot mend
+	case of == wrongUse: // another run cannot fix it
 		exit = of
 	case b.stopped != nil:
 		exit = unfinished
@@ -51,7 +51,7 @@ func (b *batch) report(states []*state, results []result) error {
 	spent := b.spent.Load()
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts,
-			"consultasGastadas": spent, "consultasAhorradas": b.spared, "terminado": exit != unfinished}
+			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
 		}
@@ -63,7 +63,7 @@ func (b *batch) report(states []*state, results []result) error {
 			b.showState(s, counts[s.name], results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.spared)))
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
 		if left >= 0 {
 			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
 		}

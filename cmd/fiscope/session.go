@@ -24,22 +24,22 @@ var (
 	forgetFlag = &cli.BoolFlag{Name: "olvidar-clave", Usage: "envía otra vez una clave SOL que fue rechazada", Local: true}
 )
 
-// flags are those of every command, and its own.
+// flags returns the common flags and a command's own.
 func flags(own ...cli.Flag) []cli.Flag {
 	return append(own,
 		&cli.BoolFlag{Name: "json", Usage: "la respuesta en JSON", Local: true},
 		&cli.BoolFlag{Name: "mock", Usage: "pregunta a un mock en este proceso: los datos son inventados", Local: true})
 }
 
-// session is the client that a command asks, and where it prints.
+// session is a command's client and its output.
 type session struct {
 	printer
 	client  *fiscope.Client
-	service string // as a results file knows it
+	service string // its name in a results file
 	closers []io.Closer
 }
 
-// connect makes the client of a command. Its flags and the environment say of what.
+// connect makes a command's client from its flags and the environment.
 func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 	s := &session{printer: newPrinter(cmd)}
 	defer func() {
@@ -77,7 +77,7 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 	}
 	s.service = s.client.String()
 	if cmd.Bool("olvidar-clave") {
-		credenciales, _ := fiscope.CredencialesSOLFromEnv() // which were read above
+		credenciales, _ := fiscope.CredencialesSOLFromEnv() // already checked above
 		return s, s.client.CPE.Olvidar(context.Background(), credenciales)
 	}
 	return s, nil
@@ -86,7 +86,7 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 // usesSOL reports whether a command sends SOL credentials.
 func usesSOL(cmd *cli.Command) bool { return cmd.Name == "cpe" || cmd.Name == "compras" }
 
-// wrongVariable names the variable that is not set; otherwise says what they all must be. The SDK's words are in English.
+// wrongVariable names the unset variable; otherwise it says what they all must be. The SDK's texts are in English.
 func wrongVariable(err error, must string) error {
 	if rest, ok := strings.CutPrefix(err.Error(), "fiscope: the variable "); ok {
 		name, _, _ := strings.Cut(rest, " ")
@@ -95,7 +95,7 @@ func wrongVariable(err error, must string) error {
 	return terminal.Wrong(errors.New(must), "")
 }
 
-// A mock in the process: its name in a results file, and a quota that is enough for a large file.
+// For a mock in the process: its name in a results file, and a quota large enough for a large file.
 const (
 	mockService = "mock"
 	mockQuota   = 1_000_000
@@ -115,7 +115,7 @@ func (s *session) useMock(opts []fiscope.Option) error {
 	return nil
 }
 
-// openMemory opens what remembers a refused clave from one run to the next: a cron job that tries a wrong clave every hour
+// openMemory opens the file that remembers a refused clave between runs: a cron job that tries a wrong clave every hour
 // blocks the SOL user.
 func openMemory(folder string) (*filestore.Store, error) {
 	if folder == "" {
@@ -133,9 +133,9 @@ func openMemory(folder string) (*filestore.Store, error) {
 
 func (s *session) close() {
 	if s.client != nil {
-		_ = s.client.Close(context.Background()) // its queries have their own limits of time
+		_ = s.client.Close(context.Background()) // its queries have their own timeouts
 	}
 	for _, c := range s.closers {
-		_ = c.Close() // which were only read
+		_ = c.Close() // only read
 	}
 }

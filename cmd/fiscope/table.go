@@ -19,21 +19,21 @@ import (
 // table is a CSV.
 type table struct {
 	sep    rune
-	header []string // nil without one
+	header []string // nil if there is none
 	rows   []row
-	width  int // cells of the widest row
+	width  int // number of cells in the widest row
 }
 
-// row is a record, with the line on which it begins.
+// row is a record, with the line where it begins.
 type row struct {
 	line  int
 	cells []string
 }
 
-// String returns the cells in a line.
+// String returns the cells on one line.
 func (r row) String() string { return strings.Join(strings.Fields(strings.Join(r.cells, " ")), " ") }
 
-// readTable reads a file in UTF-8 or Windows-1252. sep is "" to find the separator.
+// readTable reads a file in UTF-8 or Windows-1252. If sep is "", it detects the separator.
 func readTable(path, sep string) (*table, error) {
 	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
 	if err != nil {
@@ -46,7 +46,7 @@ func readTable(path, sep string) (*table, error) {
 	t := &table{}
 	first, rest, _ := strings.Cut(text, "\n")
 	if m := sepLine.FindStringSubmatch(first); m != nil {
-		t.sep, text = rune(m[1][0]), "\n"+rest // the lines keep their numbers
+		t.sep, text = rune(m[1][0]), "\n"+rest // keep the line numbers
 	}
 	switch {
 	case sep == "tab" || sep == `\t`:
@@ -59,7 +59,7 @@ func readTable(path, sep string) (*table, error) {
 		t.sep = separatorOf(text)
 	}
 	for r := range records(text, t.sep) {
-		if strings.TrimSpace(strings.Join(r.cells, "")) != "" { // else a line of separators, as spreadsheets leave them
+		if strings.TrimSpace(strings.Join(r.cells, "")) != "" { // skip lines of separators, which spreadsheets write
 			t.rows = append(t.rows, r)
 			t.width = max(t.width, len(r.cells))
 		}
@@ -70,13 +70,13 @@ func readTable(path, sep string) (*table, error) {
 	return t, nil
 }
 
-// takeHeader makes the first row the titles.
+// takeHeader makes the first row the header.
 func (t *table) takeHeader() { t.header, t.rows = t.rows[0].cells, t.rows[1:] }
 
-// windows1252 are the letters of the bytes 0x80 to 0x9F; those of the others have their byte's number. Five bytes have none.
+// windows1252 are the letters of the bytes 0x80 to 0x9F; other bytes are their own code points. Five bytes have none.
 var windows1252 = []rune("€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ")
 
-// decode returns the text of a file. One that is not UTF-8 to its end is Windows-1252, in which spreadsheets in Peru write.
+// decode returns the text of a file. If it is not valid UTF-8, it is Windows-1252, as spreadsheets in Peru write it.
 func decode(data []byte) (string, error) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return "", errors.New("está en UTF-16: guárdelo como «CSV UTF-8»")
@@ -85,7 +85,7 @@ func decode(data []byte) (string, error) {
 		return "", errors.New("es un libro de Excel: guárdelo como «CSV UTF-8»")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	data = bytes.TrimRight(data, "\x1a") // the end of a file, for a program of DOS
+	data = bytes.TrimRight(data, "\x1a") // the end-of-file mark of DOS programs
 	var text strings.Builder
 	if utf8.Valid(data) {
 		text.Write(data)
@@ -101,13 +101,13 @@ func decode(data []byte) (string, error) {
 	if s := text.String(); strings.Contains(s, "\n") {
 		return s, nil
 	}
-	return strings.ReplaceAll(text.String(), "\r", "\n"), nil // the lines of an old Mac
+	return strings.ReplaceAll(text.String(), "\r", "\n"), nil // old Mac line ends
 }
 
-// sepLine is a first line that Excel reads and does not show.
+// sepLine is a first line that Excel interprets and does not show.
 var sepLine = regexp.MustCompile(`^(?i)"?sep=([;,\t|])"?[;,\t|]*\r?$`)
 
-// separatorOf is the one that parts the first lines into the same number of cells most often, and into most cells.
+// separatorOf returns the separator that most often splits the first lines into equally many cells, and into most cells.
 func separatorOf(text string) rune {
 	const sampleRows = 20
 	best, most := ';', 0
@@ -131,7 +131,7 @@ func separatorOf(text string) rune {
 	return best
 }
 
-// records reads a CSV. A quote that is never closed spoils its own line, and is there what it is elsewhere: a letter.
+// records reads a CSV. A quote that is never closed affects only its own line, where it is an ordinary letter.
 func records(text string, sep rune) iter.Seq[row] {
 	return func(yield func(row) bool) {
 		for line := 1; text != ""; {
@@ -150,10 +150,10 @@ func records(text string, sep rune) iter.Seq[row] {
 				line += strings.Count(text[:int(begins)+blank], "\n")
 				var first string
 				if first, text, _ = strings.Cut(text[int(begins)+blank:], "\n"); first == "" {
-					return // the end
+					return // end of file
 				}
 				if cells, err = newReader(first, sep, true).Read(); err != nil || len(cells) != 1+strings.Count(first, string(sep)) {
-					cells = strings.Split(strings.TrimRight(first, "\r"), string(sep)) // the quote hid what parts the cells
+					cells = strings.Split(strings.TrimRight(first, "\r"), string(sep)) // the quote hid the separators
 				}
 				if !yield(row{line, cells}) {
 					return
@@ -171,8 +171,8 @@ func newReader(text string, sep rune, lazy bool) *csv.Reader {
 	return r
 }
 
-// swallowed reports whether a cell holds what is a row of its own: the quote before it was never closed, and the one that
-// seems to close it is of another row.
+// swallowed reports whether a cell contains a whole row: its quote was never closed, and the closing quote found belongs to
+// another row.
 func swallowed(cells []string, sep rune) bool {
 	return slices.ContainsFunc(cells, func(cell string) bool {
 		return strings.Contains(cell, "\n") && slices.ContainsFunc(strings.FieldsFunc(cell, func(r rune) bool {
@@ -181,8 +181,8 @@ func swallowed(cells []string, sep rune) bool {
 	})
 }
 
-// write writes the rows with more cells at the end of each. A reader of path sees the file as it was or the new one. It
-// is UTF-8 with a byte order mark, by which Excel knows it.
+// write writes the rows, with more cells at the end of each. It replaces the file atomically. It writes UTF-8 with a byte
+// order mark, which Excel needs.
 func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
 	if err != nil {
@@ -194,7 +194,7 @@ func (t *table) write(path string, mode os.FileMode, titles []string, more func(
 		}
 	}()
 	b := bufio.NewWriter(f)
-	_, _ = b.WriteString("\ufeff") // its error is that of Flush
+	_, _ = b.WriteString("\ufeff") // Flush returns its error
 	w := csv.NewWriter(b)
 	w.Comma, w.UseCRLF = t.sep, true
 	own := make([]string, t.width)
@@ -207,10 +207,10 @@ func (t *table) write(path string, mode os.FileMode, titles []string, more func(
 	_ = w.Write(append(own, titles...))
 	for i, r := range t.rows {
 		cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
-		_ = w.Write(append(cells, more(i)...)) // the input's own cells are copied as they are
+		_ = w.Write(append(cells, more(i)...)) // the input's own cells are copied unchanged
 	}
 	w.Flush()
-	_ = f.Chmod(mode) // as readable as the input; not every system can
+	_ = f.Chmod(mode) // the input's permissions; not every system has them
 	if err := errors.Join(w.Error(), b.Flush(), f.Sync()); err != nil {
 		return err
 	}
@@ -229,9 +229,9 @@ var (
 	rounded      = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]+$`)
 )
 
-// asWritten takes away what spreadsheets and data frames put to a number: blanks, an apostrophe, ="...", a decimal point,
-// an exponent after all 11 digits of a RUC. One with fewer digits was rounded, and stays as it is. So does a letter that
-// does not show: it may stand where a digit was.
+// asWritten removes what spreadsheets and data frames add to a number: blanks, an apostrophe, ="...", a decimal point, an
+// exponent after all 11 digits of a RUC. With fewer digits the number was rounded, and stays unchanged. So does an invisible
+// letter, which may replace a digit.
 func asWritten(cell string) string {
 	cell = strings.TrimPrefix(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Zs, unicode.Cf) {
@@ -251,8 +251,8 @@ func asWritten(cell string) string {
 	return strings.TrimSpace(cell)
 }
 
-// harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name is whatever somebody
-// registered. The registry's "-", for what it does not have, stays.
+// harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name can be any text. The
+// registry's "-" for missing values stays.
 func harmless(cell string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
 	if cell == "-" || !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
@@ -261,7 +261,7 @@ func harmless(cell string) string {
 	return "'" + cell
 }
 
-// withZeros writes a code of digits as a formula that is its text: as a number, a spreadsheet would make 10101 of 010101.
+// withZeros writes a code as a formula with a text, since a spreadsheet would turn 010101 into the number 10101.
 func withZeros(cell string) string {
 	if zeroFirst.MatchString(cell) {
 		return `="` + cell + `"`
@@ -269,11 +269,11 @@ func withZeros(cell string) string {
 	return cell
 }
 
-// unaccented are the letters that plain takes for others.
+// unaccented maps accented letters for plain.
 var unaccented = strings.NewReplacer("á", "a", "é", "e", "í", "i", "ó", "o", "ú", "u", "ü", "u", "ñ", "n")
 
-// plain is a text in small letters and digits, without accents or anything else: "Serie-Número" and "SERIE NUMERO" are the
-// same title.
+// plain returns only the letters and digits of a text, in lower case and without accents: "Serie-Número" and "SERIE NUMERO"
+// are the same title.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -1,11 +1,11 @@
-// Compras validates receipts before they are paid: cron runs it, and its exit code decides.
+// Compras validates receipts before they are paid. It is made for cron: its exit code is the result.
 //
 //	go run ./examples/compras              # a sample, on a mock in this process
-//	go run ./examples/compras compras.txt  # your receipts, one a line, as 20100070970-01-F001-123
+//	go run ./examples/compras compras.txt  # your receipts, one per line, as 20100070970-01-F001-123
 //
-// The service is that of FISCOPE_BASE_URL and FISCOPE_API_KEY, and the SOL user, a secondary one, that of FISCOPE_SOL_RUC,
-// FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. It exits with 0 if all can be paid, with 1 if something is to be looked at,
-// and with 2 if it could not run to the end: what was not validated is not to be paid.
+// It uses the service of FISCOPE_BASE_URL and FISCOPE_API_KEY, with the secondary SOL user of FISCOPE_SOL_RUC,
+// FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. It exits with 0 if all receipts can be paid, 1 if some must be reviewed, and 2
+// if it could not finish: do not pay receipts that were not validated.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	porRevisar, err := run(ctx, os.Args[1:])
 	parar()
-	if errors.As(err, new(*fiscope.Error)) { // rather than a file's
+	if errors.As(err, new(*fiscope.Error)) { // not a file error
 		fmt.Fprintln(os.Stderr, fiscope.TextoParaUsuario(err))
 	}
 	switch {
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string) (porRevisar int, err error) {
 		}
 		comprobantes = append(comprobantes, c)
 	}
-	// The zero CredencialesSOL are those of the client. A wrong clave stops the batch after one try.
+	// The zero CredencialesSOL are the client's. A wrong clave stops the batch after one attempt.
 	for linea, err := range client.CPE.ValidarLote(ctx, slices.Values(comprobantes), fiscope.CredencialesSOL{}, fiscope.LotePolicy{}) {
 		if detenido := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &detenido) {
 			return porRevisar, detenido
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string) (porRevisar int, err error) {
 	return porRevisar, nil
 }
 
-// juzgar says why a receipt is not to be paid, and "" if it is: accepted, of an issuer that is active and habido.
+// juzgar returns why a receipt must not be paid, or "" if it is accepted, from an active and habido issuer.
 func juzgar(ctx context.Context, client *fiscope.Client, c fiscope.Comprobante, v *fiscope.ResultadoCPE, err error) string {
 	switch {
 	case err != nil:
@@ -78,7 +78,7 @@ func juzgar(ctx context.Context, client *fiscope.Client, c fiscope.Comprobante, 
 	case !v.EsValido:
 		return v.Mensaje
 	}
-	emisor, err := client.Contribuyentes.Consultar(ctx, c.RUCEmisor) // an issuer that repeats costs nothing: WithCache
+	emisor, err := client.Contribuyentes.Consultar(ctx, c.RUCEmisor) // a repeated issuer costs nothing: WithCache
 	switch {
 	case err != nil:
 		return "emisor: " + fiscope.TextoParaUsuario(err)
@@ -104,7 +104,7 @@ func conectar(args []string) (*fiscope.Client, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	// A clave that SUNAT refuses is never sent again, not by tomorrow's run either: the file remembers it.
+	// A clave that SUNAT refuses is not sent again, not even by tomorrow's run: the file remembers it.
 	memoria, err := filestore.New("compras.memoria")
 	if err != nil {
 		return nil, "", err

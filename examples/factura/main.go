@@ -1,10 +1,10 @@
-// Factura is an HTTP handler that fills in an invoice in dollars: the customer by RUC, SUNAT's exchange rate for its date,
-// and totals without a rounding error.
+// Factura is an HTTP handler that completes an invoice in dollars: the customer by RUC, SUNAT's exchange rate for its date,
+// and exact totals.
 //
 //	go run ./examples/factura
 //	curl 'http://127.0.0.1:8085/facturas?ruc=20100070970&fecha=2026-11-20&valor=1250.50'
 //
-// It asks a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY.
+// It calls a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY.
 package main
 
 import (
@@ -37,8 +37,8 @@ func main() {
 	log.Fatal("factura: ", servidor.ListenAndServe())
 }
 
-// conectar returns one client for the whole program. Customers repeat: each is asked once in 12 hours, and while the
-// service is away what was known serves two days more.
+// conectar returns one client for the whole program. A repeated customer is looked up once in 12 hours; during an outage its
+// answer is used for two more days.
 func conectar() (*fiscope.Client, error) {
 	opciones := []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 48 * time.Hour}), fiscope.WithStrictRUC()}
 	if os.Getenv("FISCOPE_BASE_URL") != "" {
@@ -61,9 +61,9 @@ type factura struct {
 	Advertencias []string                   `json:"advertencias"`
 }
 
-// ServeHTTP gives an error the status and the text that the SDK has for it: its own text is for the log.
+// ServeHTTP answers an error with the SDK's status and text for it; the error itself goes to the log.
 func (f facturas) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 40*time.Second) // three attempts of a lookup, and the rate
+	ctx, cancel := context.WithTimeout(r.Context(), 40*time.Second) // enough for three attempts of a lookup, and the rate
 	defer cancel()
 	respuesta, err := f.completar(ctx, r.FormValue("ruc"), r.FormValue("fecha"), r.FormValue("valor"))
 	w.Header().Set("Content-Type", "application/json")
@@ -85,7 +85,7 @@ func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factu
 		return nil, err
 	}
 	neto, err := decimal.NewFromString(valor)
-	if err != nil || len(valor) > 15 || strings.ContainsAny(valor, "eE") || !neto.IsPositive() { // 1e99 is long to multiply
+	if err != nil || len(valor) > 15 || strings.ContainsAny(valor, "eE") || !neto.IsPositive() { // 1e99 takes long to multiply
 		return nil, fmt.Errorf("%w: valor", fiscope.ErrInvalidRequest)
 	}
 	var resp fiscope.Response
@@ -93,7 +93,7 @@ func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factu
 	if err != nil {
 		return nil, err
 	}
-	// Not TipoCambio.Consultar, which gives the closing rate of that date: that is the rate of the next day's invoices.
+	// Not TipoCambio.Consultar: it returns the closing rate of that date, which the next day's invoices use.
 	tc, err := f.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
 		return nil, err
@@ -111,10 +111,10 @@ func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factu
 	return &factura{cliente, tc, sumar(neto, igv), sumar(neto.Mul(venta).Round(2), igv.Mul(venta).Round(2)), avisos}, nil
 }
 
-// tasaIGV is 18 %, the general rate. Which one is yours is for you and your accountant to decide.
+// tasaIGV is the general rate, 18 %. You and your accountant decide which rate applies.
 var tasaIGV = decimal.RequireFromString("0.18")
 
-// sumar adds what is rounded to the céntimo already, so that what is printed adds up. No float is involved anywhere.
+// sumar adds amounts already rounded to the céntimo, so that the printed total is right. It uses no float.
 func sumar(valor, igv decimal.Decimal) map[string]string {
 	return map[string]string{"valor": valor.StringFixed(2), "igv": igv.StringFixed(2), "total": valor.Add(igv).StringFixed(2)}
 }

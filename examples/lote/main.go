@@ -1,10 +1,10 @@
-// Lote looks up every RUC of a CSV, and writes a CSV with what the registry says of each.
+// Lote looks up every RUC of a CSV, and writes a CSV with the registry's data.
 //
 //	go run ./examples/lote                  # a sample, on a mock in this process
-//	go run ./examples/lote proveedores.csv  # your file, whose first column is the RUC
+//	go run ./examples/lote proveedores.csv  # your file, with the RUC in the first column
 //
-// The service is that of FISCOPE_BASE_URL and FISCOPE_API_KEY. Answers are kept in a file as they come: after a kill, or
-// at the end of the quota, run the same command, and nothing is paid twice.
+// It uses the service of FISCOPE_BASE_URL and FISCOPE_API_KEY. It stores each answer in a file: after a kill, or when the
+// quota is spent, run the same command again, and nothing is paid twice.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	ctx, parar := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	parar()
-	if errors.As(err, new(*fiscope.Error)) { // rather than a file's
+	if errors.As(err, new(*fiscope.Error)) { // not a file error
 		fmt.Fprintln(os.Stderr, fiscope.TextoParaUsuario(err))
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string) error {
 	}
 
 	respuestas := entrada + ".respuestas.jsonl"
-	progreso, err := fiscope.NewResultsFile(respuestas) // the batch writes each answer into it
+	progreso, err := fiscope.NewResultsFile(respuestas) // the batch writes each answer to it
 	if err != nil {
 		return err
 	}
@@ -68,14 +68,14 @@ func run(ctx context.Context, args []string) error {
 			fmt.Println(linea.Entrada, fiscope.TextoParaUsuario(err))
 		}
 	}
-	// What was answered is written, whatever stopped the batch: that costs no query.
+	// Write the answers so far, whatever stopped the batch: that costs no query.
 	if err := errors.Join(progreso.Close(), escribir(entrada+".consultado.csv", rucs, respuestas)); err != nil || detenido == nil {
 		return err
 	}
 	return detenido
 }
 
-// escribir makes the output from the answers of this run and the earlier ones.
+// escribir makes the output from the answers of this and earlier runs.
 func escribir(salida string, rucs []string, respuestas string) error {
 	texto, err := os.ReadFile(respuestas)
 	if err != nil {
@@ -95,7 +95,7 @@ func escribir(salida string, rucs []string, respuestas string) error {
 	filas := [][]string{{"ruc", "razon_social", "estado", "condicion", "activo_y_habido"}}
 	for _, ruc := range rucs {
 		c := conocidos[ruc]
-		sabido := map[bool]string{true: fmt.Sprint(c.ActivoYHabido())}[c.RUC != ""] // "" if it was not asked, or not found
+		sabido := map[bool]string{true: fmt.Sprint(c.ActivoYHabido())}[c.RUC != ""] // "" if it was not looked up, or not found
 		filas = append(filas, []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), sabido})
 	}
 	f, err := os.Create(salida)

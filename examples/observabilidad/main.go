@@ -1,11 +1,11 @@
-// Observabilidad shows what a client does, with the standard library alone: a log of its errors, metrics at /debug/vars,
-// and a line for each operation with the time that its caller waited.
+// Observabilidad observes a client with only the standard library: a log of its errors, metrics at /debug/vars, and a line
+// for each operation with the time that its caller waited.
 //
 //	go run ./examples/observabilidad
 //	curl http://127.0.0.1:8086/debug/vars
 //
-// It asks a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY. With OpenTelemetry, package
-// otelfiscope has all of this: docs/observability.md says how, and what to alert on.
+// It calls a mock in this process, or the service of FISCOPE_BASE_URL and FISCOPE_API_KEY. With OpenTelemetry, package
+// otelfiscope does all of this: docs/observability.md says how, and what to alert on.
 package main
 
 import (
@@ -36,17 +36,17 @@ func main() {
 	llamar(ctx, client)
 	logger.Info("Las métricas están en http://127.0.0.1:8086/debug/vars; Ctrl-C termina")
 	<-ctx.Done()
-	_ = client.Close(context.Background()) // its last writes and queries
+	_ = client.Close(context.Background()) // wait for its last writes and queries
 }
 
-// intentos counts the attempts and the calls without one by what came of them.
+// intentos counts attempts, and calls without one, by outcome.
 var intentos = expvar.NewMap("fiscope_intentos")
 
-// opciones is what an application adds to its client. Neither the log nor a metric has a RUC, a name or a clave.
+// opciones returns the application's options for its client. Neither the log nor a metric has a RUC, a name or a clave.
 func opciones(logger *slog.Logger) []fiscope.Option {
 	return []fiscope.Option{
 		fiscope.WithLogger(logger),
-		fiscope.WithObserver(func(_ context.Context, e fiscope.Event) { // it runs in the call: it must be quick
+		fiscope.WithObserver(func(_ context.Context, e fiscope.Event) { // it runs in the call, so it must be fast
 			que := fiscope.ErrorClass(e.Err)
 			switch {
 			case e.Avoided != "":
@@ -57,7 +57,7 @@ func opciones(logger *slog.Logger) []fiscope.Option {
 			intentos.Add(string(e.Op)+" "+que, 1)
 		}),
 		fiscope.WithHook(func(ctx context.Context, op fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
-			// A span of your tracer begins here, and the context that you return has it.
+			// Start a span of your tracer here, and return a context with it.
 			return ctx, func(r fiscope.Response, err error) {
 				logger.Info("operación", "op", op, "duración", r.Duration.Round(time.Microsecond), "intentos", r.Attempts,
 					"caché", r.FromCache, "clase", fiscope.ErrorClass(err))
@@ -67,21 +67,21 @@ func opciones(logger *slog.Logger) []fiscope.Option {
 	}
 }
 
-// publicar shows what the client counts by itself, and the quota.
+// publicar publishes the client's own counters, and the quota.
 func publicar(client *fiscope.Client) {
 	expvar.Publish("fiscope", expvar.Func(func() any { return client.Stats() }))
 	expvar.Publish("fiscope_cuota", expvar.Func(func() any { return client.RateLimit() }))
 }
 
-// llamar makes calls that end in every way that a log should tell apart.
+// llamar makes calls with every outcome that a log should distinguish.
 func llamar(ctx context.Context, client *fiscope.Client) {
 	for _, ruc := range []string{
 		"20131312955", // answered, after a 503 of the mock
 		"20131312955", // from the cache
 		"2013131295",  // a digit is missing: no query
-		"20999999990", // nobody has it
+		"20999999990", // no such taxpayer
 	} {
-		_, _ = client.Contribuyentes.Consultar(ctx, ruc) // the hook has said what came of it
+		_, _ = client.Contribuyentes.Consultar(ctx, ruc) // the hook has logged the outcome
 	}
 	_, _ = client.TipoCambio.MasReciente(ctx)
 }

@@ -1,5 +1,5 @@
 // Package pruebas shows how to test your own code with the mock server: data, faults, the clock, the quota and a SOL user.
-// compra.go is the code, compra_test.go are the tests to copy:
+// compra.go is the code; compra_test.go has the tests to copy:
 //
 //	go test ./examples/pruebas
 package pruebas
@@ -11,26 +11,26 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// Compra is your own code: what a program decides about a purchase before it pays. It takes a client, and so its tests
-// give it one of the mock.
+// Compra is your own code: it decides about a purchase before the payment. It takes a client, so its tests can pass the
+// mock's.
 type Compra struct {
 	client       *fiscope.Client
 	credenciales fiscope.CredencialesSOL
 }
 
-// Decision is what it comes to.
+// Decision is the result.
 type Decision string
 
 // The decisions.
 const (
 	Pagar    Decision = "pagar"
 	NoPagar  Decision = "no pagar"
-	Esperar  Decision = "esperar" // ask again later: nothing is known
+	Esperar  Decision = "esperar" // ask again later
 	Corregir Decision = "corregir la clave SOL"
 	Mañana   Decision = "seguir mañana"
 )
 
-// Decidir looks at the issuer and at the receipt.
+// Decidir checks the issuer and the receipt.
 func (c Compra) Decidir(ctx context.Context, comprobante fiscope.Comprobante) (Decision, error) {
 	emisor, err := c.client.Contribuyentes.Consultar(ctx, comprobante.RUCEmisor)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c Compra) Decidir(ctx context.Context, comprobante fiscope.Comprobante) (D
 	return NoPagar, nil
 }
 
-// Tarifa gets the rate for a purchase in dollars of a date.
+// Tarifa gets the rate for a purchase in dollars on a date.
 func (c Compra) Tarifa(ctx context.Context, fecha fiscope.Fecha) (string, Decision, error) {
 	tc, err := c.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c Compra) Tarifa(ctx context.Context, fecha fiscope.Fecha) (string, Decisi
 	return tc.TipoCambio.Venta.StringFixed(3), Pagar, nil
 }
 
-// ante decides what an error means. Errors that only a person can mend are returned.
+// ante decides what an error means. It returns errors that only a person can fix.
 func ante(err error) (Decision, error) {
 	switch {
 	case errors.Is(err, fiscope.ErrInvalidSOLCredentials):

@@ -1,7 +1,7 @@
-// Quickstart shows the four operations of fiscope and how their failures look: go run ./examples/quickstart
+// Quickstart shows the four operations of fiscope and their failures: go run ./examples/quickstart
 //
-// It asks a mock in this process. With FISCOPE_BASE_URL and FISCOPE_API_KEY it asks that service, and spends four queries;
-// with FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE too it validates a receipt, a fifth.
+// It calls a mock in this process. With FISCOPE_BASE_URL and FISCOPE_API_KEY it calls that service, and spends four queries;
+// with FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE it also validates a receipt, a fifth.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	fmt.Println("\nListo. El código está en examples/quickstart.")
 }
 
-// conectar returns a client of the service that the environment names, or of a mock.
+// conectar returns a client of the service in the environment, or of a mock.
 func conectar() (*fiscope.Client, *mockserver.Server, error) {
 	if os.Getenv("FISCOPE_BASE_URL") != "" {
 		client, err := fiscope.NewClientFromEnv()
@@ -92,7 +92,7 @@ func validar(ctx context.Context, client *fiscope.Client) error {
 		fmt.Println("  No se valida: hacen falta FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y\n  FISCOPE_SOL_CLAVE, de un usuario SOL secundario.")
 		return nil
 	}
-	v, err := client.CPE.Validar(ctx, comprobante, fiscope.CredencialesSOL{}) // those of the client
+	v, err := client.CPE.Validar(ctx, comprobante, fiscope.CredencialesSOL{}) // the client's
 	if err != nil {
 		return fallo(err)
 	}
@@ -115,7 +115,7 @@ func tipoCambio(ctx context.Context, client *fiscope.Client) error {
 	return nil
 }
 
-// fallos shows a failure of each kind. To a real service it does nothing that could block a SOL user.
+// fallos shows one failure of each kind. It never does anything to a real service that could block a SOL user.
 func fallos(ctx context.Context, client *fiscope.Client, mock *mockserver.Server) {
 	fmt.Println("\n5. Cuando algo falla")
 	mostrar := func(que string, err error) { linea(fmt.Sprintf("  %-26s", que), explicar(err)) }
@@ -143,7 +143,7 @@ func fallos(ctx context.Context, client *fiscope.Client, mock *mockserver.Server
 	mostrar("la cuota se agotó", err)
 }
 
-// explicar is the place where your program decides. For what a clerk may read there is fiscope.TextoParaUsuario.
+// explicar is where your program decides. For a clerk's text there is fiscope.TextoParaUsuario.
 func explicar(err error) string {
 	switch {
 	case errors.Is(err, fiscope.ErrNotFound):

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Step is how far a long command is.
+// Step is the progress of a long command.
 type Step struct {
 	What string
 	Done float64 // 0 to 1; below 0 if unknown
 	Rows int64
 }
 
-// Progress shows how far a long command is: a bar on a terminal, and elsewhere, as in a log, a line every few seconds.
+// Progress shows a long command's progress: a bar on a terminal; elsewhere, as in a log, a line every few seconds.
 type Progress struct {
-	name     string // of the program
+	name     string // the program's name
 	out      io.Writer
 	terminal bool
 	every    time.Duration
 
 	mu   sync.Mutex
-	what string    // what was shown last
+	what string    // last shown ...
 	last time.Time // ... and when
 }
 
-// ShowProgress begins to show the progress of a program on out, until Stop.
+// ShowProgress shows a program's progress on out until Stop.
 func ShowProgress(name string, out io.Writer) *Progress {
 	p := &Progress{name: name, out: out, terminal: Is(out), every: 5 * time.Second, last: time.Now()}
 	if p.terminal {
@@ -37,7 +37,7 @@ func ShowProgress(name string, out io.Writer) *Progress {
 	return p
 }
 
-// Report shows how far it is. Most calls cost next to nothing. On a terminal, another What is shown at once.
+// Report reports the progress. Most calls cost next to nothing. On a terminal, a changed What is shown at once.
 func (p *Progress) Report(s Step) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *Progress) Report(s Step) {
 	_, _ = fmt.Fprintf(p.out, "\r\x1b[K[%-*s] %s", length, strings.Repeat("=", int(max(0, s.Done)*length)), text)
 }
 
-// Say shows a line among the progress.
+// Say prints a line above the progress.
 func (p *Progress) Say(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,14 +68,14 @@ func (p *Progress) Say(line string) {
 	_, _ = fmt.Fprintln(p.out, line)
 }
 
-// Stop leaves the terminal's line empty.
+// Stop clears the terminal's line.
 func (p *Progress) Stop() {
 	if p.terminal {
 		_, _ = io.WriteString(p.out, "\r\x1b[K")
 	}
 }
 
-// Rows writes 1 as "1 fila", and 5000 as "5 000 filas".
+// Rows formats 1 as "1 fila", and 5000 as "5 000 filas".
 func Rows(n int) string {
 	if n == 1 {
 		return "1 fila"
@@ -83,7 +83,7 @@ func Rows(n int) string {
 	return Thousands(n) + " filas"
 }
 
-// Thousands writes 5000 as "5 000".
+// Thousands formats 5000 as "5 000".
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -1,4 +1,4 @@
-// Package terminal is what the programs of cmd have in common: a command line in Spanish, and a terminal.
+// Package terminal is common to the programs of cmd: a command line in Spanish, and terminal output.
 package terminal
 
 import (
@@ -26,7 +26,7 @@ Uso: {{.UsageText}}
 {{range .VisibleFlags}}{{.}}
 {{end}}{{end}}`
 
-// SpeakSpanish makes the library say what it says in Spanish.
+// SpeakSpanish translates the library's texts.
 func SpeakSpanish() {
 	cli.CommandHelpTemplate, cli.SubcommandHelpTemplate = commandHelp, commandHelp
 	cli.FlagStringer = shownFlag
@@ -35,7 +35,7 @@ func SpeakSpanish() {
 	cli.VersionPrinter = func(cmd *cli.Command) { _, _ = fmt.Fprintln(cmd.Root().Writer, cmd.Root().Version) }
 }
 
-// ShowHelp is the command help: of the command that its arguments name, or of all.
+// ShowHelp is the action of the command help: for the command in its arguments, or for all.
 func ShowHelp(ctx context.Context, cmd *cli.Command) error {
 	var above *cli.Command
 	of := cmd.Root()
@@ -50,21 +50,21 @@ func ShowHelp(ctx context.Context, cmd *cli.Command) error {
 	return cli.ShowCommandHelp(ctx, above, of.Name)
 }
 
-// WrongUsage is what is wrong with the command line, or with a variable.
+// WrongUsage is an error in the command line or in a variable.
 type WrongUsage struct {
 	Err error
-	Of  string // the command whose help says more
+	Of  string // the command whose help to see
 }
 
 func (w WrongUsage) Error() string { return w.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error.
 func (w WrongUsage) Unwrap() error { return w.Err }
 
 // Wrong returns err as a [WrongUsage] of a command.
 func Wrong(err error, of string) error { return WrongUsage{err, of} }
 
-// UnknownCommand is the error of a word that is not a command.
+// UnknownCommand returns the error for a word that is not a command.
 func UnknownCommand(of *cli.Command, word string) error {
 	var names []string
 	for _, c := range of.VisibleCommands() {
@@ -89,7 +89,7 @@ var (
 	noValue    = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
 )
 
-// UsageError says in Spanish what the library says of a command line.
+// UsageError translates the library's error about a command line.
 func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 	of := cmd.Name
 	if cmd == cmd.Root() {
@@ -115,7 +115,7 @@ func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 	return Wrong(err, of)
 }
 
-// What the system and the library usually say, in Spanish.
+// Common texts of the system and the library, in Spanish.
 var (
 	noHost = regexp.MustCompile(`lookup (\S+)( on \S+)?: no such host`)
 	usual  = strings.NewReplacer(
@@ -127,7 +127,7 @@ var (
 	)
 )
 
-// InSpanish is the text of an error, with what the system says in Spanish.
+// InSpanish returns an error's text, with the system's texts translated.
 func InSpanish(err error) string {
 	text := strings.TrimPrefix(err.Error(), "mockserver: ")
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -143,7 +143,7 @@ func InSpanish(err error) string {
 	return usual.Replace(noHost.ReplaceAllString(text, "no existe la máquina $1"))
 }
 
-// shownFlag is a flag in help: what it takes stands in its DefaultText.
+// shownFlag formats a flag for help; its DefaultText has the placeholder.
 func shownFlag(f cli.Flag) string {
 	if own, ok := f.(*cli.GenericFlag); ok {
 		return own.Value.(interface{ Help() string }).Help()
@@ -152,12 +152,12 @@ func shownFlag(f cli.Flag) string {
 	return "  " + strings.TrimSpace("-"+f.Names()[0]+" "+flag.GetDefaultText()) + "\n      " + flag.GetUsage()
 }
 
-// OneOf is the action of a command that only its commands do something for.
+// OneOf is the action of a command that only has subcommands.
 func OneOf(_ context.Context, cmd *cli.Command) error {
 	return Wrong(UnknownCommand(cmd, cmd.Args().First()), cmd.Name)
 }
 
-// Completion makes the library's command completion a program's own.
+// Completion adapts the library's command completion to a program.
 func Completion(program string) func(*cli.Command) {
 	return func(c *cli.Command) {
 		c.Hidden, c.Usage, c.UsageText = false, "las palabras que el shell completa con Tab", program+" completion bash|zsh|fish|pwsh"
@@ -166,7 +166,7 @@ func Completion(program string) func(*cli.Command) {
 		c.Action = OneOf
 		for _, shell := range c.Commands {
 			shell.Usage, shell.UsageText = "para "+shell.Name, program+" completion "+shell.Name
-			if shell.Name == "bash" { // its script calls a function of the package bash-completion, which not everybody has
+			if shell.Name == "bash" { // its script needs the package bash-completion, which may be missing
 				shell.Before = func(ctx context.Context, cmd *cli.Command) (context.Context, error) {
 					_, err := io.WriteString(cmd.Root().Writer, "declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() { :; }\n")
 					return ctx, err

@@ -8,26 +8,26 @@ import (
 	"unicode"
 )
 
-// UsualColumns is the width of a usual terminal.
+// UsualColumns is the usual width of a terminal.
 const UsualColumns = 80
 
-// Colours of a terminal.
+// Terminal colours.
 const (
 	Red    = "31"
 	Green  = "32"
 	Yellow = "33"
 )
 
-// Colour returns text in a colour of a terminal.
+// Colour returns text in a terminal colour.
 func Colour(code, text string) string { return "\x1b[" + code + "m" + text + "\x1b[0m" }
 
-// Colours reports whether w is a terminal that shows colours, and whether the user wants them.
+// Colours reports whether w is a terminal with colours, and the user wants them.
 func Colours(w io.Writer) bool {
 	old := runtime.GOOS == "windows" && os.Getenv("WT_SESSION") == ""
 	return Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && !old
 }
 
-// Is reports whether w is a terminal, at which somebody sits.
+// Is reports whether w is a terminal.
 func Is(w any) bool {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -38,7 +38,7 @@ func Is(w any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && !os.SameFile(info, null)
 }
 
-// Printable keeps a path or a name from writing control characters on a terminal.
+// Printable removes control characters from a path or a name.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

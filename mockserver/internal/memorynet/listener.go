@@ -1,5 +1,5 @@
-// Package memorynet is a network inside the process: a listener, and connections that can be reset as
-// those of TCP can. It works inside a testing/synctest bubble, where a socket would stop virtual time.
+// Package memorynet is a network inside the process: a listener, and connections that can be reset like TCP's. It works in
+// a testing/synctest bubble, where a socket would stop virtual time.
 package memorynet
 
 import (
@@ -15,12 +15,12 @@ type Listener struct {
 	once  sync.Once
 }
 
-// Listen returns a new listener. In a synctest bubble it must be called in that bubble.
+// Listen returns a new listener. For a synctest bubble, call it in that bubble.
 func Listen() *Listener {
 	return &Listener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Dial connects to the listener, whatever the network and the address: it is an [http.Transport]'s DialContext.
+// Dial connects to the listener, whatever the network and the address. It can be an [http.Transport]'s DialContext.
 func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	p := new(pipe)
 	p.client.Conn, p.server.Conn = net.Pipe()
@@ -45,7 +45,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener]. Closing twice is fine.
+// Close implements [net.Listener]. It may be called twice.
 func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return nil

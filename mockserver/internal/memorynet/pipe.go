@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// pipe is a connection in memory that can be reset.
+// pipe is an in-memory connection that can be reset.
 type pipe struct {
 	client end
 	server end
@@ -22,7 +22,7 @@ type end struct {
 	pipe *pipe
 }
 
-// SetLinger is that of a [net.TCPConn]: with 0, Close resets the connection.
+// SetLinger works like a [net.TCPConn]'s: with 0, Close resets the connection.
 func (e *end) SetLinger(seconds int) error {
 	e.pipe.reset.Store(seconds == 0)
 	return nil
@@ -38,7 +38,7 @@ func (e *end) Write(b []byte) (int, error) {
 	return n, e.afterReset("write", err)
 }
 
-// afterReset makes the end of a connection that was reset look as it does on a socket.
+// afterReset returns the error that a socket would return on a reset connection.
 func (e *end) afterReset(op string, err error) error {
 	if err == nil || !e.pipe.reset.Load() || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 		return err

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// masked stands for a value that was taken out.
+// masked replaces a hidden value.
 const masked = `"***"`
 
 // cpeFields are the fields of a receipt validation, in the order of docs/contract.md, 2.3.
 var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
-// CPE writes the body of a receipt validation without its clave and without keys, which are also taken out of a
-// field where they do not belong. Members that the contract does not know may be anything, and are left out.
+// CPE formats the body of a receipt validation without its clave and without keys, wherever they are. It omits members that
+// the contract does not have: they may be anything.
 func CPE(object map[string]json.RawMessage, keys Keys) string {
 	var clave string
-	_ = json.Unmarshal(object["claveSol"], &clave) // of another type: there is no text to look for
+	_ = json.Unmarshal(object["claveSol"], &clave) // another type has no text to search for
 	var members []string
 	for _, name := range cpeFields {
 		if raw, ok := object[name]; ok {
@@ -25,10 +25,10 @@ func CPE(object map[string]json.RawMessage, keys Keys) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// cpeValue is what is kept of a field's value: all of it if it has the shape of the field, the end of a
-// user's name, and nothing of what may be a misplaced secret.
+// cpeValue returns the part of a field's value that may be kept: all of it if it has the field's form, the end of a user's
+// name, and nothing of a possibly misplaced secret.
 func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string {
-	if value := string(raw); value == `""` || value == "null" { // absent, as it were
+	if value := string(raw); value == `""` || value == "null" { // like an absent field
 		return value
 	}
 	var text string
@@ -38,7 +38,7 @@ func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string 
 	}
 	switch name {
 	case "rucEmisor", "rucSolicitante":
-		if len(text) == 11 && strings.Trim(text, "0123456789") == "" { // another number may be a clave
+		if len(text) == 11 && strings.Trim(text, "0123456789") == "" { // any other number may be a clave
 			return quoted(text)
 		}
 	case "tipoComprobante":
@@ -58,7 +58,7 @@ func cpeValue(name string, raw json.RawMessage, clave string, keys Keys) string 
 			return quoted("***" + string(letters[len(letters)-2:]))
 		}
 	}
-	return masked // of claveSol always, unless it is empty
+	return masked // always for claveSol, unless it is empty
 }
 
 func quoted(s string) string {

@@ -10,7 +10,7 @@ import (
 // headersMost is how many headers of a request or an answer are kept.
 const headersMost = 64
 
-// Headers appends what is kept of a header, a name and a value each, without secrets.
+// Headers appends the headers to pairs, as name and value, without secrets.
 func Headers(pairs []string, h http.Header, keys Keys) []string {
 	for name, values := range h {
 		for _, value := range values {
@@ -22,7 +22,7 @@ func Headers(pairs []string, h http.Header, keys Keys) []string {
 	return pairs
 }
 
-// Map is a header as net/http has it, of names and values.
+// Map returns a header in net/http's form.
 func Map(pairs []string) map[string][]string {
 	var h map[string][]string
 	for i := 0; i < len(pairs); i += 2 {
@@ -34,15 +34,15 @@ func Map(pairs []string) map[string][]string {
 	return h
 }
 
-// Header is what is kept of a header's value: of an API key its fingerprint, and of another credential no more than
-// whether two are the same. The name is as net/http writes it.
+// Header returns a header's value without secrets: an API key as its fingerprint, another credential as a hash. The name is
+// in net/http's form.
 func Header(name, value string, keys Keys) string {
 	switch {
 	case value == "":
 		return ""
 	case name == "X-Api-Key":
 		return Fingerprint(value)
-	case name == "Content-Type": // whose parameters may be anything
+	case name == "Content-Type": // its parameters may be anything
 		media, parameters, err := mime.ParseMediaType(value)
 		if _, charset := parameters["charset"]; err == nil && (len(parameters) > 1 || len(parameters) == 1 && !charset) {
 			value = media + "; …"

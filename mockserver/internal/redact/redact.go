@@ -1,5 +1,5 @@
-// Package redact takes out of a request what the journal must not keep: API keys and claves, wherever
-// they were put, and text without end. Keys are shown by a fingerprint.
+// Package redact removes from a request what the journal must not keep: API keys and claves, wherever they are, and text
+// beyond a limit. It shows keys as fingerprints.
 package redact
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// Bounds of what is kept, in bytes.
+// The limits of what is kept, in bytes.
 const (
 	textMost   = 300
 	answerMost = 4 << 10
@@ -31,7 +31,7 @@ var secret = sync.OnceValue(func() []byte {
 	return b
 })
 
-// Fingerprint names an API key without showing it: [Prefix] and 8 hex digits, other ones in each process.
+// Fingerprint identifies an API key without showing it: [Prefix] and 8 hex digits, which differ in each process.
 func Fingerprint(key string) string {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 128), secret()...), key...))
 	return Prefix + hex.EncodeToString(sum[:4])
@@ -42,7 +42,7 @@ func IsFingerprint(text string) bool { return fingerprint.MatchString(text) }
 
 var fingerprint = regexp.MustCompile("^" + Prefix + "[0-9a-f]{8}$")
 
-// Text bounds a piece of a request's head, without the keys.
+// Text returns a limited piece of a request's head, without keys.
 func Text(s string, keys Keys) string {
 	s = keys.Out(s)
 	if len(s) > textMost {
@@ -51,7 +51,7 @@ func Text(s string, keys Keys) string {
 	return s
 }
 
-// Path bounds a path without the keys. The words of its route, with which it begins, are no secret.
+// Path returns a limited path without keys. words, its beginning from the route, is not secret.
 func Path(path, words string, keys Keys) string {
 	rest := strings.TrimPrefix(path, words)
 	if shown := Text(rest, keys); shown != rest {
@@ -60,7 +60,7 @@ func Path(path, words string, keys Keys) string {
 	return path
 }
 
-// Answer bounds an answer's body, without the keys: a fault may have put one there.
+// Answer returns a limited answer body without keys, which a fault may have set.
 func Answer(body []byte, keys Keys) []byte {
 	if keys.mayBeIn(body) {
 		body = []byte(keys.Out(string(body)))
@@ -71,7 +71,7 @@ func Answer(body []byte, keys Keys) []byte {
 	return body
 }
 
-// Query keeps the parameters that are read, decoded, and of the others the names that are a word.
+// Query returns the parameters in read, decoded, and the names of the others that are a word.
 func Query(u *url.URL, read []string, keys Keys) string {
 	if u.RawQuery == "" {
 		return ""
@@ -100,11 +100,11 @@ func Query(u *url.URL, read []string, keys Keys) string {
 	return Text(strings.Join(kept, "&"), keys)
 }
 
-// word is the form of a parameter's name; another one may be a secret.
+// word is the form of a parameter's name; any other name may be a secret.
 var word = regexp.MustCompile(`^[A-Za-z_.\[\]-]{1,24}$`)
 
-// Body is what is kept of a body that is not the object of a receipt validation, for which see [CPE]: its
-// size and whether it says it is JSON. It may hold a clave anywhere.
+// Body describes a body that is not a receipt validation's object (see [CPE]) by its size and whether it claims to be JSON.
+// It may contain a clave anywhere.
 func Body(contentType string, size int) string {
 	kind := "application/json"
 	if media, _, _ := mime.ParseMediaType(contentType); media != kind {

@@ -1,12 +1,11 @@
-// Package admin is the mock server's remote control: what package mockserver offers to Go, over HTTP and
-// under /_mock/, for tests in any language. GET /_mock/ lists what there is.
+// Package admin is the HTTP API under /_mock/ that controls the mock server, for tests in any language. GET /_mock/ lists
+// its endpoints.
 //
-// Most of it takes an X-API-KEY header, and is then about that key only: a tenant's own quota, faults and
-// journal. Keys are shown by their fingerprint, and claves never, except in GET /_mock/data, whose purpose is
-// a fixture that a server can be started with.
+// With an X-API-KEY header most of them concern only that key: its quota, faults and journal. Keys are shown as
+// fingerprints and claves never, except in GET /_mock/data, which is a fixture for starting a server.
 //
-// A web page that somebody has open changes nothing: what a browser sends for another origin is refused, and a body
-// wants Content-Type: application/json, for which a browser would have to ask first, and is not answered.
+// Web pages of other origins cannot change anything: their requests are refused, and a body needs Content-Type:
+// application/json, for which a browser sends a preflight request that is not answered.
 package admin
 
 import (
@@ -24,27 +23,27 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// Prefix is the path under which everything of this package lies.
+// Prefix is the path of everything in this package.
 const Prefix = "/_mock/"
 
-// Config is what the API controls.
+// Config configures the API.
 type Config struct {
 	Mock    *mockserver.Server
 	CA      []byte          // PEM, for ca.pem; nil for none
-	OpenAPI []byte          // YAML, for openapi.yaml: what this API is
-	Page    http.Handler    // answers GET /_mock/ to browsers, and what lies under /_mock/page/; nil for none
+	OpenAPI []byte          // YAML, for openapi.yaml: this API's document
+	Page    http.Handler    // answers GET /_mock/ for browsers, and /_mock/page/; nil for none
 	Version string          // the program's
-	Log     *slog.Logger    // gets each change
-	Ending  context.Context // ends when the server begins to close: all waits end
+	Log     *slog.Logger    // records each change
+	Ending  context.Context // ends when the server begins to close, which ends all waits
 	Door    Door
 }
 
-// api answers what lies under Prefix.
+// api serves everything under Prefix.
 type api struct {
 	Config
 	mux      *http.ServeMux
-	instance string     // another one in each process
-	changing sync.Mutex // of the assumptions, whose Quota is a key's limit
+	instance string     // differs in each process
+	changing sync.Mutex // locked to change the assumptions, whose Quota is a key's limit
 }
 
 // New returns the handler of everything under Prefix.
@@ -87,12 +86,12 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return
 	}
-	if !utf8.ValidString(r.URL.Path) { // a name in it could be stored, and not be exported again
+	if !utf8.ValidString(r.URL.Path) { // a name in it could be stored, but not exported
 		a.refuse(w, invalid("escriba los nombres en UTF-8, y escapados como en toda URL", "la dirección no es UTF-8"))
 		return
 	}
-	// The mux would answer another writing of a path with a redirect, in English.
-	given := r.URL.EscapedPath() // as the mux reads it: %2F is a part of a name
+	// The mux would redirect other spellings of a path, with a text in English.
+	given := r.URL.EscapedPath() // as in the mux: %2F is part of a name
 	if clean := path.Clean(given); clean+"/" == Prefix && given != Prefix || given != clean && given != clean+"/" {
 		a.refuse(w, noRoute(r))
 		return
@@ -100,11 +99,11 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// serve answers one request of a path: method, content type, then the endpoint.
+// serve handles one request of a path: method, content type, then the endpoint.
 func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.Request) {
 	method := r.Method
 	if method == http.MethodHead {
-		method = http.MethodGet // net/http leaves the body out
+		method = http.MethodGet // net/http omits the body
 	}
 	e, known := methods[method]
 	switch {
@@ -126,14 +125,14 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	write(w, r, answer)
 }
 
-// refuse sends an error answer, without a key that may have stood where something else was expected.
+// refuse sends an error answer. It hides a key that was sent in a wrong place.
 func (a *api) refuse(w http.ResponseWriter, p *problem) {
 	shown := *p
 	shown.text = a.Mock.WithoutKeys(p.text)
 	shown.write(w)
 }
 
-// hasBody reports whether a request has a body: one of unknown length may be empty all the same.
+// hasBody reports whether a request has a body; one of unknown length may be empty.
 func hasBody(r *http.Request) bool {
 	if r.ContentLength >= 0 {
 		return r.ContentLength > 0

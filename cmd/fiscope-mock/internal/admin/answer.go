@@ -16,24 +16,24 @@ import (
 	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
-// Codes of error answers. None is the contract's.
+// Codes of error answers. None is in the contract.
 const (
 	codeNoRoute    = "MOCK_ADMIN_NO_ROUTE"    // 404
 	codeMethod     = "MOCK_ADMIN_METHOD"      // 405
 	codeToken      = "MOCK_ADMIN_TOKEN"       // 401
-	codeNeedsToken = "MOCK_ADMIN_NEEDS_TOKEN" // 403: the server has none, and others reach it
+	codeNeedsToken = "MOCK_ADMIN_NEEDS_TOKEN" // 403: other machines reach the server, and it has no token
 	codeOrigin     = "MOCK_ADMIN_ORIGIN"      // 403: sent by a web page of another origin
-	codeHost       = "MOCK_ADMIN_HOST"        // 421: called by a name that is not this server's
+	codeHost       = "MOCK_ADMIN_HOST"        // 421: the host name is not this server's
 	codeMediaType  = "MOCK_ADMIN_MEDIA_TYPE"  // 415
 	codeTooLarge   = "MOCK_ADMIN_TOO_LARGE"   // 413
 	codeInvalid    = "MOCK_ADMIN_INVALID"     // 400: the body or a parameter
 	codeNotFound   = "MOCK_ADMIN_NOT_FOUND"   // 404: no such key, fault or user
-	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: what was waited for did not come
+	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: a wait ended without its calls
 	codeEnding     = "MOCK_ADMIN_CLOSING"     // 503
 	codeRegistry   = "MOCK_ADMIN_REGISTRY"    // 500: the registry used instead of the default taxpayers fails
 )
 
-// bodyMost bounds what a request may send: a data set can be large.
+// bodyMost limits a request's body: a data set can be large.
 const bodyMost = 32 << 20
 
 // problem is an error answer. Its text is in Spanish.
@@ -52,18 +52,18 @@ func notFound(hint, text string) *problem {
 	return &problem{http.StatusNotFound, codeNotFound, text, hint}
 }
 
-// asProblem turns what package mockserver refuses into an answer.
+// asProblem converts an error of package mockserver to an answer.
 func asProblem(err error) *problem {
 	if p := (*problem)(nil); errors.As(err, &p) {
 		return p
 	}
 	if reason := errors.Unwrap(err); reason != nil && strings.HasPrefix(err.Error(), "mockserver: ") {
-		err = reason // without the name of a method of Go
+		err = reason // without the Go method's name
 	}
 	return invalid("corrija el cuerpo de la petición; GET /_mock/ lista las rutas con su forma", "el servidor no lo acepta: %s", err)
 }
 
-// noRoute names the route that may have been meant, if one is near. It does not repeat the path, which may be anything.
+// noRoute suggests a similar route, if there is one. It does not repeat the path, which may contain anything.
 func noRoute(r *http.Request) *problem {
 	names := make([]nearest.Route, len(endpoints))
 	for i, e := range endpoints {
@@ -102,7 +102,7 @@ func (p *problem) write(w http.ResponseWriter) {
 // document is an answer that is not JSON.
 type document struct{ media, text string }
 
-// write sends an endpoint's answer: JSON, a document, 204 for nil, or what a handler writes itself.
+// write sends an endpoint's answer: JSON, a document, 204 for nil, or an http.Handler's own.
 func write(w http.ResponseWriter, r *http.Request, answer any) {
 	switch answer := answer.(type) {
 	case nil:
@@ -122,7 +122,7 @@ func send(w http.ResponseWriter, status int, v any) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ") // read by people, with curl
+	e.SetIndent("", "  ") // people read it, with curl
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		body.Reset()
@@ -134,7 +134,7 @@ func send(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// read decodes a request's body strictly. Without one, into stays as it is.
+// read decodes a request's body strictly. Without a body, into stays unchanged.
 func read(r *http.Request, into any, shape string) error {
 	hint := "envíe " + shape
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMost+1))
@@ -152,7 +152,7 @@ func read(r *http.Request, into any, shape string) error {
 	return nil
 }
 
-// readSecret is read for a body with a secret, which may stand where a member's name is expected: no error quotes it.
+// readSecret is read for a body with a secret: no error quotes it, even if it is used as a member's name.
 func readSecret(r *http.Request, into any, shape string) error {
 	err := read(r, into, shape)
 	if err == nil {
@@ -165,7 +165,7 @@ func readSecret(r *http.Request, into any, shape string) error {
 	return p
 }
 
-// parametersOf are those of a request's address, which may be the named ones only.
+// parametersOf returns the query parameters. Only the named ones are allowed.
 func (a *api) parametersOf(r *http.Request, names ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -21,10 +21,10 @@ func (a *api) getAssumptions(*http.Request) (any, error) {
 
 const assumptionsHint = "vea los nombres y los valores en GET /_mock/assumptions"
 
-// putAssumptions changes those that the body names, all or none, and answers with all of them.
+// putAssumptions makes the changes in the body, all or none, and answers with all assumptions.
 func (a *api) putAssumptions(r *http.Request) (any, error) {
 	const shape = `{"BlockAfter": 5, "QuotaExceeded": "403:FORBIDDEN"}`
-	var changes map[string]json.RawMessage // text as for -assume, a number or a boolean
+	var changes map[string]json.RawMessage // strings as for -assume, numbers or booleans
 	if err := read(r, &changes, shape); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 	assume := a.Mock.Assumptions()
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		for _, p := range mockserver.OpenPoints() {
-			if name != p.Field && strings.EqualFold(name, p.Field) { // which -assume takes
+			if name != p.Field && strings.EqualFold(name, p.Field) { // -assume accepts it
 				return nil, invalid(assumptionsHint, "no existe la lectura %s: se escribe %s", name, p.Field)
 			}
 		}
@@ -45,7 +45,7 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 			setting += "=" + text
 		} else if strings.Trim(value[:1], "-0123456789tf") == "" {
 			setting += "=" + value
-		} // else it has no value, at which its error says those that it takes
+		} // otherwise there is no value, and the error lists the valid ones
 		if err := assumption.Set(&assume, setting); err != nil {
 			return nil, invalid(assumptionsHint, "no se acepta %s: %s", name, err)
 		}

@@ -10,7 +10,7 @@ import (
 
 const comprobanteShape = `{"codigo": "4", "mensaje": "", "luego": [{"codigo": "0", "tras": "2m"}]}; codigo es 0 aceptado, 2 anulado, 4 en proceso, 98 no existe o 99 error`
 
-// shownComprobante is a receipt as the API shows it: with fingerprints instead of keys.
+// shownComprobante returns a receipt with fingerprints instead of keys.
 func (a *api) shownComprobante(c mockserver.Comprobante) mockserver.Comprobante {
 	for _, text := range []*string{&c.RUCEmisor, &c.Serie, &c.Mensaje} {
 		*text = a.Mock.WithoutKeys(*text)
@@ -42,7 +42,7 @@ func (a *api) getComprobantes(r *http.Request) (any, error) {
 	return list, nil
 }
 
-// comprobante is the identity of the receipt of a path.
+// comprobante returns the identity of the receipt in the path.
 func comprobante(r *http.Request) (mockserver.Comprobante, error) {
 	numero, err := strconv.Atoi(r.PathValue("numero"))
 	if err != nil || numero < 1 {
@@ -51,13 +51,13 @@ func comprobante(r *http.Request) (mockserver.Comprobante, error) {
 	return mockserver.Comprobante{RUCEmisor: r.PathValue("rucEmisor"), Tipo: r.PathValue("tipo"), Serie: r.PathValue("serie"), Numero: numero}, nil
 }
 
-// isSame reports whether a receipt is another one, as far as other says which it is.
+// isSame reports whether the parts of an identity that other has are c's.
 func isSame(c, other mockserver.Comprobante) bool {
 	return (other.RUCEmisor == "" || other.RUCEmisor == c.RUCEmisor) && (other.Tipo == "" || other.Tipo == c.Tipo) &&
 		(other.Serie == "" || other.Serie == c.Serie) && (other.Numero == 0 || other.Numero == c.Numero)
 }
 
-// putComprobante adds a receipt, or replaces it.
+// putComprobante adds or replaces a receipt.
 func (a *api) putComprobante(r *http.Request) (any, error) {
 	id, err := comprobante(r)
 	if err != nil {

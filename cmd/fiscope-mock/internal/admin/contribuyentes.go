@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// The bounds of a list of taxpayers.
+// The limits of a list of taxpayers.
 const (
 	contribuyentesDefault = 20
 	contribuyentesMost    = 1000
@@ -18,7 +18,7 @@ const contribuyenteShape = `{"razonSocial": "…", "estado": "ACTIVO", …}, com
 
 var errNoContribuyente = notFound("vea los que hay en GET /_mock/contribuyentes?text=", "no hay ningún contribuyente con ese RUC")
 
-// shownContribuyente is a taxpayer as the API shows it: with fingerprints instead of keys.
+// shownContribuyente returns a taxpayer with fingerprints instead of keys.
 func (a *api) shownContribuyente(c mockserver.Contribuyente) mockserver.Contribuyente {
 	for _, text := range []*string{
 		&c.RUC, &c.RazonSocial, &c.NombreComercial, &c.Estado, &c.Condicion, &c.Direccion, &c.Ubigeo, &c.Departamento, &c.Provincia,
@@ -59,7 +59,7 @@ func (a *api) getContribuyente(r *http.Request) (any, error) {
 	return a.shownContribuyente(c), nil
 }
 
-// contribuyente is the taxpayer of a path.
+// contribuyente returns the taxpayer of the path.
 func (a *api) contribuyente(r *http.Request) (mockserver.Contribuyente, error) {
 	c, known, err := a.Mock.Contribuyente(r.Context(), r.PathValue("ruc"))
 	switch {
@@ -71,7 +71,7 @@ func (a *api) contribuyente(r *http.Request) (mockserver.Contribuyente, error) {
 	return c, nil
 }
 
-// registryFailed is the answer if the registry used instead of the default taxpayers fails.
+// registryFailed returns the answer if the registry used instead of the default taxpayers fails.
 func registryFailed(err error) *problem {
 	reason := "devolvió un error"
 	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
@@ -80,7 +80,7 @@ func registryFailed(err error) *problem {
 	return &problem{http.StatusInternalServerError, codeRegistry, "el padrón que se dio a este servidor " + reason, "revise -padron; el registro del programa dice más"}
 }
 
-// putContribuyente adds a taxpayer, or replaces the whole of one.
+// putContribuyente adds or replaces a taxpayer.
 func (a *api) putContribuyente(r *http.Request) (any, error) {
 	var c *mockserver.Contribuyente
 	if err := read(r, &c, contribuyenteShape); err != nil {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Door says who may use the API. What is open, such as healthz, is so for every Host that the door knows.
+// Door decides who may use the API. Open endpoints, such as healthz, still need a known Host.
 type Door struct {
-	Token  string // asked for as a bearer token, or as the cookie of a session; "" for none
-	Closed bool   // to everybody: others reach it, and it has no token
-	// Hosts are the names in a request's Host header that it answers; nil for any. A page of another site
-	// can make its own name point to this machine (DNS rebinding), and the browser sends that name.
+	Token  string // required as a bearer token, or as a session's cookie; "" for none
+	Closed bool   // to everybody: other machines reach the server, and it has no token
+	// Hosts reports whether a name in the Host header is accepted; nil accepts any. A page of another site can make its own name
+	// resolve to this machine (DNS rebinding), and the browser sends that name.
 	Hosts func(name string) bool
 }
 
-// crossOrigin says whether a web page of another origin made a browser send a request: by Sec-Fetch-Site and Origin.
+// crossOrigin detects requests from web pages of another origin, by Sec-Fetch-Site and Origin.
 var crossOrigin = http.NewCrossOriginProtection()
 
 var (
@@ -25,7 +25,7 @@ var (
 	errToken  = &problem{http.StatusUnauthorized, codeToken, "falta el token de administración, o no es el de este servidor", "envíe Authorization: Bearer y el valor de -admin-token"}
 )
 
-// refuses returns why a request may not come in, or nil; open is what anybody may ask for.
+// refuses returns the reason why a request is refused, or nil; open endpoints need no token.
 func (d *Door) refuses(r *http.Request, open bool) *problem {
 	switch {
 	case d.Hosts != nil && !d.Hosts(hostName(r.Host)):
@@ -51,7 +51,7 @@ func (d *Door) admits(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && d.isToken(token) || d.hasCookie(r)
 }
 
-// isToken compares digests: the time it takes reveals nothing of the token.
+// isToken compares digests, so that its duration reveals nothing about the token.
 func (d *Door) isToken(text string) bool {
 	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(d.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
@@ -66,7 +66,7 @@ func isOpen(path string) bool {
 	return false
 }
 
-// hostName is the name in a Host header, without the port and as it is compared.
+// hostName returns the name in a Host header, without the port and normalized.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

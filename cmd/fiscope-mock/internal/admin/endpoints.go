@@ -11,14 +11,14 @@ type endpoint struct {
 	method, path string
 	what         string // one line, for the list
 	do           func(*api, *http.Request) (any, error)
-	open         bool // without the token
+	open         bool // needs no token
 }
 
 const comprobantePath = "/_mock/comprobantes/{rucEmisor}/{tipo}/{serie}/{numero}"
 
 var endpoints []endpoint
 
-func init() { // the list shows itself
+func init() { // the list includes itself
 	endpoints = []endpoint{
 		{"GET", "/_mock/", "this list, or a page for browsers", (*api).list, false},
 		{"GET", "/_mock/openapi.yaml", "this API as an OpenAPI document", (*api).openAPI, true},
@@ -84,7 +84,7 @@ func init() { // the list shows itself
 	}
 }
 
-// list says what there is.
+// list lists the endpoints.
 func (a *api) list(r *http.Request) (any, error) {
 	if a.isOfPage(r) {
 		return a.Page, nil

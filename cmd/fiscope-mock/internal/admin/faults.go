@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// shown is a fault as the API shows it: with fingerprints instead of keys.
+// shown returns a fault with fingerprints instead of keys.
 func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 	if f.Match.Key != "" {
 		f.Match.Key = fingerprint(f.Match.Key)
@@ -111,7 +111,7 @@ func (a *api) fault(r *http.Request) (*mockserver.ActiveFault, error) {
 		find, faults = tenant.FindFault, tenant.Faults
 	}
 	name := r.PathValue("name")
-	for _, f := range faults() { // by the name that it is shown with
+	for _, f := range faults() { // by the name shown
 		if a.shown(f).Name == name {
 			name = f.Name
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// tenant returns whose request it is, or nil for the whole server: without the header.
+// tenant returns the tenant of a request's key, or nil for the whole server if there is no header.
 func (a *api) tenant(r *http.Request) (*mockserver.Tenant, error) {
 	key := r.Header.Get("X-API-KEY")
 	if key == "" {
@@ -22,22 +22,22 @@ func (a *api) tenant(r *http.Request) (*mockserver.Tenant, error) {
 	return a.Mock.Tenant(key), nil
 }
 
-// fingerprint is how the journal shows a key.
+// fingerprint returns a key's fingerprint in the journal.
 func fingerprint(key string) string {
 	_, id, _ := strings.Cut(mockserver.Filter{Key: key}.String(), "key=")
 	return id
 }
 
-// isFingerprint reports whether a text has the form of a key's fingerprint.
+// isFingerprint reports whether a text has the form of a fingerprint.
 func isFingerprint(text string) bool { return fingerprintForm.MatchString(text) }
 
 var fingerprintForm = regexp.MustCompile(`^k_[0-9a-f]{8}$`)
 
-// apiKey is a key that the server accepts, by its fingerprint.
+// apiKey is a key of the server, as a fingerprint.
 type apiKey struct {
 	Key   string `json:"key"`
 	Limit int    `json:"limit"` // -1 for none
-	Own   bool   `json:"own"`   // the server's own
+	Own   bool   `json:"own"`   // the server's own key
 }
 
 func (a *api) getKeys(*http.Request) (any, error) {
@@ -48,7 +48,7 @@ func (a *api) getKeys(*http.Request) (any, error) {
 	return list, nil
 }
 
-// postKey adds a key, or changes the quota of one that there is.
+// postKey adds a key, or changes the quota of an existing one.
 func (a *api) postKey(r *http.Request) (any, error) {
 	const shape = `{"key": "…", "quota": 100}; sin quota, una clave de API nueva recibe la del servidor, y -1 es sin límite`
 	var to struct {
@@ -76,7 +76,7 @@ func (a *api) deleteKey(r *http.Request) (any, error) {
 	return nil, a.Mock.DeleteKey(key)
 }
 
-// keyOfPath is the key whose fingerprint stands in a path. A key has no place in a URL.
+// keyOfPath returns the key whose fingerprint is in the path. URLs must not contain keys.
 func (a *api) keyOfPath(r *http.Request) (string, error) {
 	for _, k := range a.Mock.Keys() {
 		if fingerprint(k.Key) == r.PathValue("fingerprint") {
@@ -86,7 +86,7 @@ func (a *api) keyOfPath(r *http.Request) (string, error) {
 	return "", notFound("vea las que hay en GET /_mock/keys", "ninguna clave de API de este servidor tiene esa huella")
 }
 
-// keyNamed finds a key of the server by itself, or else by its fingerprint.
+// keyNamed finds a key of the server by the key or its fingerprint.
 func (a *api) keyNamed(text string) (string, bool) {
 	keys := a.Mock.Keys()
 	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text })
@@ -99,9 +99,9 @@ func (a *api) keyNamed(text string) (string, bool) {
 	return keys[i].Key, true
 }
 
-// quota is where a key stands.
+// quota is the state of a key's quota.
 type quota struct {
-	Key       string    `json:"key"` // its fingerprint
+	Key       string    `json:"key"` // a fingerprint
 	Limit     int       `json:"limit"`
 	Used      int       `json:"used"`
 	Remaining int       `json:"remaining"`
@@ -145,7 +145,7 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 	})
 }
 
-// putQuotaOf changes the quota of the key whose fingerprint stands in the path.
+// putQuotaOf changes the quota of the key whose fingerprint is in the path.
 func (a *api) putQuotaOf(r *http.Request) (any, error) {
 	return a.changeQuota(r, func() (string, error) { return a.keyOfPath(r) })
 }

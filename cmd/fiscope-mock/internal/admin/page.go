@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// pagePrefix is where the files of the page lie.
+// pagePrefix is the path of the page's files.
 const pagePrefix = Prefix + "page/"
 
-// WantsPage reports whether a request is a browser's, which gets the page instead of the list: it names
-// text/html in its Accept, and wants it no less than plain text. "*/*", as curl sends it, names nothing.
+// WantsPage reports whether a request comes from a browser, which gets the page instead of the list: its Accept contains
+// text/html, and prefers it to plain text or treats them alike. "*/*", as sent by curl, is not enough.
 func WantsPage(r *http.Request) bool {
-	html, plain, exactness := 0.0, 0.0, 0 // of the range that plain is of: the most exact one counts
+	html, plain, exactness := 0.0, 0.0, 0 // of the range for plain text: the most specific one counts
 	for element := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		media, parameters, err := mime.ParseMediaType(element)
 		if err != nil {
@@ -35,7 +35,7 @@ func WantsPage(r *http.Request) bool {
 	return html > 0 && html >= plain
 }
 
-// isOfPage reports whether a request is for the page or one of its files, which hold no secret.
+// isOfPage reports whether a request is for the page or one of its files, which contain no secret.
 func (a *api) isOfPage(r *http.Request) bool {
 	path := r.URL.Path
 	return a.Page != nil && (strings.HasPrefix(path, pagePrefix) || (path == Prefix || path+"/" == Prefix) && WantsPage(r))

@@ -13,23 +13,23 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// journal is a part of the journal: dropped is how many older requests it has lost.
+// journal is a part of the journal; dropped is how many older requests it has lost.
 type journal struct {
 	Requests []mockserver.Request `json:"requests"`
 	Dropped  int                  `json:"dropped"`
 }
 
-// The bounds of a wait.
+// The limits of a wait.
 const (
 	waitDefault = 10 * time.Second
 	pollDefault = 25 * time.Second
 	waitMost    = 5 * time.Minute
 )
 
-// filters are the parameters that choose requests.
+// filters are the parameters that select requests.
 var filters = []string{"op", "ruc", "path", "status", "code", "fault", "unmatched", "after", "key"}
 
-// query is what a request asks of the journal.
+// query is a request's query of the journal.
 type query struct {
 	filter       mockserver.Filter
 	limit, count int
@@ -37,7 +37,7 @@ type query struct {
 	timeout      time.Duration
 }
 
-// readQuery reads the filters of a request, and over q the parameters that it takes beside them.
+// readQuery parses the filters of a request and the parameters in more; q has the defaults.
 func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error) {
 	values, err := a.parametersOf(r, slices.Concat(filters, more)...)
 	if err != nil {
@@ -85,10 +85,10 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 	return q, nil
 }
 
-// keyOf returns whose requests are asked for: a tenant's, or those of a fingerprint, "" for all.
+// keyOf returns the key to select: a tenant's, the one of a fingerprint, or "" for all.
 func keyOf(tenant *mockserver.Tenant, id string) (string, error) {
 	switch {
-	case id != "" && !isFingerprint(id): // perhaps a key, which has no place in an address
+	case id != "" && !isFingerprint(id): // perhaps a key, which must not be in a URL
 		return "", invalid("envíe la huella que muestran requests y quotas (k_ y 8 dígitos hexadecimales), o la clave de API en X-API-KEY", "key no es la huella de una clave de API")
 	case tenant == nil:
 		return id, nil
@@ -98,7 +98,7 @@ func keyOf(tenant *mockserver.Tenant, id string) (string, error) {
 	return tenant.APIKey, nil
 }
 
-// revision reads the number of a revision. One that is too large for a number is above the newest.
+// revision parses a revision. A number that is too large counts as above the newest.
 func revision(name, text string) (int64, error) {
 	rev, err := strconv.ParseInt(text, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) || rev < 0 {
@@ -107,7 +107,7 @@ func revision(name, text string) (int64, error) {
 	return rev, nil
 }
 
-// newest keeps the last requests, as many as q says, with their times in Lima.
+// newest returns the last requests, as many as q says, with times in Lima.
 func (a *api) newest(q query, found []mockserver.Request) journal {
 	if q.limit > 0 && len(found) > q.limit {
 		found = found[len(found)-q.limit:]
@@ -129,7 +129,7 @@ func (a *api) getRequests(r *http.Request) (any, error) {
 	return a.newest(q, a.Mock.Requests(q.filter)), nil
 }
 
-// waitRequests is a long poll: it answers when there are enough, and else says how many there were.
+// waitRequests is a long poll: it answers when there are enough requests; after the timeout, with how many there were.
 func (a *api) waitRequests(r *http.Request) (any, error) {
 	q, err := a.readQuery(r, query{count: 1, timeout: waitDefault}, "limit", "count", "timeout")
 	if err != nil {

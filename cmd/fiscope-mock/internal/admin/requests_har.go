@@ -12,10 +12,10 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// har is an object of HAR 1.2, an export that HTTP tools read.
+// har is an object of HAR 1.2, a format that HTTP tools import.
 type har map[string]any
 
-// exportRequests is what GET requests lists, as HAR.
+// exportRequests returns the requests of GET requests as HAR.
 func (a *api) exportRequests(r *http.Request) (any, error) {
 	q, err := a.readQuery(r, query{}, "limit")
 	if err != nil {
@@ -61,7 +61,7 @@ func harEntry(scheme string, c mockserver.Request) har {
 	}
 }
 
-// harMessage is what a request and an answer have alike; -1 is unknown.
+// harMessage returns the common members of a request and an answer; -1 means unknown.
 func harMessage(h http.Header) har {
 	headers := []har{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -72,7 +72,7 @@ func harMessage(h http.Header) har {
 	return har{"httpVersion": "HTTP/1.1", "cookies": []har{}, "headers": headers, "headersSize": -1, "bodySize": -1}
 }
 
-// journalQuery is a query as the journal writes it: decoded, in the order of the contract.
+// journalQuery matches a query in the journal: decoded, in the order of the contract.
 var journalQuery = regexp.MustCompile(`^(?:(razonSocial)=(.*?))?(?:(?:^|&)(limit)=([^&]*))?(?:(?:^|&)(fecha)=([^&]*))?(?:&?\([^()]*\))?$`)
 
 func harQuery(query string) (encoded string, pairs []har) {

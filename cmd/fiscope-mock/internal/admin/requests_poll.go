@@ -7,16 +7,16 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// journalAfter is what became of requests after a revision, in the order of the revisions.
+// journalAfter has the changes of requests after a revision, in the order of the revisions.
 type journalAfter struct {
 	Requests []mockserver.Request `json:"requests"`
 	Last     int64                `json:"last"`     // the since of the next poll
-	Cleared  bool                 `json:"cleared"`  // what was seen earlier may be gone: begin anew, with these
+	Cleared  bool                 `json:"cleared"`  // earlier requests may be gone: start again with these
 	Instance string               `json:"instance"` // as in a stream's hello
 	Dropped  int                  `json:"dropped"`  // as in the journal
 }
 
-// pollRequests is a long poll: it answers when something has happened, and with nothing when its time is over.
+// pollRequests is a long poll: it answers when there is a change; after the timeout, with nothing.
 func (a *api) pollRequests(r *http.Request) (any, error) {
 	q, err := a.readQuery(r, query{timeout: pollDefault}, "since", "timeout")
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *api) pollRequests(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), q.timeout)
 	defer cancel()
 	defer context.AfterFunc(a.Ending, cancel)()
-	changes, rev, _ := a.Mock.Changes(ctx, q.since, q.filter) // that there were none is no error
+	changes, rev, _ := a.Mock.Changes(ctx, q.since, q.filter) // no changes is not an error
 	if a.Ending.Err() != nil {
 		return nil, errEnding
 	}
@@ -35,9 +35,9 @@ func (a *api) pollRequests(r *http.Request) (any, error) {
 		switch {
 		case c.Request != nil:
 			found = append(found, *c.Request)
-		case c.Key == "" || q.filter.Key != "": // all of it
+		case c.Key == "" || q.filter.Key != "": // everything was removed
 			found, answer.Cleared = nil, true
-		default: // the next poll has the rest of the journal
+		default: // the next poll returns the rest
 			return journalAfter{Requests: []mockserver.Request{}, Cleared: true, Instance: a.instance}, nil
 		}
 	}

@@ -12,32 +12,32 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// The times of a stream.
+// The durations of a stream.
 const (
-	streamPause     = 100 * time.Millisecond // between two batches: many calls at once cost one write
-	streamHeartbeat = 15 * time.Second       // without anything else, so that what lies between does not take it for dead
-	streamStall     = 10 * time.Second       // how long a viewer may take nothing of what it is sent
-	streamEnd       = 100 * time.Millisecond // how long the end of the server waits for one that takes nothing
+	streamPause     = 100 * time.Millisecond // between two batches: many calls at once take one write
+	streamHeartbeat = 15 * time.Second       // keeps proxies from closing an idle connection
+	streamStall     = 10 * time.Second       // how long a viewer may stop reading
+	streamEnd       = 100 * time.Millisecond // how long shutdown waits for a viewer that does not read
 )
 
-// streamRetry has a browser come back a second after the stream has ended.
+// streamRetry makes a browser reconnect a second after the stream ends.
 const streamRetry = "retry: 1000\n"
 
-// streamRequests answers with Server-Sent Events, as the HTML standard has them: what happens to the journal, until
-// the viewer leaves, takes nothing any more, or the server ends.
+// streamRequests answers with the Server-Sent Events of the HTML standard: changes of the journal, until the viewer leaves or
+// stops reading, or the server ends.
 func (a *api) streamRequests(r *http.Request) (any, error) {
 	q, err := a.readQuery(r, query{}, "since")
 	if err != nil {
 		return nil, err
 	}
-	if id := r.Header.Get("Last-Event-ID"); id != "" { // of a viewer that comes back; since is where it began
+	if id := r.Header.Get("Last-Event-ID"); id != "" { // of a reconnecting viewer; since is where it first began
 		if q.since, err = revision("Last-Event-ID", id); err != nil {
 			return nil, err
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		w.Header().Set("X-Accel-Buffering", "no") // or nginx would keep it back
+		w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers it
 		if r.Method == http.MethodHead {
 			return
 		}
@@ -53,16 +53,16 @@ func (a *api) streamRequests(r *http.Request) (any, error) {
 
 // hello is the first event of a stream.
 type hello struct {
-	Instance string `json:"instance"` // another one after each start of the program
+	Instance string `json:"instance"` // differs after each start of the program
 	Last     int64  `json:"last"`     // the journal's last revision
 }
 
-// cleared is the event that says that requests are gone: all that the viewer has seen, or those of one key.
+// cleared is the event for removed requests: all that the viewer has, or those of one key.
 type cleared struct {
 	Key string `json:"key,omitempty"`
 }
 
-// follow sends what happens to the journal, for as long as the viewer takes it: up to the revision last without a pause.
+// follow sends changes of the journal while the viewer reads them. Up to the revision last it makes no pauses.
 func (a *api) follow(ctx context.Context, s *stream, q query, last int64) {
 	for s.flush() {
 		waiting, cancel := context.WithTimeout(ctx, streamHeartbeat)
@@ -81,7 +81,7 @@ func (a *api) follow(ctx context.Context, s *stream, q query, last int64) {
 			case c.Request != nil:
 				c.Request.Time = c.Request.Time.In(fiscope.Lima)
 				s.event("request", id, asLine(c.Request))
-			case q.filter.Key != "": // whose own part it was
+			case q.filter.Key != "": // its own requests
 				s.event("cleared", id, asLine(cleared{}))
 			default:
 				s.event("cleared", id, asLine(cleared{c.Key}))
@@ -93,7 +93,7 @@ func (a *api) follow(ctx context.Context, s *stream, q query, last int64) {
 	}
 }
 
-// pause waits, and reports whether ctx has not ended.
+// pause waits, and reports whether ctx is still alive.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -110,10 +110,10 @@ type stream struct {
 	w      http.ResponseWriter
 	conn   *http.ResponseController
 	ending context.Context
-	b      bytes.Buffer // written by the next flush
+	b      bytes.Buffer // for the next flush
 }
 
-// open returns a context that ends when the viewer leaves or the server ends, and what is to be called at last.
+// open returns a context that ends when the viewer leaves or the server ends, and a function to call at the end.
 func (s *stream) open(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ending, func() {
@@ -122,13 +122,13 @@ func (s *stream) open(ctx context.Context) (context.Context, context.CancelFunc)
 	})
 	return ctx, func() {
 		if stop() {
-			_ = s.conn.SetWriteDeadline(time.Time{}) // the connection may be used again
+			_ = s.conn.SetWriteDeadline(time.Time{}) // the connection may be reused
 		}
 		cancel()
 	}
 }
 
-// event writes an event, whose data are a line.
+// event writes an event with one line of data.
 func (s *stream) event(name, id string, data []byte) {
 	if id != "" {
 		s.b.WriteString("id: " + id + "\n")
@@ -140,13 +140,13 @@ func (s *stream) event(name, id string, data []byte) {
 
 func (s *stream) heartbeat() { s.b.WriteString(": \n\n") }
 
-// flush sends what was written, and reports whether the viewer took it.
+// flush sends the buffer, and reports whether the viewer read it.
 func (s *stream) flush() bool {
 	if s.b.Len() == 0 {
 		return true
 	}
 	_ = s.conn.SetWriteDeadline(time.Now().Add(streamStall))
-	if s.ending.Err() != nil { // which has set a nearer one, perhaps just before
+	if s.ending.Err() != nil { // the server's end has set an earlier one
 		return false
 	}
 	_, err := s.w.Write(s.b.Bytes())
@@ -154,7 +154,7 @@ func (s *stream) flush() bool {
 	return err == nil && s.conn.Flush() == nil
 }
 
-// asLine encodes what has only plain members.
+// asLine encodes a value with only plain members.
 func asLine(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

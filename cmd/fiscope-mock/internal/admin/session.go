@@ -11,17 +11,17 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// cookieName is that of the cookie of a browser that has been let in: a page's EventSource sends no header.
+// cookieName is the name of the session's cookie: a page's EventSource cannot send a header.
 const cookieName = "fiscope-mock"
 
-// cookieValue is derived from the token and does not reveal it: the same after a restart with the same token.
+// cookieValue derives a value from the token without revealing it. It stays the same after a restart with the same token.
 func (d *Door) cookieValue() string {
 	mac := hmac.New(sha256.New, []byte(d.Token))
 	mac.Write([]byte(cookieName))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// cookie is what a browser is given, or what takes that away from it.
+// cookie returns the cookie with a value, or an expired one for "".
 func (d *Door) cookie(secure bool, value string) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // Secure only where there is TLS: without it a browser would not send the cookie back
 		Name: cookieName, Value: value, Path: strings.TrimSuffix(Prefix, "/"),
@@ -33,17 +33,17 @@ func (d *Door) cookie(secure bool, value string) *http.Cookie {
 	return c
 }
 
-// hasCookie reports whether a request comes from a browser that has been let in.
+// hasCookie reports whether a request has a valid session cookie.
 func (d *Door) hasCookie(r *http.Request) bool {
 	c, err := r.Cookie(cookieName)
 	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(d.cookieValue())) == 1
 }
 
-// session says what a page needs to begin.
+// session is the state that a page needs to start.
 type session struct {
-	Token      bool   `json:"token"`      // it has to be given first, with POST
-	Closed     bool   `json:"closed"`     // the API is open to nobody, and why is its error
-	DefaultKey bool   `json:"defaultKey"` // the server's own key is the public one of the examples
+	Token      bool   `json:"token"`      // must be sent first, with POST
+	Closed     bool   `json:"closed"`     // the API is closed; its errors say why
+	DefaultKey bool   `json:"defaultKey"` // the server's own key is the public default key
 	Version    string `json:"version"`
 }
 
@@ -57,7 +57,7 @@ func (a *api) getSession(r *http.Request) (any, error) {
 	}, nil
 }
 
-// postSession lets a browser in that has the token.
+// postSession gives a browser with the token a cookie.
 func (a *api) postSession(r *http.Request) (any, error) {
 	var with struct {
 		Token string `json:"token"`
@@ -78,7 +78,7 @@ func (a *api) postSession(r *http.Request) (any, error) {
 
 func (a *api) deleteSession(*http.Request) (any, error) { return a.cookieAnswer(""), nil }
 
-// cookieAnswer is the answer with a cookie and nothing else.
+// cookieAnswer returns an answer with only a cookie.
 func (a *api) cookieAnswer(value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, a.Door.cookie(r.TLS != nil, value))

@@ -8,7 +8,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// solUser is a SOL user with its state. A clave is no part of it.
+// solUser is a SOL user with its state, without its clave.
 type solUser struct {
 	RUC          string     `json:"ruc"`
 	Usuario      string     `json:"usuario"`
@@ -32,7 +32,7 @@ func (a *api) getSOL(*http.Request) (any, error) {
 	return list, nil
 }
 
-// usuario is the SOL user of a path, by its name or by the one that it is shown with, and whether there is one.
+// usuario returns the SOL user in the path, by its name or the name shown, and whether it exists.
 func (a *api) usuario(r *http.Request) (mockserver.UsuarioID, bool) {
 	id := mockserver.UsuarioID{RUC: r.PathValue("ruc"), Usuario: r.PathValue("usuario")}
 	if _, ok := a.Mock.SOLState(id.RUC, id.Usuario); ok {
@@ -48,7 +48,7 @@ func (a *api) usuario(r *http.Request) (mockserver.UsuarioID, bool) {
 
 var errNoUser = notFound("vea los que hay en GET /_mock/sol", "no hay tal usuario SOL")
 
-// putUsuario adds a user, or changes what the body says of one that there is; its attempts are forgotten.
+// putUsuario adds a user, or changes the members in the body; its attempts are cleared.
 func (a *api) putUsuario(r *http.Request) (any, error) {
 	const shape = `{"clave": "…", "principal": false}; sin ella, un usuario que ya existe se queda con la suya`
 	var to struct {
@@ -63,7 +63,7 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	case !known && to.Clave == nil:
 		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave SOL")
 	case to.Clave != nil && *to.Clave == "":
-		return nil, invalid("envíe "+shape, "la clave SOL está vacía") // of the user no word: its name may be a misplaced clave
+		return nil, invalid("envíe "+shape, "la clave SOL está vacía") // without the user: its name may be a misplaced clave
 	case to.Clave == nil && to.Principal == nil:
 		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// sunat is whether the tax authority does not respond.
+// sunat is the state of the tax authority.
 type sunat struct {
 	Down bool `json:"down"`
 }
@@ -40,7 +40,7 @@ func (a *api) reset(r *http.Request) (any, error) {
 	if err := read(r, &what, `{"parts": ["journal"]}, o nada para todo`); err != nil {
 		return nil, err
 	}
-	if what.Parts != nil && len(what.Parts) == 0 { // of a caller that chose nothing: it did not choose all
+	if what.Parts != nil && len(what.Parts) == 0 { // an empty list must not mean all
 		return nil, invalid(fmt.Sprintf("las partes son %v; sin parts vuelve todo al inicio", mockserver.Parts()), "parts no nombra ninguna parte")
 	}
 	tenant, err := a.tenant(r)
@@ -100,14 +100,14 @@ func (a *api) putClock(r *http.Request) (any, error) {
 		return nil, invalid("envíe "+clockShape, "no dice qué hora poner ni si el reloj se detiene")
 	}
 	if to.Now != nil {
-		if err := a.Mock.SetNow(*to.Now); err != nil { // before the rest: what is refused changes nothing
+		if err := a.Mock.SetNow(*to.Now); err != nil { // first: a refused time changes nothing
 			return nil, invalid(clockRange, "el reloj no se puede poner a esa hora")
 		}
 	}
 	if to.Frozen != nil && *to.Frozen {
 		a.Mock.Freeze()
 		if to.Now != nil {
-			_ = a.Mock.SetNow(*to.Now) // again, as it was taken: it has run on for a moment
+			_ = a.Mock.SetNow(*to.Now) // again, since it ran on for a moment
 		}
 	}
 	if to.Frozen != nil && !*to.Frozen {

@@ -8,16 +8,16 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// tipoCambio is how the server answers for one day now.
+// tipoCambio is the server's present answer for one day.
 type tipoCambio struct {
 	Fecha  string      `json:"fecha"`
 	Compra json.Number `json:"compra,omitempty"`
 	Venta  json.Number `json:"venta,omitempty"`
-	Why    string      `json:"why,omitempty"` // in Spanish, why it has no rate
-	Put    bool        `json:"put,omitempty"` // its rate was set, or taken away
+	Why    string      `json:"why,omitempty"` // in Spanish, the reason for having no rate
+	Put    bool        `json:"put,omitempty"` // its rate was set or removed
 }
 
-// getTiposCambio is the calendar of a month, that of the server's clock without mes.
+// getTiposCambio returns a month's calendar; by default the month of the server's clock.
 func (a *api) getTiposCambio(r *http.Request) (any, error) {
 	values, err := a.parametersOf(r, "mes")
 	if err != nil {

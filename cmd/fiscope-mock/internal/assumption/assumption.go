@@ -1,5 +1,4 @@
-// Package assumption writes and reads the fields of mockserver.Assumptions as text: for -assume and for
-// the list of the admin API.
+// Package assumption formats and parses the fields of mockserver.Assumptions, for -assume and the admin API.
 package assumption
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// Set changes one field of a from NAME=VALUE, in the notation of [List]. Its errors say the values that the
-// field takes. Whether a server can take a number is the server's to say.
+// Set sets one field of a from NAME=VALUE, in the notation of [List]. Its errors list the field's valid values. The server
+// itself checks the range of numbers.
 func Set(a *mockserver.Assumptions, text string) error {
 	name, value, given := strings.Cut(text, "=")
 	fields := reflect.ValueOf(a).Elem()
@@ -39,7 +38,7 @@ func Set(a *mockserver.Assumptions, text string) error {
 	return fmt.Errorf("ninguna lectura se llama así: los nombres son %s", strings.Join(others, ", "))
 }
 
-// wanted says what values a field takes: the kind, and those that the mock server knows readings with.
+// wanted describes the valid values of a field: the kind, and the values in the mock server's readings.
 func wanted(field reflect.StructField) error {
 	values := strings.Join(known(field.Name), ", ")
 	if kind := kinds[field.Type]; kind != "" {
@@ -48,7 +47,7 @@ func wanted(field reflect.StructField) error {
 	return fmt.Errorf("%s se escribe como uno de %s", field.Name, values)
 }
 
-// kinds are the types whose values are more than those of a list.
+// kinds are the types with more valid values than those of a list.
 var kinds = map[reflect.Type]string{
 	reflect.TypeFor[mockserver.Refusal](): "ESTADO o ESTADO:CÓDIGO",
 	reflect.TypeFor[*time.Location]():     "una zona horaria que este sistema conozca",
@@ -57,7 +56,7 @@ var kinds = map[reflect.Type]string{
 	reflect.TypeFor[string]():             "un código",
 }
 
-// known are the values of a field in all readings, the default first.
+// known returns the values of a field in all readings, the default first.
 func known(name string) (values []string) {
 	for _, reading := range mockserver.Readings() {
 		value := format(reflect.ValueOf(reading.Assumptions).FieldByName(name))
@@ -68,7 +67,7 @@ func known(name string) (values []string) {
 	return values
 }
 
-// set reports whether a field was set from a text.
+// set parses value into field, and reports whether it is valid.
 func set(field reflect.Value, name, value string) bool {
 	var err error
 	switch into := field.Addr().Interface().(type) {
@@ -106,7 +105,7 @@ func set(field reflect.Value, name, value string) bool {
 	return err == nil
 }
 
-// location knows Lima and UTC without the system's time zones, which a small image does not have.
+// location knows Lima and UTC without the system's time zones, which a small image lacks.
 func location(name string) (*time.Location, error) {
 	if name == "America/Lima" {
 		return fiscope.Lima, nil
@@ -118,13 +117,13 @@ func location(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Item is one assumption as text: NAME=VALUE of an Item is what [Set] reads.
+// Item is one assumption as text: [Set] accepts its NAME=VALUE.
 type Item struct {
 	Name    string `json:"name"`
 	Value   string `json:"value"`
 	Default string `json:"default"`
 	Section string `json:"section"` // of docs/contract.md
-	Reason  string `json:"reason"`  // of the default
+	Reason  string `json:"reason"`  // for the default
 }
 
 // List returns the assumptions of a, in the order of the fields.
@@ -148,8 +147,8 @@ func format(v reflect.Value) string {
 	}
 }
 
-// ReadReport returns the assumptions of a JSON array of objects with name and value as NAME=VALUE, for [Set]: the answer of
-// GET /_mock/assumptions, or what the conformance suite has seen. A value of null, which was not seen, is left out.
+// ReadReport returns the assumptions of a JSON array of objects with name and value as NAME=VALUE, for [Set]. Such an array
+// is the answer of GET /_mock/assumptions, or the conformance suite's report. It skips null values, which were not seen.
 func ReadReport(r io.Reader) (texts []string, err error) {
 	var items []struct {
 		Name  string  `json:"name"`

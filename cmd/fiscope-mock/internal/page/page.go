@@ -1,5 +1,5 @@
-// Package page is what a browser shows of the mock server: one address, files without a build step, and
-// nothing from elsewhere. Whatever it shows and changes it asks of the admin API, as any program can.
+// Package page has the mock server's web page: one address, files without a build step, and no external resources. It
+// uses the admin API, like any other program.
 package page
 
 import (
@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// policy lets the page load its own files, ask its own server and nothing else; no text can become a script.
+// policy lets the page load its own files and call its own server, nothing else. No text can run as a script.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
 //go:embed files
 var embedded embed.FS
 
-// file is one of the page's files, ready to be sent.
+// file is one of the page's files, ready to send.
 type file struct {
 	media string
-	etag  string // of its content
+	etag  string // hash of its content
 	text  []byte
 }
 
-// Handler answers GET and HEAD of prefix with the page, and of prefix + "page/" with its files. All are to be asked
-// for again each time, which costs a 304 while they stay: a newer program has newer ones.
+// Handler answers GET and HEAD of prefix with the page, and of prefix + "page/" with its files. Browsers must revalidate them
+// each time, because a newer program has newer files; an unchanged file costs a 304.
 func Handler(prefix string) http.Handler {
 	files := map[string]file{}
 	err := fs.WalkDir(embedded, "files", func(name string, d fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func Handler(prefix string) http.Handler {
 		return nil
 	})
 	if err != nil {
-		panic(err) // the files are in the program: only a mistake of this package gets here
+		panic(err) // the files are embedded: only a bug gets here
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, known := files[r.URL.Path]
@@ -72,7 +72,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", f.etag)
-	h.Set("Vary", "Accept") // the same address is a list for programs
+	h.Set("Vary", "Accept") // programs get a list at the same address
 	if r.Header.Get("If-None-Match") == f.etag {
 		w.WriteHeader(http.StatusNotModified)
 		return
@@ -83,8 +83,8 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// media are the types of the files. The machine's own table of them, which package mime reads, may have another
-// one, with which a browser runs no module.
+// media are the types of the files. The machine's own table, which package mime uses, may have others, with which a browser
+// runs no module.
 var media = map[string]string{
 	".js":   "text/javascript; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
