@@ -39,8 +39,8 @@ type ResultadoCPE struct {
 // query and can take many seconds. It is sent once, see RetryPolicy.
 //
 // Only one call at a time sends credentials that were not accepted within the last 24 hours. Other calls with the same
-// RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, a call that was sent
-// finishes in the background: see [Client.Close].
+// RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, that one call still
+// finishes, in the background: see [Client.Close].
 //
 // Errors: ErrInvalidRequest (not sent), ErrInvalidSOLCredentials (do not repeat: it blocks the user for a while),
 // ErrSOLCredentialsBlocked (refused before: not sent), ErrUnavailable (no answer), and those of every operation.

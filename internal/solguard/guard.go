@@ -66,7 +66,7 @@ type state struct {
 	accepted   time.Time // when it was last accepted; zero for never, or not since it was refused
 	refusal    *Refused  // the last; nil for none
 	doubts     int       // unexplained refusals since it was accepted
-	cut        time.Time // when the last call began whose caller left before the answer; zero for none
+	cut        time.Time // the latest start of a call whose caller left before the answer; zero for none
 	background bool      // a call runs in the background
 }
 
