@@ -12,7 +12,7 @@ import (
 func (r *running) greeting() string {
 	var b strings.Builder
 	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, text) }
-	if r.door.Closed {
+	if r.access.Closed {
 		line("Página", "cerrada, como toda la administración: la abre -admin-token")
 	} else {
 		line("Página", r.url+"/_mock/")

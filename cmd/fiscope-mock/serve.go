@@ -23,7 +23,7 @@ type running struct {
 	settings
 	url       string
 	caFile    string // the CA's file; "" unless -tls made one
-	door      admin.Door
+	access    admin.Access
 	registro  *registro    // from -padron; nil without it
 	service   *realService // from -upstream; nil without it
 	recording *recording   // from -record; nil without it
@@ -87,7 +87,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 			return nil, err
 		}
 	}
-	r.door = s.opens(r.ln.Addr(), https)
+	r.access = s.access(r.ln.Addr(), https)
 	if s.log == logText || s.log == logJSON {
 		ctx, end := context.WithCancel(context.Background())
 		r.endLog = end

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // table is a CSV.
@@ -73,9 +75,6 @@ func readTable(path, sep string) (*table, error) {
 // takeHeader makes the first row the header.
 func (t *table) takeHeader() { t.header, t.rows = t.rows[0].cells, t.rows[1:] }
 
-// windows1252 are the letters of the bytes 0x80 to 0x9F; other bytes are their own code points. Five bytes have none.
-var windows1252 = []rune("€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ")
-
 // decode returns the text of a file. If it is not valid UTF-8, it is Windows-1252, as spreadsheets in Peru write it.
 func decode(data []byte) (string, error) {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
@@ -91,11 +90,7 @@ func decode(data []byte) (string, error) {
 		text.Write(data)
 	} else {
 		for _, b := range data {
-			if r := rune(b); r >= 0x80 && r < 0xa0 {
-				text.WriteRune(windows1252[r-0x80])
-			} else {
-				text.WriteRune(r)
-			}
+			text.WriteRune(scrub.Windows1252(b))
 		}
 	}
 	if s := text.String(); strings.Contains(s, "\n") {

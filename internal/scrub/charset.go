@@ -2,7 +2,6 @@ package scrub
 
 import (
 	"bytes"
-	"strings"
 
 	"unicode/utf8"
 )
@@ -39,9 +38,4 @@ func Windows1252(b byte) rune {
 		return windows1252[b-0x80]
 	}
 	return rune(b)
-}
-
-// Digits reports whether s is one or more ASCII digits.
-func Digits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }

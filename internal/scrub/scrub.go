@@ -158,3 +158,8 @@ func abridge(text string, longest int) string {
 	}
 	return strings.ToValidUTF8(b.String(), "")
 }
+
+// Digits reports whether s is one or more ASCII digits.
+func Digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

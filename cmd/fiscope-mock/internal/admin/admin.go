@@ -35,7 +35,7 @@ type Config struct {
 	Version string          // the program's
 	Log     *slog.Logger    // records each change
 	Ending  context.Context // ends when the server begins to close, which ends all waits
-	Door    Door
+	Access  Access
 }
 
 // api serves everything under Prefix.
@@ -77,7 +77,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == Prefix {
 		w.Header().Set("Vary", "Accept")
 	}
-	if p := a.Door.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
+	if p := a.Access.refuses(r, isOpen(r.URL.Path) || a.isOfPage(r)); p != nil {
 		a.refuse(w, p)
 		return
 	}

@@ -128,7 +128,7 @@ func TestErrorsShowNoKey(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	r := start(t)
-	r.api.(*api).Door.Token = "t0ken"
+	r.api.(*api).Access.Token = "t0ken"
 	r.api.(*api).CA = []byte("PEM")
 	for name, c := range map[string]struct {
 		path, authorization string

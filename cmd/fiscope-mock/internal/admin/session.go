@@ -15,14 +15,14 @@ import (
 const cookieName = "fiscope-mock"
 
 // cookieValue derives a value from the token without revealing it. It stays the same after a restart with the same token.
-func (d *Door) cookieValue() string {
-	mac := hmac.New(sha256.New, []byte(d.Token))
+func (x *Access) cookieValue() string {
+	mac := hmac.New(sha256.New, []byte(x.Token))
 	mac.Write([]byte(cookieName))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // cookie returns the cookie with a value, or an expired one for "".
-func (d *Door) cookie(secure bool, value string) *http.Cookie {
+func (x *Access) cookie(secure bool, value string) *http.Cookie {
 	c := &http.Cookie{ //nolint:gosec // Secure only where there is TLS: without it a browser would not send the cookie back
 		Name: cookieName, Value: value, Path: strings.TrimSuffix(Prefix, "/"),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
@@ -34,9 +34,9 @@ func (d *Door) cookie(secure bool, value string) *http.Cookie {
 }
 
 // hasCookie reports whether a request has a valid session cookie.
-func (d *Door) hasCookie(r *http.Request) bool {
+func (x *Access) hasCookie(r *http.Request) bool {
 	c, err := r.Cookie(cookieName)
-	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(d.cookieValue())) == 1
+	return err == nil && subtle.ConstantTimeCompare([]byte(c.Value), []byte(x.cookieValue())) == 1
 }
 
 // session is the state that a page needs to start.
@@ -50,8 +50,8 @@ type session struct {
 func (a *api) getSession(r *http.Request) (any, error) {
 	_, known := a.Mock.Quota(mockserver.DefaultAPIKey)
 	return session{
-		Token:      !a.Door.Closed && !a.Door.admits(r),
-		Closed:     a.Door.Closed,
+		Token:      !a.Access.Closed && !a.Access.admits(r),
+		Closed:     a.Access.Closed,
 		DefaultKey: known && a.Mock.APIKey == mockserver.DefaultAPIKey,
 		Version:    a.Version,
 	}, nil
@@ -66,14 +66,14 @@ func (a *api) postSession(r *http.Request) (any, error) {
 		return nil, err
 	}
 	switch {
-	case a.Door.Closed:
+	case a.Access.Closed:
 		return nil, errClosed
-	case a.Door.Token == "":
+	case a.Access.Token == "":
 		return nil, nil
-	case !a.Door.isToken(with.Token):
+	case !a.Access.isToken(with.Token):
 		return nil, errToken
 	}
-	return a.cookieAnswer(a.Door.cookieValue()), nil
+	return a.cookieAnswer(a.Access.cookieValue()), nil
 }
 
 func (a *api) deleteSession(*http.Request) (any, error) { return a.cookieAnswer(""), nil }
@@ -81,7 +81,7 @@ func (a *api) deleteSession(*http.Request) (any, error) { return a.cookieAnswer(
 // cookieAnswer returns an answer with only a cookie.
 func (a *api) cookieAnswer(value string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.SetCookie(w, a.Door.cookie(r.TLS != nil, value))
+		http.SetCookie(w, a.Access.cookie(r.TLS != nil, value))
 		w.WriteHeader(http.StatusNoContent)
 	})
 }

@@ -21,7 +21,7 @@ func cookieOf(t *testing.T, got reply) (pair, attributes string) {
 
 func TestASessionLetsABrowserIn(t *testing.T) {
 	r := start(t)
-	r.api.(*api).Door.Token = "t0ken-largo"
+	r.api.(*api).Access.Token = "t0ken-largo"
 	r.api.(*api).Version = "fiscope-mock 1"
 	var s session
 	r.ok(&s, "GET", "session", "")
@@ -50,9 +50,9 @@ func TestASessionLetsABrowserIn(t *testing.T) {
 	r.do("POST", "reset", "", "Cookie", pair, "Origin", "https://pagina.invalid").isProblem(t, 403, codeOrigin, "otro origen")
 
 	again := start(t) // another process with the same token
-	again.api.(*api).Door.Token = "t0ken-largo"
+	again.api.(*api).Access.Token = "t0ken-largo"
 	assert.Equal(t, 200, again.do("GET", "clock", "", "Cookie", pair).status)
-	again.api.(*api).Door.Token = "otro-token"
+	again.api.(*api).Access.Token = "otro-token"
 	assert.Equal(t, 401, again.do("GET", "clock", "", "Cookie", pair).status)
 
 	gone, attributes := cookieOf(t, r.do("DELETE", "session", "", "Cookie", pair))
@@ -62,7 +62,7 @@ func TestASessionLetsABrowserIn(t *testing.T) {
 
 // Over TLS the cookie goes nowhere else.
 func TestTheCookieOverTLS(t *testing.T) {
-	d := Door{Token: "t0ken"}
+	d := Access{Token: "t0ken"}
 	assert.Contains(t, d.cookie(true, d.cookieValue()).String(), "; Secure")
 }
 
@@ -74,7 +74,7 @@ func TestASessionWithoutAToken(t *testing.T) {
 	pair, _ := cookieOf(t, r.do("POST", "session", `{"token": "cualquiera"}`))
 	assert.Empty(t, pair, "nobody asks for it")
 
-	r.api.(*api).Door.Closed = true
+	r.api.(*api).Access.Closed = true
 	r.ok(&s, "GET", "session", "")
 	assert.Equal(t, session{Closed: true, DefaultKey: true}, s)
 	r.do("POST", "session", `{"token": ""}`).isProblem(t, 403, codeNeedsToken, "-admin-token")
@@ -95,8 +95,8 @@ func TestTheDoorBeforeThePage(t *testing.T) {
 	r := start(t)
 	r.api = New(Config{
 		Mock: r.mock, Log: r.api.(*api).Log, Ending: t.Context(), OpenAPI: []byte("openapi: 3.0.3\n"),
-		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("page " + r.URL.Path)) }),
-		Door: Door{Closed: true, Hosts: func(name string) bool { return name == "mock" }},
+		Page:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("page " + r.URL.Path)) }),
+		Access: Access{Closed: true, Hosts: func(name string) bool { return name == "mock" }},
 	})
 	html := []string{"Accept", "text/html"}
 	assert.Equal(t, "page /_mock/", r.do("GET", "", "", html...).body)
@@ -108,7 +108,7 @@ func TestTheDoorBeforeThePage(t *testing.T) {
 	for _, path := range []string{"clock", "data", "page", "pages/x", "requests/stream"} {
 		r.do("GET", path, "", html...).isProblem(t, 403, codeNeedsToken, "-admin-token")
 	}
-	r.api.(*api).Door.Hosts = func(string) bool { return false }
+	r.api.(*api).Access.Hosts = func(string) bool { return false }
 	r.do("GET", "", "", html...).isProblem(t, 421, codeHost, "loopback")
 	r.do("GET", "page/page.js", "").isProblem(t, 421, codeHost, "loopback")
 }

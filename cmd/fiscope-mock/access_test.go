@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// knock sends one request with headers, of which Host is one, and returns the status and the body.
-func knock(t *testing.T, hc *http.Client, method, url string, header ...string) (int, string) {
+// call sends one request with headers, of which Host is one, and returns the status and the body.
+func call(t *testing.T, hc *http.Client, method, url string, header ...string) (int, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, nil)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestWithoutATokenTheAdminAPIIsClosedToOthers(t *testing.T) {
 				"GET /_mock/nada", "PATCH /_mock/data", "GET /_mock/data/", "GET /_mock//data", "GET /_mock/healthz/",
 			} {
 				method, path, _ := strings.Cut(c, " ")
-				status, body := knock(t, http.DefaultClient, method, url+path, "Authorization", "Bearer ", "Host", "localhost")
+				status, body := call(t, http.DefaultClient, method, url+path, "Authorization", "Bearer ", "Host", "localhost")
 				assert.Equal(t, 403, status, c)
 				var p struct{ Error, Code, Hint string }
 				require.NoError(t, json.Unmarshal([]byte(body), &p), body)
@@ -69,13 +69,13 @@ func TestWithoutATokenTheAdminAPIIsClosedToOthers(t *testing.T) {
 			}
 			_, stderr, healthy := runMain(t, nil, "health", url)
 			assert.Equal(t, 0, healthy, stderr)
-			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/healthz", "Host", "mock.interno")
+			status, _ = call(t, http.DefaultClient, "GET", url+"/_mock/healthz", "Host", "mock.interno")
 			assert.Equal(t, 200, status, "a probe calls it by any name")
 
 			url = serving(t, vars("FISCOPE_MOCK_ADMIN_TOKEN", "t0ken"), "-addr", addr, "-log", "off")
-			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/data")
+			status, _ = call(t, http.DefaultClient, "GET", url+"/_mock/data")
 			assert.Equal(t, 401, status)
-			status, _ = knock(t, http.DefaultClient, "GET", url+"/_mock/data", "Authorization", "Bearer t0ken", "Host", "mock.interno")
+			status, _ = call(t, http.DefaultClient, "GET", url+"/_mock/data", "Authorization", "Bearer t0ken", "Host", "mock.interno")
 			assert.Equal(t, 200, status)
 		})
 	}
@@ -116,7 +116,7 @@ func TestOnLoopbackTheAdminAPIKnowsItsNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, path := range []string{"clock", "data", "", "nada"} {
-				status, body := knock(t, c.hc, "GET", c.url+"/_mock/"+path, "Host", c.host, "Authorization", "Bearer t0ken")
+				status, body := call(t, c.hc, "GET", c.url+"/_mock/"+path, "Host", c.host, "Authorization", "Bearer t0ken")
 				if c.known {
 					assert.NotEqual(t, 421, status)
 				} else {
@@ -124,7 +124,7 @@ func TestOnLoopbackTheAdminAPIKnowsItsNames(t *testing.T) {
 					assert.NotContains(t, body, "clave-")
 				}
 			}
-			status, _ := knock(t, c.hc, "GET", c.url+"/api/contribuyentes/20131312955", "Host", c.host, "X-API-KEY", "clave-de-prueba")
+			status, _ := call(t, c.hc, "GET", c.url+"/api/contribuyentes/20131312955", "Host", c.host, "X-API-KEY", "clave-de-prueba")
 			assert.Equal(t, 200, status, "the service answers any name")
 		})
 	}

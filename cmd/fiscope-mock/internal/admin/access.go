@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Door decides who may use the API. Open endpoints, such as healthz, still need a known Host.
-type Door struct {
+// Access decides who may use the API. Open endpoints, such as healthz, still need a known Host.
+type Access struct {
 	Token  string // required as a bearer token, or as a session's cookie; "" for none
 	Closed bool   // to everybody: other machines reach the server, and it has no token
 	// Hosts reports whether a name in the Host header is accepted; nil accepts any. A page of another site can make its own name
@@ -26,34 +26,34 @@ var (
 )
 
 // refuses returns the reason why a request is refused, or nil; open endpoints need no token.
-func (d *Door) refuses(r *http.Request, open bool) *problem {
+func (x *Access) refuses(r *http.Request, open bool) *problem {
 	switch {
-	case d.Hosts != nil && !d.Hosts(hostName(r.Host)):
+	case x.Hosts != nil && !x.Hosts(hostName(r.Host)):
 		return &problem{http.StatusMisdirectedRequest, codeHost, "la administración no responde con ese nombre de servidor en el encabezado Host", "llámela como localhost o por su IP de loopback, o dele un token con -admin-token"}
 	case crossOrigin.Check(r) != nil:
 		return &problem{http.StatusForbidden, codeOrigin, "la petición viene de una página web de otro origen", "llámela desde un programa, o sin el encabezado Origin"}
 	case open:
 		return nil
-	case d.Closed:
+	case x.Closed:
 		return errClosed
-	case !d.admits(r):
+	case !x.admits(r):
 		return errToken
 	}
 	return nil
 }
 
 // admits reports whether a request has the token, if one is required.
-func (d *Door) admits(r *http.Request) bool {
-	if d.Token == "" {
+func (x *Access) admits(r *http.Request) bool {
+	if x.Token == "" {
 		return true
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "Bearer") && d.isToken(token) || d.hasCookie(r)
+	return strings.EqualFold(scheme, "Bearer") && x.isToken(token) || x.hasCookie(r)
 }
 
 // isToken compares digests, so that its duration reveals nothing about the token.
-func (d *Door) isToken(text string) bool {
-	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(d.Token))
+func (x *Access) isToken(text string) bool {
+	got, want := sha256.Sum256([]byte(text)), sha256.Sum256([]byte(x.Token))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
