@@ -75,7 +75,7 @@ func (c *call) fingerprint() string {
 	return ""
 }
 
-// params returns the names of the operation's query parameters.
+// params returns the names of the operation's query parameters; without an operation, of all.
 func (c *call) params() []string {
 	if c.to == nil {
 		return []string{"razonSocial", "limit", "fecha"}

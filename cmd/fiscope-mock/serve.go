@@ -191,7 +191,7 @@ func listen(addr string, https *tls.Config) (ln net.Listener, url string, err er
 	return tls.NewListener(ln, https), "https://" + serve.Host(ln), nil
 }
 
-// startError distinguishes an address in use (1) from an invalid value (2).
+// startError distinguishes an address that cannot be used (1) from an invalid value (2).
 func startError(s settings, err error, stderr io.Writer) error {
 	if refused := (*net.OpError)(nil); errors.As(err, &refused) {
 		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
