@@ -297,7 +297,7 @@ func TestNoRedirectCarriesTheKeyAway(t *testing.T) {
 }
 
 // A proxy for plain http reads everything. Over real sockets, since it is net/http that asks for it.
-func TestNoProxyReadsWhatIsMeantForThisMachine(t *testing.T) {
+func TestRequestsToThisMachineBypassProxies(t *testing.T) {
 	var stolen atomic.Int64
 	proxy, err := url.Parse(serve(t, func(http.ResponseWriter, *http.Request) { stolen.Add(1) }))
 	require.NoError(t, err)

@@ -235,7 +235,7 @@ func TestWithoutCacheAsksAndKeeps(t *testing.T) {
 	assert.Len(t, s.seen(), 2)
 }
 
-func TestAContradictionThatWasLetPassIsNotKept(t *testing.T) {
+func TestAContradictionIsNotCached(t *testing.T) {
 	s := &service{answers: []handler{raw(200, change(record, "20131312955", rucEmisor)), raw(200, record)}}
 	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithLenientReading())
 	require.NoError(t, operations["consultar"](t.Context(), client))

@@ -128,7 +128,7 @@ func ofItsRUC(r *http.Request) (*http.Response, error) {
 	return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-len(rucSUNAT):]))(r)
 }
 
-func TestACallerWhoLeavesIsNotKeptAndTakesNobodyAlong(t *testing.T) {
+func TestCancellingOneCallerDoesNotCancelTheOthers(t *testing.T) {
 	reason := errors.New("the shop is closing, with " + apiKey)
 	for by, opts := range alone {
 		for name, test := range map[string]struct {

@@ -56,7 +56,7 @@ func rates(compra, venta string) string {
 }
 
 // What cannot be is an error, and a warning to a lenient reader. What is missing or unreadable is an error to both.
-func TestARateThatCannotBe(t *testing.T) {
+func TestAnImpossibleRate(t *testing.T) {
 	for name, test := range map[string]struct {
 		body, says string
 		lenient    bool // lenient reading lets it pass
