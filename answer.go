@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/errorbody"
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // answer is what one attempt returned, and what it means.
 type answer struct {
-	exchange.Answer
+	roundtrip.Answer
 	reading   reading
 	outcome   outcome
 	result    any        // the operation's result; nil if there is none
@@ -60,7 +60,7 @@ func (a *answer) read(result func(*answer) any) {
 		a.err = &Error{cause: a.Err}
 	case a.Status != http.StatusOK:
 		a.outcome, a.err = a.refusal()
-	case errors.Is(a.Broken, exchange.ErrTooLong):
+	case errors.Is(a.Broken, roundtrip.ErrTooLong):
 		a.outcome, a.err = page, a.notWhole()
 	case a.Broken != nil:
 		a.outcome, a.err = bodyBroke, a.notWhole()

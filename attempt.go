@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
@@ -36,13 +36,13 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	if err := q.trip.markSent(ctx); err != nil {
 		return nil, err
 	}
-	limits := exchange.Limits{Timeout: q.set.attemptTimeout(q.request.body != nil), MaxBytes: s.maxBody, Finish: q.trip != nil}
+	limits := roundtrip.Limits{Timeout: q.set.attemptTimeout(q.request.body != nil), MaxBytes: s.maxBody, Finish: q.trip != nil}
 	if s.bound > 0 {
 		limits.Timeout = min(limits.Timeout, s.bound)
 	}
 	number := s.quota.begin()
 	signed := func(ctx context.Context) *http.Request { return s.signed(ctx, q) }
-	a := &answer{Answer: exchange.Send(ctx, s.transport, signed, limits), attempts: q.attempt}
+	a := &answer{Answer: roundtrip.Send(ctx, s.transport, signed, limits), attempts: q.attempt}
 	switch {
 	case a.Status != 0:
 		a.delivery = DeliveryAnswered

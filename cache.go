@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -120,5 +121,15 @@ func recall(c *cache) layer {
 			}
 			return next(ctx, q)
 		}
+	}
+}
+
+func (e *entry) response(c clock) Response {
+	return Response{
+		StatusCode: e.answer.Status,
+		Warnings:   slices.Clone(e.answer.warnings),
+		FromCache:  true,
+		Age:        max(0, c.since(e.stored)),
+		Stale:      !e.fresh(c),
 	}
 }

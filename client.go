@@ -75,18 +75,18 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	fleet := newFleet(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
-	k.sol = &solGuard{here: solguard.New(c.clock), fleet: fleet, clock: c.clock}
+	shared := newSharedStore(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
+	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock}
 	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
 		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,
 	}
-	shared := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
+	queries := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
 	retries := retry(c.retry, c.clock)
-	quota := limitQuota(c.noGate, fleet, c.clock, r.observer)
+	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
 
-	kept := keeper{cache, fleet, r}
+	kept := keeper{cache, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
@@ -94,7 +94,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 			report(r),
 			recall(cache),
 			checkInput(k.send.unsigned),
-			coalesce(cache != nil || c.coalescing, shared),
+			coalesce(cache != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r),
@@ -163,6 +163,9 @@ func (c *Client) made() *core {
 	}
 	return c.core
 }
+
+// refuseRedirect makes a redirect the answer: following it would pass on the API key and the clave.
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // withoutProxy returns a transport that connects to this machine directly: a proxy would read the key and the clave. It
 // cannot see the proxy of a RoundTripper other than net/http's.

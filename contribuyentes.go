@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/internal/members"
+	"github.com/fiscope/fiscope/internal/jsonobject"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -148,7 +148,7 @@ func (b Busqueda) read(a *answer) any {
 	_ = json.Unmarshal(text, &rows)
 	resumenes := make([]ContribuyenteResumen, 0, len(rows))
 	for i, row := range rows {
-		o := object{a, members.Of(string(row))}
+		o := object{a, jsonobject.Of(string(row))}
 		ruc := o.field("ruc").text
 		if checkRUC("ruc", ruc) != nil || o.field("razonSocial").kind == 0 || o.field("estado").kind == 0 {
 			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
@@ -166,36 +166,3 @@ func (b Busqueda) read(a *answer) any {
 	}
 	return resumenes
 }
-
-// Contribuyente is a taxpayer's full record (docs/contract.md, 2.1). The texts are the registry's, mostly in upper
-// case; a missing one is "" or "-". It marshals to the contract's JSON.
-type Contribuyente struct {
-	RUC                    string    `json:"ruc"`         // 11 digits
-	RazonSocial            string    `json:"razonSocial"` // business name
-	Estado                 Estado    `json:"estado"`
-	Condicion              Condicion `json:"condicion"`
-	Direccion              string    `json:"direccion"` // full fiscal address
-	Ubigeo                 string    `json:"ubigeo"`    // location code, 6 digits
-	Departamento           string    `json:"departamento"`
-	Provincia              string    `json:"provincia"`
-	Distrito               string    `json:"distrito"`
-	Tipo                   string    `json:"tipo"`                   // taxpayer type
-	ActividadEconomica     string    `json:"actividadEconomica"`     // main economic activity
-	FechaInscripcion       Fecha     `json:"fechaInscripcion"`       // zero if missing
-	FechaInicioActividades Fecha     `json:"fechaInicioActividades"` // zero if missing
-}
-
-// ContribuyenteResumen is a taxpayer as a search shows it (docs/contract.md, 2.2).
-type ContribuyenteResumen struct {
-	RUC         string    `json:"ruc"`         // 11 digits
-	RazonSocial string    `json:"razonSocial"` // business name
-	Estado      Estado    `json:"estado"`
-	Condicion   Condicion `json:"condicion"`
-}
-
-// ActivoYHabido reports whether the taxpayer is active and its domicile verified, on the day of the answer: otherwise
-// its receipts endanger the tax credit. It is false if the status or the condition is unknown.
-func (c Contribuyente) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }
-
-// ActivoYHabido is [Contribuyente.ActivoYHabido] for a search result.
-func (c ContribuyenteResumen) ActivoYHabido() bool { return c.Estado.Activo() && c.Condicion.Habido() }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fiscope/fiscope/internal/errorbody"
-	"github.com/fiscope/fiscope/internal/members"
+	"github.com/fiscope/fiscope/internal/jsonobject"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -41,7 +41,7 @@ func (a *answer) json(first byte) []byte {
 // object is a JSON object of an answer. Its members have the contract's names.
 type object struct {
 	*answer
-	members members.Object
+	members jsonobject.Object
 }
 
 // field is a scalar of an answer. The contract's texts are read from any scalar.
@@ -53,7 +53,7 @@ type field struct {
 // object returns false if the answer is an error.
 func (a *answer) object() (o object, ok bool) {
 	text := a.json('{')
-	return object{a, members.Of(string(text))}, text != nil
+	return object{a, jsonobject.Of(string(text))}, text != nil
 }
 
 func (o object) field(name string) field {
@@ -61,7 +61,7 @@ func (o object) field(name string) field {
 	if len(raw) == 0 || raw[0] == 'n' {
 		return field{}
 	}
-	return field{members.Text(raw), raw[0]}
+	return field{jsonobject.Text(raw), raw[0]}
 }
 
 // odd reports whether the value is there and not a string.

@@ -10,8 +10,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
+)
+
+// Operation names an operation in errors and events, as in "Contribuyentes.Consultar".
+type Operation string
+
+// The operations. Each query of one that asks several times is a Contribuyentes.Consultar, CPE.Validar or
+// TipoCambio.Consultar.
+const (
+	OpConsultarContribuyente    Operation = "Contribuyentes.Consultar"
+	OpBuscarContribuyentes      Operation = "Contribuyentes.Buscar"
+	OpConsultarLote             Operation = "Contribuyentes.ConsultarLote"
+	OpValidarCPE                Operation = "CPE.Validar"
+	OpEsperarCPE                Operation = "CPE.Esperar"
+	OpValidarLote               Operation = "CPE.ValidarLote"
+	OpConsultarTipoCambio       Operation = "TipoCambio.Consultar"
+	OpTipoCambioHoy             Operation = "TipoCambio.Hoy"
+	OpTipoCambioUltimoPublicado Operation = "TipoCambio.UltimoPublicado"
+	OpTipoCambioSUNAT           Operation = "TipoCambio.SUNAT"
+	OpTipoCambioMasReciente     Operation = "TipoCambio.MasReciente"
+	OpTipoCambioMes             Operation = "TipoCambio.Mes"
 )
 
 // The classes of failure, for [errors.Is]. The body's code decides first, then the status.
@@ -190,7 +210,7 @@ func (e *Error) Error() string {
 }
 
 // wrongAddress reports whether the host does not exist or does not speak TLS.
-func (e *Error) wrongAddress() bool { return e.cause != nil && exchange.WrongAddress(e.cause) }
+func (e *Error) wrongAddress() bool { return e.cause != nil && roundtrip.WrongAddress(e.cause) }
 
 // Format writes the line of Error for every verb.
 func (e *Error) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, e.Error()) }
@@ -204,12 +224,6 @@ func copyError(err error) *Error {
 	c := *e
 	c.RateLimit, c.body = e.RateLimit.copy(), bytes.Clone(e.body)
 	return &c
-}
-
-// throttled reports whether a 429 asks to slow down, not to wait for another day.
-func (e *Error) throttled() bool {
-	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
-		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
 }
 
 // The functions below make an *Error without the details of its call. The layer report adds those.
@@ -255,16 +269,26 @@ func noContext() error {
 // errDeadlineTooClose ends a call whose deadline comes before it may be sent.
 var errDeadlineTooClose = fmt.Errorf("%w: too little time is left to send it", context.DeadlineExceeded)
 
-// safeCause wraps an error of net/http or of the caller, with a text that is safe to show. errors.Is and As find that
-// error, but not a class that it has from another call.
-type safeCause struct {
-	err  error
-	text string
-}
+// outcome is what an answer means. It is decided once; everything else follows from the table outcomes.
+type outcome int
 
-func (s *safeCause) Error() string      { return s.text }
-func (s *safeCause) As(target any) bool { return errors.As(s.err, target) }
-func (s *safeCause) Is(target error) bool {
-	_, class := target.(*sentinel)
-	return !class && errors.Is(s.err, target)
-}
+const (
+	unanswered    outcome = iota // no answer came
+	found                        // a result
+	notFound                     // NOT_FOUND
+	tooShort                     // SEARCH_TOO_SHORT
+	inputRefused                 // another 4xx
+	refusedPage                  // another 4xx with an HTML page, such as a firewall's
+	solRefused                   // INVALID_SOL_CREDENTIALS
+	keyRefused                   // 401 or 403 from the service
+	unexplained                  // 401 without a code: it may be about the key or the clave
+	quotaSpent                   // the day's quota is spent
+	tooFast                      // 429 that asks for fewer calls
+	failedOnce                   // 500, which this very request may have caused
+	failed                       // 502, 503, 504
+	failedForGood                // 408, any other 5xx, and a firewall's page
+	bodyBroke                    // a 200 with an incomplete body
+	page                         // unusable: empty, another server's page, or a required field is missing
+	redirected                   // 3xx
+	contradictory                // it contradicts itself, the question or the contract
+)

@@ -128,3 +128,9 @@ func forUser(err error) (texto string, status int) {
 func aboutInput(status int) bool {
 	return status == 0 || status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
 }
+
+// throttled reports whether a 429 asks to slow down, not to wait for another day.
+func (e *Error) throttled() bool {
+	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
+		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
+}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -33,8 +33,8 @@ func keep(k keeper) layer {
 }
 
 type keeper struct {
-	*cache        // nil for none
-	fleet  *fleet // nil for none
+	*cache              // nil for none
+	shared *sharedStore // nil for none
 	report *reporter
 }
 
@@ -67,7 +67,7 @@ const longestStored = 400 * 24 * time.Hour
 
 // save writes an answer to the Store in the background, unless it repeats a secret of its call.
 func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time, lifetime time.Duration) {
-	if k.fleet == nil || k.report.secretsOf(q).Verbatim(a.Body) {
+	if k.shared == nil || k.report.secretsOf(q).Verbatim(a.Body) {
 		return
 	}
 	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(now), Body: string(scrub.UTF8(a.Body))}
@@ -80,17 +80,17 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time,
 	if err != nil { // never: texts and times always marshal
 		return
 	}
-	name := k.fleet.name("answer", q.key.parts()...)
-	k.fleet.write(ctx, func(ctx context.Context) error { return k.fleet.store.Save(ctx, name, value, ttl) })
+	name := k.shared.name("answer", q.key.parts()...)
+	k.shared.write(ctx, func(ctx context.Context) error { return k.shared.store.Save(ctx, name, value, ttl) })
 }
 
 // find returns a fresh answer from this process or the Store; nil if there is none.
 func (k keeper) find(ctx context.Context, q *question) *entry {
-	if e := k.fresh(q.key); e != nil || k.cache == nil || k.fleet == nil {
+	if e := k.fresh(q.key); e != nil || k.cache == nil || k.shared == nil {
 		return e
 	}
-	name := k.fleet.name("answer", q.key.parts()...)
-	value, err := askStore(ctx, k.fleet, func(ctx context.Context) ([]byte, error) { return k.fleet.store.Load(ctx, name) }, nil)
+	name := k.shared.name("answer", q.key.parts()...)
+	value, err := askStore(ctx, k.shared, func(ctx context.Context) ([]byte, error) { return k.shared.store.Load(ctx, name) }, nil)
 	if err != nil || value == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 
 // mayFind reports whether the Store may have a stale answer.
 func (k keeper) mayFind(q *question) bool {
-	return k.cache != nil && k.fleet != nil && k.policy.StaleIfError > 0 && !q.set.fresh
+	return k.cache != nil && k.shared != nil && k.policy.StaleIfError > 0 && !q.set.fresh
 }
 
 // load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.
@@ -111,7 +111,7 @@ func (k keeper) load(ctx context.Context, q *question, value []byte) *entry {
 	if json.Unmarshal(value, &s) != nil || s.Stored.After(time.Now().Add(clockSkew)) {
 		return nil
 	}
-	a := &answer{Answer: exchange.Answer{Status: s.Status, Body: []byte(s.Body), Began: s.Asked}}
+	a := &answer{Answer: roundtrip.Answer{Status: s.Status, Body: []byte(s.Body), Began: s.Asked}}
 	a.reading.secrets, a.reading.now = k.report.secrets, k.clock.now()
 	if a.read(q.input.read); a.outcome != found && a.outcome != notFound {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
@@ -212,7 +212,7 @@ func TestLayerCoalesce(t *testing.T) {
 func TestLayerRetry(t *testing.T) {
 	policy := RetryPolicy{}.filled()
 	unsent := of(unanswered)
-	unsent.Answer = exchange.Answer{Err: errors.New("refused"), Unsent: true}
+	unsent.Answer = roundtrip.Answer{Err: errors.New("refused"), Unsent: true}
 	for name, test := range map[string]struct {
 		answers []*answer
 		errs    []error

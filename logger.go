@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/fiscope/fiscope/internal/repetition"
+	"github.com/fiscope/fiscope/internal/loglimit"
 )
 
 // log logs an event. Repeated refusals are only counted.
 func (o *observer) log(ctx context.Context, e Event) {
 	attrs := []slog.Attr{slog.Any("event", e)}
-	var of *repetition.Repetition
+	var of *loglimit.Repetition
 	switch {
 	case e.Avoided == AvoidedQuota:
 		of = &o.quota
@@ -36,7 +36,7 @@ func (o *observer) log(ctx context.Context, e Event) {
 	o.logger.LogAttrs(ctx, e.level(), e.message(), attrs...) //nolint:sloglint // one of a few constants
 }
 
-func (o *observer) logEnd(ctx context.Context, of *repetition.Repetition, message string) {
+func (o *observer) logEnd(ctx context.Context, of *loglimit.Repetition, message string) {
 	if omitted, ended := of.End(); ended {
 		o.logger.LogAttrs(ctx, slog.LevelInfo, message, slog.Int("omitted", omitted)) //nolint:sloglint // see above
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/repetition"
+	"github.com/fiscope/fiscope/internal/loglimit"
 )
 
 // Event is one attempt, after its answer was read, or one call that made no attempt. An answer from a [Respaldo] is an
@@ -95,9 +95,9 @@ type Stats struct {
 // observer counts what a client does, and notifies the caller's functions and logger.
 type observer struct {
 	notify []func(context.Context, Event)
-	logger *slog.Logger          // nil for none
-	quota  repetition.Repetition // refusals of a spent quota, as they are logged
-	sol    repetition.Repetition // ... and of a blocked clave
+	logger *slog.Logger        // nil for none
+	quota  loglimit.Repetition // refusals of a spent quota, as they are logged
+	sol    loglimit.Repetition // ... and of a blocked clave
 
 	reserveUnknown atomic.Int64
 	reserveWarned  atomic.Int64 // the day of the last warning, in Unix days
@@ -177,23 +177,3 @@ func (o *observer) stats() Stats {
 	}
 	return s
 }
-
-// Operation names an operation in errors and events, as in "Contribuyentes.Consultar".
-type Operation string
-
-// The operations. Each query of one that asks several times is a Contribuyentes.Consultar, CPE.Validar or
-// TipoCambio.Consultar.
-const (
-	OpConsultarContribuyente    Operation = "Contribuyentes.Consultar"
-	OpBuscarContribuyentes      Operation = "Contribuyentes.Buscar"
-	OpConsultarLote             Operation = "Contribuyentes.ConsultarLote"
-	OpValidarCPE                Operation = "CPE.Validar"
-	OpEsperarCPE                Operation = "CPE.Esperar"
-	OpValidarLote               Operation = "CPE.ValidarLote"
-	OpConsultarTipoCambio       Operation = "TipoCambio.Consultar"
-	OpTipoCambioHoy             Operation = "TipoCambio.Hoy"
-	OpTipoCambioUltimoPublicado Operation = "TipoCambio.UltimoPublicado"
-	OpTipoCambioSUNAT           Operation = "TipoCambio.SUNAT"
-	OpTipoCambioMasReciente     Operation = "TipoCambio.MasReciente"
-	OpTipoCambioMes             Operation = "TipoCambio.Mes"
-)

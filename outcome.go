@@ -9,32 +9,8 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/errorbody"
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
-)
-
-// outcome is what an answer means. It is decided once; everything else follows from the table outcomes.
-type outcome int
-
-const (
-	unanswered    outcome = iota // no answer came
-	found                        // a result
-	notFound                     // NOT_FOUND
-	tooShort                     // SEARCH_TOO_SHORT
-	inputRefused                 // another 4xx
-	refusedPage                  // another 4xx with an HTML page, such as a firewall's
-	solRefused                   // INVALID_SOL_CREDENTIALS
-	keyRefused                   // 401 or 403 from the service
-	unexplained                  // 401 without a code: it may be about the key or the clave
-	quotaSpent                   // the day's quota is spent
-	tooFast                      // 429 that asks for fewer calls
-	failedOnce                   // 500, which this very request may have caused
-	failed                       // 502, 503, 504
-	failedForGood                // 408, any other 5xx, and a firewall's page
-	bodyBroke                    // a 200 with an incomplete body
-	page                         // unusable: empty, another server's page, or a required field is missing
-	redirected                   // 3xx
-	contradictory                // it contradicts itself, the question or the contract
 )
 
 // retryRule says whether an attempt with some outcome is retried.
@@ -156,7 +132,7 @@ func (a *answer) spent(fromService bool) bool {
 	if left := a.rateLimit.left(); left != unknown {
 		return left == 0
 	}
-	if asked, ok := exchange.RetryAfter(a.Header, a.reading.now); ok {
+	if asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now); ok {
 		return asked > longestSlowDown
 	}
 	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
@@ -167,13 +143,13 @@ func (a *answer) spent(fromService bool) bool {
 func (a *answer) mayPass() bool {
 	switch outcomes[a.outcome].retry {
 	case retryPassing:
-		return a.Passing()
+		return a.Transient()
 	case retryOnce:
 		return !a.again
 	case retryAlways:
 		return true
 	case retryAsked:
-		_, asked := exchange.RetryAfter(a.Header, a.reading.now)
+		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
 		return asked
 	case retryNever:
 	}
@@ -182,7 +158,7 @@ func (a *answer) mayPass() bool {
 
 // retryAfter is how long to wait before the next call; 0 if unknown.
 func (a *answer) retryAfter() time.Duration {
-	asked, ok := exchange.RetryAfter(a.Header, a.reading.now)
+	asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now)
 	switch {
 	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
 		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))

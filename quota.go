@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/daily"
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/dayquota"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/store"
 )
 
@@ -37,11 +37,11 @@ func isSpent(err error) bool {
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does.
-func limitQuota(off bool, f *fleet, clock clock, notify *observer) layer {
+func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 	if off {
 		return nil
 	}
-	var gate daily.Gate
+	var gate dayquota.Gate
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (a *answer, err error) {
 			here := gate.Reserve(clock.now(), q.set.reserve)
@@ -95,7 +95,7 @@ func (a *answer) quota(clock clock) store.Outcome {
 		o.Remaining, o.Reset = a.rateLimit.left(), a.reset
 	}
 	if clock == nil { // a test's clock is not the server's
-		o.Date, _ = exchange.Date(a.Header)
+		o.Date, _ = roundtrip.Date(a.Header)
 	}
 	return o
 }

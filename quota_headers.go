@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 // RateLimit is the daily quota from the headers of an answer (docs/contract.md, 8). The contract promises them for
@@ -150,7 +150,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 		return nil, reset, nil
 	}
 	if text := first(h, headerReset); text != "" {
-		if reset = exchange.Reset(text, now); reset.After(now) {
+		if reset = roundtrip.Reset(text, now); reset.After(now) {
 			shown.Reset = reset
 		} else {
 			warnings = append(warnings, "header "+headerReset+" is unreadable or in the past")

@@ -1,7 +1,10 @@
 package fiscope
 
 import (
+	"bytes"
 	"context"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -72,4 +75,39 @@ func (r *reporter) kept(ctx context.Context, q *question, e *entry) (*answer, er
 		*q.set.response = e.response(r.clock)
 	}
 	return &e.answer, err
+}
+
+// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
+const shortestSecret = 8
+
+// secretsOf returns the secrets that a call sends.
+func (r *reporter) secretsOf(q *question) scrub.Secrets {
+	secrets := r.secrets
+	if q.request.sol != nil {
+		secrets = secrets.With(q.request.sol.Clave.text())
+	}
+	return withHeaders(secrets, q.set.header)
+}
+
+func withHeaders(secrets scrub.Secrets, own http.Header) scrub.Secrets {
+	for _, values := range own {
+		if len(values[0]) >= shortestSecret {
+			secrets = secrets.With(values[0])
+		}
+	}
+	return secrets
+}
+
+// response is the caller's Response.
+func (a *answer) response(took time.Duration) Response {
+	return Response{
+		StatusCode: a.Status,
+		Header:     a.Header.Clone(),
+		Body:       bytes.Clone(a.Body),
+		RateLimit:  a.rateLimit.copy(),
+		Attempts:   a.attempts,
+		Duration:   took,
+		Warnings:   slices.Clone(a.warnings),
+		Coalesced:  a.coalesced,
+	}
 }

@@ -115,3 +115,19 @@ func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
 	err = withEndOf(ctx, err)
 	return &safeCause{err, secrets.Line(strings.ReplaceAll(err.Error(), "\n", ": "))} // they are joined
 }
+
+// safeCause wraps an error of net/http or of the caller, with a text that is safe to show. errors.Is and As find that
+// error, but not a class that it has from another call.
+type safeCause struct {
+	err  error
+	text string
+}
+
+func (s *safeCause) Error() string { return s.text }
+
+func (s *safeCause) As(target any) bool { return errors.As(s.err, target) }
+
+func (s *safeCause) Is(target error) bool {
+	_, class := target.(*sentinel)
+	return !class && errors.Is(s.err, target)
+}

@@ -29,27 +29,3 @@ func (r Response) copy() Response {
 	r.Header, r.Body, r.RateLimit, r.Warnings = r.Header.Clone(), bytes.Clone(r.Body), r.RateLimit.copy(), slices.Clone(r.Warnings)
 	return r
 }
-
-// response is the caller's Response.
-func (a *answer) response(took time.Duration) Response {
-	return Response{
-		StatusCode: a.Status,
-		Header:     a.Header.Clone(),
-		Body:       bytes.Clone(a.Body),
-		RateLimit:  a.rateLimit.copy(),
-		Attempts:   a.attempts,
-		Duration:   took,
-		Warnings:   slices.Clone(a.warnings),
-		Coalesced:  a.coalesced,
-	}
-}
-
-func (e *entry) response(c clock) Response {
-	return Response{
-		StatusCode: e.answer.Status,
-		Warnings:   slices.Clone(e.answer.warnings),
-		FromCache:  true,
-		Age:        max(0, c.since(e.stored)),
-		Stale:      !e.fresh(c),
-	}
-}

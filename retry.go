@@ -9,19 +9,16 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 // retry repeats failed attempts as RetryPolicy says, with go-retryablehttp. Its hooks find the question in the context.
 func retry(p RetryPolicy, clock clock) layer {
-	var budget exchange.Budget // of all calls
+	var budget roundtrip.Budget // of all calls
 	return func(next ask) ask {
 		l := &retrier{policy: p, clock: clock, budget: &budget}
 		l.client = retryablehttp.Client{
-			HTTPClient: &http.Client{
-				Transport:     attempts(next),
-				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			},
+			HTTPClient:   &http.Client{Transport: attempts(next), CheckRedirect: refuseRedirect},
 			RetryMax:     math.MaxInt32, // checkRetry counts
 			RetryWaitMin: p.Base,
 			RetryWaitMax: p.Cap,
@@ -36,7 +33,7 @@ func retry(p RetryPolicy, clock clock) layer {
 type retrier struct {
 	policy RetryPolicy
 	clock  clock
-	budget *exchange.Budget
+	budget *roundtrip.Budget
 	client retryablehttp.Client
 }
 
@@ -87,14 +84,14 @@ func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 func (l *retrier) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	t := ctx.Value(triesKey{}).(*tries)
 	t.waits = t.err == nil && ctx.Err() == nil && t.attempt <= t.set.retries &&
-		(t.request.body == nil && t.last.mayPass() || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Passing()) &&
+		(t.request.body == nil && t.last.mayPass() || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Transient()) &&
 		l.fits(ctx, t) && l.budget.Take()
 	return t.waits, nil
 }
 
 // fits reports whether the policy and the deadline allow the wait before the next attempt.
 func (l *retrier) fits(ctx context.Context, t *tries) bool {
-	asked, _ := exchange.RetryAfter(t.last.Header, t.last.reading.now)
+	asked, _ := roundtrip.RetryAfter(t.last.Header, t.last.reading.now)
 	deadline, bounded := ctx.Deadline()
 	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+l.span(t.attempt-1))
 }
@@ -112,7 +109,7 @@ func (l *retrier) span(attempt int) time.Duration {
 func (l *retrier) backoff(_, _ time.Duration, attempt int, resp *http.Response) time.Duration {
 	var asked time.Duration
 	if resp != nil {
-		asked, _ = exchange.RetryAfter(resp.Header, l.clock.now())
+		asked, _ = roundtrip.RetryAfter(resp.Header, l.clock.now())
 	}
 	return asked + rand.N(l.span(attempt)+1)
 }

@@ -86,7 +86,7 @@ func TestHowOftenAGETIsTried(t *testing.T) {
 	}
 }
 
-// In a bubble it is midnight UTC of Saturday, 2000-01-01. How the header is read, internal/exchange tests.
+// In a bubble it is midnight UTC of Saturday, 2000-01-01. How the header is read, internal/roundtrip tests.
 func TestARetryAfterIsWaitedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		status  int

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -91,25 +90,4 @@ func (s Secreto) text() string {
 		return ""
 	}
 	return s.hidden.reveal()
-}
-
-// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
-const shortestSecret = 8
-
-// secretsOf returns the secrets that a call sends.
-func (r *reporter) secretsOf(q *question) scrub.Secrets {
-	secrets := r.secrets
-	if q.request.sol != nil {
-		secrets = secrets.With(q.request.sol.Clave.text())
-	}
-	return withHeaders(secrets, q.set.header)
-}
-
-func withHeaders(secrets scrub.Secrets, own http.Header) scrub.Secrets {
-	for _, values := range own {
-		if len(values[0]) >= shortestSecret {
-			secrets = secrets.With(values[0])
-		}
-	}
-	return secrets
 }

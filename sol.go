@@ -12,10 +12,10 @@ import (
 // solGuard keeps this client from blocking a SOL user, using what this process and the Store know about each
 // credential.
 type solGuard struct {
-	here  *solguard.Guard
-	fleet *fleet // nil for none
-	clock clock
-	alone flights[*permit]
+	here   *solguard.Guard
+	shared *sharedStore // nil for none
+	clock  clock
+	alone  flights[*permit]
 }
 
 // permit is a validation's permission to send its credential.
@@ -65,7 +65,7 @@ func (g *solGuard) permits(next ask) ask {
 func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience time.Duration) (*permit, error) {
 	p, err := g.here.Acquire(ctx, g.name(c), patience)
 	var refused *solguard.Refused
-	if errors.As(err, &refused) && g.fleet != nil && g.freed(ctx, c, patience, refused) {
+	if errors.As(err, &refused) && g.shared != nil && g.freed(ctx, c, patience, refused) {
 		g.here.Forget(g.name(c))
 		p, err = g.here.Acquire(ctx, g.name(c), patience)
 	}
@@ -78,7 +78,7 @@ func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience tim
 // freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now,
 // unless the credential was accepted since.
 func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.Duration, refused *solguard.Refused) bool {
-	claim, err := g.fleet.claim(ctx, c, hold(patience))
+	claim, err := g.shared.claim(ctx, c, hold(patience))
 	if err != nil || claim.State == store.ClaimRefused {
 		return false
 	}
@@ -93,18 +93,11 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	return true
 }
 
-// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
-// night.
-const longestRefusal = 30 * 24 * time.Hour
-
-// provenAgain is the age at which the Store's proof is renewed.
-const provenAgain = time.Hour
-
 // release records the verdict, in this process and then in the Store.
 func (p *permit) release(ctx context.Context) {
 	v := p.verdict(ctx)
 	blocked := p.Release(v)
-	if p.guard.fleet == nil {
+	if p.guard.shared == nil {
 		return
 	}
 	switch {
@@ -138,7 +131,7 @@ func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 // forget permits a refused credential again.
 func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
 	g.here.Forget(g.name(c))
-	if g.fleet == nil {
+	if g.shared == nil {
 		return nil
 	}
 	return g.share(ctx, c, store.Claim{}, store.VerdictForget, 0)

@@ -32,13 +32,13 @@ func (g *solGuard) claims(next ask) ask {
 // maySend waits while another process tries the credential. If the Store is away, a credential proven here may be sent.
 func (p *permit) maySend(ctx context.Context) error {
 	g := p.guard
-	if g.fleet == nil {
+	if g.shared == nil {
 		return p.Refused()
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, p.patience, solguard.ErrBusy)
 	defer cancel()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		claim, err := g.fleet.claim(limited, p.credential, hold(p.patience))
+		claim, err := g.shared.claim(limited, p.credential, hold(p.patience))
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
@@ -66,23 +66,23 @@ func (p *permit) maySend(ctx context.Context) error {
 }
 
 // claim asks the Store whether a credential may be sent. A claim granted after its caller left is given back.
-func (f *fleet) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
-	name := f.credential(c)
-	return askStore(ctx, f, func(ctx context.Context) (store.Claim, error) {
-		return f.store.Claim(ctx, name, hold)
+func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
+	name := s.credential(c)
+	return askStore(ctx, s, func(ctx context.Context) (store.Claim, error) {
+		return s.store.Claim(ctx, name, hold)
 	}, func(ctx context.Context, claim store.Claim) error {
 		if claim.State != store.ClaimGranted {
 			return nil
 		}
-		return f.store.Record(ctx, name, claim, store.VerdictNone, 0)
+		return s.store.Record(ctx, name, claim, store.VerdictNone, 0)
 	})
 }
 
 // share writes a verdict to the Store and waits for it. A refusal that cannot be written is marked private.
 func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
-	name := g.fleet.credential(c)
-	_, err := askStore(context.WithoutCancel(ctx), g.fleet, func(ctx context.Context) (any, error) {
-		return nil, g.fleet.store.Record(ctx, name, claim, v, memory)
+	name := g.shared.credential(c)
+	_, err := askStore(context.WithoutCancel(ctx), g.shared, func(ctx context.Context) (any, error) {
+		return nil, g.shared.store.Record(ctx, name, claim, v, memory)
 	}, nil)
 	if v == store.VerdictRefused {
 		g.here.SetPrivate(g.name(c), err != nil)

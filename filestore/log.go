@@ -12,7 +12,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
@@ -37,7 +37,7 @@ type label struct {
 type entry struct {
 	label
 	Answer []byte     `json:"answer,omitempty"`
-	Day    daily.Day  `json:"day,omitzero"`
+	Day    dayquota.Day  `json:"day,omitzero"`
 	SOL    credential `json:"sol,omitzero"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"crypto/rand"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/store"
 )
 
@@ -58,16 +58,16 @@ const quotaMemory = 72 * time.Hour
 
 // Reserve asks for a query.
 func (s *Store) Reserve(ctx context.Context, account string, keep int) (r store.Reservation, err error) {
-	err = s.withDay(ctx, account, func(d *daily.Day, now time.Time) { r = d.Reserve(now, keep) })
+	err = s.withDay(ctx, account, func(d *dayquota.Day, now time.Time) { r = d.Reserve(now, keep) })
 	return r, err
 }
 
 // Commit records the outcome of a reservation.
 func (s *Store) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
-	return s.withDay(ctx, account, func(d *daily.Day, now time.Time) { d.Commit(now, r, o) })
+	return s.withDay(ctx, account, func(d *dayquota.Day, now time.Time) { d.Commit(now, r, o) })
 }
 
-func (s *Store) withDay(ctx context.Context, account string, f func(*daily.Day, time.Time)) error {
+func (s *Store) withDay(ctx context.Context, account string, f func(*dayquota.Day, time.Time)) error {
 	return s.log.do(ctx, func(now time.Time) error {
 		e, err := s.log.get("quota "+account, now)
 		if err != nil {

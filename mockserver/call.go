@@ -14,9 +14,6 @@ import (
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
-// bodyMost is the largest accepted body; the seven fields of a receipt validation take about 200 bytes.
-const bodyMost = 64 << 10
-
 // call is one request and its progress through the server.
 type call struct {
 	w       http.ResponseWriter

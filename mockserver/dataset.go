@@ -9,16 +9,6 @@ import (
 	"sync/atomic"
 )
 
-// The default key and SOL users, which are public. The server refuses the principal user.
-const (
-	DefaultAPIKey    = "clave-de-prueba"
-	RUCSolicitante   = "20131312955"
-	UsuarioSOL       = "MIUSER01"
-	ClaveSOL         = "clave-mock-1"
-	UsuarioPrincipal = "PRINCIP1"
-	ClavePrincipal   = "clave-mock-2"
-)
-
 //go:embed data/*.json
 var dataFiles embed.FS
 

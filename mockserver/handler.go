@@ -82,3 +82,6 @@ func quotaExceeded(c charge, assume *Assumptions) answer {
 		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s (Lima); esta llamada no consumió nada (docs/contract.md, 8)",
 		c.limit, c.day.until.In(fiscope.Lima).Format("2006-01-02 a las 15:04"))
 }
+
+// bodyMost is the largest accepted body; the seven fields of a receipt validation take about 200 bytes.
+const bodyMost = 64 << 10

@@ -1,5 +1,15 @@
 package mockserver
 
+// The default key and SOL users, which are public. The server refuses the principal user.
+const (
+	DefaultAPIKey    = "clave-de-prueba"
+	RUCSolicitante   = "20131312955"
+	UsuarioSOL       = "MIUSER01"
+	ClaveSOL         = "clave-mock-1"
+	UsuarioPrincipal = "PRINCIP1"
+	ClavePrincipal   = "clave-mock-2"
+)
+
 // Empresa returns an invented active company, for a test to change and add.
 func Empresa(ruc string) Contribuyente {
 	return Contribuyente{

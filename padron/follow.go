@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/internal/watch"
+	"github.com/fiscope/fiscope/internal/filewatch"
 )
 
 // Follower answers from the newest import of a path. It is safe for concurrent use.
@@ -26,7 +26,7 @@ var _ fiscope.Respaldo = (*Follower)(nil)
 // openIndex is an index with the state of its file before it was opened.
 type openIndex struct {
 	*Index
-	state   watch.State
+	state   filewatch.State
 	damaged atomic.Bool // it was damaged when it was opened
 }
 
@@ -40,7 +40,7 @@ type openIndex struct {
 // Each notify is called, one at a time, with the Info of a new index, or with why a file was refused. It must not call
 // [Follower.Close].
 func Follow(path string, notify ...func(Info, error)) (*Follower, error) {
-	taken := watch.Of(path)
+	taken := filewatch.Of(path)
 	index, err := Open(path)
 	if err != nil {
 		return nil, err
@@ -54,13 +54,13 @@ func Follow(path string, notify ...func(Info, error)) (*Follower, error) {
 			first.damaged.Store(true)
 			f.report(Info{}, err)
 		}
-		watch.Follow(ctx, taken, func() watch.State { return watch.Of(path) }, func(now watch.State) { f.replace(ctx, now) })
+		filewatch.Follow(ctx, taken, func() filewatch.State { return filewatch.Of(path) }, func(now filewatch.State) { f.replace(ctx, now) })
 	})
 	return f, nil
 }
 
 // replace replaces the open index with the file, if that is an intact index.
-func (f *Follower) replace(ctx context.Context, now watch.State) {
+func (f *Follower) replace(ctx context.Context, now filewatch.State) {
 	next, err := Open(f.path)
 	if err == nil {
 		if err = next.Verify(ctx); err != nil {
@@ -135,7 +135,7 @@ func (f *Follower) ask(do func(*Index) (right bool, err error)) error {
 
 // writtenOver reports whether the open file was changed. A replaced file is intact.
 func (o *openIndex) writtenOver() bool {
-	now := watch.Of(o.name)
+	now := filewatch.Of(o.name)
 	return len(now) == 1 && len(o.state) == 1 && os.SameFile(now[0], o.state[0]) && !now.Equal(o.state)
 }
 

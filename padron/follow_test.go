@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/internal/watch"
+	"github.com/fiscope/fiscope/internal/filewatch"
 	"github.com/fiscope/fiscope/padron"
 )
 
@@ -138,7 +138,7 @@ func TestFollow(t *testing.T) {
 				}
 				c.harm(t, f)
 				check() // at once
-				time.Sleep(10 * watch.Interval)
+				time.Sleep(10 * filewatch.Interval)
 				synctest.Wait()
 				check()
 				require.Len(t, f.refused, 1)
@@ -222,7 +222,7 @@ func TestFollowFailsNoCall(t *testing.T) {
 					select {
 					case <-done:
 						return
-					case <-time.After(watch.Interval): // beside each look
+					case <-time.After(filewatch.Interval): // beside each look
 					}
 				}
 			})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/redisstore"
 	"github.com/fiscope/fiscope/store"
 )
@@ -33,7 +33,7 @@ func ms(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// The scripts do what daily.Day does, step by step, whatever happens.
+// The scripts do what dayquota.Day does, step by step, whatever happens.
 func TestTheScriptsAreTheDay(t *testing.T) {
 	client := startServer(t).client(t)
 	names := map[store.Grant]string{store.Granted: "granted", store.Probe: "probe", store.Spent: "spent"}
@@ -41,7 +41,7 @@ func TestTheScriptsAreTheDay(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 29))
 		key := fmt.Sprint("day ", seed)
 		now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
-		var model daily.Day
+		var model dayquota.Day
 		var underWay []store.Reservation
 		for step := range 200 {
 			now = now.Add([]time.Duration{0, time.Millisecond, time.Second, 61 * time.Second, 16 * time.Minute, 5 * time.Hour, -time.Hour, 60 * time.Hour, -60 * time.Hour}[min(random.IntN(40), random.IntN(9))])

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fiscope/fiscope/internal/members"
+	"github.com/fiscope/fiscope/internal/jsonobject"
 )
 
 // Body is the content of an error body (docs/contract.md, 2.6).
@@ -27,9 +27,9 @@ func Read(body []byte, known func(code string) bool) Body {
 	if !json.Valid(body) {
 		return Body{}
 	}
-	o := members.Of(string(body))
+	o := jsonobject.Of(string(body))
 	said := o.Get("error")
-	inner := members.Of(said) // error: {code, message}
+	inner := jsonobject.Of(said) // error: {code, message}
 	b := Body{Code: code(o, known), Text: cmp.Or(text(inner), text(o))}
 	if !known(b.Code) {
 		b.Code = cmp.Or(code(inner, known), b.Code)
@@ -37,7 +37,7 @@ func Read(body []byte, known func(code string) bool) Body {
 	var several []json.RawMessage
 	_ = json.Unmarshal([]byte(cmp.Or(o.Get("errors"), "null")), &several)
 	for _, e := range several {
-		b.Text = cmp.Or(b.Text, text(members.Of(string(e))))
+		b.Text = cmp.Or(b.Text, text(jsonobject.Of(string(e))))
 	}
 	switch said {
 	case "", "null", "false", "0", `""`, "{}", "[]":
@@ -49,17 +49,17 @@ func Read(body []byte, known func(code string) bool) Body {
 }
 
 // text returns the message of an object, under any of the names that services use.
-func text(o members.Object) (text string) {
+func text(o jsonobject.Object) (text string) {
 	for _, name := range []string{"error", "message", "msg", "detail"} {
 		if said := o.Get(name); name != "error" || strings.HasPrefix(said, `"`) {
-			text = cmp.Or(text, members.Text(said))
+			text = cmp.Or(text, jsonobject.Text(said))
 		}
 	}
 	return text
 }
 
-func code(o members.Object, known func(string) bool) string {
-	code := strings.TrimSpace(members.Text(o.Get("code")))
+func code(o jsonobject.Object, known func(string) bool) string {
+	code := strings.TrimSpace(jsonobject.Text(o.Get("code")))
 	if plain := strings.ToUpper(strings.ReplaceAll(code, " ", "_")); known(plain) {
 		return plain
 	}

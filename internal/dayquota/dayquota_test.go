@@ -1,4 +1,4 @@
-package daily_test
+package dayquota_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/store"
 )
 
@@ -23,7 +23,7 @@ var (
 // account is a Day at a time that is moved by hand. Each step goes through JSON, as in a Store.
 type account struct {
 	t   *testing.T
-	day daily.Day
+	day dayquota.Day
 	now time.Time
 }
 
@@ -33,7 +33,7 @@ func (a *account) keep() {
 	a.t.Helper()
 	text, err := json.Marshal(a.day)
 	require.NoError(a.t, err)
-	a.day = daily.Day{}
+	a.day = dayquota.Day{}
 	require.NoError(a.t, json.Unmarshal(text, &a.day))
 }
 
@@ -388,7 +388,7 @@ func TestAStateThatWasLostKnowsNoneOfItsTokens(t *testing.T) {
 	a := open(t)
 	a.asks(store.Granted, says(10))
 	old := a.wants(store.Granted)
-	a.day, a.now = daily.Day{}, a.now.Add(time.Second)
+	a.day, a.now = dayquota.Day{}, a.now.Add(time.Second)
 	a.asks(store.Granted, says(9))
 	a.commit(old, unsent)
 	a.commit(store.Reservation{Token: "foreign"}, unsent)

@@ -1,4 +1,4 @@
-package watch_test
+package filewatch_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/fiscope/fiscope/internal/watch"
+	"github.com/fiscope/fiscope/internal/filewatch"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,11 +47,11 @@ func TestEqual(t *testing.T) {
 			folder := t.TempDir()
 			file := filepath.Join(folder, "a.json")
 			write(t, file, "ab", tick)
-			alone, inside := watch.Of(file), watch.Of(folder)
+			alone, inside := filewatch.Of(file), filewatch.Of(folder)
 			assert.Len(t, alone, 1)
 			assert.True(t, alone.Equal(inside))
 			c.change(t, file)
-			assert.Equal(t, c.equal, inside.Equal(watch.Of(folder)))
+			assert.Equal(t, c.equal, inside.Equal(filewatch.Of(folder)))
 		})
 	}
 }
@@ -59,19 +59,19 @@ func TestEqual(t *testing.T) {
 // TestFollow takes a state when it stays, and once.
 func TestFollow(t *testing.T) {
 	folder := t.TempDir()
-	states := map[string]watch.State{}
+	states := map[string]filewatch.State{}
 	for _, name := range []string{"a", "b", "bb", "bbb", "c"} {
 		file := filepath.Join(folder, name)
 		write(t, file, name, tick)
-		states[name] = watch.Of(file)
+		states[name] = filewatch.Of(file)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Value
 		now.Store("a")
-		look := func() watch.State { return states[now.Load().(string)] }
+		look := func() filewatch.State { return states[now.Load().(string)] }
 		taken := 0
 		ctx, end := context.WithCancel(t.Context())
-		go watch.Follow(ctx, states["a"], look, func(state watch.State) {
+		go filewatch.Follow(ctx, states["a"], look, func(state filewatch.State) {
 			assert.Equal(t, look(), state)
 			taken++
 		})
@@ -79,7 +79,7 @@ func TestFollow(t *testing.T) {
 		after := func(state string, looks, want int) {
 			t.Helper()
 			now.Store(state)
-			time.Sleep(time.Duration(looks) * watch.Interval)
+			time.Sleep(time.Duration(looks) * filewatch.Interval)
 			synctest.Wait()
 			assert.Equal(t, want, taken, state)
 		}

@@ -1,5 +1,5 @@
-// Package exchange sends one request and reads its answer.
-package exchange
+// Package roundtrip sends one request and reads its answer.
+package roundtrip
 
 import (
 	"bytes"

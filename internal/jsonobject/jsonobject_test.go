@@ -1,4 +1,4 @@
-package members_test
+package jsonobject_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/internal/members"
+	"github.com/fiscope/fiscope/internal/jsonobject"
 )
 
 func TestGet(t *testing.T) {
@@ -33,9 +33,9 @@ func TestGet(t *testing.T) {
 			if c.text != "" {
 				require.True(t, json.Valid([]byte(c.text)))
 			}
-			raw := members.Of(c.text).Get("ruc")
+			raw := jsonobject.Of(c.text).Get("ruc")
 			assert.Equal(t, c.raw, raw)
-			assert.Equal(t, c.want, members.Text(raw))
+			assert.Equal(t, c.want, jsonobject.Text(raw))
 		})
 	}
 }
@@ -49,7 +49,7 @@ func FuzzOf(f *testing.F) {
 		}
 		var want struct{ A, B, C json.RawMessage }
 		_ = json.Unmarshal([]byte(text), &want)
-		o := members.Of(text)
+		o := jsonobject.Of(text)
 		assert.Equal(t, string(want.A), o.Get("a"))
 		assert.Equal(t, string(want.B), o.Get("b"))
 		assert.Equal(t, string(want.C), o.Get("c"))

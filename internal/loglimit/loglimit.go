@@ -1,5 +1,5 @@
-// Package repetition keeps one repeated refusal from filling a log.
-package repetition
+// Package loglimit keeps one repeated refusal from filling a log.
+package loglimit
 
 import (
 	"sync"

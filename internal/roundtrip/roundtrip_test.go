@@ -1,4 +1,4 @@
-package exchange_test
+package roundtrip_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/internal/exchange"
+	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -53,7 +53,7 @@ func (f fails) Read([]byte) (int, error) { return 0, f.err }
 
 func request(ctx context.Context) *http.Request { return new(http.Request).WithContext(ctx) }
 
-var limits = exchange.Limits{Timeout: time.Minute, MaxBytes: 10}
+var limits = roundtrip.Limits{Timeout: time.Minute, MaxBytes: 10}
 
 func TestABodyIsReadWithinItsLimitsAndClosedOnce(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -67,15 +67,15 @@ func TestABodyIsReadWithinItsLimitsAndClosedOnce(t *testing.T) {
 		"of unknown length":  {strings.NewReader("{}"), -1, "{}", nil, 0},
 		"of a wrong length":  {strings.NewReader("{}"), 1 << 60, "{}", nil, 0},
 		"the longest":        {strings.NewReader("0123456789"), 10, "0123456789", nil, 0},
-		"a longer one":       {strings.NewReader("0123456789a"), 11, "0123456789", exchange.ErrTooLong, 0},
-		"one without an end": {endless{}, -1, "          ", exchange.ErrTooLong, 0},
+		"a longer one":       {strings.NewReader("0123456789a"), 11, "0123456789", roundtrip.ErrTooLong, 0},
+		"one without an end": {endless{}, -1, "          ", roundtrip.ErrTooLong, 0},
 		"one that breaks":    {io.MultiReader(strings.NewReader("{"), fails{io.ErrUnexpectedEOF}), -1, "{", io.ErrUnexpectedEOF, 0},
 		"one that hangs":     {nil, -1, "", context.DeadlineExceeded, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &body{Reader: test.body, closing: make(chan struct{})}
-				a := exchange.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) {
+				a := roundtrip.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) {
 					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"X": {"y"}}, Body: b, ContentLength: test.length}, nil
 				}), request, limits)
 				synctest.Wait()
@@ -93,9 +93,9 @@ func TestABodyIsReadWithinItsLimitsAndClosedOnce(t *testing.T) {
 
 func TestWhatATestDoubleLeavesOut(t *testing.T) {
 	for name, resp := range map[string]*http.Response{"a response": nil, "a body": {StatusCode: 204, ContentLength: 7}} {
-		a := exchange.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil }), request, limits)
+		a := roundtrip.Send(t.Context(), roundTripper(func(*http.Request) (*http.Response, error) { return resp, nil }), request, limits)
 		assert.Equal(t, resp == nil, a.Err != nil, name)
-		assert.False(t, a.Passing() || a.Unsent || a.Broken != nil, name)
+		assert.False(t, a.Transient() || a.Unsent || a.Broken != nil, name)
 	}
 }
 
@@ -113,14 +113,14 @@ func TestADialThatNobodyWaitsForEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				a := exchange.Send(ctx, roundTripper(func(r *http.Request) (*http.Response, error) {
+				a := roundtrip.Send(ctx, roundTripper(func(r *http.Request) (*http.Response, error) {
 					trace := httptrace.ContextClientTrace(r.Context())
 					if trace.GetConn("x"); test.connected {
 						trace.GotConn(httptrace.GotConnInfo{})
 					}
 					<-r.Context().Done()
 					return nil, r.Context().Err()
-				}), request, exchange.Limits{Timeout: time.Minute, MaxBytes: 10, Finish: test.finish})
+				}), request, roundtrip.Limits{Timeout: time.Minute, MaxBytes: 10, Finish: test.finish})
 				require.Error(t, a.Err)
 				assert.Equal(t, test.took, a.Took)
 				assert.Equal(t, !test.connected, a.Unsent)
@@ -140,7 +140,7 @@ func TestUnsentIsWhatProvablyReachedNobody(t *testing.T) {
 		"a transport that reports a part":    {connected: true},
 		"a transport that reports otherwise": {wrote: true},
 	} {
-		a := exchange.Send(t.Context(), roundTripper(func(r *http.Request) (*http.Response, error) {
+		a := roundtrip.Send(t.Context(), roundTripper(func(r *http.Request) (*http.Response, error) {
 			trace := httptrace.ContextClientTrace(r.Context())
 			if test.asked {
 				trace.GetConn("x")

@@ -1,10 +1,10 @@
-// Package daily counts the queries of one account's day: it decides which attempts may be sent, and updates the count
+// Package dayquota counts the queries of one account's day: it decides which attempts may be sent, and updates the count
 // from their answers.
 //
 // A header says what is left, but it counts only some of the attempts that were under way. So at most as many queries
 // are left as the header says, and at least that minus these attempts. A count within those bounds stays; any other
 // moves to the nearer bound.
-package daily
+package dayquota
 
 import (
 	"strconv"

@@ -1,4 +1,4 @@
-package daily_test
+package dayquota_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/store"
 )
 
@@ -74,7 +74,7 @@ func TestManyGoroutinesUseTheQuotaAndNoMore(t *testing.T) {
 		t.Run(fmt.Sprintf("%d: %d, %.1f silent, %.1f failing", seed, s.quota, s.silent, s.failing), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s.reset = time.Now().Add(3 * time.Hour)
-				var gate daily.Gate
+				var gate dayquota.Gate
 				var wg sync.WaitGroup
 				var probes, charged int
 				for range 2 {

@@ -17,8 +17,8 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// fleet is how a client uses its Store. A nil fleet is a client without one.
-type fleet struct {
+// sharedStore is how a client uses its Store. A nil one is a client without one.
+type sharedStore struct {
 	store   store.Store
 	clock   clock
 	baseURL string
@@ -50,11 +50,11 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newFleet(s store.Store, baseURL string, apiKey Secreto, clock clock, start func(func()), panicked func(string, []byte)) *fleet {
+func newSharedStore(s store.Store, baseURL string, apiKey Secreto, clock clock, start func(func()), panicked func(string, []byte)) *sharedStore {
 	if s == nil {
 		return nil
 	}
-	f := &fleet{
+	f := &sharedStore{
 		store: s, clock: clock, baseURL: baseURL, apiKey: apiKey, start: start,
 		asked: flight.Group[*byte, *reply]{Go: start, Panicked: panicked},
 		down:  breaker.Breaker{Failures: 1, Pause: storePause, Longest: storeLongest},
@@ -66,15 +66,15 @@ func newFleet(s store.Store, baseURL string, apiKey Secreto, clock clock, start 
 
 // name returns a key for the Store. It is an HMAC: without the API key, guesses of a RUC or a clave cannot be checked
 // against it.
-func (f *fleet) name(kind string, parts ...string) string {
-	mac := hmac.New(sha256.New, []byte(f.apiKey.text()))
-	for _, part := range append([]string{f.baseURL, kind}, parts...) {
+func (s *sharedStore) name(kind string, parts ...string) string {
+	mac := hmac.New(sha256.New, []byte(s.apiKey.text()))
+	for _, part := range append([]string{s.baseURL, kind}, parts...) {
 		_, _ = fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash never fails
 	}
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-func (f *fleet) credential(c *CredencialesSOL) string { return f.name("sol", c.parts()...) }
+func (s *sharedStore) credential(c *CredencialesSOL) string { return s.name("sol", c.parts()...) }
 
 // reply is the Store's answer to a question.
 type reply struct {
@@ -85,7 +85,7 @@ type reply struct {
 
 // askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
 // the background. An answer that comes too late goes to late, which may be nil.
-func askStore[T any](ctx context.Context, f *fleet, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
+func askStore[T any](ctx context.Context, f *sharedStore, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
 	if f.down.Open() {
 		if f.down.Probe() {
 			f.start(func() {
@@ -128,82 +128,89 @@ func askStore[T any](ctx context.Context, f *fleet, question func(context.Contex
 }
 
 // timed asks within storeAnswers, and records whether the Store failed.
-func (f *fleet) timed(ctx context.Context, question func(context.Context) (any, error)) (any, error) {
+func (s *sharedStore) timed(ctx context.Context, question func(context.Context) (any, error)) (any, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeAnswers)
 	defer cancel()
 	value, err := question(ctx)
 	if late := cmp.Or(err, ctx.Err()); late != nil {
-		f.failed(late)
+		s.failed(late)
 	} else {
-		f.down.Record(true)
+		s.down.Record(true)
 	}
 	return value, err
 }
 
 // failed records why the Store is away.
-func (f *fleet) failed(err error) {
-	f.why.Store(&err)
-	f.down.Record(false)
+func (s *sharedStore) failed(err error) {
+	s.why.Store(&err)
+	s.down.Record(false)
 }
 
 // away returns the error for a Store that is skipped, with its last failure.
-func (f *fleet) away() error {
-	if why := f.why.Load(); why != nil {
+func (s *sharedStore) away() error {
+	if why := s.why.Load(); why != nil {
 		return fmt.Errorf("%w: %w", errStoreAway, *why)
 	}
 	return errStoreAway
 }
 
 // write writes to the Store in the background, unless it is away.
-func (f *fleet) write(ctx context.Context, what func(context.Context) error) {
-	if f.down.Open() {
+func (s *sharedStore) write(ctx context.Context, what func(context.Context) error) {
+	if s.down.Open() {
 		return
 	}
-	f.start(func() {
-		_, _ = f.timed(ctx, func(ctx context.Context) (any, error) { return nil, what(ctx) })
+	s.start(func() {
+		_, _ = s.timed(ctx, func(ctx context.Context) (any, error) { return nil, what(ctx) })
 	})
 }
 
 // reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
-func (f *fleet) reserve(ctx context.Context, keep int) *store.Reservation {
-	if f == nil {
+func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation {
+	if s == nil {
 		return nil
 	}
-	f.mu.Lock()
-	last, ok := f.spent[keep]
-	f.mu.Unlock()
+	s.mu.Lock()
+	last, ok := s.spent[keep]
+	s.mu.Unlock()
 	if ok && time.Now().Before(last.end) {
 		return &last.Reservation
 	}
-	r, err := askStore(ctx, f, func(ctx context.Context) (store.Reservation, error) {
-		return f.store.Reserve(ctx, f.account, keep)
+	r, err := askStore(ctx, s, func(ctx context.Context) (store.Reservation, error) {
+		return s.store.Reserve(ctx, s.account, keep)
 	}, func(ctx context.Context, r store.Reservation) error {
 		if r.Grant == store.Spent {
 			return nil
 		}
-		return f.store.Commit(ctx, f.account, r, store.Outcome{})
+		return s.store.Commit(ctx, s.account, r, store.Outcome{})
 	})
 	if err != nil {
 		return nil
 	}
 	if r.Grant == store.Spent {
-		f.mu.Lock()
-		f.spent[keep] = spentUntil{r, time.Now().Add(spentPause)}
-		f.mu.Unlock()
+		s.mu.Lock()
+		s.spent[keep] = spentUntil{r, time.Now().Add(spentPause)}
+		s.mu.Unlock()
 	}
 	return &r
 }
 
 // commit records the outcome of a reservation.
-func (f *fleet) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
+func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
 	if r == nil || r.Grant == store.Spent {
 		return
 	}
-	o.Reset, o.Date = f.clock.toReal(o.Reset), f.clock.toReal(o.Date)
-	commit := func(ctx context.Context) error { return f.store.Commit(ctx, f.account, *r, o) }
+	o.Reset, o.Date = s.clock.toReal(o.Reset), s.clock.toReal(o.Date)
+	commit := func(ctx context.Context) error { return s.store.Commit(ctx, s.account, *r, o) }
 	if o.Written == 0 || o.Remaining != 0 && !o.Refused {
-		f.write(ctx, commit)
+		s.write(ctx, commit)
 		return
 	}
-	_, _ = askStore(context.WithoutCancel(ctx), f, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
+	_, _ = askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
 }
+
+// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
+// night.
+const longestRefusal = 30 * 24 * time.Hour
+
+// provenAgain is the age at which the Store's proof is renewed.
+const provenAgain = time.Hour

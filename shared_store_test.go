@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
-	"github.com/fiscope/fiscope/internal/daily"
+	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/store"
 	"github.com/fiscope/fiscope/store/storetest"
 )
@@ -30,7 +30,7 @@ type memoryStore struct {
 	values map[string][]byte
 	ttls   map[string]time.Duration
 	saved  map[string]time.Time
-	days   map[string]*daily.Day
+	days   map[string]*dayquota.Day
 	known  map[string]store.Claim // what is known of a credential
 	names  map[string]bool        // all that were asked about
 	asked  int                    // calls of any method
@@ -47,7 +47,7 @@ type memoryStore struct {
 
 func newMemoryStore() *memoryStore {
 	return &memoryStore{
-		values: map[string][]byte{}, ttls: map[string]time.Duration{}, saved: map[string]time.Time{}, days: map[string]*daily.Day{},
+		values: map[string][]byte{}, ttls: map[string]time.Duration{}, saved: map[string]time.Time{}, days: map[string]*dayquota.Day{},
 		known: map[string]store.Claim{}, names: map[string]bool{},
 	}
 }
@@ -114,9 +114,9 @@ func (s *memoryStore) Save(ctx context.Context, key string, value []byte, ttl ti
 	return err
 }
 
-func (s *memoryStore) day(account string) *daily.Day {
+func (s *memoryStore) day(account string) *dayquota.Day {
 	if s.days[account] == nil {
-		s.days[account] = new(daily.Day)
+		s.days[account] = new(dayquota.Day)
 	}
 	return s.days[account]
 }

@@ -1,4 +1,4 @@
-package exchange
+package roundtrip
 
 import (
 	"net/http"

@@ -1,6 +1,6 @@
-// Package members finds the members of a JSON object in its text. With encoding/json and a struct a lookup would be a
+// Package jsonobject finds the members of a JSON object in its text. With encoding/json and a struct a lookup would be a
 // fourth slower.
-package members
+package jsonobject
 
 import (
 	"encoding/json"

@@ -1,5 +1,5 @@
-// Package watch notices that files were changed or replaced.
-package watch
+// Package filewatch notices that files were changed or replaced.
+package filewatch
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package exchange
+package roundtrip
 
 import (
 	"crypto/tls"
@@ -8,9 +8,9 @@ import (
 	"net/http"
 )
 
-// Passing reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A name
+// Transient reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A name
 // that does not exist and a failed TLS handshake do not pass.
-func (a *Answer) Passing() bool {
+func (a *Answer) Transient() bool {
 	err := a.Err
 	if a.Broken != nil {
 		err = a.Broken
