@@ -36,9 +36,9 @@ type label struct {
 // entry is the content of a line.
 type entry struct {
 	label
-	Answer []byte     `json:"answer,omitempty"`
-	Day    dayquota.Day  `json:"day,omitzero"`
-	SOL    credential `json:"sol,omitzero"`
+	Answer []byte       `json:"answer,omitempty"`
+	Day    dayquota.Day `json:"day,omitzero"`
+	SOL    credential   `json:"sol,omitzero"`
 }
 
 // extent says where the last entry of a key is.
