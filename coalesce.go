@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/fiscope/fiscope/internal/flight"
 )
@@ -65,4 +66,35 @@ func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question
 		a = &own
 	}
 	return a, abandoned, err
+}
+
+// trip is what the callers of a background question see of it.
+type trip struct {
+	sent   atomic.Int32 // attempts that may have reached the service
+	answer *answer      // set at the end, with err
+	err    error
+}
+
+// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
+// never reports "not sent" for a sent attempt.
+func (t *trip) markSent(ctx context.Context) error {
+	if t == nil {
+		return ctx.Err()
+	}
+	t.sent.Add(1)
+	if err := ctx.Err(); err != nil {
+		t.sent.Add(-1)
+		return err
+	}
+	return nil
+}
+
+// soFar is the answer for a caller that leaves now.
+func (t *trip) soFar() *answer {
+	n := int(t.sent.Load())
+	a := &answer{attempts: n}
+	if n > 0 {
+		a.delivery = DeliveryUnknown
+	}
+	return a
 }

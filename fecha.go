@@ -144,3 +144,6 @@ func (f Fecha) Value() (driver.Value, error) {
 }
 
 func (f Fecha) utc() time.Time { return f.En(time.UTC) }
+
+// Publicacion returns the usual publication time of the rate of f: 17:00 of that day in Lima (docs/contract.md, 4.4).
+func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }

@@ -2,10 +2,12 @@ package fiscope
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"net/http"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // CallOption configures one call. If its value is invalid, the call fails and nothing is sent.
@@ -14,45 +16,6 @@ type CallOption interface{ applyToCall(*settings) error }
 type callOption func(*settings) error
 
 func (o callOption) applyToCall(s *settings) error { return o(s) }
-
-// settings are the options of a call. Calls without options share their client's settings, which never change.
-type settings struct {
-	response   *Response // to be filled; nil for none
-	failure    *error    // to be filled with the failure behind a fallback's answer; nil for none
-	timeout    time.Duration
-	cpeTimeout time.Duration // ... of a validation's attempt
-	retries    int
-	header     http.Header // of the caller; nil for none
-	reserve    int         // queries kept for others
-	fresh      bool        // skip the cache
-	respaldo   Respaldo    // nil for none
-	invalid    error       // an option was invalid
-	sendBy     time.Time   // no attempt is sent later; zero for no limit
-}
-
-// beforeSending returns the context for the waits before an attempt.
-func (s *settings) beforeSending(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.sendBy.IsZero() {
-		return ctx, func() {}
-	}
-	return context.WithDeadlineCause(ctx, s.sendBy, errDeadlineTooClose)
-}
-
-// tooClose returns the error of a wait before an attempt: errDeadlineTooClose if the wait ended and ctx did not.
-func tooClose(ctx, waiting context.Context, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) && waiting.Err() != nil && ctx.Err() == nil {
-		return errDeadlineTooClose
-	}
-	return err
-}
-
-// attemptTimeout bounds an attempt.
-func (s *settings) attemptTimeout(post bool) time.Duration {
-	if post {
-		return s.cpeTimeout
-	}
-	return s.timeout
-}
 
 // of returns the settings of a call with options.
 func (s *settings) of(opts []CallOption) *settings {
@@ -82,6 +45,106 @@ func WithResponse(r *Response) CallOption {
 func WithoutCache() CallOption {
 	return callOption(func(s *settings) error {
 		s.fresh = true
+		return nil
+	})
+}
+
+// SharedOption is an option for all calls of a Client, or for one call.
+type SharedOption interface {
+	Option
+	CallOption
+}
+
+type sharedOption func(*settings) error
+
+func (o sharedOption) applyToCall(s *settings) error { return o(s) }
+
+func (o sharedOption) applyToClient(c *config) error {
+	return o(&c.calls)
+}
+
+// WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. The context bounds the whole
+// call, with retries and waits.
+func WithTimeout(d time.Duration) SharedOption {
+	return sharedOption(func(s *settings) error {
+		s.timeout = d
+		return positive("WithTimeout", d)
+	})
+}
+
+// WithCPETimeout bounds each attempt of a receipt validation: 30 seconds by default.
+func WithCPETimeout(d time.Duration) SharedOption {
+	return sharedOption(func(s *settings) error {
+		s.cpeTimeout = d
+		return positive("WithCPETimeout", d)
+	})
+}
+
+func positive(option string, d time.Duration) error {
+	if d <= 0 {
+		return misuse("%s wants more than 0: it is %s", option, d)
+	}
+	return nil
+}
+
+// WithMaxRetries sets how often an attempt is repeated: 2 by default, 0 for never. See [RetryPolicy].
+func WithMaxRetries(n int) SharedOption {
+	return sharedOption(func(s *settings) error {
+		if s.retries = n; n < 0 {
+			return misuse("WithMaxRetries wants 0 or more: it is %d", n)
+		}
+		return nil
+	})
+}
+
+// WithHeader sends a header of your own with each request, as for a gateway. It cannot be X-API-KEY, Content-Type,
+// Content-Length, Host, Accept or User-Agent. A value of 8 characters or more is treated as a secret. A shared query
+// has the headers of the call that began it.
+func WithHeader(name, value string) SharedOption {
+	return sharedOption(func(s *settings) error {
+		name := http.CanonicalHeaderKey(name)
+		switch name {
+		case "X-Api-Key", "Content-Type", "Content-Length", "Host", "Accept", "User-Agent", attemptHeader:
+			return misuse("WithHeader wants a header of yours: the client sets %s itself", name)
+		}
+		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return misuse("WithHeader wants the name of a header and a value of one line: the name is %q", scrub.Cut(name, 40))
+		}
+		if s.header = s.header.Clone(); s.header == nil {
+			s.header = http.Header{}
+		}
+		s.header.Set(name, value)
+		return nil
+	})
+}
+
+var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110, 5.6.2
+
+// WithQuotaReserve keeps the last n queries of the day for other programs (as an option of a Client) or for other calls
+// (of a call). A call that would use them is refused with [ErrQuotaExceeded]; nothing is sent.
+//
+// It works once an answer of the day has said what is left. The contract promises that for lookups alone: make a lookup
+// first. Until then a warning is logged once a day, and [Stats] counts the attempts.
+func WithQuotaReserve(n int) SharedOption {
+	return sharedOption(func(s *settings) error {
+		if s.reserve = n; n < 0 {
+			return misuse("WithQuotaReserve wants 0 or more: it is %d", n)
+		}
+		return nil
+	})
+}
+
+// WithRespaldo lets r answer Consultar and ConsultarLote of Contribuyentes while the service gives no usable answer or
+// the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and other usable answers
+// stand. The option of a call wins over its Client's.
+//
+// [Response].FromRespaldo marks such an answer, and FechaRespaldo is the day of its data. If r lacks the RUC, fails or
+// hangs, the caller gets the service's error; a failure is logged.
+func WithRespaldo(r Respaldo) SharedOption {
+	return sharedOption(func(s *settings) error {
+		if s.respaldo = r; r == nil {
+			return misuse("the Respaldo of WithRespaldo is nil")
+		}
 		return nil
 	})
 }

@@ -2,11 +2,11 @@ package fiscope
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -107,33 +107,41 @@ func checkInput(prepare func(*request) *http.Request) layer {
 	}
 }
 
-// trip is what the callers of a background question see of it.
-type trip struct {
-	sent   atomic.Int32 // attempts that may have reached the service
-	answer *answer      // set at the end, with err
-	err    error
+// settings are the options of a call. Calls without options share their client's settings, which never change.
+type settings struct {
+	response   *Response // to be filled; nil for none
+	failure    *error    // to be filled with the failure behind a fallback's answer; nil for none
+	timeout    time.Duration
+	cpeTimeout time.Duration // ... of a validation's attempt
+	retries    int
+	header     http.Header // of the caller; nil for none
+	reserve    int         // queries kept for others
+	fresh      bool        // skip the cache
+	respaldo   Respaldo    // nil for none
+	invalid    error       // an option was invalid
+	sendBy     time.Time   // no attempt is sent later; zero for no limit
 }
 
-// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
-// never reports "not sent" for a sent attempt.
-func (t *trip) markSent(ctx context.Context) error {
-	if t == nil {
-		return ctx.Err()
+// beforeSending returns the context for the waits before an attempt.
+func (s *settings) beforeSending(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.sendBy.IsZero() {
+		return ctx, func() {}
 	}
-	t.sent.Add(1)
-	if err := ctx.Err(); err != nil {
-		t.sent.Add(-1)
-		return err
-	}
-	return nil
+	return context.WithDeadlineCause(ctx, s.sendBy, errDeadlineTooClose)
 }
 
-// soFar is the answer for a caller that leaves now.
-func (t *trip) soFar() *answer {
-	n := int(t.sent.Load())
-	a := &answer{attempts: n}
-	if n > 0 {
-		a.delivery = DeliveryUnknown
+// tooClose returns the error of a wait before an attempt: errDeadlineTooClose if the wait ended and ctx did not.
+func tooClose(ctx, waiting context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && waiting.Err() != nil && ctx.Err() == nil {
+		return errDeadlineTooClose
 	}
-	return a
+	return err
+}
+
+// attemptTimeout bounds an attempt.
+func (s *settings) attemptTimeout(post bool) time.Duration {
+	if post {
+		return s.cpeTimeout
+	}
+	return s.timeout
 }

@@ -207,10 +207,3 @@ func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.
 	}
 	_, _ = askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
 }
-
-// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
-// night.
-const longestRefusal = 30 * 24 * time.Hour
-
-// provenAgain is the age at which the Store's proof is renewed.
-const provenAgain = time.Hour

@@ -181,6 +181,3 @@ func (t TipoCambio) MarshalJSON() ([]byte, error) {
 		plain
 	}{written(t.Compra), written(t.Venta), plain(t)})
 }
-
-// Publicacion returns the usual publication time of the rate of f: 17:00 of that day in Lima (docs/contract.md, 4.4).
-func (f Fecha) Publicacion() time.Time { return f.En(Lima).Add(17 * time.Hour) }

@@ -2,8 +2,6 @@ package mockserver
 
 import (
 	"net/http"
-
-	"github.com/fiscope/fiscope"
 )
 
 // ServeHTTP answers one request of the service.
@@ -61,26 +59,6 @@ func refused(c *call) (answer, bool) {
 		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false
-}
-
-// refusedKey returns the answer to a missing or unknown key.
-func refusedKey(r *http.Request, assume *Assumptions) answer {
-	if r.Header.Get("X-API-KEY") == "" {
-		hint := ""
-		if r.Header.Get("Authorization") != "" {
-			hint = " (el encabezado Authorization no se lee)"
-		}
-		return assume.MissingKey.refusal(
-			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contract.md, 5)", hint)
-	}
-	return assume.InvalidKey.refusal(
-		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contract.md, 5)")
-}
-
-func quotaExceeded(c charge, assume *Assumptions) answer {
-	return assume.QuotaExceeded.refusal(
-		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s (Lima); esta llamada no consumió nada (docs/contract.md, 8)",
-		c.limit, c.day.until.In(fiscope.Lima).Format("2006-01-02 a las 15:04"))
 }
 
 // bodyMost is the largest accepted body; the seven fields of a receipt validation take about 200 bytes.

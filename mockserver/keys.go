@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -144,4 +145,18 @@ func (r *keyring) resetUsage() {
 	for _, a := range r.accounts {
 		a.usage.reset()
 	}
+}
+
+// refusedKey returns the answer to a missing or unknown key.
+func refusedKey(r *http.Request, assume *Assumptions) answer {
+	if r.Header.Get("X-API-KEY") == "" {
+		hint := ""
+		if r.Header.Get("Authorization") != "" {
+			hint = " (el encabezado Authorization no se lee)"
+		}
+		return assume.MissingKey.refusal(
+			"falta el encabezado X-API-KEY%s: envíe en él su clave de API, en cada llamada (docs/contract.md, 5)", hint)
+	}
+	return assume.InvalidKey.refusal(
+		"la clave de API del encabezado X-API-KEY no es válida en este servidor: revise cuál le corresponde (docs/contract.md, 5)")
 }

@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"errors"
 	"hash/maphash"
 	"net/http"
 )
@@ -72,13 +71,4 @@ type lookupBody struct {
 	of     Contribuyente
 	assume *Assumptions // used to encode it
 	answer answer       // never modified
-}
-
-// registroFailed returns the answer if a [Registro] fails.
-func registroFailed(err error) answer {
-	reason := "devolvió un error: revise su implementación"
-	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
-		reason = "no responde: " + failed.Spanish()
-	}
-	return refusal(http.StatusInternalServerError, codeRegistroDown, "el Registro que se dio a este servidor de pruebas %s", reason)
 }

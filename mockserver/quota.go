@@ -188,3 +188,9 @@ func (c charge) setHeaders(h http.Header) {
 		h[name] = values[i : i+1 : i+1]
 	}
 }
+
+func quotaExceeded(c charge, assume *Assumptions) answer {
+	return assume.QuotaExceeded.refusal(
+		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s (Lima); esta llamada no consumió nada (docs/contract.md, 8)",
+		c.limit, c.day.until.In(fiscope.Lima).Format("2006-01-02 a las 15:04"))
+}

@@ -2,6 +2,8 @@ package mockserver
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -145,4 +147,13 @@ func best(found []match, limite int) []Contribuyente {
 		cs[i] = found[i].Contribuyente
 	}
 	return cs
+}
+
+// registroFailed returns the answer if a [Registro] fails.
+func registroFailed(err error) answer {
+	reason := "devolvió un error: revise su implementación"
+	if failed := interface{ Spanish() string }(nil); errors.As(err, &failed) {
+		reason = "no responde: " + failed.Spanish()
+	}
+	return refusal(http.StatusInternalServerError, codeRegistroDown, "el Registro que se dio a este servidor de pruebas %s", reason)
 }

@@ -38,3 +38,11 @@ func (r *running) greeting() string {
 	line("Para terminar", "Ctrl-C")
 	return b.String()
 }
+
+// shellWord quotes s so that a POSIX shell reads it as one word.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
@@ -76,11 +75,3 @@ func (c *console) colour(code, text string) string {
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
-
-// shellWord quotes s so that a POSIX shell reads it as one word.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
