@@ -22,7 +22,7 @@ var classes = []errorClass{
 	{ErrSearchTooShort, "search_too_short", http.StatusBadRequest, "El texto para buscar es muy corto: escriba 3 letras o más."},
 	{ErrInvalidRequest, "invalid_request", http.StatusBadRequest, "Hay un dato que no es válido: revíselo e intente de nuevo."},
 	{ErrSOLCredentialsBlocked, "sol_credentials_blocked", http.StatusUnprocessableEntity, "El usuario o la clave SOL fueron rechazados antes y no se enviaron otra vez, para que SUNAT no bloquee al usuario: corríjalos antes de intentar de nuevo."},
-	{ErrInvalidSOLCredentials, "invalid_sol_credentials", http.StatusUnprocessableEntity, "SUNAT rechazó el usuario o la clave SOL: corríjalos antes de intentar de nuevo, pues varios rechazos bloquean al usuario."},
+	{ErrInvalidSOLCredentials, "invalid_sol_credentials", http.StatusUnprocessableEntity, "SUNAT rechazó la clave SOL o el usuario, que debe ser secundario: corríjalos antes de intentar de nuevo, pues varios rechazos bloquean al usuario."},
 	{ErrUnauthorized, "unauthorized", http.StatusBadGateway, "El servicio de consultas rechazó el acceso de este sistema: avise a quien lo administra."},
 	{ErrQuotaExceeded, "quota_exceeded", http.StatusTooManyRequests, "Por ahora no quedan consultas disponibles: intente más tarde, o avise a quien administra este sistema."},
 	{ErrUnavailable, "unavailable", http.StatusServiceUnavailable, "El servicio de consultas no responde en este momento: intente de nuevo en unos minutos."},
@@ -62,7 +62,7 @@ func ErrorClass(err error) (word string) { return classOf(err).word }
 var textosDeCampo = map[string]string{
 	"ruc":             "El RUC no es válido: son 11 dígitos, y el último verifica a los demás.",
 	"rucEmisor":       "El RUC del emisor no es válido: son 11 dígitos, y el último verifica a los demás.",
-	"rucSolicitante":  "El RUC de quien consulta no es válido: son 11 dígitos, y el último verifica a los demás.",
+	"rucSolicitante":  "Falta el RUC del usuario SOL, o no es válido: son 11 dígitos, y el último verifica a los demás.",
 	"limit":           "La cantidad de resultados no es válida: va de 1 a 50.",
 	"tipoComprobante": "El tipo de comprobante no es válido: es 01 (factura), 03 (boleta), 07 (nota de crédito) o 08 (nota de débito).",
 	"serie":           "La serie no es válida: son de 1 a 4 letras mayúsculas y dígitos, como F001.",

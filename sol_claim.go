@@ -93,9 +93,5 @@ func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Cl
 // hold is the longest duration of a claim: an attempt and the write of its verdict.
 func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }
 
-// longestRefusal is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
-// night.
-const longestRefusal = 30 * 24 * time.Hour
-
 // provenAgain is the age at which the Store's proof is renewed.
 const provenAgain = time.Hour

@@ -25,7 +25,7 @@ func TestQuotas(t *testing.T) {
 
 	srv.lookup("20131312955")
 	page.is("progressbar", exactly("usadas 1 de 40"), "value", "1")
-	page.click("button", exactly("Dejar 1: "+key))
+	page.click("button", exactly("Dejar 1 consulta: "+key))
 	page.find("progressbar", exactly("usadas 39 de 40"))
 	assert.Equal(t, http.StatusOK, srv.lookup("20131312955").status)
 	assert.Equal(t, http.StatusTooManyRequests, srv.lookup("20131312955").status, "the second one")

@@ -65,8 +65,8 @@ func DefaultAssumptions() Assumptions {
 		Unknown:    UnknownAsPut,
 		Estados:    EstadosTabla,
 		BlockedSOL: Refusal{401, codeInvalidSOL},
-		BlockAfter: 3,
-		BlockFor:   30 * time.Minute,
+		BlockAfter: defaultBlockAfter,
+		BlockFor:   defaultBlockFor,
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"slices"
@@ -67,29 +66,6 @@ func (c *call) reachesSUNAT() bool {
 	}
 	_, _, right := readCPE(body, c.assume)
 	return right
-}
-
-// whyRefused says in Spanish why an attempt was refused. It never repeats the clave.
-func whyRefused(o outcome) string {
-	var why string
-	switch {
-	case o.principal:
-		why = "el usuario SOL es un usuario principal: use las credenciales de un usuario secundario, nunca las del principal"
-	case o.result == SOLBlocked:
-		return "el usuario SOL está bloqueado por intentos fallidos hasta el " + enLima(o.blockedUntil) +
-			": hasta entonces se rechaza también la clave SOL correcta; no reintente"
-	case o.result == SOLUnknown:
-		return "el usuario SOL no existe para ese RUC solicitante: revise rucSolicitante y usuarioSol"
-	default:
-		why = "la clave del usuario SOL es incorrecta: revísela antes de volver a intentar"
-	}
-	switch {
-	case !o.blockedUntil.IsZero():
-		why += "; el usuario queda bloqueado hasta el " + enLima(o.blockedUntil)
-	case o.allowed > 0:
-		why += fmt.Sprintf("; intento fallido %d de %d antes del bloqueo", o.fails, o.allowed)
-	}
-	return why
 }
 
 // cpeFields are the fields of a receipt validation, all required (docs/contract.md, 2.3).

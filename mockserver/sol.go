@@ -11,6 +11,12 @@ import (
 	"time"
 )
 
+// By default, the third consecutive wrong clave blocks a SOL user for half an hour.
+const (
+	defaultBlockAfter = 3
+	defaultBlockFor   = 30 * time.Minute
+)
+
 // SOL is a user of the tax authority's portal. It prints without its clave.
 type SOL struct {
 	RUC       string `json:"ruc"`     // 11 digits: rucSolicitante of a request
@@ -207,3 +213,26 @@ var hashSeed = maphash.MakeSeed()
 
 // hash identifies the user in the journal, since its name may contain a misplaced clave. It is never 0.
 func (u UsuarioID) hash() uint64 { return maphash.Comparable(hashSeed, u) | 1 }
+
+// whyRefused says in Spanish why an attempt was refused. It never repeats the clave.
+func whyRefused(o outcome) string {
+	var why string
+	switch {
+	case o.principal:
+		why = "el usuario SOL es un usuario principal: use las credenciales de un usuario secundario, nunca las del principal"
+	case o.result == SOLBlocked:
+		return "el usuario SOL está bloqueado por intentos fallidos hasta el " + enLima(o.blockedUntil) +
+			": hasta entonces se rechaza también la clave SOL correcta; no reintente"
+	case o.result == SOLUnknown:
+		return "el usuario SOL no existe para ese RUC solicitante: revise rucSolicitante y usuarioSol"
+	default:
+		why = "la clave del usuario SOL es incorrecta: revísela antes de volver a intentar"
+	}
+	switch {
+	case !o.blockedUntil.IsZero():
+		why += "; el usuario queda bloqueado hasta el " + enLima(o.blockedUntil)
+	case o.allowed > 0:
+		why += fmt.Sprintf("; intento fallido %d de %d antes del bloqueo", o.fails, o.allowed)
+	}
+	return why
+}

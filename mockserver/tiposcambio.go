@@ -171,7 +171,7 @@ func withoutRate(fecha fiscope.Fecha, now time.Time, notStored string) string {
 	case fecha.Compare(today) > 0:
 		return "es una fecha futura; hoy en Lima es " + today.String()
 	case now.Before(published):
-		return fmt.Sprintf("todavía no se publica; consulte desde el %s, o use el último día hábil anterior", enLima(published))
+		return fmt.Sprintf("todavía no se publica; consulte desde el %s", enLima(published))
 	}
 	return notStored
 }

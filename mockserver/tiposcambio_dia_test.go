@@ -48,7 +48,7 @@ func TestWhyADayHasNoRate(t *testing.T) {
 		"2026-11-08": "es domingo; use el último día hábil anterior",
 		"2026-11-18": "este servidor de pruebas no tiene ese día: se le quitó; use otro día hábil",
 		"2026-11-19": "",
-		"2026-11-20": "todavía no se publica; consulte desde el 2026-11-20 17:00:00 (hora de Lima), o use el último día hábil anterior",
+		"2026-11-20": "todavía no se publica; consulte desde el 2026-11-20 17:00:00 (hora de Lima)",
 		"2026-11-23": "es una fecha futura; hoy en Lima es 2026-11-20",
 		"2019-12-31": "este servidor de pruebas no tiene ese día: los suyos empiezan el 2020-01-02; use otro día hábil",
 	} {

@@ -121,7 +121,7 @@ func TestRunRefuses(t *testing.T) {
 		"quota":            {vars(), []string{"-quota", "mil"}, 2, "valor inválido \"mil\" de -quota: se espera un número de consultas"},
 		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
 		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": se espera un número de consultas`},
-		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: address 8080: falta el puerto`},
+		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: falta el puerto`},
 		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "el puerto va de 0 a 65535"},
 		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
 		"empty address":    {vars(), []string{"-addr", ""}, 2, "está vacía"},

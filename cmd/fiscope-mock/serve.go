@@ -197,6 +197,9 @@ func startError(s settings, err error, stderr io.Writer) error {
 		if _, bad := net.ResolveTCPAddr("tcp", s.addr); bad == nil {
 			return failed(stderr, 1, fmt.Errorf("no puede atender en %s: %w\nelija otra dirección con -addr o FISCOPE_MOCK_ADDR; el puerto 0 es uno libre", s.addr, refused.Err))
 		}
+		if wrong := (*net.AddrError)(nil); errors.As(refused, &wrong) {
+			refused.Err = errors.New(wrong.Err) // without the address, which is shown
+		}
 		err = fmt.Errorf("la dirección %q de -addr o FISCOPE_MOCK_ADDR no sirve: %w", s.addr, refused.Err)
 	}
 	return failed(stderr, 2, err)

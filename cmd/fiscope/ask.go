@@ -62,7 +62,7 @@ func (s *session) showContribuyente(c *fiscope.Contribuyente) {
 	if c.ActivoYHabido() {
 		s.line("  %s", s.paint(allWell, "✓ Activo y habido"))
 	} else {
-		s.line("  %s", s.paint(problem, "✗ No está activo y habido: su crédito fiscal peligra"))
+		s.line("  %s", s.paint(problem, "✗ No está activo y habido: puede perder el crédito fiscal"))
 	}
 }
 

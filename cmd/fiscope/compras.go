@@ -14,7 +14,7 @@ import (
 // The states of a row of compras, in the order of the report. Only the first may be paid.
 var (
 	comprasPay      = &state{"se puede pagar", ": aceptado, de un emisor activo y habido", allWell}
-	comprasDoubt    = &state{"aceptado con reparo", ": el crédito fiscal peligra", problem}
+	comprasDoubt    = &state{"aceptado con reparo", ": puede perder el crédito fiscal", problem}
 	comprasTwice    = &state{"repetido", ": vale lo que se dice de la otra línea", problem}
 	comprasVoid     = &state{"anulado", ": no lo pague", problem}
 	comprasNone     = &state{"no existe", ": una boleta puede tardar 7 días en figurar", problem}

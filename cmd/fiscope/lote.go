@@ -17,7 +17,7 @@ import (
 // The states of a row of lote, in the order of the report.
 var (
 	loteGood    = &state{"activo y habido", "", allWell}
-	loteBad     = &state{"no activo o no habido", ": su crédito fiscal peligra", problem}
+	loteBad     = &state{"no activo o no habido", ": puede perder el crédito fiscal", problem}
 	loteNone    = &state{"no existe", ": nadie tiene ese RUC", problem}
 	loteWrong   = &state{"fila con error", ": corrija el RUC", problem}
 	loteCopy    = &state{"copia local", ": el servicio no lo confirmó todavía", unfinished}

@@ -54,9 +54,9 @@ un usuario SOL secundario: FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y
 FISCOPE_SOL_CLAVE. Con -mock responde un mock en este proceso: sus datos son
 inventados.
 
-Sale con 0 si todo está bien, con 1 si antes hay algo que corregir, con 2 si una
-respuesta muestra un problema (no existe, no habido, anulado), y con 3 si algo
-quedó sin terminar y hay que repetir el comando.
+Sale con 0 si todo está bien; con 1 si hay que corregir un dato, una variable o
+el comando; con 2 si una respuesta muestra un problema (no existe, no habido,
+anulado); y con 3 si algo quedó sin terminar y hay que repetir el comando.
 `
 
 func main() {

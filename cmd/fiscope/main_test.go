@@ -184,7 +184,7 @@ func TestARefusedClaveIsRemembered(t *testing.T) {
 	srv := mockserver.New(t)
 	environment(t, srv)
 	t.Setenv("FISCOPE_SOL_CLAVE", "otra")
-	for _, says := range []string{"rechazó el usuario o la clave SOL", "-olvidar-clave"} {
+	for _, says := range []string{"rechazó la clave SOL o el usuario", "-olvidar-clave"} {
 		_, stderr, got := execute(t, "cpe", "20100070970-01-F001-123")
 		assert.Equal(t, int(wrongUse), got)
 		assert.Contains(t, strings.Join(strings.Fields(stderr), " "), says)

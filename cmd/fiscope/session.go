@@ -62,7 +62,7 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 	if cmd.Bool("mock") {
 		return s, s.useMock(opts)
 	}
-	if usesSOL(cmd) {
+	if cmd.Name == "cpe" || cmd.Name == "compras" {
 		if _, err := fiscope.CredencialesSOLFromEnv(); err != nil {
 			return nil, wrongVariable(err, "FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE deben ser las de un usuario SOL secundario")
 		}
@@ -82,9 +82,6 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 	}
 	return s, nil
 }
-
-// usesSOL reports whether a command sends SOL credentials.
-func usesSOL(cmd *cli.Command) bool { return cmd.Name == "cpe" || cmd.Name == "compras" }
 
 // wrongVariable names the unset variable; otherwise it says what they all must be. The SDK's texts are in English.
 func wrongVariable(err error, must string) error {

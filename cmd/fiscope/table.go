@@ -85,18 +85,18 @@ func decode(data []byte) (string, error) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	data = bytes.TrimRight(data, "\x1a") // the end-of-file mark of DOS programs
-	var text strings.Builder
-	if utf8.Valid(data) {
-		text.Write(data)
-	} else {
-		for _, b := range data {
-			text.WriteRune(scrub.Windows1252(b))
+	text := string(data)
+	if !utf8.Valid(data) {
+		characters := make([]rune, len(data))
+		for i, b := range data {
+			characters[i] = scrub.Windows1252(b)
 		}
+		text = string(characters)
 	}
-	if s := text.String(); strings.Contains(s, "\n") {
-		return s, nil
+	if !strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\r", "\n") // old Mac line ends
 	}
-	return strings.ReplaceAll(text.String(), "\r", "\n"), nil // old Mac line ends
+	return text, nil
 }
 
 // sepLine is a first line that Excel interprets and does not show.

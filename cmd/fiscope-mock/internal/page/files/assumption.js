@@ -11,13 +11,13 @@ ResetZone|zona horaria en cuya medianoche se renueva la cuota|la medianoche de L
 ChargeFailures|las llamadas que fallan también cuestan|“cada llamada ... consume 1 consulta”
 HeadersEverywhere|todas las operaciones llevan los encabezados de cuota|documentados solo para la consulta
 HeadersOnErrors|los errores también los llevan|“la respuesta lleva”, con cualquier estado
-CodeInvalidRUC|code del 400 por RUC, en la consulta|dice lo que es
-CodeInvalidLimit|code del 400 por limit|dice lo que es
-CodeMissingFields|code del 400 por campos que faltan|dice lo que es
+CodeInvalidRUC|code del 400 por RUC, en la consulta|el nombre dice el error
+CodeInvalidLimit|code del 400 por limit|el nombre dice el error
+CodeMissingFields|code del 400 por campos que faltan|el nombre dice el error
 CodeInvalidCPERUC|code del 400 por RUC, en la validación|el mismo error que en la consulta
-CodeInvalidDate|code del 400 por fecha|dice lo que es
-Unknown|cómo se escribe un campo sin valor|un contribuyente se sirve como se puso
-Estados|ortografía del estado del contribuyente|la tabla, con significados; la otra lista no tiene
+CodeInvalidDate|code del 400 por fecha|el nombre dice el error
+Unknown|cómo se escribe un campo sin valor|se responde lo que se guardó
+Estados|ortografía del estado del contribuyente|la tabla del contrato, que explica cada estado; la otra lista no
 BlockedSOL|respuesta a un usuario SOL bloqueado|no se ayuda a quien adivina
 BlockAfter|intentos incorrectos seguidos que bloquean; 0 es nunca|estricto, para pruebas: no se publica
 BlockFor|cuánto dura el bloqueo|también inventado; rechaza también la clave SOL correcta

@@ -23,8 +23,8 @@ contradictory-cpe|un comprobante Aceptado que no es válido
 no-rate-limit|sin los encabezados X-RateLimit
 epoch-reset|X-RateLimit-Reset en segundos desde 1970
 strange-quota|encabezados X-RateLimit que no son números
-throttle-as-500|límite de velocidad: 500 sin Retry-After
-throttle-429|límite de velocidad: 429 con Retry-After: 1
+throttle-as-500|demasiadas llamadas seguidas: 500 sin Retry-After
+throttle-429|demasiadas llamadas seguidas: 429 con Retry-After: 1
 outage-503|el 503 en HTML de una pasarela, con Retry-After: 120
 ambiguous-401|un 401 sin code: clave de API, cuota o usuario SOL
 redirect|un 307 hacia otro servidor

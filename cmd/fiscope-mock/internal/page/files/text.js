@@ -167,7 +167,7 @@ remain|quedan {n}|{n} left
 usedOf|usadas {used} de {of}|{used} of {of} used
 resetsIn|Se renueva en|Resets in
 ownKeyMark|la del servidor|the server’s own
-leave1|Dejar 1|Leave 1
+leave1|Dejar 1 consulta|Leave 1 query
 refill|Recargar cuota|Refill
 deleteKey|Borrar la clave de API|Delete the key
 dailyQuota|Consultas por día|Queries a day

@@ -1,0 +1,27 @@
+package solguard
+
+import "time"
+
+// lima has no daylight saving time.
+var lima = time.FixedZone("Lima", -5*60*60)
+
+// Refused is why a credential is not sent.
+type Refused struct {
+	Since       time.Time
+	Until       time.Time // when it may be sent again
+	Unexplained bool      // the answer did not say what was refused
+	Elsewhere   bool      // another process was refused
+	Private     bool      // the Store may not have it yet
+}
+
+// Error returns what is known, in English.
+func (r *Refused) Error() string {
+	at := r.Since.In(lima).Format("2006-01-02 15:04") + " (Lima)"
+	switch {
+	case r.Elsewhere:
+		return "another process was refused with this SOL user and clave at " + at
+	case r.Unexplained:
+		return "with this SOL user and clave the service answered 401 at " + at + " and did not say what it refuses"
+	}
+	return "this SOL user and clave were refused at " + at
+}
