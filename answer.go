@@ -13,6 +13,9 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
+// maxBody is how many bytes of an answer are read at most, after decompression.
+const maxBody = 1 << 20
+
 // answer is what one attempt returned, and what it means.
 type answer struct {
 	roundtrip.Answer

@@ -14,9 +14,6 @@ import (
 	"github.com/fiscope/fiscope/internal/solguard"
 )
 
-// maxBody is how many bytes of an answer are read at most, after decompression.
-const maxBody = 1 << 20
-
 // sender is the last layer: it sends one request and reads its answer.
 type sender struct {
 	base      *url.URL // without a trailing slash

@@ -102,7 +102,7 @@ func (p *permit) release(ctx context.Context) {
 	}
 	switch {
 	case v == solguard.Rejected:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, solguard.StoreMemory)
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
 	case blocked > 0:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, blocked)
 	case v == solguard.Proven && (p.granted || time.Since(p.claim.Since) > provenAgain):

@@ -95,3 +95,7 @@ func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout
 
 // provenAgain is the age at which the Store's proof is renewed.
 const provenAgain = time.Hour
+
+// refusalInStore is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
+// night.
+const refusalInStore = 30 * 24 * time.Hour

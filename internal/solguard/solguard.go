@@ -292,7 +292,3 @@ func (p *Permit) end() {
 		delete(p.guard.trying, p.credential.user)
 	}
 }
-
-// StoreMemory is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
-// night.
-const StoreMemory = 30 * 24 * time.Hour
