@@ -16,7 +16,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,9 +32,6 @@ const firstDoubt = 5 * time.Minute
 
 // remembered is how many credentials are remembered; beyond that, the least recently used are forgotten.
 const remembered = 10_000
-
-// ErrBusy is the error of a wait for another call that took too long.
-var ErrBusy = errors.New("another call is trying this SOL user and has no answer yet")
 
 // Guard decides which calls may send a credential.
 type Guard struct {

@@ -1,6 +1,9 @@
 package solguard
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // lima has no daylight saving time.
 var lima = time.FixedZone("Lima", -5*60*60)
@@ -25,3 +28,6 @@ func (r *Refused) Error() string {
 	}
 	return "this SOL user and clave were refused at " + at
 }
+
+// ErrBusy is the error of a wait for another call that took too long.
+var ErrBusy = errors.New("another call is trying this SOL user and has no answer yet")
