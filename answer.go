@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/charset"
 	"github.com/fiscope/fiscope/internal/errorbody"
 	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -94,7 +95,7 @@ func (a *answer) said(b errorbody.Body) *Error {
 		e.Code, _ = a.reading.secrets.Sentence(b.Code)
 	}
 	if b.Text == "" && a.Broken == nil {
-		b.Text = errorbody.Page(scrub.UTF8(a.Body))
+		b.Text = errorbody.Page(charset.UTF8(a.Body))
 	}
 	if e.Message, e.quoted = a.reading.secrets.Sentence(b.Text); !e.quoted {
 		e.Message = a.form()

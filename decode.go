@@ -6,15 +6,15 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/fiscope/fiscope/internal/charset"
 	"github.com/fiscope/fiscope/internal/errorbody"
 	"github.com/fiscope/fiscope/internal/jsonobject"
-	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // json returns the body of a 200 if it is a JSON value that begins with first. Otherwise it sets the error and returns
 // nil.
 func (a *answer) json(first byte) []byte {
-	text := bytes.TrimSpace(scrub.UTF8(a.Body))
+	text := bytes.TrimSpace(charset.UTF8(a.Body))
 	if !bytes.Contains(a.Body, text) { // it was converted
 		a.warn("the answer is not valid UTF-8: the invalid bytes were read as Windows-1252")
 	}

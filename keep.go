@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/charset"
 	"github.com/fiscope/fiscope/internal/roundtrip"
-	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // keep stores the answer of a query, in this process and in the Store. It first checks both again: the answer may have
@@ -70,7 +70,7 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time,
 	if k.shared == nil || k.report.secretsOf(q).Verbatim(a.Body) {
 		return
 	}
-	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(now), Body: string(scrub.UTF8(a.Body))}
+	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(now), Body: string(charset.UTF8(a.Body))}
 	ttl := longestStored
 	if lifetime < forGood {
 		s.Expires = k.clock.toReal(now.Add(lifetime))

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/charset"
 	"github.com/fiscope/fiscope/internal/errorbody"
 	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
@@ -70,7 +71,7 @@ func ofContract(code string) bool { return codes[code] != 0 }
 
 // refusal reads an answer whose status is not 200.
 func (a *answer) refusal() (outcome, *Error) {
-	said := errorbody.Read(scrub.UTF8(a.Body), ofContract)
+	said := errorbody.Read(charset.UTF8(a.Body), ofContract)
 	e := a.said(said)
 	if o, known := codes[said.Code]; known {
 		return o, e

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/charset"
 )
 
 // The vocabulary of companies; everything else is made of syllables. All lists are in Windows-1252, and frequent ones
@@ -41,7 +41,7 @@ func inWindows1252(text string) (encoded []byte) {
 	for _, r := range text {
 		c := byte(r) //nolint:gosec // below 0x100, or looked up
 		for b := 0x80; r >= utf8.RuneSelf && b < 0x100; b++ {
-			if scrub.Windows1252(byte(b)) == r {
+			if charset.Windows1252(byte(b)) == r {
 				c = byte(b)
 			}
 		}

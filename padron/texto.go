@@ -7,7 +7,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/charset"
 )
 
 // ascii reports whether a text is all ASCII.
@@ -32,7 +32,7 @@ func appendWindows1252(dst, text []byte) []byte {
 		if c < utf8.RuneSelf {
 			dst = append(dst, c)
 		} else {
-			dst = utf8.AppendRune(dst, scrub.Windows1252(c))
+			dst = utf8.AppendRune(dst, charset.Windows1252(c))
 		}
 	}
 	return dst

@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/charset"
 )
 
 // table is a CSV.
@@ -89,7 +89,7 @@ func decode(data []byte) (string, error) {
 	if !utf8.Valid(data) {
 		characters := make([]rune, len(data))
 		for i, b := range data {
-			characters[i] = scrub.Windows1252(b)
+			characters[i] = charset.Windows1252(b)
 		}
 		text = string(characters)
 	}

@@ -82,18 +82,6 @@ func TestWithKeepsTheOriginal(t *testing.T) {
 	assert.False(t, one.Verbatim([]byte("dos dos")) || two.Verbatim([]byte("uno uno")))
 }
 
-func TestUTF8(t *testing.T) {
-	for in, out := range map[string]string{
-		"\uFEFFaño":           "año",
-		"PEÑA y COMPA\xd1IA":  "PEÑA y COMPAÑIA", // only the invalid byte is of Windows-1252
-		"\x80 \x96 \x81 \xf3": "€ – \uFFFD ó",
-		"cut inside an \xc3":  "cut inside an Ã",
-		"":                    "",
-	} {
-		assert.Equal(t, out, string(scrub.UTF8([]byte(in))))
-	}
-}
-
 func TestAbridgeRUC(t *testing.T) {
 	assert.Equal(t, "20…955", scrub.AbridgeRUC("20131312955"))
 	assert.Equal(t, "…", scrub.AbridgeRUC("2013131295"), "what is no RUC may be anything")

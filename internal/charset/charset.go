@@ -1,4 +1,5 @@
-package scrub
+// Package charset reads text that is not valid UTF-8 as Windows-1252.
+package charset
 
 import (
 	"bytes"
