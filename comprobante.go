@@ -36,10 +36,8 @@ func (c Comprobante) check() error {
 	if err := checkRUC("rucEmisor", c.RUCEmisor); err != nil {
 		return err
 	}
-	switch c.Tipo {
-	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
-	default:
-		return invalid("tipoComprobante", "must be 01, 03, 07 or 08: it is %s", c.Tipo.shown())
+	if err := c.Tipo.check(); err != nil {
+		return err
 	}
 	if err := checkSerie(c.Serie); err != nil {
 		return err
@@ -51,6 +49,14 @@ func (c Comprobante) check() error {
 		return invalid("numero", "must be %d or less", highestNumero)
 	}
 	return nil
+}
+
+func (t TipoComprobante) check() error {
+	switch t {
+	case TipoFactura, TipoBoleta, TipoNotaCredito, TipoNotaDebito:
+		return nil
+	}
+	return invalid("tipoComprobante", "must be 01, 03, 07 or 08: it is %s", t.shown())
 }
 
 // shown returns the kind for an error text. A longer value may be a RUC or a DNI, so only its length is shown.
@@ -167,6 +173,9 @@ func notComprobante(why string) error {
 
 // newComprobante returns a receipt from its parts. Its error shows at most two characters of one.
 func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
+	if err := TipoComprobante(tipo).check(); err != nil {
+		return Comprobante{}, err
+	}
 	serie, numero, field, wrong := parseSerieNumero(serieNumero)
 	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
 		field, wrong = "serie", "the series must be 1 to 4 letters and digits, without blanks"

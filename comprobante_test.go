@@ -221,6 +221,11 @@ func TestParseComprobanteRefuses(t *testing.T) {
 	}
 }
 
+func TestParseComprobanteNamesAKindThatCannotBeValidated(t *testing.T) {
+	_, err := fiscope.ParseComprobante("20100070970-RC-20261120-1.xml")
+	require.EqualError(t, err, `fiscope: invalid request: tipoComprobante must be 01, 03, 07 or 08: it is "RC"`)
+}
+
 // A RUC or a DNI may stand in any part: an error shows nothing of it, nor does one that refuses to send it.
 func TestAReceiptThatCannotBeReadShowsNoDocument(t *testing.T) {
 	for _, document := range []string{"20131312955", "12345678", "2013131295", "S20131312955", "20131312955x", "2013131295512345678"} {

@@ -185,7 +185,12 @@ func (e *Error) Error() string {
 	case e.Err != nil && e.cause != nil:
 		b.WriteString(": " + e.cause.Error())
 	}
-	if class != nil && class.advice != "" && e.outcome != contradictory {
+	switch {
+	case e.outcome == refusedPage:
+		b.WriteString("; check the base URL and what stands between (proxy, firewall)")
+	case e.outcome == unexplained && e.Op == OpValidarCPE:
+		b.WriteString("; check the API key and the clave: the answer does not say which it refuses")
+	case class != nil && class.advice != "" && e.outcome != contradictory:
 		b.WriteString("; " + class.advice)
 	}
 	if e.wrongAddress() {

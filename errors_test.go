@@ -248,6 +248,7 @@ func TestWhatAnErrorSaysToDo(t *testing.T) {
 		"a proxy":         {raw(401, "<html>"), fiscope.ErrUnauthorized, 502, []string{"a proxy may ask for a login"}, nil, ""},
 		"no such host":    {broken(noHost), fiscope.ErrUnavailable, 503, []string{"check the base URL"}, nil, "revise la dirección (URL) del servicio"},
 		"http, not https": {broken(http.ErrSchemeMismatch), fiscope.ErrUnavailable, 503, []string{"check the base URL"}, nil, "revise la dirección (URL) del servicio"},
+		"a page with 400": {raw(400, "<html>"), fiscope.ErrInvalidRequest, 500, []string{"check the base URL"}, nil, "avise a quien"},
 		"a contradiction": {raw(200, change(record, rucSUNAT, rucEmisor)), fiscope.ErrMalformedResponse, 502, nil, []string{"proxy"}, ""},
 	} {
 		client := newClient(t, roundTripper(test.answer), fiscope.WithMaxRetries(0))

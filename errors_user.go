@@ -92,7 +92,7 @@ func TextoParaUsuario(err error) string {
 
 // HTTPStatus returns the status with which your own service can answer: 400 invalid input, 404 not found, 409 not yet
 // published, 422 clave refused or blocked, 429 quota, 502 API key refused, redirect or malformed answer, 503
-// unavailable, 504 deadline, 200 nil, otherwise 500.
+// unavailable, 504 no time left, 200 nil, otherwise 500.
 func HTTPStatus(err error) int {
 	_, status := forUser(err)
 	return status
@@ -108,7 +108,7 @@ func forUser(err error) (texto string, status int) {
 	switch texto, status = class.texto, class.status; {
 	case class.of == ErrInvalidRequest && known && textosDeCampo[e.Field] != "": //nolint:errorlint // the table's own
 		texto = textosDeCampo[e.Field]
-	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && !aboutInput(e.StatusCode)): //nolint:errorlint // ...
+	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && (e.outcome == refusedPage || !aboutInput(e.StatusCode))): //nolint:errorlint // ...
 		return textoDeMalUso, http.StatusInternalServerError
 	case class.of == ErrQuotaExceeded && known && e.throttled(): //nolint:errorlint // ...
 		texto = textoMasLento

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -102,6 +103,7 @@ func TestWhatBlocksACredential(t *testing.T) {
 					require.ErrorAs(t, err, &e)
 					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 					assert.Equal(t, test.blocks-time.Minute, e.RetryAfter)
+					assert.Equal(t, test.blocks == day, strings.Contains(err.Error(), "and are not sent until 2000-01-01 19:0"))
 					assert.Len(t, s.seen(), len(proven)+1)
 					time.Sleep(e.RetryAfter - 1)
 					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
@@ -117,6 +119,8 @@ func TestWhatBlocksACredential(t *testing.T) {
 func TestAnUnexplained401(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := newChangingClient(t, slowly(raw(401, "")))
+		require.ErrorContains(t, validar(t.Context(), client, "otra"), "check the API key and the clave")
+		time.Sleep(5 * time.Minute)
 		for _, minutes := range []time.Duration{5, 10, 20} { // they double
 			together(100, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
 			err := validar(t.Context(), client, clave)
@@ -127,7 +131,7 @@ func TestAnUnexplained401(t *testing.T) {
 			assert.Equal(t, minutes*time.Minute, e.RetryAfter)
 			time.Sleep(e.RetryAfter)
 		}
-		assert.EqualValues(t, 3, s.asked.Load(), "of those who come together one is sent")
+		assert.EqualValues(t, 4, s.asked.Load(), "of those who come together one is sent")
 		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnauthorized)
 		for range 3 {
 			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized, "lookups get it too: it is about the key")

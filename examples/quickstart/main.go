@@ -105,15 +105,13 @@ func validar(ctx context.Context, client *fiscope.Client) error {
 func tipoCambio(ctx context.Context, client *fiscope.Client) error {
 	fecha := client.Hoy().AnteriorDiaHabil()
 	fmt.Println("\n4. Tipo de cambio de la SUNAT para una factura del", fecha)
-	vigente, err := client.TipoCambio.SUNAT(ctx, fecha)
+	tc, err := client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
 		return fallo(err)
 	}
-	tc := vigente.TipoCambio
-	campo("Cierre", tc.Fecha.String())
-	campo("Compra", "S/ "+tc.Compra.StringFixed(3))
-	campo("Venta", "S/ "+tc.Venta.StringFixed(3))
-	campo("Fuente", fmt.Sprintf("%s, %s", tc.Origen, tc.Moneda))
+	campo("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
+	campo("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
+	campo("Cierre", fmt.Sprintf("%s (%s)", tc.TipoCambio.Fecha, tc.TipoCambio.Origen))
 	return nil
 }
 

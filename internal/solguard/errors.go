@@ -19,14 +19,15 @@ type Refused struct {
 
 // Error returns what is known, in English.
 func (r *Refused) Error() string {
-	at := r.Since.In(lima).Format("2006-01-02 15:04") + " (Lima)"
+	const minute = "2006-01-02 15:04"
+	at := r.Since.In(lima).Format(minute) + " (Lima)"
 	switch {
 	case r.Elsewhere:
 		return "another process was refused with this SOL user and clave at " + at
 	case r.Unexplained:
 		return "with this SOL user and clave the service answered 401 at " + at + " and did not say what it refuses"
 	}
-	return "this SOL user and clave were refused at " + at
+	return "this SOL user and clave were refused at " + at + ", and are not sent until " + r.Until.In(lima).Format(minute)
 }
 
 // ErrBusy is the error of a wait for another call that took too long.
