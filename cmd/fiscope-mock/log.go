@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"sync"
 
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
@@ -73,5 +72,3 @@ func (c *console) colour(code, text string) string {
 	}
 	return terminal.Colour(code, text)
 }
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)

@@ -43,7 +43,7 @@ var registryWords = strings.NewReplacer(
 	"it is not a file: give the registry's zip, or its text", "no es un archivo: dé el zip del padrón, o su texto",
 	"it is there and no file: name another one", "ya está y no es un archivo: dé otro nombre",
 	"it is the registry's file: name another one for the index", "es el archivo del padrón: dé otro nombre para el índice",
-	"not an index of the registry", "no es un índice del padrón: haga uno con fiscope-mock padron import",
+	"not an index of the registry", "no es un índice del padrón",
 	"damaged: import the registry again", "está dañado: vuelva a importar el padrón", "import the registry again", "vuelva a importar el padrón",
 	" bytes, and its header says ", " bytes, y su encabezado dice ", "it is cut or damaged", "está cortado o dañado",
 	"cut after ", "está cortado tras ",
