@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -25,6 +24,12 @@ type CachePolicy struct {
 }
 
 const forGood = time.Duration(math.MaxInt64)
+
+// entry is a cached answer: a result or a NOT_FOUND. It is immutable.
+type entry struct {
+	answer
+	lifetime time.Duration // how long it stays fresh from asOf on
+}
 
 // cache keeps answers in this process. A nil cache keeps nothing.
 type cache struct {
@@ -70,10 +75,10 @@ func (c *cache) fresh(k cacheKey) *entry {
 // fallback returns a result, fresh or stale, to use while the service is away; nil if there is none.
 func (c *cache) fallback(k cacheKey) *entry {
 	e := c.get(k)
-	if e == nil || e.missing != nil {
+	if e == nil || e.err != nil {
 		return nil
 	}
-	if age := c.clock.since(e.stored); !e.fresh(c.clock) && (age < -clockSkew || age-e.lifetime >= c.policy.StaleIfError) {
+	if age := c.clock.since(e.asOf); !e.fresh(c.clock) && (age < -clockSkew || age-e.lifetime >= c.policy.StaleIfError) {
 		return nil
 	}
 	return e
@@ -81,7 +86,7 @@ func (c *cache) fallback(k cacheKey) *entry {
 
 // put stores an entry, unless there is a newer one.
 func (c *cache) put(k cacheKey, e *entry) {
-	if there, ok := c.entries.Peek(k); !ok || !there.answer.Began.After(e.answer.Began) {
+	if there, ok := c.entries.Peek(k); !ok || !there.Began.After(e.Began) {
 		c.entries.Add(k, e)
 	}
 }
@@ -94,16 +99,20 @@ func (e *entry) fresh(c clock) bool {
 	if e.lifetime == forGood {
 		return true
 	}
-	age := c.since(e.stored)
+	age := c.since(e.asOf)
 	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns the cache entry of an answer. missing is its error if it is a NOT_FOUND; nil otherwise.
-func newEntry(a *answer, missing *Error, stored time.Time, lifetime time.Duration) *entry {
-	e := &entry{missing: missing, stored: stored, lifetime: lifetime}
-	e.answer.Status, e.answer.Began = a.Status, a.Began
-	e.answer.outcome, e.answer.result, e.answer.warnings, e.answer.shared = a.outcome, a.result, a.warnings, true
-	e.answer.kept = e
+// newEntry returns the cache entry of an answer that the service gave at asOf.
+func newEntry(a *answer, asOf time.Time, lifetime time.Duration) *entry {
+	e := &entry{lifetime: lifetime}
+	e.Status, e.Began = a.Status, a.Began
+	e.outcome, e.result, e.warnings, e.shared = a.outcome, a.result, a.warnings, true
+	e.source, e.asOf = SourceCache, asOf
+	if a.err != nil {
+		e.err = copyError(a.err)
+		e.err.body = a.start()
+	}
 	return e
 }
 
@@ -121,15 +130,5 @@ func recall(c *cache) layer {
 			}
 			return next(ctx, q)
 		}
-	}
-}
-
-func (e *entry) response(c clock) Response {
-	return Response{
-		StatusCode: e.answer.Status,
-		Warnings:   slices.Clone(e.answer.warnings),
-		FromCache:  true,
-		Age:        max(0, c.since(e.stored)),
-		Stale:      !e.fresh(c),
 	}
 }

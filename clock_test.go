@@ -140,7 +140,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		clock.move(-30 * 24 * time.Hour)
 		var resp fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-		assert.False(t, resp.FromCache, "its age is unknown")
+		assert.Equal(t, fiscope.SourceService, resp.Source, "its age is unknown")
 		assert.EqualValues(t, 2, s.asked.Load())
 	})
 }

@@ -116,7 +116,7 @@ func answered(t *testing.T, lines []line, from, to int) {
 	t.Helper()
 	var got []int
 	for _, l := range lines {
-		if l.err == nil && !l.Response.Stale && !l.Response.FromRespaldo {
+		if l.err == nil && !standIn(l.Response) {
 			assert.Equal(t, l.Entrada, l.Resultado.RUC)
 			got = append(got, l.Posicion)
 		}
@@ -390,7 +390,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 					marked := 0
 					for _, l := range lines {
 						require.NoError(t, l.err)
-						if l.Response.Stale || l.Response.FromRespaldo {
+						if standIn(l.Response) {
 							marked++
 						}
 					}
@@ -690,7 +690,7 @@ func randomBatch(t *testing.T, seed uint64) {
 			if !progress {
 				require.NotContains(t, lines[:l.Siguiente], false, said)
 			}
-			if err == nil && !l.Response.Stale || errors.Is(err, fiscope.ErrNotFound) {
+			if err == nil && !standIn(l.Response) || errors.Is(err, fiscope.ErrNotFound) {
 				answered[l.Entrada] = true
 				return
 			}
