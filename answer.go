@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -151,3 +152,6 @@ func (a *answer) contradicts(format string, args ...any) {
 	}
 	a.refuse(format, args...)
 }
+
+// start returns the part of the body that an *Error keeps.
+func (a *answer) start() []byte { return bytes.Clone(a.Body[:min(len(a.Body), longestBody)]) }

@@ -10,17 +10,16 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// CachePolicy says how long an answer is reused. In each field zero is the default and a negative time means never.
-// Receipt validations and errors are never kept, except a NOT_FOUND.
+// CachePolicy says how long an answer is reused. Receipt validations and errors are never kept, except a NOT_FOUND.
 //
 // The rate of a past date does not expire, today's expires at midnight in Lima, and a missing one when it may be
 // published (docs/tipo-de-cambio.md). Contradictions that [WithLenientReading] accepted are not kept.
 type CachePolicy struct {
-	Consulta     time.Duration // a taxpayer: 12 hours
-	Busqueda     time.Duration // the results of a search: 1 hour
-	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
-	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
-	Entries      int           // answers kept in this process: 10 000
+	Consulta     time.Duration // a taxpayer. 0: 12 hours; negative: never
+	Busqueda     time.Duration // the results of a search. 0: 1 hour; negative: never
+	NoExiste     time.Duration // a RUC that no taxpayer has. 0: 1 hour; negative: never
+	StaleIfError time.Duration // how much longer an answer serves while the service is away. 0: never; negative: never
+	Entries      int           // answers kept in this process. 0: 10 000; negative: an error
 }
 
 const forGood = time.Duration(math.MaxInt64)

@@ -100,7 +100,7 @@ func TestAClockThatStandsStillStopsNothing(t *testing.T) {
 		class string
 	}{
 		"retries":     {"consultar", nil, []handler{raw(503, "", "Retry-After: 3"), raw(503, "", "Retry-After: Thu, 29 Feb 2024 17:00:05 GMT"), raw(200, record)}, 8 * time.Second, ""},
-		"the limiter": {"consultar", []fiscope.Option{fiscope.WithRateLimit(0.2, 1), fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1, Cap: 1})}, []handler{raw(503, ""), raw(200, record)}, 5 * time.Second, ""},
+		"the limiter": {"consultar", []fiscope.Option{fiscope.WithRateLimit(0.2, 1), fiscope.WithMaxRetries(1), fiscope.WithRetry(fiscope.RetryPolicy{Base: 1, Cap: 1})}, []handler{raw(503, ""), raw(200, record)}, 5 * time.Second, ""},
 		"timeouts":    {"consultar", []fiscope.Option{fiscope.WithMaxRetries(0)}, []handler{hangs}, 10 * time.Second, "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// EsperaPolicy bounds a wait for a receipt. In each field zero is the default; a negative value is an error.
+// EsperaPolicy bounds a wait for a receipt.
 type EsperaPolicy struct {
-	MaxAttempts int           // validations: 10
-	Base        time.Duration // the span of the first pause, doubled for each next one: 2 seconds
-	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
-	Timeout     time.Duration // no validation is sent later than this: 10 minutes
+	MaxAttempts int           // validations. 0: 10; negative: an error
+	Base        time.Duration // the span of the first pause, doubled for each next one. 0: 2 seconds; negative: an error
+	Cap         time.Duration // the longest span. 0: 1 minute, or Base if that is longer; negative: an error
+	Timeout     time.Duration // no validation is sent later than this. 0: 10 minutes; negative: an error
 
 	// HastaQueExista also waits while the receipt does not exist yet: "No Existe" (98) is usual in the minutes after its
 	// issue. A boleta may be reported up to 7 days after its date: check it from a job, once or twice a day.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // errorClass is what this package has for a class of errors, besides its sentinel.
@@ -149,3 +150,6 @@ func forUser(err error) (texto string, status int) {
 func (e *Error) throttled() bool {
 	return e.StatusCode == http.StatusTooManyRequests && (e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown
 }
+
+// longestSlowDown is the longest Retry-After of a 429 that means "slower", not "tomorrow".
+const longestSlowDown = 10 * time.Minute

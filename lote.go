@@ -15,11 +15,11 @@ import (
 
 // LotePolicy bounds a batch. Its zero value has sensible limits.
 type LotePolicy struct {
-	Concurrency     int      // Queries at a time. 0 means 8.
-	From            int      // Position to begin at, such as the Posicion of a LoteDetenidoError. Inputs before it are skipped.
-	MaxFailures     int      // Consecutive failures after which the batch stops, or pauses if the service is away. 0 means 20; negative means never.
-	Progress        Progress // Inputs that earlier runs answered: this one skips them. nil means none.
-	NoExisteEsFinal bool     // Record receipts that do not exist (98) too. By default the next run asks for them again.
+	Concurrency     int      // queries at a time. 0: 8; negative: an error
+	From            int      // position to begin at, such as a Siguiente; inputs before it are skipped. 0: the first; negative: an error
+	MaxFailures     int      // consecutive failures after which the batch stops, or pauses if the service is away. 0: 20; negative: never
+	Progress        Progress // inputs that earlier runs answered: this one skips them. nil: none
+	NoExisteEsFinal bool     // record receipts that do not exist (98) too: by default the next run asks for them again
 }
 
 // LineaLote is what a batch delivers for one input.
@@ -34,13 +34,13 @@ type LineaLote[Entrada, Resultado any] struct {
 
 // LoteDetenidoError is the last error of a batch that stopped before the end of its inputs. It unwraps to the reason.
 type LoteDetenidoError struct {
-	Posicion int   // the From of the next run
-	Err      error // the [*Error] of a query, the context's error and its cause, or the error of a Progress
+	Siguiente int   // the From of the next run
+	Err       error // the [*Error] of a query, the context's error and its cause, or the error of a Progress
 }
 
 // Error returns one line in English that is safe to log.
 func (e *LoteDetenidoError) Error() string {
-	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Posicion, strings.TrimPrefix(fmt.Sprint(e.Err), "fiscope: "))
+	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Siguiente, strings.TrimPrefix(fmt.Sprint(e.Err), "fiscope: "))
 }
 
 // Unwrap returns the reason.

@@ -36,9 +36,6 @@ func ofContract(code string) bool { return codes[code] != 0 }
 // defaultSlowDown is the wait after a 429 without a Retry-After.
 const defaultSlowDown = time.Minute
 
-// longestSlowDown is the longest Retry-After of a 429 that means "slower", not "tomorrow".
-const longestSlowDown = 10 * time.Minute
-
 // spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
 var spentStatuses = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
 

@@ -132,9 +132,6 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 	return e
 }
 
-// start returns the part of the body that an *Error keeps.
-func (a *answer) start() []byte { return bytes.Clone(a.Body[:min(len(a.Body), longestBody)]) }
-
 // failure returns what went wrong, without the details of the call.
 func (a *answer) failure(ctx context.Context, err error) *Error {
 	if own, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is the cause of another call's
