@@ -39,7 +39,7 @@ func report(r *reporter) layer {
 			if a.source != SourceCache { // a cached answer is other calls' too
 				a.took = e.Duration
 			}
-			if a.result != nil { // with a failure it is a fallback's
+			if failure != nil && a.result != nil { // the result of a fallback
 				a.behind, failure = failure, nil
 			}
 			if failure == nil {
