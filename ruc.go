@@ -31,7 +31,7 @@ func (c ClaseRUC) known() bool {
 
 // ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.
 func ClaseDeRUC(ruc string) ClaseRUC {
-	if len(ruc) != rucLen || !digits(ruc) {
+	if len(ruc) != rucLen || !scrub.Digits(ruc) {
 		return ""
 	}
 	return ClaseRUC(ruc[:2])
@@ -49,7 +49,7 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 // RUCDeDNI returns the RUC that a person with that DNI has, if registered. ok is false if dni is not 8 digits: a
 // leading zero that a spreadsheet dropped is not restored.
 func RUCDeDNI(dni string) (ruc string, ok bool) {
-	if len(dni) != rucLen-3 || !digits(dni) {
+	if len(dni) != rucLen-3 || !scrub.Digits(dni) {
 		return "", false
 	}
 	ruc = string(ClasePersonaNatural) + dni
@@ -80,7 +80,7 @@ func ParseRUC(text string) (string, error) {
 
 // checkRUC refuses anything but 11 ASCII digits (docs/contract.md, 4.1). The check digit is not part of the contract.
 func checkRUC(field, ruc string) error {
-	if len(ruc) == rucLen && digits(ruc) {
+	if len(ruc) == rucLen && scrub.Digits(ruc) {
 		return nil
 	}
 	for i, r := range ruc {
@@ -112,14 +112,4 @@ func checkDigit(ruc string) int {
 		sum += weight * int(ruc[i]-'0')
 	}
 	return (11 - sum%11) % 10 // 10 is written 0, and 11 is written 1
-}
-
-// digits reports whether s is one or more ASCII digits.
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
 }
