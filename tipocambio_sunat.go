@@ -1,11 +1,9 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"time"
 )
 
@@ -45,7 +43,8 @@ func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption)
 
 // vigente gets the rate that holds for fecha: the last one of desde or before.
 func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
-	return s.walk(ctx, op, opts, func(w *walk) (*TipoCambioVigente, error) { return w.line(fecha, desde) })
+	w := s.walk(op, fecha, opts)
+	return w.within(ctx, func(ctx context.Context) (*TipoCambioVigente, error) { return w.line(ctx, fecha, desde) })
 }
 
 // Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
@@ -56,10 +55,11 @@ func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, de
 // day in Para. Errors are those of SUNAT.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		_, _ = s.walk(ctx, OpTipoCambioMes, opts, func(w *walk) (*TipoCambioVigente, error) {
-			first := NewFecha(year, mes, 1)
+		first := NewFecha(year, mes, 1)
+		w := s.walk(OpTipoCambioMes, first, opts)
+		_, _ = w.within(ctx, func(ctx context.Context) (*TipoCambioVigente, error) {
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
-				line, err := w.line(para, para.SumarDias(-1))
+				line, err := w.line(ctx, para, para.SumarDias(-1))
 				if err != nil {
 					yield(TipoCambioVigente{Para: para}, err)
 					return nil, err
@@ -81,6 +81,9 @@ type walkOption struct {
 }
 
 func (o walkOption) applyToCall(*settings) error {
+	if o.only != "" {
+		return misuse("%s is an option of %s alone", o.name, o.only)
+	}
 	return misuse("%s is an option of SUNAT, UltimoPublicado, MasReciente and Mes", o.name)
 }
 
@@ -105,27 +108,18 @@ func WithTodosLosDias() CallOption {
 // longestWalk is how many days are tried: holidays and weekends make 5 in a row, and decreed days add to them.
 const longestWalk = 10
 
-// walk is an operation that asks for one day after another.
-//
-// SBS published nothing on a business day if a later rate is out, or after mayStillCome. Until then its rate may come
-// late, and an older one must not be used.
+// walk is an operation that asks for one day after another, and what it knows so far.
 type walk struct {
-	core     *core
-	op       Operation
-	ctx      context.Context
-	opts     []CallOption // of each query
-	response *Response    // of the caller; nil for none
-	invalid  error        // a wrong option
-	start    time.Time
-
+	core        *core
+	op          Operation
+	set         *settings // of each query; its response is the caller's
+	invalid     error     // a wrong option or date
 	decretados  []NoLaborables
 	provisional bool // a day whose rate may still come is skipped
 	days        int  // how many days are tried for a line
 
-	asked   map[Fecha]dayRate
-	queries int    // for this line
-	passed  bool   // a day whose rate may still come was skipped: the result is provisional
-	none    *Error // the last "no rate" for this line
+	asked map[Fecha]dayRate
+	sums  sums // for this line
 }
 
 // dayRate is the answer for a day.
@@ -134,56 +128,69 @@ type dayRate struct {
 	resp Response
 }
 
-func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallOption, do func(*walk) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
+// sums are what the queries for a line cost and said. In Mes they include the days before it that have no line.
+type sums struct {
+	since    time.Time
+	queries  int
+	warnings []string
+	last     Response
+	none     *Error // the last "no rate"
+}
+
+func (s *TipoCambioService) walk(op Operation, fecha Fecha, opts []CallOption) *walk {
 	s = s.made()
-	w := &walk{core: s.core, op: op, start: time.Now(), days: longestWalk, asked: map[Fecha]dayRate{}}
+	w := &walk{core: s.core, op: op, days: longestWalk, asked: map[Fecha]dayRate{}, sums: sums{since: time.Now()}}
 	if op == OpTipoCambioMes {
 		w.days = 1
 	}
+	var each []CallOption
 	for _, opt := range opts {
-		switch own, ok := opt.(walkOption); {
-		case !ok:
-			w.opts = append(w.opts, opt)
-		case own.only != "" && own.only != op:
-			w.invalid = misuse("%s is an option of %s alone", own.name, own.only)
-		default:
+		if own, ok := opt.(walkOption); ok && (own.only == "" || own.only == op) {
 			own.set(w)
+		} else {
+			each = append(each, opt)
 		}
 	}
-	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(w.opts), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
-		w.ctx, w.response, w.invalid = ctx, set.response, cmp.Or(w.invalid, set.invalid)
+	w.set = s.core.defaults.of(each)
+	if w.invalid = w.set.invalid; w.invalid == nil && !fecha.Valid() {
+		w.invalid = invalid("fecha", "must be a day of the calendar: it is %q", fecha)
+	}
+	return w
+}
+
+// within runs the operation within the client's hooks.
+func (w *walk) within(ctx context.Context, run func(context.Context) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
+	return hooked(ctx, w.core.hooks, w.op, w.set, func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
+		w.set = set
 		if ctx == nil {
 			w.invalid = noContext()
 		}
-		return do(w)
+		return run(ctx)
 	})
 }
 
 // line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in
-// Mes, whose queries count for the next line.
-func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
-	w.none = nil
-	if w.queries == 0 && w.response != nil {
-		*w.response = Response{}
-	}
-	if !para.Valid() {
-		w.invalid = cmp.Or(w.invalid, invalid("fecha", "must be a day of the calendar: it is %q", para))
-	}
+// Mes.
+func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente, error) {
 	if w.invalid != nil {
-		return nil, w.core.refuse(w.ctx, w.op, w.invalid)
+		return nil, w.fail(ctx, w.invalid)
 	}
+	passed := false
 	for n := range w.days {
 		dia := desde.SumarDias(-n)
 		if !dia.DiaHabil(w.decretados...) {
 			continue
 		}
-		tc, err := w.rate(dia)
-		if err != nil {
-			return nil, err
-		}
-		if tc != nil {
-			found := &TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}
-			w.queries = 0
+		day, err := w.rate(ctx, dia)
+		switch mayCome := errors.Is(err, ErrNotYetPublished); {
+		case mayCome && w.op == OpTipoCambioMasReciente:
+		case mayCome && w.provisional:
+			passed = true
+		case err != nil:
+			return nil, w.fail(ctx, err)
+		case day.tc != nil:
+			found := &TipoCambioVigente{Para: para, TipoCambio: *day.tc, Consultas: w.sums.queries, Provisional: passed}
+			w.respond(day.resp)
 			return found, nil
 		}
 	}
@@ -191,102 +198,88 @@ func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
 	switch {
 	case w.days < longestWalk:
 		return nil, nil
-	case w.passed:
-		return nil, w.fail(notYetPublished(0, noneOf, longestWalk, desde))
+	case passed:
+		return nil, w.fail(ctx, notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return nil, w.fail(noRate(noneOf, longestWalk, desde))
+	return nil, w.fail(ctx, noRate(noneOf, longestWalk, desde))
 }
 
-// rate gets the rate of a business day. It returns nil, nil for a day to skip.
-func (w *walk) rate(dia Fecha) (*TipoCambio, error) {
+// rate gets the rate of a business day, or nil if there is none: a later one is out, or mayStillCome has passed. Until
+// then the error is ErrNotYetPublished, since an older rate must not be used.
+func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 	wait := w.core.clock.until(dia.Publicacion())
 	if wait > 0 {
-		return nil, w.pass(notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia))
+		return dayRate{}, notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia)
 	}
-	day, err := w.ask(dia)
-	if day.tc != nil || err != nil || wait <= -mayStillCome {
-		return day.tc, err
+	day, err := w.ask(ctx, dia, false)
+	if err != nil || day.tc != nil || wait <= -mayStillCome {
+		return day, err
 	}
 	for n := 1; n <= longestWalk; n++ {
 		d := dia.SumarDias(n)
 		if !d.DiaHabil(w.decretados...) || w.core.clock.until(d.Publicacion()) > 0 {
 			continue
 		}
-		later, err := w.ask(d)
+		later, err := w.ask(ctx, d, false)
 		switch {
 		case err != nil:
-			return nil, err
+			return later, err
 		case later.tc == nil:
 			continue
 		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // both may have been published since the cached answer
-			day, err = w.ask(dia, WithoutCache())
+			return w.ask(ctx, dia, true)
 		}
-		return day.tc, err
+		return day, nil
 	}
-	return nil, w.pass(notYetPublished(askAgain, "the rate of %s is not out yet", dia))
+	return day, notYetPublished(askAgain, "the rate of %s is not out yet", dia)
 }
 
-// pass skips a day whose rate may still come, or returns the error.
-func (w *walk) pass(e *Error) error {
-	if w.op == OpTipoCambioMasReciente {
-		return nil
-	}
-	if w.passed = true; w.provisional {
-		return nil
-	}
-	return w.fail(e)
-}
-
-// ask gets the rate of a day, once unless there are options. A rate of another date, which lenient reading accepts, is
+// ask gets the rate of a day, once unless again is set. A rate of another date, which lenient reading accepts, is
 // ignored.
-func (w *walk) ask(dia Fecha, opts ...CallOption) (dayRate, error) {
-	if day, ok := w.asked[dia]; ok && len(opts) == 0 {
+func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) {
+	if day, ok := w.asked[dia]; ok && !again {
 		return day, nil
 	}
 	var day dayRate
-	tc, err := (&TipoCambioService{w.core}).consultar(w.ctx, cambio{OpConsultarTipoCambio, dia}, slices.Concat(w.opts, opts, []CallOption{WithResponse(&day.resp)}))
-	w.note(day.resp)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return day, w.whole(copyError(err))
-	}
-	if err != nil {
-		w.none = copyError(err)
-	} else if tc.Fecha == dia {
+	set := *w.set
+	set.response, set.fresh = &day.resp, set.fresh || again
+	tc, err := get(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia}, &set, copyOf[TipoCambio])
+	if err == nil && tc.Fecha == dia {
 		day.tc = tc
 	}
+	if !day.resp.Coalesced {
+		w.sums.queries += day.resp.Attempts
+	}
+	w.sums.last, w.sums.warnings = day.resp, append(w.sums.warnings, day.resp.Warnings...)
 	w.asked[dia] = day
-	return day, nil
+	if errors.Is(err, ErrNotFound) {
+		w.sums.none, err = copyError(err), nil
+	}
+	return day, err
 }
 
-// note adds a query to the line's Response: its last answer, and the sum of attempts and warnings.
-func (w *walk) note(resp Response) {
-	if !resp.Coalesced {
-		w.queries += resp.Attempts
+// respond ends a line: the caller's Response is that of the day, with the sums of the line.
+func (w *walk) respond(resp Response) {
+	if w.set.response != nil {
+		resp.Attempts, resp.Duration, resp.Warnings = w.sums.queries, time.Since(w.sums.since), w.sums.warnings
+		*w.set.response = resp
 	}
-	if w.response == nil {
-		return
-	}
-	resp.Attempts, resp.Duration = w.queries, time.Since(w.start)
-	resp.Warnings = append(w.response.Warnings, resp.Warnings...)
-	*w.response = resp
+	w.sums = sums{since: time.Now()}
 }
 
-// fail returns e with the details of the last missing rate, if any day was asked for.
-func (w *walk) fail(e *Error) error {
+// fail ends a line with the error of a query, or with one of our own and the details of the last missing rate.
+func (w *walk) fail(ctx context.Context, err error) error {
 	if len(w.asked) == 0 {
-		return w.core.refuse(w.ctx, w.op, e)
+		return w.core.refuse(ctx, w.op, err)
 	}
-	if w.none != nil {
-		e.after(w.none)
+	e := copyError(err)
+	if e.Op == "" && w.sums.none != nil {
+		e.after(w.sums.none)
 	}
-	return w.whole(e)
-}
-
-// whole turns the error of the last query into the error of the walk.
-func (w *walk) whole(e *Error) error {
-	if e.Delivery == DeliveryNotSent && w.queries > e.Attempts { // earlier queries were sent
+	if e.Delivery == DeliveryNotSent && w.sums.queries > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered
 	}
-	e.Op, e.Attempts = w.op, w.queries
+	e.Op, e.Attempts = w.op, w.sums.queries
+	w.respond(w.sums.last)
 	return e
 }
