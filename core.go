@@ -19,6 +19,7 @@ type core struct {
 	defaults   settings // of a call without options
 	hooks      []Hook
 	clock      clock
+	hours      *serviceClock
 	report     *reporter
 	sol        *solGuard
 	send       *sender
@@ -32,7 +33,7 @@ var errNotMade = misuse("this client or service is empty: make a client with New
 func newNotMade() *core {
 	r := &reporter{observer: new(observer)}
 	none := through(func(context.Context, *question) (*answer, error) { return nil, errNotMade }, report(r))
-	return &core{lookups: none, searches: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender)}
+	return &core{lookups: none, searches: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender), hours: new(serviceClock)}
 }
 
 // logPanic logs a panic in the background.

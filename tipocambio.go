@@ -37,25 +37,33 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
 // or not published yet), and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha}, opts)
+	s = s.made()
+	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha, s.core.hours}, opts)
 }
 
 // Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
 // in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
 	s = s.made()
-	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.clock.now())}, opts)
+	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.hours.now()), s.core.hours}, opts)
 }
 
 func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []CallOption) (*TipoCambio, error) {
-	s = s.made()
 	return get(ctx, s.core.rates, q, s.core.defaults.of(opts), copyOf[TipoCambio])
+}
+
+func checkDates(first Fecha) error {
+	if !first.Valid() {
+		return invalid("fecha", "must be a day of the calendar: it is %q", first)
+	}
+	return nil
 }
 
 // cambio is the question for the rate of a date.
 type cambio struct {
 	op    Operation
 	fecha Fecha // for OpTipoCambioHoy it is not sent: the service has its own today
+	hours *serviceClock
 }
 
 func (q cambio) request() request {
@@ -74,6 +82,7 @@ func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
 
 func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
 	tc, found := result.(*TipoCambio)
+	now = now.Add(q.hours.ahead())
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
 	case found && tc.Fecha != q.fecha:
 		return 0 // the service's clock differs from ours: the lifetime is unknown

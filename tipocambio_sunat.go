@@ -1,18 +1,22 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
 // TipoCambioVigente is the rate that holds for a date.
 type TipoCambioVigente struct {
-	Para        Fecha      `json:"para"`        // the date asked about
-	TipoCambio  TipoCambio `json:"tipoCambio"`  // the rate; its Fecha is the regulator's closing date
-	Consultas   int        `json:"consultas"`   // how many queries it cost
-	Provisional bool       `json:"provisional"` // not the official one: see WithProvisional
+	Para        Fecha      `json:"para"`              // the date asked about
+	TipoCambio  TipoCambio `json:"tipoCambio"`        // the rate; its Fecha is the regulator's closing date
+	Consultas   int        `json:"consultas"`         // how many queries it cost
+	Provisional bool       `json:"provisional"`       // may still change, with WithProvisional or because of SinTasa
+	SinTasa     []Fecha    `json:"sinTasa,omitempty"` // business days that the service has no rate of: look before you book
 }
 
 // SUNAT gets the official rate for a receipt of that date: the last one that SBS published before it. Sales use Venta;
@@ -37,14 +41,15 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
 	s = s.made()
-	hoy := FechaEnLima(s.core.clock.now())
+	hoy := FechaEnLima(s.core.hours.now())
 	return s.vigente(ctx, OpTipoCambioMasReciente, hoy, hoy, opts)
 }
 
 // vigente gets the rate that holds for fecha: the last one of desde or before.
 func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
-	w := s.walk(op, fecha, opts)
-	return w.within(ctx, func(ctx context.Context) (*TipoCambioVigente, error) { return w.line(ctx, fecha, desde) })
+	return s.walk(ctx, op, fecha, fecha, opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
+		return w.line(ctx, fecha, desde)
+	})
 }
 
 // Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
@@ -55,9 +60,8 @@ func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, de
 // day in Para. Errors are those of SUNAT.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		first := NewFecha(year, mes, 1)
-		w := s.walk(OpTipoCambioMes, first, opts)
-		_, _ = w.within(ctx, func(ctx context.Context) (*TipoCambioVigente, error) {
+		first, last := NewFecha(year, mes, 1), NewFecha(year, mes+1, 0)
+		_, _ = s.walk(ctx, OpTipoCambioMes, first, last.SumarDias(0), opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
 				line, err := w.line(ctx, para, para.SumarDias(-1))
 				if err != nil {
@@ -65,44 +69,15 @@ func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, o
 					return nil, err
 				}
 				if line != nil && !yield(*line, nil) {
-					break
+					return line, nil
 				}
+			}
+			if len(w.sums.sinTasa) > 0 { // after the last line
+				w.respond(w.sums.last)
 			}
 			return nil, nil
 		})
 	}
-}
-
-// walkOption is an option of the operations above. Every other operation refuses it.
-type walkOption struct {
-	name string
-	only Operation // "" for all of them
-	set  func(*walk)
-}
-
-func (o walkOption) applyToCall(*settings) error {
-	if o.only != "" {
-		return misuse("%s is an option of %s alone", o.name, o.only)
-	}
-	return misuse("%s is an option of SUNAT, UltimoPublicado, MasReciente and Mes", o.name)
-}
-
-// WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older
-// rate as Provisional: it is not the official one. Mes leaves such days out.
-func WithProvisional() CallOption {
-	return walkOption{"WithProvisional", "", func(w *walk) { w.provisional = true }}
-}
-
-// WithNoLaborables makes SUNAT, UltimoPublicado, MasReciente and Mes skip days that a decree declared free. Without it
-// such a day delays the rates after it until the next business day's is published. Leave out days that are free for
-// public offices alone: SBS may publish on them.
-func WithNoLaborables(decretados ...NoLaborables) CallOption {
-	return walkOption{"WithNoLaborables", "", func(w *walk) { w.decretados = append(w.decretados, decretados...) }}
-}
-
-// WithTodosLosDias makes Mes yield a line for every day of the month. A line that repeats a rate costs no query.
-func WithTodosLosDias() CallOption {
-	return walkOption{"WithTodosLosDias", OpTipoCambioMes, func(w *walk) { w.days = longestWalk }}
 }
 
 // longestWalk is how many days are tried: holidays and weekends make 5 in a row, and decreed days add to them.
@@ -110,13 +85,11 @@ const longestWalk = 10
 
 // walk is an operation that asks for one day after another, and what it knows so far.
 type walk struct {
-	core        *core
-	op          Operation
-	set         *settings // of each query; its response is the caller's
-	invalid     error     // a wrong option or date
-	decretados  []NoLaborables
-	provisional bool // a day whose rate may still come is skipped
-	days        int  // how many days are tried for a line
+	core *core
+	op   Operation
+	walkOptions
+	set     *settings // of each query; its response is the caller's
+	invalid error     // a wrong option or date
 
 	asked map[Fecha]dayRate
 	sums  sums // for this line
@@ -130,42 +103,28 @@ type dayRate struct {
 
 // sums are what the queries for a line cost and said. In Mes they include the days before it that have no line.
 type sums struct {
-	since    time.Time
 	queries  int
+	took     time.Duration
 	warnings []string
 	last     Response
-	none     *Error // the last "no rate"
+	none     *Error  // the last "no rate"
+	sinTasa  []Fecha // business days without one, for good
 }
 
-func (s *TipoCambioService) walk(op Operation, fecha Fecha, opts []CallOption) *walk {
+// walk runs an operation for the dates from first to last.
+func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last Fecha, opts []CallOption, run func(context.Context, *walk) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
 	s = s.made()
-	w := &walk{core: s.core, op: op, days: longestWalk, asked: map[Fecha]dayRate{}, sums: sums{since: time.Now()}}
-	if op == OpTipoCambioMes {
-		w.days = 1
+	own, each := splitOptions(opts)
+	w := &walk{core: s.core, op: op, walkOptions: own, asked: map[Fecha]dayRate{}}
+	if w.todosLosDias && op != OpTipoCambioMes {
+		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
-	var each []CallOption
-	for _, opt := range opts {
-		if own, ok := opt.(walkOption); ok && (own.only == "" || own.only == op) {
-			own.set(w)
-		} else {
-			each = append(each, opt)
-		}
-	}
-	w.set = s.core.defaults.of(each)
-	if w.invalid = w.set.invalid; w.invalid == nil && !fecha.Valid() {
-		w.invalid = invalid("fecha", "must be a day of the calendar: it is %q", fecha)
-	}
-	return w
-}
-
-// within runs the operation within the client's hooks.
-func (w *walk) within(ctx context.Context, run func(context.Context) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
-	return hooked(ctx, w.core.hooks, w.op, w.set, func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
-		w.set = set
+	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(each), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
+		w.set, w.invalid = set, cmp.Or(w.invalid, set.invalid, checkDates(first))
 		if ctx == nil {
 			w.invalid = noContext()
 		}
-		return run(ctx)
+		return run(ctx, w)
 	})
 }
 
@@ -175,8 +134,12 @@ func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente,
 	if w.invalid != nil {
 		return nil, w.fail(ctx, w.invalid)
 	}
-	passed := false
-	for n := range w.days {
+	days := longestWalk
+	if w.op == OpTipoCambioMes && !w.todosLosDias {
+		days = 1
+	}
+	passed, recent := false, false
+	for n := range days {
 		dia := desde.SumarDias(-n)
 		if !dia.DiaHabil(w.decretados...) {
 			continue
@@ -188,50 +151,62 @@ func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente,
 			passed = true
 		case err != nil:
 			return nil, w.fail(ctx, err)
-		case day.tc != nil:
-			found := &TipoCambioVigente{Para: para, TipoCambio: *day.tc, Consultas: w.sums.queries, Provisional: passed}
+		case day.tc == nil:
+			w.sums.sinTasa = append(w.sums.sinTasa, dia)
+			recent = recent || w.age(dia) < mayStillCome
+		default:
+			slices.SortFunc(w.sums.sinTasa, Fecha.Compare)
+			found := &TipoCambioVigente{para, *day.tc, w.sums.queries, passed || recent, w.sums.sinTasa}
 			w.respond(day.resp)
 			return found, nil
 		}
 	}
-	const noneOf = "none of the %d days up to %s has a rate"
-	switch {
-	case w.days < longestWalk:
+	if days < longestWalk {
 		return nil, nil
-	case passed:
-		return nil, w.fail(ctx, notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return nil, w.fail(ctx, noRate(noneOf, longestWalk, desde))
+	none := noRate("none of the %d days up to %s has a rate", longestWalk, desde)
+	if passed {
+		none.Err = ErrNotYetPublished
+	}
+	return nil, w.fail(ctx, none)
 }
 
-// rate gets the rate of a business day, or nil if there is none: a later one is out, or mayStillCome has passed. Until
-// then the error is ErrNotYetPublished, since an older rate must not be used.
+// rate gets the rate of a business day, or none: a later one is known, or mayStillCome has passed. Until then the error
+// is ErrNotYetPublished, since an older rate must not be used.
 func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
-	wait := w.core.clock.until(dia.Publicacion())
-	if wait > 0 {
-		return dayRate{}, notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia)
+	if w.age(dia) < 0 {
+		return dayRate{}, w.notYet(dia)
 	}
 	day, err := w.ask(ctx, dia, false)
-	if err != nil || day.tc != nil || wait <= -mayStillCome {
+	if err != nil || day.tc != nil || w.age(dia) >= mayStillCome {
 		return day, err
 	}
-	for n := 1; n <= longestWalk; n++ {
-		d := dia.SumarDias(n)
-		if !d.DiaHabil(w.decretados...) || w.core.clock.until(d.Publicacion()) > 0 {
+	for n := range longestWalk {
+		d := dia.SumarDias(1 + n)
+		if !d.DiaHabil(w.decretados...) || w.age(d) < 0 {
 			continue
 		}
-		later, err := w.ask(ctx, d, false)
-		switch {
+		switch later, err := w.ask(ctx, d, false); {
 		case err != nil:
 			return later, err
 		case later.tc == nil:
-			continue
 		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // both may have been published since the cached answer
 			return w.ask(ctx, dia, true)
+		default:
+			return day, nil
 		}
-		return day, nil
 	}
-	return day, notYetPublished(askAgain, "the rate of %s is not out yet", dia)
+	return day, w.notYet(dia)
+}
+
+// age returns the time since the hour of a day's rate; it is negative before. Each answer may correct the clock.
+func (w *walk) age(dia Fecha) time.Duration { return w.core.hours.since(dia.Publicacion()) }
+
+func (w *walk) notYet(dia Fecha) error {
+	if age := w.age(dia); age < 0 {
+		return notYetPublished(-age, "the rate of %s is published after 17:00 (Lima) of that day", dia)
+	}
+	return notYetPublished(askAgain, "the rate of %s is not out yet", dia)
 }
 
 // ask gets the rate of a day, once unless again is set. A rate of another date, which lenient reading accepts, is
@@ -243,13 +218,14 @@ func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) 
 	var day dayRate
 	set := *w.set
 	set.response, set.fresh = &day.resp, set.fresh || again
-	tc, err := get(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia}, &set, copyOf[TipoCambio])
+	tc, err := get(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.hours}, &set, copyOf[TipoCambio])
 	if err == nil && tc.Fecha == dia {
 		day.tc = tc
 	}
 	if !day.resp.Coalesced {
 		w.sums.queries += day.resp.Attempts
 	}
+	w.sums.took += day.resp.Duration
 	w.sums.last, w.sums.warnings = day.resp, append(w.sums.warnings, day.resp.Warnings...)
 	w.asked[dia] = day
 	if errors.Is(err, ErrNotFound) {
@@ -261,10 +237,13 @@ func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) 
 // respond ends a line: the caller's Response is that of the day, with the sums of the line.
 func (w *walk) respond(resp Response) {
 	if w.set.response != nil {
-		resp.Attempts, resp.Duration, resp.Warnings = w.sums.queries, time.Since(w.sums.since), w.sums.warnings
+		if len(w.sums.sinTasa) > 0 {
+			w.sums.warnings = append(w.sums.warnings, fmt.Sprintf("business days without a rate: %s", w.sums.sinTasa))
+		}
+		resp.Attempts, resp.Duration, resp.Warnings = w.sums.queries, w.sums.took, w.sums.warnings
 		*w.set.response = resp
 	}
-	w.sums = sums{since: time.Now()}
+	w.sums = sums{}
 }
 
 // fail ends a line with the error of a query, or with one of our own and the details of the last missing rate.
