@@ -52,9 +52,19 @@ func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []Call
 	return get(ctx, s.core.rates, q, s.core.defaults.of(opts), copyOf[TipoCambio])
 }
 
-func checkDates(first Fecha) error {
-	if !first.Valid() {
+// There was no sol before July 1991. A date further ahead than daysAhead is a typing mistake.
+var firstOfSol = NewFecha(1991, time.July, 1)
+
+const daysAhead = 31
+
+// checkDates refuses half-typed dates: the days from first to last if none of them can have a rate.
+func checkDates(first, last, hoy Fecha) error {
+	end := hoy.SumarDias(daysAhead)
+	switch {
+	case !first.Valid():
 		return invalid("fecha", "must be a day of the calendar: it is %q", first)
+	case last.Compare(firstOfSol) < 0 || first.Compare(end) > 0:
+		return invalid("fecha", "must be from %s to %s, %d days from today: it is %s", firstOfSol, end, daysAhead, first)
 	}
 	return nil
 }

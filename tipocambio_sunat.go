@@ -120,7 +120,7 @@ func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last 
 		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
 	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(each), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
-		w.set, w.invalid = set, cmp.Or(w.invalid, set.invalid, checkDates(first))
+		w.set, w.invalid = set, cmp.Or(w.invalid, set.invalid, checkDates(first, last, FechaEnLima(s.core.hours.now())))
 		if ctx == nil {
 			w.invalid = noContext()
 		}

@@ -896,3 +896,48 @@ func TestTheHourOfARateIsTheServices(t *testing.T) {
 		})
 	}
 }
+
+func TestAHalfTypedDateCostsNothing(t *testing.T) {
+	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client, s := answers(t, ratesOf(t, 0))
+		month := func(year int, mes time.Month) error {
+			for _, err := range client.TipoCambio.Mes(t.Context(), year, mes, fiscope.WithProvisional()) {
+				return err
+			}
+			return nil
+		}
+		for name, test := range map[string]struct {
+			err    error
+			refuse bool
+		}{
+			"a year of three digits":      {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "0202-11-20"))), true},
+			"before the sol":              {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "1991-06-30"))), true},
+			"its first day":               {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "1991-07-01"))), false},
+			"in 31 days":                  {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-12-21"))), false},
+			"in 32":                       {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-12-22"))), true},
+			"in 32, to value a balance":   {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-12-22"))), true},
+			"June 1991":                   {month(1991, time.June), true},
+			"July 1991":                   {month(1991, time.July), false},
+			"a month that begins in time": {month(2026, time.December), false},
+			"the one after it":            {month(2027, time.January), true},
+			"month 0":                     {month(2026, 0), true},
+			"by its own name":             {second(client.TipoCambio.Consultar(t.Context(), fecha(t, "2062-11-20"))), false},
+		} {
+			if !test.refuse {
+				require.NotErrorIs(t, test.err, fiscope.ErrInvalidRequest, name)
+				continue
+			}
+			require.ErrorIs(t, test.err, fiscope.ErrInvalidRequest, name)
+			var e *fiscope.Error
+			require.ErrorAs(t, test.err, &e)
+			assert.Equal(t, "fecha", e.Field, name)
+			assert.Zero(t, e.RetryAfter)
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+		}
+		for _, r := range s.seen() {
+			for _, refused := range []string{"0202", "1991-06-2", "2026-12", "2027"} {
+				assert.NotContains(t, r.url, refused)
+			}
+		}
+	})
+}
