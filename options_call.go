@@ -176,7 +176,7 @@ func splitOptions(opts []CallOption) (own walkOptions, each []CallOption) {
 }
 
 // WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older
-// rate as Provisional: it is not the official one. Mes leaves such days out.
+// rate as Provisional: it may change. Mes leaves such days out.
 func WithProvisional() CallOption {
 	return walkOption(func(o *walkOptions) { o.provisional = true })
 }

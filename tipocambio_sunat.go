@@ -25,8 +25,11 @@ type TipoCambioVigente struct {
 // It asks for business days only, back from the day before: usually one query, 10 days at most. If the rate of such a
 // day may still come, it returns ErrNotYetPublished, not an older rate; RetryAfter is how long to wait.
 //
-// Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotYetPublished, ErrNotFound (10 days
-// without a rate), and those of every operation.
+// If the service has no rate of such a day for good, it returns an older one, with that day in SinTasa: look before you
+// book. A warning of the [Response] says so too.
+//
+// Errors: ErrInvalidRequest (no day of the calendar, before July 1991, or more than 31 days ahead: nothing is sent),
+// ErrNotYetPublished, ErrNotFound (10 days without a rate), and those of every operation.
 func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
 	return s.vigente(ctx, OpTipoCambioSUNAT, fecha, fecha.SumarDias(-1), opts)
 }
@@ -55,9 +58,10 @@ func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, de
 // Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
 // have the rate of the line before, or of the month before. See [WithTodosLosDias].
 //
-// A line costs one query, and so does a business day without a rate. The running month ends with ErrNotYetPublished at
-// the first day whose rate may still come; [WithProvisional] leaves such days out. An error is the last item, with the
-// day in Para. Errors are those of SUNAT.
+// A line costs one query, and so does a business day without a rate. SinTasa of the next line has such a day, and of
+// each line that repeats the older rate. The running month ends with ErrNotYetPublished at the first day whose rate may
+// still come; [WithProvisional] leaves such days out. An error is the last item, with the day in Para. Errors are those
+// of SUNAT; a month is refused if all of it is too early or too far ahead.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
 		first, last := NewFecha(year, mes, 1), NewFecha(year, mes+1, 0)
