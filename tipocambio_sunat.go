@@ -43,7 +43,6 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // MasReciente gets the last published rate, for display or estimates. For a receipt use SUNAT. It asks for 10 days at
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
-	s = s.made()
 	hoy := FechaEnLima(s.core.hours.now())
 	return s.vigente(ctx, OpTipoCambioMasReciente, hoy, hoy, opts)
 }
@@ -68,6 +67,7 @@ func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, o
 		_, _ = s.walk(ctx, OpTipoCambioMes, first, last.SumarDias(0), opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
 				line, err := w.line(ctx, para, para.SumarDias(-1))
+				fill(opts, &w.answer)
 				if err != nil {
 					yield(TipoCambioVigente{Para: para}, err)
 					return nil, err
@@ -77,7 +77,7 @@ func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, o
 				}
 			}
 			if len(w.sums.sinTasa) > 0 { // after the last line
-				w.respond(w.sums.last)
+				w.end(w.sums.last)
 			}
 			return nil, nil
 		})
@@ -92,17 +92,18 @@ type walk struct {
 	core *core
 	op   Operation
 	walkOptions
-	set     *settings // of each query; its response is the caller's
+	set     *settings // of each query
 	invalid error     // a wrong option or date
 
-	asked map[Fecha]dayRate
-	sums  sums // for this line
+	asked  map[Fecha]dayRate
+	sums   sums   // for the line in progress
+	answer answer // to the last line
 }
 
 // dayRate is the answer for a day.
 type dayRate struct {
-	tc   *TipoCambio // nil for none
-	resp Response
+	tc *TipoCambio // nil for none
+	*answer
 }
 
 // sums are what the queries for a line cost and said. In Mes they include the days before it that have no line.
@@ -110,26 +111,26 @@ type sums struct {
 	queries  int
 	took     time.Duration
 	warnings []string
-	last     Response
+	last     answer
 	none     *Error  // the last "no rate"
 	sinTasa  []Fecha // business days without one, for good
 }
 
 // walk runs an operation for the dates from first to last.
-func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last Fecha, opts []CallOption, run func(context.Context, *walk) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
-	s = s.made()
+func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last Fecha, opts []CallOption, run func(context.Context, *walk) (*TipoCambioVigente, error)) (line *TipoCambioVigente, err error) {
 	own, each := splitOptions(opts)
 	w := &walk{core: s.core, op: op, walkOptions: own, asked: map[Fecha]dayRate{}}
 	if w.todosLosDias && op != OpTipoCambioMes {
 		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
-	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(each), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
-		w.set, w.invalid = set, cmp.Or(w.invalid, set.invalid, checkDates(first, last, FechaEnLima(s.core.hours.now())))
-		if ctx == nil {
-			w.invalid = noContext()
-		}
-		return run(ctx, w)
+	ctx, w.set = s.core.defaults.of(ctx, each)
+	w.invalid = cmp.Or(w.invalid, w.set.invalid, checkDates(first, last, FechaEnLima(s.core.hours.now())))
+	_, err = hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
+		line, err = run(ctx, w)
+		return &w.answer, err
 	})
+	fill(opts, &w.answer)
+	return line, err
 }
 
 // line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in
@@ -161,18 +162,18 @@ func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente,
 		default:
 			slices.SortFunc(w.sums.sinTasa, Fecha.Compare)
 			found := &TipoCambioVigente{para, *day.tc, w.sums.queries, passed || recent, w.sums.sinTasa}
-			w.respond(day.resp)
+			w.end(*day.answer)
 			return found, nil
 		}
 	}
 	if days < longestWalk {
 		return nil, nil
 	}
-	none := noRate("none of the %d days up to %s has a rate", longestWalk, desde)
+	none := noRate
 	if passed {
-		none.Err = ErrNotYetPublished
+		none = unpublished
 	}
-	return nil, w.fail(ctx, none)
+	return nil, w.fail(ctx, refused(none, "none of the %d days up to %s has a rate", longestWalk, desde))
 }
 
 // rate gets the rate of a business day, or none: a later one is known, or mayStillCome has passed. Until then the error
@@ -194,7 +195,7 @@ func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 		case err != nil:
 			return later, err
 		case later.tc == nil:
-		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // both may have been published since the cached answer
+		case day.source == SourceCache && !day.asOf.After(later.asOf): // both may have been published since the cached answer
 			return w.ask(ctx, dia, true)
 		default:
 			return day, nil
@@ -219,18 +220,18 @@ func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) 
 	if day, ok := w.asked[dia]; ok && !again {
 		return day, nil
 	}
-	var day dayRate
 	set := *w.set
-	set.response, set.fresh = &day.resp, set.fresh || again
-	tc, err := get(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.hours}, &set, copyOf[TipoCambio])
+	set.fresh = set.fresh || again
+	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.hours}, &set, copyOf[TipoCambio])
+	day := dayRate{answer: a}
 	if err == nil && tc.Fecha == dia {
 		day.tc = tc
 	}
-	if !day.resp.Coalesced {
-		w.sums.queries += day.resp.Attempts
+	if !a.joined {
+		w.sums.queries += a.attempts
 	}
-	w.sums.took += day.resp.Duration
-	w.sums.last, w.sums.warnings = day.resp, append(w.sums.warnings, day.resp.Warnings...)
+	w.sums.took += a.took
+	w.sums.last, w.sums.warnings = *a, append(w.sums.warnings, a.warnings...)
 	w.asked[dia] = day
 	if errors.Is(err, ErrNotFound) {
 		w.sums.none, err = copyError(err), nil
@@ -238,15 +239,13 @@ func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) 
 	return day, err
 }
 
-// respond ends a line: the caller's Response is that of the day, with the sums of the line.
-func (w *walk) respond(resp Response) {
-	if w.set.response != nil {
-		if len(w.sums.sinTasa) > 0 {
-			w.sums.warnings = append(w.sums.warnings, fmt.Sprintf("business days without a rate: %s", w.sums.sinTasa))
-		}
-		resp.Attempts, resp.Duration, resp.Warnings = w.sums.queries, w.sums.took, w.sums.warnings
-		*w.set.response = resp
+// end ends a line: its answer is that of the day, with the sums of the line.
+func (w *walk) end(day answer) {
+	if len(w.sums.sinTasa) > 0 {
+		w.sums.warnings = append(w.sums.warnings, fmt.Sprintf("business days without a rate: %s", w.sums.sinTasa))
 	}
+	w.answer = day
+	w.answer.attempts, w.answer.took, w.answer.warnings = w.sums.queries, w.sums.took, w.sums.warnings
 	w.sums = sums{}
 }
 
@@ -263,6 +262,6 @@ func (w *walk) fail(ctx context.Context, err error) error {
 		e.Delivery = DeliveryAnswered
 	}
 	e.Op, e.Attempts = w.op, w.sums.queries
-	w.respond(w.sums.last)
+	w.end(w.sums.last)
 	return e
 }

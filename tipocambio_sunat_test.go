@@ -783,6 +783,14 @@ func TestADayThatTheServiceLost(t *testing.T) {
 								assert.Zero(t, got.Consultas)
 							}
 							assert.Equal(t, got.Consultas, resp.Attempts)
+							assert.Equal(t, 200, resp.StatusCode)
+							assert.False(t, resp.AsOf.IsZero())
+							if source := resp.Source; again > 0 && (by == "cache" || by == "store") {
+								assert.Equal(t, fiscope.SourceCache, source, "of the day whose rate it is")
+							} else {
+								assert.Equal(t, fiscope.SourceService, source)
+								assert.Equal(t, time.Duration(test.queries)*time.Millisecond, resp.Duration)
+							}
 						}
 					})
 				})
