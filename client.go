@@ -72,7 +72,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, report: r}
+	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	shared := newSharedStore(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
@@ -80,7 +80,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,
+		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours,
 	}
 	queries := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
 	retries := retry(c.retry, c.clock, base)

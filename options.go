@@ -213,7 +213,8 @@ func WithHook(h Hook) Option {
 
 // WithClock replaces [time.Now] for the calendar: the days of the quota, the hour at which a rate is published, the age
 // of cached answers and SOL verdicts. Waits, timeouts and the times of a Store stay real. It is for tests: the Client
-// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use.
+// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use. Without it the hour of a
+// rate is by the Date of the service's last answer.
 func WithClock(now func() time.Time) Option {
 	return option(func(c *config) error {
 		if now == nil {
