@@ -124,7 +124,7 @@ func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last 
 		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
 	ctx, w.set = s.core.defaults.of(ctx, each)
-	w.invalid = cmp.Or(w.invalid, w.set.invalid, checkDates(first, last, FechaEnLima(s.core.hours.now())))
+	w.invalid = cmp.Or(w.invalid, w.set.invalid, checkDates(first, last, FechaEnLima(s.core.clock.now())))
 	_, err = hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
 		line, err = run(ctx, w)
 		return &w.answer, err
