@@ -393,6 +393,86 @@ func TestATLSAlertIsFinal(t *testing.T) {
 	}
 }
 
+// wire is one end of a connection in memory. Once it is cut, what is written is lost and nobody is told.
+type wire struct {
+	net.Conn
+	cut *atomic.Bool
+}
+
+func (w wire) Write(p []byte) (int, error) {
+	if w.cut.Load() {
+		return len(p), nil
+	}
+	return w.Conn.Write(p)
+}
+
+// wires are a listener whose connections stay in memory, so that a test may wait.
+type wires struct {
+	net.Listener // not used
+	accepted     chan net.Conn
+	dialed       []*atomic.Bool
+}
+
+func (w *wires) Accept() (net.Conn, error) {
+	conn, open := <-w.accepted
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (w *wires) Close() error { close(w.accepted); return nil }
+
+func (w *wires) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	cut := new(atomic.Bool)
+	w.dialed = append(w.dialed, cut)
+	w.accepted <- wire{there, cut}
+	return wire{here, cut}, nil
+}
+
+// After a sleep, a NAT's timeout or a change of network the connection is there, and nothing passes.
+func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
+	of := http.DefaultTransport
+	defer func() { http.DefaultTransport = of }()
+	withCertificate := httptest.NewTLSServer(nil)
+	defer withCertificate.Close()
+	trusted := withCertificate.Client().Transport.(*http.Transport).TLSClientConfig
+
+	for op, text := range map[string]string{"consultar": record, "validar": verdict} {
+		for name, opts := range map[string][]fiscope.Option{
+			"by default": nil, "with a timeout": {fiscope.WithHTTPClient(&http.Client{Timeout: time.Minute})},
+		} {
+			t.Run(op+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					network := &wires{accepted: make(chan net.Conn)}
+					srv := http.Server{
+						TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
+						Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							assert.Equal(t, "HTTP/2.0", r.Proto)
+							_, _ = io.WriteString(w, text)
+						}),
+					}
+					go func() { _ = srv.ServeTLS(network, "", "") }()
+					defer srv.Close()
+					http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
+					client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
+					require.NoError(t, err)
+					closeWith(t, client)
+
+					require.NoError(t, operations[op](t.Context(), client))
+					network.dialed[0].Store(true)
+					time.Sleep(25 * time.Second)
+					start := time.Now()
+					require.NoError(t, operations[op](t.Context(), client))
+					assert.Zero(t, time.Since(start))
+					assert.Len(t, network.dialed, 2)
+				})
+			})
+		}
+	}
+}
+
 func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {
 	var requests, connections atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
