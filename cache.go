@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -21,7 +22,7 @@ type CachePolicy struct {
 	Busqueda     time.Duration // the results of a search: 1 hour
 	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
 	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
-	Entries      int           // answers kept in this process: 10 000
+	Entries      int           // answers kept in this process: 10 000; a taxpayer takes at most 2 kB
 }
 
 const forGood = time.Duration(math.MaxInt64)
@@ -82,6 +83,7 @@ func (c *cache) fallback(k cacheKey) *entry {
 // put stores an entry, unless there is a newer one.
 func (c *cache) put(k cacheKey, e *entry) {
 	if there, ok := c.entries.Peek(k); !ok || !there.answer.Began.After(e.answer.Began) {
+		k.text = strings.Clone(k.text) // it may be a part of the caller's file
 		c.entries.Add(k, e)
 	}
 }
@@ -98,9 +100,10 @@ func (e *entry) fresh(c clock) bool {
 	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns the cache entry of an answer. missing is its error if it is a NOT_FOUND; nil otherwise.
+// newEntry returns the cache entry of an answer. missing is its error if it is a NOT_FOUND; nil otherwise. stored loses
+// its monotonic reading, which stands still while the machine sleeps.
 func newEntry(a *answer, missing *Error, stored time.Time, lifetime time.Duration) *entry {
-	e := &entry{missing: missing, stored: stored, lifetime: lifetime}
+	e := &entry{missing: missing, stored: stored.Round(0), lifetime: lifetime}
 	e.answer.Status, e.answer.Began = a.Status, a.Began
 	e.answer.outcome, e.answer.result, e.answer.warnings, e.answer.shared = a.outcome, a.result, a.warnings, true
 	e.answer.kept = e

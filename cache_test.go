@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"path"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -289,4 +294,70 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A field is read as a part of the body, which it would keep.
+func TestAKeptRecordKeepsNothingElse(t *testing.T) {
+	const entries = 1000
+	for op, ask := range map[string]func(*fiscope.Client, string) error{
+		"consultar": func(c *fiscope.Client, ruc string) error {
+			return second(c.Contribuyentes.Consultar(t.Context(), ruc))
+		},
+		"buscar": func(c *fiscope.Client, ruc string) error {
+			return second(c.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: ruc}))
+		},
+	} {
+		for _, added := range []int{250, 30_000} {
+			t.Run(fmt.Sprint(op, " with ", added, " bytes more"), func(t *testing.T) {
+				one := strings.TrimSpace(contract(t, "consultar_200.json"))
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					body := plus(change(one, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", added)+`"`)
+					if op == "buscar" {
+						body = "[" + plus(one, `"socios":"`+strings.Repeat("x", added)+`"`) + "]"
+					}
+					return raw(200, body)(r)
+				}), fiscope.WithCache(fiscope.CachePolicy{}))
+				before := retained()
+				for i := range entries {
+					file := strings.Repeat(fmt.Sprintf("%011d,", i), 1000) // of which the caller cut a RUC
+					require.NoError(t, ask(client, file[:11]))
+				}
+				assert.Less(t, (retained()-before)/entries, 2000)
+				require.NoError(t, ask(client, "00000000000"))
+				assert.EqualValues(t, entries, client.Stats().Sent, "all of them are kept")
+			})
+		}
+	}
+}
+
+// retained returns how many bytes are in use.
+func retained() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what pools still had
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// asleep returns t as a machine says it that slept for d before: the monotonic reading stood still.
+func asleep(t time.Time, d time.Duration) time.Time {
+	t = t.Add(d)
+	(*struct {
+		wall uint64
+		ext  int64 // the monotonic reading
+	})(unsafe.Pointer(&t)).ext -= int64(d)
+	return t
+}
+
+func TestAnAnswerAgesWhileTheMachineSleeps(t *testing.T) {
+	var slept atomic.Int64
+	now := func() time.Time { return asleep(time.Now(), time.Duration(slept.Load())) }
+	start := now()
+	s := &service{answers: []handler{raw(200, record)}}
+	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithClock(now))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	slept.Store(int64(48 * time.Hour))
+	require.Less(t, now().Sub(start), time.Hour, "the monotonic reading stood still")
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	assert.Len(t, s.seen(), 2)
 }
