@@ -70,9 +70,10 @@ func (a *answer) read(result func(*answer) any) {
 		a.outcome, a.err = bodyBroke, a.notWhole()
 	default:
 		a.outcome = found
+		warnings := a.warnings
 		a.result = result(a)
 		if a.err != nil {
-			a.result = nil
+			a.result, a.warnings = nil, warnings // nobody reads the fields of a refused answer
 			if a.outcome == found {
 				a.outcome = page
 			}
