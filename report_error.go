@@ -53,9 +53,9 @@ func (r *reporter) of(ctx context.Context, a *answer, err error) *Error {
 	case errors.As(err, &refused):
 		return &Error{Err: ErrSOLCredentialsBlocked, Message: refused.Error(), RetryAfter: max(0, r.clock.until(refused.Until)), mayBeKey: refused.Unexplained}
 	case errors.Is(err, errStoreAway):
-		return &Error{Err: ErrUnavailable, Message: err.Error(), RetryAfter: storePause, cause: err}
+		return &Error{Err: errNotSent, Message: err.Error(), RetryAfter: storePause, cause: err}
 	case errors.Is(err, solguard.ErrBusy):
-		return &Error{Err: ErrUnavailable, Message: solguard.ErrBusy.Error(), cause: err}
+		return &Error{Err: errNotSent, Message: solguard.ErrBusy.Error(), cause: err}
 	case errors.As(err, &panicked):
 		return &Error{cause: panicked} // it says nothing about the service
 	}

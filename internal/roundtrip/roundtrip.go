@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -49,8 +50,11 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 		a.Err = errMisuse
 	case err != nil:
 		a.Err, a.Unsent = err, t.unsent(life)
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // ours, not the caller's
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil: // ours, not the caller's
 			a.Err = fmt.Errorf("no answer within %s: %w", l.Timeout, err)
+		case strings.Contains(err.Error(), "GetBody"): // advice of net/http, for another program
+			a.Err = errClosed
 		}
 	default:
 		a.receive(life, resp, l.MaxBytes)
@@ -58,6 +62,9 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 	a.Took = time.Since(a.Began)
 	return a
 }
+
+// errClosed is the error if an HTTP/2 server ends a connection (GOAWAY) or refuses a stream after the body was written.
+var errClosed = errors.New("the service closed the connection, or refused the request, without an answer")
 
 var errMisuse = errors.New("the transport returned neither a response nor an error")
 
