@@ -125,6 +125,7 @@ type Error struct {
 	cause    error
 	body     []byte
 	asked    time.Time // when the last answered request was sent, in real time; zero without an answer
+	texto    string    // for a clerk, about a RUC that breaks a rule; "" for none
 	quoted   bool      // Message is the answer's own text
 	mayBeKey bool      // for a blocked clave: the refusal may be about the API key
 }

@@ -77,6 +77,9 @@ var textosDeCampo = map[string]string{
 	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 
+// rucDeCampo names each RUC in [Error.Field].
+var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emisor", "rucSolicitante": "El RUC del usuario SOL"}
+
 // Texts for a clerk if the text of the class would mislead.
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
@@ -113,7 +116,7 @@ func forUser(err error) (texto string, status int) {
 	known := errors.As(err, &e) && e != nil
 	switch texto, status = class.texto, class.status; {
 	case class.of == ErrInvalidRequest && known && textosDeCampo[e.Field] != "": //nolint:errorlint // the table's own
-		texto = textosDeCampo[e.Field]
+		texto = cmp.Or(e.texto, textosDeCampo[e.Field])
 	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && (e.outcome == refusedPage || !aboutInput(e.StatusCode))): //nolint:errorlint // ...
 		return textoDeMalUso, http.StatusInternalServerError
 	case class.of == ErrQuotaExceeded && known && e.throttled(): //nolint:errorlint // ...
