@@ -221,7 +221,7 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 		attempts int
 		took     time.Duration
 	}{
-		"a GET":                     {"consultar", 0, 3, 30 * time.Second},
+		"a GET":                     {"consultar", 0, 2, 20 * time.Second},
 		"a validation":              {"validar", 0, 1, 30 * time.Second},
 		"a shorter one of a caller": {"validar", time.Second, 1, time.Second},
 		"a longer one of a caller":  {"validar", time.Minute, 1, 30 * time.Second},

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/flight"
 )
@@ -13,6 +14,8 @@ type flights[K comparable] = flight.Group[K, *trip]
 // sharedQuestion is equal for calls that may share a query.
 type sharedQuestion struct {
 	key     cacheKey
+	timeout time.Duration
+	retries int
 	reserve int
 	fresh   bool
 }
@@ -29,7 +32,7 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 				return nil, err
 			}
 			for {
-				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.reserve, q.set.fresh}, q, next)
+				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.timeout, q.set.retries, q.set.reserve, q.set.fresh}, q, next)
 				if abandoned && a.kept == nil && (err != nil || a.err != nil) && ctx.Err() == nil {
 					continue // all its callers had left, so it was cancelled
 				}

@@ -204,6 +204,29 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 	}
 }
 
+func TestATimeoutIsRepeatedOnce(t *testing.T) {
+	inItsBody := func(r *http.Request) (*http.Response, error) {
+		return with(200, &body{read: func() error { return second(hangs(r)) }})(r)
+	}
+	for name, test := range map[string]struct {
+		answers  []handler
+		attempts int
+	}{
+		"alone":                   {[]handler{hangs}, 2},
+		"in its body":             {[]handler{inItsBody}, 2},
+		"among other failures":    {[]handler{raw(503, ""), hangs, raw(503, ""), inItsBody, raw(503, "")}, 4},
+		"others are as before it": {[]handler{hangs, raw(503, "")}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, test.answers...)
+				require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithMaxRetries(5)), fiscope.ErrUnavailable)
+				assert.Len(t, s.seen(), test.attempts)
+			})
+		})
+	}
+}
+
 func TestAnOutageIsNotAmplified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, s := answers(t, raw(503, ""))

@@ -22,6 +22,7 @@ type Answer struct {
 	Broken   error          // why Body is incomplete; nil if it is complete
 	Err      error          // why no answer came; nil if one did
 	Unsent   bool           // it provably reached no server
+	TimedOut bool           // its own timeout ended it
 	Began    time.Time      // when the attempt was made
 	At       time.Time      // when the headers came; zero if no answer came
 	Took     time.Duration  // including the reading of the body
@@ -51,7 +52,7 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 	case err != nil:
 		a.Err, a.Unsent = err, t.unsent(life)
 		switch {
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil: // ours, not the caller's
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			a.Err = fmt.Errorf("no answer within %s: %w", l.Timeout, err)
 		case strings.Contains(err.Error(), "GetBody"): // advice of net/http, for another program
 			a.Err = errClosed
@@ -59,6 +60,7 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 	default:
 		a.receive(life, resp, l.MaxBytes)
 	}
+	a.TimedOut = (a.Err != nil || a.Broken != nil) && life.Err() != nil && ctx.Err() == nil
 	a.Took = time.Since(a.Began)
 	return a
 }
