@@ -89,8 +89,8 @@ func checkRUC(field, ruc string) error {
 			return invalid(field, "must be exactly 11 digits: character %d is %q", utf8.RuneCountInString(ruc[:i])+1, r)
 		}
 	}
-	err := &Error{Err: ErrInvalidRequest, Field: field, Message: fmt.Sprintf("%s must be exactly 11 digits: it has %d", field, len(ruc))}
-	if len(ruc) > 1 {
+	err := refused(invalidInput, "%s must be exactly 11 digits: it has %d", field, len(ruc))
+	if err.Field = field; len(ruc) > 1 {
 		err.texto = fmt.Sprintf("%s no es válido: tiene %d dígitos y son 11.", rucDeCampo[field], len(ruc))
 	}
 	return err
@@ -102,11 +102,9 @@ func checkStrictRUC(field, ruc string) error {
 		return err
 	}
 	if int(ruc[rucLen-1]-'0') != checkDigit(ruc) {
-		return &Error{
-			Err: ErrInvalidRequest, Field: field,
-			Message: field + " " + scrub.AbridgeRUC(ruc) + " does not match its check digit: a digit is wrong, or two are swapped",
-			texto:   rucDeCampo[field] + " no es válido, un dígito no corresponde: revíselo.",
-		}
+		err := refused(invalidInput, "%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
+		err.Field, err.texto = field, rucDeCampo[field]+" no es válido, un dígito no corresponde: revíselo."
+		return err
 	}
 	if !ClaseDeRUC(ruc).known() {
 		return invalid(field, "%s must begin with 10, 15, 16, 17 or 20", scrub.AbridgeRUC(ruc))
