@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -113,7 +114,7 @@ func newEntry(a *answer, asOf time.Time, lifetime time.Duration) *entry {
 	e.source, e.asOf = SourceCache, asOf.Round(0)
 	if a.err != nil {
 		e.err = copyError(a.err)
-		e.err.body = a.start()
+		e.err.body = bytes.Clone(a.Body[:min(len(a.Body), longestPinned)])
 	}
 	return e
 }

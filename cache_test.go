@@ -300,35 +300,44 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 
 // A field is read as a part of the body, which it would keep.
 func TestAKeptRecordKeepsNothingElse(t *testing.T) {
-	const entries = 1000
-	for op, ask := range map[string]func(*fiscope.Client, string) error{
-		"consultar": func(c *fiscope.Client, ruc string) error {
-			return second(c.Contribuyentes.Consultar(t.Context(), ruc))
-		},
-		"buscar": func(c *fiscope.Client, ruc string) error {
-			return second(c.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: ruc}))
-		},
+	const entries = 500
+	one, missing := strings.TrimSpace(contract(t, "consultar_200.json")), strings.TrimSpace(contract(t, "consultar_404.json"))
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		added  int // bytes that the contract does not have
+		search bool
+	}{
+		"a record": {200, one, 250, false}, "... with 30 kB more": {200, one, 30_000, false},
+		"results": {200, one, 250, true}, "... in 30 kB more": {200, one, 30_000, true},
+		"NOT_FOUND": {404, missing, 30_000, false},
 	} {
-		for _, added := range []int{250, 30_000} {
-			t.Run(fmt.Sprint(op, " with ", added, " bytes more"), func(t *testing.T) {
-				one := strings.TrimSpace(contract(t, "consultar_200.json"))
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					body := plus(change(one, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", added)+`"`)
-					if op == "buscar" {
-						body = "[" + plus(one, `"socios":"`+strings.Repeat("x", added)+`"`) + "]"
-					}
-					return raw(200, body)(r)
-				}), fiscope.WithCache(fiscope.CachePolicy{}))
-				before := retained()
-				for i := range entries {
-					file := strings.Repeat(fmt.Sprintf("%011d,", i), 1000) // of which the caller cut a RUC
-					require.NoError(t, ask(client, file[:11]))
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+				body := plus(change(test.body, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", test.added)+`"`)
+				if test.search {
+					body = "[" + change(body, "search", rucSUNAT) + "]"
 				}
-				assert.Less(t, (retained()-before)/entries, 2000)
-				require.NoError(t, ask(client, "00000000000"))
-				assert.EqualValues(t, entries, client.Stats().Sent, "all of them are kept")
-			})
-		}
+				return raw(test.status, body)(r)
+			}), fiscope.WithCache(fiscope.CachePolicy{}))
+			ask := func(text string) {
+				var err error
+				if test.search {
+					_, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: text})
+				} else {
+					_, err = client.Contribuyentes.Consultar(t.Context(), text)
+				}
+				require.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound), err)
+			}
+			before := retained()
+			for i := range entries {
+				file := strings.Repeat(fmt.Sprintf("%011d,", i), 1000) // of which the caller cut a RUC
+				ask(file[:11])
+			}
+			assert.Less(t, (retained()-before)/entries, 2000)
+			ask("00000000000")
+			assert.EqualValues(t, entries, client.Stats().Sent, "all of them are kept")
+		})
 	}
 }
 

@@ -124,7 +124,8 @@ type Error struct {
 // longestBody is how many bytes of an answer an Error keeps at most.
 const longestBody = 4096
 
-// Body returns the first 4 KiB of the failed answer; nil if none came. Never log it: it may hold a taxpayer's data.
+// Body returns the first 4 KiB of the failed answer, or 800 bytes of a cached one; nil if none came. Never log it: it
+// may hold a taxpayer's data.
 func (e *Error) Body() []byte {
 	if e == nil {
 		return nil
