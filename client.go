@@ -194,7 +194,8 @@ func (c config) transportTo(baseURL string) http.RoundTripper {
 }
 
 // defaultTransport returns net/http's transport with its own pool and more idle connections per host: with the default
-// of 2, a busy process would reopen connections all the time.
+// of 2, a busy process would reopen connections all the time. Without the pings, calls would use a dead HTTP/2 connection
+// until the kernel gives it up, which takes a quarter of an hour.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -204,6 +205,7 @@ func defaultTransport() http.RoundTripper {
 	t.MaxIdleConnsPerHost = 64
 	t.IdleConnTimeout = 90 * time.Second
 	t.MaxResponseHeaderBytes = maxBody
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
 	return t
 }
 

@@ -81,8 +81,8 @@ func (o sharedOption) applyToClient(c *config) error {
 	return o(&c.calls)
 }
 
-// WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. The context bounds the whole
-// call, with retries and waits.
+// WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. An attempt that it ends is
+// repeated once at most. The context bounds the whole call, with retries and waits.
 func WithTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(s *settings) error {
 		s.timeout = d

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -88,7 +89,11 @@ func checkRUC(field, ruc string) error {
 			return invalid(field, "must be exactly 11 digits: character %d is %q", utf8.RuneCountInString(ruc[:i])+1, r)
 		}
 	}
-	return invalid(field, "must be exactly 11 digits: it has %d", len(ruc))
+	err := refused(invalidInput, "%s must be exactly 11 digits: it has %d", field, len(ruc))
+	if err.Field = field; len(ruc) > 1 {
+		err.texto = fmt.Sprintf("%s no es válido: tiene %d dígitos y son 11.", rucDeCampo[field], len(ruc))
+	}
+	return err
 }
 
 // checkStrictRUC also refuses a wrong check digit and a prefix that is not in use.
@@ -97,7 +102,9 @@ func checkStrictRUC(field, ruc string) error {
 		return err
 	}
 	if int(ruc[rucLen-1]-'0') != checkDigit(ruc) {
-		return invalid(field, "%s does not match its check digit: a digit is wrong, or two are swapped", scrub.AbridgeRUC(ruc))
+		err := refused(invalidInput, "%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
+		err.Field, err.texto = field, rucDeCampo[field]+" no es válido, un dígito no corresponde: revíselo."
+		return err
 	}
 	if !ClaseDeRUC(ruc).known() {
 		return invalid(field, "%s must begin with 10, 15, 16, 17 or 20", scrub.AbridgeRUC(ruc))

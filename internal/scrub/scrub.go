@@ -68,7 +68,7 @@ func (s Secrets) Sentence(text string) (string, bool) {
 	length, letters, digits := 0, false, false // of the word so far
 	for _, r := range text {
 		switch {
-		case unicode.IsLetter(r), r == '_', unicode.Is(unicode.Mn, r):
+		case unicode.IsLetter(r), r == '_':
 			letters = true
 		case unicode.IsDigit(r):
 			digits = true
