@@ -150,8 +150,9 @@ func WithCache(p CachePolicy) Option {
 	})
 }
 
-// WithCoalescing lets simultaneous identical calls with the same timeout and retries share one query. Each caller has its own result, Response and error.
-// Cancelling one caller does not cancel the others. Receipt validations are never shared.
+// WithCoalescing lets simultaneous identical calls with the same timeout and retries share one query. Each caller has
+// its own result, Response and error. Cancelling one caller does not cancel the others. Receipt validations are never
+// shared.
 func WithCoalescing() Option {
 	return option(func(c *config) error {
 		c.coalescing = true
