@@ -17,7 +17,7 @@ const (
 	several  = 5                // consecutive failures after which the batch pauses ...
 	patience = 10 * time.Minute // ... for this long at most
 	tries    = 5                // failures of an input, not counting probes, after which it is delivered
-	few      = 9                // inputs left at the end of all that are delivered after two minutes without an answer
+	few      = 8                // inputs left at the end of all that are delivered after two minutes without an answer
 )
 
 // Policy bounds a batch. All fields are set, and From is 0 or more.

@@ -206,7 +206,7 @@ func TestABatch(t *testing.T) {
 			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@0", "7@0", "8@0", "9@1", "7@1", "8@1"},
 		},
 		"an outage without end":  {from(5, errDown), alone, append(answered(0, 4), "4 down", "5 down", "6 down", "7 down", "8 down"), 4, nil, 123 * time.Second, []string{}},
-		"... from the beginning": {from(1, errDown), alone, []string{"0 down", "1 down", "2 down", "3 down", "4 down", "5 down", "6 down", "7 down", "8 down"}, 0, nil, 123 * time.Second, []string{}},
+		"... from the beginning": {from(1, errDown), alone, nil, 0, errDown, 10 * time.Minute, []string{}},
 		"... whose answers are unknown": {
 			from(5, errUnknown), alone,
 			append(answered(0, 4), "4 down, and it may have received it", "5 down, and it may have received it", "6 down, and it may have received it",
@@ -288,5 +288,96 @@ func TestAFewThatAlwaysFail(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a pause skips is asked, and a row of failures hides nothing that stands behind it.
+func TestRowsThatAlwaysFail(t *testing.T) {
+	for name, rows := range map[string][][2]int{
+		"one":                  {{300, 400}},
+		"as far as the window": {{300, 800}},
+		"two":                  {{300, 500}, {700, 760}},
+		"at the end":           {{300, 330}, {1192, 1200}},
+	} {
+		for _, takes := range []func(in int) time.Duration{func(int) time.Duration { return time.Millisecond }, aSecond, func(in int) time.Duration { return time.Duration(in%2) * time.Second }} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					fails := func(in int) bool {
+						return slices.ContainsFunc(rows, func(r [2]int) bool { return in > r[0] && in <= r[1] })
+					}
+					s := taking(takes, func(in, _ int, _ time.Duration) error {
+						if fails(in) {
+							return errDown
+						}
+						return nil
+					})
+					lines, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
+					require.NoError(t, stopped)
+					require.Len(t, lines, 1200)
+					for position := range 1200 {
+						if fails(position + 1) {
+							assert.Contains(t, lines, fmt.Sprint(position, " down"))
+						} else {
+							assert.Contains(t, lines, strconv.Itoa(position))
+						}
+					}
+					assert.Less(t, time.Since(s.start), 15*time.Minute)
+				})
+			})
+		}
+	}
+}
+
+// To read ahead does not mean to wait for inputs that are still to come.
+func TestAPauseWhileInputsComeSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := answering(func(in, _ int, since time.Duration) error {
+			if in > 100 && since < time.Minute {
+				return errDown
+			}
+			return nil
+		})
+		slow := func(yield func(int) bool) {
+			for in := range 130 {
+				if in > 105 {
+					time.Sleep(time.Minute)
+				}
+				if !yield(in + 1) {
+					return
+				}
+			}
+		}
+		first := time.Duration(0)
+		_, err := s.Over(t.Context(), alone, slow, func(l batch.Line[int, int]) bool {
+			if l.Position >= 100 && first == 0 {
+				first = time.Since(s.start)
+			}
+			return true
+		})
+		require.NoError(t, err)
+		assert.Less(t, first, 3*time.Minute)
+	})
+}
+
+// At the end of the inputs only what was refused is given up early: what may not be repeated waits for the outage's end.
+func TestTheLastFew(t *testing.T) {
+	for _, test := range []struct {
+		failure error
+		of      int
+		lines   int
+		stopped error
+	}{
+		{errDown, 8, 8, nil}, {errDown, 9, 0, errDown}, {errUnknown, 20, 18, errUnknown}, {errSlower, 8, 0, errSlower},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := taking(func(int) time.Duration { return 10 * time.Second }, always(test.failure))
+			if test.failure != errUnknown {
+				s = answering(always(test.failure))
+			}
+			lines, _, stopped := s.lines(t.Context(), wide, upTo(test.of)...)
+			require.ErrorIs(t, stopped, test.stopped)
+			assert.Len(t, lines, test.lines, test.failure)
+			assert.LessOrEqual(t, len(s.asked), 20)
+		})
 	}
 }
