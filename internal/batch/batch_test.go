@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -371,13 +372,50 @@ func TestTheLastFew(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := taking(func(int) time.Duration { return 10 * time.Second }, always(test.failure))
-			if test.failure != errUnknown {
+			if test.stopped == test.failure && test.failure != errUnknown { //nolint:errorlint // it is the very one
 				s = answering(always(test.failure))
 			}
 			lines, _, stopped := s.lines(t.Context(), wide, upTo(test.of)...)
 			require.ErrorIs(t, stopped, test.stopped)
 			assert.Len(t, lines, test.lines, test.failure)
 			assert.LessOrEqual(t, len(s.asked), 20)
+			if test.stopped == nil {
+				assert.Less(t, time.Since(s.start), 5*time.Minute, "they go together")
+			}
 		})
 	}
+}
+
+// With nothing left to read, probes find what is answered between two rows that fail.
+func TestAPauseProbesWhatItSkipped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := func(in int) bool { return in > 20 && in <= 40 || in > 90 && in <= 100 || in > 190 }
+		s := answering(func(in, _ int, _ time.Duration) error {
+			return map[bool]error{true: errDown}[fails(in)]
+		})
+		lines, _, _ := s.lines(t.Context(), alone, upTo(220)...)
+		for in := range 220 {
+			assert.True(t, fails(in+1) || slices.Contains(lines, strconv.Itoa(in)), in)
+		}
+	})
+}
+
+// An outage that returns while inputs wait for the first one is noticed as soon.
+func TestAnOutageThatReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var again atomic.Int64
+		s := taking(func(int) time.Duration { return 100 * time.Millisecond }, func(_, _ int, since time.Duration) error {
+			switch {
+			case since > 17*time.Second:
+				again.Add(1)
+				return errDown
+			case since > time.Second && since < 16*time.Second:
+				return errDown
+			}
+			return nil
+		})
+		_, _, stopped := s.lines(t.Context(), batch.Policy{Concurrency: 8, MaxFailures: 20}, upTo(1200)...)
+		require.ErrorIs(t, stopped, errDown)
+		assert.Less(t, again.Load(), int64(50))
+	})
 }

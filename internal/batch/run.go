@@ -231,13 +231,12 @@ func (b *run[E, A]) fail(q *query[E, A]) bool {
 	if !q.alone {
 		q.tries++
 	}
-	last := b.last && v.Outcome != TooFast
-	keeps := !v.Once && !last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
+	keeps := !v.Once && !b.last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
 	if keeps {
 		b.held = append(b.held, q)
 	}
 	switch {
-	case last:
+	case b.last:
 	case waits, v.Outcome == TooFast && keeps, v.Outcome == Away && most > 0 && b.failures >= min(several, most):
 		b.wait(q)
 	case most > 0 && b.failures >= most:
