@@ -55,10 +55,11 @@ func (e *LoteDetenidoError) Unwrap() error {
 // ConsultarLote looks up many taxpayers, several at a time. It yields each input once, in no particular order, with its
 // answer or error. A duplicate of one of the last 10 000 inputs costs no query. Breaking out of the loop is safe.
 //
-// An error of one input does not stop the others. After several consecutive [ErrUnavailable], or a 429 that asks for a
-// slower pace, the batch pauses, then probes with one input. It stops after ten minutes without an answer, if the quota
-// is spent or the API key refused, and if ctx ends: the last error is then a [*LoteDetenidoError] with the From of the
-// next run. docs/batches.md says what is delivered, recorded and paid again.
+// An error of one input does not stop the others, nor does a row of inputs that always fail. After several consecutive
+// [ErrUnavailable], or a 429 that asks for a slower pace, the batch pauses, then probes with one input, each time further
+// ahead. It stops after ten minutes without an answer, if the quota is spent or the API key refused, and if ctx ends: the
+// last error is then a [*LoteDetenidoError] with the From of the next run. docs/batches.md says what is delivered,
+// recorded and paid again.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[LineaLote[string, Contribuyente], error] {
 	return lote[string, Contribuyente]{
 		core:   s.core,

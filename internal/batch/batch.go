@@ -17,6 +17,7 @@ const (
 	several  = 5                // consecutive failures after which the batch pauses ...
 	patience = 10 * time.Minute // ... for this long at most
 	tries    = 5                // failures of an input, not counting probes, after which it is delivered
+	few      = 8                // inputs left at the end of all that are delivered after two minutes without an answer
 )
 
 // Policy bounds a batch. All fields are set, and From is 0 or more.
@@ -95,3 +96,21 @@ func (b Batch[E, A]) Over(ctx context.Context, p Policy, inputs iter.Seq[E], yie
 	r.loop()
 	return r.resume(), r.stopped
 }
+
+// canRead reports whether the window has room for another input.
+func (b *run[E, A]) canRead() bool { return !b.ended && b.position-b.low < window }
+
+// markDone marks a position as delivered or skipped.
+func (b *run[E, A]) markDone(position int) {
+	b.above[position] = struct{}{}
+	for {
+		if _, ok := b.above[b.low]; !ok {
+			return
+		}
+		delete(b.above, b.low)
+		b.low++
+	}
+}
+
+// resume returns where another run resumes.
+func (b *run[E, A]) resume() int { return min(b.low, b.failedFrom) }

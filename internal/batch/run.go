@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,16 +32,18 @@ type run[E, A any] struct {
 	works    bool           // the service answers; until then queries go one at a time
 	stopped  error          // why no more queries are made; nil while they are
 	held     []*query[E, A] // failures to deliver once another input is answered
-	again    []*query[E, A] // queries to repeat, before any other
+	queue    []*query[E, A] // inputs that wait since a pause: those that failed, then those that a probe skipped
 
-	failures   int              // consecutive failures
-	failedFrom int              // the lowest position of those delivered
+	failures   int              // since the last answer, of inputs from outside of the queue
+	doubts     int              // since the last answer, of the queue
+	failedFrom int              // the lowest position of consecutive failures that were delivered
 	low        int              // the lowest undelivered position
 	above      map[int]struct{} // delivered positions above it
 
 	away  time.Time     // since when the batch has paused; zero if it has not
 	until time.Time     // when to probe with one input
 	pause time.Duration // before the next probe
+	last  bool          // the few inputs left are probed together, and delivered if they fail
 }
 
 // query is the query for an input and its duplicates.
@@ -48,6 +52,7 @@ type query[E, A any] struct {
 	valid     bool // it has a key
 	value     E
 	positions []int // positions waiting for the answer
+	queued    bool  // it was the first of the queue
 	alone     bool  // it probes while the batch pauses
 	tries     int   // failures other than as a probe
 	delivered bool
@@ -61,8 +66,8 @@ type query[E, A any] struct {
 func (b *run[E, A]) loop() {
 	for more := true; more; {
 		b.stop(b.ctx.Err())
-		ready, limit := len(b.again) > 0 || b.canRead(), 1
-		if b.works {
+		ready, limit := len(b.queue) > 0 || b.canRead(), 1
+		if b.works || b.last {
 			limit = b.policy.Concurrency
 		}
 		switch pause := time.Until(b.until); {
@@ -89,8 +94,6 @@ func (b *run[E, A]) loop() {
 	b.stopped = nil // the consumer broke out of the loop
 }
 
-func (b *run[E, A]) canRead() bool { return !b.ended && b.position-b.low < window }
-
 // stop ends the batch, unless err is nil. The first reason wins.
 func (b *run[E, A]) stop(err error) {
 	if b.stopped == nil {
@@ -105,19 +108,33 @@ func (b *run[E, A]) stopProgress(err error) {
 	}
 }
 
-// ask repeats a failed query, or reads the next input. A few inputs that always fail must not look like an outage:
-// after three failed probes it alternates between the two.
+// ask sends the next query: the first of the queue or, if several of these failed since the last answer, a newer input.
+// A row of inputs that always fail must not look like an outage: each probe of a pause reads further ahead.
 func (b *run[E, A]) ask() bool {
-	if len(b.again) == 0 || b.pause > 4*time.Second && b.failures%2 == 0 && b.canRead() {
-		return b.read()
+	queued, waiting := b.works && b.doubts < several && len(b.queue) > 0, len(b.queue)
+	seconds, start := int(b.pause/time.Second), time.Now()
+	ahead := max(1, seconds*seconds*seconds) // 1, 8, 64, 512, and then as far as the window
+	for n := 0; !queued && n < ahead && b.canRead() && time.Since(start) < time.Second; n++ {
+		if !b.read() {
+			return false
+		}
 	}
-	q := b.again[0]
-	b.again = b.again[1:]
+	at := len(b.queue) - 1
+	switch {
+	case at < 0:
+		return true
+	case queued:
+		at = 0
+	case !b.works && len(b.queue) == waiting: // there is nothing to read
+		at = rand.IntN(waiting)
+	}
+	q := b.queue[at]
+	q.queued, b.queue = queued, slices.Delete(b.queue, at, at+1)
 	b.send(q)
 	return true
 }
 
-// read takes one input and asks for it, unless it was asked before, here or by another run.
+// read takes one input into the queue, unless it was asked before, here or by another run.
 func (b *run[E, A]) read() bool {
 	value, more := b.next()
 	if !more {
@@ -129,15 +146,11 @@ func (b *run[E, A]) read() bool {
 	}
 	key, invalid := b.Key(value)
 	q := &query[E, A]{key: key, valid: invalid == nil, value: value, positions: []int{b.position - 1}}
-	if !q.valid {
-		b.send(q)
-		return true
-	}
-	if first, there := b.known.Get(key); there {
+	if first, there := b.known.Get(key); there && q.valid {
 		first.positions = append(first.positions, q.positions[0])
 		return !first.delivered || b.deliver(first, true)
 	}
-	if b.Done != nil {
+	if b.Done != nil && q.valid {
 		done, err := b.Done(key)
 		if b.stopProgress(err); err != nil {
 			return true
@@ -147,8 +160,10 @@ func (b *run[E, A]) read() bool {
 			return true
 		}
 	}
-	b.known.Add(key, q)
-	b.send(q)
+	if q.valid {
+		b.known.Add(key, q)
+	}
+	b.queue = append(b.queue, q)
 	return true
 }
 
@@ -181,15 +196,15 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 		b.stop(cmp.Or(q.err, v.Fallback)) // it is not delivered: another run begins with it
 		return true
 	case v.Outcome == Again:
-		b.again = append(b.again, q)
+		b.queue = slices.Insert(b.queue, 0, q)
 		return true
 	case v.Outcome == Aside, v.Outcome == Answered && !b.away.IsZero() && !q.alone: // it was sent before the pause
 		return b.deliver(q, false)
 	case v.Outcome != Answered:
 		return b.fail(q)
 	}
-	b.works, b.failures, b.failedFrom = true, 0, math.MaxInt
-	b.away, b.until, b.pause = time.Time{}, time.Time{}, 0
+	b.works, b.doubts, b.failures, b.failedFrom = true, 0, 0, math.MaxInt
+	b.away, b.until, b.pause, b.last = time.Time{}, time.Time{}, 0, false
 	return b.deliver(q, false) && b.release()
 }
 
@@ -208,45 +223,46 @@ func (b *run[E, A]) release() bool {
 // fail records a failure. If a pause may help, the query is kept until another input is answered or it is repeated.
 func (b *run[E, A]) fail(q *query[E, A]) bool {
 	v, most, waits := q.verdict, b.policy.MaxFailures, !b.away.IsZero()
-	if b.failures++; !q.alone {
+	if q.queued {
+		b.doubts++
+	} else {
+		b.failures++
+	}
+	if !q.alone {
 		q.tries++
 	}
-	limit := tries
-	if b.ended && v.Outcome != TooFast {
-		limit = 2 // no other input will show whether it alone fails
+	keeps := !v.Once && !b.last && q.tries < tries && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
+	if keeps {
+		b.held = append(b.held, q)
 	}
-	keeps := !v.Once && q.tries < limit && (v.Outcome == TooFast || v.Fallback == nil && most > 0 && (v.Outcome == Away || waits))
 	switch {
+	case b.last:
 	case waits, v.Outcome == TooFast && keeps, v.Outcome == Away && most > 0 && b.failures >= min(several, most):
 		b.wait(q)
 	case most > 0 && b.failures >= most:
 		b.stop(cmp.Or(q.err, v.Fallback))
 	}
 	switch {
-	case !keeps && !v.Once:
+	case keeps:
+		return true
+	case !v.Once:
 		b.failedFrom = min(b.failedFrom, q.positions[0])
-		return b.deliver(q, false)
-	case !keeps:
-		return b.deliver(q, false)
-	case b.away.IsZero():
-		b.held = append(b.held, q)
-	default:
-		b.again = append(b.again, q)
 	}
-	return true
+	return b.deliver(q, false)
 }
 
 // wait pauses the batch: first for a second, and twice as long after each probe that fails. It stops the batch after
 // patience.
 func (b *run[E, A]) wait(q *query[E, A]) {
 	now := time.Now()
+	b.queue, b.held = append(b.held, b.queue...), nil
 	switch {
 	case b.away.IsZero():
 		b.away, b.pause, b.works = now, time.Second, false
-		b.again, b.held = append(b.again, b.held...), nil
 	case q.alone:
 		b.pause = min(2*b.pause, time.Minute)
 	}
+	b.last = b.ended && b.pause == time.Minute && q.verdict.Outcome == Away && !q.verdict.Once && len(b.queue)+b.underWay <= few
 	left := patience - now.Sub(b.away)
 	if left <= 0 {
 		b.stop(cmp.Or(q.err, q.verdict.Fallback))
@@ -275,18 +291,3 @@ func (b *run[E, A]) deliver(q *query[E, A], repeated bool) bool {
 	}
 	return true
 }
-
-// markDone marks a position as delivered or skipped.
-func (b *run[E, A]) markDone(position int) {
-	b.above[position] = struct{}{}
-	for {
-		if _, ok := b.above[b.low]; !ok {
-			return
-		}
-		delete(b.above, b.low)
-		b.low++
-	}
-}
-
-// resume returns where another run resumes.
-func (b *run[E, A]) resume() int { return min(b.low, b.failedFrom) }

@@ -100,7 +100,7 @@ func TestAnswersThatStandInForFailures(t *testing.T) {
 		lines, next, err := s.lines(t.Context(), alone, upTo(100)...)
 		require.ErrorIs(t, err, errDown)
 		assert.Equal(t, 10*time.Minute, time.Since(s.start))
-		assert.Equal(t, answered(0, len(lines)), lines)
+		assert.Equal(t, answered(0, 11), lines[:11])
 		assert.Greater(t, len(lines), 15)
 		assert.Equal(t, 5, next, "they are asked again, with a From alone too")
 		assert.Equal(t, 5, recorded)
