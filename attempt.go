@@ -46,10 +46,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	case q.sent || !a.Unsent:
 		a.delivery = DeliveryUnknown
 	}
-	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), now: s.report.clock.fromReal(a.At)}
-	if a.Status == http.StatusTooManyRequests {
-		a.reading.known = s.quota.now()
-	}
+	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.fromReal(a.At)}
 	a.read(q.input.read)
 	s.quota.end(number, a.rateLimit, a.Unsent)
 	if unknown := a.Status == 0 || a.outcome == unexplained && q.request.sol != nil; !unknown {

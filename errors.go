@@ -289,6 +289,7 @@ const (
 	unexplained                  // 401 without a code: it may be about the key or the clave
 	quotaSpent                   // the day's quota is spent
 	tooFast                      // 429 that asks for fewer calls
+	silent                       // 429 that says nothing: calls came too fast
 	failedOnce                   // 500, which this very request may have caused
 	failed                       // 502, 503, 504
 	failedForGood                // 408, any other 5xx, and a firewall's page

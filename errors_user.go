@@ -131,6 +131,6 @@ func aboutInput(status int) bool {
 
 // throttled reports whether a 429 asks to slow down, not to wait for another day.
 func (e *Error) throttled() bool {
-	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
+	return e.outcome == tooFast || e.outcome == silent || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
 		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
 }

@@ -222,6 +222,9 @@ func (l lote[E, R]) judge(r respuesta[R], err error) batch.Verdict {
 	switch {
 	case e.throttled():
 		v.Outcome, v.Once = batch.TooFast, false
+		if e.outcome == silent {
+			v.Pause, v.After = e.RetryAfter, 0
+		}
 	case r.fallback != nil && errors.Is(e, ErrQuotaExceeded):
 		v.Outcome = batch.Failed // no pause helps
 	case r.fallback != nil:

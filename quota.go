@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +14,22 @@ import (
 
 // spentError refuses an attempt that would exceed the quota or use the reserve.
 type spentError struct {
-	left, reserve int
-	until         time.Time // calendar time; zero if unknown
+	left, reserve  int       // left is below 0 if unknown
+	refused, until time.Time // calendar time; zero if unknown
 }
 
 func (s *spentError) Error() string {
-	text := "no queries are left"
-	if s.reserve > 0 {
-		text = fmt.Sprintf("%d queries are left, and %d are kept in reserve", s.left, s.reserve)
+	until := s.until.In(Lima)
+	switch hour := until.Format("15:04 (Lima)"); {
+	case !s.refused.IsZero():
+		return fmt.Sprintf("the service refused with 429 at %s; the next attempt is at %s", s.refused.In(Lima).Format("15:04"), hour)
+	case s.left < 0 || s.left > s.reserve:
+		return "no queries were left; the next attempt is at " + hour
+	case s.reserve > 0:
+		return fmt.Sprintf("%d queries are left, and %d are kept in reserve until %s %s", s.left, s.reserve, until.Format(time.DateOnly), hour)
+	default:
+		return "no queries are left until " + until.Format(time.DateOnly) + " " + hour
 	}
-	if !s.until.IsZero() {
-		text += " until " + s.until.In(Lima).Format("2006-01-02 15:04") + " (Lima)"
-	}
-	return text
 }
 
 func isSpent(err error) bool {
@@ -36,29 +38,52 @@ func isSpent(err error) bool {
 }
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
-// process does.
+// process does. It also refuses while a long row of 429s said nothing; this is known to one client alone, since others may
+// be answered.
 func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
-	if off {
-		return nil
-	}
 	var gate dayquota.Gate
+	var slow dayquota.Slowdown
 	return func(next ask) ask {
+		paced := func(ctx context.Context, q *question) (*answer, error) {
+			number := slow.Begin()
+			a, err := next(ctx, q)
+			if err == nil && a.Status != 0 {
+				a.pause = slow.End(clock.now(), number, a.outcome == silent)
+			}
+			return a, err
+		}
+		if off {
+			return paced
+		}
 		return func(ctx context.Context, q *question) (a *answer, err error) {
+			if refused, next := slow.Permit(clock.now()); !next.IsZero() {
+				return nil, &spentError{refused: refused, until: next}
+			}
 			here := gate.Reserve(clock.now(), q.set.reserve)
-			shared := f.reserve(ctx, q.set.reserve)
+			shared, r := f.reserve(ctx, q.set.reserve), here
+			if shared != nil {
+				r = *shared
+				r.Until = clock.fromReal(r.Until)
+			}
 			var o store.Outcome
 			defer func() {
 				gate.Commit(clock.now(), here, o)
 				f.commit(ctx, shared, o)
+				if o.Written == 0 {
+					slow.Return()
+				}
 			}()
-			if err := cmp.Or(ctx.Err(), spent(here, shared, q.set.reserve, clock)); err != nil {
-				return nil, err
-			}
-			if q.set.reserve > 0 && !gate.Known() && (shared == nil || shared.Until.IsZero()) {
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case r.Grant == store.Spent:
+				return nil, &spentError{left: r.Left, reserve: q.set.reserve, until: r.Until}
+			case r.Left < 0 && q.set.reserve > 0:
 				notify.reserveIgnored(ctx)
 			}
+			q.left = r.Left
 			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics
-			if a, err = next(ctx, q); err != nil {
+			if a, err = paced(ctx, q); err != nil {
 				o.Written = 0
 				return a, err
 			}
@@ -66,19 +91,6 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 			return a, nil
 		}
 	}
-}
-
-// spent returns the refusal of an attempt, and nil if it may be sent. shared is nil if the Store did not answer.
-func spent(here store.Reservation, shared *store.Reservation, reserve int, clock clock) error {
-	r := here
-	if shared != nil {
-		r = *shared
-		r.Until = clock.fromReal(r.Until)
-	}
-	if r.Grant != store.Spent {
-		return nil
-	}
-	return &spentError{left: r.Left, reserve: reserve, until: r.Until}
 }
 
 // quota returns what the answer says about the quota, in calendar time.

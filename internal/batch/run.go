@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 
@@ -168,6 +169,7 @@ func (b *run[E, A]) send(q *query[E, A]) {
 		q.answer, q.err = b.Ask(b.ctx, q.value)
 		returned = true
 	})
+	runtime.Gosched() // it goes out before later ones
 }
 
 // handle delivers an answer, unless its input is to be asked again.
@@ -242,10 +244,10 @@ func (b *run[E, A]) wait(q *query[E, A]) {
 	now := time.Now()
 	switch {
 	case b.away.IsZero():
-		b.away, b.pause, b.works = now, time.Second, false
+		b.away, b.pause, b.works = now, cmp.Or(q.verdict.Pause, time.Second), false
 		b.again, b.held = append(b.again, b.held...), nil
 	case q.alone:
-		b.pause = min(2*b.pause, time.Minute)
+		b.pause = cmp.Or(q.verdict.Pause, min(2*b.pause, time.Minute))
 	}
 	left := patience - now.Sub(b.away)
 	if left <= 0 {
