@@ -1,9 +1,8 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -11,31 +10,6 @@ import (
 	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/store"
 )
-
-// spentError refuses an attempt that would exceed the quota or use the reserve.
-type spentError struct {
-	left, reserve  int       // left is below 0 if unknown
-	refused, until time.Time // calendar time; zero if unknown
-}
-
-func (s *spentError) Error() string {
-	until := s.until.In(Lima)
-	switch hour := until.Format("15:04 (Lima)"); {
-	case !s.refused.IsZero():
-		return fmt.Sprintf("the service refused with 429 at %s; the next attempt is at %s", s.refused.In(Lima).Format("15:04"), hour)
-	case s.left < 0 || s.left > s.reserve:
-		return "no queries were left; the next attempt is at " + hour
-	case s.reserve > 0:
-		return fmt.Sprintf("%d queries are left, and %d are kept in reserve until %s %s", s.left, s.reserve, until.Format(time.DateOnly), hour)
-	default:
-		return "no queries are left until " + until.Format(time.DateOnly) + " " + hour
-	}
-}
-
-func isSpent(err error) bool {
-	var spent *spentError
-	return errors.As(err, &spent)
-}
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does. It also refuses while a long row of 429s said nothing; this is known to one client alone, since others may
@@ -56,8 +30,8 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 			return paced
 		}
 		return func(ctx context.Context, q *question) (a *answer, err error) {
-			if refused, next := slow.Permit(clock.now()); !next.IsZero() {
-				return nil, &spentError{refused: refused, until: next}
+			if at, next := slow.Permit(clock.now()); !next.IsZero() {
+				return nil, closed(clock, next, "the service refused with 429 at %s; the next attempt is at %s", hour(at), hour(next)+" (Lima)")
 			}
 			here := gate.Reserve(clock.now(), q.set.reserve)
 			shared, r := f.reserve(ctx, q.set.reserve), here
@@ -73,12 +47,10 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 					slow.Return()
 				}
 			}()
-			switch {
-			case ctx.Err() != nil:
-				return nil, ctx.Err()
-			case r.Grant == store.Spent:
-				return nil, &spentError{left: r.Left, reserve: q.set.reserve, until: r.Until}
-			case r.Left < 0 && q.set.reserve > 0:
+			if err := cmp.Or(ctx.Err(), spent(clock, r, q.set.reserve)); err != nil {
+				return nil, err
+			}
+			if q.set.reserve > 0 && r.Left < 0 {
 				notify.reserveIgnored(ctx)
 			}
 			q.left = r.Left
@@ -91,6 +63,29 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 			return a, nil
 		}
 	}
+}
+
+// closed is the refusal of an attempt before a calendar time.
+func closed(clock clock, until time.Time, format string, args ...any) error {
+	e := refused(quotaClosed, format, args...)
+	e.RetryAfter = max(0, clock.until(until))
+	return e
+}
+
+func hour(at time.Time) string { return at.In(Lima).Format("15:04") }
+
+// spent returns the refusal of an attempt, and nil if it may be sent.
+func spent(clock clock, r store.Reservation, reserve int) error {
+	until := r.Until.In(Lima).Format(time.DateOnly) + " " + hour(r.Until)
+	switch {
+	case r.Grant != store.Spent:
+		return nil
+	case r.Left < 0 || r.Left > reserve:
+		return closed(clock, r.Until, "no queries were left; the next attempt is at %s (Lima)", hour(r.Until))
+	case reserve > 0:
+		return closed(clock, r.Until, "%d queries are left, and %d are kept in reserve until %s (Lima)", r.Left, reserve, until)
+	}
+	return closed(clock, r.Until, "no queries are left until %s (Lima)", until)
 }
 
 // quota returns what the answer says about the quota, in calendar time.

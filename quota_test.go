@@ -297,6 +297,7 @@ func TestWhatA429Says(t *testing.T) {
 		"a code of a quota":         {raw(429, `{"error":"x","code":"DailyQuotaReached"}`), 0, true, false},
 		"... in Spanish":            {raw(429, `{"error":{"code":"cuota_agotada","message":"x"}}`), 0, true, false},
 		"queries are left":          {raw(429, `{"error":"x"}`, left, tomorrow), time.Minute, false, false},
+		"... in an hour":            {raw(429, "", left, tomorrow, "Retry-After: 3600"), time.Hour, false, false},
 		"none is left":              {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), 24 * time.Hour, true, true},
 		"a reset":                   {raw(429, `{"error":"x"}`, tomorrow), 24 * time.Hour, true, false},
 		"seconds":                   {raw(429, `{"error":"x"}`, "Retry-After: 30"), 30 * time.Second, false, false},
@@ -500,7 +501,7 @@ func TestABatchThatIsAlwaysTooFastStopsWithTheGate(t *testing.T) {
 		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(50), fiscope.LotePolicy{}))
 		require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
 		require.ErrorContains(t, stopped, "the service refused with 429 at 19:05; the next attempt is at 19:20 (Lima)")
-		assert.Zero(t, stopped.Posicion)
+		assert.Zero(t, stopped.Siguiente)
 		assert.Empty(t, lines)
 		assert.Equal(t, 6*time.Minute+3*time.Second, time.Since(start))
 		assert.EqualValues(t, 11, s.asked.Load())
