@@ -24,11 +24,12 @@ type answer struct {
 	roundtrip.Answer
 	reading   reading
 	outcome   outcome
-	result    any        // the operation's result; nil if there is none
-	err       *Error     // what the service or the network says is wrong: class, code, message and cause; nil for a result
-	warnings  []string   // odd but harmless
-	rateLimit *RateLimit // nil if no header came
-	reset     time.Time  // the header's, even if it is in the past
+	result    any           // the operation's result; nil if there is none
+	err       *Error        // what the service or the network says is wrong: class, code, message and cause; nil for a result
+	warnings  []string      // odd but harmless
+	rateLimit *RateLimit    // nil if no header came
+	reset     time.Time     // the header's, even if it is in the past
+	pause     time.Duration // that a 429 which says nothing asks for
 
 	attempts  int
 	delivery  Delivery // of all attempts
@@ -48,7 +49,7 @@ type answer struct {
 type reading struct {
 	lenient bool
 	secrets scrub.Secrets // the secrets that the call sends
-	known   *RateLimit    // the quota before this answer; nil if unknown
+	left    int           // queries left, as far as was known before; 0 or less if none or unknown
 	now     time.Time     // calendar time
 }
 

@@ -57,10 +57,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 		a.delivery = DeliveryUnknown
 	}
 	s.hours.record(a.Header, a.At)
-	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), now: s.report.clock.fromReal(a.At)}
-	if a.Status == http.StatusTooManyRequests {
-		a.reading.known = s.quota.now()
-	}
+	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.fromReal(a.At)}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
 		s.accepted.Store(true)

@@ -170,7 +170,7 @@ func (w *espera) endOf(ctx context.Context, e *Error) FinEspera {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(e, errDeadlineTooClose):
 		return EsperaSinTiempo
-	case errors.Is(e, ErrQuotaExceeded) && !e.throttled():
+	case e.outcome == quotaSpent, e.outcome == quotaClosed:
 		return EsperaSinCuota
 	case errors.Is(e, ErrQuotaExceeded), errors.Is(e, ErrUnavailable) && (w.proven || e.Delivery != DeliveryUnknown):
 		return ""

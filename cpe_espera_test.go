@@ -67,6 +67,7 @@ func TestHowAWaitEnds(t *testing.T) {
 		"the quota, by a header":               {[]handler{raw(200, body, left(1)...), raw(200, body, left(0)...)}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaSinCuota, "quota_exceeded", 2},
 		"the quota, by its reserve":            {[]handler{raw(200, body, left(8)...), raw(200, body, left(7)...)}, fiscope.EsperaPolicy{}, []fiscope.CallOption{fiscope.WithQuotaReserve(7)}, fiscope.EsperaSinCuota, "quota_exceeded", 2},
 		"the quota, until tomorrow":            {[]handler{pending, raw(429, "", "Retry-After: 3600")}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaSinCuota, "quota_exceeded", 2},
+		"the quota, by a code":                 {[]handler{pending, raw(429, `{"error":"x","code":"QUOTA"}`)}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaSinCuota, "quota_exceeded", 2},
 		"... before any answer":                {[]handler{raw(429, "", "Retry-After: 3600")}, fiscope.EsperaPolicy{}, nil, "", "quota_exceeded", 1},
 		"not by a 429 that only slows":         {[]handler{pending, raw(429, "", left(500, "Retry-After: 45")...), raw(429, ""), accepted}, fiscope.EsperaPolicy{}, nil, fiscope.EsperaFinal, "", 4},
 		"the clave is refused":                 {[]handler{raw(401, contract(t, "validar_401.json"))}, fiscope.EsperaPolicy{}, nil, "", "invalid_sol_credentials", 1},

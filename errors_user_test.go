@@ -156,7 +156,8 @@ func TestWhatAClerkReadsOfA429(t *testing.T) {
 		"for seconds":           {"", []string{"Retry-After: 30"}, false},
 		"a proxy's page":        {"<html>", nil, false},
 		"none is left":          {"", []string{"X-RateLimit-Remaining: 0"}, true},
-		"the service's own":     {`{"error":"x"}`, nil, true},
+		"a sentence":            {`{"error":"Cuota agotada"}`, nil, false},
+		"a code of a quota":     {`{"error":"x","code":"QUOTA_EXCEEDED"}`, nil, true},
 		"for more than a while": {"", []string{"Retry-After: 601"}, true},
 	} {
 		client := newClient(t, roundTripper(raw(429, test.body, test.headers...)), fiscope.WithMaxRetries(0))

@@ -226,6 +226,9 @@ func (l lote[E, R]) judge(r respuesta[R], err error) batch.Verdict {
 	switch {
 	case v.Outcome == batch.TooFast:
 		v.Once = false
+		if e.outcome == silent {
+			v.Pause, v.After = e.RetryAfter, 0
+		}
 	case r.behind == nil, errors.Is(e, ErrUnauthorized): // nobody answers the rest with a refused key
 	case v.Outcome == batch.Stop:
 		v.Outcome = batch.Failed // no pause helps

@@ -265,6 +265,7 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 		"... as forbidden":     {raw(403, `{"error":"La clave de API no es válida"}`), fiscope.ErrUnauthorized},
 		"the quota is spent":   {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), fiscope.ErrQuotaExceeded},
 		"come back in an hour": {raw(429, "", "Retry-After: 3600"), fiscope.ErrQuotaExceeded},
+		"a code says so":       {raw(429, `{"error":"x","code":"CuotaAgotada"}`), fiscope.ErrQuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPadron(t)
@@ -285,7 +286,7 @@ func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 		headers []string
 		pause   time.Duration
 	}{
-		"no header":        {nil, time.Minute},
+		"no header":        {nil, time.Second},
 		"queries are left": {[]string{"X-RateLimit-Remaining: 500", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"}, time.Minute},
 		"seconds":          {[]string{"Retry-After: 20"}, 20 * time.Second},
 		"minutes":          {[]string{"Retry-After: 300"}, 5 * time.Minute},

@@ -119,7 +119,7 @@ func WithStrictRUC() Option {
 }
 
 // WithRateLimit sends at most limit attempts a second, and burst at once. By default there is no limit. A call that
-// would wait past its deadline fails at once; nothing is sent.
+// would wait past its deadline fails at once; nothing is sent. Set the limit of your provider, if it has one.
 func WithRateLimit(limit rate.Limit, burst int) Option {
 	return option(func(c *config) error {
 		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {

@@ -25,6 +25,7 @@ const (
 	unexplained                  // 401 that may be about the key or the clave
 	quotaSpent                   // the day's quota is spent
 	tooFast                      // 429 that asks for fewer calls
+	silent                       // 429 that says nothing: calls came too fast
 	failedOnce                   // 500, which this very request may have caused
 	failed                       // 502, 503, 504
 	failedForGood                // 408, any other 5xx, and a firewall's page
@@ -41,7 +42,7 @@ const (
 	shortText    // the text to search is too short
 	unpublished  // the rate may still come
 	noRate       // that date has no rate
-	quotaClosed  // the quota is known to be spent, or kept in reserve
+	quotaClosed  // the quota is known to be spent, or kept in reserve, or calls come too fast
 	solBlocked   // the clave was refused before
 	solDoubted   // the clave, or the API key, was refused before
 	solBusy      // another call tries the clave
@@ -112,6 +113,7 @@ var outcomes = [lastOutcome]struct {
 	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop, level: slog.LevelWarn},
 	quotaSpent:    {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelWarn},
 	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
+	silent:        {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
 	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
 	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},

@@ -36,6 +36,7 @@ type question struct {
 
 	request request // what is sent; set by checkInput
 	attempt int     // the number of this one, from 1 on
+	left    int     // queries left after it, as far as the gate knows; below 0 if unknown
 	sent    bool    // an earlier attempt may have been received
 	trip    *trip   // of a question in the background; nil otherwise
 }

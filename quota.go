@@ -3,8 +3,8 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/internal/roundtrip"
@@ -12,29 +12,50 @@ import (
 )
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
-// process does.
+// process does. It also refuses while a long row of 429s said nothing; this is known to one client alone, since others may
+// be answered.
 func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
-	if off {
-		return nil
-	}
 	var gate dayquota.Gate
+	var slow dayquota.Slowdown
 	return func(next ask) ask {
+		paced := func(ctx context.Context, q *question) (*answer, error) {
+			number := slow.Begin()
+			a, err := next(ctx, q)
+			if err == nil && a.Status != 0 {
+				a.pause = slow.End(clock.now(), number, a.outcome == silent)
+			}
+			return a, err
+		}
+		if off {
+			return paced
+		}
 		return func(ctx context.Context, q *question) (a *answer, err error) {
+			if at, next := slow.Permit(clock.now()); !next.IsZero() {
+				return nil, closed(clock, next, "the service refused with 429 at %s; the next attempt is at %s", hour(at), hour(next)+" (Lima)")
+			}
 			here := gate.Reserve(clock.now(), q.set.reserve)
-			shared := f.reserve(ctx, q.set.reserve)
+			shared, r := f.reserve(ctx, q.set.reserve), here
+			if shared != nil {
+				r = *shared
+				r.Until = clock.fromReal(r.Until)
+			}
 			var o store.Outcome
 			defer func() {
 				gate.Commit(clock.now(), here, o)
 				f.commit(ctx, shared, o)
+				if o.Written == 0 {
+					slow.Return()
+				}
 			}()
-			if err := cmp.Or(ctx.Err(), spent(here, shared, q.set.reserve, clock)); err != nil {
+			if err := cmp.Or(ctx.Err(), spent(clock, r, q.set.reserve)); err != nil {
 				return nil, err
 			}
-			if q.set.reserve > 0 && !gate.Known() && (shared == nil || shared.Until.IsZero()) {
+			if q.set.reserve > 0 && r.Left < 0 {
 				notify.reserveIgnored(ctx)
 			}
+			q.left = r.Left
 			o = store.Outcome{Written: 1, Remaining: -1} // in case next panics
-			if a, err = next(ctx, q); err != nil {
+			if a, err = paced(ctx, q); err != nil {
 				o.Written = 0
 				return a, err
 			}
@@ -44,25 +65,27 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 	}
 }
 
-// spent returns the refusal of an attempt, and nil if it may be sent. shared is nil if the Store did not answer.
-func spent(here store.Reservation, shared *store.Reservation, reserve int, clock clock) error {
-	r := here
-	if shared != nil {
-		r = *shared
-		r.Until = clock.fromReal(r.Until)
-	}
-	if r.Grant != store.Spent {
-		return nil
-	}
-	e := refused(quotaClosed, "no queries are left")
-	if reserve > 0 {
-		e.Message = fmt.Sprintf("%d queries are left, and %d are kept in reserve", r.Left, reserve)
-	}
-	if !r.Until.IsZero() {
-		e.Message += " until " + r.Until.In(Lima).Format("2006-01-02 15:04") + " (Lima)"
-		e.RetryAfter = max(0, clock.until(r.Until))
-	}
+// closed is the refusal of an attempt before a calendar time.
+func closed(clock clock, until time.Time, format string, args ...any) error {
+	e := refused(quotaClosed, format, args...)
+	e.RetryAfter = max(0, clock.until(until))
 	return e
+}
+
+func hour(at time.Time) string { return at.In(Lima).Format("15:04") }
+
+// spent returns the refusal of an attempt, and nil if it may be sent.
+func spent(clock clock, r store.Reservation, reserve int) error {
+	until := r.Until.In(Lima).Format(time.DateOnly) + " " + hour(r.Until)
+	switch {
+	case r.Grant != store.Spent:
+		return nil
+	case r.Left < 0 || r.Left > reserve:
+		return closed(clock, r.Until, "no queries were left; the next attempt is at %s (Lima)", hour(r.Until))
+	case reserve > 0:
+		return closed(clock, r.Until, "%d queries are left, and %d are kept in reserve until %s (Lima)", r.Left, reserve, until)
+	}
+	return closed(clock, r.Until, "no queries are left until %s (Lima)", until)
 }
 
 // quota returns what the answer says about the quota, in calendar time.

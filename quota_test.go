@@ -2,6 +2,7 @@ package fiscope_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -138,8 +139,11 @@ func TestADayOfTheQuota(t *testing.T) {
 		"a probe that the service does not serve": {nil, say(left(0), raw(503, "")), 10, 590, 600},
 		"with a reserve none goes beyond":         {[]fiscope.Option{fiscope.WithQuotaReserve(5)}, say(left(0), left(0)), 10, 1, 1},
 		"what is left above the reserve goes":     {[]fiscope.Option{fiscope.WithQuotaReserve(200)}, func(n int, _ time.Duration) handler { return left(206 - n) }, 10, 6, 6},
-		"a bare 429 is too fast":                  {nil, say(left(900), raw(429, "<html>")), 10, 600, 600},
-		"without the gate":                        {[]fiscope.Option{fiscope.WithoutQuotaGate()}, say(left(0), spent), 10, 600, 600},
+		"a 429 that says nothing, for hours":      {nil, say(left(900), raw(429, "<html>")), 10, 46, 47},
+		"... between answers": {nil, func(n int, _ time.Duration) handler {
+			return map[bool]handler{true: raw(404, `{"error":"x","code":"NOT_FOUND"}`), false: raw(429, "<html>")}[n%6 == 0]
+		}, 10, 600, 600},
+		"without the gate": {[]fiscope.Option{fiscope.WithoutQuotaGate()}, say(left(0), spent), 10, 600, 600},
 	} {
 		for with, change := range map[string]func(*memoryStore){"": nil, ", with a Store": sound, ", while it is away": away} {
 			t.Run(name+with, func(t *testing.T) {
@@ -273,6 +277,234 @@ func TestAPanicBelowTheGateClosesNothing(t *testing.T) {
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)))
 		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)), fiscope.ErrQuotaExceeded)
+	})
+}
+
+// What a 429 means that follows an answer with the header of 900 queries left, or with none, by the pause that it asks for.
+func TestWhatA429Says(t *testing.T) {
+	const left, tomorrow = "X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"
+	for name, test := range map[string]struct {
+		answer      handler
+		pause       time.Duration
+		spent       bool // the next call is not sent
+		spentIfLeft bool // ... also if queries are left
+	}{
+		"nothing":                   {raw(429, ""), time.Second, false, false},
+		"a page":                    {raw(429, "<html>Cuota agotada"), time.Second, false, false},
+		"a sentence":                {raw(429, `{"error":"Cuota diaria agotada"}`), time.Second, false, false},
+		"another code":              {raw(429, `{"error":"x","code":"TOO_MANY_REQUESTS"}`), time.Second, false, false},
+		"a wait that is unreadable": {raw(429, `{"error":"x"}`, "Retry-After: 1s"), time.Second, false, false},
+		"a code of a quota":         {raw(429, `{"error":"x","code":"DailyQuotaReached"}`), 0, true, false},
+		"... in Spanish":            {raw(429, `{"error":{"code":"cuota_agotada","message":"x"}}`), 0, true, false},
+		"queries are left":          {raw(429, `{"error":"x"}`, left, tomorrow), time.Minute, false, false},
+		"... in an hour":            {raw(429, "", left, tomorrow, "Retry-After: 3600"), time.Hour, false, false},
+		"none is left":              {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), 24 * time.Hour, true, true},
+		"a reset":                   {raw(429, `{"error":"x"}`, tomorrow), 24 * time.Hour, true, false},
+		"seconds":                   {raw(429, `{"error":"x"}`, "Retry-After: 30"), 30 * time.Second, false, false},
+		"an hour":                   {raw(429, "", "Retry-After: 3600"), time.Hour, true, true},
+	} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", known: ", known), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					first := raw(200, verdict)
+					if known {
+						first = raw(200, verdict, left, tomorrow)
+					}
+					client, s := newChangingClient(t, first)
+					require.NoError(t, operations["validar"](t.Context(), client))
+					s.become(test.answer)
+					var e *fiscope.Error
+					require.ErrorAs(t, operations["validar"](t.Context(), client), &e)
+					require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
+					spent := test.spentIfLeft || test.spent && !known
+					if spent != test.spent {
+						test.pause = time.Minute
+					}
+					assert.Equal(t, test.pause, e.RetryAfter, e)
+					s.become(raw(200, record))
+					err := operations["consultar"](t.Context(), client)
+					assert.Equal(t, spent, err != nil, err)
+					if name == "an hour" {
+						assert.ErrorContains(t, err, "no queries were left; the next attempt is at 19:15 (Lima); nothing was sent")
+					}
+				})
+			})
+		}
+	}
+}
+
+// tooFast is a 429 that says nothing.
+var tooFast = raw(429, `{"error":"Demasiadas consultas"}`)
+
+func TestThePauseOfA429ThatSaysNothing(t *testing.T) {
+	for name, other := range map[string]handler{
+		"a result": raw(200, record), "NOT_FOUND": raw(404, `{"error":"x","code":"NOT_FOUND"}`), "500": raw(500, ""), "another 429": raw(429, "", "Retry-After: 1"),
+	} {
+		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithoutQuotaGate()}} {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := newChangingClient(t, tooFast, opts...)
+				for range 2 {
+					for _, seconds := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+						var e *fiscope.Error
+						require.ErrorAs(t, operations["validar"](t.Context(), client), &e, name)
+						assert.Equal(t, seconds*time.Second, e.RetryAfter, name)
+						require.ErrorContains(t, e, fmt.Sprintf("(HTTP 429): the answer says \"Demasiadas consultas\"; try again in %s", e.RetryAfter))
+						s.become(broken(errors.New("connection reset"))) // it is no answer
+						require.ErrorIs(t, operations["tipocambio"](t.Context(), client), fiscope.ErrUnavailable)
+						s.become(tooFast)
+					}
+					s.become(other)
+					_ = operations["consultar"](t.Context(), client)
+					s.become(tooFast)
+				}
+			})
+		}
+	}
+}
+
+func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
+	for name, change := range map[string]func(*memoryStore){"": nil, "with a Store": sound, "while it is away": away} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(18*time.Hour + 84*time.Second) // it is 13:01 in Lima
+				s := newMemoryStore()
+				var opts []fiscope.Option
+				if change != nil {
+					s.set(change)
+					opts = append(opts, fiscope.WithStore(s))
+				}
+				client, far := newChangingClient(t, tooFast, opts...)
+				for range 5 {
+					require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429", "all are sent")
+					time.Sleep(84 * time.Second)
+				}
+				for op, do := range operations {
+					var e *fiscope.Error
+					require.ErrorAs(t, do(t.Context(), client), &e, op)
+					require.ErrorIs(t, e, fiscope.ErrQuotaExceeded)
+					assert.Equal(t, 15*time.Minute-84*time.Second, e.RetryAfter)
+					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+					assert.ErrorContains(t, e, "the service refused with 429 at 13:07; the next attempt is at 13:22 (Lima)")
+				}
+				assert.EqualValues(t, 5, far.asked.Load())
+				if change != nil {
+					other, _ := newChangingClient(t, raw(200, record), opts...)
+					require.NoError(t, operations["consultar"](t.Context(), other), "other processes may be answered")
+				}
+
+				time.Sleep(15*time.Minute - 84*time.Second)
+				together(9, func(int) { _ = operations["consultar"](t.Context(), client) })
+				assert.EqualValues(t, 6, far.asked.Load(), "one probe")
+				require.ErrorContains(t, operations["consultar"](t.Context(), client), "at 13:22; the next attempt is at 13:37")
+				time.Sleep(15 * time.Minute)
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
+				far.become(raw(200, record))
+				require.NoError(t, operations["consultar"](t.Context(), client), "the probe was not sent: another may be")
+				far.become(tooFast)
+				for range 3 {
+					require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429")
+				}
+			})
+		})
+	}
+}
+
+// Of two processes with one Store one only validates. It gets a 429.
+func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer handler
+		left   bool // the other's header said so
+		spent  bool
+	}{
+		"it says nothing":                {tooFast, false, false},
+		"... while queries are left":     {tooFast, true, false},
+		"a code, while queries are left": {raw(429, `{"error":"x","code":"QUOTA"}`), true, false},
+		"a code":                         {raw(429, `{"error":"x","code":"QUOTA"}`), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, answer := newMemoryStore(), raw(200, record)
+				if test.left {
+					answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
+				}
+				lookups := withStore(t, s, roundTripper(answer))
+				validates := withStore(t, s, roundTripper(test.answer))
+				require.NoError(t, operations["consultar"](t.Context(), lookups))
+				synctest.Wait()
+				require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
+				synctest.Wait()
+				err := operations["consultar"](t.Context(), lookups)
+				assert.Equal(t, test.spent, errors.Is(err, fiscope.ErrQuotaExceeded), err)
+			})
+		})
+	}
+}
+
+// A provider that allows ten queries a second refuses the others with a 429 that says nothing.
+func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"at once": 0, "after a while": 200 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				from, sent := time.Now(), 0
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					mu.Lock()
+					if now := time.Now(); now.Sub(from) >= time.Second {
+						from, sent = now.Truncate(time.Second), 0
+					}
+					sent++
+					refused := sent > 10
+					mu.Unlock()
+					if refused {
+						return tooFast(r)
+					}
+					return after(takes, map[string]handler{http.MethodGet: ofItsRUC, http.MethodPost: raw(200, verdict)}[r.Method])(r)
+				}))
+				start, done := time.Now(), make(chan struct{})
+				var others sync.WaitGroup
+				others.Go(func() { // another SOL user, and lookups
+					mine := credenciales
+					mine.Usuario = "OTRO0001"
+					for n := 0; ; n++ {
+						select {
+						case <-done:
+							return
+						case <-time.After(1100 * time.Millisecond):
+						}
+						for _, err := range []error{consultar(t.Context(), client, n), second(client.CPE.Validar(t.Context(), factura, mine))} {
+							if err != nil {
+								assert.ErrorContains(t, err, "HTTP 429", "only the provider refuses")
+							}
+						}
+					}
+				})
+				lines, stopped := allReceipts(t, client.CPE.ValidarLote(t.Context(), receipts(3000), credenciales, fiscope.LotePolicy{}))
+				assert.Less(t, time.Since(start), 10*time.Minute)
+				close(done)
+				others.Wait()
+				require.Nil(t, stopped)
+				assert.Len(t, lines, 3000)
+				for position, err := range lines {
+					require.NoError(t, err, position)
+				}
+			})
+		})
+	}
+}
+
+func TestABatchThatIsAlwaysTooFastStopsWithTheGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, s := newChangingClient(t, tooFast)
+		start := time.Now()
+		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(50), fiscope.LotePolicy{}))
+		require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
+		require.ErrorContains(t, stopped, "the service refused with 429 at 19:05; the next attempt is at 19:20 (Lima)")
+		assert.Zero(t, stopped.Siguiente)
+		assert.Empty(t, lines)
+		assert.Equal(t, 6*time.Minute+3*time.Second, time.Since(start))
+		assert.EqualValues(t, 11, s.asked.Load())
 	})
 }
 

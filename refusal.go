@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/charset"
@@ -33,7 +34,7 @@ var codes = map[string]outcome{
 
 func ofContract(code string) bool { return codes[code] != 0 }
 
-// defaultSlowDown is the wait after a 429 without a Retry-After.
+// defaultSlowDown is the wait after a 429 that says that queries are left, without a Retry-After.
 const defaultSlowDown = time.Minute
 
 // spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
@@ -58,10 +59,7 @@ func (a *answer) refusal() (outcome, *Error) {
 	case a.Status == http.StatusPaymentRequired:
 		return keyRefused, e
 	case a.Status == http.StatusTooManyRequests:
-		if a.spent(said.Says()) {
-			return quotaSpent, e
-		}
-		return tooFast, e
+		return a.tooMany(said), e
 	case a.Status == http.StatusInternalServerError:
 		return failedOnce, e
 	case a.Status >= 502 && a.Status <= 504:
@@ -104,17 +102,20 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 // digitsOrNone reports whether an error code is empty or only digits, such as 401.
 func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
 
-// spent reports whether a 429 means that the day's quota is spent, not that calls came too fast. fromService means that
-// the body is an error of the service. The contract does not tell the two apart (docs/contract.md, 7).
-func (a *answer) spent(fromService bool) bool {
-	if left := a.rateLimit.left(); left != unknown {
-		return left == 0
+// tooMany decides whether a 429 means that the day's quota is spent, or that calls came too fast. The contract does not
+// tell the two apart (docs/contract.md, 8).
+func (a *answer) tooMany(said errorbody.Body) outcome {
+	left := a.rateLimit.left()
+	asked, waits := roundtrip.RetryAfter(a.Header, a.reading.now)
+	code := strings.ToUpper(said.Code)
+	quota := strings.Contains(code, "QUOTA") || strings.Contains(code, "CUOTA")
+	switch {
+	case a.rateLimit == nil && !waits && !quota:
+		return silent
+	case left == 0, left == unknown && asked > longestSlowDown, left == unknown && !waits && said.Says() && a.reading.left <= 0:
+		return quotaSpent
 	}
-	if asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now); ok {
-		return asked > longestSlowDown
-	}
-	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
-	return fromService && !left
+	return tooFast
 }
 
 // mayPass reports whether an immediate retry may succeed.
@@ -140,6 +141,8 @@ func (a *answer) retryAfter() time.Duration {
 	switch {
 	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
 		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
+	case a.outcome == silent:
+		return a.pause
 	case a.outcome == tooFast && !ok:
 		return defaultSlowDown
 	}

@@ -45,8 +45,8 @@ const (
 // Reservation is the answer to Reserve.
 type Reservation struct {
 	Grant Grant
-	Left  int       // of Spent: the queries left, all kept for others
-	Until time.Time // of Spent: when to ask again, at the next probe or the reset; otherwise the reset; zero if unknown
+	Left  int       // queries left after this one, as far as all processes know; below 0 if unknown
+	Until time.Time // of Spent: when to ask again: the reset if Left is 0 or all kept for others, otherwise the next probe
 	Token string    // the Store's own mark
 }
 

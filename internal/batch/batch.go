@@ -58,6 +58,7 @@ type Verdict struct {
 	Final    bool          // other runs need not ask for it
 	Once     bool          // it is never asked again, though it failed
 	After    time.Duration // the shortest pause
+	Pause    time.Duration // the pause before the next probe, instead of the batch's own; 0 for none
 	Fallback error         // the failure behind a fallback's answer, which is delivered all the same
 }
 

@@ -29,6 +29,7 @@ var (
 	errDown    = errors.New("down")
 	errUnknown = errors.New("down, and it may have received it")
 	errSlower  = errors.New("slower")
+	errPaced   = errors.New("slower, for three seconds")
 	errOthers  = errors.New("others go first")
 	errEnd     = errors.New("the end")
 	errDoubt   = errors.New("the end, or this one's alone")
@@ -45,6 +46,7 @@ var verdicts = map[error]batch.Verdict{
 	errDown:    {Outcome: batch.Away},
 	errUnknown: {Outcome: batch.Away, Once: true},
 	errSlower:  {Outcome: batch.TooFast, After: 20 * time.Second},
+	errPaced:   {Outcome: batch.TooFast, Pause: 3 * time.Second},
 	errOthers:  {Outcome: batch.Again},
 	errEnd:     {Outcome: batch.Stop},
 	errDoubt:   {Outcome: batch.StopFirst},
@@ -229,6 +231,13 @@ func TestABatch(t *testing.T) {
 			},
 			alone, []string{"0", "1", "2", "3", "5", "6", "4", "7", "8"}, 9, nil, 40 * time.Second,
 			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@20", "5@20", "7@40", "5@40", "8@40", "9@40"},
+		},
+		"too fast, with the pause given": {
+			func(in, times int, _ time.Duration) error {
+				return map[bool]error{true: errPaced}[in == 5 && times < 5]
+			},
+			alone, []string{"0", "1", "2", "3", "5", "6", "7", "8", "4"}, 9, nil, 12 * time.Second,
+			[]string{"1@0", "2@0", "3@0", "4@0", "5@0", "6@3", "5@3", "7@6", "5@6", "8@9", "5@9", "9@12", "5@12"},
 		},
 		"too fast, every input": {from(5, errSlower), batch.Policy{Concurrency: 1, MaxFailures: -1}, answered(0, 4), 4, errSlower, 10 * time.Minute, []string{}},
 		"others go first": {

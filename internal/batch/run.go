@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ type run[E, A any] struct {
 	away  time.Time     // since when the batch has paused; zero if it has not
 	until time.Time     // when to probe with one input
 	pause time.Duration // before the next probe
+	ahead int           // inputs that it reads: 0 for 1, 8, 64, 512, and then as far as the window
 	last  bool          // the few inputs left are probed together, and delivered if they fail
 }
 
@@ -111,10 +113,8 @@ func (b *run[E, A]) stopProgress(err error) {
 // ask sends the next query: the first of the queue or, if several of these failed since the last answer, a newer input.
 // A row of inputs that always fail must not look like an outage: each probe of a pause reads further ahead.
 func (b *run[E, A]) ask() bool {
-	queued, waiting := b.works && b.doubts < several && len(b.queue) > 0, len(b.queue)
-	seconds, start := int(b.pause/time.Second), time.Now()
-	ahead := max(1, seconds*seconds*seconds) // 1, 8, 64, 512, and then as far as the window
-	for n := 0; !queued && n < ahead && b.canRead() && time.Since(start) < time.Second; n++ {
+	queued, waiting, start := b.works && b.doubts < several && len(b.queue) > 0, len(b.queue), time.Now()
+	for n := 0; !queued && n < max(1, b.ahead) && b.canRead() && time.Since(start) < time.Second; n++ {
 		if !b.read() {
 			return false
 		}
@@ -183,6 +183,7 @@ func (b *run[E, A]) send(q *query[E, A]) {
 		q.answer, q.err = b.Ask(b.ctx, q.value)
 		returned = true
 	})
+	runtime.Gosched() // it goes out before later ones
 }
 
 // handle delivers an answer, unless its input is to be asked again.
@@ -204,7 +205,7 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 		return b.fail(q)
 	}
 	b.works, b.doubts, b.failures, b.failedFrom = true, 0, 0, math.MaxInt
-	b.away, b.until, b.pause, b.last = time.Time{}, time.Time{}, 0, false
+	b.away, b.until, b.pause, b.ahead, b.last = time.Time{}, time.Time{}, 0, 0, false
 	return b.deliver(q, false) && b.release()
 }
 
@@ -258,9 +259,11 @@ func (b *run[E, A]) wait(q *query[E, A]) {
 	b.queue, b.held = append(b.held, b.queue...), nil
 	switch {
 	case b.away.IsZero():
-		b.away, b.pause, b.works = now, time.Second, false
+		b.away, b.pause, b.works = now, cmp.Or(q.verdict.Pause, time.Second), false
+	case q.alone && q.verdict.Outcome == TooFast:
+		b.pause = cmp.Or(q.verdict.Pause, min(2*b.pause, time.Minute))
 	case q.alone:
-		b.pause = min(2*b.pause, time.Minute)
+		b.pause, b.ahead = min(2*b.pause, time.Minute), min(8*max(1, b.ahead), window)
 	}
 	b.last = b.ended && b.pause == time.Minute && q.verdict.Outcome == Away && !q.verdict.Once && len(b.queue)+b.underWay <= few
 	left := patience - now.Sub(b.away)

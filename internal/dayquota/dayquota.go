@@ -45,26 +45,35 @@ type Day struct {
 // Reserve asks for one query, leaving keep queries for others.
 func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	d.rollOver(now, now)
-	known, pause := !d.Reset.IsZero(), d.Pause
+	left, pause := d.known(), d.Pause
 	switch {
-	case known && keep > 0 && d.Left <= keep:
+	case !d.Reset.IsZero() && keep > 0 && d.Left <= keep:
 		return store.Reservation{Grant: store.Spent, Left: max(0, d.Left), Until: d.Reset}
-	case known && d.Left <= 0 && !d.Doubt && pause == 0:
+	case left == 0 && pause == 0:
 		pause = probePause
 	}
-	r := store.Reservation{Until: d.Reset, Token: d.token()}
+	r := store.Reservation{Token: d.token()}
 	if pause > 0 {
 		if next := d.Sent.Add(pause); now.Before(next) && !now.Before(d.Sent) { // no wait if the clock was set back
-			if known {
+			if left == 0 {
 				next = d.Reset
 			}
-			return store.Reservation{Grant: store.Spent, Until: next}
+			return store.Reservation{Grant: store.Spent, Left: left, Until: next}
 		}
 		r.Grant = store.Probe
 	}
 	d.Sent = now
 	d.use(1)
+	r.Left = d.known()
 	return r
+}
+
+// known returns the least queries left, or -1 if that is not known.
+func (d *Day) known() int {
+	if d.Reset.IsZero() || d.Left <= 0 && d.Doubt {
+		return -1
+	}
+	return max(0, d.Left)
 }
 
 // token marks a reservation with what is known at that time.
@@ -191,13 +200,6 @@ func (g *Gate) Reserve(now time.Time, keep int) store.Reservation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.day.Reserve(now, keep)
-}
-
-// Known reports whether a header of the present day has said what is left.
-func (g *Gate) Known() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return !g.day.Reset.IsZero()
 }
 
 // Commit is [Day.Commit].

@@ -235,18 +235,23 @@ func TestAProbeThatIsServedEndsTheBeliefInHeaders(t *testing.T) {
 }
 
 func TestARefusedDayIsProbedEvery15Minutes(t *testing.T) {
-	for name, header := range map[string]store.Outcome{"a day": says(300), "no day": silent} {
+	empty := with(says(0), func(o *store.Outcome) { o.Served, o.Refused = false, true })
+	for name, test := range map[string]struct {
+		header, refusal store.Outcome
+		left            int
+		until           time.Time
+	}{
+		"a day with queries left": {says(300), refused, 298, noon.Add(15 * time.Minute)},
+		"an empty day":            {says(300), empty, 0, midnight},
+		"no day":                  {silent, refused, -1, noon.Add(15 * time.Minute)},
+	} {
 		t.Run(name, func(t *testing.T) {
 			a := open(t)
-			a.asks(store.Granted, header)
+			a.asks(store.Granted, test.header)
 			underWay := a.wants(store.Granted)
-			a.asks(store.Granted, refused)
+			a.asks(store.Granted, test.refusal)
 			a.commit(underWay, silent)
-			until := a.now.Add(15 * time.Minute)
-			if !header.Reset.IsZero() {
-				until = midnight
-			}
-			assert.Equal(t, store.Reservation{Grant: store.Spent, Until: until}, a.reserve(0))
+			assert.Equal(t, store.Reservation{Grant: store.Spent, Left: test.left, Until: test.until}, a.reserve(0))
 			for range 5 {
 				a.now = a.now.Add(15 * time.Minute)
 				a.asks(store.Probe, refused)
@@ -320,7 +325,7 @@ func TestADayThatWasClosedBeginsWithAProbe(t *testing.T) {
 				}
 				for _, o := range []store.Outcome{past, refused, failed} {
 					a.asks(store.Probe, with(o, func(o *store.Outcome) { o.Date = midnight }))
-					assert.Equal(t, store.Reservation{Grant: store.Spent, Until: a.now.Add(time.Minute)}, a.reserve(0))
+					assert.Equal(t, store.Reservation{Grant: store.Spent, Left: -1, Until: a.now.Add(time.Minute)}, a.reserve(0))
 					a.now = a.now.Add(time.Minute)
 				}
 				a.asks(store.Probe, tomorrow)

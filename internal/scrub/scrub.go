@@ -117,7 +117,7 @@ func Cut(s string, n int) string {
 }
 
 const (
-	rucLen     = 11
+	rucLen        = 11
 	longestNumber = 7 // digits of the longest number shown in full: a DNI has 8
 )
 

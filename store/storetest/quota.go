@@ -50,8 +50,10 @@ func (s suite) drain() int {
 
 func unknownQuota(s suite) {
 	for range 50 {
-		want(s, "Until without a header", s.reserve(0).Until, time.Time{})
-		s.attempt(silent)
+		r := s.reserve(0)
+		want(s, "grant without a header", r.Grant, store.Granted)
+		s.isUnknown(r)
+		s.commit(r, silent)
 	}
 }
 
@@ -59,11 +61,12 @@ func headerQuota(s suite) {
 	o := header(3)
 	s.attempt(o)
 	r := s.reserve(0)
-	s.near("Until of a query that is granted", r.Until, o.Reset)
+	want(s, "Left of a query that is granted after a header that says 3", r.Left, 2)
 	s.commit(r, store.Outcome{Remaining: -1})
 	want(s, "granted after a header that says 3", s.drain(), 3)
 	r = s.reserve(0)
 	want(s, "grant after that", r.Grant, store.Spent)
+	want(s, "Left", r.Left, 0)
 	s.near("Until", r.Until, o.Reset)
 }
 
@@ -85,11 +88,46 @@ func keptQuota(s suite) {
 	want(s, "grant for one of the others", s.reserve(0).Grant, store.Granted)
 }
 
+// isUnknown checks that a reservation does not say what is left.
+func (s suite) isUnknown(r store.Reservation) {
+	s.t.Helper()
+	if r.Left >= 0 {
+		s.t.Fatalf("Left while nothing is known: got %d, want a number below 0", r.Left)
+	}
+}
+
 func refusedQuota(s suite) {
 	o := header(0)
 	o.Served, o.Refused = false, true
 	s.attempt(o)
-	want(s, "grant after a refusal", s.reserve(0).Grant, store.Spent)
+	r := s.reserve(0)
+	want(s, "grant after a refusal", r.Grant, store.Spent)
+	s.near("Until", r.Until, o.Reset)
+}
+
+func refusedUnknownQuota(s suite) {
+	s.attempt(store.Outcome{Written: 1, Refused: true, Remaining: -1})
+	r := s.reserve(0)
+	want(s, "grant after a refusal of a day that is not known", r.Grant, store.Spent)
+	s.isUnknown(r)
+	s.beforeReset(r)
+}
+
+func refusedWithQueriesLeft(s suite) {
+	s.attempt(header(900))
+	s.attempt(store.Outcome{Written: 1, Refused: true, Remaining: -1})
+	r := s.reserve(0)
+	want(s, "grant after a refusal while queries are left", r.Grant, store.Spent)
+	want(s, "Left", r.Left, 899)
+	s.beforeReset(r)
+}
+
+// beforeReset checks that a refusal ends with the next probe, not with the reset in an hour.
+func (s suite) beforeReset(r store.Reservation) {
+	s.t.Helper()
+	if wait := time.Until(r.Until); wait <= 0 || wait > 58*time.Minute {
+		s.t.Fatalf("Until of a refusal: got in %s, want the next probe, before the reset", wait)
+	}
 }
 
 func resetQuota(s suite) {

@@ -38,6 +38,8 @@ var tests = map[string]func(suite){
 	"quota/given back":           givenBackQuota,
 	"quota/kept for others":      keptQuota,
 	"quota/refused":              refusedQuota,
+	"quota/refused, unknown":     refusedUnknownQuota,
+	"quota/refused, some left":   refusedWithQueriesLeft,
 	"quota/reset":                resetQuota,
 	"quota/late header":          lateHeaderQuota,
 	"quota/foreign token":        foreignTokenQuota,

@@ -1,0 +1,126 @@
+package dayquota_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fiscope/fiscope/internal/dayquota"
+)
+
+// refusals are the 429s of a client that say nothing.
+type refusals struct {
+	t *testing.T
+	dayquota.Slowdown
+	now time.Time
+}
+
+// asks makes an attempt, which is answered with such a 429, after d.
+func (r *refusals) asks(d time.Duration) (pause time.Duration) {
+	r.t.Helper()
+	r.now = r.now.Add(d)
+	_, next := r.Permit(r.now)
+	assert.Zero(r.t, next, "refused at %s", r.now)
+	return r.End(r.now, r.Begin(), true)
+}
+
+// refused checks until when no attempt may be sent, after d.
+func (r *refusals) refused(d time.Duration, last, until time.Time) {
+	r.t.Helper()
+	r.now = r.now.Add(d)
+	at, next := r.Permit(r.now)
+	assert.Equal(r.t, last, at)
+	assert.Equal(r.t, until, next)
+}
+
+func TestThePauseDoublesUntilAnotherAnswer(t *testing.T) {
+	r := refusals{t: t, now: noon}
+	for range 2 {
+		for _, seconds := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+			assert.Equal(t, seconds*time.Second, r.asks(0))
+		}
+		assert.Zero(t, r.End(r.now, r.Begin(), false))
+	}
+}
+
+func TestSimultaneousRefusalsDoubleThePauseOnce(t *testing.T) {
+	r := refusals{t: t, now: noon}
+	together := func() (pauses []time.Duration) {
+		first, second, third := r.Begin(), r.Begin(), r.Begin()
+		for _, number := range []int{second, third, first} {
+			pauses = append(pauses, r.End(r.now, number, true)/time.Second)
+		}
+		return pauses
+	}
+	assert.Equal(t, []time.Duration{1, 1, 1}, together())
+	assert.Equal(t, []time.Duration{2, 2, 2}, together())
+	late := r.Begin()
+	r.asks(0)
+	r.End(r.now, r.Begin(), false)
+	assert.Equal(t, time.Second, r.End(r.now, late, true), "the row began anew")
+}
+
+func TestARowThatLastsRefuses(t *testing.T) {
+	minute := time.Minute
+	for name, row := range map[string][]time.Duration{
+		"three":              {0, minute, 4 * minute},
+		"the first two soon": {0, 0, 5 * minute},
+		"many":               {0, minute, minute, minute, minute, minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := refusals{t: t, now: noon}
+			for _, d := range row {
+				r.asks(d)
+			}
+			last := r.now
+			assert.Equal(t, noon.Add(5*minute), last)
+			r.refused(0, last, last.Add(15*minute))
+			r.refused(15*minute-1, last, last.Add(15*minute))
+			r.asks(1)
+			probe := r.now
+			r.refused(minute, probe, probe.Add(15*minute))
+			r.now = r.now.Add(14 * minute)
+			_, next := r.Permit(r.now)
+			assert.Zero(t, next)
+			r.refused(0, probe, r.now.Add(15*minute))
+			r.Return()
+			_, next = r.Permit(r.now)
+			assert.Zero(t, next, "the probe was not sent: another may be")
+			r.End(r.now, r.Begin(), false)
+			for range 9 {
+				r.asks(0)
+			}
+		})
+	}
+}
+
+func TestARowThatIsTooShortRefusesNothing(t *testing.T) {
+	for name, row := range map[string][]time.Duration{
+		"two":                 {0, time.Hour},
+		"less than 5 minutes": {0, 0, 0, 0, 5*time.Minute - 1},
+	} {
+		r := refusals{t: t, now: noon}
+		for _, d := range row {
+			r.asks(d)
+		}
+		_, next := r.Permit(r.now)
+		assert.Zero(t, next, name)
+	}
+	r := refusals{t: t, now: noon}
+	r.asks(0)
+	r.asks(time.Hour)
+	r.End(r.now, r.Begin(), false)
+	r.asks(0)
+	r.asks(0)
+	r.asks(0)
+	_, next := r.Permit(r.now)
+	assert.Zero(t, next, "the row was broken")
+}
+
+func TestAClockThatIsSetBackRefusesNothing(t *testing.T) {
+	r := refusals{t: t, now: noon}
+	for _, d := range []time.Duration{0, time.Minute, 4 * time.Minute, -24 * time.Hour} {
+		r.asks(d)
+	}
+}
