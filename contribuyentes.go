@@ -20,13 +20,6 @@ type ContribuyentesService struct {
 	strictRUC bool // see WithStrictRUC
 }
 
-func (s *ContribuyentesService) made() *ContribuyentesService {
-	if s == nil || s.core == nil {
-		return &ContribuyentesService{core: notMade}
-	}
-	return s
-}
-
 // Busqueda says what to search for (docs/contract.md, 4.2).
 type Busqueda struct {
 	RazonSocial string // part of a business or trade name, in any case: at least 3 characters after trimming
@@ -42,13 +35,7 @@ const (
 // Consultar looks up the taxpayer with a RUC of 11 digits. It costs one query. Errors: ErrInvalidRequest (not 11
 // digits: nothing is sent), ErrNotFound, and those of every operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	s = s.made()
-	return s.consultar(ctx, ruc, s.core.defaults.of(opts))
-}
-
-// consultar is Consultar with its options as settings.
-func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
-	return get(ctx, s.core.lookups, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
+	return get(ctx, s.core, s.core.lookups, consulta{ruc, s.strictRUC}, opts, copyOf[Contribuyente])
 }
 
 // consulta is the lookup of a RUC.
@@ -79,8 +66,7 @@ func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 // is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
-	s = s.made()
-	return get(ctx, s.core.searches, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
+	return get(ctx, s.core, s.core.searches, b, opts, slices.Clone[[]ContribuyenteResumen])
 }
 
 func (b Busqueda) request() request {

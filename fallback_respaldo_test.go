@@ -122,7 +122,7 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 					assert.EqualValues(t, 1, asked.Load())
 					want := archived(rucSUNAT)
 					assert.Empty(t, cmp.Diff(&want, c))
-					without.FromRespaldo, without.FechaRespaldo, without.Duration = true, jueves, resp.Duration
+					without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
 					without.Body = resp.Body // one that breaks off is read once
 					assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
 				})
@@ -163,7 +163,7 @@ func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
 			assert.Nil(t, c)
 			require.EqualError(t, err, `fiscope: Contribuyentes.Consultar: service unavailable (HTTP 503 X): the answer says "caído"`)
 			require.NotErrorIs(t, err, fiscope.ErrNotFound)
-			assert.False(t, resp.FromRespaldo)
+			assert.Equal(t, fiscope.SourceService, resp.Source)
 			assert.Equal(t, 503, resp.StatusCode)
 			assert.Zero(t, client.Stats().Respaldo)
 			events, records := w.seen()
@@ -204,7 +204,7 @@ func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
 			require.NoError(t, err)
 			assert.NotSame(t, &c, got, "the registry keeps its own")
 			assert.True(t, got.FechaInscripcion.IsZero())
-			assert.True(t, resp.FechaRespaldo.IsZero() || resp.FechaRespaldo == jueves)
+			assert.True(t, resp.AsOf.IsZero() || resp.AsOf.Equal(jueves.En(fiscope.Lima)))
 			require.NotEmpty(t, resp.Warnings)
 			assert.Contains(t, resp.Warnings[0], "X-Ratelimit-Limit", "what was odd in the failure")
 			if test.says == "" {
@@ -234,11 +234,11 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 		events, records := w.seen()
 		require.Len(t, events, 2)
 		require.ErrorIs(t, events[0].Err, fiscope.ErrUnavailable, "the failure stays to be seen")
-		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 3 * time.Second, FromRespaldo: true, FechaRespaldo: jueves}, events[1]))
+		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
 		require.Len(t, records, 2)
 		assert.Equal(t, slog.LevelInfo, records[1].level)
 		assert.Equal(t, "fiscope: answered from the Respaldo", records[1].message)
-		assert.Contains(t, records[1].text, "respaldo=2026-11-19")
+		assert.Contains(t, records[1].text, "source=registry asOf=2026-11-19 00:00:00")
 		ended := s.seen(t)
 		require.Len(t, ended, 1)
 		require.NoError(t, ended[0].err)

@@ -3,7 +3,6 @@ package fiscope
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"strings"
 
 	"github.com/fiscope/fiscope/internal/loglimit"
@@ -14,9 +13,9 @@ func (o *observer) log(ctx context.Context, e Event) {
 	attrs := []slog.Attr{slog.Any("event", e)}
 	var of *loglimit.Repetition
 	switch {
-	case e.Avoided == AvoidedQuota:
+	case e.Avoided == AvoidedQuota && e.Err != nil:
 		of = &o.quota
-	case e.Avoided == AvoidedSOL:
+	case e.Avoided == AvoidedSOL && e.Err != nil:
 		of = &o.sol
 	case e.Attempt > 0 && e.StatusCode != 0 && e.Err == nil:
 		o.logEnd(ctx, &o.quota, "fiscope: the quota is open again")
@@ -42,29 +41,25 @@ func (o *observer) logEnd(ctx context.Context, of *loglimit.Repetition, message 
 	}
 }
 
-// level is Debug for what the caller caused: a cancellation, or input that is invalid or answered with 400. Any other
-// 4xx of class invalid_request is Warn: it comes from a proxy or firewall.
+// level is Debug for what the caller caused, and for results without anything odd.
 func (e Event) level() slog.Level {
-	switch class := ErrorClass(e.Err); class {
-	case "":
-		if e.FromRespaldo || len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were logged before
-			return slog.LevelInfo
-		}
-		return slog.LevelDebug
-	case "not_found", "not_yet_published", "search_too_short", "canceled":
-		return slog.LevelDebug
-	case "invalid_request":
-		if e.StatusCode == 0 || e.StatusCode == http.StatusBadRequest {
-			return slog.LevelDebug
-		}
+	switch {
+	case e.Err != nil && !outcomes[outcomeOf(e.Err)].quiet:
+		return slog.LevelWarn
+	case e.Err == nil && (e.fallback() || len(e.Warnings) > 0 && e.Avoided == avoidedNot): // a cached answer's were logged before
+		return slog.LevelInfo
 	}
-	return slog.LevelWarn
+	return slog.LevelDebug
 }
 
 // message describes an event in a few words.
 func (e Event) message() string {
-	if e.FromRespaldo {
+	switch e.Source {
+	case SourceRespaldo:
 		return "fiscope: answered from the Respaldo"
+	case SourceStale:
+		return "fiscope: answered with a stale answer"
+	case SourceService, SourceShared, SourceCache:
 	}
 	switch e.Avoided {
 	case AvoidedCached:
@@ -75,9 +70,7 @@ func (e Event) message() string {
 		return "fiscope: refused before it was sent"
 	case AvoidedOutOfTime:
 		return "fiscope: ended before it was sent"
-	case AvoidedOutage:
-		return "fiscope: answered with a stale answer"
-	case avoidedNot:
+	case AvoidedOutage, avoidedNot:
 	}
 	switch {
 	case e.StatusCode == 0:
@@ -94,14 +87,17 @@ func (e Event) LogValue() slog.Value {
 	if e.StatusCode != 0 {
 		attrs = append(attrs, slog.Int("status", e.StatusCode))
 	}
-	if e.Code != "" {
-		attrs = append(attrs, slog.String("code", e.Code))
+	if failure, ok := e.Err.(*Error); ok && failure.Code != "" { //nolint:errorlint // it always is
+		attrs = append(attrs, slog.String("code", failure.Code))
 	}
 	if e.Avoided != avoidedNot {
 		attrs = append(attrs, slog.String("avoided", string(e.Avoided)))
 	}
-	if e.FromRespaldo {
-		attrs = append(attrs, slog.String("respaldo", e.FechaRespaldo.String()))
+	if e.Source != "" {
+		attrs = append(attrs, slog.String("source", string(e.Source)))
+	}
+	if e.fallback() && !e.AsOf.IsZero() {
+		attrs = append(attrs, slog.Time("asOf", e.AsOf))
 	}
 	if e.RateLimit != nil {
 		attrs = append(attrs, slog.String("quota", e.RateLimit.String()))

@@ -49,7 +49,7 @@ type config struct {
 func defaultConfig() config {
 	return config{
 		userAgent: userAgent(build.Read().Version),
-		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: defaultRetries},
+		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: 2},
 		retry:     RetryPolicy{}.filled(),
 	}
 }
