@@ -147,7 +147,7 @@ func TestBrokenSources(t *testing.T) {
 		"another method":         {with(func(h *zip.FileHeader) { h.Method = 12 }), "method 12"},
 		"encrypted":              {with(func(h *zip.FileHeader) { h.Flags = 1 }), "encrypted"},
 		"a wrong CRC":            {with(func(h *zip.FileHeader) { h.CRC32 = 1 }), "its zip is damaged"},
-		"a damaged header":       {zipped(t, "RUC|NOMBRE|\n", zip.FileHeader{Name: "padron_reducido_ruc.txt", CRC32: 1}), "its zip is damaged"},
+		"a damaged header":       {zipped(t, "RUC|NOMBRE|\n"+text, zip.FileHeader{Name: "padron_reducido_ruc.txt", CRC32: 1}), "its zip is damaged"},
 		"no CRC":                 {strings.ReplaceAll(whole, crcBytes(text), "\x00\x00\x00\x00"), "without a checksum"},
 		"a cut stream":           {with(func(h *zip.FileHeader) { h.CompressedSize64 = 1000 }), "its zip ends after"},
 		"a longer text":          {with(func(h *zip.FileHeader) { h.UncompressedSize64 = uint64(len(text)) + 1 }), "its zip ends after"},
