@@ -140,15 +140,18 @@ func (a *answer) refuse(format string, args ...any) {
 	}
 }
 
-// contradicts refuses an answer that contradicts itself or the question. Lenient reading only warns.
-func (a *answer) contradicts(format string, args ...any) {
+// contradicts refuses an answer that contradicts itself. Lenient reading only warns.
+func (a *answer) contradicts(format string, args ...any) { a.doubt(contradictory, format, args...) }
+
+// doubt refuses an answer. Lenient reading only warns.
+func (a *answer) doubt(o outcome, format string, args ...any) {
 	if a.reading.lenient {
 		a.lenient = true
 		a.warn(format, args...)
 		return
 	}
 	if a.err == nil {
-		a.outcome = contradictory
+		a.outcome = o
 	}
 	a.refuse(format, args...)
 }

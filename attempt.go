@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/roundtrip"
@@ -26,7 +27,8 @@ type sender struct {
 	report    *reporter
 	sol       *solguard.Guard // learns whether lookups are refused too
 
-	quota usage
+	quota    usage
+	accepted atomic.Bool // the service has accepted the API key
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
@@ -59,6 +61,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
+		s.accepted.Store(true)
 	}
 	s.quota.end(number, a.rateLimit, a.Unsent)
 	if unknown := a.Status == 0 || a.outcome == unexplained && q.request.sol != nil; !unknown {

@@ -91,7 +91,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, k.background.Go, k.logPanic).layer,
+			newFallback(kept, respaldo, r, &k.send.accepted, k.background.Go, k.logPanic).layer,
 			recall(cache),
 			checkInput,
 			coalesce(cache != nil || c.coalescing, queries),

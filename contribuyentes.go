@@ -103,13 +103,16 @@ func (q consulta) read(a *answer) any {
 	if !ok {
 		return nil
 	}
+	if o.field("ruc").kind == 0 {
+		a.refuse("ruc is missing")
+	}
 	c := &Contribuyente{
-		RUC:                    o.required("ruc"),
+		RUC:                    o.ruc(),
 		RazonSocial:            o.required("razonSocial"),
 		Estado:                 Estado(o.required("estado")),
 		Condicion:              Condicion(o.optional("condicion")),
 		Direccion:              o.optional("direccion"),
-		Ubigeo:                 o.optional("ubigeo"),
+		Ubigeo:                 o.ubigeo(),
 		Departamento:           o.optional("departamento"),
 		Provincia:              o.optional("provincia"),
 		Distrito:               o.optional("distrito"),
@@ -119,7 +122,7 @@ func (q consulta) read(a *answer) any {
 		FechaInicioActividades: o.date("fechaInicioActividades"),
 	}
 	if c.RUC != q.ruc {
-		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
+		a.doubt(otherSubject, "asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
 	}
 	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
 	return c
@@ -135,7 +138,7 @@ func (b Busqueda) read(a *answer) any {
 	resumenes := make([]ContribuyenteResumen, 0, len(rows))
 	for i, row := range rows {
 		o := object{a, jsonobject.Of(string(row))}
-		ruc := o.field("ruc").text
+		ruc := o.ruc()
 		if checkRUC("ruc", ruc) != nil || o.field("razonSocial").kind == 0 || o.field("estado").kind == 0 {
 			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
 			continue

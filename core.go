@@ -36,7 +36,7 @@ func (k *core) logPanic(text string, stack []byte) {
 // refuse returns the error of a compound operation that made no query, and reports it.
 func (k *core) refuse(ctx context.Context, op Operation, err error) *Error {
 	e := k.ended(ctx, op, err)
-	k.report.observer.call(ctx, Event{Op: op, Avoided: outcomes[e.outcome].avoided, Err: e})
+	k.report.observer.call(ctx, Event{Op: op, Avoided: outcomes[e.outcome].avoided, Err: e}, e)
 	return e
 }
 

@@ -181,7 +181,7 @@ func (e *Error) Error() string {
 		b.WriteString("; check the base URL and what stands between (proxy, firewall)")
 	case e.outcome == unexplained && e.Op == OpValidarCPE:
 		b.WriteString("; check the API key and the clave: the answer does not say which it refuses")
-	case class != nil && class.advice != "" && e.outcome != contradictory:
+	case class != nil && class.advice != "" && e.outcome != contradictory && e.outcome != otherSubject:
 		b.WriteString("; " + class.advice)
 	}
 	if e.wrongAddress() {

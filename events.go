@@ -4,10 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/fiscope/fiscope/internal/loglimit"
 )
 
 // Event is one attempt, after its answer was read; or one call that made no attempt, or that a fallback answered. An
@@ -53,10 +52,11 @@ func events(o *observer, failure func(context.Context, *question, *answer, error
 					Op: q.key.op, Attempt: q.attempt, StatusCode: a.Status, Duration: a.Took,
 					RateLimit: a.rateLimit, Delivery: delivery, Warnings: a.warnings,
 				}
-				if failed := failure(ctx, q, a, nil); failed != nil {
+				failed := failure(ctx, q, a, nil)
+				if failed != nil {
 					e.Err = failed
 				}
-				o.event(ctx, e)
+				o.event(ctx, e, failed)
 			}
 			return a, nil
 		}
@@ -76,10 +76,9 @@ type Stats struct {
 
 // observer counts what a client does, and notifies the caller's functions and logger.
 type observer struct {
-	notify []func(context.Context, Event)
-	logger *slog.Logger        // nil for none
-	quota  loglimit.Repetition // refusals of a spent quota, as they are logged
-	sol    loglimit.Repetition // ... and of a blocked clave
+	notify  []func(context.Context, Event)
+	logger  *slog.Logger // nil for none
+	outages sync.Map     // of *loglimit.Outage, by outage
 
 	reserveUnknown atomic.Int64
 	reserveWarned  atomic.Int64 // the day of the last warning, in Unix days
@@ -94,13 +93,13 @@ var avoided = [...]Avoided{avoidedNot, AvoidedInvalid, AvoidedQuota, AvoidedSOL,
 // watching reports whether there is an observer or a logger.
 func (o *observer) watching() bool { return len(o.notify) > 0 || o.logger != nil }
 
-// event reports an attempt, or a call that made none.
-func (o *observer) event(ctx context.Context, e Event) {
+// event reports an attempt or a call. why is its error, or the failure behind a fallback; nil for none.
+func (o *observer) event(ctx context.Context, e Event, why *Error) {
 	for _, notify := range o.notify {
 		notify(ctx, e.own())
 	}
 	if o.logger != nil {
-		o.log(ctx, e.own())
+		o.log(ctx, e.own(), why)
 	}
 }
 
@@ -115,14 +114,18 @@ func (o *observer) attempt(number int, unsent bool) {
 	}
 }
 
-// call counts a call. It reports one that made no attempt, and one that a fallback answered.
-func (o *observer) call(ctx context.Context, e Event) {
+// call counts a call. It reports one that made no attempt, and one that a fallback answered. why is its error, or the
+// failure behind a fallback; nil for none.
+func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	o.calls[slices.Index(avoided[:], e.Avoided)].Add(1)
 	if e.Source == SourceRespaldo {
 		o.respaldo.Add(1)
 	}
+	if why != nil && o.logger != nil {
+		o.outage(e.Op, why).Count()
+	}
 	if (e.Avoided != avoidedNot || e.fallback()) && o.watching() {
-		o.event(ctx, e)
+		o.event(ctx, e, why)
 	}
 }
 

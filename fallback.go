@@ -20,6 +20,7 @@ type fallback struct {
 	kept     keeper
 	respaldo Respaldo // nil for none
 	report   *reporter
+	accepted *atomic.Bool // the service has accepted the API key
 	start    func(func()) // runs in the background
 	searches flight.Group[*byte, *record]
 	down     breaker.Breaker
@@ -32,9 +33,9 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, start func(func()), panicked func(string, []byte)) *fallback {
 	return &fallback{
-		kept: kept, respaldo: r, report: report, start: start,
+		kept: kept, respaldo: r, report: report, accepted: accepted, start: start,
 		searches: flight.Group[*byte, *record]{Go: start, Panicked: panicked},
 		down:     breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
@@ -106,7 +107,7 @@ func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 // record counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
 func (f *fallback) record(ctx context.Context, q *question, a *answer, err error) (away bool) {
 	if err != nil || a.err != nil {
-		away = outcomes[a.end(ctx, err)].away
+		away = f.away(q.key.op, a.end(ctx, err))
 	}
 	switch {
 	case a.attempts == 0 || a.joined:
@@ -117,6 +118,19 @@ func (f *fallback) record(ctx context.Context, q *question, a *answer, err error
 		f.down.Record(true)
 	}
 	return away
+}
+
+// away reports whether a fallback answers instead of the service. A key that the service never accepted may be a typing
+// mistake, which the first call must show.
+func (f *fallback) away(op Operation, o outcome) bool {
+	switch outcomes[o].away {
+	case unusable:
+		return true
+	case noTaxpayer:
+		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.accepted.Load()) //nolint:errorlint // the table's own
+	case answered:
+	}
+	return false
 }
 
 // probe asks in the background, once in each probePause, whether the service is back.

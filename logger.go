@@ -3,50 +3,63 @@ package fiscope
 import (
 	"context"
 	"log/slog"
-	"strings"
 
 	"github.com/fiscope/fiscope/internal/loglimit"
 )
 
-// log logs an event. Repeated refusals are only counted.
-func (o *observer) log(ctx context.Context, e Event) {
-	attrs := []slog.Attr{slog.Any("event", e)}
-	var of *loglimit.Repetition
+// outage is a failure that repeats itself, as it is logged.
+type outage struct {
+	op    Operation
+	class string
+}
+
+// outage returns the outage that a failure belongs to.
+func (o *observer) outage(op Operation, why error) *loglimit.Outage {
+	of, _ := o.outages.LoadOrStore(outage{op, ErrorClass(why)}, new(loglimit.Outage))
+	return of.(*loglimit.Outage)
+}
+
+// log logs an event. why is its error, or the failure behind a fallback; nil for none. A failure that repeats itself is
+// logged at its level once a minute, and otherwise at Debug.
+func (o *observer) log(ctx context.Context, e Event, why *Error) {
+	level, attrs := e.level(why), []slog.Attr{slog.Any("event", e)}
 	switch {
-	case e.Avoided == AvoidedQuota && e.Err != nil:
-		of = &o.quota
-	case e.Avoided == AvoidedSOL && e.Err != nil:
-		of = &o.sol
-	case e.Attempt > 0 && e.StatusCode != 0 && e.Err == nil:
-		o.logEnd(ctx, &o.quota, "fiscope: the quota is open again")
-		if strings.HasPrefix(string(e.Op), "CPE.") {
-			o.logEnd(ctx, &o.sol, "fiscope: a SOL user is accepted again")
-		}
-	}
-	if of != nil {
-		omitted, logged := of.Again()
+	case why != nil && level > slog.LevelDebug:
+		calls, logged := o.outage(e.Op, why).Again()
 		if !logged {
-			return
+			level = slog.LevelDebug
+		} else if calls > 1 {
+			attrs = append(attrs, slog.Int("count", calls))
 		}
-		if omitted > 0 {
-			attrs = append(attrs, slog.Int("omitted", omitted))
-		}
+	case e.Attempt > 0 && e.StatusCode != 0:
+		o.logEnds(ctx, e.Op)
 	}
-	o.logger.LogAttrs(ctx, e.level(), e.message(), attrs...) //nolint:sloglint // one of a few constants
+	o.logger.LogAttrs(ctx, level, e.message(), attrs...) //nolint:sloglint // one of a few constants
 }
 
-func (o *observer) logEnd(ctx context.Context, of *loglimit.Repetition, message string) {
-	if omitted, ended := of.End(); ended {
-		o.logger.LogAttrs(ctx, slog.LevelInfo, message, slog.Int("omitted", omitted)) //nolint:sloglint // see above
-	}
+// logEnds logs the end of an operation's outages: the service has answered.
+func (o *observer) logEnds(ctx context.Context, op Operation) {
+	o.outages.Range(func(key, of any) bool {
+		if key.(outage).op != op {
+			return true
+		}
+		if calls, lasted, ended := of.(*loglimit.Outage).End(); ended {
+			o.logger.LogAttrs(ctx, slog.LevelInfo, "fiscope: the service answers again", slog.String("op", string(op)),
+				slog.String("class", key.(outage).class), slog.Int("count", calls), slog.String("duration", lasted.String()))
+		}
+		return true
+	})
 }
 
-// level is Debug for what the caller caused, and for results without anything odd.
-func (e Event) level() slog.Level {
+// level is that of the failure: Info instead of Warn if a fallback answered. A result is Info if the service's answer was
+// odd.
+func (e Event) level(why *Error) slog.Level {
 	switch {
-	case e.Err != nil && !outcomes[outcomeOf(e.Err)].quiet:
-		return slog.LevelWarn
-	case e.Err == nil && (e.fallback() || len(e.Warnings) > 0 && e.Avoided == avoidedNot): // a cached answer's were logged before
+	case why != nil && e.Err == nil && outcomes[outcomeOf(why)].level == slog.LevelWarn:
+		return slog.LevelInfo
+	case why != nil:
+		return outcomes[outcomeOf(why)].level
+	case len(e.Warnings) > 0 && e.Avoided == avoidedNot: // those of a cached answer were logged before
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -224,9 +225,10 @@ func (l lote[E, R]) judge(r respuesta[R], err error) batch.Verdict {
 	switch {
 	case v.Outcome == batch.TooFast:
 		v.Once = false
-	case r.behind != nil && v.Outcome == batch.Stop:
+	case r.behind == nil, errors.Is(e, ErrUnauthorized): // nobody answers the rest with a refused key
+	case v.Outcome == batch.Stop:
 		v.Outcome = batch.Failed // no pause helps
-	case r.behind != nil:
+	default:
 		v.Outcome = batch.Away
 	}
 	return v

@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"github.com/fiscope/fiscope/internal/batch"
@@ -17,7 +18,7 @@ const (
 	tooShort                     // SEARCH_TOO_SHORT
 	inputRefused                 // 400 or 422
 	callRefused                  // another 4xx
-	refusedPage                  // a 4xx with an HTML page, such as a firewall's
+	refusedPage                  // a 4xx with an HTML page, such as a firewall's, and 410
 	solRefused                   // INVALID_SOL_CREDENTIALS
 	keyRefused                   // 401 or 402 from the service
 	keyForbidden                 // 403 from the service
@@ -30,7 +31,8 @@ const (
 	bodyBroke                    // a 200 with an incomplete body
 	page                         // unusable: empty, another server's page, or a required field is missing
 	redirected                   // 3xx
-	contradictory                // it contradicts itself, the question or the contract
+	contradictory                // it contradicts itself or the contract
+	otherSubject                 // it is about another RUC or date
 	unanswered                   // sent, and no answer came
 
 	// The calls that end here, without an answer.
@@ -78,50 +80,60 @@ const (
 	retryAsked             // if the answer says when to come back
 )
 
+// away says whether a fallback answers instead of the service.
+type away int
+
+const (
+	answered   away = iota // the answer stands
+	noTaxpayer             // a lookup or a search is answered by a fallback; a rate is not
+	unusable               // the service gave no usable answer
+)
+
 // outcomes says what follows from each outcome.
 var outcomes = [lastOutcome]struct {
 	class   error         // the class of the error, a key of the table classes; nil for none
-	away    bool          // the service gave no usable answer: use a fallback
+	away    away          // whether a fallback answers instead
 	retry   retryRule     // of the attempt
 	avoided Avoided       // why a call without an attempt spent no query
 	verdict batch.Outcome // what it means for a batch
-	quiet   bool          // logged at Debug: the caller's own doing
+	level   slog.Level    // of the log: Debug for the caller's own doing
 	texto   string        // for a clerk; "" for the class's
 	status  int           // for the caller's own service; 0 for the class's
 }{
-	found:         {verdict: batch.Answered, quiet: true},
-	notFound:      {class: ErrNotFound, verdict: batch.Answered, quiet: true},
-	tooShort:      {class: ErrSearchTooShort, quiet: true},
-	inputRefused:  {class: ErrInvalidRequest, quiet: true},
-	callRefused:   {class: ErrInvalidRequest, texto: textoDeMalUso, status: http.StatusInternalServerError},
-	refusedPage:   {class: ErrInvalidRequest, away: true, avoided: AvoidedOutage, texto: textoDeMalUso, status: http.StatusInternalServerError},
-	solRefused:    {class: ErrInvalidSOLCredentials, verdict: batch.Stop},
-	keyRefused:    {class: ErrUnauthorized, verdict: batch.Stop},
-	keyForbidden:  {class: ErrUnauthorized, verdict: batch.StopFirst},
-	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop},
-	quotaSpent:    {class: ErrQuotaExceeded, away: true, avoided: AvoidedOutage, verdict: batch.Stop},
-	tooFast:       {class: ErrQuotaExceeded, away: true, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento},
-	failedOnce:    {class: ErrUnavailable, away: true, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away},
-	failed:        {class: ErrUnavailable, away: true, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away},
-	failedForGood: {class: ErrUnavailable, away: true, avoided: AvoidedOutage, verdict: batch.Away},
-	bodyBroke:     {class: ErrUnavailable, away: true, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away},
-	page:          {class: ErrMalformedResponse, away: true, avoided: AvoidedOutage},
-	redirected:    {class: ErrRedirect, away: true, avoided: AvoidedOutage},
-	contradictory: {class: ErrMalformedResponse},
-	unanswered:    {class: ErrUnavailable, away: true, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away},
+	found:         {verdict: batch.Answered, level: slog.LevelDebug},
+	notFound:      {class: ErrNotFound, verdict: batch.Answered, level: slog.LevelDebug},
+	tooShort:      {class: ErrSearchTooShort, level: slog.LevelDebug},
+	inputRefused:  {class: ErrInvalidRequest, level: slog.LevelDebug},
+	callRefused:   {class: ErrInvalidRequest, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
+	refusedPage:   {class: ErrInvalidRequest, away: unusable, avoided: AvoidedOutage, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
+	solRefused:    {class: ErrInvalidSOLCredentials, verdict: batch.Stop, level: slog.LevelWarn},
+	keyRefused:    {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelError},
+	keyForbidden:  {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.StopFirst, level: slog.LevelError},
+	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop, level: slog.LevelWarn},
+	quotaSpent:    {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelWarn},
+	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
+	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
+	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
+	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},
+	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
+	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
+	redirected:    {class: ErrRedirect, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
+	contradictory: {class: ErrMalformedResponse, away: noTaxpayer, avoided: AvoidedOutage, level: slog.LevelWarn},
+	otherSubject:  {class: ErrMalformedResponse, level: slog.LevelWarn},
+	unanswered:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 
-	misused:      {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, quiet: true, texto: textoDeMalUso, status: http.StatusInternalServerError},
-	invalidInput: {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, quiet: true},
-	shortText:    {class: ErrSearchTooShort, avoided: AvoidedInvalid, verdict: batch.Aside, quiet: true},
-	unpublished:  {class: ErrNotYetPublished, avoided: AvoidedUnpublished, verdict: batch.Answered, quiet: true},
-	noRate:       {class: ErrNotFound, avoided: AvoidedUnpublished, verdict: batch.Answered, quiet: true},
-	quotaClosed:  {class: ErrQuotaExceeded, away: true, avoided: AvoidedQuota, verdict: batch.Stop},
-	solBlocked:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop},
-	solDoubted:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop, texto: textoDeUnaDuda},
-	solBusy:      {class: ErrUnavailable, avoided: AvoidedOutOfTime, verdict: batch.Again},
-	storeAway:    {class: ErrUnavailable, avoided: AvoidedSOL, verdict: batch.Away},
-	deadlineNear: {class: context.DeadlineExceeded, away: true, avoided: AvoidedOutOfTime, verdict: batch.Stop},
-	outOfTime:    {class: context.DeadlineExceeded, away: true, avoided: AvoidedOutOfTime},
-	canceled:     {class: context.Canceled, avoided: AvoidedOutOfTime, quiet: true},
-	brokeOff:     {avoided: AvoidedOutOfTime},
+	misused:      {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug, texto: textoDeMalUso, status: http.StatusInternalServerError},
+	invalidInput: {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug},
+	shortText:    {class: ErrSearchTooShort, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug},
+	unpublished:  {class: ErrNotYetPublished, avoided: AvoidedUnpublished, verdict: batch.Answered, level: slog.LevelDebug},
+	noRate:       {class: ErrNotFound, avoided: AvoidedUnpublished, verdict: batch.Answered, level: slog.LevelDebug},
+	quotaClosed:  {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedQuota, verdict: batch.Stop, level: slog.LevelWarn},
+	solBlocked:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop, level: slog.LevelWarn},
+	solDoubted:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop, texto: textoDeUnaDuda, level: slog.LevelWarn},
+	solBusy:      {class: ErrUnavailable, avoided: AvoidedOutOfTime, verdict: batch.Again, level: slog.LevelWarn},
+	storeAway:    {class: ErrUnavailable, avoided: AvoidedSOL, verdict: batch.Away, level: slog.LevelWarn},
+	deadlineNear: {class: context.DeadlineExceeded, away: unusable, avoided: AvoidedOutOfTime, verdict: batch.Stop, level: slog.LevelWarn},
+	outOfTime:    {class: context.DeadlineExceeded, away: unusable, avoided: AvoidedOutOfTime, level: slog.LevelWarn},
+	canceled:     {class: context.Canceled, avoided: AvoidedOutOfTime, level: slog.LevelDebug},
+	brokeOff:     {avoided: AvoidedOutOfTime, level: slog.LevelWarn},
 }

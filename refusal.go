@@ -70,7 +70,7 @@ func (a *answer) refusal() (outcome, *Error) {
 		return failedForGood, e
 	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
 		return page, e
-	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
+	case a.Status == http.StatusGone, bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
 		return refusedPage, e
 	case a.Status == http.StatusBadRequest, a.Status == http.StatusUnprocessableEntity:
 		return inputRefused, e

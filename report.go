@@ -35,20 +35,26 @@ func report(r *reporter) layer {
 				a = new(answer)
 			}
 			failure := r.failure(ctx, q, a, err)
-			e := Event{Op: q.key.op, Duration: time.Since(start), Avoided: a.avoided(failure), Source: a.source, AsOf: a.asOf, Warnings: a.warnings}
+			took := time.Since(start)
 			if a.source != SourceCache { // a cached answer is other calls' too
-				a.took = e.Duration
+				a.took = took
 			}
-			if failure != nil && a.result != nil { // the result of a fallback
-				a.behind, failure = failure, nil
+			err = nil
+			switch {
+			case failure == nil:
+			case a.result == nil:
+				err = failure
+			default: // a fallback's
+				a.behind = failure
+				if outcomes[failure.outcome].away == noTaxpayer {
+					a.warnings = append(slices.Clip(a.warnings), "the service's own answer is not used: "+failure.Error())
+				}
 			}
-			if failure == nil {
-				r.observer.call(ctx, e)
-				return a, nil
-			}
-			e.Err = failure
-			r.observer.call(ctx, e)
-			return a, failure
+			r.observer.call(ctx, Event{
+				Op: q.key.op, Duration: took, Avoided: a.avoided(failure), Err: err,
+				Source: a.source, AsOf: a.asOf, Warnings: a.warnings,
+			}, failure)
+			return a, err
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (l *retrier) ask(ctx context.Context, q *question) (*answer, error) {
 		return t.last, t.err
 	case t.waits && err != nil:
 		return t.last, ctx.Err()
-	case !outcomes[t.last.outcome].away:
+	case outcomes[t.last.outcome].away != unusable:
 		l.budget.Earn()
 	}
 	return t.last, nil

@@ -109,7 +109,7 @@ func (q cambio) read(a *answer) any {
 	case q.op == OpTipoCambioHoy:
 		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.fecha, tc.Fecha)
 	default:
-		a.contradicts("asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
+		a.doubt(otherSubject, "asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
 	}
 	return tc
 }
