@@ -374,6 +374,7 @@ func TestActivoYHabido(t *testing.T) {
 }
 
 func TestTheRegistrysSpellingIsReadWithoutAllocating(t *testing.T) {
+	skipUnlessCounted(t)
 	for _, value := range []string{"ACTIVO", "ANULACION - ERROR SU", "NO APLICABLE X TRAMI", "OTRO"} {
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
 			fiscope.Estado(value).Known()

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // readmes are the files whose snippets are compiled: each block of Go, with nothing left out of it.
@@ -95,6 +97,37 @@ func TestWrongSnippetsAreFound(t *testing.T) {
 		assert.Regexp(t, fmt.Sprintf(`README\.md:%d0\d:.*%s`, i+1, c.says), said, c.name)
 	}
 	assert.ErrorContains(t, writeSnippet(t, dir, "README.md", block{"go", 100, "if true {\n\t...\n}\n"}), "README.md:101", "something left out")
+}
+
+// What is a module of its own can be imported: the first program of its document, as the first commands say, in an empty
+// module outside of the workspace. What it prints stands below it, except of one that needs a Redis.
+func TestTheExtrasCanBeImported(t *testing.T) {
+	files := repository(t)
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	srv := mockserver.New(t)
+	for module, doc := range map[string]string{"redisstore": files["docs/fleet.md"], "otelfiscope": files["docs/observability.md"]} {
+		t.Run(module, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "main.go"), blocksOf(doc, "go")[0].text)
+			write(t, filepath.Join(dir, "go.sum"), files["go.sum"]+files[module+"/go.sum"]) // with it, and -e, no network is needed
+			run := "go run ."
+			if module == "redisstore" {
+				run = "go build ."
+			}
+			script := strings.NewReplacer("../fiscope", filepath.ToSlash(root), "go mod tidy", "cp ../main.go ../go.sum . && go mod tidy -e", "fiscope-mock exec -- go run .", run)
+			cmd := exec.CommandContext(t.Context(), "sh", "-ec", script.Replace(blocksOf(doc, "sh")[0].text))
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "FISCOPE_BASE_URL="+srv.URL, "FISCOPE_API_KEY="+srv.APIKey)
+			var said strings.Builder
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			require.NoError(t, err, "%s", said.String())
+			if printed := blocksOf(doc, "console"); len(printed) > 0 {
+				assert.Equal(t, printed[0].text, string(out))
+			}
+		})
+	}
 }
 
 func goCommand(t *testing.T, dir, goWork, command string) (string, error) {

@@ -9,12 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The workflow runs .ci/run, may write nothing, ends, and runs no action that somebody can exchange: a tag moves, a
+// The workflow runs .ci/run, at night with the newest Go too, may write nothing, ends, and runs no action that somebody can exchange: a tag moves, a
 // commit does not.
 func TestWorkflow(t *testing.T) {
 	files := repository(t)
 	workflow := files[".github/workflows/ci.yml"]
 	assert.Contains(t, workflow, "\n      - run: .ci/run\n")
+	assert.Contains(t, workflow, "\n  schedule:\n    - cron: ")
+	assert.Contains(t, workflow, "\n      - run: .ci/run -nightly\n        if: github.event_name == 'schedule'\n")
 	assert.Contains(t, workflow, "\npermissions:\n  contents: read\n\n")
 	assert.Equal(t, 1, strings.Count(workflow, "permissions:"))
 	assert.Contains(t, workflow, "\n    timeout-minutes: ")

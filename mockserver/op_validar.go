@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/internal/strictjson"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -108,8 +109,8 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		where := ""
 		if bytes.HasPrefix(raw, []byte("\ufeff")) {
 			where = " (empieza con un BOM, que JSON no admite)"
-		} else if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			where = " (error en el byte " + strconv.FormatInt(syntax.Offset, 10) + ")"
+		} else if wrong := (*strictjson.Error)(nil); errors.As(strictjson.Check(raw), &wrong) {
+			where = " (error en el byte " + strconv.Itoa(wrong.At+1) + ")"
 		}
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contract.md, 2.3)", where)

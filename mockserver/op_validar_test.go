@@ -133,6 +133,7 @@ func TestValidationBody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { api.validar(c.body).isError(t, c.status, c.code) })
 	}
+	assert.Contains(t, api.validar(`{"numero":1,}`).body, "(error en el byte 13)", "the first that no JSON has there")
 	t.Run("space around", func(t *testing.T) {
 		assert.Equal(t, 200, api.validar("\r\n "+cpe(t)+"\n").status)
 	})

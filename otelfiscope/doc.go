@@ -7,6 +7,9 @@
 //		fiscope.WithObserver(telemetry.Observe))
 //	_, err = telemetry.ObserveQuota(client)
 //
+// It is its own module. Until it is published, a go.mod needs a require and a replace line for it, as for the SDK:
+// docs/observability.md begins with them.
+//
 // Other people read spans and metrics, and they are kept for other times than the data. So none holds a RUC, a name, a
 // user, a clave, a key, an error text, a host or a URL: every attribute is a number, or one of a few words that this
 // package and [fiscope.ErrorClass] define.

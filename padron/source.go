@@ -159,8 +159,13 @@ func (s *source) isUTF8(ctx context.Context, begin beginPhase) (bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	if err := checkHeader(beginning); err != nil {
-		return false, fmt.Errorf("%s: %w", s.file.Name(), err)
+	if wrong := checkHeader(beginning); wrong != nil {
+		if s.member != nil { // its checksum, at the end, says whether this is damage
+			if err := readAhead(text, func([]byte) error { return context.Cause(ctx) }); err != nil {
+				return false, err
+			}
+		}
+		return false, fmt.Errorf("%s: %w", s.file.Name(), wrong)
 	}
 	if line, _, _ := bytes.Cut(beginning, []byte("\n")); !utf8.Valid(line) {
 		return false, nil

@@ -4,8 +4,8 @@
 //	...
 //	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}))
 //
-// It is its own module. Until it is published, a go.mod needs a replace line for it and one for the SDK: README.md has
-// them. docs/fleet.md says what a Client does while Redis is slow or away, and how to size it.
+// It is its own module. Until it is published, a go.mod needs a require and a replace line for it, as for the SDK:
+// docs/fleet.md begins with them. It says what a Client does while Redis is slow or away, and how to size it.
 //
 // # What is in Redis, and what is not
 //

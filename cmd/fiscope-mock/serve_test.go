@@ -217,7 +217,7 @@ func TestTheProgramCutsWhatStalls(t *testing.T) {
 			began := time.Now()
 			go func() { _, _ = io.WriteString(client, c.sends) }()
 			_, _ = io.Copy(io.Discard, client)
-			assert.Equal(t, c.after, time.Since(began), name)
+			assert.InDelta(t, c.after, time.Since(began), float64(time.Second), name) // net/http may linger before it closes
 			_ = client.Close()
 		}
 	})

@@ -4,6 +4,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,11 +36,11 @@ func Decode(text []byte, v any) error {
 		return err
 	}
 	w := &walker{json.NewDecoder(bytes.NewReader(text)), text}
-	if err := w.value(reflect.TypeOf(v).Elem(), ""); err != nil {
+	if err := w.value(reflect.TypeOf(v).Elem(), "", false); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return explained(err)
+	if json.Unmarshal(text, v) != nil { // its own texts quote the value, and change from version to version of Go
+		return failed(0, "hay un valor que no se puede leer")
 	}
 	return nil
 }
@@ -52,15 +53,11 @@ type walker struct {
 
 // at returns where the next token begins.
 func (w *walker) at() int {
-	at := int(w.InputOffset())
-	for at < len(w.text) && strings.IndexByte(" \t\r\n,:", w.text[at]) >= 0 {
-		at++
-	}
-	return at
+	return len(w.text) - len(bytes.TrimLeft(w.text[w.InputOffset():], " \t\r\n,:"))
 }
 
-// value checks the next value. If t is nil, any value is valid.
-func (w *walker) value(t reflect.Type, name string) error {
+// value checks the next value, of the member name or an item of its list. If t is nil, any value is valid.
+func (w *walker) value(t reflect.Type, name string, item bool) error {
 	at := w.at()
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -73,26 +70,31 @@ func (w *walker) value(t reflect.Type, name string) error {
 		}
 	}
 	token, _ := w.Token()
-	if text, isText := token.(string); isText && t == reflect.TypeFor[json.Number]() && json.Unmarshal([]byte(text), new(float64)) != nil {
-		return failed(at, "%q: se espera un número como 3.750", name)
-	} else if isText && t == reflect.TypeFor[Duration]() && new(Duration).UnmarshalText([]byte(text)) != nil {
-		return failed(at, "%q: %q no es una duración como 1.5s o 30m", name, Short(text))
-	}
-	switch token {
-	case nil:
-		if name == "" {
+	sample := string(w.text[at:w.InputOffset()])
+	switch sample {
+	case "null":
+		if name == "" || item {
 			return failed(at, "null no es un valor")
 		}
 		return failed(at, "%q es null: quítelo o dele un valor", name)
+	case "{":
+		sample = "{}"
+	case "[":
+		sample = "[]"
+	}
+	if t != nil && json.Unmarshal([]byte(sample), reflect.New(t).Interface()) != nil {
+		return w.mismatch(at, token, t, name)
+	}
+	switch token {
 	case json.Delim('{'):
 		return w.object(t)
 	case json.Delim('['):
-		var item reflect.Type
-		if t != nil && t.Kind() == reflect.Slice {
-			item = t.Elem()
+		var of reflect.Type
+		if t != nil && t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
+			of = t.Elem()
 		}
 		for w.More() {
-			if err := w.value(item, ""); err != nil {
+			if err := w.value(of, name, true); err != nil {
 				return err
 			}
 		}
@@ -129,7 +131,7 @@ func (w *walker) object(t reflect.Type) error {
 			field = t.Elem()
 		}
 		seen[name] = true
-		if err := w.value(field, name); err != nil {
+		if err := w.value(field, name, false); err != nil {
 			return err
 		}
 	}
@@ -163,30 +165,26 @@ func unknown(at int, name string, fields map[string]reflect.Type) error {
 	return failed(at, UnknownMember+"%q: los miembros son %s", Short(name), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 }
 
-// explained returns an error of encoding/json in our words: its own texts quote the value.
-func explained(err error) error {
-	own, shape, moment := (*Error)(nil), (*json.UnmarshalTypeError)(nil), (*time.ParseError)(nil)
+// mismatch says that the last token, which began at at, does not fit t.
+func (w *walker) mismatch(at int, token json.Token, t reflect.Type, name string) error {
+	text, isText := token.(string)
 	switch {
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &shape):
-		// The last name: an embedded struct's may come before it.
-		member := "esto"
-		if name := shape.Field[strings.LastIndexByte(shape.Field, '.')+1:]; name != "" {
-			member = strconv.Quote(name)
-		}
-		kind, _, _ := strings.Cut(shape.Value, " ") // what follows is the value
-		return failed(max(0, int(shape.Offset)-1), "%s es %s: se espera %s", member, kinds[kind], wanted(shape.Type))
-	case errors.As(err, &moment), strings.HasPrefix(err.Error(), "Time.UnmarshalJSON:"):
-		return failed(0, "una hora se escribe como 2026-11-20T16:59:00-05:00, entre comillas")
+	case t == reflect.TypeFor[time.Time]():
+		return failed(at, "una hora se escribe como 2026-11-20T16:59:00-05:00, entre comillas")
+	case isText && t == reflect.TypeFor[json.Number]():
+		return failed(at, "%q: se espera un número como 3.750", name)
+	case isText && t == reflect.TypeFor[Duration]():
+		return failed(at, "%q: %q no es una duración como 1.5s o 30m", name, Short(text))
 	}
-	return failed(0, "hay un valor que no se puede leer")
+	member := "esto"
+	if name != "" {
+		member = strconv.Quote(Short(name))
+	}
+	return failed(int(w.InputOffset())-1, "%s es %s: se espera %s", member, cmp.Or(kinds[w.text[at]], "un número"), wanted(t))
 }
 
-// kinds are the types of JSON values in Spanish.
-var kinds = map[string]string{
-	"string": "un texto", "number": "un número", "bool": "true o false", "array": "una lista", "object": "un objeto",
-}
+// kinds are the types of JSON values in Spanish, by their first byte. The others are numbers.
+var kinds = map[byte]string{'"': "un texto", 't': "true o false", 'f': "true o false", '[': "una lista", '{': "un objeto"}
 
 func wanted(t reflect.Type) string {
 	switch t {

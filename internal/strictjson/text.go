@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -16,22 +17,24 @@ func Check(text []byte) error {
 	if at := invalidUTF8(text); at >= 0 {
 		return failed(at, "no es UTF-8, como debe ser JSON: guárdelo en UTF-8")
 	}
-	var value json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(text))
-	syntax := (*json.SyntaxError)(nil)
-	switch err := d.Decode(&value); {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	switch err := d.Decode(new(json.RawMessage)); {
+	case unfinished(err):
 		return failed(len(bytes.TrimRight(text, " \t\r\n")), "el texto termina antes de tiempo: falta cerrar una llave, un corchete o una comilla")
-	case errors.As(err, &syntax):
-		return failed(int(syntax.Offset)-1, "no es JSON: hay una coma, una comilla o una llave que no corresponde (byte %d)", syntax.Offset)
 	case err != nil:
-		return failed(0, "no es JSON")
+		n := sort.Search(len(text), func(n int) bool { // the shortest beginning that nothing can continue
+			err := json.NewDecoder(bytes.NewReader(text[:n])).Decode(new(json.RawMessage))
+			return err != nil && !unfinished(err)
+		})
+		return failed(n-1, "no es JSON: hay una coma, una comilla o una llave que no corresponde (byte %d)", n)
 	}
 	if end := int(d.InputOffset()); len(bytes.TrimSpace(text[end:])) > 0 {
 		return failed(end+len(text[end:])-len(bytes.TrimLeft(text[end:], " \t\r\n")), "hay más texto después del valor")
 	}
 	return nil
 }
+
+func unfinished(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // Line returns the line of an offset in a text, from 1 on.
 func Line(text []byte, at int) int {
@@ -63,12 +66,10 @@ func Item(text []byte, member string, item int) int {
 
 // invalidUTF8 returns the offset of the first invalid byte, or -1.
 func invalidUTF8(text []byte) int {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
+	for i, r := range string(text) {
+		if r == utf8.RuneError && !bytes.HasPrefix(text[i:], []byte("\ufffd")) {
 			return i
 		}
-		i += size
 	}
 	return -1
 }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package otelfiscope_test
-
-const raceEnabled = false
