@@ -16,7 +16,7 @@ type fallback struct {
 	kept     keeper
 	respaldo Respaldo // nil for none
 	report   *reporter
-	start    func(func()) // runs in the background
+	apart    flight.Runner
 	search   searcher
 	down     breaker.Breaker
 	why      atomic.Pointer[Error] // the last failure
@@ -28,10 +28,10 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, apart flight.Runner) *fallback {
 	return &fallback{
-		kept: kept, respaldo: r, report: report, start: start,
-		search: searcher{report, flight.Group[*byte, *record]{Go: start, Panicked: panicked}},
+		kept: kept, respaldo: r, report: report, apart: apart,
+		search: searcher{report, apart},
 		down:   breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
@@ -121,7 +121,7 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	set := *q.set
 	set.response, set.failure, set.sendBy = nil, nil, time.Time{}
 	own.set = &set
-	f.start(func() {
+	f.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		a, err := next(ctx, &own)

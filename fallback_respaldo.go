@@ -13,8 +13,8 @@ import (
 
 // searcher asks a Respaldo in the background.
 type searcher struct {
-	report   *reporter
-	searches flight.Group[*byte, *record]
+	report *reporter
+	apart  flight.Runner
 }
 
 // longestSearch bounds a caller's wait for a Respaldo.
@@ -57,10 +57,11 @@ func (r *record) check(ruc string, secrets scrub.Secrets) error {
 func (s *searcher) ask(ctx context.Context, r Respaldo, ruc string) *record {
 	ctx, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
-	got, _, _, err := s.searches.Join(ctx, new(byte), func() (*record, func(context.Context)) {
+	got, err := flight.Detached(ctx, s.apart, func(ctx context.Context) (*record, error) {
 		got := new(record)
-		return got, func(ctx context.Context) { s.read(ctx, r, ruc, got) }
-	})
+		s.read(ctx, r, ruc, got)
+		return got, nil
+	}, nil)
 	if err != nil || !got.found {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 
+	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -104,7 +105,7 @@ func TestLayerFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := newCache(&CachePolicy{StaleIfError: time.Hour}, nil)
 		require.NoError(t, err)
-		f := newFallback(keeper{cache: c}, nil, quiet(), inBackground, nil)
+		f := newFallback(keeper{cache: c}, nil, quiet(), flight.Runner{Go: inBackground})
 		b := &below{answers: []*answer{of(failed)}, errs: []error{of(failed).err}}
 		list := f.layer(b.ask)
 		_, err = list(t.Context(), aQuestion(settings{}))
@@ -194,7 +195,7 @@ func TestLayerCheckInput(t *testing.T) {
 func TestLayerCoalesce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &below{answers: []*answer{of(found)}, takes: time.Second}
-		list := through(b.ask, coalesce(true, &flights[sharedQuestion]{Go: inBackground}))
+		list := through(b.ask, coalesce(true, &flights{Runner: flight.Runner{Go: inBackground}}))
 		var joined atomic.Int64
 		for i := range 6 { // of whom those with another reserve share nothing with the others
 			go func() {
@@ -272,8 +273,7 @@ func both(layers ...layer) layer {
 func TestLayersOfAClave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		credentials := &CredencialesSOL{RUC: "20131312955", Usuario: "MIUSER01", Clave: NewSecreto("clave")}
-		g := &solGuard{here: solguard.New(nil)}
-		g.alone.Go = inBackground
+		g := &solGuard{here: solguard.New(nil), apart: flight.Runner{Go: inBackground}}
 		b := &below{answers: []*answer{of(solRefused)}, takes: time.Second}
 		list := through(b.ask, g.permits, g.claims)
 		for range 10 {

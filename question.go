@@ -37,6 +37,7 @@ type question struct {
 	attempt int     // the number of this one, from 1 on
 	sent    bool    // an earlier attempt may have been received
 	trip    *trip   // of a question in the background; nil otherwise
+	permit  *permit // of a validation, once it may send its credential; nil otherwise
 }
 
 // input is what an operation asks, and how its answer is read.

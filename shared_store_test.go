@@ -1,11 +1,14 @@
 package fiscope_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -285,6 +288,45 @@ func TestAReservationIsGivenBack(t *testing.T) {
 				for _, day := range s.days {
 					assert.Equal(t, 1, day.Used)
 					assert.Equal(t, 1, day.Done)
+				}
+			})
+		})
+	}
+}
+
+// An outage has two lines, whatever the Store: its own error when it begins, and the end.
+func TestTheLinesOfAStoresOutage(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*memoryStore)
+		reason string
+	}{
+		"away": {away, errServerAway.Error()}, "hangs": {func(s *memoryStore) { s.hangs = true }, "context deadline exceeded"},
+		"answers too late": {func(s *memoryStore) { s.late = 1100 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				s := newMemoryStore()
+				client := withStore(t, s, roundTripper(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				for range 2 {
+					s.set(test.change)
+					for n := range 60 { // an hour
+						together(10, func(i int) { assert.NoError(t, consultar(t.Context(), client, 10*n+i)) })
+						time.Sleep(time.Minute)
+					}
+					lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+					assert.Len(t, lines, 1)
+					assert.Contains(t, lines[0], "level=WARN msg=\"fiscope: the Store fails\" error=")
+					assert.Contains(t, lines[0], test.reason)
+					s.set(sound)
+					for n := range 5 {
+						require.NoError(t, consultar(t.Context(), client, n))
+						time.Sleep(time.Minute)
+					}
+					lines = strings.Split(strings.TrimSpace(log.String()), "\n")
+					assert.Len(t, lines, 2)
+					assert.Contains(t, lines[1], "level=INFO msg=\"fiscope: the Store answers again\"")
+					log.Reset()
 				}
 			})
 		})

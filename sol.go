@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/solguard"
 	"github.com/fiscope/fiscope/store"
 )
@@ -15,7 +16,7 @@ type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
 	clock  clock
-	alone  flights[*permit]
+	apart  flight.Runner
 }
 
 // permit is a validation's permission to send its credential.
@@ -29,10 +30,6 @@ type permit struct {
 	last       *answer // of the last attempt; nil for none
 }
 
-type permitKey struct{}
-
-func permitOf(ctx context.Context) *permit { return ctx.Value(permitKey{}).(*permit) }
-
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
@@ -41,7 +38,7 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 // the background: its refusal counts even if the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
-		defer func() { permitOf(ctx).release(ctx) }()
+		defer func() { q.permit.release(ctx) }()
 		return next(ctx, q)
 	}
 	return func(ctx context.Context, q *question) (*answer, error) {
@@ -51,11 +48,15 @@ func (g *solGuard) permits(next ask) ask {
 		if err != nil {
 			return nil, tooClose(ctx, waiting, err)
 		}
-		ctx = context.WithValue(ctx, permitKey{}, p)
+		q.permit = p
 		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
-		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
+		q.trip = new(trip)
+		a, err := flight.Detached(ctx, g.apart, func(ctx context.Context) (*answer, error) { return recordVerdict(ctx, q) }, nil)
+		if a == nil {
+			a = q.trip.soFar()
+		}
 		return a, err
 	}
 }

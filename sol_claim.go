@@ -13,7 +13,7 @@ import (
 // claims asks the Store right before each attempt of a validation, so that other processes' verdicts count.
 func (g *solGuard) claims(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		p := permitOf(ctx)
+		p := q.permit
 		waiting, cancel := q.set.beforeSending(ctx)
 		defer cancel()
 		if err := p.maySend(waiting); err != nil {

@@ -89,7 +89,6 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"a typed nil": func() (*redisstore.Store, error) { return redisstore.New(none) },
 		"no option":   func() (*redisstore.Store, error) { return redisstore.New(client, nil) },
 		"a brace":     func() (*redisstore.Store, error) { return redisstore.New(client, redisstore.WithPrefix("a{b}")) },
-		"no logger":   func() (*redisstore.Store, error) { return redisstore.New(client, redisstore.WithLogger(nil)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test()

@@ -33,7 +33,7 @@ var verdicts = map[store.Verdict]string{
 
 // Claim asks whether a credential may be sent.
 func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration) (store.Claim, error) {
-	return ask(ctx, s, "Claim", func(ctx context.Context) (c store.Claim, err error) {
+	return ask(ctx, "Claim", func(ctx context.Context) (c store.Claim, err error) {
 		token := rand.Text()
 		reply, err := s.sol(ctx, credential, "claim", token, hold).Text()
 		if err != nil {
@@ -51,18 +51,14 @@ func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration
 			c.Since = at(since)
 		}
 		return c, err
-	}, func(ctx context.Context, c store.Claim) {
-		if c.State == store.ClaimGranted {
-			_ = s.sol(ctx, credential, "none", c.Token, 0).Err()
-		}
 	})
 }
 
 // Record records a verdict.
 func (s *Store) Record(ctx context.Context, credential string, c store.Claim, v store.Verdict, memory time.Duration) error {
-	_, err := ask(ctx, s, "Record", func(ctx context.Context) (any, error) {
+	_, err := ask(ctx, "Record", func(ctx context.Context) (any, error) {
 		return nil, s.sol(ctx, credential, verdicts[v], c.Token, memory).Err()
-	}, nil)
+	})
 	return err
 }
 

@@ -31,6 +31,18 @@ func (r *Repetition) Again() (omitted int, logged bool) {
 	return omitted, true
 }
 
+// Begin reports whether to log a refusal that is logged only when it begins and when it ends.
+func (r *Repetition) Begin() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if r.open || now.Before(r.next) {
+		return false
+	}
+	r.open, r.next = true, now.Add(logEvery)
+	return true
+}
+
 // End reports whether the refusals ended, and how many were omitted since the last line.
 func (r *Repetition) End() (omitted int, ended bool) {
 	r.mu.Lock()
