@@ -34,7 +34,8 @@ type memoryStore struct {
 	ttls   map[string]time.Duration
 	saved  map[string]time.Time
 	days   map[string]*dayquota.Day
-	known  map[string]store.Claim // what is known of a credential
+	known  map[string]store.Claim // the verdict about a credential
+	held   map[string]store.Claim // who is trying it
 	names  map[string]bool        // all that were asked about
 	asked  int                    // calls of any method
 	token  int
@@ -51,7 +52,7 @@ type memoryStore struct {
 func newMemoryStore() *memoryStore {
 	return &memoryStore{
 		values: map[string][]byte{}, ttls: map[string]time.Duration{}, saved: map[string]time.Time{}, days: map[string]*dayquota.Day{},
-		known: map[string]store.Claim{}, names: map[string]bool{},
+		known: map[string]store.Claim{}, held: map[string]store.Claim{}, names: map[string]bool{},
 	}
 }
 
@@ -149,14 +150,25 @@ func (s *memoryStore) Claim(ctx context.Context, credential string, hold time.Du
 		return store.Claim{}, err
 	}
 	now := time.Now()
-	known, ok := s.known[credential]
-	if ok && now.Before(known.Until) {
-		return known, nil
+	c := s.verdict(credential)
+	if c.State == store.ClaimRefused || c.State == store.ClaimProven && now.Sub(c.Since) < store.Recent {
+		return c, nil
 	}
-	s.token++
-	granted := store.Claim{State: store.ClaimGranted, Token: strconv.Itoa(s.token)}
-	s.known[credential] = store.Claim{State: store.ClaimBusy, Until: now.Add(hold), Token: granted.Token}
-	return granted, nil
+	c.State = store.ClaimBusy
+	if held, ok := s.held[credential]; !ok || !now.Before(held.Until) {
+		s.token++
+		c.State, c.Token = store.ClaimGranted, strconv.Itoa(s.token)
+		s.held[credential] = store.Claim{Until: now.Add(hold), Token: c.Token}
+	}
+	return c, nil
+}
+
+// verdict returns what is known of a credential.
+func (s *memoryStore) verdict(credential string) (none store.Claim) {
+	if known := s.known[credential]; time.Now().Before(known.Until) {
+		return known
+	}
+	return none
 }
 
 func (s *memoryStore) Record(ctx context.Context, credential string, c store.Claim, v store.Verdict, memory time.Duration) error {
@@ -165,19 +177,31 @@ func (s *memoryStore) Record(ctx context.Context, credential string, c store.Cla
 	if err != nil {
 		return err
 	}
+	if c.Token != "" && s.held[credential].Token == c.Token {
+		delete(s.held, credential)
+	}
 	now := time.Now()
-	known, ok := s.known[credential]
+	known := s.verdict(credential)
+	refused := known.State == store.ClaimRefused
 	switch {
-	case v == store.VerdictRefused && known.State == store.ClaimRefused && known.Until.After(now.Add(memory)): // the longer counts
+	case v == store.VerdictRefused && refused && known.Until.After(now.Add(memory)): // the longer counts
 	case v == store.VerdictRefused:
 		s.known[credential] = store.Claim{State: store.ClaimRefused, Since: now, Until: now.Add(memory)}
-	case v == store.VerdictProven && known.State == store.ClaimRefused: // it is older than the refusal
-	case v == store.VerdictProven:
+	case v == store.VerdictProven && !refused: // otherwise it is older than the refusal
 		s.known[credential] = store.Claim{State: store.ClaimProven, Since: now, Until: now.Add(memory)}
-	case v == store.VerdictForget && known.State == store.ClaimRefused, ok && known.Token == c.Token && c.Token != "":
+	case v == store.VerdictForget && refused:
 		delete(s.known, credential)
 	}
 	return nil
+}
+
+// Advance makes what is known of credentials older.
+func (s *memoryStore) Advance(d time.Duration) {
+	for _, all := range []map[string]store.Claim{s.known, s.held} {
+		for credential, c := range all {
+			all[credential] = store.Claim{State: c.State, Since: c.Since.Add(-d), Until: c.Until.Add(-d), Token: c.Token}
+		}
+	}
 }
 
 // withStore returns a client that shares s, as one process of several.

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/flight"
@@ -83,8 +84,8 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	if err != nil || claim.State == store.ClaimRefused {
 		return false
 	}
-	accepted := claim.State == store.ClaimProven && g.clock.fromReal(claim.Since).After(refused.Since)
-	if refused.Private && !accepted {
+	accepted, _ := g.proof(claim)
+	if refused.Private && !accepted.After(refused.Since) {
 		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
 		return false
 	}
@@ -97,17 +98,17 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 // release records the verdict, in this process and then in the Store.
 func (p *permit) release(ctx context.Context) {
 	v := p.verdict(ctx)
-	blocked := p.Release(v)
+	counts := p.Release(v)
 	if p.guard.shared == nil {
 		return
 	}
 	switch {
 	case v == solguard.Rejected:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
-	case blocked > 0:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, blocked)
-	case v == solguard.Proven && (p.granted || time.Since(p.claim.Since) > provenAgain):
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, solguard.Memory)
+	case v == solguard.Doubtful && counts > 0:
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
+	case counts > 0 && (p.granted || time.Since(p.claim.Since) > provenAgain):
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
 	case p.granted:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
 	}
@@ -125,6 +126,8 @@ func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 		return solguard.Doubtful
 	case p.last.provesSOL:
 		return solguard.Proven
+	case p.last.Status == http.StatusOK, p.last.Status != 0 && outcomes[p.last.outcome].away:
+		return solguard.Answered
 	}
 	return solguard.Nothing
 }

@@ -19,7 +19,7 @@ var solScript = redis.NewScript(solLua)
 
 var states = map[string]store.ClaimState{
 	"granted": store.ClaimGranted,
-	"claimed": store.ClaimBusy,
+	"busy":    store.ClaimBusy,
 	"proven":  store.ClaimProven,
 	"refused": store.ClaimRefused,
 }
@@ -42,13 +42,9 @@ func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration
 		var state string
 		var since, until int64
 		_, err = fmt.Sscan(reply, &state, &since, &until)
-		switch c.State = states[state]; c.State {
-		case store.ClaimGranted:
+		c = store.Claim{State: states[state], Since: at(since), Until: at(until)}
+		if c.State == store.ClaimGranted {
 			c.Token = token
-		case store.ClaimRefused:
-			c.Since, c.Until = at(since), at(until)
-		case store.ClaimProven:
-			c.Since = at(since)
 		}
 		return c, err
 	})
@@ -62,6 +58,8 @@ func (s *Store) Record(ctx context.Context, credential string, c store.Claim, v 
 	return err
 }
 
+// sol runs the script of credentials.
 func (s *Store) sol(ctx context.Context, credential, what, token string, life time.Duration) *redis.Cmd {
-	return solScript.Run(ctx, s.client, []string{s.keys.credential(credential)}, what, token, milliseconds(life))
+	keys := []string{s.keys.credential(credential), s.keys.claim(credential)}
+	return solScript.Run(ctx, s.client, keys, what, token, milliseconds(life), milliseconds(store.Recent))
 }
