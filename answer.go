@@ -49,6 +49,7 @@ type entry struct {
 // reading is how the answers to a call are read.
 type reading struct {
 	lenient bool
+	sol     bool          // the call sends a SOL credential
 	secrets scrub.Secrets // the secrets that the call sends
 	known   *RateLimit    // the quota before this answer; nil if unknown
 	now     time.Time     // calendar time

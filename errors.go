@@ -49,8 +49,8 @@ var (
 	// ErrSOLCredentialsBlocked: the credential was refused before, and not sent again. It also is
 	// ErrInvalidSOLCredentials. See [CPEService.Olvidar].
 	ErrSOLCredentialsBlocked = class("SOL credentials not sent", "correct the clave, or call Olvidar if you know that it is right", ErrInvalidSOLCredentials)
-	// ErrUnauthorized: the service refuses the API key (401, 402, or 403 with an error body). In a validation, a 401
-	// without a code may also be about the clave.
+	// ErrUnauthorized: the service refuses the API key (401, 402, or 403 with an error body). In a validation, a 401 may
+	// also be about the clave, unless its code speaks of the key.
 	ErrUnauthorized = class("unauthorized", "check the API key", nil)
 	// ErrQuotaExceeded: the daily quota is spent, or the service asks for fewer calls (429).
 	ErrQuotaExceeded = class("quota exceeded", "", nil)
@@ -188,8 +188,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.outcome == refusedPage:
 		b.WriteString("; check the base URL and what stands between (proxy, firewall)")
-	case e.outcome == unexplained && e.Op == OpValidarCPE:
-		b.WriteString("; check the API key and the clave: the answer does not say which it refuses")
+	case e.outcome == unexplained && strings.HasPrefix(string(e.Op), "CPE."):
+		b.WriteString("; check the API key and the clave: the answer may refuse either")
 	case class != nil && class.advice != "" && e.outcome != contradictory:
 		b.WriteString("; " + class.advice)
 	}
@@ -286,7 +286,7 @@ const (
 	refusedPage                  // another 4xx with an HTML page, such as a firewall's
 	solRefused                   // INVALID_SOL_CREDENTIALS
 	keyRefused                   // 401 or 403 from the service
-	unexplained                  // 401 without a code: it may be about the key or the clave
+	unexplained                  // 401 whose code does not say whether it is about the key or the clave
 	quotaSpent                   // the day's quota is spent
 	tooFast                      // 429 that asks for fewer calls
 	failedOnce                   // 500, which this very request may have caused
