@@ -163,6 +163,7 @@ func TestDetachedWork(t *testing.T) {
 				return 1, nil
 			}, func(value int) { late = value })
 			time.Sleep(2 * time.Second)
+			synctest.Wait()
 			assert.Equal(t, 1, got+late)
 			assert.Equal(t, got == 0, errors.Is(err, context.DeadlineExceeded))
 			assert.False(t, takes < time.Second && got == 0 || takes > time.Second && late == 0)
