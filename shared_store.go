@@ -29,7 +29,7 @@ type sharedStore struct {
 	apart   flight.Runner
 	down    breaker.Breaker
 	why     atomic.Pointer[error] // the last failure
-	outage  loglimit.Repetition   // as it is logged
+	outage  loglimit.Outage       // as it is logged
 
 	mu    sync.Mutex
 	spent map[int]spentUntil // the last refusal, keyed by reserve
@@ -142,8 +142,8 @@ func (s *sharedStore) log(ctx context.Context, failure error) {
 	if failure != nil && s.outage.Begin() {
 		s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
 	} else if failure == nil {
-		if _, ended := s.outage.End(); ended {
-			s.report.observer.logger.InfoContext(ctx, "fiscope: the Store answers again")
+		if _, lasted, ended := s.outage.End(); ended {
+			s.report.observer.logger.InfoContext(ctx, "fiscope: the Store answers again", slog.String("duration", lasted.String()))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (g *solGuard) permits(next ask) ask {
 		defer cancel()
 		p, err := g.acquire(waiting, q.request.sol, q.set.cpeTimeout)
 		if err != nil {
-			return nil, tooClose(ctx, waiting, err)
+			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		q.permit = p
 		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
@@ -60,6 +60,28 @@ func (g *solGuard) permits(next ask) ask {
 		}
 		return a, err
 	}
+}
+
+// refusal returns the error of a validation that may not be sent.
+func (g *solGuard) refusal(err error) error {
+	var blocked *solguard.Refused
+	switch {
+	case errors.As(err, &blocked):
+		e := refused(solBlocked, "%s", blocked)
+		if e.RetryAfter = max(0, g.clock.until(blocked.Until)); blocked.Unexplained {
+			e.outcome = solDoubted
+		}
+		return e
+	case errors.Is(err, errStoreAway):
+		e := refused(storeAway, "%s", err)
+		e.RetryAfter, e.cause = storePause, err
+		return e
+	case errors.Is(err, solguard.ErrBusy):
+		e := refused(solBusy, "%s", solguard.ErrBusy)
+		e.cause = err
+		return e
+	}
+	return err
 }
 
 // acquire waits until this process may send a credential. A remembered block counts only if the Store has it too, since
@@ -126,7 +148,7 @@ func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 		return solguard.Doubtful
 	case p.last.provesSOL:
 		return solguard.Proven
-	case p.last.Status == http.StatusOK, p.last.Status != 0 && outcomes[p.last.outcome].away:
+	case p.last.Status == http.StatusOK, p.last.Status != 0 && outcomes[p.last.outcome].away == unusable:
 		return solguard.Answered
 	}
 	return solguard.Nothing
