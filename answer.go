@@ -48,6 +48,7 @@ type answer struct {
 // reading is how the answers to a call are read.
 type reading struct {
 	lenient bool
+	sol     bool          // the call sends a SOL credential
 	secrets scrub.Secrets // the secrets that the call sends
 	left    int           // queries left, as far as was known before; 0 or less if none or unknown
 	now     time.Time     // calendar time

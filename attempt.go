@@ -57,14 +57,15 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 		a.delivery = DeliveryUnknown
 	}
 	s.hours.record(a.Header, a.At)
-	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.fromReal(a.At)}
+	sol := q.request.sol != nil
+	a.reading = reading{lenient: s.lenient, sol: sol, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.fromReal(a.At)}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
 		s.accepted.Store(true)
 	}
 	s.quota.end(number, a.rateLimit, a.Unsent)
-	if unknown := a.Status == 0 || a.outcome == unexplained && q.request.sol != nil; !unknown {
-		s.sol.KeyRefused.Store(a.outcome == unexplained)
+	if a.Status != 0 && !(sol && a.outcome == unexplained) { // otherwise it says nothing
+		s.sol.KeyRefused.Store(!sol && a.Status == http.StatusUnauthorized && (a.outcome == unexplained || a.outcome == keyRefused))
 	}
 	return a, nil
 }

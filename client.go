@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
+	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -75,14 +76,14 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	shared := newSharedStore(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
-	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock}
-	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
+	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
+	shared := newSharedStore(c.store, baseURL, apiKey, r, apart)
+	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
 		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours,
 	}
-	queries := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
+	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
 	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
 
@@ -91,7 +92,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, &k.send.accepted, k.background.Go, k.logPanic).layer,
+			newFallback(kept, respaldo, r, &k.send.accepted, apart).layer,
 			recall(cache),
 			checkInput,
 			coalesce(cache != nil || c.coalescing, queries),

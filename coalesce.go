@@ -7,8 +7,8 @@ import (
 	"github.com/fiscope/fiscope/internal/flight"
 )
 
-// flights run questions in the background.
-type flights[K comparable] = flight.Group[K, *trip]
+// flights are the shared queries under way.
+type flights = flight.Group[sharedQuestion, *trip]
 
 // sharedQuestion is equal for calls that may share a query.
 type sharedQuestion struct {
@@ -21,7 +21,7 @@ type sharedQuestion struct {
 
 // coalesce lets simultaneous identical calls share one query. The query runs in the background: cancelling one caller
 // does not cancel the others.
-func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
+func coalesce(wanted bool, shared *flights) layer {
 	if !wanted {
 		return nil
 	}
@@ -43,7 +43,7 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 
 // detach asks in the background, or joins the query with the same key. The answer is never nil: before one came, it
 // says what was sent so far.
-func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question, next ask) (_ *answer, abandoned bool, _ error) {
+func detach(ctx context.Context, g *flights, key sharedQuestion, q *question, next ask) (_ *answer, abandoned bool, _ error) {
 	t, joined, abandoned, err := g.Join(ctx, key, func() (*trip, func(context.Context)) {
 		own := *q
 		own.trip = new(trip)

@@ -30,9 +30,10 @@ type ResultadoCPE struct {
 // Validar asks the tax authority for the state of a receipt, with the credentials of a secondary user. It costs one
 // query and can take many seconds. It is sent once, see RetryPolicy.
 //
-// Only one call at a time sends credentials that were not accepted within the last 24 hours. Other calls with the same
+// Only one call at a time sends credentials that were not accepted within the last 15 minutes. Other calls with the same
 // RUC and usuario wait for its outcome, for at most an attempt's timeout. If its caller leaves, that one call still
-// finishes, in the background: see [Client.Close].
+// finishes, in the background: see [Client.Close]. For a day after an acceptance, any answer that is no refusal (99, a
+// 5xx) renews the 15 minutes.
 //
 // Errors: ErrInvalidRequest (not sent), ErrInvalidSOLCredentials (do not repeat: it blocks the user for a while),
 // ErrSOLCredentialsBlocked (refused before: not sent), ErrUnavailable (no answer), and those of every operation.

@@ -48,8 +48,8 @@ var (
 	// ErrSOLCredentialsBlocked: the credential was refused before, and not sent again. It also is
 	// ErrInvalidSOLCredentials. See [CPEService.Olvidar].
 	ErrSOLCredentialsBlocked = class("SOL credentials not sent", "correct the clave, or call Olvidar if you know that it is right", ErrInvalidSOLCredentials)
-	// ErrUnauthorized: the service refuses the API key (401, 402, or 403 with an error body). In a validation, a 401
-	// without a code may also be about the clave.
+	// ErrUnauthorized: the service refuses the API key (401, 402, or 403 with an error body). In a validation, a 401 may
+	// also be about the clave, unless its code speaks of the key.
 	ErrUnauthorized = class("unauthorized", "check the API key", nil)
 	// ErrQuotaExceeded: the daily quota is spent, or the service asks for fewer calls (429).
 	ErrQuotaExceeded = class("quota exceeded", "", nil)
@@ -182,8 +182,8 @@ func (e *Error) Error() string {
 	switch {
 	case e.outcome == refusedPage:
 		b.WriteString("; check the base URL and what stands between (proxy, firewall)")
-	case e.outcome == unexplained && e.Op == OpValidarCPE:
-		b.WriteString("; check the API key and the clave: the answer does not say which it refuses")
+	case e.outcome == unexplained && strings.HasPrefix(string(e.Op), "CPE."):
+		b.WriteString("; check the API key and the clave: the answer may refuse either")
 	case class != nil && class.advice != "" && e.outcome != contradictory && e.outcome != otherSubject:
 		b.WriteString("; " + class.advice)
 	}

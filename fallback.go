@@ -21,8 +21,7 @@ type fallback struct {
 	respaldo Respaldo // nil for none
 	report   *reporter
 	accepted *atomic.Bool // the service has accepted the API key
-	start    func(func()) // runs in the background
-	searches flight.Group[*byte, *record]
+	apart    flight.Runner
 	down     breaker.Breaker
 	why      atomic.Pointer[Error] // the last failure
 }
@@ -33,11 +32,10 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, start func(func()), panicked func(string, []byte)) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, apart flight.Runner) *fallback {
 	return &fallback{
-		kept: kept, respaldo: r, report: report, accepted: accepted, start: start,
-		searches: flight.Group[*byte, *record]{Go: start, Panicked: panicked},
-		down:     breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
+		kept: kept, respaldo: r, report: report, accepted: accepted, apart: apart,
+		down: breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
 
@@ -141,7 +139,7 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	own, set := *q, *q.set
 	set.sendBy = time.Time{}
 	own.set = &set
-	f.start(func() {
+	f.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		if a, err := next(ctx, &own); a != nil {
@@ -186,10 +184,11 @@ type record struct {
 func (f *fallback) search(ctx context.Context, r Respaldo, ruc string) *record {
 	ctx, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
-	got, _, _, err := f.searches.Join(ctx, new(byte), func() (*record, func(context.Context)) {
+	got, err := flight.Detached(ctx, f.apart, func(ctx context.Context) (*record, error) {
 		got := new(record)
-		return got, func(ctx context.Context) { f.read(ctx, r, ruc, got) }
-	})
+		f.read(ctx, r, ruc, got)
+		return got, nil
+	}, nil)
 	if err != nil || !got.found {
 		return nil
 	}

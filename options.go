@@ -162,8 +162,8 @@ func WithCoalescing() Option {
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard among all processes with the same Store and
 // API key. While the Store is away, lookups use this process's memory; the first waits a second at most. A clave is
-// then sent only if this process saw it accepted within 24 hours; otherwise the error is ErrUnavailable. See
-// docs/fleet.md.
+// then sent only if this process saw it accepted within 24 hours; otherwise the error is ErrUnavailable. The log has a
+// line when the Store begins to fail and one when it answers again. See docs/fleet.md.
 func WithStore(s store.Store) Option {
 	return option(func(c *config) error {
 		if s == nil {

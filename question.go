@@ -39,6 +39,7 @@ type question struct {
 	left    int     // queries left after it, as far as the gate knows; below 0 if unknown
 	sent    bool    // an earlier attempt may have been received
 	trip    *trip   // of a question in the background; nil otherwise
+	permit  *permit // of a validation, once it may send its credential; nil otherwise
 }
 
 // input is what an operation asks, and how its answer is read.

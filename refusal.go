@@ -88,7 +88,7 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 		}
 		e.Message = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type"))
 		return failedForGood
-	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
+	case a.Status == http.StatusUnauthorized && (digitsOrNone(said.Code) || a.reading.sol && !aboutKey(said.Code)):
 		if !said.Says() {
 			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
 		}
@@ -101,6 +101,12 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 
 // digitsOrNone reports whether an error code is empty or only digits, such as 401.
 func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
+
+// aboutKey reports whether the code of a 401 says that it refuses the API key.
+func aboutKey(code string) bool {
+	code = strings.ToUpper(code)
+	return strings.Contains(code, "KEY") || strings.Contains(code, "TOKEN") || code == "UNAUTHORIZED"
+}
 
 // tooMany decides whether a 429 means that the day's quota is spent, or that calls came too fast. The contract does not
 // tell the two apart (docs/contract.md, 8).

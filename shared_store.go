@@ -1,19 +1,20 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/breaker"
 	"github.com/fiscope/fiscope/internal/flight"
+	"github.com/fiscope/fiscope/internal/loglimit"
 	"github.com/fiscope/fiscope/store"
 )
 
@@ -23,11 +24,12 @@ type sharedStore struct {
 	clock   clock
 	baseURL string
 	apiKey  Secreto
-	account string       // the name of the service and the API key
-	start   func(func()) // runs in the background
-	asked   flight.Group[*byte, *reply]
+	account string // the name of the service and the API key
+	report  *reporter
+	apart   flight.Runner
 	down    breaker.Breaker
 	why     atomic.Pointer[error] // the last failure
+	outage  loglimit.Outage       // as it is logged
 
 	mu    sync.Mutex
 	spent map[int]spentUntil // the last refusal, keyed by reserve
@@ -50,13 +52,12 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newSharedStore(s store.Store, baseURL string, apiKey Secreto, clock clock, start func(func()), panicked func(string, []byte)) *sharedStore {
+func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, apart flight.Runner) *sharedStore {
 	if s == nil {
 		return nil
 	}
 	f := &sharedStore{
-		store: s, clock: clock, baseURL: baseURL, apiKey: apiKey, start: start,
-		asked: flight.Group[*byte, *reply]{Go: start, Panicked: panicked},
+		store: s, clock: r.clock, baseURL: baseURL, apiKey: apiKey, report: r, apart: apart,
 		down:  breaker.Breaker{Failures: 1, Pause: storePause, Longest: storeLongest},
 		spent: map[int]spentUntil{},
 	}
@@ -76,23 +77,18 @@ func (s *sharedStore) name(kind string, parts ...string) string {
 
 func (s *sharedStore) credential(c *CredencialesSOL) string { return s.name("sol", c.parts()...) }
 
-// reply is the Store's answer to a question.
-type reply struct {
-	value any
-	err   error
-	over  atomic.Bool // set when the answer comes or its caller leaves, whichever is first
-}
-
 // askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
 // the background. An answer that comes too late goes to late, which may be nil.
-func askStore[T any](ctx context.Context, f *sharedStore, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
-	if f.down.Open() {
-		if f.down.Probe() {
-			f.start(func() {
-				_, _ = f.timed(ctx, func(ctx context.Context) (any, error) { return f.store.Load(ctx, f.name("probe")) })
+func askStore[T any](ctx context.Context, s *sharedStore, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
+	if s.down.Open() {
+		if s.down.Probe() {
+			s.apart.Go(func() {
+				_, _ = timed(ctx, s, func(ctx context.Context) (store.Claim, error) {
+					return s.store.Claim(ctx, s.name("probe"), time.Second)
+				}) // it writes
 			})
 		}
-		return none, f.away()
+		return none, s.away()
 	}
 	patience := storeTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -100,44 +96,56 @@ func askStore[T any](ctx context.Context, f *sharedStore, question func(context.
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	r, _, _, err := f.asked.Join(limited, new(byte), func() (*reply, func(context.Context)) {
-		r := new(reply)
-		return r, func(ctx context.Context) {
-			r.value, r.err = f.timed(ctx, func(ctx context.Context) (any, error) { return question(ctx) })
-			if r.over.Swap(true) && r.err == nil && late != nil {
-				f.write(ctx, func(ctx context.Context) error { return late(ctx, r.value.(T)) })
-			}
+	value, err := flight.Detached(limited, s.apart, func(ctx context.Context) (T, error) {
+		return timed(ctx, s, question)
+	}, func(value T) {
+		if late != nil {
+			_, _ = timed(ctx, s, func(ctx context.Context) (any, error) { return nil, late(ctx, value) })
 		}
 	})
 	switch {
-	case (err == nil || r.over.Swap(true)) && r.err == nil: // even if ctx has ended: the caller checks it
-		value, _ := r.value.(T) // a nil value has no type
+	case err == nil: // even if ctx has ended: the caller checks it
 		return value, nil
 	case ctx.Err() != nil:
 		return none, ctx.Err()
-	case err == nil:
-		return none, f.away()
-	}
-	if limited.Err() != nil {
-		err = fmt.Errorf("%T did not answer in time: %w", f.store, err)
+	case limited.Err() != nil:
+		err = fmt.Errorf("%T did not answer in time: %w", s.store, err)
 	}
 	if patience == storeTimeout { // even if the Store ignores its context
-		f.failed(err)
+		s.failed(err)
 	}
 	return none, fmt.Errorf("%w: %w", errStoreAway, err)
 }
 
-// timed asks within storeAnswers, and records whether the Store failed.
-func (s *sharedStore) timed(ctx context.Context, question func(context.Context) (any, error)) (any, error) {
+// timed asks within storeAnswers, and records whether the Store failed. A slow answer is used, and counts as a failure.
+func timed[T any](ctx context.Context, s *sharedStore, question func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeAnswers)
 	defer cancel()
 	value, err := question(ctx)
-	if late := cmp.Or(err, ctx.Err()); late != nil {
-		s.failed(late)
+	failure := err
+	if err == nil && ctx.Err() != nil {
+		failure = fmt.Errorf("%T is slow: %w", s.store, ctx.Err())
+	}
+	if failure != nil {
+		s.failed(failure)
 	} else {
 		s.down.Record(true)
 	}
+	if s.report.observer.logger != nil {
+		s.log(ctx, failure)
+	}
 	return value, err
+}
+
+// log logs the Store's own error when an outage begins, and the end of that outage.
+func (s *sharedStore) log(ctx context.Context, failure error) {
+	if failure != nil && s.outage.Begin() {
+		s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
+	} else if failure == nil {
+		if _, lasted, ended := s.outage.End(); ended {
+			s.report.observer.logger.InfoContext(ctx, "fiscope: the Store answers again", slog.String("duration", lasted.String()))
+		}
+	}
 }
 
 // failed records why the Store is away.
@@ -159,8 +167,8 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	if s.down.Open() {
 		return
 	}
-	s.start(func() {
-		_, _ = s.timed(ctx, func(ctx context.Context) (any, error) { return nil, what(ctx) })
+	s.apart.Go(func() {
+		_, _ = timed(ctx, s, func(ctx context.Context) (any, error) { return nil, what(ctx) })
 	})
 }
 

@@ -1,11 +1,14 @@
 package fiscope_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,7 +34,8 @@ type memoryStore struct {
 	ttls   map[string]time.Duration
 	saved  map[string]time.Time
 	days   map[string]*dayquota.Day
-	known  map[string]store.Claim // what is known of a credential
+	known  map[string]store.Claim // the verdict about a credential
+	held   map[string]store.Claim // who is trying it
 	names  map[string]bool        // all that were asked about
 	asked  int                    // calls of any method
 	token  int
@@ -48,7 +52,7 @@ type memoryStore struct {
 func newMemoryStore() *memoryStore {
 	return &memoryStore{
 		values: map[string][]byte{}, ttls: map[string]time.Duration{}, saved: map[string]time.Time{}, days: map[string]*dayquota.Day{},
-		known: map[string]store.Claim{}, names: map[string]bool{},
+		known: map[string]store.Claim{}, held: map[string]store.Claim{}, names: map[string]bool{},
 	}
 }
 
@@ -146,14 +150,25 @@ func (s *memoryStore) Claim(ctx context.Context, credential string, hold time.Du
 		return store.Claim{}, err
 	}
 	now := time.Now()
-	known, ok := s.known[credential]
-	if ok && now.Before(known.Until) {
-		return known, nil
+	c := s.verdict(credential)
+	if c.State == store.ClaimRefused || c.State == store.ClaimProven && now.Sub(c.Since) < store.Recent {
+		return c, nil
 	}
-	s.token++
-	granted := store.Claim{State: store.ClaimGranted, Token: strconv.Itoa(s.token)}
-	s.known[credential] = store.Claim{State: store.ClaimBusy, Until: now.Add(hold), Token: granted.Token}
-	return granted, nil
+	c.State = store.ClaimBusy
+	if held, ok := s.held[credential]; !ok || !now.Before(held.Until) {
+		s.token++
+		c.State, c.Token = store.ClaimGranted, strconv.Itoa(s.token)
+		s.held[credential] = store.Claim{Until: now.Add(hold), Token: c.Token}
+	}
+	return c, nil
+}
+
+// verdict returns what is known of a credential.
+func (s *memoryStore) verdict(credential string) (none store.Claim) {
+	if known := s.known[credential]; time.Now().Before(known.Until) {
+		return known
+	}
+	return none
 }
 
 func (s *memoryStore) Record(ctx context.Context, credential string, c store.Claim, v store.Verdict, memory time.Duration) error {
@@ -162,19 +177,31 @@ func (s *memoryStore) Record(ctx context.Context, credential string, c store.Cla
 	if err != nil {
 		return err
 	}
+	if c.Token != "" && s.held[credential].Token == c.Token {
+		delete(s.held, credential)
+	}
 	now := time.Now()
-	known, ok := s.known[credential]
+	known := s.verdict(credential)
+	refused := known.State == store.ClaimRefused
 	switch {
-	case v == store.VerdictRefused && known.State == store.ClaimRefused && known.Until.After(now.Add(memory)): // the longer counts
+	case v == store.VerdictRefused && refused && known.Until.After(now.Add(memory)): // the longer counts
 	case v == store.VerdictRefused:
 		s.known[credential] = store.Claim{State: store.ClaimRefused, Since: now, Until: now.Add(memory)}
-	case v == store.VerdictProven && known.State == store.ClaimRefused: // it is older than the refusal
-	case v == store.VerdictProven:
+	case v == store.VerdictProven && !refused: // otherwise it is older than the refusal
 		s.known[credential] = store.Claim{State: store.ClaimProven, Since: now, Until: now.Add(memory)}
-	case v == store.VerdictForget && known.State == store.ClaimRefused, ok && known.Token == c.Token && c.Token != "":
+	case v == store.VerdictForget && refused:
 		delete(s.known, credential)
 	}
 	return nil
+}
+
+// Advance makes what is known of credentials older.
+func (s *memoryStore) Advance(d time.Duration) {
+	for _, all := range []map[string]store.Claim{s.known, s.held} {
+		for credential, c := range all {
+			all[credential] = store.Claim{State: c.State, Since: c.Since.Add(-d), Until: c.Until.Add(-d), Token: c.Token}
+		}
+	}
 }
 
 // withStore returns a client that shares s, as one process of several.
@@ -285,6 +312,45 @@ func TestAReservationIsGivenBack(t *testing.T) {
 				for _, day := range s.days {
 					assert.Equal(t, 1, day.Used)
 					assert.Equal(t, 1, day.Done)
+				}
+			})
+		})
+	}
+}
+
+// An outage has two lines, whatever the Store: its own error when it begins, and the end.
+func TestTheLinesOfAStoresOutage(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*memoryStore)
+		reason string
+	}{
+		"away": {away, errServerAway.Error()}, "hangs": {func(s *memoryStore) { s.hangs = true }, "context deadline exceeded"},
+		"answers too late": {func(s *memoryStore) { s.late = 1100 * time.Millisecond }, "*fiscope_test.memoryStore is slow: context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				s := newMemoryStore()
+				client := withStore(t, s, roundTripper(ofItsRUC), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				for range 2 {
+					s.set(test.change)
+					for n := range 60 { // an hour
+						together(10, func(i int) { assert.NoError(t, consultar(t.Context(), client, 10*n+i)) })
+						time.Sleep(time.Minute)
+					}
+					lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+					assert.Len(t, lines, 1)
+					assert.Contains(t, lines[0], "level=WARN msg=\"fiscope: the Store fails\" error=")
+					assert.Contains(t, lines[0], test.reason)
+					s.set(sound)
+					for n := range 5 {
+						require.NoError(t, consultar(t.Context(), client, n))
+						time.Sleep(time.Minute)
+					}
+					lines = strings.Split(strings.TrimSpace(log.String()), "\n")
+					assert.Len(t, lines, 2)
+					assert.Contains(t, lines[1], "level=INFO msg=\"fiscope: the Store answers again\"")
+					log.Reset()
 				}
 			})
 		})

@@ -3,8 +3,10 @@ package fiscope
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/solguard"
 	"github.com/fiscope/fiscope/store"
 )
@@ -15,7 +17,7 @@ type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
 	clock  clock
-	alone  flights[*permit]
+	apart  flight.Runner
 }
 
 // permit is a validation's permission to send its credential.
@@ -29,10 +31,6 @@ type permit struct {
 	last       *answer // of the last attempt; nil for none
 }
 
-type permitKey struct{}
-
-func permitOf(ctx context.Context) *permit { return ctx.Value(permitKey{}).(*permit) }
-
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
@@ -41,7 +39,7 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 // the background: its refusal counts even if the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
-		defer func() { permitOf(ctx).release(ctx) }()
+		defer func() { q.permit.release(ctx) }()
 		return next(ctx, q)
 	}
 	return func(ctx context.Context, q *question) (*answer, error) {
@@ -51,11 +49,15 @@ func (g *solGuard) permits(next ask) ask {
 		if err != nil {
 			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
-		ctx = context.WithValue(ctx, permitKey{}, p)
+		q.permit = p
 		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
-		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
+		q.trip = new(trip)
+		a, err := flight.Detached(ctx, g.apart, func(ctx context.Context) (*answer, error) { return recordVerdict(ctx, q) }, nil)
+		if a == nil {
+			a = q.trip.soFar()
+		}
 		return a, err
 	}
 }
@@ -104,8 +106,8 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	if err != nil || claim.State == store.ClaimRefused {
 		return false
 	}
-	accepted := claim.State == store.ClaimProven && g.clock.fromReal(claim.Since).After(refused.Since)
-	if refused.Private && !accepted {
+	accepted, _ := g.proof(claim)
+	if refused.Private && !accepted.After(refused.Since) {
 		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
 		return false
 	}
@@ -118,17 +120,17 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 // release records the verdict, in this process and then in the Store.
 func (p *permit) release(ctx context.Context) {
 	v := p.verdict(ctx)
-	blocked := p.Release(v)
+	counts := p.Release(v)
 	if p.guard.shared == nil {
 		return
 	}
 	switch {
 	case v == solguard.Rejected:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
-	case blocked > 0:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, blocked)
-	case v == solguard.Proven && (p.granted || time.Since(p.claim.Since) > provenAgain):
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, solguard.Memory)
+	case v == solguard.Doubtful && counts > 0:
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
+	case counts > 0 && (p.granted || time.Since(p.claim.Since) > provenAgain):
+		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
 	case p.granted:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
 	}
@@ -146,6 +148,8 @@ func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 		return solguard.Doubtful
 	case p.last.provesSOL:
 		return solguard.Proven
+	case p.last.Status == http.StatusOK, p.last.Status != 0 && outcomes[p.last.outcome].away == unusable:
+		return solguard.Answered
 	}
 	return solguard.Nothing
 }

@@ -3,6 +3,7 @@ package fiscope
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // claims asks the Store right before each attempt of a validation, so that other processes' verdicts count.
 func (g *solGuard) claims(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		p := permitOf(ctx)
+		p := q.permit
 		waiting, cancel := q.set.beforeSending(ctx)
 		defer cancel()
 		if err := p.maySend(waiting); err != nil {
@@ -29,7 +30,8 @@ func (g *solGuard) claims(next ask) ask {
 	}
 }
 
-// maySend waits while another process tries the credential. If the Store is away, a credential proven here may be sent.
+// maySend waits while another process tries the credential. If the Store is away, a credential that was accepted here
+// within a day may be sent.
 func (p *permit) maySend(ctx context.Context) error {
 	g := p.guard
 	if g.shared == nil {
@@ -42,16 +44,13 @@ func (p *permit) maySend(ctx context.Context) error {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
-		case (err != nil || claim.State == store.ClaimBusy) && !p.Alone():
+		case errors.Is(err, errStoreAway) && p.Proven(), claim.State == store.ClaimBusy && !p.Alone():
 			return p.Refused()
 		case err != nil:
 			return cmp.Or(context.Cause(limited), err)
-		case claim.State == store.ClaimGranted:
-			p.claim, p.granted = claim, true
-			return p.Refused()
-		case claim.State == store.ClaimProven:
-			p.claim = claim
-			p.Accepted(g.clock.fromReal(claim.Since))
+		case claim.State == store.ClaimGranted, claim.State == store.ClaimProven:
+			p.claim, p.granted = claim, claim.State == store.ClaimGranted
+			p.Accepted(g.proof(claim))
 			return p.Refused()
 		case claim.State == store.ClaimRefused:
 			p.Block(g.clock.fromReal(claim.Since), g.clock.fromReal(claim.Until))
@@ -90,11 +89,23 @@ func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Cl
 	return err
 }
 
+// proof returns when the credential was accepted for any process, and when that was renewed; zero if that is unknown.
+func (g *solGuard) proof(c store.Claim) (accepted, renewed time.Time) {
+	if c.State == store.ClaimRefused || c.Since.IsZero() {
+		return accepted, renewed
+	}
+	accepted = c.Since
+	if !c.Until.IsZero() {
+		accepted = c.Until.Add(-solguard.Memory)
+	}
+	return g.clock.fromReal(accepted), g.clock.fromReal(c.Since)
+}
+
 // hold is the longest duration of a claim: an attempt and the write of its verdict.
 func hold(attempt time.Duration) time.Duration { return attempt + 3*storeTimeout }
 
 // provenAgain is the age at which the Store's proof is renewed.
-const provenAgain = time.Hour
+const provenAgain = 5 * time.Minute
 
 // refusalInStore is how long the Store keeps a refusal: a nightly job with a wrong clave is refused once, not every
 // night.

@@ -3,6 +3,7 @@ package fiscope_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -123,7 +124,8 @@ func TestAProvenClaveNeedsNoStore(t *testing.T) {
 		"away": away, "hangs": func(s *memoryStore) { s.hangs = true },
 		"forgot, and another tries": func(s *memoryStore) {
 			for credential := range s.known {
-				s.known[credential] = store.Claim{State: store.ClaimBusy, Until: time.Now().Add(time.Hour)}
+				delete(s.known, credential)
+				s.held[credential] = store.Claim{Until: time.Now().Add(time.Hour)}
 			}
 		},
 	} {
@@ -145,6 +147,91 @@ func TestAProvenClaveNeedsNoStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After 15 minutes one process tries a clave first. What it learns counts for all, also that the authority does not say.
+func TestOneProcessGoesFirst(t *testing.T) {
+	t.Run("a clave that was changed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			clients, _, a := processes(t, 3)
+			for range 4 { // each time it is renewed
+				time.Sleep(4 * time.Minute)
+				together(9, func(i int) { assert.NoError(t, validar(t.Context(), clients[i%3], clave)) })
+			}
+			a.change("nueva")
+			time.Sleep(15 * time.Minute)
+			together(30, func(i int) {
+				assert.ErrorIs(t, validar(t.Context(), clients[i%3], clave), fiscope.ErrInvalidSOLCredentials)
+			})
+			assert.Equal(t, 1, a.refused)
+		})
+	})
+	t.Run("a clave that is right", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			clients, s, a := processes(t, 3)
+			for range 4 { // the Store's proof is renewed
+				require.NoError(t, validar(t.Context(), clients[0], clave))
+				time.Sleep(4 * time.Minute)
+			}
+			start := time.Now()
+			together(9, func(int) { assert.NoError(t, validar(t.Context(), clients[1], clave)) })
+			assert.Equal(t, time.Second, time.Since(start))
+			time.Sleep(time.Hour)
+			start, a.together = time.Now(), 0
+			together(30, func(i int) { assert.NoError(t, validar(t.Context(), clients[i%3], clave)) })
+			assert.Less(t, time.Since(start), 4*time.Second, "one goes first, and then all together")
+			assert.GreaterOrEqual(t, a.together, 20)
+			assert.Empty(t, s.held)
+			time.Sleep(time.Hour)
+			for credential := range s.known {
+				s.held[credential] = store.Claim{Until: time.Now().Add(time.Hour)} // of a process that died
+			}
+			a.together = 0
+			require.ErrorContains(t, validar(t.Context(), clients[0], clave), "another call is trying this SOL user")
+			assert.Zero(t, a.together)
+		})
+	})
+	t.Run("bad hours", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, service := newMemoryStore(), newChanging(raw(200, verdict))
+			clients := []*fiscope.Client{withStore(t, s, service), withStore(t, s, service)}
+			require.NoError(t, validar(t.Context(), clients[0], clave))
+			service.become(slowly(verdicts(t, "error")[0]))
+			time.Sleep(time.Hour)
+			clients = append(clients, withStore(t, s, service)) // it has seen nothing
+			began := time.Now()
+			for round := 0; time.Since(began) < 22*time.Hour; round++ { // by turns
+				start := time.Now()
+				together(12, func(i int) { assert.NoError(t, validar(t.Context(), clients[(round+i%2)%3], clave)) })
+				require.Less(t, time.Since(start), 4*time.Second, round)
+				time.Sleep(14 * time.Minute)
+			}
+			time.Sleep(time.Hour)
+			for round := range 3 {
+				start := time.Now()
+				together(12, func(i int) { _ = validar(t.Context(), clients[round], clave) })
+				assert.GreaterOrEqual(t, time.Since(start), 12*time.Second, "a day after it was accepted they go one by one")
+			}
+		})
+	})
+	t.Run("while the Store is away, one of each process", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			clients, s, a := processes(t, 3)
+			for _, client := range clients[:2] {
+				require.NoError(t, validar(t.Context(), client, clave))
+			}
+			s.set(away)
+			time.Sleep(23 * time.Hour)
+			together(30, func(i int) {
+				err := validar(t.Context(), clients[i%3], clave)
+				assert.Equal(t, i%3 == 2, errors.Is(err, fiscope.ErrUnavailable), err)
+			})
+			a.change("nueva")
+			time.Sleep(time.Hour)
+			together(30, func(i int) { assert.Error(t, validar(t.Context(), clients[i%3], clave)) })
+			assert.Equal(t, 2, a.refused)
+		})
+	})
 }
 
 func TestTheFleetKnowsWhatOneLearned(t *testing.T) {
@@ -269,6 +356,19 @@ func TestAClaimIsGivenBack(t *testing.T) {
 			})
 		})
 	}
+	t.Run("when it was granted too late", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newMemoryStore()
+			s.enters = func(method string) {
+				s.set(func(s *memoryStore) { s.late = map[string]time.Duration{"Claim": 1500 * time.Millisecond}[method] })
+			}
+			client := withStore(t, s, roundTripper(raw(200, verdict)))
+			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnavailable)
+			require.NoError(t, client.Close(t.Context()))
+			assert.Empty(t, s.held)
+			assert.Equal(t, 1, s.token)
+		})
+	})
 	t.Run("by a process that died", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newMemoryStore()

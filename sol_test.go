@@ -74,8 +74,15 @@ func TestWhatBlocksACredential(t *testing.T) {
 		"a 401 with an empty code":         {raw(401, `{"error":"x","code":" "}`), "unauthorized", minutes},
 		"a 401 with its number for a code": {raw(401, `{"code":401,"message":"Unauthorized"}`), "unauthorized", minutes},
 		"a 401 whose body never ends":      {with(401, &body{read: func() error { time.Sleep(time.Minute); return nil }}), "unauthorized", minutes},
-		"a 401 with another code":          {raw(401, `{"error":"x","code":"UNAUTHORIZED"}`), "unauthorized", 0},
+		"a 401 about the authority":        {raw(401, `{"error":"Usuario o clave incorrectos","code":"SOL_AUTH_FAILED"}`), "unauthorized", minutes},
+		"a 401 about the user":             {raw(401, `{"error":"x","code":"SOL_USER_BLOCKED"}`), "unauthorized", minutes},
+		"a 401 whose code is a word":       {raw(401, `{"error":"x","code":"Unauthorized user"}`), "unauthorized", minutes},
+		"a 401 about the key":              {raw(401, `{"error":"x","code":"invalid_api_key"}`), "unauthorized", 0},
+		"a 401 about a token":              {raw(401, `{"error":"x","code":"TokenExpired"}`), "unauthorized", 0},
+		"a 401 with its name for a code":   {raw(401, `{"error":"x","code":"Unauthorized"}`), "unauthorized", 0},
 		"a 403":                            {raw(403, `{"error":"x"}`), "unauthorized", 0},
+		"a 403 about the authority":        {raw(403, `{"error":"x","code":"SOL_AUTH_FAILED"}`), "unauthorized", 0},
+		"a 400 about the authority":        {raw(400, `{"error":"x","code":"SOL_AUTH_FAILED"}`), "invalid_request", 0},
 		"a firewall":                       {raw(403, `<html>`), "unavailable", 0},
 		"the authority is down":            {raw(500, contract(t, "validar_500.json")), "unavailable", 0},
 		"a 400":                            {raw(400, contract(t, "validar_400_faltan.json")), "invalid_request", 0},
@@ -115,33 +122,45 @@ func TestWhatBlocksACredential(t *testing.T) {
 	}
 }
 
-// A 401 that does not say what it refuses may be a gateway's, about the API key.
+// A 401 that does not say what it refuses, or not in the contract's words, may be about the API key.
 func TestAnUnexplained401(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, slowly(raw(401, "")))
-		require.ErrorContains(t, validar(t.Context(), client, "otra"), "check the API key and the clave")
-		time.Sleep(5 * time.Minute)
-		for _, minutes := range []time.Duration{5, 10, 20} { // they double
-			together(100, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
-			err := validar(t.Context(), client, clave)
-			require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
-			require.ErrorContains(t, err, "did not say what it refuses")
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.Equal(t, minutes*time.Minute, e.RetryAfter)
-			time.Sleep(e.RetryAfter)
+	for name, body := range map[string]string{"without a body": "", "with a code": `{"error":"No autorizado","code":"SOL_AUTH_FAILED"}`} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { unexplained(t, raw(401, body)) })
+		})
+	}
+	t.Run("after a validation that was refused for its key", func(t *testing.T) {
+		client, _ := answers(t, raw(401, `{"error":"x","code":"UNAUTHORIZED"}`), raw(401, ""))
+		for _, class := range []error{fiscope.ErrUnauthorized, fiscope.ErrUnauthorized, fiscope.ErrSOLCredentialsBlocked} {
+			require.ErrorIs(t, validar(t.Context(), client, clave), class)
 		}
-		assert.EqualValues(t, 4, s.asked.Load(), "of those who come together one is sent")
-		require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnauthorized)
-		for range 3 {
-			require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized, "lookups get it too: it is about the key")
-		}
-		s.become(raw(200, record))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		s.become(raw(401, ""))
-		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized)
-		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked, "it is about the clave again")
 	})
+}
+
+func unexplained(t *testing.T, refused handler) {
+	client, s := newChangingClient(t, slowly(refused))
+	require.ErrorContains(t, validar(t.Context(), client, "otra"), "check the API key and the clave")
+	time.Sleep(5 * time.Minute)
+	for _, minutes := range []time.Duration{5, 10, 20} { // they double
+		together(100, func(int) { assert.Error(t, validar(t.Context(), client, clave)) })
+		err := validar(t.Context(), client, clave)
+		require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
+		require.ErrorContains(t, err, "did not say what it refuses")
+		var e *fiscope.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, minutes*time.Minute, e.RetryAfter)
+		time.Sleep(e.RetryAfter)
+	}
+	assert.EqualValues(t, 4, s.asked.Load(), "of those who come together one is sent")
+	require.ErrorIs(t, operations["consultar"](t.Context(), client), fiscope.ErrUnauthorized)
+	for range 3 {
+		require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized, "lookups get it too: it is about the key")
+	}
+	s.become(raw(200, record))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	s.become(refused)
+	require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrUnauthorized)
+	require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked, "it is about the clave again")
 }
 
 func TestOlvidar(t *testing.T) {
@@ -197,10 +216,12 @@ func TestWhoGoesAlone(t *testing.T) {
 			_, _ = client.CPE.Validar(t.Context(), factura, c)
 		})
 		assert.Equal(t, 20, a.together, "users do not wait for each other")
-		time.Sleep(24 * time.Hour)
 		start := time.Now()
+		time.Sleep(15*time.Minute - 2*time.Second - 1) // since the last answer but one
 		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 2*time.Second, time.Since(start), "after a day one goes first")
+		time.Sleep(15 * time.Minute)
+		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
+		assert.Equal(t, 30*time.Minute+time.Second-1, time.Since(start), "one goes first after 15 minutes, and nobody before")
 	})
 	for name, proves := range map[string]bool{"aceptado": true, "anulado": true, "en_proceso": true, "no_existe": true, "error": false} {
 		t.Run(name, func(t *testing.T) {
@@ -213,6 +234,78 @@ func TestWhoGoesAlone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A clave that was accepted, and then changed on the portal, costs one refusal after any pause of 15 minutes or more.
+func TestAClaveThatWasChanged(t *testing.T) {
+	for _, pause := range []time.Duration{15 * time.Minute, time.Hour, 24*time.Hour - time.Second, 72 * time.Hour} {
+		for name, patience := range map[string]time.Duration{"": time.Hour, ", and who asks leaves": time.Second} {
+			t.Run(pause.String()+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client, a := withAuthority(t)
+					a.takes = 5 * time.Second
+					require.NoError(t, validar(t.Context(), client, clave))
+					a.change("nueva")
+					time.Sleep(pause)
+					for range 3 {
+						together(30, func(int) {
+							ctx, cancel := context.WithTimeout(t.Context(), patience)
+							defer cancel()
+							assert.Error(t, validar(ctx, client, clave))
+						})
+						time.Sleep(5 * time.Second)
+					}
+					require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked)
+					assert.Equal(t, 1, a.refused)
+				})
+			})
+		}
+	}
+}
+
+// While the authority answers without a verdict, a clave that was accepted within a day is sent side by side.
+func TestTheAuthoritysBadHours(t *testing.T) {
+	for name, bad := range map[string]handler{
+		"codigo 99": verdicts(t, "error")[0], "500": raw(500, contract(t, "validar_500.json")), "503": raw(503, `<html>`), "too many": raw(429, ``, "Retry-After: 1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := newChangingClient(t, slowly(raw(200, verdict)))
+				require.NoError(t, validar(t.Context(), client, clave))
+				s.become(slowly(bad))
+				began := time.Now()
+				for time.Since(began) < 24*time.Hour-15*time.Minute {
+					time.Sleep(14 * time.Minute)
+					start := time.Now()
+					together(10, func(int) { _ = validar(t.Context(), client, clave) })
+					require.Equal(t, time.Second, time.Since(start))
+				}
+				time.Sleep(time.Hour)
+				start := time.Now()
+				together(10, func(int) { _ = validar(t.Context(), client, clave) })
+				assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
+			})
+		})
+	}
+}
+
+// A batch whose caller pauses is not slowed.
+func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, a := withAuthority(t)
+		start, n := time.Now(), 0
+		for _, err := range client.CPE.ValidarLote(t.Context(), receipts(500), credenciales, fiscope.LotePolicy{}) {
+			require.NoError(t, err)
+			if n++; n == 250 {
+				time.Sleep(time.Hour)
+			}
+		}
+		assert.Equal(t, 500, n)
+		assert.Zero(t, a.refused)
+		healthy := 500 / time.Duration(a.together) * time.Second
+		assert.LessOrEqual(t, time.Since(start), time.Hour+healthy+5*time.Second)
+		assert.Greater(t, a.together, 1)
+	})
 }
 
 func TestAWaitForAnotherTryIsBounded(t *testing.T) {

@@ -1,15 +1,23 @@
 package filestore_test
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
+	"github.com/fiscope/fiscope/store"
 )
 
 // A program that is started again and again pays for an answer once, tries a wrong clave once, and leaves no secret in
@@ -35,4 +43,56 @@ func TestAProgramThatIsStartedAgain(t *testing.T) {
 	for name, secret := range map[string]string{"the API key": service.APIKey, "the clave": wrong, "the SOL user": mockserver.UsuarioSOL} {
 		assert.NotContains(t, string(content), secret, name)
 	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A clave that was accepted, and then changed on the portal, costs three programs one refusal.
+func TestAClaveThatWasChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	synctest.Test(t, func(t *testing.T) {
+		var changed atomic.Bool
+		var posts atomic.Int64
+		service := roundTripper(func(*http.Request) (*http.Response, error) {
+			posts.Add(1)
+			time.Sleep(time.Second)
+			status, body := http.StatusOK, `{"codigo":"0","mensaje":"x","estado":"Aceptado","esValido":true}`
+			if changed.Load() {
+				status, body = http.StatusUnauthorized, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`
+			}
+			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+		})
+		var clients []*fiscope.Client
+		for range 3 {
+			client, err := fiscope.NewClient("https://api.fiscope.example", "llave-de-prueba", fiscope.WithStore(open(t, path)), fiscope.WithHTTPClient(&http.Client{Transport: service}))
+			require.NoError(t, err)
+			clients = append(clients, client)
+		}
+		all := func(class error) {
+			var wg sync.WaitGroup
+			for i := range 30 {
+				wg.Go(func() {
+					_, err := clients[i%3].CPE.Validar(t.Context(), fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123},
+						fiscope.CredencialesSOL{RUC: "20131312955", Usuario: "MIUSER01", Clave: fiscope.NewSecreto("claveFalsa12")})
+					assert.ErrorIs(t, err, class)
+				})
+			}
+			wg.Wait()
+			time.Sleep(store.Recent)
+		}
+		for range 2 {
+			start := time.Now()
+			all(nil)
+			assert.Less(t, time.Since(start), store.Recent+4*time.Second, "one goes first, and then all together")
+		}
+		changed.Store(true)
+		before := posts.Load()
+		all(fiscope.ErrInvalidSOLCredentials)
+		assert.EqualValues(t, 1, posts.Load()-before)
+		for _, client := range clients {
+			require.NoError(t, client.Close(t.Context()))
+		}
+	})
 }

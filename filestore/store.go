@@ -82,9 +82,9 @@ func (s *Store) withDay(ctx context.Context, account string, f func(*dayquota.Da
 	})
 }
 
-// credential is what is known about a credential.
+// credential is a verdict about a credential or, under a key of its own, who is trying it.
 type credential struct {
-	State string    `json:"state"` // claimed, proven or refused
+	State string    `json:"state,omitempty"` // of a verdict: proven or refused
 	Since time.Time `json:"since,omitzero"`
 	Token string    `json:"token,omitempty"` // of a claim
 }
@@ -92,44 +92,54 @@ type credential struct {
 // Claim asks whether a credential may be sent.
 func (s *Store) Claim(ctx context.Context, name string, hold time.Duration) (c store.Claim, err error) {
 	err = s.log.do(ctx, func(now time.Time) error {
-		e, err := s.log.get("sol "+name, now)
+		known, held, err := s.credential(name, now)
 		if err != nil {
 			return err
 		}
-		switch known := e.SOL; {
-		case known.State == "proven":
-			c = store.Claim{State: store.ClaimProven, Since: known.Since}
-		case known.State == "refused":
-			c = store.Claim{State: store.ClaimRefused, Since: known.Since, Until: e.Until}
-		case known.State == "claimed" && !now.Before(known.Since): // otherwise the clock was set back
-			c = store.Claim{State: store.ClaimBusy}
-		default:
-			c = store.Claim{State: store.ClaimGranted, Token: rand.Text()}
-			return s.log.put(entry{label: label{"sol " + name, now.Add(hold)}, SOL: credential{State: "claimed", Since: now, Token: c.Token}})
+		c = store.Claim{State: store.ClaimBusy, Since: known.SOL.Since, Until: known.Until}
+		switch {
+		case known.SOL.State == "refused":
+			c.State = store.ClaimRefused
+		case known.SOL.State == "proven" && now.Sub(known.SOL.Since).Abs() < store.Recent:
+			c.State = store.ClaimProven
+		case held.SOL.Token == "" || now.Before(held.SOL.Since): // the clock was set back
+			c.State, c.Token = store.ClaimGranted, rand.Text()
+			return s.log.put(entry{label: label{"claim " + name, now.Add(hold)}, SOL: credential{Since: now, Token: c.Token}})
 		}
 		return nil
 	})
 	return c, err
 }
 
+// credential returns the entries of a verdict and of a claim.
+func (s *Store) credential(name string, now time.Time) (known, held entry, err error) {
+	if known, err = s.log.get("sol "+name, now); err == nil {
+		held, err = s.log.get("claim "+name, now)
+	}
+	return known, held, err
+}
+
 // Record records a verdict.
 func (s *Store) Record(ctx context.Context, name string, c store.Claim, v store.Verdict, memory time.Duration) error {
 	return s.log.do(ctx, func(now time.Time) error {
-		e, err := s.log.get("sol "+name, now)
+		known, held, err := s.credential(name, now)
+		if err == nil && held.SOL.Token != "" && held.SOL.Token == c.Token {
+			err = s.log.put(entry{label: label{"claim " + name, now}})
+		}
 		if err != nil {
 			return err
 		}
-		mine, refused := e.SOL.State == "claimed" && e.SOL.Token == c.Token, e.SOL.State == "refused"
+		refused := known.SOL.State == "refused"
 		next := entry{label: label{"sol " + name, now.Add(memory)}}
 		switch {
 		case v == store.VerdictRefused:
 			next.SOL = credential{State: "refused", Since: now}
-			if refused && e.Until.After(next.Until) {
-				next.Until = e.Until
+			if refused && known.Until.After(next.Until) {
+				next.Until = known.Until
 			}
 		case v == store.VerdictProven && !refused: // a late proof does not undo a refusal
 			next.SOL = credential{State: "proven", Since: now}
-		case v == store.VerdictForget && refused, mine:
+		case v == store.VerdictForget && refused:
 			next.Until = now
 		default:
 			return nil

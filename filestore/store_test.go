@@ -33,7 +33,9 @@ func open(t *testing.T, path string) *filestore.Store {
 }
 
 func TestTheStoreKeepsItsPromises(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return open(t, filepath.Join(t.TempDir(), "store")) })
+	storetest.Run(t, func(t *testing.T) store.Store {
+		return &aging{Store: open(t, filepath.Join(t.TempDir(), "store"))}
+	})
 }
 
 // several is as many programs with one file, each of which makes the next call.
@@ -78,6 +80,17 @@ func TestSeveralStoresShareAFile(t *testing.T) {
 		}
 		return s
 	})
+}
+
+// aging is a Store whose clock moves.
+type aging struct {
+	*filestore.Store
+	ahead time.Duration
+}
+
+func (s *aging) Advance(d time.Duration) {
+	s.ahead += d
+	s.SetClock(func() time.Time { return time.Now().Add(s.ahead) })
 }
 
 // A program that cron starts each night has a wrong clave: it is refused once.

@@ -108,8 +108,9 @@ func TestEachAssumptionWithTheSDK(t *testing.T) {
 	})
 }
 
-// A refusal of SOL credentials that has neither the contract's code nor a 401 without one cannot be distinguished
-// from one of the key or of the request: the SDK reports that, and may send the credentials again.
+// A refusal of SOL credentials that has neither the contract's code nor status 401 cannot be distinguished from one of
+// the key or of the request: the SDK reports that, and may send the credentials again. So may it after a 401 whose code
+// speaks of the key.
 func TestRefusedSOLUsersWithTheSDK(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusal mockserver.Refusal
@@ -119,7 +120,8 @@ func TestRefusedSOLUsersWithTheSDK(t *testing.T) {
 		"as the contract has it":    {mockserver.Refusal{Status: 401, Code: wrongSOL}, fiscope.ErrInvalidSOLCredentials, 1},
 		"another status":            {mockserver.Refusal{Status: 403, Code: wrongSOL}, fiscope.ErrInvalidSOLCredentials, 1},
 		"an empty code":             {mockserver.Refusal{Status: 401}, fiscope.ErrUnauthorized, 1},
-		"another code":              {mockserver.Refusal{Status: 401, Code: "SOL_USER_BLOCKED"}, fiscope.ErrUnauthorized, 2},
+		"another code":              {mockserver.Refusal{Status: 401, Code: "SOL_USER_BLOCKED"}, fiscope.ErrUnauthorized, 1},
+		"a code about the key":      {mockserver.Refusal{Status: 401, Code: "INVALID_API_KEY"}, fiscope.ErrUnauthorized, 2},
 		"another status and code":   {mockserver.Refusal{Status: 403, Code: "SOL_USER_BLOCKED"}, fiscope.ErrUnauthorized, 2},
 		"a locked resource":         {mockserver.Refusal{Status: 423, Code: "SOL_USER_BLOCKED"}, fiscope.ErrInvalidRequest, 2},
 		"a request that is no good": {mockserver.Refusal{Status: 400, Code: "BAD_REQUEST"}, fiscope.ErrInvalidRequest, 2},

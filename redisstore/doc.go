@@ -1,6 +1,6 @@
 // Package redisstore is a [store.Store] in Redis (5 or later) or Valkey:
 //
-//	s, err := redisstore.New(redis.NewClient(&redis.Options{Addr: "redis:6379"}), redisstore.WithLogger(slog.Default()))
+//	s, err := redisstore.New(redis.NewClient(&redis.Options{Addr: "redis:6379"}))
 //	...
 //	client, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithStore(s), fiscope.WithCache(fiscope.CachePolicy{}))
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"log/slog"
 	"os"
 
 	"github.com/alicebob/miniredis/v2"
@@ -31,7 +30,7 @@ func ExampleNew() {
 	ctx := context.Background()
 	for _, process := range []string{"caja-1", "caja-2"} {
 		rdb := redis.NewClient(&redis.Options{Addr: server.Addr()})
-		shared, err := redisstore.New(rdb, redisstore.WithLogger(slog.Default()))
+		shared, err := redisstore.New(rdb)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,6 +207,64 @@ func TestAWrongClaveCostsAFleetOneStrike(t *testing.T) {
 			t.Logf("%d strikes; %d calls were refused, %d failed", strikes(service), sum.Refused, sum.Failed)
 		})
 	}
+}
+
+// authority accepts one clave, as a RoundTripper.
+type authority struct {
+	right   atomic.Value
+	asked   atomic.Int64
+	refused atomic.Int64
+}
+
+func (a *authority) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked.Add(1)
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	status, text := 200, `{"codigo":"0","mensaje":"x","estado":"Aceptado","esValido":true}`
+	if !strings.Contains(string(body), `"`+a.right.Load().(string)+`"`) {
+		a.refused.Add(1)
+		status, text = 401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text))}, nil
+}
+
+// A clave that was accepted, and then changed on the portal, costs three processes one refusal.
+func TestAClaveThatWasChangedCostsAFleetOneRefusal(t *testing.T) {
+	t.Parallel()
+	rdb := startServer(t).client(t)
+	var ahead atomic.Int64
+	a := new(authority)
+	a.right.Store(mockserver.ClaveSOL)
+	var clients []*fiscope.Client
+	for range 3 {
+		client, err := fiscope.NewClient("https://api.fiscope.example", "llave-de-prueba", fiscope.WithStore(newStore(t, rdb)), fiscope.WithHTTPClient(&http.Client{Transport: a}),
+			fiscope.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, client.Close(context.Background())) })
+		clients = append(clients, client)
+	}
+	all := func(each func(error)) {
+		var wg sync.WaitGroup
+		for i := range 30 {
+			wg.Go(func() { each(ask(t.Context(), clients[i%3], mockserver.ClaveSOL)) })
+		}
+		wg.Wait()
+	}
+	pause := func(d time.Duration) {
+		ahead.Add(int64(d))
+		aging{t: t, client: rdb}.Advance(d)
+	}
+	for range 2 {
+		all(func(err error) { assert.NoError(t, err) })
+		pause(time.Hour)
+	}
+	a.right.Store("nueva")
+	asked := a.asked.Load()
+	all(func(err error) { assert.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials) })
+	assert.EqualValues(t, 1, a.refused.Load())
+	assert.EqualValues(t, 1, a.asked.Load()-asked)
 }
 
 // While Redis is away, lookups go on, of a process that has begun before and of one that begins then. A clave that is

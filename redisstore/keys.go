@@ -30,10 +30,15 @@ func (k keys) answer(key string) string { return k.of(key, "answer:1") }
 //		lower  done when a header last lowered most
 func (k keys) day(account string) string { return k.of(account, "quota:4") }
 
-// credential is the key of a SOL credential: JSON, kept for as long as it is claimed or remembered.
+// credential is the key of the verdict about a SOL credential: JSON, kept for as long as it is remembered.
 //
-//	fiscope:{CREDENTIAL}:sol:2
-//		state  claimed, proven or refused
+//	fiscope:{CREDENTIAL}:sol:3
+//		state  proven or refused
 //		since  in Unix milliseconds
-//		token  of a claim, a random text
-func (k keys) credential(credential string) string { return k.of(credential, "sol:2") }
+func (k keys) credential(credential string) string { return k.of(credential, "sol:3") }
+
+// claim is the key of the call that tries a SOL credential: a random text, kept until its answer is recorded, and for as
+// long as an attempt may take.
+//
+//	fiscope:{CREDENTIAL}:claim:1
+func (k keys) claim(credential string) string { return k.of(credential, "claim:1") }

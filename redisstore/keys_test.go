@@ -15,6 +15,7 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/redisstore"
+	"github.com/fiscope/fiscope/store"
 )
 
 // documented reads keys.go as a person does: a name is an indented line of a comment, and what is in its JSON are
@@ -48,6 +49,7 @@ func TestEveryKeyIsDocumentedVersionedAndEnds(t *testing.T) {
 	require.NoError(t, shared.Commit(ctx, account, r, header(5)))
 	_, err = shared.Claim(ctx, credential, time.Hour)
 	require.NoError(t, err)
+	require.NoError(t, shared.Record(ctx, credential, store.Claim{}, store.VerdictProven, time.Hour))
 
 	forms := documented(t)
 	keys := client.Keys(ctx, "*").Val()
@@ -60,12 +62,13 @@ func TestEveryKeyIsDocumentedVersionedAndEnds(t *testing.T) {
 				continue
 			}
 			found = true
+			if fields == nil { // not JSON of ours
+				continue
+			}
 			var value map[string]any
 			require.NoError(t, json.Unmarshal([]byte(client.Get(ctx, key).Val()), &value))
 			for field := range value {
-				if fields != nil {
-					assert.Contains(t, fields, field, key)
-				}
+				assert.Contains(t, fields, field, key)
 			}
 		}
 		assert.True(t, found, key)
@@ -89,7 +92,6 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 		"a typed nil": func() (*redisstore.Store, error) { return redisstore.New(none) },
 		"no option":   func() (*redisstore.Store, error) { return redisstore.New(client, nil) },
 		"a brace":     func() (*redisstore.Store, error) { return redisstore.New(client, redisstore.WithPrefix("a{b}")) },
-		"no logger":   func() (*redisstore.Store, error) { return redisstore.New(client, redisstore.WithLogger(nil)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := test()

@@ -28,7 +28,7 @@ var grants = map[string]store.Grant{"granted": store.Granted, "probe": store.Pro
 
 // Reserve asks for a query.
 func (s *Store) Reserve(ctx context.Context, account string, keep int) (store.Reservation, error) {
-	return ask(ctx, s, "Reserve", func(ctx context.Context) (r store.Reservation, err error) {
+	return ask(ctx, "Reserve", func(ctx context.Context) (r store.Reservation, err error) {
 		reply, err := reserveScript.Run(ctx, s.client, []string{s.keys.day(account)}, keep).Text()
 		if err != nil {
 			return r, err
@@ -38,16 +38,12 @@ func (s *Store) Reserve(ctx context.Context, account string, keep int) (store.Re
 		_, err = fmt.Sscan(reply, &grant, &r.Left, &until, &r.Token)
 		r.Grant, r.Until = grants[grant], at(until)
 		return r, err
-	}, func(ctx context.Context, r store.Reservation) {
-		if r.Grant != store.Spent {
-			_ = s.commit(ctx, account, r, store.Outcome{})
-		}
 	})
 }
 
 // Commit records the outcome of a reservation.
 func (s *Store) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
-	_, err := ask(ctx, s, "Commit", func(ctx context.Context) (any, error) { return nil, s.commit(ctx, account, r, o) }, nil)
+	_, err := ask(ctx, "Commit", func(ctx context.Context) (any, error) { return nil, s.commit(ctx, account, r, o) })
 	return err
 }
 

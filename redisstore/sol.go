@@ -19,7 +19,7 @@ var solScript = redis.NewScript(solLua)
 
 var states = map[string]store.ClaimState{
 	"granted": store.ClaimGranted,
-	"claimed": store.ClaimBusy,
+	"busy":    store.ClaimBusy,
 	"proven":  store.ClaimProven,
 	"refused": store.ClaimRefused,
 }
@@ -33,7 +33,7 @@ var verdicts = map[store.Verdict]string{
 
 // Claim asks whether a credential may be sent.
 func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration) (store.Claim, error) {
-	return ask(ctx, s, "Claim", func(ctx context.Context) (c store.Claim, err error) {
+	return ask(ctx, "Claim", func(ctx context.Context) (c store.Claim, err error) {
 		token := rand.Text()
 		reply, err := s.sol(ctx, credential, "claim", token, hold).Text()
 		if err != nil {
@@ -42,30 +42,24 @@ func (s *Store) Claim(ctx context.Context, credential string, hold time.Duration
 		var state string
 		var since, until int64
 		_, err = fmt.Sscan(reply, &state, &since, &until)
-		switch c.State = states[state]; c.State {
-		case store.ClaimGranted:
+		c = store.Claim{State: states[state], Since: at(since), Until: at(until)}
+		if c.State == store.ClaimGranted {
 			c.Token = token
-		case store.ClaimRefused:
-			c.Since, c.Until = at(since), at(until)
-		case store.ClaimProven:
-			c.Since = at(since)
 		}
 		return c, err
-	}, func(ctx context.Context, c store.Claim) {
-		if c.State == store.ClaimGranted {
-			_ = s.sol(ctx, credential, "none", c.Token, 0).Err()
-		}
 	})
 }
 
 // Record records a verdict.
 func (s *Store) Record(ctx context.Context, credential string, c store.Claim, v store.Verdict, memory time.Duration) error {
-	_, err := ask(ctx, s, "Record", func(ctx context.Context) (any, error) {
+	_, err := ask(ctx, "Record", func(ctx context.Context) (any, error) {
 		return nil, s.sol(ctx, credential, verdicts[v], c.Token, memory).Err()
-	}, nil)
+	})
 	return err
 }
 
+// sol runs the script of credentials.
 func (s *Store) sol(ctx context.Context, credential, what, token string, life time.Duration) *redis.Cmd {
-	return solScript.Run(ctx, s.client, []string{s.keys.credential(credential)}, what, token, milliseconds(life))
+	keys := []string{s.keys.credential(credential), s.keys.claim(credential)}
+	return solScript.Run(ctx, s.client, keys, what, token, milliseconds(life), milliseconds(store.Recent))
 }

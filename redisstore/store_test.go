@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -19,9 +20,33 @@ func newStore(t testing.TB, client redis.UniversalClient, opts ...redisstore.Opt
 	return s
 }
 
+// aging is a Store whose verdicts about credentials can be made older.
+type aging struct {
+	*redisstore.Store
+	t      testing.TB
+	client redis.UniversalClient
+}
+
+func (s aging) Advance(d time.Duration) {
+	for _, key := range s.client.Keys(s.t.Context(), "*:sol:3").Val() {
+		var verdict struct {
+			State string `json:"state"`
+			Since int64  `json:"since"`
+		}
+		require.NoError(s.t, json.Unmarshal([]byte(s.client.Get(s.t.Context(), key).Val()), &verdict))
+		verdict.Since -= d.Milliseconds()
+		text, err := json.Marshal(verdict)
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.client.Set(s.t.Context(), key, text, s.client.PTTL(s.t.Context(), key).Val()-d).Err())
+	}
+}
+
 func TestTheStoreKeepsItsPromises(t *testing.T) {
 	client := startServer(t).client(t)
-	storetest.Run(t, func(t *testing.T) store.Store { return newStore(t, client) })
+	storetest.Run(t, func(t *testing.T) store.Store {
+		require.NoError(t, client.FlushAll(t.Context()).Err())
+		return aging{newStore(t, client), t, client}
+	})
 }
 
 func TestTheStoreKeepsItsPromisesInACluster(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Store is memory that several processes share. Its methods must be safe for concurrent use and obey their context.
+// Store is memory that several processes share. Its methods must be safe for concurrent use and obey their context. A
+// Client waits a second at most for any of them: it gives back what a later answer grants.
 //
 // Keys, accounts and credentials are hexadecimal hashes, keyed with the API key: they reveal nothing. An error means
 // that the Store is away: see WithStore for what a Client does then.
@@ -23,12 +24,13 @@ type Store interface {
 	// Commit records the outcome of a reservation that was Granted or a Probe.
 	Commit(ctx context.Context, account string, r Reservation, o Outcome) error
 
-	// Claim asks whether a credential may be sent. A granted claim expires after hold, so that a process that dies holds
-	// nothing.
+	// Claim asks whether a credential may be sent. A proof of the last 15 minutes ([Recent]) lets everyone send; an older
+	// one is granted to one call, and busy to the others, as if nothing were known. A granted claim expires after hold,
+	// so that a process that dies holds nothing.
 	Claim(ctx context.Context, credential string, hold time.Duration) (Claim, error)
 	// Record records a verdict for the duration memory, and releases c if it is a granted claim. A verdict about a
 	// credential that was already Proven comes without a granted claim. A refusal replaces any other verdict; of two
-	// refusals the longer counts. Only VerdictForget undoes a refusal, never a proof.
+	// refusals the longer counts. Only VerdictForget undoes a refusal, never a proof; nor does the release of a claim.
 	Record(ctx context.Context, credential string, c Claim, v Verdict, memory time.Duration) error
 }
 
@@ -60,13 +62,16 @@ type Outcome struct {
 	Date      time.Time // the answer's own date; zero if there was none
 }
 
+// Recent is the age up to which a proof lets everyone send a credential: its clave may have been changed since.
+const Recent = 15 * time.Minute
+
 // ClaimState says what is known about a credential.
 type ClaimState int
 
 // The states.
 const (
-	ClaimGranted ClaimState = iota // nothing is known, and no other call is trying it: go first
-	ClaimProven                    // the tax authority accepted it
+	ClaimGranted ClaimState = iota // there is no recent proof, and no other call is trying it: go first
+	ClaimProven                    // the tax authority accepted it within the last 15 minutes
 	ClaimRefused                   // the tax authority refused it
 	ClaimBusy                      // another call is trying it: ask again soon
 )
@@ -74,8 +79,8 @@ const (
 // Claim is the answer to Claim.
 type Claim struct {
 	State ClaimState
-	Since time.Time // of ClaimProven and ClaimRefused: when it was accepted or refused
-	Until time.Time // of ClaimRefused: when the refusal is forgotten
+	Since time.Time // of ClaimProven and ClaimRefused: when that was recorded. Of others: when an older proof was, or zero
+	Until time.Time // when the refusal or the proof is forgotten; zero for none
 	Token string    // the Store's own mark
 }
 

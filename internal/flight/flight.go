@@ -1,28 +1,19 @@
-// Package flight runs work in a goroutine of its own, apart from the callers that wait for it.
 package flight
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 )
 
-// Group holds the flights under way, by key. Callers with the same key share one. The exported fields are set before
-// the first call.
+// Group holds the flights under way, by key. Callers with the same key share one. Its Runner is set before the first
+// call.
 type Group[K comparable, V any] struct {
-	Go       func(func())                    // starts a goroutine
-	Panicked func(text string, stack []byte) // reports a panic of the work
+	Runner
 
 	mu      sync.Mutex
 	flights map[K]*flight[V]
 }
-
-// Panic is the error of work that panicked, or called runtime.Goexit.
-type Panic struct{ Text string }
-
-func (p *Panic) Error() string { return "the call broke off: " + p.Text }
 
 // Join waits for the flight of key. If none is under way, it starts one: begin returns the value for its callers, and
 // the work that fills it in.
@@ -60,23 +51,14 @@ func (g *Group[K, V]) begin(ctx context.Context, key K, begin func() (V, func(co
 	}
 	g.flights[key] = f
 	g.Go(func() {
-		broken := true // until the work returns
-		defer func() {
-			if value := recover(); broken {
-				f.err = &Panic{"runtime.Goexit was called"}
-				if value != nil {
-					f.err = &Panic{fmt.Sprint(value)}
-					g.Panicked(fmt.Sprint(value), debug.Stack())
-				}
-			}
+		g.guard(func() { work(f) }, func(panicked error) {
+			f.err = panicked
 			g.mu.Lock()
 			delete(g.flights, key)
 			g.mu.Unlock()
 			close(f.done)
 			f.cancel(nil)
-		}()
-		work(f)
-		broken = false
+		})
 	})
 	return f
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func newGroup() *flight.Group[string, *int] {
-	return &flight.Group[string, *int]{Go: func(f func()) { go f() }, Panicked: func(string, []byte) {}}
+	return &flight.Group[string, *int]{Runner: flight.Runner{Go: func(f func()) { go f() }, Panicked: func(string, []byte) {}}}
 }
 
 // sets is work that takes a second, unless its context ends, and then sets the value.
@@ -147,6 +147,40 @@ func TestTheDeadlineIsTheLatestOfTheCallers(t *testing.T) {
 		wg.Wait()
 		assert.Equal(t, []time.Duration{2 * time.Second, 5 * time.Second, 0}, seen)
 	})
+}
+
+// What detached work returns goes to its caller, or to late if the caller left, and never to both.
+func TestDetachedWork(t *testing.T) {
+	apart := newGroup().Runner
+	for i := range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			late := 0
+			takes := []time.Duration{time.Second / 2, time.Second, 2 * time.Second}[i%3]
+			got, err := flight.Detached(ctx, apart, func(context.Context) (int, error) {
+				time.Sleep(takes)
+				return 1, nil
+			}, func(value int) { late = value })
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			assert.Equal(t, 1, got+late)
+			assert.Equal(t, got == 0, errors.Is(err, context.DeadlineExceeded))
+			assert.False(t, takes < time.Second && got == 0 || takes > time.Second && late == 0)
+		})
+	}
+	fails := errors.New("it fails")
+	for name, test := range map[string]struct {
+		work func(context.Context) (int, error)
+		want error
+	}{
+		"an error": {func(context.Context) (int, error) { return 0, fails }, fails},
+		"a panic":  {func(context.Context) (int, error) { panic("boom") }, &flight.Panic{Text: "boom"}},
+		"its end":  {func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }, &flight.Panic{Text: "runtime.Goexit was called"}},
+	} {
+		_, err := flight.Detached(t.Context(), apart, test.work, func(int) { t.Error("late got a value") })
+		assert.Equal(t, test.want, err, name)
+	}
 }
 
 func TestWorkThatBreaksOffIsAnError(t *testing.T) {

@@ -41,6 +41,18 @@ func (o *Outage) Again() (calls int, logged bool) {
 	return calls, true
 }
 
+// Begin reports whether to log a failure of which only the beginning and the end are logged.
+func (o *Outage) Begin() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	if o.open || now.Before(o.next) {
+		return false
+	}
+	o.open, o.began, o.next = true, now, now.Add(logEvery)
+	return true
+}
+
 // End reports whether to log the end, how many calls failed since the last line, and how long it lasted.
 func (o *Outage) End() (calls int, lasted time.Duration, logged bool) {
 	o.mu.Lock()

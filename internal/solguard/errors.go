@@ -12,7 +12,7 @@ var lima = time.FixedZone("Lima", -5*60*60)
 type Refused struct {
 	Since       time.Time
 	Until       time.Time // when it may be sent again
-	Unexplained bool      // the answer did not say what was refused
+	Unexplained bool      // the answer may be about the API key
 	Elsewhere   bool      // another process was refused
 	Private     bool      // the Store may not have it yet
 }
@@ -25,7 +25,7 @@ func (r *Refused) Error() string {
 	case r.Elsewhere:
 		return "another process was refused with this SOL user and clave at " + at
 	case r.Unexplained:
-		return "with this SOL user and clave the service answered 401 at " + at + " and did not say what it refuses"
+		return "with this SOL user and clave the service answered 401 at " + at + " and did not say what it refuses, the API key or the clave"
 	}
 	return "this SOL user and clave were refused at " + at + ", and are not sent until " + r.Until.In(lima).Format(minute)
 }

@@ -2,7 +2,8 @@
 // how many is not published (docs/contract.md, 4.3). The rules:
 //
 //  1. A refused credential is not sent until its block ends, or Forget.
-//  2. Any number of calls may send a credential that was accepted within [Memory].
+//  2. Any number of calls may send a credential that was accepted within [store.Recent]: its clave may have been changed
+//     since. An answer that is no refusal renews this for a credential that was accepted within [Memory].
 //  3. Any other credential of a user is sent by one call at a time; the others wait for its outcome.
 //  4. A refusal counts whenever it arrives: a call that already has a permit does not send any more. An acceptance
 //     counts only if its permit was given after the last refusal.
@@ -22,6 +23,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/fiscope/fiscope/store"
 )
 
 // Memory is how long a verdict is remembered.
@@ -35,7 +38,7 @@ const remembered = 10_000
 
 // Guard decides which calls may send a credential.
 type Guard struct {
-	// KeyRefused says that lookups get an unexplained 401 too, which then is about the API key and blocks nothing.
+	// KeyRefused says that lookups get a 401 too, so that an unexplained one is about the API key and blocks nothing.
 	KeyRefused atomic.Bool
 
 	now func() time.Time
@@ -60,6 +63,7 @@ type Credential struct {
 // state is what is known about a credential.
 type state struct {
 	accepted   time.Time // when it was last accepted; zero for never, or not since it was refused
+	renewed    time.Time // ... or got another answer that is no refusal
 	refusal    *Refused  // the last; nil for none
 	doubts     int       // unexplained refusals since it was accepted
 	cut        time.Time // the latest start of a call whose caller left before the answer; zero for none
@@ -69,7 +73,7 @@ type state struct {
 // New returns a guard that uses the clock now, or time.Now if it is nil. Waits are in real time.
 func New(now func() time.Time) *Guard {
 	if now == nil {
-		now = time.Now
+		now = func() time.Time { return time.Now().Round(0) } // the monotonic clock stands still while a laptop sleeps
 	}
 	g := &Guard{now: now, trying: map[user]chan struct{}{}}
 	g.known, _ = simplelru.NewLRU[id, *state](remembered, nil) // fails for sizes below 1
@@ -120,7 +124,7 @@ func (g *Guard) try(c Credential) (_ *Permit, busy <-chan struct{}, _ error) {
 	defer g.mu.Unlock()
 	s := g.state(c)
 	now := g.now()
-	alone := !s.proven(now)
+	alone := !s.recent(now)
 	switch {
 	case g.blocks(s):
 		return nil, nil, s.refusal
@@ -150,8 +154,12 @@ func (g *Guard) blocks(s *state) bool {
 // proven reports whether a credential was accepted within Memory. A time ahead of now means that the clock was set
 // back.
 func (s *state) proven(now time.Time) bool {
-	age := now.Sub(s.accepted)
-	return s.doubts == 0 && !s.accepted.IsZero() && -Memory < age && age < Memory
+	return s.doubts == 0 && !s.accepted.IsZero() && now.Sub(s.accepted).Abs() < Memory
+}
+
+// recent reports whether any number of calls may send a credential.
+func (s *state) recent(now time.Time) bool {
+	return s.proven(now) && now.Sub(s.renewed).Abs() < store.Recent
 }
 
 // Forget lets a refused credential be sent again.
@@ -182,6 +190,7 @@ type Verdict int
 const (
 	Nothing  Verdict = iota
 	Proven           // it was accepted
+	Answered         // another answer, which is no refusal
 	Rejected         // it was refused
 	Doubtful         // the key or the credential was refused, and the answer does not say which
 	Cut              // the caller left before the answer
@@ -198,7 +207,7 @@ type Permit struct {
 	background bool
 }
 
-// Alone reports whether other calls wait for this one, because the credential is not proven.
+// Alone reports whether other calls wait for this one, because the credential was not accepted recently.
 func (p *Permit) Alone() bool {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
@@ -218,16 +227,29 @@ func (p *Permit) Refused() error {
 	return nil
 }
 
-// Accepted records that the credential was accepted for another process, unless it was refused here since. It ends the
-// wait of other calls.
-func (p *Permit) Accepted(at time.Time) {
+// Proven reports whether the credential was accepted within Memory.
+func (p *Permit) Proven() bool {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
-	if p.state.refusal != nil && !at.After(p.state.refusal.Since) {
+	return p.state.proven(p.guard.now())
+}
+
+// Accepted records that the credential was accepted for another process, and when that was renewed, unless it was
+// refused here since. If that is recent, it ends the wait of other calls.
+func (p *Permit) Accepted(at, renewed time.Time) {
+	p.guard.mu.Lock()
+	defer p.guard.mu.Unlock()
+	s := p.state
+	if s.refusal != p.refusal || s.refusal != nil && !at.After(s.refusal.Since) {
 		return
 	}
-	p.accept(at)
-	if p.state.proven(p.guard.now()) {
+	if s.doubts = 0; at.After(s.accepted) {
+		s.accepted = at
+	}
+	if renewed.After(s.renewed) {
+		s.renewed = renewed
+	}
+	if s.recent(p.guard.now()) {
 		p.end()
 	}
 }
@@ -239,37 +261,33 @@ func (p *Permit) Block(since, until time.Time) {
 	p.state.accepted, p.state.refusal = time.Time{}, &Refused{Since: since, Until: until, Elsewhere: true, Unexplained: until.Sub(since) <= Memory}
 }
 
-// Release records the verdict about the credential, and ends the permit. For a refusal it returns how long it blocks.
-func (p *Permit) Release(v Verdict) (blocked time.Duration) {
+// Release records the verdict about the credential, and ends the permit. It returns how long the verdict counts: the
+// block of a refusal, or what is left of Memory; 0 for a verdict that changes nothing.
+func (p *Permit) Release(v Verdict) (counts time.Duration) {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
-	now := p.guard.now()
-	switch {
-	case v == Proven:
-		p.accept(now)
+	now, s := p.guard.now(), p.state
+	switch unchanged := s.refusal == p.refusal; { // otherwise a refusal came after the permit was given
+	case v == Proven && unchanged:
+		s.accepted, s.renewed, s.doubts, counts = now, now, 0, Memory
+	case v == Answered && unchanged && s.proven(now):
+		s.renewed, counts = now, Memory-now.Sub(s.accepted)
 	case v == Cut:
-		p.state.cut = p.began
+		s.cut = p.began
 	case v == Rejected:
-		blocked = Memory
-		p.state.accepted = time.Time{}
-		p.refuse(&Refused{Since: now, Until: now.Add(blocked), Private: true})
+		counts = Memory
+		s.accepted = time.Time{}
+		p.refuse(&Refused{Since: now, Until: now.Add(counts), Private: true})
 	case v == Doubtful && !p.guard.KeyRefused.Load():
-		if p.state.doubts == 0 || p.state.refusal == p.refusal { // simultaneous refusals are one doubt
-			p.state.doubts++
+		if s.doubts == 0 || unchanged { // simultaneous refusals are one doubt
+			s.doubts++
 		}
-		blocked = min(firstDoubt<<min(p.state.doubts-1, 16), Memory)
-		p.refuse(&Refused{Since: now, Until: now.Add(blocked), Unexplained: true, Private: true})
+		counts = min(firstDoubt<<min(s.doubts-1, 16), Memory)
+		p.refuse(&Refused{Since: now, Until: now.Add(counts), Unexplained: true, Private: true})
 	}
-	p.state.background = p.state.background && !p.background
+	s.background = s.background && !p.background
 	p.end()
-	return blocked
-}
-
-// accept records an acceptance, unless a refusal came after the permit was given.
-func (p *Permit) accept(at time.Time) {
-	if p.state.refusal == p.refusal {
-		p.state.accepted, p.state.doubts = at, 0
-	}
+	return counts
 }
 
 // refuse records a refusal. It never shortens a block.

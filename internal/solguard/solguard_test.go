@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/internal/solguard"
+	"github.com/fiscope/fiscope/store"
 )
 
 // tried is one credential of a guard.
@@ -47,6 +48,8 @@ func (c *tried) busy() {
 	require.ErrorIs(c, err, solguard.ErrBusy)
 }
 
+func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
+
 func inBubble(t *testing.T, name string, test func(*tried)) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(newTried(t)) })
@@ -65,15 +68,30 @@ func TestWhoGoesAlone(t *testing.T) {
 		p.Release(solguard.Nothing)
 		other.permit()
 	})
-	inBubble(t, "proven, for a day", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+	inBubble(t, "proven, for 15 minutes", func(c *tried) {
+		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Proven))
 		for range 3 {
 			assert.False(c, c.permit().Alone())
 		}
-		time.Sleep(solguard.Memory - 1)
+		time.Sleep(store.Recent - 1)
 		assert.False(c, c.permit().Alone())
 		time.Sleep(time.Nanosecond)
 		assert.True(c, c.permit().Alone())
+	})
+	inBubble(t, "proven, and answered for a day", func(c *tried) {
+		assert.Zero(c, c.permit().Release(solguard.Answered), "before it is proven, it says nothing")
+		c.permit().Release(solguard.Proven)
+		for left := solguard.Memory; left > store.Recent; { // each answer renews
+			time.Sleep(store.Recent - 1)
+			left -= store.Recent - 1
+			p := c.permit()
+			assert.False(c, p.Alone())
+			assert.Equal(c, left, p.Release(solguard.Answered))
+		}
+		time.Sleep(store.Recent)
+		p := c.permit()
+		assert.True(c, p.Alone())
+		assert.Zero(c, p.Release(solguard.Answered))
 	})
 	inBubble(t, "proven, and a caller left", func(c *tried) {
 		c.permit().Release(solguard.Proven)
@@ -95,15 +113,18 @@ func TestWhoGoesAlone(t *testing.T) {
 	})
 	inBubble(t, "proven elsewhere", func(c *tried) {
 		p := c.permit()
-		p.Accepted(time.Now().Add(-time.Hour))
+		p.Accepted(ago(time.Hour), ago(time.Minute))
 		assert.False(c, p.Alone())
 		assert.False(c, c.permit().Alone())
 		p.Release(solguard.Nothing)
 	})
 	inBubble(t, "proven elsewhere too long ago", func(c *tried) {
 		p := c.permit()
-		p.Accepted(time.Now().Add(-solguard.Memory))
+		p.Accepted(ago(time.Hour), ago(store.Recent))
 		assert.True(c, p.Alone())
+		assert.True(c, p.Proven())
+		p.Accepted(ago(solguard.Memory), ago(time.Minute))
+		assert.False(c, p.Alone(), "an older one takes nothing away")
 	})
 }
 
@@ -136,17 +157,17 @@ func TestARefusal(t *testing.T) {
 		c.permit().Release(solguard.Rejected)
 		time.Sleep(solguard.Memory)
 		p := c.permit()
-		p.Accepted(time.Now().Add(-solguard.Memory - time.Hour))
+		p.Accepted(ago(solguard.Memory+time.Hour), ago(time.Minute))
 		assert.True(c, p.Alone())
 	})
 	inBubble(t, "that was forgotten undoes an older acceptance elsewhere, and not a newer", func(c *tried) {
 		c.permit().Release(solguard.Rejected)
 		c.guard.Forget(c.name)
 		p := c.permit()
-		p.Accepted(time.Now().Add(-time.Minute))
+		p.Accepted(ago(time.Minute), time.Now())
 		assert.True(c, p.Alone())
 		time.Sleep(time.Minute)
-		p.Accepted(time.Now())
+		p.Accepted(time.Now(), time.Now())
 		assert.False(c, p.Alone())
 	})
 	inBubble(t, "is forgotten", func(c *tried) {

@@ -47,6 +47,7 @@ func provenCredential(s suite) {
 	s.record(s.first(), store.VerdictProven, time.Hour)
 	c := s.is(store.ClaimProven)
 	s.near("Since", c.Since, time.Now())
+	s.near("Until", c.Until, time.Now().Add(time.Hour))
 	s.record(notClaimed, store.VerdictProven, time.Hour)
 	s.is(store.ClaimProven)
 	s.record(notClaimed, store.VerdictRefused, time.Hour)
@@ -94,6 +95,27 @@ func memoryEnds(s suite) {
 		})
 		s.record(c, store.VerdictNone, 0)
 	}
+}
+
+func oldProof(s suite) {
+	clock, ok := s.store.(interface{ Advance(time.Duration) })
+	if !ok {
+		s.t.Skip("the Store has no method Advance")
+	}
+	s.record(s.first(), store.VerdictProven, 24*time.Hour)
+	clock.Advance(store.Recent - time.Minute)
+	s.is(store.ClaimProven)
+	clock.Advance(2 * time.Minute)
+	for range 2 { // the end of a claim does not undo the proof
+		mine := s.first()
+		s.near("Until of a claim upon an older proof", mine.Until, mine.Since.Add(24*time.Hour))
+		s.is(store.ClaimBusy)
+		s.is(store.ClaimBusy)
+		s.record(mine, store.VerdictNone, 0)
+	}
+	s.first()
+	s.record(notClaimed, store.VerdictProven, time.Hour)
+	s.is(store.ClaimProven)
 }
 
 func lateProof(s suite) {

@@ -14,8 +14,9 @@ import (
 // Run tests a Store against what its interface promises. Each test gets a Store from newStore and uses its own keys, so
 // the Stores may share their data.
 //
-// The suite has no fixed waits: an expired value must be gone within ten seconds. It does not test what takes minutes,
-// such as the next probe of a spent day.
+// The suite has no fixed waits: an expired value must be gone within ten seconds. If the Store has a method
+// Advance(time.Duration), which makes what it knows of credentials that much older, the suite also tests a proof of more
+// than 15 minutes.
 func Run(t *testing.T, newStore func(t *testing.T) store.Store) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,6 +53,7 @@ var tests = map[string]func(suite){
 	"credential/hold ends":       holdEnds,
 	"credential/memory ends":     memoryEnds,
 	"credential/proof is late":   lateProof,
+	"credential/proof is old":    oldProof,
 	"credential/longer refusal":  longerRefusal,
 	"credential/forget":          forgottenRefusal,
 	"credential/forget the rest": forgottenNothing,
