@@ -69,7 +69,7 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 	if isJSON { // only the tokens that have a secret may change
 		body = literals.ReplaceAllFunc(a.body, func(token []byte) []byte {
 			if shown := secrets.Out(string(token)); shown != string(token) {
-				return bytes.TrimSpace(encode(strings.Trim(shown, `"`)))
+				return bytes.TrimSpace(encode(strings.TrimSuffix(strings.TrimPrefix(shown, `"`), `"`)))
 			}
 			return token
 		})
@@ -112,8 +112,6 @@ func (r *recorded) check() error {
 		return errors.New("status debe ser de 200 a 599")
 	case checkTime(r.Asked) != nil:
 		return errors.New("asked no es la hora en que se preguntó")
-	case body.Len() != max(len(r.Text), len(r.Bytes)) && r.Text+string(r.Bytes) != "":
-		return errors.New("tiene más de uno de body, bodyText y bodyBase64: deje uno")
 	}
 	r.answer = passedOn(r.Status, header, body.Bytes())
 	return nil
@@ -185,14 +183,11 @@ func (r *recording) add(a *recorded) {
 	}
 	r.answers[a.Question] = a
 	if r.Save != nil && r.unsaved == nil {
-		r.unsaved = time.AfterFunc(saveAfter, func() { _ = r.save() }) // Save reports the error
+		r.unsaved = time.AfterFunc(time.Second/4, func() { _ = r.save() }) // Save reports the error
 	}
 }
 
-// saveAfter is how long an answer waits for the next save: a killed program loses at most a second's.
-const saveAfter = time.Second / 2
-
-// save saves the answers if some are not saved. After an error it will try again.
+// save saves the answers if some are not saved, and again a minute after an error.
 func (r *recording) save() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -83,6 +83,7 @@ func (c *call) ask(question string) answer {
 	}
 	r.sent.Store(c.key, true)
 	r.sent.Store(clave, true)
+	r.sent.Range(func(secret, _ any) bool { c.keys = c.keys.And(secret.(string)); return true })
 	asked := c.clock.source()
 	c.asked = "asked"
 	a, err := r.send(c)
@@ -99,10 +100,8 @@ func (c *call) ask(question string) answer {
 		r.refused.Store(c.key, true)
 	default:
 		r.refused.Delete(c.key)
-		secrets := c.keys
-		r.sent.Range(func(secret, _ any) bool { secrets = secrets.And(secret.(string)); return true })
-		if secrets.Out(question) == question {
-			r.add(newRecorded(question, asked, a, secrets))
+		if c.keys.Out(question) == question {
+			r.add(newRecorded(question, asked, a, c.keys))
 		}
 	}
 	return a
@@ -126,10 +125,7 @@ func (r *recording) send(c *call) (answer, error) {
 		return answer{}, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	if err == nil && len(body) > most {
-		err = errors.New("su respuesta tiene más de 4 MiB")
-	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, most))
 	return passedOn(resp.StatusCode, resp.Header, body), err
 }
 
@@ -146,24 +142,20 @@ func whyAway(err error) string {
 
 // passedOn returns a service's answer with the headers that concern its caller: none redirects it.
 func passedOn(status int, header http.Header, body []byte) answer {
-	a := answer{status: status, body: body}
-	a.passed = http.Header{"Content-Type": nil, "Content-Length": {strconv.Itoa(len(body))}} // nil: net/http must not add one
+	passed := http.Header{"Content-Type": nil, "Content-Length": {strconv.Itoa(len(body))}} // nil: net/http must not add one
 	for name, values := range header {
 		if kept.MatchString(name) || name == "Www-Authenticate" {
-			a.passed[name] = values
+			passed[name] = values
 		}
 	}
-	if said := (wireError{}); status >= 300 && json.Unmarshal(body, &said) == nil {
-		a.code = said.Code
-	}
-	return a
+	var said wireError
+	_ = json.Unmarshal(body, &said) // only errors have a code
+	return answer{status: status, code: said.Code, body: body, passed: passed}
 }
 
 // taxpayerMembers are the members of docs/contract.md, 2.1; the first four are those of a search result.
-var taxpayerMembers = []string{
-	"ruc", "razonSocial", "estado", "condicion", "direccion", "ubigeo", "departamento", "provincia", "distrito", "tipo",
-	"actividadEconomica", "fechaInscripcion", "fechaInicioActividades",
-}
+var taxpayerMembers = strings.Fields("ruc razonSocial estado condicion direccion ubigeo departamento provincia distrito tipo " +
+	"actividadEconomica fechaInscripcion fechaInicioActividades")
 
 // conforms reports whether an answer has the contract's members, and is about what was asked.
 func (c *call) conforms(a answer) bool {
@@ -181,10 +173,10 @@ func (c *call) conforms(a answer) bool {
 		return have("", got, taxpayerMembers...) && o["ruc"] == c.ruc
 	case OpBuscar:
 		list, ok := got.([]any)
-		limit, _ := parseLimit(query)
-		return ok && len(list) <= limit && !slices.ContainsFunc(list, func(item any) bool { return !have("", item, taxpayerMembers[:4]...) })
+		limit, valid := parseLimit(query)
+		return ok && valid && len(list) <= limit && !slices.ContainsFunc(list, func(item any) bool { return !have("", item, taxpayerMembers[:4]...) })
 	case OpTipoCambio:
-		return have(0.0, got, "compra", "venta") && have("", got, "moneda", "fecha", "origen") && (!query.Has("fecha") || o["fecha"] == query.Get("fecha"))
+		return have(0.0, got, "compra", "venta") && have("", got, "fecha", "origen") && o["moneda"] == "USD" && (!query.Has("fecha") || o["fecha"] == query.Get("fecha"))
 	}
 	return have("", got, "codigo", "mensaje", "estado") && o["estado"] == resultados[codigo].estado && o["esValido"] == (codigo == CodigoAceptado)
 }

@@ -52,9 +52,17 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		_ = r.registro.close()
 	}()
+	upstream := mockserver.Upstream{URL: s.upstream, File: s.record, Again: s.again}
 	if s.record != "" {
 		if err = checkRecord(s.record); err != nil {
 			return nil, fmt.Errorf("-record: %w", err)
+		}
+		upstream.Save = func(write func(io.Writer) error) error {
+			err := writeWhole(s.record, write)
+			if err != nil {
+				log.Warn("no se pudo escribir -record", "error", terminal.InSpanish(err))
+			}
+			return err
 		}
 	}
 	data := filewatch.Of(s.data...) // read before the files
@@ -64,7 +72,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 	}
 	switch {
 	case s.upstream != "":
-		opts = append(opts, mockserver.WithUpstream(mockserver.Upstream{URL: s.upstream, File: s.record, Again: s.again, Save: saveTo(s.record, log)}))
+		opts = append(opts, mockserver.WithUpstream(upstream))
 	case s.replay != "":
 		opts = append(opts, mockserver.WithRecording(s.replay))
 	}
