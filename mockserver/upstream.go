@@ -167,7 +167,7 @@ func (c *call) conforms(a answer) bool {
 		return have("", got, "error", "code")
 	}
 	o, _ := got.(map[string]any)
-	query, codigo := c.r.URL.Query(), fmt.Sprint(o["codigo"])
+	query := c.r.URL.Query()
 	switch c.op {
 	case OpConsultar:
 		return have("", got, taxpayerMembers...) && o["ruc"] == c.ruc
@@ -178,7 +178,8 @@ func (c *call) conforms(a answer) bool {
 	case OpTipoCambio:
 		return have(0.0, got, "compra", "venta") && have("", got, "fecha", "origen") && o["moneda"] == "USD" && (!query.Has("fecha") || o["fecha"] == query.Get("fecha"))
 	}
-	return have("", got, "codigo", "mensaje", "estado") && o["estado"] == resultados[codigo].estado && o["esValido"] == (codigo == CodigoAceptado)
+	r, known := resultados[fmt.Sprint(o["codigo"])]
+	return known && have("", got, "codigo", "mensaje") && o["estado"] == r.estado && o["esValido"] == (o["codigo"] == CodigoAceptado)
 }
 
 // have reports whether a JSON value is an object with members of the type of like.
