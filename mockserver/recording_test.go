@@ -34,6 +34,7 @@ type realService struct {
 	mu      sync.Mutex
 	answers map[string][]realAnswer
 	asked   []string
+	header  http.Header // of the last request
 }
 
 const (
@@ -47,6 +48,7 @@ func newRealService(t *testing.T, answers map[string][]realAnswer) *realService 
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		s.header = r.Header
 		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+r.RequestURI+" "+r.Header.Get("X-API-KEY")+" "+string(body)))
 		a := realAnswer{404, noneYet, []string{"Content-Type", "application/json"}}
 		if r.Header.Get("X-API-KEY") != realKey {
@@ -156,7 +158,7 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	})
 	var file saved
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	_, recorder := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: service.URL + "/", Save: file.save}), mockserver.WithClock(func() time.Time { return now }),
+	srv, recorder := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: service.URL + "/", Save: file.save}), mockserver.WithClock(func() time.Time { return now }),
 		mockserver.WithContribuyentes(mockserver.Empresa("20700000001")), mockserver.WithTipoCambio("2026-11-20", "1.000", "1.000"), mockserver.WithQuota(0))
 	recorder = recorder.withKey(realKey)
 	came := map[string]reply{}
@@ -191,11 +193,16 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	require.Equal(t, 404, recorder.get(lookup+"20700000099").status)
 	last := now
 	require.Eventually(t, func() bool { return file.holds("20700000099") }, 10*time.Second, time.Millisecond, "it is saved while the server runs")
+	assert.Contains(t, file.text.String(), `  «caído» \u0000`, "readable")
 	for _, secret := range []string{realKey, "galleta4711", "otro.invalid"} {
 		assert.NotContains(t, file.text.String(), secret)
 	}
 
 	later := time.Date(2027, 12, 1, 0, 0, 0, 0, time.UTC)
+	found, err := srv.Contribuyentes(t.Context(), "2", 5)
+	assert.NoError(t, err)
+	assert.Empty(t, found, "no samples, and none of the data")
+	assert.NotEmpty(t, srv.TiposCambio(2026, time.November)[19].Why, "nor its rates")
 	srv, replay := start(t, mockserver.WithRecording(file.file(t)), mockserver.WithClock(func() time.Time { return later }), mockserver.WithQuota(1))
 	assert.Equal(t, last, srv.Now().UTC(), "today is what it was")
 	for path, want := range came {
@@ -264,9 +271,12 @@ func TestWhichAnswerStays(t *testing.T) {
 // The service decides about keys that the mock does not know; a refused one gets nothing that was recorded.
 func TestKeysOfTheRealService(t *testing.T) {
 	const path, other = "/api/contribuyentes/20700000001", "/api/contribuyentes/20700000002"
-	service := newRealService(t, map[string][]realAnswer{path: {{200, `{"a": 1}`, realType}}})
+	service := newRealService(t, map[string][]realAnswer{path: {{200, `{"a": 1}`, realType}}, "/api/cpe/validar": {{401, `{"error": "no", "code": "INVALID_SOL_CREDENTIALS"}`, realType}}})
 	srv, api := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: service.URL}), mockserver.WithQuota(0))
-	require.Equal(t, 200, api.withKey(realKey).get(path).status)
+	require.Equal(t, 200, api.withKey(realKey).send("GET", path, "", "User-Agent", "cobros/1").status)
+	assert.Equal(t, "cobros/1", service.header.Get("User-Agent"))
+	require.Equal(t, 401, api.withKey(realKey).validar(cpe(t)).status, "of the clave, not of the key")
+	assert.Equal(t, "application/json", service.header.Get("Content-Type"))
 	service.since()
 	for _, c := range []struct {
 		key, path     string
@@ -286,7 +296,7 @@ func TestKeysOfTheRealService(t *testing.T) {
 		assert.Equal(t, api.key, k.Key)
 	}
 	srv.AssertNoSecrets(t, realKey, "clave-mala")
-	srv.AssertSpent(t, mockserver.Filter{}, 4)
+	srv.AssertSpent(t, mockserver.Filter{}, 5)
 }
 
 // A secret is replaced wherever it is, and the file says so; the other tokens stay.
@@ -341,6 +351,7 @@ func TestAReplayOfWhatWasNotRecorded(t *testing.T) {
 	}
 	assert.Len(t, srv.Requests(mockserver.Filter{Unmatched: true}), 4)
 	assert.False(t, srv.AssertCalls(quiet{}, mockserver.Filter{Unmatched: true}, 0))
+	assert.Equal(t, mockserver.Unlimited, srv.Requests()[0].Left)
 	assert.Equal(t, `{"compra":3.750}`, api.get("/api/tipocambio").body)
 	assert.Empty(t, api.get("/api/tipocambio").header["Content-Type"], "none came")
 	assert.Equal(t, 404, api.get("/api/contribuyentes/20700000001").status)
