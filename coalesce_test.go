@@ -81,9 +81,10 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 						assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
 						assert.Equal(t, new(7), resp.RateLimit.Remaining)
 						assert.Equal(t, time.Second, resp.Duration)
-						assert.False(t, resp.FromCache)
-						if resp.Coalesced {
+						if resp.Source == fiscope.SourceShared {
 							joined.Add(1)
+						} else {
+							assert.Equal(t, fiscope.SourceService, resp.Source)
 						}
 						scribble(&resp, err)
 					})
@@ -104,6 +105,28 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 			assert.Len(t, s.seen(), 3)
 		})
 	})
+}
+
+// A job that has a minute does not fail by the 300 ms of a checkout.
+func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
+	for name, test := range map[string]struct {
+		hasty   fiscope.CallOption
+		answers []handler
+	}{
+		"a timeout": {fiscope.WithTimeout(300 * time.Millisecond), []handler{slowly(raw(200, record))}},
+		"retries":   {fiscope.WithMaxRetries(0), []handler{slowly(raw(503, "")), slowly(raw(503, "")), raw(200, record)}},
+	} {
+		for by, opt := range coalesced {
+			t.Run(name+", "+by, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client := newClient(t, &service{answers: test.answers}, opt)
+					go func() { assert.Error(t, operations["consultar"](t.Context(), client, test.hasty)) }()
+					synctest.Wait() // its query is under way
+					require.NoError(t, operations["consultar"](t.Context(), client))
+				})
+			})
+		}
+	}
 }
 
 // With many workers, one looks into the cache before an answer is there, and asks after its query has ended.
@@ -209,7 +232,7 @@ func TestAQueryThatNobodyWaitsFor(t *testing.T) {
 					require.Len(t, s.seen(), test.sent)
 					var resp fiscope.Response
 					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-					assert.Equal(t, test.fresh && by == "cache", resp.FromCache)
+					assert.Equal(t, test.fresh && by == "cache", resp.Source == fiscope.SourceCache)
 				})
 			})
 		}

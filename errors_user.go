@@ -1,10 +1,14 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 // errorClass is what this package has for a class of errors, besides its sentinel.
@@ -25,6 +29,7 @@ var classes = []errorClass{
 	{ErrInvalidSOLCredentials, "invalid_sol_credentials", http.StatusUnprocessableEntity, "SUNAT rechazó la clave SOL o el usuario, que debe ser secundario: corríjalos antes de intentar de nuevo, pues varios rechazos bloquean al usuario."},
 	{ErrUnauthorized, "unauthorized", http.StatusBadGateway, "El servicio de consultas rechazó el acceso de este sistema: avise a quien lo administra."},
 	{ErrQuotaExceeded, "quota_exceeded", http.StatusTooManyRequests, "Por ahora no quedan consultas disponibles: intente más tarde, o avise a quien administra este sistema."},
+	{errNotSent, "unavailable", http.StatusServiceUnavailable, "La validación no se envió, pues ahora no se puede saber si la clave SOL ya fue rechazada: intente de nuevo en un momento."},
 	{ErrUnavailable, "unavailable", http.StatusServiceUnavailable, "El servicio de consultas no responde en este momento: intente de nuevo en unos minutos."},
 	{ErrMalformedResponse, "malformed_response", http.StatusBadGateway, "El servicio de consultas respondió algo que no se puede usar: avise a quien administra este sistema."},
 	{ErrRedirect, "redirect", http.StatusBadGateway, "El servicio de consultas no está donde se le buscó: avise a quien administra este sistema."},
@@ -44,12 +49,34 @@ func classOf(err error) (c errorClass) {
 			c = otherClass
 		}
 	}()
+	var e *Error
+	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+		err = outcomes[e.outcome].class
+	}
 	for _, c := range classes {
 		if errors.Is(err, c.of) {
 			return c
 		}
 	}
 	return otherClass
+}
+
+// outcomeOf returns the outcome of an error or, if it was made by hand, one of its class.
+func outcomeOf(err error) outcome {
+	var e *Error
+	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+		return e.outcome
+	}
+	of := classOf(err).of
+	if of == ErrQuotaExceeded && e != nil && e.throttled() { //nolint:errorlint // the table's own
+		return tooFast
+	}
+	for o := range lastOutcome {
+		if outcomes[o].class == of { //nolint:errorlint // ...
+			return o
+		}
+	}
+	return byHand
 }
 
 // ErrorClass returns a metric label for an error: "not_found", "not_yet_published", "invalid_request",
@@ -73,6 +100,9 @@ var textosDeCampo = map[string]string{
 	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 
+// rucDeCampo names each RUC in [Error.Field].
+var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emisor", "rucSolicitante": "El RUC del usuario SOL"}
+
 // Texts for a clerk if the text of the class would mislead.
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
@@ -80,6 +110,8 @@ const (
 	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
 	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
 	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+	textoSinRed        = "No se encontró el servicio de consultas: revise la conexión a internet; si funciona, la dirección (URL) del servicio."
+	textoDelReloj      = "El certificado del servicio de consultas no vale a esta fecha: revise la fecha y la hora de este equipo; si están bien, avise a quien administra este sistema."
 	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
 )
 
@@ -103,34 +135,44 @@ func forUser(err error) (texto string, status int) {
 	if class.of == nil { // also an error whose Is panics
 		return class.texto, class.status
 	}
+	row := outcomes[outcomeOf(err)]
+	texto, status = cmp.Or(row.texto, class.texto), cmp.Or(row.status, class.status)
 	var e *Error
-	known := errors.As(err, &e) && e != nil
-	switch texto, status = class.texto, class.status; {
-	case class.of == ErrInvalidRequest && known && textosDeCampo[e.Field] != "": //nolint:errorlint // the table's own
-		texto = textosDeCampo[e.Field]
-	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && (e.outcome == refusedPage || !aboutInput(e.StatusCode))): //nolint:errorlint // ...
-		return textoDeMalUso, http.StatusInternalServerError
-	case class.of == ErrQuotaExceeded && known && e.throttled(): //nolint:errorlint // ...
-		texto = textoMasLento
-	case class.of == ErrSOLCredentialsBlocked && known && e.mayBeKey: //nolint:errorlint // ...
-		texto = textoDeUnaDuda // it may be the API key: the refusal did not say
-	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // ...
+	if !errors.As(err, &e) || e == nil {
+		return texto, status
+	}
+	switch {
+	case textosDeCampo[e.Field] != "":
+		return cmp.Or(e.texto, textosDeCampo[e.Field]), class.status
+	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // the table's own
 		texto = textoSinRUC
-	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
+	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
 		texto = textoSinTipoCambio
-	case known && e.wrongAddress():
-		texto = textoDeDireccion
+	default:
+		_, check := e.toCheck()
+		texto = cmp.Or(check, texto)
 	}
 	return texto, status
 }
 
-// aboutInput reports whether a status (0 for no answer) is about the input.
-func aboutInput(status int) bool {
-	return status == 0 || status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
+// toCheck returns what to check after a network error, in English, and the text for a clerk; "" for nothing.
+func (e *Error) toCheck() (check, texto string) {
+	switch {
+	case e.cause == nil, errors.Is(e.Err, errNotSent):
+	case roundtrip.NoHost(e.cause):
+		return "check the internet connection; if it works, check the base URL", textoSinRed
+	case roundtrip.NotTLS(e.cause):
+		return "check the base URL", textoDeDireccion
+	case roundtrip.WrongTime(e.cause):
+		return "check the date and the time of this machine", textoDelReloj
+	}
+	return "", ""
 }
 
-// throttled reports whether a 429 asks to slow down, not to wait for another day.
+// throttled reports whether a 429, in an error made by hand, asks to slow down.
 func (e *Error) throttled() bool {
-	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
-		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
+	return e.StatusCode == http.StatusTooManyRequests && (e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown
 }
+
+// longestSlowDown is the longest Retry-After of a 429 that means "slower", not "tomorrow".
+const longestSlowDown = 10 * time.Minute

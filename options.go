@@ -49,13 +49,16 @@ type config struct {
 func defaultConfig() config {
 	return config{
 		userAgent: userAgent(build.Read().Version),
-		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: defaultRetries},
+		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: 2},
 		retry:     RetryPolicy{}.filled(),
 	}
 }
 
 // WithHTTPClient makes the calls with the transport of hc, for a proxy, a CA or tracing. Its Timeout, if set, bounds
 // each attempt. Its CheckRedirect and Jar do not apply: redirects are never followed.
+//
+// Without a Transport the calls use the client's own. It pings an HTTP/2 connection that is silent for 15 seconds, and
+// closes it if no answer comes in 5; a transport of yours needs [http.HTTP2Config] for that.
 //
 // A RoundTripper of your own, and its bodies, must end with the context of the request. It must not repeat requests:
 // one may be a receipt validation.
@@ -65,9 +68,6 @@ func WithHTTPClient(hc *http.Client) Option {
 			return errors.New("fiscope: WithHTTPClient: the client is nil")
 		}
 		c.transport = hc.Transport
-		if c.transport == nil {
-			c.transport = http.DefaultTransport
-		}
 		c.bound = hc.Timeout
 		return nil
 	})
@@ -150,8 +150,9 @@ func WithCache(p CachePolicy) Option {
 	})
 }
 
-// WithCoalescing lets simultaneous identical calls share one query. Each caller has its own result, Response and error.
-// Cancelling one caller does not cancel the others. Receipt validations are never shared.
+// WithCoalescing lets simultaneous identical calls with the same timeout and retries share one query. Each caller has
+// its own result, Response and error. Cancelling one caller does not cancel the others. Receipt validations are never
+// shared.
 func WithCoalescing() Option {
 	return option(func(c *config) error {
 		c.coalescing = true
@@ -213,7 +214,8 @@ func WithHook(h Hook) Option {
 
 // WithClock replaces [time.Now] for the calendar: the days of the quota, the hour at which a rate is published, the age
 // of cached answers and SOL verdicts. Waits, timeouts and the times of a Store stay real. It is for tests: the Client
-// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use.
+// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use. Without it the hour of a
+// rate is by the Date of the service's last answer.
 func WithClock(now func() time.Time) Option {
 	return option(func(c *config) error {
 		if now == nil {
@@ -224,8 +226,11 @@ func WithClock(now func() time.Time) Option {
 	})
 }
 
-// WithLogger logs events: errors at level Warn, results with warnings or of a [Respaldo] at Info, and results,
-// NOT_FOUND, invalid input and cancelled calls at Debug. Repeated refusals are logged once a minute.
+// WithLogger logs events: errors at level Warn, a refused API key at Error, results with warnings and answers of a
+// fallback at Info, and results, NOT_FOUND, invalid input and cancelled calls at Debug.
+//
+// A failure that repeats itself is logged at its level when it begins, once a minute with the count of calls, and when
+// the service answers again; otherwise at Debug. It is the same failure if operation and [ErrorClass] are the same.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
 		if l == nil {

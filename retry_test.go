@@ -32,7 +32,8 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 		"504":                        {raw(504, ""), 2},
 		"500":                        {raw(500, ""), 2},
 		"connection reset":           {broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), 2},
-		"a name that does not exist": {broken(&net.DNSError{IsNotFound: true}), 1},
+		"a name that does not exist": {broken(&net.DNSError{Err: "no such host", IsNotFound: true}), 2},
+		"... as Windows says it":     {broken(&net.DNSError{Err: "getaddrinfow: No such host is known."}), 2},
 		"an answer that broke off":   {breaks(io.ErrUnexpectedEOF), 2},
 		"an answer that is no gzip":  {breaks(gzip.ErrHeader), 1},
 		"429 without a Retry-After":  {raw(429, ""), 1},
@@ -162,15 +163,12 @@ func TestTheWaitsAreJittered(t *testing.T) {
 
 func TestARetryPolicyIsTheCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := fiscope.RetryPolicy{}
-		p.MaxRetries, p.Base, p.Cap = 5, time.Minute, time.Hour
-		for attempts, policy := range map[int]fiscope.RetryPolicy{6: p, 1: {MaxRetries: -1}} {
-			s := &service{answers: []handler{raw(503, "")}}
-			start := time.Now()
-			require.Error(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithRetry(policy))))
-			assert.Len(t, s.seen(), attempts)
-			assert.Equal(t, attempts > 1, time.Since(start) > time.Minute)
-		}
+		s := &service{answers: []handler{raw(503, "")}}
+		start := time.Now()
+		client := newClient(t, s, fiscope.WithMaxRetries(5), fiscope.WithRetry(fiscope.RetryPolicy{Base: time.Minute, Cap: time.Hour}))
+		require.Error(t, operations["consultar"](t.Context(), client))
+		assert.Len(t, s.seen(), 6)
+		assert.Greater(t, time.Since(start), time.Minute)
 	})
 }
 
@@ -183,8 +181,8 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 		atMost   time.Duration // of waiting
 	}{
 		"zero":                       {fiscope.WithRetry(fiscope.RetryPolicy{}), raw(503, ""), 3, 750 * time.Millisecond},
-		"no retries":                 {fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: -1}), raw(503, ""), 1, 0},
-		"no wait":                    {fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 4, Base: -1}), raw(503, ""), 5, 0},
+		"no retries":                 {fiscope.WithMaxRetries(0), raw(503, ""), 1, 0},
+		"no wait":                    {fiscope.WithRetry(fiscope.RetryPolicy{Base: -1}), raw(503, ""), 3, 0},
 		"... nor a longer one":       {fiscope.WithRetry(fiscope.RetryPolicy{Cap: -1}), raw(503, ""), 3, 0},
 		"a long wait":                {fiscope.WithRetry(fiscope.RetryPolicy{Base: time.Hour}), raw(503, ""), 3, 2 * time.Hour},
 		"a Retry-After":              {fiscope.WithRetry(fiscope.RetryPolicy{}), busy, 3, 10750 * time.Millisecond},
@@ -198,6 +196,29 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 				require.Error(t, operations["consultar"](t.Context(), newClient(t, s, test.option)))
 				assert.Len(t, s.seen(), test.attempts)
 				assert.LessOrEqual(t, time.Since(start), test.atMost)
+			})
+		})
+	}
+}
+
+func TestATimeoutIsRepeatedOnce(t *testing.T) {
+	inItsBody := func(r *http.Request) (*http.Response, error) {
+		return with(200, &body{read: func() error { return second(hangs(r)) }})(r)
+	}
+	for name, test := range map[string]struct {
+		answers  []handler
+		attempts int
+	}{
+		"alone":                   {[]handler{hangs}, 2},
+		"in its body":             {[]handler{inItsBody}, 2},
+		"among other failures":    {[]handler{raw(503, ""), hangs, raw(503, ""), inItsBody, raw(503, "")}, 4},
+		"others are as before it": {[]handler{hangs, raw(503, "")}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, test.answers...)
+				require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithMaxRetries(5)), fiscope.ErrUnavailable)
+				assert.Len(t, s.seen(), test.attempts)
 			})
 		})
 	}

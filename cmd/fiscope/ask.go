@@ -29,8 +29,8 @@ func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
 	if err != nil {
 		return err
 	}
-	if resp.FromRespaldo {
-		s.note("El servicio no responde: los datos son del padrón del %s.", resp.FechaRespaldo)
+	if resp.Source == fiscope.SourceRespaldo {
+		s.note("El servicio no responde: los datos son del padrón del %s.", fiscope.FechaEnLima(resp.AsOf))
 	}
 	if s.asJSON {
 		err = s.json(c)
@@ -177,7 +177,7 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	}
 	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
-		return err
+		return rateError(err, text)
 	}
 	if s.asJSON {
 		return s.json(tc)
@@ -186,7 +186,27 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	s.field("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
 	s.field("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
 	s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
+	if len(tc.SinTasa) > 0 {
+		s.field("Atención", sinTasa(*tc))
+	}
 	return nil
+}
+
+// sinTasa says that an older rate was taken.
+func sinTasa(tc fiscope.TipoCambioVigente) string {
+	text := fmt.Sprintf("falta el tipo de cambio de días hábiles (%s): revise antes de registrar.", strings.Trim(fmt.Sprint(tc.SinTasa), "[]"))
+	if tc.Provisional {
+		text += " Todavía puede cambiar."
+	}
+	return text
+}
+
+// rateError returns the error of a rate; a half-typed date is wrong use.
+func rateError(err error, text string) error {
+	if e := (*fiscope.Error)(nil); errors.As(err, &e) && errors.Is(err, fiscope.ErrInvalidRequest) && e.Field == "fecha" {
+		return terminal.Wrong(fmt.Errorf("no hay tipo de cambio de %s: va desde julio de 1991 hasta 31 días después de hoy", text), "tc")
+	}
+	return err
 }
 
 var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
@@ -211,7 +231,7 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 			break
 		}
 		if err != nil {
-			return err
+			return rateError(err, fmt.Sprintf("%04d-%02d", year, month))
 		}
 		table = append(table, day)
 	}
@@ -220,9 +240,12 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 	}
 	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
 	s.line("  Día             Compra   Venta   Cierre")
-	for _, day := range table {
+	for i, day := range table {
 		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(),
 			day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha)
+		if len(day.SinTasa) > 0 && (i == 0 || day.TipoCambio.Fecha != table[i-1].TipoCambio.Fecha || len(day.SinTasa) != len(table[i-1].SinTasa)) {
+			s.field("", sinTasa(day))
+		}
 	}
 	return nil
 }
