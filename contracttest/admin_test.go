@@ -250,31 +250,33 @@ func follow(t *testing.T, url string, last *regexp.Regexp, do func()) exchanged 
 // exercise makes the program answer with everything that the document describes, and returns what went over the wire.
 func exercise(t *testing.T) (all []exchanged) {
 	t.Helper()
-	url := program(t, "-api-key", ownKey+"=100", "-api-key", otherKey+"=5", "-upstream", "http://127.0.0.1:1")
-	all = append(all, follow(t, url, regexp.MustCompile(`"n":8,.*"status":401`), func() {
-		service := func(method, path, key, body string) int {
-			req := newRequest(t, method, url+path, key, body)
-			resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-			if err != nil {
-				return 0
-			}
-			defer resp.Body.Close()
-			_, _ = io.Copy(io.Discard, resp.Body)
-			return resp.StatusCode
+	url := program(t, "-api-key", ownKey+"=100", "-api-key", otherKey+"=5")
+	service := func(url, method, path, key, body string) int {
+		req := newRequest(t, method, url+path, key, body)
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			return 0
 		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	all = append(all, follow(t, url, regexp.MustCompile(`"n":7,.*"status":401`), func() {
 		fault := put("POST", "faults", `{"name": "corte", "match": {"op": "consultar"}, "steps": [{"preset": "reset"}]}`)
 		ask(t, url, fault)
-		require.Zero(t, service("GET", lookupPath, ownKey, ""))
+		require.Zero(t, service(url, "GET", lookupPath, ownKey, ""))
 		ask(t, url, done("DELETE", "faults", ""))
-		require.Equal(t, 200, service("GET", lookupPath, ownKey, ""), "the same again")
-		require.Equal(t, 200, service("GET", searchPath, ownKey, ""))
-		require.Equal(t, 200, service("GET", lookupPath, otherKey, ""))
-		require.Equal(t, 502, service("GET", strings.Replace(lookupPath, "2013", "2099", 1), ownKey, ""), "asked in vain")
+		require.Equal(t, 200, service(url, "GET", lookupPath, ownKey, ""), "the same again")
+		require.Equal(t, 200, service(url, "GET", searchPath, ownKey, ""))
+		require.Equal(t, 200, service(url, "GET", lookupPath, otherKey, ""))
 		ask(t, url, done("DELETE", "requests", "").with("X-API-KEY", otherKey))
 		for range 3 {
-			require.Equal(t, 401, service("POST", cpePath, ownKey, readSample(t, requestSample)))
+			require.Equal(t, 401, service(url, "POST", cpePath, ownKey, readSample(t, requestSample)))
 		}
 	}))
+	recorder := program(t, "-upstream", "http://127.0.0.1:1")
+	require.Equal(t, 502, service(recorder, "GET", lookupPath, ownKey, ""), "asked in vain")
+	all = append(all, ask(t, recorder, ok("GET", "requests")))
 	var keys []struct{ Key string }
 	got := ask(t, url, ok("GET", "keys"))
 	require.NoError(t, json.Unmarshal(got.reply.body, &keys))

@@ -2,13 +2,16 @@ package e2e
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -263,4 +266,41 @@ func TestTheFirstCall(t *testing.T) {
 func (p *tab) markup() string {
 	p.t.Helper()
 	return strings.Join(js[[]string](p, `[document.documentElement.outerHTML, ...[...document.querySelectorAll('input, select, textarea')].map((field) => field.value)]`), "\n")
+}
+
+// The list marks what the real service answered, what breaks the contract, and what a recording lacks.
+func TestCallsOfARealService(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/tipocambio") {
+			_, _ = io.WriteString(w, `{"compra": "3.750", "venta": 3.760, "moneda": "USD", "fecha": "2026-11-20"}`)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error": "no hay", "code": "NOT_FOUND"}`)
+	}))
+	t.Cleanup(service.Close)
+	file := filepath.Join(t.TempDir(), "grabado.json")
+	srv := start(t, "-upstream", service.URL, "-record", file)
+	srv.lookup("20700000001")
+	srv.lookup("20700000001")
+	srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-11-20", "")
+	for name, options := range map[string][]option{"es 1280": nil, "en 390": {narrow, english}, "es 1920": {func(v *viewer) { v.width = 1920 }}} {
+		page := open(t, srv.page("llamadas"), options...)
+		texts := map[bool][]string{true: {"servicio real", "rompe el contrato"}, false: {"real service", "breaks the contract"}}[strings.HasPrefix(name, "es")]
+		page.sees(texts...)
+		assert.Equal(t, 2, js[int](page, `[...document.querySelectorAll('.mark')].filter(({ textContent }) => textContent === '`+texts[0]+`').length`), "not what is recorded")
+		page.photograph("real service " + name)
+	}
+	require.Eventually(t, func() bool {
+		saved, _ := os.ReadFile(file) // it may not be there yet
+		return strings.Contains(string(saved), "fecha=2026-11-20")
+	}, patience, 10*time.Millisecond)
+
+	srv = start(t, "-replay", file)
+	srv.lookup("20700000001")
+	srv.lookup("20700000002")
+	page := open(t, srv.page("llamadas/2"), func(v *viewer) { v.width = 1024 })
+	page.sees("sin grabar", "La grabación no tiene esta consulta.")
+	page.photograph("replay 1024")
 }

@@ -24,6 +24,7 @@ const (
 	codeRepeated     = "MOCK_REPEATED_PARAM"   // 400: a query parameter came twice
 	codeUnreadable   = "MOCK_UNREADABLE_BODY"  // 400: the connection broke while the body was read
 	codeUpstream     = "MOCK_UPSTREAM"         // 502: the real service did not answer
+	codeNotRecorded  = "MOCK_NOT_RECORDED"     // 501: the recording lacks the question
 	codeRegistroDown = "MOCK_REGISTRY_FAILURE" // 500: the Registro given to the mock returned an error
 )
 

@@ -34,8 +34,9 @@ type call struct {
 	keys    redact.Keys  // to hide in all texts: known, and key
 	account *account     // nil if the key is missing or unknown
 
-	up    *upstream       // nil for none
-	asked *UpstreamAnswer // nil if no real service was asked
+	recording  *recording // nil for none
+	asked      string     // see Request.Upstream
+	unrecorded bool       // the recording lacks what it asks
 
 	body    []byte // once read
 	bodyErr error
@@ -158,7 +159,9 @@ func (c *call) answer() answer {
 	if !c.answered {
 		c.answered = true
 		c.readClock() // again: a fault may have delayed the call past midnight
-		if c.charge, c.charged = c.account.charge(c.now, c.assume); c.charged {
+		if a, ok := c.real(); ok {
+			c.own = a
+		} else if c.charge, c.charged = c.account.charge(c.now, c.assume); c.charged {
 			c.own = c.to.answer(c, c.assume)
 		} else {
 			c.own = quotaExceeded(c.charge, c.assume)
@@ -169,7 +172,7 @@ func (c *call) answer() answer {
 
 // answerWith returns the effect's answer, at the same cost as an answer of the service.
 func (c *call) answerWith(e Effect) answer {
-	c.replaced = e.Status != 0 || e.Body != nil
+	c.replaced = e.Status >= 300 || e.Body != nil
 	a := replaced(c.answer(), e)
 	if c.charged && !c.assume.charges(a.status) {
 		c.charge.refund()

@@ -33,7 +33,7 @@ func (c *call) record(a answer) {
 		e.answered = redact.Headers(make([]string, 0, 2*len(c.w.Header())), c.w.Header(), c.keys)
 	}
 	var of *ring
-	if c.account != nil && !c.isForeign() {
+	if c.account != nil {
 		of = &c.account.seen
 	}
 	spent := 0
@@ -67,7 +67,7 @@ func (c *call) question() uint64 {
 // fingerprint returns the fingerprint of the call's key, "" without one.
 func (c *call) fingerprint() string {
 	switch {
-	case c.account != nil && !c.isForeign():
+	case c.account != nil:
 		return c.account.id
 	case c.key != "":
 		return redact.Fingerprint(c.key)
@@ -89,7 +89,7 @@ func (c *call) request(a answer) Request {
 		N:       c.n,
 		Time:    c.came,
 		Op:      c.op,
-		Matched: c.admitted,
+		Matched: c.admitted && !c.unrecorded,
 		Method:  redact.Text(c.r.Method, c.keys),
 		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
 		Query:   redact.Query(c.r.URL, c.params(), c.keys),
@@ -106,7 +106,7 @@ func (c *call) request(a answer) Request {
 		Attempt: c.attempt,
 		Replay:  c.replay,
 
-		Upstream: c.how(),
+		Upstream: c.asked,
 	}
 	if c.charged {
 		r.Cost = 1

@@ -66,17 +66,25 @@ func ReadData(r io.Reader, name string) (Data, error) {
 		return Data{}, fmt.Errorf("%s: no se puede leer: %w", name, err)
 	}
 	var d Data
-	at := 0
-	wrong := (*strictjson.Error)(nil)
-	if err = strictjson.Decode(text, &d); errors.As(err, &wrong) {
+	if err = readStrictly(text, name, &d, func() (string, int, error) { return d.firstWrong() }); err != nil {
+		return Data{}, err
+	}
+	return d, nil
+}
+
+// readStrictly decodes JSON. Its error, also that of firstWrong about an item of a member, begins with name and line.
+func readStrictly(text []byte, name string, into any, firstWrong func() (member string, item int, err error)) error {
+	at, wrong := 0, (*strictjson.Error)(nil)
+	err := strictjson.Decode(text, into)
+	if errors.As(err, &wrong) {
 		at = wrong.At
-	} else if member, item, why := d.firstWrong(); why != nil {
+	} else if member, item, why := firstWrong(); why != nil {
 		at, err = strictjson.Item(text, member, item), why
 	}
 	if err != nil {
-		return Data{}, fmt.Errorf("%s:%d: %w", name, strictjson.Line(text, at), err)
+		return fmt.Errorf("%s:%d: %w", name, strictjson.Line(text, at), err)
 	}
-	return d, nil
+	return nil
 }
 
 // Write writes d as indented JSON, claves and keys included.

@@ -22,6 +22,11 @@
 //	err = srv.Data().Save("testdata/estado.json")
 //	srv.Reset(mockserver.PartData, mockserver.PartQuotas) // or Reset() for all
 //
+// [WithRecording] answers with what a real service answered to fiscope-mock -record. What is not in the recording gets a 501:
+//
+//	srv := mockserver.New(t, mockserver.WithRecording("testdata/real.json"))
+//	srv.AssertCalls(t, mockserver.Filter{Unmatched: true}, 0) // at the end: everything was recorded
+//
 // # Time
 //
 // One clock gives the time in Lima for rates, quotas, SOL blocks, faults, the journal and the clients of [Server.Client].

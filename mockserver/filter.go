@@ -19,7 +19,7 @@ type Filter struct {
 	Status    int
 	Code      string
 	Fault     string // the name of the fault that met it
-	Unmatched bool   // only requests that reached no operation: a wrong path or method, or a refused key
+	Unmatched bool   // only requests that reached no operation (a wrong path or method, a refused key), or that a recording lacks
 	After     int64  // only requests with a greater N
 }
 

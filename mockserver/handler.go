@@ -13,7 +13,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{
 		w: w, r: r, clock: &s.clock, assume: s.assume.Load(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited,
 	}
-	c.up = s.upstream
+	c.recording = s.recording
 	c.begin()
 	defer c.end()
 	c.readClock()
@@ -28,9 +28,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.known = s.keys.searched.Load()
 	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.keys = c.keys.And(c.key)
-	}
-	if c.account == nil && c.key != "" && c.up != nil {
-		c.account = &c.up.account
 	}
 	if a, refused := refused(c); refused {
 		c.send(a)
@@ -55,7 +52,7 @@ func refused(c *call) (answer, bool) {
 		return noRoute(c), true
 	case !c.to.accepts(c.r.Method):
 		return wrongMethod(c.to, c), true
-	case c.account == nil, c.op == OpValidar && c.verdict() == false: // the upstream checks no validation
+	case c.account == nil && (c.key == "" || !c.recording.asks()):
 		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false

@@ -13,7 +13,7 @@ type Request struct {
 	Rev             int64               `json:"rev"`  // the journal's revision of its last change; see Server.Changes
 	Time            time.Time           `json:"time"` // the server's clock on arrival
 	Op              Operation           `json:"op,omitempty"`
-	Matched         bool                `json:"matched"` // it reached the operation, because path, method and key were right
+	Matched         bool                `json:"matched"` // it reached the operation: path, method and key were right, and a recording has its question
 	Method          string              `json:"method"`
 	Path            string              `json:"path"`
 	Query           string              `json:"query,omitempty"` // the operation's parameters, decoded, and the names of any others

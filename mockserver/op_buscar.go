@@ -44,9 +44,6 @@ func buscar(c *call, assume *Assumptions) answer {
 	if err != nil {
 		return registroFailed(err)
 	}
-	if a, asked := c.ask(len(found) == 0, UpstreamQuery{RazonSocial: texto, Limite: limite}); asked {
-		return a
-	}
 	list := make([]wireResumen, len(found)) // never nil: nothing found is [], not null
 	for i, f := range found {
 		f = f.conforming()

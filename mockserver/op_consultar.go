@@ -38,9 +38,6 @@ func consultar(c *call, assume *Assumptions) answer {
 	if err != nil {
 		return registroFailed(err)
 	}
-	if a, asked := c.ask(!ok || found == found.Partial(), UpstreamQuery{RUC: ruc}); asked {
-		return a
-	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contract.md, 4.1)", c.keys.Out(ruc))

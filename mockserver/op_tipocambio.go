@@ -31,10 +31,6 @@ func tipoCambio(c *call, assume *Assumptions) answer {
 		}
 	}
 	day := c.data.tiposCambio.delDia(fecha, c.now)
-	lacks := day.Why != "" && withoutRate(fecha, c.now, "") == ""
-	if a, asked := c.ask(lacks, UpstreamQuery{Fecha: fecha}); asked {
-		return a
-	}
 	if day.Why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no hay tipo de cambio del %s: %s (docs/contract.md, 4.4)", fecha, day.Why)

@@ -2,7 +2,6 @@ package mockserver
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,8 +39,8 @@ type config struct {
 	registro      Registro
 	data          []Data // added in order to the default data
 	sunatDown     bool
-	journal       int // requests kept per key
-	upstream      func(context.Context, UpstreamQuery) UpstreamAnswer
+	journal       int       // requests kept per key
+	upstream      *Upstream // from WithUpstream, or WithRecording without a URL
 }
 
 func newConfig(opts []Option) (*config, error) {
@@ -107,8 +106,13 @@ func (c *config) dataset() (*dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.tiposCambio.series = d.tiposCambio.series && c.upstream == nil // the real service has no invented rates
+	if c.upstream != nil { // the real service's answers are never mixed with data
+		d.contribuyentes.base, d.tiposCambio.series = nil, false
+	}
 	for _, data := range c.data {
+		if c.upstream != nil {
+			data.Contribuyentes, data.TiposCambio = nil, nil
+		}
 		d.put(data)
 	}
 	d.sunatDown.Store(c.sunatDown)

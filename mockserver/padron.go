@@ -51,7 +51,7 @@ func (r padronRegistro) Buscar(ctx context.Context, texto string, limite int) ([
 }
 
 // fromPadron converts a taxpayer. Fields that the registry lacks are "-": for an empty one the mock would invent an estado or
-// a day, and ask an upstream as for a search result.
+// a day.
 func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 	return Contribuyente{
 		RUC:                    c.RUC,

@@ -39,8 +39,8 @@ func (s *Server) Requests(filters ...Filter) []Request {
 // [ErrJournalTooSmall].
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
 	keys := 0 // known keys that can send such a request
-	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed}, f.Status); {
-	case refused: // a known key is refused only for its path or method
+	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, f.Status); {
+	case refused: // a known key is refused only for its path, method or question
 	case f.Key == "":
 		keys = len(s.keys.all())
 	case s.keys.named(f.Key) != nil:

@@ -43,15 +43,15 @@ type Server struct {
 	assume atomic.Pointer[Assumptions]
 	config *config // the initial state, for Reset
 
-	clock    clock
-	keys     keyring
-	data     atomic.Pointer[dataset]
-	writing  sync.Mutex // of data: a setter must not write into a dataset that a reset drops
-	faults   faults
-	journal  journal
-	conns    atomic.Int64
-	upstream *upstream     // from WithUpstream; nil without it
-	closing  chan struct{} // closed when Close begins, which ends all waits
+	clock     clock
+	keys      keyring
+	data      atomic.Pointer[dataset]
+	writing   sync.Mutex // of data: a setter must not write into a dataset that a reset drops
+	faults    faults
+	journal   journal
+	conns     atomic.Int64
+	recording *recording    // from WithRecording or WithUpstream; nil without them
+	closing   chan struct{} // closed when Close begins, which ends all waits
 
 	t       T // outside, if made by Start
 	mu      sync.Mutex
@@ -93,9 +93,15 @@ func Start(opts ...Option) (*Server, error) {
 		closing: make(chan struct{}),
 		t:       outside{},
 	}
-	s.upstream = newUpstream(s)
 	s.journal.known = &s.keys.searched
 	s.keys.own = s.APIKey
+	var last time.Time
+	if s.recording, last, err = newRecording(c); err != nil {
+		return nil, fmt.Errorf("mockserver: %w", err)
+	}
+	if c.at.IsZero() {
+		c.at = last // "today" is what it was
+	}
 	s.clock.start(c.at, c.frozen)
 	if err := s.loadData(); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
@@ -207,7 +213,7 @@ func (s *Server) Close() error {
 			err = errors.Join(err, server.Close(ctx))
 		}
 	}
-	return err
+	return errors.Join(err, s.recording.close())
 }
 
 // Reload replaces the data and keys with those of the options.

@@ -1,154 +1,189 @@
 package mockserver
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/json"
-	"hash/maphash"
-	"maps"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
-	"sync"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/fiscope/fiscope"
 )
 
-// UpstreamQuery is a query to a real service, with the caller's key.
-type UpstreamQuery struct {
-	Op          Operation     // OpConsultar, OpBuscar or OpTipoCambio
-	Key         string        `json:"-"`
-	Known       bool          // the data have the answer: only the key is checked, and nothing is kept
-	RUC         string        // of a lookup
-	RazonSocial string        // of a search
-	Limite      int           // of a search
-	Fecha       fiscope.Fecha // of a rate
+// Upstream is a real service.
+type Upstream struct {
+	URL   string                                  // https, or http to loopback
+	File  string                                  // a recording to begin with, which may be missing; "" for none
+	Again bool                                    // ask recorded questions again; the newest 200 stays instead of the first
+	Save  func(write func(io.Writer) error) error // writes the recording, within a second; nil keeps it in memory
 }
 
-// UpstreamAnswer is a real service's answer, passed on unchanged.
-type UpstreamAnswer struct {
-	Status  int // 0 if it did not answer: the caller gets 502
-	Header  http.Header
-	Body    []byte
-	Away    string // why it did not answer, in Spanish
-	Strange bool   // it breaks the contract
-	Keep    Data   // data to keep; taxpayers from a search have Partial's form
+// WithUpstream answers lookups, searches and rates from a recording, or asks a real service with the caller's key and
+// records what it answers. It asks all validations, and records none.
+func WithUpstream(u Upstream) Option {
+	_, err := fiscope.NewClient(u.URL, "x") // which refuses to send a key there
+	return setUnless(err != nil, "WithUpstream: se espera la URL de un servicio con https; con http, solo de esta máquina", func(c *config) { c.upstream = &u })
 }
 
-// Partial returns a search result of c, with "-" in other fields with a form.
-func (c Contribuyente) Partial() Contribuyente {
-	return Contribuyente{
-		RUC: c.RUC, RazonSocial: c.RazonSocial, Estado: c.Estado, Condicion: c.Condicion,
-		Ubigeo: "-", FechaInscripcion: "-", FechaInicioActividades: "-",
-	}
+// WithRecording answers lookups, searches and rates from a file of fiscope-mock -record, and any other with a 501. The clock
+// starts at the last answer, unless [WithNow] sets it. Validations are answered from the data.
+func WithRecording(path string) Option {
+	return set(func(c *config) { c.upstream = &Upstream{File: path} })
 }
 
-// WithUpstream asks a real service for data that the mock lacks: lookups, empty searches and rates (the default series is
-// off), never validations. ask also checks unknown keys, once each; a validation is answered from the data unless the key
-// was refused. It is called concurrently.
-func WithUpstream(ask func(context.Context, UpstreamQuery) UpstreamAnswer) Option {
-	return setUnless(ask == nil, "WithUpstream: la función es nil", func(c *config) { c.upstream = ask })
-}
+// asks reports whether a real service is asked, so that it decides about unknown keys. A nil recording asks none.
+func (r *recording) asks() bool { return r != nil && r.URL != "" }
 
-// The values of Request.Upstream.
-const (
-	upstreamAsked   = "asked"
-	upstreamStrange = "strange"
-)
-
-// upstream is the real service behind a server; nil without WithUpstream.
-type upstream struct {
-	ask     func(context.Context, UpstreamQuery) UpstreamAnswer
-	keep    func(Data)
-	account account  // for keys that the server does not know
-	judged  sync.Map // by hashed key: whether the service accepted it
-}
-
-func newUpstream(s *Server) *upstream {
-	if s.config.upstream == nil {
-		return nil
-	}
-	return &upstream{ask: s.config.upstream, keep: s.keep, account: account{usage: usage{limit: Unlimited}}}
-}
-
-// keep adds a real service's answer to the data. A search result replaces nothing.
-func (s *Server) keep(d Data) {
-	if d.check() != nil { // such as a rate on a holiday
-		return
-	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	into := s.data.Load()
-	var cs []Contribuyente
-	for _, c := range d.Contribuyentes {
-		_, known, _ := into.contribuyentes.porRUC(context.Background(), c.RUC)
-		if !known || c != c.Partial() {
-			cs = append(cs, c)
-		}
-	}
-	d.Contribuyentes = cs
-	into.put(d)
-}
-
-// isForeign reports whether only the upstream can know the call's key.
-func (c *call) isForeign() bool { return c.up != nil && c.account == &c.up.account }
-
-// verdict returns whether the server, or the upstream, accepted the call's key; nil if the upstream was not asked yet.
-func (c *call) verdict() any {
-	if !c.isForeign() {
-		return true
-	}
-	admitted, _ := c.up.judged.Load(maphash.String(hashSeed, c.key))
-	return admitted
-}
-
-// ask returns the upstream's answer to a call that lacks data, or whose key must be checked.
-func (c *call) ask(lacks bool, q UpstreamQuery) (answer, bool) {
-	if c.up == nil || c.replaced || !lacks && c.verdict() == true {
+// real returns the real service's answer to a call, recorded or new; false if the data have the answer.
+func (c *call) real() (answer, bool) {
+	r := c.recording
+	if r == nil || c.op == OpValidar && !r.asks() {
 		return answer{}, false
 	}
-	if c.asked == nil { // a fault may have asked before
-		q.Op, q.Key, q.Known = c.op, c.key, !lacks
-		got := c.up.ask(c.r.Context(), q)
-		c.asked = &got
-		switch key := maphash.String(hashSeed, c.key); {
-		case got.Status == http.StatusUnauthorized, got.Status == http.StatusForbidden:
-			c.up.judged.Store(key, false)
-		case got.answers() && !got.Strange:
-			c.up.judged.Store(key, true)
-			if lacks {
-				c.up.keep(got.Keep)
-			}
+	c.charge = charge{limit: Unlimited} // the quota is the service's
+	if c.op == OpValidar && (c.sunatDown || c.data.sunatDown.Load()) {
+		return validar(c, c.assume), true
+	}
+	question := questionOf(c.r.URL)
+	known := r.find(question)
+	_, refused := r.refused.Load(c.key)
+	switch final := []int{http.StatusOK, http.StatusBadRequest, http.StatusNotFound}; {
+	case known != nil && (!r.asks() || !refused && !r.Again && slices.Contains(final, known.Status)):
+		return known.answer, true
+	case c.replaced:
+		return answer{}, true
+	case r.asks():
+		return c.ask(question), true
+	}
+	c.unrecorded = true
+	return refusal(http.StatusNotImplemented, codeNotRecorded,
+		"la grabación no tiene esta consulta: agréguela con -upstream y -record, o a mano en el archivo"), true
+}
+
+// ask asks the real service, and records its answer.
+func (c *call) ask(question string) answer {
+	r, clave := c.recording, ""
+	if c.op == OpValidar {
+		object, refused := readObject(c)
+		if _, err := c.readBody(); err != nil { // a part of it must not be sent
+			return refused
+		}
+		if q, _, ok := readCPE(object, c.assume); ok {
+			c.ruc = q.comprobante.emisor
+		}
+		_ = json.Unmarshal(object["claveSol"], &clave) // it may be anything
+	}
+	r.sent.Store(c.key, true)
+	r.sent.Store(clave, true)
+	r.sent.Range(func(secret, _ any) bool { c.keys = c.keys.And(secret.(string)); return true })
+	asked := c.clock.source()
+	c.asked = "asked"
+	a, err := r.send(c)
+	if err != nil {
+		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", c.keys.Out(whyAway(err)))
+	}
+	c.charge, c.charged = r.usage.charge(c.now, c.assume)
+	if !c.conforms(a) {
+		c.asked = "strange"
+	}
+	switch {
+	case c.op == OpValidar: // a clave belongs in no test's file
+	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden:
+		r.refused.Store(c.key, true)
+	default:
+		r.refused.Delete(c.key)
+		if c.keys.Out(question) == question {
+			r.add(newRecorded(question, asked, a, c.keys))
 		}
 	}
-	got := c.asked
-	if !lacks && got.answers() { // stored data are never replaced
-		return answer{}, false
+	return a
+}
+
+// send makes one request. A missing User-Agent stays missing.
+func (r *recording) send(c *call) (answer, error) {
+	const longest, most = time.Minute, 4 << 20
+	ctx, cancel := context.WithTimeout(c.r.Context(), longest)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, c.to.method, strings.TrimRight(r.URL, "/")+c.r.URL.RequestURI(), bytes.NewReader(c.body))
+	if err != nil {
+		return answer{}, err
 	}
-	if got.Status == 0 {
-		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", c.keys.Out(cmp.Or(got.Away, "no se sabe por qué"))), true
+	req.Header.Set("X-API-KEY", c.key)
+	for _, name := range []string{"Accept", "Accept-Language", "Content-Encoding", "Content-Type", "User-Agent"} {
+		req.Header[name] = c.r.Header[name]
+	}
+	resp, err := r.transport.RoundTrip(req) // it follows no redirect
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, most))
+	return passedOn(resp.StatusCode, resp.Header, body), err
+}
+
+// whyAway returns the reason for a missing answer.
+func whyAway(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no respondió a tiempo"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "su respuesta se cortó"
+	}
+	return err.Error()
+}
+
+// passedOn returns a service's answer with the headers that concern its caller: none redirects it.
+func passedOn(status int, header http.Header, body []byte) answer {
+	passed := http.Header{"Content-Type": nil, "Content-Length": {strconv.Itoa(len(body))}} // nil: net/http must not add one
+	for name, values := range header {
+		if kept.MatchString(name) || name == "Www-Authenticate" {
+			passed[name] = values
+		}
 	}
 	var said wireError
-	_ = json.Unmarshal(got.Body, &said) // for the journal, if it is JSON
-	header := maps.Clone(got.Header)
-	if header == nil {
-		header = http.Header{}
-	}
-	header["Content-Length"] = []string{strconv.Itoa(len(got.Body))}
-	return answer{status: got.Status, code: said.Code, body: got.Body, passed: header}, true
+	_ = json.Unmarshal(body, &said) // only errors have a code
+	return answer{status: status, code: said.Code, body: body, passed: passed}
 }
 
-// answers reports whether the service accepted the key and handled the query.
-func (a *UpstreamAnswer) answers() bool {
-	return a.Status == http.StatusOK || a.Status == http.StatusNotFound
+// taxpayerMembers are the members of docs/contract.md, 2.1; the first four are those of a search result.
+var taxpayerMembers = strings.Fields("ruc razonSocial estado condicion direccion ubigeo departamento provincia distrito tipo " +
+	"actividadEconomica fechaInscripcion fechaInicioActividades")
+
+// conforms reports whether an answer has the contract's members, and is about what was asked.
+func (c *call) conforms(a answer) bool {
+	var got any
+	if json.Unmarshal(a.body, &got) != nil || !utf8.Valid(a.body) {
+		return false
+	}
+	if a.status >= 400 {
+		return have("", got, "error", "code")
+	}
+	o, _ := got.(map[string]any)
+	query := c.r.URL.Query()
+	switch c.op {
+	case OpConsultar:
+		return have("", got, taxpayerMembers...) && o["ruc"] == c.ruc
+	case OpBuscar:
+		list, ok := got.([]any)
+		limit, valid := parseLimit(query)
+		return ok && valid && len(list) <= limit && !slices.ContainsFunc(list, func(item any) bool { return !have("", item, taxpayerMembers[:4]...) })
+	case OpTipoCambio:
+		return have(0.0, got, "compra", "venta") && have("", got, "fecha", "origen") && o["moneda"] == "USD" && (!query.Has("fecha") || o["fecha"] == query.Get("fecha"))
+	}
+	r, known := resultados[fmt.Sprint(o["codigo"])]
+	return known && have("", got, "codigo", "mensaje") && o["estado"] == r.estado && o["esValido"] == (o["codigo"] == CodigoAceptado)
 }
 
-// how returns Request.Upstream.
-func (c *call) how() string {
-	switch {
-	case c.asked == nil:
-		return ""
-	case c.asked.Strange:
-		return upstreamStrange
-	}
-	return upstreamAsked
+// have reports whether a JSON value is an object with members of the type of like.
+func have(like, value any, names ...string) bool {
+	o, _ := value.(map[string]any)
+	return !slices.ContainsFunc(names, func(name string) bool { return reflect.TypeOf(o[name]) != reflect.TypeOf(like) })
 }

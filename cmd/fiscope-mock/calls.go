@@ -14,10 +14,10 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// logCalls logs each finished call of the journal, until ctx ends.
-func logCalls(ctx context.Context, mock *mockserver.Server, log *slog.Logger) {
+// logCalls logs each finished call of the journal that matches a filter, until ctx ends.
+func logCalls(ctx context.Context, mock *mockserver.Server, of mockserver.Filter, log *slog.Logger) {
 	for rev := int64(0); ; {
-		changes, next, err := mock.Changes(ctx, rev, mockserver.Filter{})
+		changes, next, err := mock.Changes(ctx, rev, of)
 		if err != nil {
 			return
 		}
@@ -70,8 +70,8 @@ func (c *console) call(r *mockserver.Request) string {
 	if r.Fault != "" {
 		why = "  falla " + r.Fault
 	}
-	if r.Upstream != "" {
-		why += map[string]string{"asked": "  del servicio real", "strange": "  del servicio real, y extraña"}[r.Upstream]
+	if r.Code != "MOCK_UPSTREAM" { // which it did not answer
+		why += map[string]string{"asked": "  del servicio real", "strange": "  del servicio real, rompe el contrato"}[r.Upstream]
 	}
 	if code, text := reason(r); r.Status == 0 {
 		why += "  no se respondió"

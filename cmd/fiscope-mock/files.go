@@ -61,3 +61,16 @@ func readPlain(name string) ([]byte, error) {
 	}
 	return os.ReadFile(name) //nolint:gosec // the user's files
 }
+
+// checkRecord returns why the file of -record cannot be written.
+func checkRecord(name string) error {
+	if _, err := readPlain(name); err != nil {
+		return err
+	}
+	tried, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_ = tried.Close()
+	return os.Remove(tried.Name())
+}

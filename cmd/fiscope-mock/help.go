@@ -25,8 +25,9 @@ Las opciones de cada día; «fiscope-mock serve -h» las tiene todas:
   -now HORA -frozen   su reloj empieza a esa HORA; está congelado
   -cors ORIGEN        deja que lo llame el navegador de una página de ORIGEN
   -tls                https, con un certificado que hace al empezar
-  -upstream URL       pregunta al servicio real lo que sus datos no tienen
-  -record ARCHIVO     y lo guarda ahí, para -data
+  -upstream URL       responde lo que responde el servicio real, y lo graba
+  -record ARCHIVO     en ese archivo, para -replay
+  -replay ARCHIVO     responde lo grabado, sin el servicio real
   -log FORMATO        las llamadas en stderr: text, json u off
 Cada opción tiene su variable de entorno: -addr es FISCOPE_MOCK_ADDR.
 

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"path/filepath"
-	"slices"
 
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/internal/filewatch"
@@ -13,7 +11,7 @@ import (
 // followData reads the files of -data again after a change, until ctx ends. It reports an invalid file, and keeps the
 // present data.
 func (r *running) followData(ctx context.Context, taken filewatch.State, log *slog.Logger) {
-	filewatch.Follow(ctx, taken, r.dataState, func(filewatch.State) {
+	filewatch.Follow(ctx, taken, func() filewatch.State { return filewatch.Of(r.data...) }, func(filewatch.State) {
 		opts, err := r.options()
 		if err == nil {
 			err = r.mock.Reload(opts...)
@@ -24,9 +22,4 @@ func (r *running) followData(ctx context.Context, taken filewatch.State, log *sl
 		}
 		log.Info("tomó los datos de -data otra vez")
 	})
-}
-
-// dataState returns the state of the files of -data, except the one that the program itself writes.
-func (r *running) dataState() filewatch.State {
-	return filewatch.Of(slices.DeleteFunc(slices.Clone(r.data), func(name string) bool { return filepath.Clean(name) == filepath.Clean(r.record) })...)
 }

@@ -12,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/internal/filewatch"
 	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -24,9 +26,7 @@ type running struct {
 	url       string
 	caFile    string // the CA's file; "" unless -tls made one
 	access    admin.Access
-	registro  *registro    // from -padron; nil without it
-	service   *realService // from -upstream; nil without it
-	recording *recording   // from -record; nil without it
+	registro  *registro // from -padron; nil without it
 	mock      *mockserver.Server
 	ln        net.Listener
 	server    *serve.Server   // serves on ln
@@ -52,19 +52,29 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 		_ = r.registro.close()
 	}()
+	upstream := mockserver.Upstream{URL: s.upstream, File: s.record, Again: s.again}
 	if s.record != "" {
-		if r.recording, err = readRecording(s.record); err != nil {
+		if err = checkRecord(s.record); err != nil {
 			return nil, fmt.Errorf("-record: %w", err)
 		}
+		upstream.Save = func(write func(io.Writer) error) error {
+			err := writeWhole(s.record, write)
+			if err != nil {
+				log.Warn("no se pudo escribir -record", "error", terminal.InSpanish(err))
+			}
+			return err
+		}
 	}
-	data := r.dataState() // read before the files
+	data := filewatch.Of(s.data...) // read before the files
 	opts, err := r.options()
 	if err != nil {
 		return nil, err
 	}
-	if s.upstream != "" {
-		r.service = newRealService(s.upstream, r.recording.add)
-		opts = append(opts, mockserver.WithUpstream(r.service.ask))
+	switch {
+	case s.upstream != "":
+		opts = append(opts, mockserver.WithUpstream(upstream))
+	case s.replay != "":
+		opts = append(opts, mockserver.WithRecording(s.replay))
 	}
 	if s.padron != "" {
 		if r.registro, err = openRegistro(s.padron, log); err != nil {
@@ -88,16 +98,21 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 		}
 	}
 	r.access = s.access(r.ln.Addr(), https)
-	if s.log == logText || s.log == logJSON {
+	if s.replay != "" {
+		log.Warn("responde lo grabado: su reloj empieza a la hora de la última respuesta, o a la de -now; para un cliente con otro reloj, las X-RateLimit-Reset que no se editaron ya pasaron",
+			"replay", s.replay, "reloj", r.mock.Now().In(fiscope.Lima).Format(time.RFC3339))
+	}
+	if each := s.log == logText || s.log == logJSON; each || s.replay != "" {
+		logged := mockserver.Filter{}
+		if !each {
+			logged.Code = "MOCK_NOT_RECORDED"
+		}
 		ctx, end := context.WithCancel(context.Background())
 		r.endLog = end
-		r.logged.Go(func() { logCalls(ctx, r.mock, log) })
+		r.logged.Go(func() { logCalls(ctx, r.mock, logged, log) })
 	}
 	if len(s.data) > 0 {
 		r.followers.Go(func() { r.followData(r.ending, data, log) })
-	}
-	if r.recording != nil {
-		r.followers.Go(func() { r.recording.follow(r.ending, log) })
 	}
 	r.server = serve.Start(r.ln, r.config(r.handler(ca, log), log))
 	return r, nil
@@ -129,9 +144,6 @@ func (r *running) options() ([]mockserver.Option, error) {
 			return nil, err
 		}
 		opts = append(opts, mockserver.WithData(d))
-	}
-	if r.recording != nil {
-		opts = append(opts, mockserver.WithData(r.recording.data()))
 	}
 	quotaGiven := r.quota != nil || r.assumed
 	if quotaGiven {
@@ -165,8 +177,7 @@ func (r *running) close() error {
 		r.endLog()
 		r.logged.Wait()
 	}
-	r.service.close()
-	return errors.Join(err, r.recording.save(), r.mock.Close(), r.registro.close())
+	return errors.Join(err, r.mock.Close(), r.registro.close())
 }
 
 // removeFiles removes the files and ends the goroutines.

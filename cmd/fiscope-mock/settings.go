@@ -27,6 +27,8 @@ type settings struct {
 
 	upstream string // the real service's URL
 	record   string
+	again    bool
+	replay   string
 
 	selfSigned bool
 	caFile     string
@@ -67,9 +69,13 @@ var serveSettings = []setting{
 	{name: "data", value: "ARCHIVO", set: appended(func(s *settings) *[]string { return &s.data }), list: string(os.PathListSeparator),
 		what: "datos en JSON encima de los de ejemplo: un archivo, o los .json de una\ncarpeta; se puede repetir. Se releen cuando cambian, como si empezara de\nnuevo con ellos. En la variable, varios con " + string(os.PathListSeparator)},
 	{name: "upstream", value: "URL", set: (*settings).setUpstream,
-		what: "pregunta al servicio real de esa URL, con la clave de API de quien llama,\nlos contribuyentes, búsquedas y tipos de cambio que sus datos no tienen, y\nguarda sus respuestas como datos. La primera consulta con una clave que no\nconoce también va al servicio, que la juzga. Nunca le pasa comprobantes ni\nclaves SOL: los valida con sus datos, salvo a una clave ya rechazada"},
+		what: "pregunta todo al servicio real de esa URL, con la clave de API de quien\nllama. Graba las respuestas a contribuyentes, búsquedas y tipos de cambio,\ny responde con lo grabado si fue 200, 400 o 404. Los comprobantes también\nvan al servicio, con su clave SOL, y no se graban. De -data solo toma las\nclaves de API y los usuarios SOL"},
 	{name: "record", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.record }),
-		what: "escribe ahí lo que respondió -upstream, para -data, cada minuto y al fin.\nLo que ARCHIVO ya tiene se toma como datos, y queda"},
+		what: "guarda ahí lo que graba -upstream, en menos de un segundo, y empieza con\nlo que ARCHIVO ya tiene. No guarda claves de API, claves SOL ni cookies"},
+	{name: "record-again", set: boolean(func(s *settings) *bool { return &s.again }),
+		what: "vuelve a preguntar lo grabado, y guarda el 200 más reciente en lugar del\nprimero"},
+	{name: "replay", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.replay }),
+		what: "responde con lo que -record guardó en ARCHIVO, y 501 a lo que no está ahí.\nLos comprobantes se validan con los datos. El reloj empieza a la hora de\nla última respuesta"},
 	{name: "now", value: "HORA", set: (*settings).setNow,
 		what: "su reloj empieza a esa hora, como 2026-11-20T16:59:00-05:00"},
 	{name: "frozen", set: boolean(func(s *settings) *bool { return &s.frozen }),
@@ -102,6 +108,12 @@ func (s settings) check() error {
 		return fmt.Errorf("-quota %d y -assume Quota=%d se contradicen: dé uno de los dos", *s.quota, s.assume.Quota)
 	case s.record != "" && s.upstream == "":
 		return errors.New("-record no sirve sin -upstream")
+	case s.again && s.upstream == "":
+		return errors.New("-record-again no sirve sin -upstream")
+	case s.replay != "" && s.upstream != "":
+		return errors.New("-replay y -upstream se excluyen: dé uno de los dos")
+	case s.padron != "" && s.replay+s.upstream != "":
+		return errors.New("-padron no sirve con -upstream ni con -replay, que no usan datos")
 	case !s.selfSigned && (s.caFile != "" || len(s.hosts) > 0):
 		return errors.New("-tls-ca-file y -tls-host no sirven sin -tls")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/assumption"
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -103,7 +104,7 @@ func (s *settings) setAssumptions(file string) error {
 }
 
 func (s *settings) setUpstream(value string) error {
-	if checkUpstream(value) != nil {
+	if _, err := fiscope.NewClient(value, "x"); err != nil { // it refuses to send a key there
 		return errors.New("se espera la URL de un servicio con https, como https://api.ejemplo.pe; con http, solo de esta máquina")
 	}
 	s.upstream = value

@@ -91,10 +91,19 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// A real service has rules and texts of its own: nothing is read out of them.
+// A real service has rules and texts of its own: nothing is read out of them, also when they are replayed.
 func TestWhyOfARealService(t *testing.T) {
-	var said string
+	var said [][]string
 	modules(t, mockserver.New(t), `const { why } = await import(files + 'why.js')
-		say(why({ n: 1, op: 'consultar', matched: true, status: 400, upstream: 'asked', answer: '{"error": "el RUC no figura en su plan"}', cost: 1 }, [], [])[0][0])`, &said)
-	assert.Equal(t, "No cumple una regla del servicio.", said)
+		const call = { n: 1, op: 'consultar', matched: true, status: 400, answer: '{"error": "el RUC no figura en su plan"}', cost: 1 }
+		say([{ upstream: 'asked' }, { upstream: 'strange' }, {}, { upstream: 'asked', status: 502, code: 'MOCK_UPSTREAM' }, { status: 501, matched: false, code: 'MOCK_NOT_RECORDED' }]
+			.map((change) => why({ ...call, ...change }, [], []).map(([text]) => text)))`, &said)
+	const rule, quote, cost = "No cumple una regla del servicio.", "El servidor dijo: “el RUC no figura en su plan”", "Costó 1 consulta."
+	assert.Equal(t, [][]string{
+		{rule, quote, "Respondió el servicio real.", cost},
+		{rule, quote, "Respondió el servicio real, y su respuesta rompe el contrato.", cost},
+		{rule, quote, cost},
+		{"El servicio falló.", quote, cost},
+		{"La grabación no tiene esta consulta.", quote, "No costó ninguna consulta."},
+	}, said)
 }

@@ -73,6 +73,9 @@ export const failed = (call) => call.status >= 300 || (call.status === 0 && !und
 export const spoilt = (call) => Boolean(call.broken) || (call.status === 200 && call.method !== 'HEAD' &&
   Boolean(call.fault || call.upstream === 'strange') && isFalse(call))
 
+// answeredByService is 'asked' or 'strange' if the real service answered, not the mock for it.
+export const answeredByService = (call) => call.code !== 'MOCK_UPSTREAM' && call.upstream
+
 function isFalse(call) {
   const said = parse(call.answer)
   if (call.answer?.includes('\ufffd') || call.responseHeaders?.['Content-Encoding']) return true

@@ -59,6 +59,9 @@ answered_5xx|5xx
 answered_none|Sin respuesta|No answer
 unmatched|sin ruta|no route
 noKey|clave de API rechazada|key refused
+notRecorded|sin grabar|not recorded
+real|servicio real|real service
+strange|rompe el contrato|breaks the contract
 noAnswer|cortada|cut
 underWay|en curso|under way
 today|hoy|today
@@ -120,6 +123,9 @@ whyValid|Credenciales correctas; el comprobante es válido: {estado}.|The creden
 whyNotValid|Credenciales correctas, pero el comprobante no es válido: {estado}. {mensaje}|The credentials are right, but the receipt is not valid: {estado}. {mensaje}
 whyUnderWay|Todavía espera su respuesta.|It is still waiting for its answer.
 whyNoAnswer|La conexión terminó sin una respuesta.|The connection ended without an answer.
+whyNotRecorded|La grabación no tiene esta consulta.|The recording does not have this question.
+whyReal|Respondió el servicio real.|The real service answered.
+whyStrange|Respondió el servicio real, y su respuesta rompe el contrato.|The real service answered, and its answer breaks the contract.
 whyNoRoute|El servicio no tiene esa ruta o ese método.|The service has no such path or method.
 whyNoKey|Falta el encabezado X-API-KEY.|The header X-API-KEY is missing.
 whyUnknownKey|Este servidor no conoce esa clave de API, o la ruta no admite ese método.|This server does not know that API key, or the path does not take that method.

@@ -1,11 +1,12 @@
 // Why a call ended as it did and what it cost, in plain words.
-import { parse, spoilt, underWay } from './calls.js'
+import { answeredByService, parse, spoilt, underWay } from './calls.js'
 import { lastedText, t } from './text.js'
 import { presetText, stepText } from './preset.js'
 
 // why says it in sentences, each with the view that it leads to; before is the attempt before.
 export function why(call, faults, assumptions, before) {
-  return [...outcome(call, faults, assumptions), ...repeated(call, before), [cost(call)]].filter(([text]) => text)
+  const service = answeredByService(call)
+  return [...outcome(call, faults, assumptions), [service ? t(service === 'strange' ? 'whyStrange' : 'whyReal') : ''], ...repeated(call, before), [cost(call)]].filter(([text]) => text)
 }
 
 export const statusText = (call) => call.status || t(underWay(call) ? 'underWay' : 'noAnswer')
@@ -32,6 +33,7 @@ function outcome(call, faults, assumptions) {
   if (underWay(call)) return [[t('whyUnderWay')], ...fault]
   if (call.status === 0) return [[t('whyNoAnswer')], ...fault]
   if (!call.matched && (call.code === 'MOCK_METHOD' || call.status !== 401 && !call.op)) return [[t('whyNoRoute')], ...quote]
+  if (call.code === 'MOCK_NOT_RECORDED') return [[t('whyNotRecorded')], ...quote]
   if (!call.matched) return [[t(call.key ? 'whyUnknownKey' : 'whyNoKey'), 'cuotas'], ...quote]
   if (call.sol && call.sol !== 'accepted') return [...sol(call, assumptions), ...fault, ...quote]
   if (spoilt(call)) return [...fault, [t(call.broken ? 'whyBroken' : 'whyFalse')]]
@@ -53,11 +55,11 @@ function reason(call, said) {
 const fields = /\b(RUC|ruc(Emisor|Solicitante)|tipoComprobante|serie|numero|(usuario|clave)Sol|razonSocial|limit|fecha)\b/g
 
 // refused says which field broke which rule, by the names in the text of the mock's own refusal; "" if it has none.
-function refused({ status, code = '', upstream }, { error }) {
+function refused({ status, code = '' }, { error }) {
   const names = [...new Set(String(error).match(fields))].join(', ')
-  if (upstream || ![400, 413, 415].includes(status)) return ''
+  if (![400, 413, 415].includes(status)) return ''
   if (code.startsWith('MOCK_')) return t(`why${code}`, { names })
-  if (!names) return ''
+  if (!names || !/docs\/contract\.md/.test(error)) return '' // a real service has rules and texts of its own
   if (/^falta|está vacío/.test(error)) return t('whyMissing', { names })
   if (/tipo equivocado/.test(error)) return t('whyWrongType', { names })
   return t('whyInvalidField', { names, rule: t(`rule_${names.replace(/^ruc.*/, 'RUC')}`) })

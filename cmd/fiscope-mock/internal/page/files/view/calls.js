@@ -1,6 +1,6 @@
 // The calls as they come: the newest at the top, filtered, and one of them opened: as the address says.
 import { arrange, button, cell, code, copy, field, h, input, save, select, table } from '../element.js'
-import { Calls, failed, firstOf, spoilt, subject } from '../calls.js'
+import { answeredByService, Calls, failed, firstOf, spoilt, subject } from '../calls.js'
 import { callDetail } from '../detail.js'
 import { follow, get, remove } from '../server.js'
 import { curl, curlOf } from '../snippet.js'
@@ -217,7 +217,9 @@ const marks = (call) => [
   spoilt(call) && ['bad', t(call.broken ? 'broken' : 'false')],
   ...meanings(call).map((meaning) => ['means', meaning]),
   call.sol && call.sol !== 'accepted' && ['bad', t(`sol_${call.sol}`)],
-  !call.matched && ['bad', t(call.op && call.code !== 'MOCK_METHOD' ? 'noKey' : 'unmatched')],
+  answeredByService(call) && ['means', t('real')],
+  answeredByService(call) === 'strange' && ['bad', t('strange')],
+  !call.matched && ['bad', t(call.code === 'MOCK_NOT_RECORDED' ? 'notRecorded' : call.op && call.code !== 'MOCK_METHOD' ? 'noKey' : 'unmatched')],
   call.fault && ['fault', call.fault],
 ].filter(Boolean).map(([kind, text]) => h('span', { class: `mark ${kind}`, title: text }, text))
 
