@@ -13,13 +13,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
 const batchDescription = `ENTRADA es un CSV en UTF-8 o Windows-1252, con títulos o sin ellos. La salida
@@ -32,6 +35,7 @@ func batchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "por defecto, ENTRADA con .lote.csv o .compras.csv al final", Local: true},
 		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
+		&cli.BoolFlag{Name: "simular", Usage: "dice qué entendió y cuántas consultas haría, y no hace ninguna", Local: true},
 		&cli.BoolFlag{Name: "de-nuevo", Usage: "consulta, y paga, también lo que ya tiene respuesta", Local: true},
 	}
 }
@@ -48,15 +52,20 @@ type result struct {
 	detail string
 	label  string   // for the report
 	cells  []string // for the output
+	soles  decimal.NullDecimal
 }
 
 // batch is a run over a file, common to lote and compras.
 type batch struct {
 	*session
 	*table
+	columns       columns
 	input, output string
 	mode          os.FileMode // of the input
+	simulates     bool        // asks and writes nothing
 	kept          *fiscope.ResultsFile
+	known         map[string]answer // what this run and earlier ones were answered
+	quota         string            // the queries left after the last run, and when; "" if unknown
 	notes         map[string]string // why an input has no final answer
 	saved         int64             // queries that rows did not need
 	progress      *terminal.Progress
@@ -67,8 +76,8 @@ type batch struct {
 	waits       sync.Once    // prints once that it waits for queries in flight
 }
 
-// openBatch reads the input first. heads finds its columns.
-func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch, error) {
+// openBatch reads the input first. find finds its columns.
+func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error)) (_ *batch, err error) {
 	if cmd.Int("reserva") < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
 	}
@@ -79,22 +88,24 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	if info.IsDir() {
 		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
 	}
-	t, err := readTable(input, cmd.String("sep"))
-	if err == nil {
-		if err = heads(t); err == nil && len(t.rows) == 0 {
-			err = errors.New("no tiene filas")
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", input, err)
-		}
-	}
-	if err != nil {
+	b := &batch{input: input, mode: info.Mode().Perm(), simulates: cmd.Bool("simular"), notes: map[string]string{}, output: cmd.String("salida")}
+	if b.table, err = readTable(input, cmd.String("sep")); err != nil {
 		return nil, terminal.Wrong(err, cmd.Name)
 	}
-	b := &batch{table: t, input: input, mode: info.Mode().Perm(), notes: map[string]string{}, output: cmd.String("salida")}
 	b.session, err = connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
 		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if b.columns, err = find(b.table); err == nil && len(b.rows) == 0 {
+		err = errors.New("no tiene filas")
+	}
+	if err != nil {
+		return nil, terminal.Wrong(fmt.Errorf("%s: %w", input, err), cmd.Name)
 	}
 	if b.output == "" {
 		b.output = input + "." + cmd.Name + ".csv"
@@ -102,11 +113,7 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 			b.output = input + "." + cmd.Name + "-mock.csv"
 		}
 	}
-	if err = b.openKept(cmd.Bool("de-nuevo")); err != nil {
-		b.close()
-		return nil, err
-	}
-	return b, nil
+	return b, b.openKept(cmd.Bool("de-nuevo"))
 }
 
 // keptFile returns the name of the answers' file, next to the output.
@@ -118,7 +125,7 @@ func (b *batch) openKept(anew bool) error {
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	if anew { // paid answers are renamed, not deleted
+	if anew && !b.simulates { // paid answers are renamed, not deleted
 		if err := os.Rename(name, b.output+".anterior.jsonl"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -128,34 +135,66 @@ func (b *batch) openKept(anew bool) error {
 	if _, err := os.Stat(b.output); err == nil && begins && !anew {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
-	if b.kept, err = fiscope.NewResultsFile(name); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
-	} else if err != nil {
-		return fmt.Errorf("%s no se puede usar: otro proceso lo usa, o es de otro programa", name)
+	if b.simulates && (begins || anew) {
+		return nil
 	}
-	ctx := context.Background()
-	if known, _ := b.kept.Done(ctx, "servicio "+b.service); begins || known {
-		return b.kept.Record(ctx, "servicio "+b.service)
+	if !b.simulates {
+		if b.kept, err = fiscope.NewResultsFile(name); err != nil {
+			return notKept(name, err)
+		}
 	}
-	_ = b.kept.Close() // nothing was written
-	return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
+	if err := b.load(); err != nil {
+		return err
+	}
+	if _, known := b.known["servicio "+b.service]; !begins && !known {
+		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
+	}
+	switch {
+	case b.simulates:
+		return err
+	case err != nil:
+		return errors.Join(err, b.kept.Close()) // nothing was written
+	}
+	return b.kept.Record(context.Background(), "servicio "+b.service)
 }
 
-// pending returns the inputs without an answer, each once. Rows without an input have "".
-func (b *batch) pending(inputs []string) []string {
-	var left []string
+// notKept explains why the file of the answers cannot be opened.
+func notKept(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
+	case errors.As(err, new(*fs.PathError)):
+		return cannotWrite(name, err)
+	case errors.Is(err, lockfile.ErrLocked):
+		return fmt.Errorf("%s no se puede usar: otro proceso lo usa", name)
+	}
+	return fmt.Errorf("%s no se puede usar: debe tener las respuestas ya pagadas, y está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez", name)
+}
+
+// cannotWrite explains why a file cannot be written.
+func cannotWrite(name string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		if info, err := os.Stat(name); err != nil || info.IsDir() {
+			return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
+		}
+	}
+	return err
+}
+
+// pending returns the inputs without an answer, each once, and how many others need no query. Rows without an input have "".
+func (b *batch) pending(inputs []string) (left []string, saved int64) {
 	seen := map[string]bool{}
 	for _, input := range inputs {
-		switch known, _ := b.kept.Done(context.Background(), input); {
+		switch {
 		case input == "":
-		case known || seen[input]:
-			b.saved++
+		case b.known[input].answered() || seen[input]:
+			saved++
 		default:
 			left = append(left, input)
 		}
 		seen[input] = true
 	}
-	return left
+	return left, saved
 }
 
 // observe counts charged queries; a refusal for the quota is not charged. During an outage it shows the reason.
@@ -224,35 +263,49 @@ func (a answer) read(into any) bool {
 	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
 }
 
-// answers reads the results file. The last line of an input holds.
-func (b *batch) answers() (map[string]answer, error) {
+// answered reports whether the input needs no query.
+func (a answer) answered() bool { return a.Input != "" && !a.Pending }
+
+// load reads what was answered from the results file. The last line of an input holds.
+func (b *batch) load() error {
 	f, err := os.Open(b.keptFile())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	found, date := map[string]answer{}, ""
+	b.known = map[string]answer{}
+	date := ""
 	for r := bufio.NewReader(f); ; {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return found, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		a := answer{date: date}
 		if json.Unmarshal(line, &a) != nil {
 			continue // damaged: ask again
 		}
-		if _, err := fmt.Sscanf(a.Input, "fecha %s", &date); err != nil {
-			found[a.Input] = a
+		switch what, text, _ := strings.Cut(a.Input, " "); what {
+		case "fecha":
+			date = text
+		case "cuota":
+			b.quota = text
+		default:
+			b.known[a.Input] = a
 		}
 	}
 }
 
-// begin shows how many queries the batch needs, and the progress.
+// begin shows what was understood and how many queries the batch needs at most, and the progress.
 func (b *batch) begin(left, bad int) func() {
-	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
+	say := b.note
+	if b.simulates && !b.asJSON {
+		say = b.text
+	}
+	say("%s", b.understood(b.columns))
+	say("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }

@@ -200,7 +200,7 @@ func TestFindRUC(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.column, column)
+			assert.Equal(t, columns{colIssuer: c.column}, column)
 			assert.Len(t, table.rows, c.rest)
 		})
 	}
@@ -219,10 +219,10 @@ func TestCompras(t *testing.T) {
 	write(t, "compras.csv", purchases)
 	stdout, stderr, got := execute(t, "compras", "compras.csv")
 	assert.Equal(t, int(unfinished), got, stderr)
-	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "en proceso", "no existe", "error", "fila con error", "fila con error", "fila con error"}
+	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "pendiente", "no existe", "pendiente", "fila con error", "no se valida", "fila con error"}
 	assert.Equal(t, want, columnOf(t, "compras.csv.compras.csv", "resultado"))
 	assert.Equal(t, "el emisor está ACTIVO, NO HABIDO", columnOf(t, "compras.csv.compras.csv", "detalle")[1])
-	for _, says := range []string{"      1  se puede pagar: aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
+	for _, says := range []string{"      1  se puede pagar (S/ 1 180.00): aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
 		assert.Contains(t, stdout, says)
 	}
 	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2) // each issuer once
@@ -244,16 +244,16 @@ func TestComprasWithoutAnAnswer(t *testing.T) {
 	}{
 		"no receipt": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.Status(400))
-		}, unfinished, "error"},
+		}, unfinished, "pendiente"},
 		"a lost answer": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.ResetBefore)
-		}, unfinished, "error"},
+		}, unfinished, "pendiente"},
 		"no issuer": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(400))
-		}, unfinished, "emisor sin consultar"},
+		}, unfinished, "pendiente"},
 		"nobody's RUC":    {func(s *mockserver.Server) { _ = s.DeleteContribuyente("20100070970") }, problem, "aceptado con reparo"},
-		"a refused clave": {func(s *mockserver.Server) { _ = s.DeleteUsuarioSOL(mockserver.RUCSolicitante, "SECUND01") }, wrongUse, "sin validar"},
-		"no quota":        {func(s *mockserver.Server) { _ = s.PutKey(secretKey, 0) }, unfinished, "sin validar"},
+		"a refused clave": {func(s *mockserver.Server) { _ = s.DeleteUsuarioSOL(mockserver.RUCSolicitante, "SECUND01") }, wrongUse, "pendiente"},
+		"no quota":        {func(s *mockserver.Server) { _ = s.PutKey(secretKey, 0) }, unfinished, "pendiente"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := mockserver.New(t)
@@ -277,7 +277,7 @@ func TestPurchaseColumns(t *testing.T) {
 		"a sign that hides":      {"20100070970;01;F001-\u00001\n", "", "comprobante «"},
 		"a kind of another list": {"20100070970;recibo;F001-1\n", "", "tipo «recibo»"},
 		"a check digit":          {"20100070907;01;F001-1\n", "", "un dígito del RUC"},
-		"titles below others":    {"REGISTRO DE COMPRAS\nProveedor;RUC;Tipo;Comprobante\nX;20100070970;01;F001-1\n", "", "los títulos van en la primera línea (línea 1: RUC"},
+		"titles below others":    {"REGISTRO DE COMPRAS\nProveedor;RUC;Tipo;Comprobante\nX;20100070970;01;F001-1\n", "", "los títulos van en la primera línea, y están en la línea 2"},
 		"two of a kind":          {"ruc;tipo;serie;numero;nro\n", "", "dos columnas «numero»"},
 		"no number":              {"ruc;tipo;serie\n", "", "falta la columna «comprobante»"},
 		"no issuer":              {"tipo;comprobante\n", "", "falta la columna «rucEmisor»"},
@@ -287,7 +287,7 @@ func TestPurchaseColumns(t *testing.T) {
 			write(t, path, c.text)
 			table, err := readTable(path, "")
 			require.NoError(t, err)
-			columns, err := table.findPurchases()
+			columns, err := table.findPurchases(nil)
 			if err != nil {
 				require.NotEmpty(t, c.says, err)
 				require.ErrorContains(t, err, c.says)

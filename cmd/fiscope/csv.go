@@ -219,7 +219,7 @@ var (
 	elevenDigits = regexp.MustCompile(`^[0-9]{11}$`)
 	onlyDigits   = regexp.MustCompile(`^[0-9]+$`)
 	zeroFirst    = regexp.MustCompile(`^0[0-9]+$`)
-	decimals     = regexp.MustCompile(`^([0-9]+)[.,]0+$`)
+	decimals     = regexp.MustCompile(`^([0-9]+)[.,](0|00|0{4,})$`) // with three, 1,000 is a thousand
 	exponent     = regexp.MustCompile(`^([0-9])[.,]([0-9]{10})[eE]\+?10$`)
 	rounded      = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]+$`)
 )

@@ -108,8 +108,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				Description: batchDescription, Action: one("archivo", runLote),
 				Flags: flags(append(batchFlags(), padronFlag, &cli.StringFlag{Name: "columna", DefaultText: "COLUMNA", Usage: "la del RUC, por su título o su posición desde 1; si no, se busca", Local: true})...)},
 			{Name: "compras", Usage: "si los comprobantes de un CSV se pueden pagar", UsageText: "fiscope compras [OPCIONES] ENTRADA.csv",
-				Description: "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, opcionales,\nimporte y proveedor; también sirve el archivo del SIRE.\n\n" + batchDescription,
-				Flags:       flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag)...), Action: one("archivo", runCompras)},
+				Description:               "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, opcionales,\nimporte y proveedor; también sirven los del SIRE y del PLE (8.1).\n\n" + batchDescription,
+				DisableSliceFlagSeparator: true, // a title may have a comma
+				Flags: flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag, &cli.StringSliceFlag{Name: "columna", DefaultText: "NOMBRE=COLUMNA",
+					Usage: "la de emisor, tipo, serie, numero, comprobante o importe, por su título\n      o su posición desde 1; si no, se busca. Puede repetirse", Local: true})...), Action: one("archivo", runCompras)},
 			{Name: "cuota", Usage: "cuántas consultas quedan hoy", UsageText: "fiscope cuota [OPCIONES]",
 				Description: "Cuesta una consulta: el servicio lo dice al consultar un RUC.",
 				Flags:       flags(), Action: showQuota},

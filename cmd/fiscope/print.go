@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
 
 	"github.com/fiscope/fiscope"
@@ -32,10 +34,16 @@ func (p printer) line(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // stdout may be closed
 }
 
-// note prints a line on stderr, out of the way of programs that read stdout.
+// note prints a text on stderr, out of the way of programs that read stdout.
 func (p printer) note(format string, args ...any) {
+	p.out = p.err
+	p.text(format, args...)
+}
+
+// text prints a text, on several lines if needed.
+func (p printer) text(format string, args ...any) {
 	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
-		_, _ = fmt.Fprintln(p.err, line)
+		p.line("%s", line)
 	}
 }
 
@@ -120,6 +128,17 @@ var (
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
 	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
+}
+
+// inSoles formats an amount as 28 320.00.
+func inSoles(amount decimal.Decimal) string {
+	whole, cents, _ := strings.Cut(amount.Abs().StringFixed(2), ".")
+	sign := ""
+	if amount.IsNegative() {
+		sign = "-"
+	}
+	n, _ := strconv.Atoi(whole)
+	return "S/ " + sign + terminal.Thousands(n) + "." + cents
 }
 
 // quota returns the quota from the last answer: -1 and a zero time for missing values.

@@ -1,24 +1,30 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
 // finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
-func (b *batch) finish(states []*state, titles []string, judge func(i int, answers map[string]answer) result) error {
+func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
+	if left, _, _ := quota(b.client); left >= 0 {
+		_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+	}
 	if err := b.kept.Close(); err != nil {
 		return err
 	}
-	answers, err := b.answers()
-	if err != nil {
+	if err := b.load(); err != nil {
 		return err
 	}
-	results := make([]result, len(b.rows))
-	for i := range b.rows {
-		results[i] = judge(i, answers)
-	}
+	results := b.judge(judge)
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
 		cells := []string{results[i].state.name, results[i].detail}
@@ -32,14 +38,74 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int, answe
 	return b.report(states, results)
 }
 
+func (b *batch) judge(judge func(i int) result) []result {
+	results := make([]result, len(b.rows))
+	for i := range b.rows {
+		results[i] = judge(i)
+	}
+	return results
+}
+
+// queries is how many queries a run would make, and of what.
+type queries struct {
+	what string
+	n    int
+}
+
+// simulate reports what a run would do.
+func (b *batch) simulate(wrong *state, judge func(i int) result, would ...queries) error {
+	results, bad, when := b.judge(judge), 0, ""
+	for _, r := range results {
+		if r.state == wrong {
+			bad++
+		}
+	}
+	left, at := 0, time.Time{}
+	if n, noted, ok := strings.Cut(b.quota, " "); ok {
+		left, _ = strconv.Atoi(n)
+		at, _ = time.Parse(time.RFC3339, noted)
+		when = inLima(at)
+	}
+	if b.asJSON {
+		asks, found := map[string]int{}, map[column]int{}
+		for _, q := range would {
+			asks[q.what] = q.n
+		}
+		for what, i := range b.columns {
+			found[what] = i + 1
+		}
+		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": bad, "porConsultar": asks}
+		if when != "" {
+			summary["consultasQuedaban"], summary["anotado"] = left, at
+		}
+		return b.json(summary)
+	}
+	b.showState(wrong, results)
+	var asks []string
+	for _, q := range would {
+		asks = append(asks, terminal.Thousands(q.n)+" "+q.what)
+	}
+	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(asks, " y "))
+	if when == "" {
+		b.line("No se sabe cuántas consultas quedan.")
+	} else {
+		b.text("Quedaban %s consultas el %s.", terminal.Thousands(left), when)
+	}
+	return nil
+}
+
 // shownRows is how many rows of each state the report shows.
 const shownRows = 10
 
 func (b *batch) report(states []*state, results []result) error {
-	counts, exit := map[string]int{}, allWell
-	for _, r := range results {
-		counts[r.state.name]++
-		exit = max(exit, r.state.exit)
+	counts, soles, exit := map[string]int{}, map[string]json.Number{}, allWell
+	for _, s := range states {
+		if n, sum := tally(s, results); n > 0 {
+			counts[s.name], exit = n, max(exit, s.exit)
+			if sum.Valid {
+				soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
+			}
+		}
 	}
 	switch of := statusOf(b.stopped); {
 	case of == wrongUse: // another run cannot fix it
@@ -50,7 +116,7 @@ func (b *batch) report(states []*state, results []result) error {
 	left, _, reset := quota(b.client)
 	spent := b.spent.Load()
 	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts,
+		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
 			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
@@ -60,11 +126,14 @@ func (b *batch) report(states []*state, results []result) error {
 		}
 	} else {
 		for _, s := range states {
-			b.showState(s, counts[s.name], results)
+			b.showState(s, results)
 		}
 		b.line("")
 		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
-		if left >= 0 {
+		switch {
+		case left >= 0 && reset.IsZero():
+			b.line("Quedan hoy %s.", terminal.Thousands(left))
+		case left >= 0:
 			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
@@ -81,15 +150,40 @@ func (b *batch) report(states []*state, results []result) error {
 	return exit
 }
 
-func (b *batch) showState(s *state, count int, results []result) {
+// tally counts the rows of a state, and sums their soles, if any has an amount.
+func tally(s *state, results []result) (n int, sum decimal.NullDecimal) {
+	for _, r := range results {
+		if r.state != s {
+			continue
+		}
+		n++
+		if r.soles.Valid {
+			sum = decimal.NullDecimal{Decimal: sum.Decimal.Add(r.soles.Decimal), Valid: true}
+		}
+	}
+	return n, sum
+}
+
+func (b *batch) showState(s *state, results []result) {
+	count, sum := tally(s, results)
 	if count == 0 {
 		return
 	}
-	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), s.name))+s.advice)
+	const indent = "           "
+	name := s.name
+	if sum.Valid {
+		name += " (" + inSoles(sum.Decimal) + ")"
+	}
+	for i, line := range fold(name+s.advice, terminal.UsualColumns-len("1234567  ")) {
+		if i == 0 {
+			b.line("%s%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), name)), strings.TrimPrefix(line, name))
+		} else {
+			b.line("%s%s", indent, line)
+		}
+	}
 	if s.exit == allWell {
 		return
 	}
-	const indent = "           "
 	shown := 0
 	for i, r := range results {
 		if r.state != s {
