@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -163,6 +165,8 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 		return terminal.Wrong(fmt.Errorf("no existe el día %s", text), cmd.Name)
 	case wrong || cmd.NArg() > 1:
 		return terminal.Wrong(errors.New("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
+	case notMonth != nil && cmd.String("salida") != "":
+		return terminal.Wrong(errors.New("-salida va con un mes, como 2026-11"), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -170,7 +174,7 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	}
 	defer s.close()
 	if notMonth == nil {
-		return s.showMonth(ctx, month.Year(), month.Month())
+		return s.showMonth(ctx, month.Year(), month.Month(), cmd.String("salida"))
 	}
 	if text == "" {
 		fecha = s.client.Hoy()
@@ -202,8 +206,8 @@ func readDate(text string) (fiscope.Fecha, error) {
 	return fiscope.ParseFecha(text)
 }
 
-// showMonth shows SUNAT's table of a month, as far as it is published.
-func (s *session) showMonth(ctx context.Context, year int, month time.Month) error {
+// showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file.
+func (s *session) showMonth(ctx context.Context, year int, month time.Month, output string) error {
 	table := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
 		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
@@ -215,8 +219,17 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 		}
 		table = append(table, day)
 	}
-	if s.asJSON {
+	if output != "" {
+		if err := writeMonth(output, table); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.asJSON:
 		return s.json(table)
+	case output != "":
+		s.line("Salida: %s", terminal.Printable(output))
+		return nil
 	}
 	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
 	s.line("  Día             Compra   Venta   Cierre")
@@ -225,6 +238,20 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 			day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha)
 	}
 	return nil
+}
+
+// writeMonth writes the table of a month for a spreadsheet. It replaces only a table of its own.
+func writeMonth(output string, month []fiscope.TipoCambioVigente) error {
+	const titles = "fecha;compra;venta;cierre"
+	if text, err := os.ReadFile(output); err == nil && !bytes.HasPrefix(text, []byte("\ufeff"+titles)) { //nolint:gosec // the user's own
+		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
+	}
+	out := &table{sep: ';', header: strings.Split(titles, ";")}
+	out.width = len(out.header)
+	for _, day := range month {
+		out.rows = append(out.rows, row{cells: []string{day.Para.String(), day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha.String()}})
+	}
+	return out.write(output, 0o644, nil, func(int) []string { return nil })
 }
 
 // rucSUNAT is the tax authority's own RUC: it always exists.

@@ -160,23 +160,25 @@ func (b *batch) openKept(anew bool) error {
 
 // notKept explains why the file of the answers cannot be opened.
 func notKept(name string, err error) error {
+	file := (*fs.PathError)(nil)
+	_, missing := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
-	case errors.As(err, new(*fs.PathError)):
-		return cannotWrite(name, err)
+	case errors.As(err, &file) && missing != nil:
+		return notWritable(name, file)
+	case errors.As(err, &file):
+		return file
 	case errors.Is(err, lockfile.ErrLocked):
 		return fmt.Errorf("%s no se puede usar: otro proceso lo usa", name)
 	}
 	return fmt.Errorf("%s no se puede usar: debe tener las respuestas ya pagadas, y está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez", name)
 }
 
-// cannotWrite explains why a file cannot be written.
-func cannotWrite(name string, err error) error {
+// notWritable explains why a new file cannot be made.
+func notWritable(name string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		if info, err := os.Stat(name); err != nil || info.IsDir() {
-			return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
-		}
+		return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
 	}
 	return err
 }

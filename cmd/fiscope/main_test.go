@@ -42,7 +42,7 @@ func environment(t *testing.T, srv *mockserver.Server) string {
 	}
 	for name, value := range map[string]string{
 		"FISCOPE_BASE_URL": url, "FISCOPE_API_KEY": secretKey, "FISCOPE_SOL_RUC": mockserver.RUCSolicitante,
-		"FISCOPE_SOL_USUARIO": "SECUND01", "FISCOPE_SOL_CLAVE": secretClave, "XDG_CACHE_HOME": folder, "NO_COLOR": "",
+		"FISCOPE_SOL_USUARIO": "SECUND01", "FISCOPE_SOL_CLAVE": secretClave, "XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder, "NO_COLOR": "",
 	} {
 		t.Setenv(name, value)
 	}

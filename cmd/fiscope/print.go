@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -100,9 +101,11 @@ func shorten(text string, width int) string {
 
 // explain returns an error's meaning and remedy, in Spanish.
 func explain(err error) string {
-	e := (*fiscope.Error)(nil)
+	e, stopped, file := (*fiscope.Error)(nil), (*fiscope.LoteDetenidoError)(nil), (*fs.PathError)(nil)
 	text := fiscope.TextoParaUsuario(err)
 	switch {
+	case errors.As(err, &stopped) && errors.As(err, &file): // an answer could not be kept
+		return terminal.InSpanish(file)
 	case errors.Is(err, context.Canceled):
 		return "Lo interrumpió una señal."
 	case !errors.As(err, &e):
