@@ -191,7 +191,7 @@ func (t *table) findPurchases(asked []string) (columns, error) {
 func (f *finder) byLayout() (columns, error) {
 	for _, layout := range layouts {
 		c := maps.Clone(layout)
-		maps.DeleteFunc(c, func(_ column, i int) bool { return f.found.taken(i) })
+		maps.DeleteFunc(c, func(_ column, i int) bool { return i >= f.width || f.found.taken(i) })
 		maps.Copy(c, f.found)
 		if slices.ContainsFunc(f.rows, func(r row) bool { p := c.read(r); return p.wrong == "" && p.receipt.RUCEmisor != "" }) {
 			if f.found.has(colIssuer) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -82,18 +83,20 @@ func (t *table) column(i int) (cells []string) {
 	return cells
 }
 
-// counts reports whether a column counts the rows: 1, 2, 3, perhaps with gaps where rows were deleted.
+// counts reports whether a column counts the rows: 1, 2, 3 in any order, perhaps with gaps where rows were deleted.
 func (t *table) counts(i int) bool {
-	var numbers []int
-	for _, cell := range t.column(i) {
-		number, err := strconv.Atoi(cell)
-		if n := len(numbers); err != nil || n > 0 && number <= numbers[n-1] {
+	cells := t.column(i)
+	seen, lowest, highest := map[int]bool{}, math.MaxInt, 0
+	for _, cell := range cells {
+		n, err := strconv.Atoi(cell)
+		if seen[n] {
 			return false
 		}
-		numbers = append(numbers, number)
+		if err == nil { // a row of sums has a text
+			seen[n], lowest, highest = true, min(lowest, n), max(highest, n)
+		}
 	}
-	n := len(numbers)
-	return n >= 3 && numbers[n-1]-numbers[0] < 2*n
+	return len(seen) >= 3 && 2*len(seen) > len(cells) && highest-lowest < 2*len(seen)
 }
 
 // finder finds the columns of a table.
