@@ -17,9 +17,9 @@ import (
 )
 
 func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
-	ruc, err := fiscope.ParseRUC(text)
-	if err != nil {
-		return terminal.Wrong(errors.New("el RUC no es válido: son 11 dígitos, y el último verifica a los demás"), cmd.Name)
+	ruc, wrong := readRUC(text)
+	if wrong != "" {
+		return terminal.Wrong(errors.New("el RUC no es válido: "+wrong), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -275,7 +275,11 @@ func showQuota(ctx context.Context, cmd *cli.Command) error {
 		return errors.New("el servicio no dice cuántas consultas quedan")
 	}
 	if s.asJSON {
-		err = s.json(map[string]any{"quedan": left, "cuota": limit, "seRenueva": reset})
+		summary := map[string]any{"quedan": left, "cuota": limit}
+		if !reset.IsZero() {
+			summary["seRenueva"] = reset
+		}
+		err = s.json(summary)
 	} else {
 		s.line("Quedan %s de %s consultas.", terminal.Thousands(left), terminal.Thousands(limit))
 		if !reset.IsZero() {

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"net/http"
@@ -135,18 +134,16 @@ func (b *batch) openKept(anew bool) error {
 	if _, err := os.Stat(b.output); err == nil && begins && !anew {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
-	if b.simulates && (begins || anew) {
-		return nil
-	}
 	if !b.simulates {
 		if b.kept, err = fiscope.NewResultsFile(name); err != nil {
 			return notKept(name, err)
 		}
 	}
-	if err := b.load(); err != nil {
-		return err
+	if err = b.load(); b.simulates && (begins || anew) {
+		b.known = nil
+		return nil
 	}
-	if _, known := b.known["servicio "+b.service]; !begins && !known {
+	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
 		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
 	}
 	switch {
@@ -161,23 +158,20 @@ func (b *batch) openKept(anew bool) error {
 // notKept explains why the file of the answers cannot be opened.
 func notKept(name string, err error) error {
 	file := (*fs.PathError)(nil)
-	_, missing := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
-	case errors.As(err, &file) && missing != nil:
-		return notWritable(name, file)
 	case errors.As(err, &file):
-		return file
+		return notWritable(name, file)
 	case errors.Is(err, lockfile.ErrLocked):
 		return fmt.Errorf("%s no se puede usar: otro proceso lo usa", name)
 	}
 	return fmt.Errorf("%s no se puede usar: debe tener las respuestas ya pagadas, y está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez", name)
 }
 
-// notWritable explains why a new file cannot be made.
+// notWritable explains why a file cannot be written.
 func notWritable(name string, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
+	if _, missing := os.Stat(name); missing != nil && errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
 	}
 	return err
@@ -221,14 +215,14 @@ func (b *batch) show(what string) {
 	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
 }
 
-// ask runs a batch, which stores its own answers. begin starts one over the inputs that are left.
-func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, begin func(context.Context, iter.Seq[E], fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[E, R], error]) error {
-	if len(left) == 0 || b.stopped != nil {
+// ask takes the lines of a batch of n queries, which stores its own answers.
+func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
+	if n == 0 || b.stopped != nil {
 		return nil
 	}
-	b.of += int64(len(left))
+	b.of += int64(n)
 	b.show("consultando")
-	for line, err := range begin(ctx, slices.Values(left), fiscope.LotePolicy{Progress: b.kept}) {
+	for line, err := range lines {
 		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
 			b.stopped = stopped
 			break
@@ -270,21 +264,10 @@ func (a answer) answered() bool { return a.Input != "" && !a.Pending }
 
 // load reads what was answered from the results file. The last line of an input holds.
 func (b *batch) load() error {
-	f, err := os.Open(b.keptFile())
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+	text, err := os.ReadFile(b.keptFile())
 	b.known = map[string]answer{}
 	date := ""
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	for line := range bytes.Lines(text) {
 		a := answer{date: date}
 		if json.Unmarshal(line, &a) != nil {
 			continue // damaged: ask again
@@ -298,24 +281,22 @@ func (b *batch) load() error {
 			b.known[a.Input] = a
 		}
 	}
+	return err
 }
 
 // begin shows what was understood and how many queries the batch needs at most, and the progress.
 func (b *batch) begin(left, bad int) func() {
-	say := b.note
 	if b.simulates && !b.asJSON {
-		say = b.text
+		b.err = b.out
 	}
-	say("%s", b.understood(b.columns))
-	say("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
+	b.note("%s", b.understood(b.columns))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }
 
 // lookUp looks up taxpayers.
 func (b *batch) lookUp(ctx context.Context, rucs []string) error {
-	begin := func(ctx context.Context, rucs iter.Seq[string], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[string, fiscope.Contribuyente], error] {
-		return b.client.Contribuyentes.ConsultarLote(ctx, rucs, p)
-	}
-	return ask(ctx, b, rucs, func(ruc string) string { return ruc }, begin)
+	lines := b.client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: b.kept})
+	return ask(ctx, b, len(rucs), func(ruc string) string { return ruc }, lines)
 }

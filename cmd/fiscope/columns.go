@@ -54,13 +54,9 @@ func (t *table) shown(i int) string {
 	return fmt.Sprintf("«%s» (%d)", shorten(strings.Join(strings.Fields(t.header[i]), " "), 40), i+1)
 }
 
-// titles returns all titles, or the first row.
+// titles returns all titles.
 func (t *table) titles() string {
-	first := t.header
-	if first == nil {
-		first = t.rows[0].cells
-	}
-	return strings.Join(slices.DeleteFunc(slices.Clone(first), func(title string) bool { return strings.TrimSpace(title) == "" }), ", ")
+	return strings.Join(slices.DeleteFunc(slices.Clone(t.header), func(title string) bool { return strings.TrimSpace(title) == "" }), ", ")
 }
 
 // understood returns the columns that were found, for people.
@@ -78,110 +74,117 @@ func (t *table) understood(c columns) string {
 	return strings.Join(shown, ", ")
 }
 
+// find finds columns by what is asked, a title or a position, and the others by their titles. It removes the header.
+func (t *table) find(asked map[column]string, wanted ...column) (*finder, error) {
+	f := &finder{t, columns{}, wanted}
+	err := f.takeTitles()
+	for _, what := range wanted {
+		if where, ok := asked[what]; ok && err == nil {
+			f.found[what], err = f.position(where)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.header == nil {
+		f.takeUnknown()
+	}
+	for _, what := range wanted {
+		if err := f.pick(what); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
 // takeTitles makes the first row the header if it has known titles. It refuses a file with rows above its titles. A row with
 // a RUC has none.
-func (t *table) takeTitles(wanted ...column) error {
+func (f *finder) takeTitles() error {
 	isTitle := func(cell string) bool {
 		for _, known := range titles {
-			if slices.Contains(wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell)) {
+			if slices.Contains(f.wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell)) {
 				return true
 			}
 		}
 		return false
 	}
 	best, most := 0, 0
-	for i, r := range t.rows[:min(len(t.rows), 30)] {
+	for i, r := range f.rows[:min(len(f.rows), 30)] {
 		n := 0
 		for _, cell := range r.cells {
 			if elevenDigits.MatchString(asWritten(cell)) {
-				n = -t.width
+				n = -f.width
 			} else if isTitle(cell) {
 				n++
 			}
 		}
-		if n > most && (i == 0 || n > 1 || len(wanted) == 1) {
+		if n > most && (i == 0 || n > 1 || len(f.wanted) == 1) {
 			best, most = i, n
 		}
 	}
 	if best > 0 {
-		return fmt.Errorf("los títulos van en la primera línea, y están en la línea %d: borre las de arriba", t.rows[best].line)
+		return fmt.Errorf("los títulos van en la primera línea, y están en la línea %d: borre las de arriba", f.rows[best].line)
 	}
 	if most > 0 {
-		t.takeHeader()
+		f.takeHeader()
 	}
 	return nil
 }
 
-// takeUnknown makes the first row the header if its RUC has letters. One that is only wrong must be reported.
-func (t *table) takeUnknown(ruc int) {
-	first := t.rows[0].cells
-	if t.header == nil && ruc < len(first) && strings.ContainsFunc(first[ruc], unicode.IsLetter) && !rounded.MatchString(asWritten(first[ruc])) {
-		t.takeHeader()
+// takeUnknown makes the first row the header if its RUC has letters. A RUC that is only wrong must be reported.
+func (f *finder) takeUnknown() {
+	if ruc := f.found.text(f.rows[0], colIssuer); strings.ContainsFunc(ruc, unicode.IsLetter) && !rounded.MatchString(asWritten(ruc)) {
+		f.takeHeader()
 	}
 }
 
-// name finds a column by its title or position.
-func (f *finder) name(what column, where string) error {
+// position returns the column with a title or a position.
+func (f *finder) position(where string) (int, error) {
 	i, err := strconv.Atoi(where)
-	if i--; err != nil {
-		if f.header == nil {
-			f.takeHeader()
-		}
-		same := func(title string) bool { return plain(title) == plain(where) }
-		i = slices.IndexFunc(f.header, same)
-		switch {
-		case i < 0:
-			return fmt.Errorf("no hay columna «%s»; hay: %s", where, f.titles())
-		case slices.ContainsFunc(f.header[i+1:], same):
-			return fmt.Errorf("hay dos columnas «%s»: indíquela por su posición", where)
-		}
+	if i--; err == nil && (i < 0 || i >= f.width) {
+		return 0, fmt.Errorf("-columna va de 1 a %d", f.width)
+	} else if err == nil {
+		return i, nil
 	}
-	if i < 0 || i >= f.width {
-		return fmt.Errorf("-columna va de 1 a %d", f.width)
+	if f.header == nil {
+		f.takeHeader()
 	}
-	f.found[what] = i
-	return nil
+	same := func(title string) bool { return plain(title) == plain(where) }
+	if i = slices.IndexFunc(f.header, same); i < 0 {
+		return 0, fmt.Errorf("no hay columna «%s»; hay: %s", where, f.titles())
+	}
+	if slices.ContainsFunc(f.header[i+1:], same) {
+		return 0, fmt.Errorf("hay dos columnas «%s»: indíquela por su posición", where)
+	}
+	return i, nil
 }
 
-// findPurchases finds the columns of a file of purchases, and removes its header. asked are the values of -columna.
-func (t *table) findPurchases(asked []string) (columns, error) {
-	if err := t.takeTitles(allColumns...); err != nil {
-		return nil, err
-	}
-	f := &finder{t, columns{}, func(what column) string { return fmt.Sprintf("-columna %s=N", what) }}
-	for _, value := range asked {
+// findPurchases finds the columns of a file of purchases. values are those of -columna.
+func (t *table) findPurchases(values []string) (columns, error) {
+	asked := map[column]string{}
+	for _, value := range values {
 		name, where, ok := strings.Cut(value, "=")
 		what := column(strings.Replace(plain(name), "comprobante", "numero", 1))
 		if !ok || !needed[what] && what != colAmount {
 			return nil, fmt.Errorf("-columna es como numero=5 o «numero=N° Documento», y no «%s»: van emisor, tipo, serie, numero, comprobante e importe", terminal.Printable(value))
 		}
-		if err := f.name(what, strings.TrimSpace(where)); err != nil {
-			return nil, err
-		}
+		asked[what] = strings.TrimSpace(where)
 	}
-	if i, ok := f.found[colIssuer]; ok {
-		t.takeUnknown(i)
+	f, err := t.find(asked, allColumns...)
+	if err != nil {
+		return nil, err
 	}
 	if f.header == nil {
 		return f.byLayout()
 	}
-	for _, what := range allColumns {
-		if err := f.pick(what); err != nil {
-			return nil, err
-		}
+	number, series := f.found[colNumber], f.found.has(colSeries)
+	if !series && f.mostly(number, colNumber.fits) && !f.mostly(number, isWhole) {
+		delete(f.found, colNumber)
 	}
-	number, ok := f.found[colNumber]
-	for _, need := range []struct {
-		missing bool
-		what    column
-		name    string
-	}{
-		{!ok || !f.found.has(colSeries) && f.mostly(number, colNumber.fits) && !f.mostly(number, isWhole), colNumber, "comprobante», o «serie» y «numero"},
-		{!f.found.has(colIssuer), colIssuer, "rucEmisor"},
-		{!f.found.has(colKind), colKind, "tipo"},
-	} {
-		if need.missing {
-			return nil, fmt.Errorf("falta la columna «%s»: indíquela con %s; hay: %s", need.name, f.option(need.what), f.titles())
+	names := map[column]string{colNumber: "comprobante», o «serie» y «numero", colIssuer: "rucEmisor", colKind: "tipo"}
+	for _, what := range []column{colNumber, colIssuer, colKind} {
+		if !f.found.has(what) {
+			return nil, fmt.Errorf("falta la columna «%s»: indíquela con %s; hay: %s", names[what], f.option(what), f.titles())
 		}
 	}
 	return f.found, nil
@@ -204,28 +207,22 @@ func (f *finder) byLayout() (columns, error) {
 }
 
 // findRUC finds the RUC's column, by the title or position asked for, by known titles, or else as the column with the most
-// RUCs, and removes the header. It does not guess between two: looking up the wrong taxpayers spends the quota.
+// RUCs. It does not guess between two: looking up the wrong taxpayers spends the quota.
 func (t *table) findRUC(asked string) (columns, error) {
-	err := t.takeTitles(colIssuer)
-	f := &finder{t, columns{}, func(column) string { return "-columna N" }}
-	if err == nil && asked != "" {
-		if err = f.name(colIssuer, asked); err == nil {
-			t.takeUnknown(f.found[colIssuer])
-		}
+	named := map[column]string{colIssuer: asked}
+	if asked == "" {
+		named = nil
 	}
-	if err == nil {
-		err = f.pick(colIssuer)
+	f, err := t.find(named, colIssuer)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || f.found.has(colIssuer) {
-		return f.found, err
+	if f.found.has(colIssuer) {
+		return f.found, nil
 	}
 	most := make([]int, t.width)
 	for i := range most {
-		for _, cell := range t.column(i) {
-			if elevenDigits.MatchString(cell) {
-				most[i]++
-			}
-		}
+		most[i] = len(slices.DeleteFunc(t.column(i), func(cell string) bool { return !elevenDigits.MatchString(cell) }))
 	}
 	best := slices.Index(most, slices.Max(most))
 	other := best + 1 + slices.Index(most[best+1:], most[best])
@@ -235,7 +232,7 @@ func (t *table) findRUC(asked string) (columns, error) {
 	case other > best:
 		return nil, fmt.Errorf("las columnas %d y %d pueden ser la del RUC: indíquela con -columna", best+1, other+1)
 	}
-	t.takeUnknown(best)
 	f.found[colIssuer] = best
+	f.takeUnknown()
 	return f.found, f.isNot(colIssuer, best, false)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -51,10 +50,10 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 	}
 	judge := func(i int) result { return b.judgePurchase(rows[i]) }
 	left, saved := b.pending(inputs)
-	issuers, _ := b.pending(b.issuers(receipts))
+	issuers, _ := b.pending(b.issuers(receipts, true))
 	end := b.begin(len(left)+len(issuers), bad)
 	if b.simulates {
-		return b.simulate(comprasWrong, judge, queries{"comprobantes", len(left)}, queries{"emisores", len(issuers)})
+		return b.simulate(comprasWrong, judge, map[string]int{"comprobantes": len(left), "emisores": len(issuers)})
 	}
 	var asked []fiscope.Comprobante
 	for _, key := range left {
@@ -64,12 +63,7 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 		err = b.load()
 	}
 	if err == nil {
-		for _, key := range left { // those without an answer have no issuer to look up
-			if !b.known[key].answered() {
-				delete(receipts, key)
-			}
-		}
-		issuers, b.saved = b.pending(b.issuers(receipts))
+		issuers, b.saved = b.pending(b.issuers(receipts, false))
 		b.saved += saved
 		err = b.lookUp(ctx, issuers)
 	}
@@ -81,19 +75,17 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 }
 
 func (b *batch) validate(ctx context.Context, left []fiscope.Comprobante) error {
-	begin := func(ctx context.Context, receipts iter.Seq[fiscope.Comprobante], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[fiscope.Comprobante, fiscope.ResultadoCPE], error] {
-		return b.client.CPE.ValidarLote(ctx, receipts, fiscope.CredencialesSOL{}, p)
-	}
-	return ask(ctx, b, left, fiscope.Comprobante.String, begin)
+	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
+	return ask(ctx, b, len(left), fiscope.Comprobante.String, lines)
 }
 
-// issuers returns the issuers of the receipts that are accepted or have no answer yet, each once. What is said of a credit
-// note does not depend on its issuer.
-func (b *batch) issuers(receipts map[string]fiscope.Comprobante) []string {
+// issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
+// not depend on its issuer.
+func (b *batch) issuers(receipts map[string]fiscope.Comprobante, mayBe bool) []string {
 	var rucs []string
 	for key, receipt := range receipts {
-		v := fiscope.ResultadoCPE{}
-		if a := b.known[key]; receipt.Tipo != fiscope.TipoNotaCredito && (!a.answered() || a.read(&v) && v.EsValido) {
+		a, v := b.known[key], fiscope.ResultadoCPE{}
+		if receipt.Tipo != fiscope.TipoNotaCredito && (a.read(&v) && v.EsValido || mayBe && !a.answered()) {
 			rucs = append(rucs, receipt.RUCEmisor)
 		}
 	}

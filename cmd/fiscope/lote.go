@@ -51,7 +51,7 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 	b.saved = saved
 	end := b.begin(len(left), bad)
 	if b.simulates {
-		return b.simulate(loteWrong, judge, queries{"RUC", len(left)})
+		return b.simulate(loteWrong, judge, map[string]int{"RUC": len(left)})
 	}
 	err = b.lookUp(ctx, left)
 	end()

@@ -105,13 +105,7 @@ var (
 
 // readSoles reads an amount in soles. It is not valid in another currency, or if it could be read in two ways, as 1.250.
 func readSoles(amount, currency string) (soles decimal.NullDecimal) {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return unicode.ToUpper(r)
-	}, amount)
-	text = solesSign.ReplaceAllString(text, "")
+	text := solesSign.ReplaceAllString(strings.ToUpper(strings.Join(strings.Fields(amount), "")), "")
 	switch plain(currency) {
 	case "", "pen", "s", "sol", "soles", "mn":
 	default:

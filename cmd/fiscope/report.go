@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,51 +48,35 @@ func (b *batch) judge(judge func(i int) result) []result {
 	return results
 }
 
-// queries is how many queries a run would make, and of what.
-type queries struct {
-	what string
-	n    int
-}
-
-// simulate reports what a run would do.
-func (b *batch) simulate(wrong *state, judge func(i int) result, would ...queries) error {
-	results, bad, when := b.judge(judge), 0, ""
-	for _, r := range results {
-		if r.state == wrong {
-			bad++
-		}
-	}
-	left, at := 0, time.Time{}
-	if n, noted, ok := strings.Cut(b.quota, " "); ok {
-		left, _ = strconv.Atoi(n)
-		at, _ = time.Parse(time.RFC3339, noted)
-		when = inLima(at)
-	}
+// simulate reports what a run would do, with how many queries it would make of what.
+func (b *batch) simulate(wrong *state, judge func(i int) result, queries map[string]int) error {
+	results := b.judge(judge)
+	left, noted, _ := strings.Cut(b.quota, " ")
+	n, _ := strconv.Atoi(left)
+	at, unknown := time.Parse(time.RFC3339, noted)
 	if b.asJSON {
-		asks, found := map[string]int{}, map[column]int{}
-		for _, q := range would {
-			asks[q.what] = q.n
-		}
+		found := map[column]int{}
 		for what, i := range b.columns {
 			found[what] = i + 1
 		}
-		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": bad, "porConsultar": asks}
-		if when != "" {
-			summary["consultasQuedaban"], summary["anotado"] = left, at
+		bad, _ := tally(wrong, results)
+		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": bad, "porConsultar": queries}
+		if unknown == nil {
+			summary["consultasQuedaban"], summary["anotado"] = n, at
 		}
 		return b.json(summary)
 	}
 	b.showState(wrong, results)
-	var asks []string
-	for _, q := range would {
-		asks = append(asks, terminal.Thousands(q.n)+" "+q.what)
+	var each []string
+	for _, what := range slices.Sorted(maps.Keys(queries)) {
+		each = append(each, terminal.Thousands(queries[what])+" "+what)
 	}
-	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(asks, " y "))
-	if when == "" {
+	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, " y "))
+	if unknown != nil {
 		b.line("No se sabe cuántas consultas quedan.")
-	} else {
-		b.text("Quedaban %s consultas el %s.", terminal.Thousands(left), when)
+		return nil
 	}
+	b.line("Quedaban %s consultas el %s.", terminal.Thousands(n), inLima(at))
 	return nil
 }
 

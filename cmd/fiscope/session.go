@@ -41,8 +41,7 @@ type session struct {
 	client  *fiscope.Client
 	service string // its name in a results file
 	closers []io.Closer
-
-	fromFile bool // the variables are those of a file
+	set     []string // the variables that came from a file
 }
 
 // connect makes a command's client from its flags and the environment.
@@ -154,17 +153,16 @@ func (s *session) readSettings() error {
 	}
 	file := filepath.Join(folder, "fiscope", "env")
 	info, err := os.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("%s tiene claves y no es solo de usted: corríjalo con chmod 600", file)
 	}
 	text, err := os.ReadFile(file) //nolint:gosec // the user's own file
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s tiene claves y no es solo de usted: corríjalo con chmod 600", file)
 	}
-	s.fromFile = true
 	n := 0
 	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
 		n++
@@ -176,6 +174,7 @@ func (s *session) readSettings() error {
 			return fmt.Errorf("%s, línea %d: va como FISCOPE_API_KEY=valor, con una de las seis variables de fiscope", file, n)
 		}
 		_ = os.Setenv(name, strings.TrimSpace(value))
+		s.set = append(s.set, name)
 	}
 	return nil
 }
@@ -187,9 +186,7 @@ func (s *session) close() {
 	for _, c := range s.closers {
 		_ = c.Close() // only read
 	}
-	for _, name := range variables {
-		if s.fromFile {
-			_ = os.Unsetenv(name)
-		}
+	for _, name := range s.set {
+		_ = os.Unsetenv(name)
 	}
 }

@@ -99,11 +99,19 @@ func (t *table) counts(i int) bool {
 	return len(seen) >= 3 && 2*len(seen) > len(cells) && highest-lowest < 2*len(seen)
 }
 
-// finder finds the columns of a table.
+// finder finds the wanted columns of a table.
 type finder struct {
 	*table
 	found  columns
-	option func(column) string // the option that names a column
+	wanted []column
+}
+
+// option returns the option that names a column.
+func (f *finder) option(what column) string {
+	if len(f.wanted) == 1 {
+		return "-columna N"
+	}
+	return fmt.Sprintf("-columna %s=N", what)
 }
 
 // isNot says why a column with the right title is another one. others reports whether more columns could be it.
