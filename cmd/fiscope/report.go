@@ -69,9 +69,9 @@ func (b *batch) simulate(wrong *state, judge func(i int) result, queries map[str
 	b.showState(wrong, results)
 	var each []string
 	for _, what := range slices.Sorted(maps.Keys(queries)) {
-		each = append(each, terminal.Thousands(queries[what])+" "+what)
+		each = append(each, what+" "+terminal.Thousands(queries[what]))
 	}
-	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, " y "))
+	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
 	if unknown != nil {
 		b.line("No se sabe cuántas consultas quedan.")
 		return nil
