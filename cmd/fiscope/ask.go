@@ -46,9 +46,7 @@ func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
 }
 
 func (s *session) showContribuyente(c *fiscope.Contribuyente) {
-	for _, line := range fold(c.RazonSocial, terminal.UsualColumns) {
-		s.line("%s", line)
-	}
+	s.text("%s", c.RazonSocial)
 	s.field("RUC", c.RUC)
 	s.field("Estado", string(c.Estado))
 	s.field("Condición", string(c.Condicion))

@@ -66,6 +66,8 @@ type batch struct {
 	known         map[string]answer // what this run and earlier ones were answered
 	quota         string            // the queries left after the last run, and when; "" if unknown
 	notes         map[string]string // why an input has no final answer
+	queries       map[string]int    // how many it may need, by what is asked
+	bad           int               // rows that cannot be asked for
 	saved         int64             // queries that rows did not need
 	progress      *terminal.Progress
 	of            int64
@@ -139,9 +141,8 @@ func (b *batch) openKept(anew bool) error {
 			return notKept(name, err)
 		}
 	}
-	if err = b.load(); b.simulates && (begins || anew) {
-		b.known = nil
-		return nil
+	if err = b.load(); anew {
+		b.known, begins = nil, true
 	}
 	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
 		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
@@ -217,7 +218,7 @@ func (b *batch) show(what string) {
 
 // ask takes the lines of a batch of n queries, which stores its own answers.
 func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
-	if n == 0 || b.stopped != nil {
+	if n == 0 || b.stopped != nil || b.simulates {
 		return nil
 	}
 	b.of += int64(n)
@@ -265,6 +266,9 @@ func (a answer) answered() bool { return a.Input != "" && !a.Pending }
 // load reads what was answered from the results file. The last line of an input holds.
 func (b *batch) load() error {
 	text, err := os.ReadFile(b.keptFile())
+	if errors.Is(err, fs.ErrNotExist) { // -simular makes none
+		err = nil
+	}
 	b.known = map[string]answer{}
 	date := ""
 	for line := range bytes.Lines(text) {
@@ -285,12 +289,16 @@ func (b *batch) load() error {
 }
 
 // begin shows what was understood and how many queries the batch needs at most, and the progress.
-func (b *batch) begin(left, bad int) func() {
+func (b *batch) begin() func() {
 	if b.simulates && !b.asJSON {
 		b.err = b.out
 	}
+	left := 0
+	for _, n := range b.queries {
+		left += n
+	}
 	b.note("%s", b.understood(b.columns))
-	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }

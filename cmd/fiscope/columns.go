@@ -100,21 +100,13 @@ func (t *table) find(asked map[column]string, wanted ...column) (*finder, error)
 // takeTitles makes the first row the header if it has known titles. It refuses a file with rows above its titles. A row with
 // a RUC has none.
 func (f *finder) takeTitles() error {
-	isTitle := func(cell string) bool {
-		for _, known := range titles {
-			if slices.Contains(f.wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell)) {
-				return true
-			}
-		}
-		return false
-	}
 	best, most := 0, 0
 	for i, r := range f.rows[:min(len(f.rows), 30)] {
 		n := 0
 		for _, cell := range r.cells {
 			if elevenDigits.MatchString(asWritten(cell)) {
 				n = -f.width
-			} else if isTitle(cell) {
+			} else if isTitle(cell, f.wanted) {
 				n++
 			}
 		}

@@ -32,14 +32,14 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 		return err
 	}
 	defer b.close()
-	rows, inputs, bad := []purchase{}, []string{}, 0
+	rows, inputs := []purchase{}, []string{}
 	lines, receipts := map[string]int{}, map[string]fiscope.Comprobante{}
 	for _, r := range b.rows {
 		p := b.columns.read(r)
 		key := ""
 		switch {
 		case p.wrong != "":
-			bad++
+			b.bad++
 		case !p.other:
 			key = p.receipt.String()
 			receipts[key] = p.receipt
@@ -48,21 +48,11 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 		}
 		rows, inputs = append(rows, p), append(inputs, key)
 	}
-	judge := func(i int) result { return b.judgePurchase(rows[i]) }
 	left, saved := b.pending(inputs)
 	issuers, _ := b.pending(b.issuers(receipts, true))
-	end := b.begin(len(left)+len(issuers), bad)
-	if b.simulates {
-		return b.simulate(comprasWrong, judge, map[string]int{"comprobantes": len(left), "emisores": len(issuers)})
-	}
-	var asked []fiscope.Comprobante
-	for _, key := range left {
-		asked = append(asked, receipts[key])
-	}
-	if err = b.validate(ctx, asked); err == nil {
-		err = b.load()
-	}
-	if err == nil {
+	b.queries = map[string]int{"comprobantes": len(left), "emisores": len(issuers)}
+	end := b.begin()
+	if err = b.validate(ctx, left, receipts); err == nil {
 		issuers, b.saved = b.pending(b.issuers(receipts, false))
 		b.saved += saved
 		err = b.lookUp(ctx, issuers)
@@ -71,12 +61,20 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 	if err != nil {
 		return err
 	}
-	return b.finish(comprasStates, comprasTitles, judge)
+	return b.finish(comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
-func (b *batch) validate(ctx context.Context, left []fiscope.Comprobante) error {
+// validate validates receipts, and reads their answers.
+func (b *batch) validate(ctx context.Context, keys []string, receipts map[string]fiscope.Comprobante) error {
+	var left []fiscope.Comprobante
+	for _, key := range keys {
+		left = append(left, receipts[key])
+	}
 	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
-	return ask(ctx, b, len(left), fiscope.Comprobante.String, lines)
+	if err := ask(ctx, b, len(left), fiscope.Comprobante.String, lines); err != nil {
+		return err
+	}
+	return b.load()
 }
 
 // issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does

@@ -35,7 +35,7 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 		return err
 	}
 	defer b.close()
-	rows, inputs, bad := []rucRow{}, []string{}, 0
+	rows, inputs := []rucRow{}, []string{}
 	for _, r := range b.rows {
 		ruc, wrong := readRUC(b.columns.text(r, colIssuer))
 		if len(r.cells) <= b.columns[colIssuer] {
@@ -43,22 +43,18 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 		}
 		rows, inputs = append(rows, rucRow{ruc, wrong}), append(inputs, ruc)
 		if wrong != "" {
-			bad++
+			b.bad++
 		}
 	}
-	judge := func(i int) result { return b.judgeRUC(rows[i], b.rows[i].String()) }
 	left, saved := b.pending(inputs)
-	b.saved = saved
-	end := b.begin(len(left), bad)
-	if b.simulates {
-		return b.simulate(loteWrong, judge, map[string]int{"RUC": len(left)})
-	}
+	b.queries, b.saved = map[string]int{"RUC": len(left)}, saved
+	end := b.begin()
 	err = b.lookUp(ctx, left)
 	end()
 	if err != nil {
 		return err
 	}
-	return b.finish(loteStates, loteTitles, judge)
+	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(rows[i], b.rows[i].String()) })
 }
 
 func (b *batch) judgeRUC(r rucRow, label string) result {

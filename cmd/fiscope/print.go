@@ -147,15 +147,14 @@ func inSoles(amount decimal.Decimal) string {
 // quota returns the quota from the last answer: -1 and a zero time for missing values.
 func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
 	left, limit = -1, -1
-	q := client.RateLimit()
-	if q == nil {
-		return left, limit, reset
+	if q := client.RateLimit(); q != nil {
+		reset = q.Reset
+		if q.Remaining != nil {
+			left = *q.Remaining
+		}
+		if q.Limit != nil {
+			limit = *q.Limit
+		}
 	}
-	if q.Remaining != nil {
-		left = *q.Remaining
-	}
-	if q.Limit != nil {
-		limit = *q.Limit
-	}
-	return left, limit, q.Reset
+	return left, limit, reset
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,16 +18,21 @@ import (
 
 // finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
 func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
-	if left, _, _ := quota(b.client); left >= 0 {
-		_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+	if !b.simulates {
+		if left, _, _ := quota(b.client); left >= 0 {
+			_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+		}
+		if err := cmp.Or(b.kept.Close(), b.load()); err != nil {
+			return err
+		}
 	}
-	if err := b.kept.Close(); err != nil {
-		return err
+	results := make([]result, len(b.rows))
+	for i := range b.rows {
+		results[i] = judge(i)
 	}
-	if err := b.load(); err != nil {
-		return err
+	if b.simulates {
+		return b.simulate(states, results)
 	}
-	results := b.judge(judge)
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
 		cells := []string{results[i].state.name, results[i].detail}
@@ -40,17 +46,8 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 	return b.report(states, results)
 }
 
-func (b *batch) judge(judge func(i int) result) []result {
-	results := make([]result, len(b.rows))
-	for i := range b.rows {
-		results[i] = judge(i)
-	}
-	return results
-}
-
-// simulate reports what a run would do, with how many queries it would make of what.
-func (b *batch) simulate(wrong *state, judge func(i int) result, queries map[string]int) error {
-	results := b.judge(judge)
+// simulate reports what a run would do.
+func (b *batch) simulate(states []*state, results []result) error {
 	left, noted, _ := strings.Cut(b.quota, " ")
 	n, _ := strconv.Atoi(left)
 	at, unknown := time.Parse(time.RFC3339, noted)
@@ -59,17 +56,20 @@ func (b *batch) simulate(wrong *state, judge func(i int) result, queries map[str
 		for what, i := range b.columns {
 			found[what] = i + 1
 		}
-		bad, _ := tally(wrong, results)
-		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": bad, "porConsultar": queries}
+		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": b.bad, "porConsultar": b.queries}
 		if unknown == nil {
 			summary["consultasQuedaban"], summary["anotado"] = n, at
 		}
 		return b.json(summary)
 	}
-	b.showState(wrong, results)
+	for _, s := range states {
+		if s == comprasWrong || s == loteWrong {
+			b.showState(s, results)
+		}
+	}
 	var each []string
-	for _, what := range slices.Sorted(maps.Keys(queries)) {
-		each = append(each, what+" "+terminal.Thousands(queries[what]))
+	for _, what := range slices.Sorted(maps.Keys(b.queries)) {
+		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
 	}
 	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
 	if unknown != nil {

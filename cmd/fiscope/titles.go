@@ -47,6 +47,16 @@ var titles = []struct {
 
 func title(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
 
+// isTitle reports whether a cell is surely the title of a wanted column.
+func isTitle(cell string, wanted []column) bool {
+	for _, known := range titles {
+		if slices.Contains(wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell)) {
+			return true
+		}
+	}
+	return false
+}
+
 // fits reports whether a cell can be of a column. A number may have its series before it.
 func (what column) fits(cell string) bool {
 	switch what {
@@ -121,10 +131,15 @@ func (f *finder) isNot(what column, i int, others bool) error {
 	switch {
 	case what == colIssuer && (others || len(cells) >= 10) && !slices.ContainsFunc(cells, func(cell string) bool { return cell != own }):
 		return fmt.Errorf("%s es el RUC de usted en todas las filas, y no el de los emisores: indique su columna con %s", f.shown(i), f.option(what))
-	case what == colNumber && (others || ok && i < series) && f.counts(i):
+	case what == colNumber && f.counts(i) && (others || ok && i < series || f.couldBe(what, i-1) || f.couldBe(what, i+1)):
 		return fmt.Errorf("%s cuenta las filas, y no es el número del comprobante: indique su columna con %s; hay: %s", f.shown(i), f.option(what), f.titles())
 	}
 	return nil
+}
+
+// couldBe reports whether a column of an unknown title has cells that fit.
+func (f *finder) couldBe(what column, i int) bool {
+	return i >= 0 && i < len(f.header) && !isTitle(f.header[i], allColumns) && f.mostly(i, what.fits)
 }
 
 // pick finds a column by its title. Of several it takes the surest title; of equally sure ones that whose cells fit. It does
