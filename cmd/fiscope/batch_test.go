@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -317,13 +318,13 @@ func TestPurchaseColumns(t *testing.T) {
 
 // Each state, with the soles of its rows.
 func TestStatesAndSoles(t *testing.T) {
-	note := mockserver.Factura("20100070970", "F001", 9)
+	note := mockserver.Factura("20331898008", "F001", 9)
 	note.Tipo = "07"
 	debit := mockserver.Factura("20100070970", "F001", 8)
 	debit.Tipo = "08"
 	srv := mockserver.New(t, mockserver.WithComprobantes(note, debit))
 	environment(t, srv)
-	write(t, "c.csv", "RUC;Tipo;Serie;Número;Total;Moneda\n20100070970;01;F001;123;28,320.00;PEN\n20100070970;08;F001;8;S/ 118.00;\n20100070970;07;F001;9;-50.00;PEN\n"+
+	write(t, "c.csv", "RUC;Tipo;Serie;Número;Total;Moneda\n20100070970;01;F001;123;28,320.00;PEN\n20100070970;08;F001;8;S/ 118.00;\n20331898008;07;F001;9;-50.00;PEN\n"+
 		"20100070970;14;S001;7;80.50;PEN\n;91;;E-55;100;USD\n20100070970;50;;;1,5;PEN\n20100070970;01;F001;125;100;USD\n45678912;01;F001;1;2;PEN\n20-10007097-0;77;F001;1;2;PEN\n")
 	stdout, stderr, got := execute(t, "compras", "c.csv")
 	assert.Equal(t, int(unfinished), got, stderr)
@@ -337,12 +338,27 @@ func TestStatesAndSoles(t *testing.T) {
 	assert.Regexp(t, `3  no se valida \(S/ 82\.00\): .*\n\nFilas`, stdout, "it is listed last")
 	assert.Contains(t, stderr, "RUC: «RUC» (1), tipo: «Tipo» (2), serie: «Serie» (3), número: «Número» (4)")
 	assert.Contains(t, stderr, "9 filas; por consultar: 5; con error: 2.")
+	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 1) // a credit note needs no issuer
 	stdout, _, _ = execute(t, "compras", "c.csv", "-json")
 	assert.Contains(t, stdout, `"se puede pagar": 28438.00`)
 
-	write(t, "d.csv", "20100070970;14;S001-7\n20100070970;01;F001-123\n20100070970;07;F001-9\n")
+	write(t, "d.csv", "20100070970;14;S001-7\n20100070970;01;F001-123\n20331898008;07;F001-9\n")
 	_, _, got = execute(t, "compras", "d.csv")
 	assert.Equal(t, int(allWell), got)
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("no permission stops this user")
+	}
+	environment(t, mockserver.New(t))
+	require.NoError(t, os.Mkdir("ro", 0o500))
+	write(t, "a.csv", "20131312955\n")
+	for _, args := range [][]string{{"lote", "a.csv", "-salida", "ro/b.csv"}, {"tc", "2026-02", "-salida", "ro/tc.csv"}} {
+		_, stderr, got := execute(t, args...)
+		assert.Equal(t, int(wrongUse), got)
+		assert.Contains(t, stderr, "no hay permiso para escribir en la carpeta ro")
+	}
 }
 
 // Without a Reset, or with one that cannot be, no hour is printed.

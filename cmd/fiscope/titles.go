@@ -95,9 +95,8 @@ func (t *table) column(i int) (cells []string) {
 
 // counts reports whether a column counts the rows: 1, 2, 3 in any order, perhaps with gaps where rows were deleted.
 func (t *table) counts(i int) bool {
-	cells := t.column(i)
 	seen, lowest, highest := map[int]bool{}, math.MaxInt, 0
-	for _, cell := range cells {
+	for _, cell := range t.column(i) {
 		n, err := strconv.Atoi(cell)
 		if seen[n] {
 			return false
@@ -106,7 +105,7 @@ func (t *table) counts(i int) bool {
 			seen[n], lowest, highest = true, min(lowest, n), max(highest, n)
 		}
 	}
-	return len(seen) >= 3 && 2*len(seen) > len(cells) && highest-lowest < 2*len(seen)
+	return len(seen) >= 3 && highest-lowest < 2*len(seen)
 }
 
 // finder finds the wanted columns of a table.
