@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -23,7 +24,7 @@ type answer struct {
 	reading   reading
 	outcome   outcome
 	result    any        // the operation's result; nil if there is none
-	err       *Error     // why there is no result: class, code, message and cause; nil for a result
+	err       *Error     // what the service or the network says is wrong: class, code, message and cause; nil for a result
 	warnings  []string   // odd but harmless
 	rateLimit *RateLimit // nil if no header came
 	reset     time.Time  // the header's, even if it is in the past
@@ -34,16 +35,12 @@ type answer struct {
 	provesSOL bool     // the tax authority accepted the credential
 	lenient   bool     // lenient reading accepted a contradiction
 	shared    bool     // other calls have the same result
-	coalesced bool     // it came from another call's query
-	kept      *entry   // its cache entry; nil if it did not come from the cache
-}
+	joined    bool     // the query was another call's
 
-// entry is a cached answer. It is immutable.
-type entry struct {
-	answer   answer        // its result, status, warnings and time of request
-	missing  *Error        // NOT_FOUND; nil for a result
-	stored   time.Time     // calendar time
-	lifetime time.Duration // how long it stays fresh from then on
+	source Source        // where the result or the error came from; "" if nobody answered
+	asOf   time.Time     // when the service gave the result or NOT_FOUND, or the date of a Respaldo; calendar time
+	behind *Error        // the service's failure behind a fallback's result; nil for any other
+	took   time.Duration // the whole call
 }
 
 // reading is how the answers to a call are read.
@@ -61,7 +58,7 @@ func (a *answer) read(result func(*answer) any) {
 	}
 	switch {
 	case a.Status == 0:
-		a.err = &Error{cause: a.Err}
+		a.outcome, a.err = unanswered, &Error{cause: a.Err}
 	case a.Status != http.StatusOK:
 		a.outcome, a.err = a.refusal()
 	case errors.Is(a.Broken, roundtrip.ErrTooLong):
@@ -139,19 +136,25 @@ func (a *answer) quote(value string) string {
 // refuse makes the answer unusable, even for lenient reading.
 func (a *answer) refuse(format string, args ...any) {
 	if a.err == nil {
-		a.err = notContract(format, args...)
+		a.err = refused(contradictory, format, args...)
 	}
 }
 
-// contradicts refuses an answer that contradicts itself or the question. Lenient reading only warns.
-func (a *answer) contradicts(format string, args ...any) {
+// contradicts refuses an answer that contradicts itself. Lenient reading only warns.
+func (a *answer) contradicts(format string, args ...any) { a.doubt(contradictory, format, args...) }
+
+// doubt refuses an answer. Lenient reading only warns.
+func (a *answer) doubt(o outcome, format string, args ...any) {
 	if a.reading.lenient {
 		a.lenient = true
 		a.warn(format, args...)
 		return
 	}
 	if a.err == nil {
-		a.outcome = contradictory
+		a.outcome = o
 	}
 	a.refuse(format, args...)
 }
+
+// start returns the part of the body that an *Error keeps.
+func (a *answer) start() []byte { return bytes.Clone(a.Body[:min(len(a.Body), longestBody)]) }

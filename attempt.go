@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/roundtrip"
@@ -26,14 +27,22 @@ type sender struct {
 	report    *reporter
 	sol       *solguard.Guard // learns whether lookups are refused too
 
-	quota usage
+	quota    usage
+	accepted atomic.Bool // the service has accepted the API key
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
-	if err := q.trip.markSent(ctx); err != nil {
+	err := ctx.Err()
+	if q.trip != nil {
+		err = q.trip.markSent(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	limits := roundtrip.Limits{Timeout: q.set.attemptTimeout(q.request.body != nil), MaxBytes: s.maxBody, Finish: q.trip != nil}
+	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: s.maxBody, Finish: q.trip != nil}
+	if q.request.sol != nil {
+		limits.Timeout = q.set.cpeTimeout
+	}
 	if s.bound > 0 {
 		limits.Timeout = min(limits.Timeout, s.bound)
 	}
@@ -42,7 +51,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	a := &answer{Answer: roundtrip.Send(ctx, s.transport, signed, limits), attempts: q.attempt}
 	switch {
 	case a.Status != 0:
-		a.delivery = DeliveryAnswered
+		a.delivery, a.source = DeliveryAnswered, SourceService
 	case q.sent || !a.Unsent:
 		a.delivery = DeliveryUnknown
 	}
@@ -50,7 +59,10 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	if a.Status == http.StatusTooManyRequests {
 		a.reading.known = s.quota.now()
 	}
-	a.read(q.input.read)
+	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
+		a.asOf = a.reading.now
+		s.accepted.Store(true)
+	}
 	s.quota.end(number, a.rateLimit, a.Unsent)
 	if unknown := a.Status == 0 || a.outcome == unexplained && q.request.sol != nil; !unknown {
 		s.sol.KeyRefused.Store(a.outcome == unexplained)
@@ -64,7 +76,15 @@ const attemptHeader = "Fiscope-Attempt"
 // signed returns the request of an attempt, with the API key and the body. It has no GetBody: with one, net/http would
 // repeat a validation by itself when an HTTP/2 server refuses it or a connection breaks.
 func (s *sender) signed(ctx context.Context, q *question) *http.Request {
-	r := q.request.http.WithContext(ctx)
+	target := *s.base
+	target.Path += q.request.path
+	if target.RawPath != "" {
+		target.RawPath += q.request.path
+	}
+	if q.request.query != nil {
+		target.RawQuery = q.request.query.Encode()
+	}
+	r := (&http.Request{Method: http.MethodGet, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
 	values := []string{s.apiKey.text(), s.userAgent, "application/json"} // in one allocation
 	r.Header = http.Header{"X-Api-Key": values[0:1:1], "User-Agent": values[1:2:2], "Accept": values[2:3:3]}
 	maps.Copy(r.Header, q.set.header)
@@ -72,25 +92,9 @@ func (s *sender) signed(ctx context.Context, q *question) *http.Request {
 		r.Header[attemptHeader] = []string{strconv.Itoa(q.attempt)}
 	}
 	if q.request.body != nil {
+		r.Method = http.MethodPost
 		r.Header["Content-Type"] = values[2:3:3]
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.request.body)), int64(len(q.request.body))
 	}
 	return r
-}
-
-// noHeader is the header of an unsigned request. Nothing writes to it.
-var noHeader = http.Header{}
-
-// unsigned returns a request without credentials, for the retry loop.
-func (s *sender) unsigned(r *request) *http.Request {
-	target := *s.base
-	target.Path += r.path
-	if target.RawPath != "" {
-		target.RawPath += r.path
-	}
-	target.RawQuery = r.query.Encode()
-	return &http.Request{
-		Method: r.method(), URL: &target, Host: target.Host, Header: noHeader,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
 }

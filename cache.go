@@ -5,26 +5,30 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// CachePolicy says how long an answer is reused. In each field zero is the default and a negative time means never.
-// Receipt validations and errors are never kept, except a NOT_FOUND.
+// CachePolicy says how long an answer is reused. Receipt validations and errors are never kept, except a NOT_FOUND.
 //
 // The rate of a past date does not expire, today's expires at midnight in Lima, and a missing one when it may be
 // published (docs/tipo-de-cambio.md). Contradictions that [WithLenientReading] accepted are not kept.
 type CachePolicy struct {
-	Consulta     time.Duration // a taxpayer: 12 hours
-	Busqueda     time.Duration // the results of a search: 1 hour
-	NoExiste     time.Duration // a RUC that no taxpayer has: 1 hour
-	StaleIfError time.Duration // how much longer an answer serves while the service is away: never
-	Entries      int           // answers kept in this process: 10 000
+	Consulta     time.Duration // a taxpayer. 0: 12 hours; negative: never
+	Busqueda     time.Duration // the results of a search. 0: 1 hour; negative: never
+	NoExiste     time.Duration // a RUC that no taxpayer has. 0: 1 hour; negative: never
+	StaleIfError time.Duration // how much longer an answer serves while the service is away. 0: never; negative: never
+	Entries      int           // answers kept in this process. 0: 10 000; negative: an error
 }
 
 const forGood = time.Duration(math.MaxInt64)
+
+// entry is a cached answer: a result or a NOT_FOUND. It is immutable.
+type entry struct {
+	answer
+	lifetime time.Duration // how long it stays fresh from asOf on
+}
 
 // cache keeps answers in this process. A nil cache keeps nothing.
 type cache struct {
@@ -70,10 +74,10 @@ func (c *cache) fresh(k cacheKey) *entry {
 // fallback returns a result, fresh or stale, to use while the service is away; nil if there is none.
 func (c *cache) fallback(k cacheKey) *entry {
 	e := c.get(k)
-	if e == nil || e.missing != nil {
+	if e == nil || e.err != nil {
 		return nil
 	}
-	if age := c.clock.since(e.stored); !e.fresh(c.clock) && (age < -clockSkew || age-e.lifetime >= c.policy.StaleIfError) {
+	if age := c.clock.since(e.asOf); !e.fresh(c.clock) && (age < -clockSkew || age-e.lifetime >= c.policy.StaleIfError) {
 		return nil
 	}
 	return e
@@ -81,7 +85,7 @@ func (c *cache) fallback(k cacheKey) *entry {
 
 // put stores an entry, unless there is a newer one.
 func (c *cache) put(k cacheKey, e *entry) {
-	if there, ok := c.entries.Peek(k); !ok || !there.answer.Began.After(e.answer.Began) {
+	if there, ok := c.entries.Peek(k); !ok || !there.Began.After(e.Began) {
 		c.entries.Add(k, e)
 	}
 }
@@ -94,16 +98,20 @@ func (e *entry) fresh(c clock) bool {
 	if e.lifetime == forGood {
 		return true
 	}
-	age := c.since(e.stored)
+	age := c.since(e.asOf)
 	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns the cache entry of an answer. missing is its error if it is a NOT_FOUND; nil otherwise.
-func newEntry(a *answer, missing *Error, stored time.Time, lifetime time.Duration) *entry {
-	e := &entry{missing: missing, stored: stored, lifetime: lifetime}
-	e.answer.Status, e.answer.Began = a.Status, a.Began
-	e.answer.outcome, e.answer.result, e.answer.warnings, e.answer.shared = a.outcome, a.result, a.warnings, true
-	e.answer.kept = e
+// newEntry returns the cache entry of an answer that the service gave at asOf.
+func newEntry(a *answer, asOf time.Time, lifetime time.Duration) *entry {
+	e := &entry{lifetime: lifetime}
+	e.Status, e.Began = a.Status, a.Began
+	e.outcome, e.result, e.warnings, e.shared = a.outcome, a.result, a.warnings, true
+	e.source, e.asOf = SourceCache, asOf
+	if a.err != nil {
+		e.err = copyError(a.err)
+		e.err.body = a.start()
+	}
 	return e
 }
 
@@ -121,15 +129,5 @@ func recall(c *cache) layer {
 			}
 			return next(ctx, q)
 		}
-	}
-}
-
-func (e *entry) response(c clock) Response {
-	return Response{
-		StatusCode: e.answer.Status,
-		Warnings:   slices.Clone(e.answer.warnings),
-		FromCache:  true,
-		Age:        max(0, c.since(e.stored)),
-		Stale:      !e.fresh(c),
 	}
 }

@@ -73,14 +73,16 @@ func TestAnErrorIsNotKept(t *testing.T) {
 func TestAnAnswerFromTheCacheSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _ := cached(t, fiscope.CachePolicy{}, raw(200, change(record, "ACTIVO", "OTROS"), "X-RateLimit-Remaining: 7"))
+		asked := time.Now()
 		var first, second fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&first)))
 		time.Sleep(time.Hour)
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&second)))
-		assert.False(t, first.FromCache)
+		assert.Equal(t, fiscope.SourceService, first.Source)
+		assert.True(t, asked.Equal(first.AsOf))
 		assert.Equal(t, new(7), first.RateLimit.Remaining)
 		require.Len(t, first.Warnings, 1)
-		assert.Equal(t, fiscope.Response{StatusCode: 200, FromCache: true, Age: time.Hour, Warnings: first.Warnings}, second, "an old quota is no news")
+		assert.Equal(t, fiscope.Response{StatusCode: 200, Source: fiscope.SourceCache, AsOf: first.AsOf, Warnings: first.Warnings}, second, "an old quota is no news")
 	})
 }
 
@@ -92,7 +94,7 @@ func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
 			var resp fiscope.Response
 			second := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
 			assert.Len(t, s.seen(), 1)
-			assert.True(t, resp.FromCache)
+			assert.Equal(t, fiscope.SourceCache, resp.Source)
 			assert.NotSame(t, first, second)
 			var e *fiscope.Error
 			require.ErrorAs(t, second, &e)

@@ -83,21 +83,21 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,
 	}
 	queries := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
-	retries := retry(c.retry, c.clock)
+	retries := retry(c.retry, c.clock, base)
 	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
 
 	kept := keeper{cache, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
-			newFallback(kept, respaldo, r, k.background.Go, k.logPanic).layer,
 			report(r),
+			newFallback(kept, respaldo, r, &k.send.accepted, k.background.Go, k.logPanic).layer,
 			recall(cache),
-			checkInput(k.send.unsigned),
+			checkInput,
 			coalesce(cache != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
-			events(r),
+			events(r.observer, r.failure),
 			quota,
 			throttle(c.limiter),
 		)
@@ -106,10 +106,10 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	k.receipts = through(k.send.ask,
 		hook(c.hooks),
 		report(r),
-		checkInput(k.send.unsigned),
+		checkInput,
 		k.sol.permits,
 		retries,
-		events(r),
+		events(r.observer, r.failure),
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,
@@ -121,14 +121,14 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 // (Estimated). It is nil before the first; only lookups are sure to have them. For calls per second see
 // [WithRateLimit].
 func (c *Client) RateLimit() *RateLimit {
-	return c.made().send.quota.now()
+	return c.send.quota.now()
 }
 
 // Stats returns the counts so far. Calls under way may be counted in part.
-func (c *Client) Stats() Stats { return c.made().report.observer.stats() }
+func (c *Client) Stats() Stats { return c.report.observer.stats() }
 
 // Hoy returns today's date in Lima, using the clock of [WithClock].
-func (c *Client) Hoy() Fecha { return FechaEnLima(c.made().clock.now()) }
+func (c *Client) Hoy() Fecha { return FechaEnLima(c.clock.now()) }
 
 // Close waits for background work: queries whose callers have left, a [Respaldo] that has not returned, and writes to
 // the Store. Then it closes the idle connections.
@@ -139,30 +139,18 @@ func (c *Client) Close(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	k := c.made()
-	if k == notMade {
-		return errNotMade
-	}
-	defer (&http.Client{Transport: k.send.transport}).CloseIdleConnections()
-	if err := k.background.Wait(ctx); err != nil {
+	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
+	if err := c.background.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil
 }
 
 // String returns the base URL, without credentials.
-func (c *Client) String() string { return "fiscope.Client(" + c.made().baseURL + ")" }
+func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
 
 // LogValue returns the base URL.
-func (c *Client) LogValue() slog.Value { return slog.StringValue(c.made().baseURL) }
-
-// made returns the client's core or, if NewClient did not make the client, one whose calls all fail.
-func (c *Client) made() *core {
-	if c == nil || c.core == nil {
-		return notMade
-	}
-	return c.core
-}
+func (c *Client) LogValue() slog.Value { return slog.StringValue(c.baseURL) }
 
 // refuseRedirect makes a redirect the answer: following it would pass on the API key and the clave.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

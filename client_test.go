@@ -199,57 +199,6 @@ func TestANilContextIsAnInvalidRequest(t *testing.T) {
 	}
 }
 
-// What NewClient did not make says so, and does not panic.
-func TestAClientThatNewClientDidNotMake(t *testing.T) {
-	for name, client := range map[string]*fiscope.Client{"new": new(fiscope.Client), "nil": nil} {
-		assert.Nil(t, client.RateLimit(), name)
-		assert.Zero(t, client.Stats().Calls, name)
-		assert.Equal(t, fiscope.HoyEnLima(), client.Hoy(), name)
-		assert.Contains(t, client.String(), "NewClient", name)
-		assert.ErrorContains(t, client.Close(t.Context()), "NewClient", name)
-		_ = client.Close(context.Background())
-	}
-	client := new(fiscope.Client)
-	for name, call := range map[string]func() error{
-		"Consultar": func() error { _, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT); return err },
-		"Buscar": func() error {
-			_, err := client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: "gloria"})
-			return err
-		},
-		"ConsultarLote": func() error {
-			for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{}) {
-				return err
-			}
-			return nil
-		},
-		"Validar": func() error { _, err := client.CPE.Validar(t.Context(), factura, credenciales); return err },
-		"Esperar": func() error {
-			_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{})
-			return err
-		},
-		"Olvidar": func() error { return client.CPE.Olvidar(t.Context(), credenciales) },
-		"TipoCambio": func() error {
-			_, err := client.TipoCambio.Consultar(t.Context(), fiscope.NewFecha(2026, time.November, 20))
-			return err
-		},
-		"Hoy": func() error { _, err := client.TipoCambio.Hoy(t.Context()); return err },
-		"SUNAT": func() error {
-			_, err := client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(2026, time.November, 20))
-			return err
-		},
-		"Mes": func() error {
-			for _, err := range client.TipoCambio.Mes(t.Context(), 2026, time.October) {
-				return err
-			}
-			return nil
-		},
-	} {
-		err := call()
-		require.ErrorContains(t, err, "NewClient", name)
-		assert.Equal(t, http.StatusInternalServerError, fiscope.HTTPStatus(err), name)
-	}
-}
-
 func TestSlogShowsAClientAsItsBaseURL(t *testing.T) {
 	var out strings.Builder
 	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "client", newClient(t, nil))

@@ -100,7 +100,7 @@ func TestAClockThatStandsStillStopsNothing(t *testing.T) {
 		class string
 	}{
 		"retries":     {"consultar", nil, []handler{raw(503, "", "Retry-After: 3"), raw(503, "", "Retry-After: Thu, 29 Feb 2024 17:00:05 GMT"), raw(200, record)}, 8 * time.Second, ""},
-		"the limiter": {"consultar", []fiscope.Option{fiscope.WithRateLimit(0.2, 1), fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: 1, Base: 1, Cap: 1})}, []handler{raw(503, ""), raw(200, record)}, 5 * time.Second, ""},
+		"the limiter": {"consultar", []fiscope.Option{fiscope.WithRateLimit(0.2, 1), fiscope.WithMaxRetries(1), fiscope.WithRetry(fiscope.RetryPolicy{Base: 1, Cap: 1})}, []handler{raw(503, ""), raw(200, record)}, 5 * time.Second, ""},
 		"timeouts":    {"consultar", []fiscope.Option{fiscope.WithMaxRetries(0)}, []handler{hangs}, 10 * time.Second, "unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 		clock.move(-30 * 24 * time.Hour)
 		var resp fiscope.Response
 		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-		assert.False(t, resp.FromCache, "its age is unknown")
+		assert.Equal(t, fiscope.SourceService, resp.Source, "its age is unknown")
 		assert.EqualValues(t, 2, s.asked.Load())
 	})
 }

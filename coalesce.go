@@ -2,7 +2,6 @@ package fiscope
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/fiscope/fiscope/internal/flight"
 )
@@ -30,7 +29,7 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 			}
 			for {
 				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.reserve, q.set.fresh}, q, next)
-				if abandoned && a.kept == nil && (err != nil || a.err != nil) && ctx.Err() == nil {
+				if abandoned && a.source != SourceCache && (err != nil || a.err != nil) && ctx.Err() == nil {
 					continue // all its callers had left, so it was cancelled
 				}
 				return a, err
@@ -47,7 +46,7 @@ func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question
 		own.trip = new(trip)
 		return own.trip, func(ctx context.Context) {
 			a, err := next(ctx, &own)
-			if a != nil && a.kept == nil { // a cached one is marked already
+			if a != nil && a.source != SourceCache { // a cached one is marked already
 				a.shared = true
 			}
 			own.trip.answer, own.trip.err = a, err
@@ -60,41 +59,12 @@ func detach[K comparable](ctx context.Context, g *flights[K], key K, q *question
 	if a == nil {
 		a = t.soFar()
 	}
-	if joined && a.kept == nil {
-		own := *a
-		own.coalesced = true
-		a = &own
+	if a.source == SourceCache {
+		return a, abandoned, err
 	}
-	return a, abandoned, err
-}
-
-// trip is what the callers of a background question see of it.
-type trip struct {
-	sent   atomic.Int32 // attempts that may have reached the service
-	answer *answer      // set at the end, with err
-	err    error
-}
-
-// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
-// never reports "not sent" for a sent attempt.
-func (t *trip) markSent(ctx context.Context) error {
-	if t == nil {
-		return ctx.Err()
+	own := *a // report writes to it
+	if own.joined = joined; joined && own.source != "" {
+		own.source = SourceShared
 	}
-	t.sent.Add(1)
-	if err := ctx.Err(); err != nil {
-		t.sent.Add(-1)
-		return err
-	}
-	return nil
-}
-
-// soFar is the answer for a caller that leaves now.
-func (t *trip) soFar() *answer {
-	n := int(t.sent.Load())
-	a := &answer{attempts: n}
-	if n > 0 {
-		a.delivery = DeliveryUnknown
-	}
-	return a
+	return &own, abandoned, err
 }

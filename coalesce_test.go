@@ -81,9 +81,10 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 						assert.Equal(t, "yes", resp.Header.Get("X-Echo"))
 						assert.Equal(t, new(7), resp.RateLimit.Remaining)
 						assert.Equal(t, time.Second, resp.Duration)
-						assert.False(t, resp.FromCache)
-						if resp.Coalesced {
+						if resp.Source == fiscope.SourceShared {
 							joined.Add(1)
+						} else {
+							assert.Equal(t, fiscope.SourceService, resp.Source)
 						}
 						scribble(&resp, err)
 					})
@@ -209,7 +210,7 @@ func TestAQueryThatNobodyWaitsFor(t *testing.T) {
 					require.Len(t, s.seen(), test.sent)
 					var resp fiscope.Response
 					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-					assert.Equal(t, test.fresh && by == "cache", resp.FromCache)
+					assert.Equal(t, test.fresh && by == "cache", resp.Source == fiscope.SourceCache)
 				})
 			})
 		}

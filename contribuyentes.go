@@ -20,13 +20,6 @@ type ContribuyentesService struct {
 	strictRUC bool // see WithStrictRUC
 }
 
-func (s *ContribuyentesService) made() *ContribuyentesService {
-	if s == nil || s.core == nil {
-		return &ContribuyentesService{core: notMade}
-	}
-	return s
-}
-
 // Busqueda says what to search for (docs/contract.md, 4.2).
 type Busqueda struct {
 	RazonSocial string // part of a business or trade name, in any case: at least 3 characters after trimming
@@ -42,13 +35,7 @@ const (
 // Consultar looks up the taxpayer with a RUC of 11 digits. It costs one query. Errors: ErrInvalidRequest (not 11
 // digits: nothing is sent), ErrNotFound, and those of every operation.
 func (s *ContribuyentesService) Consultar(ctx context.Context, ruc string, opts ...CallOption) (*Contribuyente, error) {
-	s = s.made()
-	return s.consultar(ctx, ruc, s.core.defaults.of(opts))
-}
-
-// consultar is Consultar with its options as settings.
-func (s *ContribuyentesService) consultar(ctx context.Context, ruc string, set *settings) (*Contribuyente, error) {
-	return get(ctx, s.core.lookups, consulta{ruc, s.strictRUC}, set, copyOf[Contribuyente])
+	return get(ctx, s.core, s.core.lookups, consulta{ruc, s.strictRUC}, opts, copyOf[Contribuyente])
 }
 
 // consulta is the lookup of a RUC.
@@ -79,8 +66,7 @@ func (q consulta) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 // is sent), and those of every operation.
 func (s *ContribuyentesService) Buscar(ctx context.Context, b Busqueda, opts ...CallOption) ([]ContribuyenteResumen, error) {
 	b.RazonSocial = strings.TrimSpace(b.RazonSocial)
-	s = s.made()
-	return get(ctx, s.core.searches, b, s.core.defaults.of(opts), slices.Clone[[]ContribuyenteResumen])
+	return get(ctx, s.core, s.core.searches, b, opts, slices.Clone[[]ContribuyenteResumen])
 }
 
 func (b Busqueda) request() request {
@@ -117,13 +103,16 @@ func (q consulta) read(a *answer) any {
 	if !ok {
 		return nil
 	}
+	if o.field("ruc").kind == 0 {
+		a.refuse("ruc is missing")
+	}
 	c := &Contribuyente{
-		RUC:                    o.required("ruc"),
+		RUC:                    o.ruc(),
 		RazonSocial:            o.required("razonSocial"),
 		Estado:                 Estado(o.required("estado")),
 		Condicion:              Condicion(o.optional("condicion")),
 		Direccion:              o.optional("direccion"),
-		Ubigeo:                 o.optional("ubigeo"),
+		Ubigeo:                 o.ubigeo(),
 		Departamento:           o.optional("departamento"),
 		Provincia:              o.optional("provincia"),
 		Distrito:               o.optional("distrito"),
@@ -133,7 +122,7 @@ func (q consulta) read(a *answer) any {
 		FechaInicioActividades: o.date("fechaInicioActividades"),
 	}
 	if c.RUC != q.ruc {
-		a.contradicts("asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
+		a.doubt(otherSubject, "asked for the RUC %s, the answer is of %s", scrub.AbridgeRUC(q.ruc), a.quote(c.RUC))
 	}
 	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
 	return c
@@ -149,7 +138,7 @@ func (b Busqueda) read(a *answer) any {
 	resumenes := make([]ContribuyenteResumen, 0, len(rows))
 	for i, row := range rows {
 		o := object{a, jsonobject.Of(string(row))}
-		ruc := o.field("ruc").text
+		ruc := o.ruc()
 		if checkRUC("ruc", ruc) != nil || o.field("razonSocial").kind == 0 || o.field("estado").kind == 0 {
 			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
 			continue

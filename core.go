@@ -24,17 +24,6 @@ type core struct {
 	send       *sender
 }
 
-// notMade is the core of a zero Client or service. Each of its calls fails.
-var notMade = newNotMade()
-
-var errNotMade = misuse("this client or service is empty: make a client with NewClient")
-
-func newNotMade() *core {
-	r := &reporter{observer: new(observer)}
-	none := through(func(context.Context, *question) (*answer, error) { return nil, errNotMade }, report(r))
-	return &core{lookups: none, searches: none, rates: none, receipts: none, baseURL: "not made by NewClient", report: r, send: new(sender)}
-}
-
 // logPanic logs a panic in the background.
 func (k *core) logPanic(text string, stack []byte) {
 	if k.report.observer.logger == nil {
@@ -46,15 +35,39 @@ func (k *core) logPanic(text string, stack []byte) {
 
 // refuse returns the error of a compound operation that made no query, and reports it.
 func (k *core) refuse(ctx context.Context, op Operation, err error) *Error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	e := k.ended(ctx, op, err)
-	k.report.observer.call(ctx, Event{Op: op, Avoided: avoidedBy(e), Err: e})
+	k.report.observer.call(ctx, Event{Op: op, Avoided: outcomes[e.outcome].avoided, Err: e}, e)
 	return e
 }
 
 // ended returns the error of a compound operation.
 func (k *core) ended(ctx context.Context, op Operation, err error) *Error {
 	return k.report.failure(ctx, &question{key: cacheKey{op: op}, set: &k.defaults}, new(answer), err)
+}
+
+// get makes a call with its options. own copies a result that other calls have too.
+func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOption, own func(T) T) (T, error) {
+	ctx, set := k.defaults.of(ctx, opts)
+	result, a, err := put(ctx, list, in, set, own)
+	if len(opts) > 0 {
+		fill(opts, a)
+	}
+	return result, err
+}
+
+// put puts a question to a list. It returns the answer too, which is never nil.
+func put[T any](ctx context.Context, list ask, in input, set *settings, own func(T) T) (none T, _ *answer, _ error) {
+	a, err := list(ctx, &question{input: in, key: in.key(), set: set})
+	switch {
+	case err != nil:
+		return none, a, err
+	case a.shared:
+		return own(a.result.(T)), a, nil
+	}
+	return a.result.(T), a, nil
+}
+
+func copyOf[T any](v *T) *T {
+	own := *v
+	return &own
 }

@@ -16,13 +16,6 @@ type CPEService struct {
 	own       CredencialesSOL // see WithSOL; zero for none
 }
 
-func (s *CPEService) made() *CPEService {
-	if s == nil || s.core == nil {
-		return &CPEService{core: notMade}
-	}
-	return s
-}
-
 // ResultadoCPE is the answer to a validation (docs/contract.md, 2.4). A receipt that is cancelled, missing or
 // pending is a result, not an error.
 type ResultadoCPE struct {
@@ -42,13 +35,11 @@ type ResultadoCPE struct {
 // Errors: ErrInvalidRequest (not sent), ErrInvalidSOLCredentials (do not repeat: it blocks the user for a while),
 // ErrSOLCredentialsBlocked (refused before: not sent), ErrUnavailable (no answer), and those of every operation.
 func (s *CPEService) Validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, opts ...CallOption) (*ResultadoCPE, error) {
-	s = s.made()
-	return s.validar(ctx, c, credenciales, s.core.defaults.of(opts))
+	return get(ctx, s.core, s.core.receipts, s.validacion(c, credenciales), opts, copyOf[ResultadoCPE])
 }
 
-// validar is Validar with its options as settings.
-func (s *CPEService) validar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, set *settings) (*ResultadoCPE, error) {
-	return get(ctx, s.core.receipts, validacion{c, s.credenciales(credenciales), s.strictRUC}, set, copyOf[ResultadoCPE])
+func (s *CPEService) validacion(c Comprobante, credenciales CredencialesSOL) validacion {
+	return validacion{c, s.credenciales(credenciales), s.strictRUC}
 }
 
 // credenciales returns the credentials of a call or, if they are zero, the client's own.
@@ -59,10 +50,6 @@ func (s *CPEService) credenciales(ofCall CredencialesSOL) CredencialesSOL {
 // Olvidar forgets that a credential was refused, so that it is sent again. Call it once you know that the credential is
 // right. With a Store all processes forget it; an error means that the Store was not updated.
 func (s *CPEService) Olvidar(ctx context.Context, credenciales CredencialesSOL) error {
-	s = s.made()
-	if s.core == notMade {
-		return errNotMade
-	}
 	credenciales = s.credenciales(credenciales)
 	return s.core.sol.forget(ctx, &credenciales)
 }

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// EsperaPolicy bounds a wait for a receipt. In each field zero is the default; a negative value is an error.
+// EsperaPolicy bounds a wait for a receipt.
 type EsperaPolicy struct {
-	MaxAttempts int           // validations: 10
-	Base        time.Duration // the span of the first pause, doubled for each next one: 2 seconds
-	Cap         time.Duration // the longest span: 1 minute, or Base if that is longer
-	Timeout     time.Duration // no validation is sent later than this: 10 minutes
+	MaxAttempts int           // validations. 0: 10; negative: an error
+	Base        time.Duration // the span of the first pause, doubled for each next one. 0: 2 seconds; negative: an error
+	Cap         time.Duration // the longest span. 0: 1 minute, or Base if that is longer; negative: an error
+	Timeout     time.Duration // no validation is sent later than this. 0: 10 minutes; negative: an error
 
 	// HastaQueExista also waits while the receipt does not exist yet: "No Existe" (98) is usual in the minutes after its
 	// issue. A boleta may be reported up to 7 days after its date: check it from a job, once or twice a day.
@@ -48,44 +48,54 @@ const (
 // It returns an error if no answer came at all, if the context was cancelled, and if waiting cannot help. Errors:
 // ErrInvalidRequest (also for a negative policy: nothing is sent), and those of Validar.
 func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, opts ...CallOption) (*Espera, error) {
-	s = s.made()
-	return hooked(ctx, s.core.hooks, OpEsperarCPE, s.core.defaults.of(opts), func(ctx context.Context, set *settings) (*Espera, error) {
-		return s.esperar(ctx, c, credenciales, p, set)
+	ctx, set := s.core.defaults.of(ctx, opts)
+	var e *Espera
+	a, err := hooked(ctx, s.core.hooks, OpEsperarCPE, func(ctx context.Context) (a *answer, err error) {
+		e, a, err = s.esperar(ctx, s.validacion(c, credenciales), p, set)
+		return a, err
 	})
+	fill(opts, a)
+	return e, err
 }
 
-func (s *CPEService) esperar(ctx context.Context, c Comprobante, credenciales CredencialesSOL, p EsperaPolicy, set *settings) (*Espera, error) {
+// esperar returns the last answer too; nil if there is none.
+func (s *CPEService) esperar(ctx context.Context, v validacion, p EsperaPolicy, set *settings) (*Espera, *answer, error) {
 	err := set.invalid
 	if p.MaxAttempts < 0 || p.Base < 0 || p.Cap < 0 || p.Timeout < 0 {
 		err = misuse("an EsperaPolicy wants 0 or more in every field: it is %+v", p)
 	}
-	if ctx == nil {
-		err = noContext()
-	}
 	if err != nil {
-		return nil, s.core.refuse(ctx, OpEsperarCPE, err)
+		return nil, nil, s.core.refuse(ctx, OpEsperarCPE, err)
 	}
 	w := espera{policy: p.complete()}
 	w.end = time.Now().Add(w.policy.Timeout)
 	attempt := *set
 	attempt.sendBy = w.end
 	for {
-		r, err := s.validar(ctx, c, credenciales, &attempt)
+		r, a, err := put(ctx, s.core.receipts, v, &attempt, copyOf[ResultadoCPE])
 		pause := w.record(ctx, r, err)
-		if w.fin != "" {
-			return w.result()
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if w.fin == "" && !wait(ctx, pause) {
 			w.failure = s.core.ended(ctx, OpEsperarCPE, ctx.Err())
 			if w.fin = esperaFallida; errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				w.fin = EsperaSinTiempo
 			}
-			return w.result()
 		}
+		if w.fin != "" {
+			e, err := w.result()
+			return e, a, err
+		}
+	}
+}
+
+// wait waits, and reports whether ctx lasts that long.
+func wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -67,6 +67,9 @@ func (o object) field(name string) field {
 // odd reports whether the value is there and not a string.
 func (f field) odd() bool { return f.kind != 0 && f.kind != '"' }
 
+// number reports whether the value is a JSON number without a sign.
+func (f field) number() bool { return '0' <= f.kind && f.kind <= '9' }
+
 // kindOf returns the type of a JSON value from its first character.
 func kindOf(first byte) string {
 	switch first {
@@ -112,6 +115,28 @@ func (o object) required(name string) string {
 		o.contradicts("%s is a JSON %s", name, kindOf(f.kind))
 	}
 	return f.text
+}
+
+// ruc returns a RUC, which may be a number or have blanks around it; "" if it is missing.
+func (o object) ruc() string {
+	f := o.field("ruc")
+	text := strings.TrimSpace(f.text)
+	switch {
+	case f.number():
+		o.warn("ruc is a JSON number")
+	case text != f.text:
+		o.warn("ruc has blanks around it")
+	}
+	return text
+}
+
+// ubigeo returns a location code. As a number it may have lost its first zero.
+func (o object) ubigeo() string {
+	code := o.optional("ubigeo")
+	if o.field("ubigeo").number() && len(code) == 5 {
+		return "0" + code
+	}
+	return code
 }
 
 // date returns an optional date: zero if missing, "" or "-".

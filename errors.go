@@ -62,13 +62,6 @@ var (
 	ErrRedirect = class("redirect not followed", "check the base URL", nil)
 )
 
-// The machine-readable codes that the contract names (docs/contract.md, 7).
-const (
-	codeNotFound              = "NOT_FOUND"
-	codeSearchTooShort        = "SEARCH_TOO_SHORT"
-	codeInvalidSOLCredentials = "INVALID_SOL_CREDENTIALS"
-)
-
 // sentinel is a class of failure.
 type sentinel struct {
 	text   string
@@ -120,12 +113,10 @@ type Error struct {
 	Delivery   Delivery      // whether the service may have received any attempt
 	Err        error         // the sentinel of its class, such as ErrNotFound; nil for none
 
-	outcome  outcome
-	cause    error
-	body     []byte
-	asked    time.Time // when the last answered request was sent, in real time; zero without an answer
-	quoted   bool      // Message is the answer's own text
-	mayBeKey bool      // for a blocked clave: the refusal may be about the API key
+	outcome outcome
+	cause   error
+	body    []byte
+	quoted  bool // Message is the answer's own text
 }
 
 // longestBody is how many bytes of an answer an Error keeps at most.
@@ -190,7 +181,7 @@ func (e *Error) Error() string {
 		b.WriteString("; check the base URL and what stands between (proxy, firewall)")
 	case e.outcome == unexplained && e.Op == OpValidarCPE:
 		b.WriteString("; check the API key and the clave: the answer does not say which it refuses")
-	case class != nil && class.advice != "" && e.outcome != contradictory:
+	case class != nil && class.advice != "" && e.outcome != contradictory && e.outcome != otherSubject:
 		b.WriteString("; " + class.advice)
 	}
 	if e.wrongAddress() {
@@ -233,67 +224,34 @@ func copyError(err error) *Error {
 
 // The functions below make an *Error without the details of its call. The layer report adds those.
 
+// refused is the error of a call that ends here.
+func refused(o outcome, format string, args ...any) *Error {
+	return &Error{Err: outcomes[o].class, outcome: o, Message: fmt.Sprintf(format, args...)}
+}
+
 // invalid is the error for a field that breaks a rule of the contract.
 func invalid(field, format string, args ...any) error {
-	return &Error{Err: ErrInvalidRequest, Field: field, Message: field + " " + fmt.Sprintf(format, args...)}
+	e := refused(invalidInput, field+" "+format, args...)
+	e.Field = field
+	return e
 }
 
-// errMisuse marks a mistake of the program, not of what its user typed.
-var errMisuse = errors.New("the program must be corrected")
-
-// misuse is the error for an invalid option, policy or context.
-func misuse(format string, args ...any) error {
-	return &Error{Err: ErrInvalidRequest, Message: fmt.Sprintf(format, args...), cause: errMisuse}
-}
+// misuse is the error for an invalid option, policy or context: a mistake of the program, not of what its user typed.
+func misuse(format string, args ...any) error { return refused(misused, format, args...) }
 
 // searchTooShort is the error for a text to search that is too short.
 func searchTooShort(format string, args ...any) error {
-	return &Error{Err: ErrSearchTooShort, Field: "razonSocial", Message: fmt.Sprintf(format, args...)}
-}
-
-// notContract is the error for an answer that breaks the contract.
-func notContract(format string, args ...any) *Error {
-	return &Error{Err: ErrMalformedResponse, Message: fmt.Sprintf(format, args...), outcome: contradictory}
+	e := refused(shortText, format, args...)
+	e.Field = "razonSocial"
+	return e
 }
 
 // notYetPublished is the error for a rate that may still come, after wait.
 func notYetPublished(wait time.Duration, format string, args ...any) *Error {
-	return &Error{Err: ErrNotYetPublished, RetryAfter: wait, Message: fmt.Sprintf(format, args...)}
-}
-
-// noRate is the error for a date without a rate.
-func noRate(format string, args ...any) *Error {
-	return &Error{Err: ErrNotFound, Message: fmt.Sprintf(format, args...)}
-}
-
-// noContext is the error for a nil context.
-func noContext() error {
-	return misuse("the context is nil: pass context.Background() if you have no other")
+	e := refused(unpublished, format, args...)
+	e.RetryAfter = wait
+	return e
 }
 
 // errDeadlineTooClose ends a call whose deadline comes before it may be sent.
 var errDeadlineTooClose = fmt.Errorf("%w: too little time is left to send it", context.DeadlineExceeded)
-
-// outcome is what an answer means. It is decided once; everything else follows from the table outcomes.
-type outcome int
-
-const (
-	unanswered    outcome = iota // no answer came
-	found                        // a result
-	notFound                     // NOT_FOUND
-	tooShort                     // SEARCH_TOO_SHORT
-	inputRefused                 // another 4xx
-	refusedPage                  // another 4xx with an HTML page, such as a firewall's
-	solRefused                   // INVALID_SOL_CREDENTIALS
-	keyRefused                   // 401 or 403 from the service
-	unexplained                  // 401 without a code: it may be about the key or the clave
-	quotaSpent                   // the day's quota is spent
-	tooFast                      // 429 that asks for fewer calls
-	failedOnce                   // 500, which this very request may have caused
-	failed                       // 502, 503, 504
-	failedForGood                // 408, any other 5xx, and a firewall's page
-	bodyBroke                    // a 200 with an incomplete body
-	page                         // unusable: empty, another server's page, or a required field is missing
-	redirected                   // 3xx
-	contradictory                // it contradicts itself, the question or the contract
-)

@@ -319,7 +319,7 @@ func TestANilErrorDoesNotPanic(t *testing.T) {
 }
 
 func TestALoteDetenidoMadeByHand(t *testing.T) {
-	stopped := error(&fiscope.LoteDetenidoError{Posicion: 7, Err: &fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrQuotaExceeded}})
+	stopped := error(&fiscope.LoteDetenidoError{Siguiente: 7, Err: &fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrQuotaExceeded}})
 	require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
 	assert.Equal(t, "fiscope: the batch stopped before position 7: Contribuyentes.Consultar: quota exceeded; nothing was sent", stopped.Error())
 }

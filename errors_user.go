@@ -1,10 +1,12 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // errorClass is what this package has for a class of errors, besides its sentinel.
@@ -44,12 +46,34 @@ func classOf(err error) (c errorClass) {
 			c = otherClass
 		}
 	}()
+	var e *Error
+	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+		err = outcomes[e.outcome].class
+	}
 	for _, c := range classes {
 		if errors.Is(err, c.of) {
 			return c
 		}
 	}
 	return otherClass
+}
+
+// outcomeOf returns the outcome of an error or, if it was made by hand, one of its class.
+func outcomeOf(err error) outcome {
+	var e *Error
+	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+		return e.outcome
+	}
+	of := classOf(err).of
+	if of == ErrQuotaExceeded && e != nil && e.throttled() { //nolint:errorlint // the table's own
+		return tooFast
+	}
+	for o := range lastOutcome {
+		if outcomes[o].class == of { //nolint:errorlint // ...
+			return o
+		}
+	}
+	return byHand
 }
 
 // ErrorClass returns a metric label for an error: "not_found", "not_yet_published", "invalid_request",
@@ -103,34 +127,29 @@ func forUser(err error) (texto string, status int) {
 	if class.of == nil { // also an error whose Is panics
 		return class.texto, class.status
 	}
+	row := outcomes[outcomeOf(err)]
+	texto, status = cmp.Or(row.texto, class.texto), cmp.Or(row.status, class.status)
 	var e *Error
-	known := errors.As(err, &e) && e != nil
-	switch texto, status = class.texto, class.status; {
-	case class.of == ErrInvalidRequest && known && textosDeCampo[e.Field] != "": //nolint:errorlint // the table's own
-		texto = textosDeCampo[e.Field]
-	case class.of == ErrInvalidRequest && (errors.Is(err, errMisuse) || known && (e.outcome == refusedPage || !aboutInput(e.StatusCode))): //nolint:errorlint // ...
-		return textoDeMalUso, http.StatusInternalServerError
-	case class.of == ErrQuotaExceeded && known && e.throttled(): //nolint:errorlint // ...
-		texto = textoMasLento
-	case class.of == ErrSOLCredentialsBlocked && known && e.mayBeKey: //nolint:errorlint // ...
-		texto = textoDeUnaDuda // it may be the API key: the refusal did not say
-	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // ...
+	if !errors.As(err, &e) || e == nil {
+		return texto, status
+	}
+	switch {
+	case textosDeCampo[e.Field] != "":
+		return textosDeCampo[e.Field], class.status
+	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // the table's own
 		texto = textoSinRUC
-	case class.of == ErrNotFound && known && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
+	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
 		texto = textoSinTipoCambio
-	case known && e.wrongAddress():
+	case e.wrongAddress():
 		texto = textoDeDireccion
 	}
 	return texto, status
 }
 
-// aboutInput reports whether a status (0 for no answer) is about the input.
-func aboutInput(status int) bool {
-	return status == 0 || status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity
+// throttled reports whether a 429, in an error made by hand, asks to slow down.
+func (e *Error) throttled() bool {
+	return e.StatusCode == http.StatusTooManyRequests && (e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown
 }
 
-// throttled reports whether a 429 asks to slow down, not to wait for another day.
-func (e *Error) throttled() bool {
-	return e.outcome == tooFast || e.outcome == unanswered && e.StatusCode == http.StatusTooManyRequests &&
-		(e.RateLimit == nil || e.RateLimit.left() > 0) && e.RetryAfter <= longestSlowDown // made by hand
-}
+// longestSlowDown is the longest Retry-After of a 429 that means "slower", not "tomorrow".
+const longestSlowDown = 10 * time.Minute

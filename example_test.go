@@ -404,7 +404,7 @@ func ExampleContribuyentesService_ConsultarLote() {
 		var stopped *fiscope.LoteDetenidoError
 		switch {
 		case errors.As(err, &stopped):
-			fmt.Println("go on another day from", stopped.Posicion)
+			fmt.Println("go on another day from", stopped.Siguiente)
 		case errors.Is(err, fiscope.ErrNotFound):
 			found[l.Posicion] = "nobody"
 		case err != nil:
@@ -439,7 +439,7 @@ func ExampleLoteDetenidoError() {
 	for l, err := range batch {
 		var stopped *fiscope.LoteDetenidoError
 		if errors.As(err, &stopped) {
-			fmt.Println("the next run begins at", stopped.Posicion, errors.Is(err, fiscope.ErrQuotaExceeded))
+			fmt.Println("the next run begins at", stopped.Siguiente, errors.Is(err, fiscope.ErrQuotaExceeded))
 			break
 		}
 		_ = l.Siguiente // what to store, for a program that may be killed

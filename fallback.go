@@ -3,11 +3,15 @@ package fiscope
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/breaker"
 	"github.com/fiscope/fiscope/internal/flight"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // fallback answers while the service is away: with a stale answer from the cache or, for a lookup, with the Respaldo.
@@ -16,8 +20,9 @@ type fallback struct {
 	kept     keeper
 	respaldo Respaldo // nil for none
 	report   *reporter
+	accepted *atomic.Bool // the service has accepted the API key
 	start    func(func()) // runs in the background
-	search   searcher
+	searches flight.Group[*byte, *record]
 	down     breaker.Breaker
 	why      atomic.Pointer[Error] // the last failure
 }
@@ -28,17 +33,17 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, start func(func()), panicked func(string, []byte)) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, start func(func()), panicked func(string, []byte)) *fallback {
 	return &fallback{
-		kept: kept, respaldo: r, report: report, start: start,
-		search: searcher{report, flight.Group[*byte, *record]{Go: start, Panicked: panicked}},
-		down:   breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
+		kept: kept, respaldo: r, report: report, accepted: accepted, start: start,
+		searches: flight.Group[*byte, *record]{Go: start, Panicked: panicked},
+		down:     breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
 
 func (f *fallback) layer(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		if ctx == nil || q.set.invalid != nil || ctx.Err() != nil {
+		if ctx.Err() != nil || f.kept.cache == nil && f.respaldo == nil && q.set.respaldo == nil {
 			return next(ctx, q)
 		}
 		open := f.down.Open()
@@ -47,7 +52,8 @@ func (f *fallback) layer(next ask) ask {
 		}
 		stale, r := f.of(q)
 		if open && f.kept.fresh(q.key) == nil {
-			if a := f.answer(ctx, q, stale, r, nil); a != nil {
+			why := f.why.Load()
+			if a := f.answer(ctx, q, stale, r, &answer{err: why, outcome: why.outcome}); a != nil {
 				f.probe(ctx, q, next)
 				return a, nil
 			}
@@ -58,13 +64,18 @@ func (f *fallback) layer(next ask) ask {
 		}
 		defer cancel()
 		a, err := next(asking, q)
-		f.record(a, err)
-		if err == nil || ctx.Err() != nil || !isAway(err) {
+		if a == nil {
+			a = new(answer)
+		}
+		if away := f.record(asking, q, a, err); !away || ctx.Err() != nil {
 			return a, err
 		}
 		stale, r = f.of(q) // with what came meanwhile
-		if a := f.answer(ctx, q, stale, r, err); a != nil {
-			return a, nil
+		if stale != nil && stale.fresh(f.report.clock) {
+			return &stale.answer, nil // another call has just got it
+		}
+		if instead := f.answer(ctx, q, stale, r, a); instead != nil {
+			return instead, err
 		}
 		return a, err
 	}
@@ -93,23 +104,33 @@ func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/10, time.Second/2)))
 }
 
-// isAway reports whether no usable answer came, or none before the deadline.
-func isAway(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (outcomes[e.outcome].away && errors.Is(e, outcomes[e.outcome].class) || e.Err == nil && errors.Is(e, context.DeadlineExceeded))
-}
-
-// record counts consecutive failures of queries that were sent.
-func (f *fallback) record(a *answer, err error) {
-	if a == nil || a.attempts == 0 || a.coalesced || a.kept != nil {
-		return
+// record counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
+func (f *fallback) record(ctx context.Context, q *question, a *answer, err error) (away bool) {
+	if err != nil || a.err != nil {
+		away = f.away(q.key.op, a.end(ctx, err))
 	}
-	if err != nil && isAway(err) {
-		f.why.Store(copyError(err))
+	switch {
+	case a.attempts == 0 || a.joined:
+	case away:
+		f.why.Store(f.report.failure(ctx, q, a, err))
 		f.down.Record(false)
-	} else if a.Status != 0 { // a cancelled call or a panic says nothing
+	case a.Status != 0: // a cancelled call or a panic says nothing
 		f.down.Record(true)
 	}
+	return away
+}
+
+// away reports whether a fallback answers instead of the service. A key that the service never accepted may be a typing
+// mistake, which the first call must show.
+func (f *fallback) away(op Operation, o outcome) bool {
+	switch outcomes[o].away {
+	case unusable:
+		return true
+	case noTaxpayer:
+		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.accepted.Load()) //nolint:errorlint // the table's own
+	case answered:
+	}
+	return false
 }
 
 // probe asks in the background, once in each probePause, whether the service is back.
@@ -117,14 +138,103 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return
 	}
-	own := *q
-	set := *q.set
-	set.response, set.failure, set.sendBy = nil, nil, time.Time{}
+	own, set := *q, *q.set
+	set.sendBy = time.Time{}
 	own.set = &set
 	f.start(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
-		a, err := next(ctx, &own)
-		f.record(a, err)
+		if a, err := next(ctx, &own); a != nil {
+			f.record(ctx, &own, a, err)
+		}
 	})
+}
+
+// answer lays the result of a fallback over a failed answer: report makes both known. It is nil without a fallback.
+func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failed *answer) *answer {
+	a := *failed // other calls may have the same
+	if kept != nil {
+		a.result, a.shared, a.warnings, a.source, a.asOf = kept.result, true, kept.warnings, SourceStale, kept.asOf
+		return &a
+	}
+	if r == nil {
+		return nil
+	}
+	found := f.search(ctx, r, q.key.text)
+	if found == nil {
+		return nil
+	}
+	a.result, a.shared, a.warnings, a.source, a.asOf = &found.contribuyente, false, slices.Concat(a.warnings, found.warnings), SourceRespaldo, time.Time{}
+	if !found.fecha.IsZero() {
+		a.asOf = found.fecha.En(Lima)
+	}
+	return &a
+}
+
+// longestSearch bounds a caller's wait for a Respaldo.
+const longestSearch = 5 * time.Second
+
+// record is a Respaldo's record of a RUC.
+type record struct {
+	contribuyente Contribuyente
+	fecha         Fecha // of the data; zero if unknown
+	warnings      []string
+	found         bool
+}
+
+// search asks a Respaldo; nil for no record. If it hangs, the caller waits until ctx ends, or for longestSearch.
+func (f *fallback) search(ctx context.Context, r Respaldo, ruc string) *record {
+	ctx, cancel := context.WithTimeout(ctx, longestSearch)
+	defer cancel()
+	got, _, _, err := f.searches.Join(ctx, new(byte), func() (*record, func(context.Context)) {
+		got := new(record)
+		return got, func(ctx context.Context) { f.read(ctx, r, ruc, got) }
+	})
+	if err != nil || !got.found {
+		return nil
+	}
+	return got
+}
+
+// read reads a record into into. A failure is logged: the caller gets the service's error.
+func (f *fallback) read(ctx context.Context, r Respaldo, ruc string, into *record) {
+	c, fecha, err := r.Contribuyente(ctx, ruc)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && c == nil:
+		return
+	case err == nil:
+		into.contribuyente, into.fecha = *c, fecha
+		if err = into.check(ruc, f.report.secrets); err == nil {
+			into.found = true
+			return
+		}
+	}
+	if logger := f.report.observer.logger; logger != nil && ctx.Err() == nil {
+		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", f.report.secrets.Line(err.Error())))
+	}
+}
+
+// check checks a record like an answer of the service.
+func (r *record) check(ruc string, secrets scrub.Secrets) error {
+	c := &r.contribuyente
+	switch {
+	case c.RUC != ruc:
+		return fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
+	case nameless(c.RazonSocial):
+		return fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
+	}
+	a := answer{reading: reading{secrets: secrets}}
+	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
+	for _, f := range []*Fecha{&c.FechaInscripcion, &c.FechaInicioActividades} {
+		if !f.IsZero() && !f.Valid() {
+			a.warn("a date of the taxpayer is not a day of the calendar: %s", f)
+			*f = Fecha{}
+		}
+	}
+	if !r.fecha.Valid() {
+		a.warn("the Respaldo does not say of which day its data is")
+		r.fecha = Fecha{}
+	}
+	r.warnings = a.warnings
+	return nil
 }

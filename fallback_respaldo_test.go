@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -122,7 +123,7 @@ func TestARespaldoAnswersIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 					assert.EqualValues(t, 1, asked.Load())
 					want := archived(rucSUNAT)
 					assert.Empty(t, cmp.Diff(&want, c))
-					without.FromRespaldo, without.FechaRespaldo, without.Duration = true, jueves, resp.Duration
+					without.Source, without.AsOf, without.Duration = fiscope.SourceRespaldo, jueves.En(fiscope.Lima), resp.Duration
 					without.Body = resp.Body // one that breaks off is read once
 					assert.Empty(t, cmp.Diff(without, resp), "the rest is of the failure")
 				})
@@ -163,7 +164,7 @@ func TestARespaldoThatHasNothingLeavesTheServicesError(t *testing.T) {
 			assert.Nil(t, c)
 			require.EqualError(t, err, `fiscope: Contribuyentes.Consultar: service unavailable (HTTP 503 X): the answer says "caído"`)
 			require.NotErrorIs(t, err, fiscope.ErrNotFound)
-			assert.False(t, resp.FromRespaldo)
+			assert.Equal(t, fiscope.SourceService, resp.Source)
 			assert.Equal(t, 503, resp.StatusCode)
 			assert.Zero(t, client.Stats().Respaldo)
 			events, records := w.seen()
@@ -204,7 +205,7 @@ func TestWhatIsOddInARespaldoIsWarnedOf(t *testing.T) {
 			require.NoError(t, err)
 			assert.NotSame(t, &c, got, "the registry keeps its own")
 			assert.True(t, got.FechaInscripcion.IsZero())
-			assert.True(t, resp.FechaRespaldo.IsZero() || resp.FechaRespaldo == jueves)
+			assert.True(t, resp.AsOf.IsZero() || resp.AsOf.Equal(jueves.En(fiscope.Lima)))
 			require.NotEmpty(t, resp.Warnings)
 			assert.Contains(t, resp.Warnings[0], "X-Ratelimit-Limit", "what was odd in the failure")
 			if test.says == "" {
@@ -234,11 +235,11 @@ func TestAnAnswerOfTheRespaldoIsSeen(t *testing.T) {
 		events, records := w.seen()
 		require.Len(t, events, 2)
 		require.ErrorIs(t, events[0].Err, fiscope.ErrUnavailable, "the failure stays to be seen")
-		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 3 * time.Second, FromRespaldo: true, FechaRespaldo: jueves}, events[1]))
+		assert.Empty(t, cmp.Diff(fiscope.Event{Op: fiscope.OpConsultarContribuyente, Duration: 4 * time.Second, Source: fiscope.SourceRespaldo, AsOf: jueves.En(fiscope.Lima)}, events[1]))
 		require.Len(t, records, 2)
-		assert.Equal(t, slog.LevelInfo, records[1].level)
+		assert.Equal(t, slog.LevelDebug, records[1].level, "the line of the failure says it")
 		assert.Equal(t, "fiscope: answered from the Respaldo", records[1].message)
-		assert.Contains(t, records[1].text, "respaldo=2026-11-19")
+		assert.Contains(t, records[1].text, "source=registry asOf=2026-11-19 00:00:00")
 		ended := s.seen(t)
 		require.Len(t, ended, 1)
 		require.NoError(t, ended[0].err)
@@ -284,4 +285,69 @@ func TestARespaldoOfACallOrOfAClient(t *testing.T) {
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithRespaldo(nil))
 	require.EqualError(t, err, "fiscope: invalid request: the Respaldo of WithRespaldo is nil")
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithRespaldo(nil)), fiscope.ErrInvalidRequest)
+}
+
+// A key that expires at noon, a plan that is not paid and a version that is withdrawn do not stop a point of sale.
+func TestTheRespaldoAnswersWhileTheKeyIsRefused(t *testing.T) {
+	expired := raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`)
+	for name, test := range map[string]struct {
+		answer  handler
+		before  handler // of the call before; nil for none
+		op      string
+		answers bool
+	}{
+		"a key that was accepted before":     {expired, raw(200, record), "consultar", true},
+		"... with a NOT_FOUND":               {expired, raw(404, contract(t, "consultar_404.json")), "consultar", true},
+		"... and 403":                        {raw(403, `{"error":"Sin permiso","code":"FORBIDDEN"}`), raw(200, record), "consultar", true},
+		"a plan that is not paid":            {raw(402, `{"error":"Plan vencido"}`), raw(200, record), "consultar", true},
+		"a key that never was":               {expired, nil, "consultar", false},
+		"a plan that never was paid":         {raw(402, ""), nil, "consultar", false},
+		"a 401 that does not say what":       {raw(401, `{"error":"no"}`), raw(200, record), "consultar", false},
+		"a version that is withdrawn":        {raw(410, `{"error":"use v2"}`), nil, "consultar", true},
+		"a record that contradicts itself":   {raw(200, change(record, `"ACTIVO"`, "true")), nil, "consultar", true},
+		"another taxpayer":                   {raw(200, change(record, rucSUNAT, rucEmisor)), nil, "consultar", false},
+		"another taxpayer, as a JSON number": {raw(200, change(record, `"`+rucSUNAT+`"`, rucEmisor)), nil, "consultar", false},
+		"a rate":                             {expired, raw(200, record), "tipocambio", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w watch
+			var asked atomic.Int64
+			client, s := newChangingClient(t, test.answer, append(w.options(), fiscope.WithRespaldo(padronDelJueves(&asked)), fiscope.WithMaxRetries(0))...)
+			if test.before != nil {
+				s.become(test.before)
+				_ = operations["consultar"](t.Context(), client)
+				s.become(test.answer)
+			}
+			var resp fiscope.Response
+			err := operations[test.op](t.Context(), client, fiscope.WithResponse(&resp))
+			assert.Equal(t, test.answers, err == nil, err)
+			assert.Equal(t, test.answers, resp.Source == fiscope.SourceRespaldo)
+			if !test.answers {
+				return
+			}
+			if resp.StatusCode != 410 {
+				assert.Contains(t, resp.Warnings[len(resp.Warnings)-1], fmt.Sprintf("HTTP %d", resp.StatusCode))
+			}
+			if resp.StatusCode >= 401 && resp.StatusCode <= 403 {
+				_, records := w.seen()
+				assert.True(t, slices.ContainsFunc(records, func(l logLine) bool { return l.level == slog.LevelError }), "an operator sees it")
+			}
+		})
+	}
+}
+
+func TestABatchStopsAtARefusedKey(t *testing.T) {
+	for name, opts := range map[string][]fiscope.Option{"without a Respaldo": nil, "with one": {fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))}} {
+		t.Run(name, func(t *testing.T) {
+			client, s := newChangingClient(t, ofItsRUC, opts...)
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			s.become(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+			asked := s.asked.Load()
+			_, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
+			require.NotNil(t, stopped)
+			require.ErrorIs(t, stopped, fiscope.ErrUnauthorized)
+			assert.LessOrEqual(t, s.asked.Load()-asked, int64(8), "as many as are asked at a time")
+			assert.Zero(t, stopped.Siguiente)
+		})
+	}
 }

@@ -90,10 +90,9 @@ func TestStaleIfTheServiceGaveNoUsableAnswer(t *testing.T) {
 				var resp fiscope.Response
 				err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
 				assert.Equal(t, test.stale, err == nil, err)
-				assert.Equal(t, test.stale, resp.Stale)
-				assert.Equal(t, test.stale, resp.FromCache)
+				assert.Equal(t, test.stale, resp.Source == fiscope.SourceStale)
 				if test.stale {
-					assert.Equal(t, test.after, resp.Age)
+					assert.Equal(t, test.after, time.Since(resp.AsOf))
 				}
 				require.Error(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), "WithoutCache gets no cached answer")
 			})
@@ -131,7 +130,7 @@ func TestAFallbackAnswersInTime(t *testing.T) {
 							var resp fiscope.Response
 							require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
 							assert.NoError(t, ctx.Err())
-							assert.True(t, resp.Stale || resp.FromRespaldo)
+							assert.True(t, standIn(resp))
 							cancel()
 						}
 					})
@@ -153,7 +152,7 @@ func TestInAnOutageNoKnownCustomerWaits(t *testing.T) {
 		for n := range 30 {
 			var resp fiscope.Response
 			require.NoError(t, consultar(t.Context(), client, n, fiscope.WithResponse(&resp)))
-			assert.True(t, resp.Stale)
+			assert.Equal(t, fiscope.SourceStale, resp.Source)
 		}
 		assert.Zero(t, time.Since(start))
 		stats := client.Stats()
@@ -205,10 +204,10 @@ func TestWhatEndsAnOutage(t *testing.T) {
 				s.become(ofItsRUC)
 				var resp fiscope.Response
 				require.NoError(t, consultar(t.Context(), client, 5, fiscope.WithResponse(&resp)))
-				assert.Equal(t, test.ends, !resp.Stale)
+				assert.Equal(t, test.ends, resp.Source != fiscope.SourceStale)
 				synctest.Wait() // for the question in the background
 				require.NoError(t, consultar(t.Context(), client, 6, fiscope.WithResponse(&resp)))
-				assert.False(t, resp.FromCache, "its success ends it too")
+				assert.Equal(t, fiscope.SourceService, resp.Source, "its success ends it too")
 			})
 		})
 	}
@@ -225,7 +224,7 @@ func TestAnOutageIsOfOneOperation(t *testing.T) {
 		stale := func(op string) bool {
 			var resp fiscope.Response
 			require.NoError(t, operations[op](t.Context(), client, fiscope.WithResponse(&resp)))
-			return resp.Stale
+			return resp.Source == fiscope.SourceStale
 		}
 		assert.False(t, stale("hoy"))
 		assert.False(t, stale("consultar"))
@@ -322,7 +321,7 @@ func TestAStaleAnswerOfTheStore(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			var resp fiscope.Response
 			require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
-			assert.True(t, resp.Stale)
+			assert.Equal(t, fiscope.SourceStale, resp.Source)
 			cancel()
 		}
 		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
@@ -331,7 +330,7 @@ func TestAStaleAnswerOfTheStore(t *testing.T) {
 		var resp fiscope.Response
 		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))
 		require.NoError(t, consultar(t.Context(), client, 31, fiscope.WithResponse(&resp), respaldo))
-		assert.True(t, resp.FromCache && !resp.Stale, "another process has just asked")
+		assert.Equal(t, fiscope.SourceCache, resp.Source, "another process has just asked")
 		assert.Zero(t, asked.Load(), "the Respaldo")
 	})
 }
@@ -360,4 +359,9 @@ func TestSearchesThatFailMakeNoLookupStale(t *testing.T) {
 		require.NoError(t, operations["consultar"](t.Context(), client))
 		assert.Zero(t, asked.Load())
 	})
+}
+
+// standIn reports whether a fallback answered.
+func standIn(r fiscope.Response) bool {
+	return r.Source == fiscope.SourceStale || r.Source == fiscope.SourceRespaldo
 }

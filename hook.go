@@ -2,47 +2,39 @@ package fiscope
 
 import "context"
 
+// Hook is called at the start of each operation, before any check, in the goroutine of its caller. The operation runs
+// in the context that the Hook returns: a span in it is the parent of the transport's. nil keeps the caller's context.
+//
+// The function that the Hook returns may be nil. It is called once at the end, in the same goroutine, with copies of
+// what the caller gets. If the call panics or ends its goroutine, it gets an error without a class.
+//
+// SUNAT, UltimoPublicado, MasReciente, Mes and Esperar call the hook for the whole, and then for each query. A batch
+// calls it only for each query.
+type Hook func(ctx context.Context, op Operation) (context.Context, func(Response, error))
+
 // hook calls the client's hooks around an operation.
 func hook(hooks []Hook) layer {
 	if len(hooks) == 0 {
-		return clearResponse
+		return nil
 	}
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
-			return hooked(ctx, hooks, q.key.op, q.set, func(ctx context.Context, set *settings) (*answer, error) {
-				own := *q
-				own.set = set
-				return next(ctx, &own)
-			})
+			return hooked(ctx, hooks, q.key.op, func(ctx context.Context) (*answer, error) { return next(ctx, q) })
 		}
 	}
 }
 
-// clearResponse empties the caller's Response, which an earlier call may have filled.
-func clearResponse(next ask) ask {
-	return func(ctx context.Context, q *question) (*answer, error) {
-		if q.set.response != nil {
-			*q.set.response = Response{}
-		}
-		return next(ctx, q)
-	}
-}
-
-// hooked makes a call within hooks, the first outermost. Each gets the Response that call fills.
-func hooked[R any](ctx context.Context, hooks []Hook, op Operation, set *settings, call func(context.Context, *settings) (R, error)) (result R, err error) {
-	if set.response != nil {
-		*set.response = Response{}
-	}
+// hooked makes a call within hooks, the first outermost.
+func hooked(ctx context.Context, hooks []Hook, op Operation, call func(context.Context) (*answer, error)) (a *answer, err error) {
 	if len(hooks) == 0 {
-		return call(ctx, set)
+		return call(ctx)
 	}
-	within, end := hooks[0].begin(ctx, op)
+	within, end := hooks[0](ctx, op)
+	if within == nil {
+		within = ctx
+	}
 	if end == nil {
-		return hooked(within, hooks[1:], op, set, call)
-	}
-	own := *set
-	if own.response == nil {
-		own.response = new(Response)
+		return hooked(within, hooks[1:], op, call)
 	}
 	err = panickedError(op) // unless the call returns
 	defer func() {
@@ -50,21 +42,7 @@ func hooked[R any](ctx context.Context, hooks []Hook, op Operation, set *setting
 		if err != nil {
 			failure = copyError(err)
 		}
-		end(own.response.copy(), failure)
+		end(a.response(), failure)
 	}()
-	return hooked(within, hooks[1:], op, &own, call)
-}
-
-// begin calls the hook. It returns the context of the operation and the function to call at its end. A nil context
-// stays nil: the operation refuses it.
-func (h Hook) begin(ctx context.Context, op Operation) (context.Context, func(Response, error)) {
-	if ctx == nil {
-		_, end := h(context.Background(), op)
-		return nil, end
-	}
-	within, end := h(ctx, op)
-	if within == nil {
-		within = ctx
-	}
-	return within, end
+	return hooked(within, hooks[1:], op, call)
 }

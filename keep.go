@@ -43,14 +43,13 @@ func (k keeper) remember(ctx context.Context, q *question, a *answer) {
 	if a.lenient || a.Broken != nil || a.outcome != found && !(a.outcome == notFound && (a.Status == http.StatusOK || a.Status == http.StatusNotFound)) {
 		return
 	}
-	now := k.clock.now()
-	lifetime := q.input.lifetime(k.policy, a.result, now)
+	lifetime := q.input.lifetime(k.policy, a.result, a.asOf)
 	if lifetime <= 0 {
 		return
 	}
 	a.shared = true
-	k.put(q.key, newEntry(a, k.report.failure(ctx, q, a, nil), now, lifetime))
-	k.save(ctx, q, a, now, lifetime)
+	k.put(q.key, newEntry(a, a.asOf, lifetime))
+	k.save(ctx, q, a, lifetime)
 }
 
 // storedAnswer is an answer in the Store. It has the service's own body, so that each process checks it again.
@@ -66,14 +65,14 @@ type storedAnswer struct {
 const longestStored = 400 * 24 * time.Hour
 
 // save writes an answer to the Store in the background, unless it repeats a secret of its call.
-func (k keeper) save(ctx context.Context, q *question, a *answer, now time.Time, lifetime time.Duration) {
+func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.Duration) {
 	if k.shared == nil || k.report.secretsOf(q).Verbatim(a.Body) {
 		return
 	}
-	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(now), Body: string(charset.UTF8(a.Body))}
+	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(a.asOf), Body: string(charset.UTF8(a.Body))}
 	ttl := longestStored
 	if lifetime < forGood {
-		s.Expires = k.clock.toReal(now.Add(lifetime))
+		s.Expires = k.clock.toReal(a.asOf.Add(lifetime))
 		ttl = min(ttl, lifetime+min(ttl, max(0, k.policy.StaleIfError)))
 	}
 	value, err := json.Marshal(s)
@@ -94,7 +93,7 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	if err != nil || value == nil {
 		return nil
 	}
-	if e := k.load(ctx, q, value); e != nil {
+	if e := k.load(q, value); e != nil {
 		k.put(q.key, e)
 	}
 	return k.fresh(q.key)
@@ -106,7 +105,7 @@ func (k keeper) mayFind(q *question) bool {
 }
 
 // load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.
-func (k keeper) load(ctx context.Context, q *question, value []byte) *entry {
+func (k keeper) load(q *question, value []byte) *entry {
 	var s storedAnswer
 	if json.Unmarshal(value, &s) != nil || s.Stored.After(time.Now().Add(clockSkew)) {
 		return nil
@@ -124,5 +123,5 @@ func (k keeper) load(ctx context.Context, q *question, value []byte) *entry {
 	if lifetime <= 0 {
 		return nil
 	}
-	return newEntry(a, k.report.failure(ctx, q, a, nil), stored, lifetime)
+	return newEntry(a, stored, lifetime)
 }

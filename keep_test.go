@@ -50,8 +50,8 @@ func TestProcessesShareAnAnswer(t *testing.T) {
 				two := process(func(*http.Request) (*http.Response, error) { panic("it is asked") })
 				var resp fiscope.Response
 				require.ErrorIs(t, operations[test.op](t.Context(), two, fiscope.WithResponse(&resp)), test.is)
-				assert.True(t, resp.FromCache)
-				assert.Equal(t, 10*time.Minute, resp.Age)
+				assert.Equal(t, fiscope.SourceCache, resp.Source)
+				assert.Equal(t, 10*time.Minute, time.Since(resp.AsOf))
 				asked := s.calls()
 				require.ErrorIs(t, operations[test.op](t.Context(), two), test.is)
 				assert.Equal(t, asked, s.calls(), "from then on it is here")
@@ -137,8 +137,8 @@ func TestWhatAStoreKeepsIsNotTrusted(t *testing.T) {
 				ask := func() bool {
 					var resp fiscope.Response
 					err := operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp))
-					assert.Equal(t, resp.FromCache, !errors.Is(err, fiscope.ErrUnavailable))
-					return resp.FromCache && !resp.Stale
+					assert.Equal(t, resp.Source == fiscope.SourceCache || resp.Source == fiscope.SourceStale, !errors.Is(err, fiscope.ErrUnavailable))
+					return resp.Source == fiscope.SourceCache
 				}
 				assert.Equal(t, test.serves > 0, ask())
 				if test.serves > 0 {

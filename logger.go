@@ -3,68 +3,76 @@ package fiscope
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"strings"
 
 	"github.com/fiscope/fiscope/internal/loglimit"
 )
 
-// log logs an event. Repeated refusals are only counted.
-func (o *observer) log(ctx context.Context, e Event) {
-	attrs := []slog.Attr{slog.Any("event", e)}
-	var of *loglimit.Repetition
+// outage is a failure that repeats itself, as it is logged.
+type outage struct {
+	op    Operation
+	class string
+}
+
+// outage returns the outage that a failure belongs to.
+func (o *observer) outage(op Operation, why error) *loglimit.Outage {
+	of, _ := o.outages.LoadOrStore(outage{op, ErrorClass(why)}, new(loglimit.Outage))
+	return of.(*loglimit.Outage)
+}
+
+// log logs an event. why is its error, or the failure behind a fallback; nil for none. A failure that repeats itself is
+// logged at its level once a minute, and otherwise at Debug.
+func (o *observer) log(ctx context.Context, e Event, why *Error) {
+	level, attrs := e.level(why), []slog.Attr{slog.Any("event", e)}
 	switch {
-	case e.Avoided == AvoidedQuota:
-		of = &o.quota
-	case e.Avoided == AvoidedSOL:
-		of = &o.sol
-	case e.Attempt > 0 && e.StatusCode != 0 && e.Err == nil:
-		o.logEnd(ctx, &o.quota, "fiscope: the quota is open again")
-		if strings.HasPrefix(string(e.Op), "CPE.") {
-			o.logEnd(ctx, &o.sol, "fiscope: a SOL user is accepted again")
-		}
-	}
-	if of != nil {
-		omitted, logged := of.Again()
+	case why != nil && level > slog.LevelDebug:
+		calls, logged := o.outage(e.Op, why).Again()
 		if !logged {
-			return
+			level = slog.LevelDebug
+		} else if calls > 1 {
+			attrs = append(attrs, slog.Int("count", calls))
 		}
-		if omitted > 0 {
-			attrs = append(attrs, slog.Int("omitted", omitted))
-		}
+	case e.Attempt > 0 && e.StatusCode != 0:
+		o.logEnds(ctx, e.Op)
 	}
-	o.logger.LogAttrs(ctx, e.level(), e.message(), attrs...) //nolint:sloglint // one of a few constants
+	o.logger.LogAttrs(ctx, level, e.message(), attrs...) //nolint:sloglint // one of a few constants
 }
 
-func (o *observer) logEnd(ctx context.Context, of *loglimit.Repetition, message string) {
-	if omitted, ended := of.End(); ended {
-		o.logger.LogAttrs(ctx, slog.LevelInfo, message, slog.Int("omitted", omitted)) //nolint:sloglint // see above
-	}
+// logEnds logs the end of an operation's outages: the service has answered.
+func (o *observer) logEnds(ctx context.Context, op Operation) {
+	o.outages.Range(func(key, of any) bool {
+		if key.(outage).op != op {
+			return true
+		}
+		if calls, lasted, ended := of.(*loglimit.Outage).End(); ended {
+			o.logger.LogAttrs(ctx, slog.LevelInfo, "fiscope: the service answers again", slog.String("op", string(op)),
+				slog.String("class", key.(outage).class), slog.Int("count", calls), slog.String("duration", lasted.String()))
+		}
+		return true
+	})
 }
 
-// level is Debug for what the caller caused: a cancellation, or input that is invalid or answered with 400. Any other
-// 4xx of class invalid_request is Warn: it comes from a proxy or firewall.
-func (e Event) level() slog.Level {
-	switch class := ErrorClass(e.Err); class {
-	case "":
-		if e.FromRespaldo || len(e.Warnings) > 0 && e.Avoided == avoidedNot { // otherwise they were logged before
-			return slog.LevelInfo
-		}
-		return slog.LevelDebug
-	case "not_found", "not_yet_published", "search_too_short", "canceled":
-		return slog.LevelDebug
-	case "invalid_request":
-		if e.StatusCode == 0 || e.StatusCode == http.StatusBadRequest {
-			return slog.LevelDebug
-		}
+// level is that of the failure: Info instead of Warn if a fallback answered. A result is Info if the service's answer was
+// odd.
+func (e Event) level(why *Error) slog.Level {
+	switch {
+	case why != nil && e.Err == nil && outcomes[outcomeOf(why)].level == slog.LevelWarn:
+		return slog.LevelInfo
+	case why != nil:
+		return outcomes[outcomeOf(why)].level
+	case len(e.Warnings) > 0 && e.Avoided == avoidedNot: // those of a cached answer were logged before
+		return slog.LevelInfo
 	}
-	return slog.LevelWarn
+	return slog.LevelDebug
 }
 
 // message describes an event in a few words.
 func (e Event) message() string {
-	if e.FromRespaldo {
+	switch e.Source {
+	case SourceRespaldo:
 		return "fiscope: answered from the Respaldo"
+	case SourceStale:
+		return "fiscope: answered with a stale answer"
+	case SourceService, SourceShared, SourceCache:
 	}
 	switch e.Avoided {
 	case AvoidedCached:
@@ -75,9 +83,7 @@ func (e Event) message() string {
 		return "fiscope: refused before it was sent"
 	case AvoidedOutOfTime:
 		return "fiscope: ended before it was sent"
-	case AvoidedOutage:
-		return "fiscope: answered with a stale answer"
-	case avoidedNot:
+	case AvoidedOutage, avoidedNot:
 	}
 	switch {
 	case e.StatusCode == 0:
@@ -94,14 +100,17 @@ func (e Event) LogValue() slog.Value {
 	if e.StatusCode != 0 {
 		attrs = append(attrs, slog.Int("status", e.StatusCode))
 	}
-	if e.Code != "" {
-		attrs = append(attrs, slog.String("code", e.Code))
+	if failure, ok := e.Err.(*Error); ok && failure.Code != "" { //nolint:errorlint // it always is
+		attrs = append(attrs, slog.String("code", failure.Code))
 	}
 	if e.Avoided != avoidedNot {
 		attrs = append(attrs, slog.String("avoided", string(e.Avoided)))
 	}
-	if e.FromRespaldo {
-		attrs = append(attrs, slog.String("respaldo", e.FechaRespaldo.String()))
+	if e.Source != "" {
+		attrs = append(attrs, slog.String("source", string(e.Source)))
+	}
+	if e.fallback() && !e.AsOf.IsZero() {
+		attrs = append(attrs, slog.Time("asOf", e.AsOf))
 	}
 	if e.RateLimit != nil {
 		attrs = append(attrs, slog.String("quota", e.RateLimit.String()))

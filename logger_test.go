@@ -6,7 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,55 +39,75 @@ func TestALogTellsWhatHappenedAndOfNobody(t *testing.T) {
 	}
 }
 
-// A refusal that repeats itself is logged when it begins, once a minute with a count, and when it ends.
-func TestWhatRepeatsItselfIsCounted(t *testing.T) {
+// quietly returns the records above Debug.
+func quietly(records []logLine) []logLine {
+	return slices.DeleteFunc(slices.Clone(records), func(l logLine) bool { return l.level < slog.LevelInfo })
+}
+
+// An outage is logged when it begins, once a minute with a count, and when it ends. An observer sees each call.
+func TestAnOutageDoesNotFillTheLog(t *testing.T) {
+	padron := fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))
 	for name, test := range map[string]struct {
-		op      string
-		begins  handler
-		ends    handler
-		opens   func(*testing.T, *fiscope.Client)
-		message string
+		op    string
+		class string
+		level slog.Level // of the lines after the first
+		away  handler
+		ends  handler
+		opens func(*testing.T, *fiscope.Client)
+		opts  []fiscope.Option
 	}{
+		"503":                  {"consultar", "unavailable", slog.LevelWarn, raw(503, ""), raw(200, record), nil, nil},
+		"503, with a Respaldo": {"consultar", "unavailable", slog.LevelInfo, raw(503, ""), raw(200, record), nil, []fiscope.Option{padron}},
+		"a page":               {"buscar", "malformed_response", slog.LevelWarn, raw(200, "<html>"), raw(200, results), nil, nil},
+		"a refused key":        {"buscar", "unauthorized", slog.LevelError, raw(401, `{"error":"x","code":"KEY"}`), raw(200, results), nil, nil},
 		"a spent quota": {
-			"consultar", raw(200, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"), raw(200, record),
-			func(*testing.T, *fiscope.Client) { time.Sleep(24 * time.Hour) }, "fiscope: the quota is open again",
+			"consultar", "quota_exceeded", slog.LevelWarn, raw(429, `{"error":"x","code":"QUOTA"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"), raw(200, record),
+			func(*testing.T, *fiscope.Client) { time.Sleep(24 * time.Hour) }, nil,
 		},
 		"a blocked clave": {
-			"validar", raw(401, contract(t, "validar_401.json")), raw(200, verdict),
-			func(t *testing.T, c *fiscope.Client) { require.NoError(t, c.CPE.Olvidar(t.Context(), credenciales)) }, "fiscope: a SOL user is accepted again",
+			"validar", "sol_credentials_blocked", slog.LevelWarn, raw(401, contract(t, "validar_401.json")), raw(200, verdict),
+			func(t *testing.T, c *fiscope.Client) { require.NoError(t, c.CPE.Olvidar(t.Context(), credenciales)) }, nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var w watch
-				client, s := newChangingClient(t, test.begins, w.options()...)
+				client, s := newChangingClient(t, test.away, append(append(w.options(), test.opts...), fiscope.WithMaxRetries(1))...)
 				_ = operations[test.op](t.Context(), client)
-				_, before := w.seen()
-				for range 5000 {
-					require.Error(t, operations[test.op](t.Context(), client))
-					time.Sleep(10 * time.Millisecond)
+				for range 7200 { // an hour
+					_ = operations[test.op](t.Context(), client)
+					time.Sleep(time.Second / 2)
 				}
-				_, records := w.seen()
-				records = records[len(before):]
-				require.Len(t, records, 1, "in 50 seconds")
-				assert.NotContains(t, records[0].text, "omitted")
-				time.Sleep(time.Minute)
-				s.become(broken(context.Canceled)) // should one go as a probe
-				_ = operations[test.op](t.Context(), client)
-				_ = operations[test.op](t.Context(), client)
-				_, records = w.seen()
-				assert.Contains(t, records[len(records)-1].text, "omitted=4999")
+				events, records := w.seen()
+				assert.GreaterOrEqual(t, len(events), 7200)
+				assert.GreaterOrEqual(t, len(records), 7200, "at Debug each is logged")
+				records = quietly(records)
+				assert.LessOrEqual(t, len(records), 65)
+				calls, last := 0, records[len(records)-1]
+				for _, l := range records {
+					if _, count, ok := strings.Cut(l.text, "count="); ok {
+						n, err := strconv.Atoi(strings.Fields(count)[0])
+						require.NoError(t, err)
+						calls += n
+					}
+				}
+				assert.InDelta(t, 7200, calls, 125, "but for those since the last line")
+				assert.Equal(t, test.level, last.level)
+				assert.Contains(t, last.text, "count=120")
 
-				test.opens(t, client)
+				if test.opens != nil {
+					test.opens(t, client)
+				}
 				s.become(test.ends)
-				require.NoError(t, operations[test.op](t.Context(), client))
-				require.NoError(t, operations[test.op](t.Context(), client))
-				_, records = w.seen()
-				records = records[len(records)-3:]
-				assert.Equal(t, []string{test.message, "fiscope: answered", "fiscope: answered"}, []string{records[0].message, records[1].message, records[2].message})
-				assert.Equal(t, slog.LevelInfo, records[0].level)
-				events, _ := w.seen()
-				assert.Greater(t, len(events), 5000, "an observer sees each")
+				for range 20 {
+					time.Sleep(time.Second)
+					_ = operations[test.op](t.Context(), client)
+				}
+				_, after := w.seen()
+				assert.True(t, slices.ContainsFunc(quietly(after)[len(records):], func(l logLine) bool {
+					return l.level == slog.LevelInfo && l.message == "fiscope: the service answers again" &&
+						strings.Contains(l.text, "class="+test.class) && strings.Contains(l.text, "duration=")
+				}))
 			})
 		})
 	}

@@ -12,16 +12,15 @@ import (
 	"strings"
 
 	"github.com/fiscope/fiscope/internal/batch"
-	"github.com/fiscope/fiscope/internal/solguard"
 )
 
 // LotePolicy bounds a batch. Its zero value has sensible limits.
 type LotePolicy struct {
-	Concurrency     int      // Queries at a time. 0 means 8.
-	From            int      // Position to begin at, such as the Posicion of a LoteDetenidoError. Inputs before it are skipped.
-	MaxFailures     int      // Consecutive failures after which the batch stops, or pauses if the service is away. 0 means 20; negative means never.
-	Progress        Progress // Inputs that earlier runs answered: this one skips them. nil means none.
-	NoExisteEsFinal bool     // Record receipts that do not exist (98) too. By default the next run asks for them again.
+	Concurrency     int      // queries at a time. 0: 8; negative: an error
+	From            int      // position to begin at, such as a Siguiente; inputs before it are skipped. 0: the first; negative: an error
+	MaxFailures     int      // consecutive failures after which the batch stops, or pauses if the service is away. 0: 20; negative: never
+	Progress        Progress // inputs that earlier runs answered: this one skips them. nil: none
+	NoExisteEsFinal bool     // record receipts that do not exist (98) too: by default the next run asks for them again
 }
 
 // LineaLote is what a batch delivers for one input.
@@ -36,13 +35,13 @@ type LineaLote[Entrada, Resultado any] struct {
 
 // LoteDetenidoError is the last error of a batch that stopped before the end of its inputs. It unwraps to the reason.
 type LoteDetenidoError struct {
-	Posicion int   // the From of the next run
-	Err      error // the [*Error] of a query, the context's error and its cause, or the error of a Progress
+	Siguiente int   // the From of the next run
+	Err       error // the [*Error] of a query, the context's error and its cause, or the error of a Progress
 }
 
 // Error returns one line in English that is safe to log.
 func (e *LoteDetenidoError) Error() string {
-	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Posicion, strings.TrimPrefix(fmt.Sprint(e.Err), "fiscope: "))
+	return fmt.Sprintf("fiscope: the batch stopped before position %d: %s", e.Siguiente, strings.TrimPrefix(fmt.Sprint(e.Err), "fiscope: "))
 }
 
 // Unwrap returns the reason.
@@ -61,12 +60,12 @@ func (e *LoteDetenidoError) Unwrap() error {
 // is spent or the API key refused, and if ctx ends: the last error is then a [*LoteDetenidoError] with the From of the
 // next run. docs/batches.md says what is delivered, recorded and paid again.
 func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq[string], p LotePolicy, opts ...CallOption) iter.Seq2[LineaLote[string, Contribuyente], error] {
-	s = s.made()
 	return lote[string, Contribuyente]{
 		core:   s.core,
 		op:     OpConsultarLote,
 		policy: p,
-		ask:    s.consultar,
+		list:   s.core.lookups,
+		input:  func(ruc string) input { return consulta{ruc, s.strictRUC} },
 		key:    func(ruc string) (string, error) { return ruc, checkRUC("ruc", ruc) },
 		final:  func(*Contribuyente) bool { return true },
 	}.over(ctx, rucs, nil, opts)
@@ -79,15 +78,13 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 // are answers, but a [Progress] does not record them: the next run asks again. [WithQuotaReserve] works only after a
 // lookup. docs/batches.md says what is delivered, recorded and paid again.
 func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comprobante], credenciales CredencialesSOL, p LotePolicy, opts ...CallOption) iter.Seq2[LineaLote[Comprobante, ResultadoCPE], error] {
-	s = s.made()
 	return lote[Comprobante, ResultadoCPE]{
 		core:   s.core,
 		op:     OpValidarLote,
 		policy: p,
-		ask: func(ctx context.Context, c Comprobante, set *settings) (*ResultadoCPE, error) {
-			return s.validar(ctx, c, credenciales, set)
-		},
-		key: func(c Comprobante) (string, error) { return c.String(), c.check() },
+		list:   s.core.receipts,
+		input:  func(c Comprobante) input { return s.validacion(c, credenciales) },
+		key:    func(c Comprobante) (string, error) { return c.String(), c.check() },
 		final: func(r *ResultadoCPE) bool {
 			return r.Codigo == CodigoAceptado || r.Codigo == CodigoAnulado || p.NoExisteEsFinal && r.Codigo == CodigoNoExiste
 		},
@@ -100,7 +97,8 @@ type lote[E, R any] struct {
 	core   *core
 	op     Operation
 	policy LotePolicy
-	ask    func(context.Context, E, *settings) (*R, error)
+	list   ask
+	input  func(E) input
 	key    func(E) (string, error) // identifies the input, also to a Progress
 	final  func(*R) bool           // a Progress records it
 	once   bool                    // an input that may have been received is asked again only after a 5xx or a 429
@@ -110,20 +108,19 @@ type lote[E, R any] struct {
 type respuesta[R any] struct {
 	resultado *R // nil if there is an error
 	response  Response
-	fallback  error // the failure behind a fallback's answer; nil for any other
+	behind    *Error // the failure behind a fallback's answer; nil for any other
 }
 
 // over yields the lines of a batch and, last, why it stopped. refused is why it does not begin; nil if it may.
 func (l lote[E, R]) over(ctx context.Context, inputs iter.Seq[E], refused error, opts []CallOption) iter.Seq2[LineaLote[E, R], error] {
-	set, p := l.core.defaults.of(opts), l.policy
+	p := l.policy
+	ctx, set := l.core.defaults.of(ctx, opts)
 	refused = cmp.Or(refused, set.invalid)
 	switch {
-	case ctx == nil:
-		refused = noContext()
 	case refused != nil:
 	case p.Concurrency < 0 || p.From < 0:
 		refused = misuse("a LotePolicy wants 0 or more in Concurrency and From: they are %d and %d", p.Concurrency, p.From)
-	case set.response != nil:
+	case slices.ContainsFunc(opts, func(o CallOption) bool { _, ok := o.(responseOption); return ok }):
 		refused = misuse("WithResponse is for one call: a batch makes many at a time, and each line has its own Response")
 	}
 	return func(yield func(LineaLote[E, R], error) bool) {
@@ -154,9 +151,9 @@ func (l lote[E, R]) over(ctx context.Context, inputs iter.Seq[E], refused error,
 func (l lote[E, R]) batch(ctx context.Context, set *settings) batch.Batch[E, respuesta[R]] {
 	b := batch.Batch[E, respuesta[R]]{
 		Ask: func(ctx context.Context, input E) (r respuesta[R], err error) {
-			its := *set
-			its.response, its.failure = &r.response, &r.fallback
-			r.resultado, err = l.ask(ctx, input, &its)
+			var a *answer
+			r.resultado, a, err = put(ctx, l.list, l.input(input), set, copyOf[R])
+			r.response, r.behind = a.response(), a.behind
 			return r, err
 		},
 		Panicked: l.panicError,
@@ -206,37 +203,32 @@ func (r respuesta[R]) forDuplicate() respuesta[R] {
 // judge says what the answer to one input means for the others. A cached answer says nothing about the service. A
 // fallback's answer is delivered, but counts as the failure behind it.
 func (l lote[E, R]) judge(r respuesta[R], err error) batch.Verdict {
-	if err == nil && r.fallback == nil || errors.Is(err, ErrNotFound) {
+	if err == nil && r.behind == nil || outcomes[outcomeOf(err)].verdict == batch.Answered {
 		v := batch.Verdict{Outcome: batch.Answered, Final: err != nil || l.final(r.resultado)}
-		if r.response.FromCache {
+		if r.response.Source == SourceCache {
 			v.Outcome = batch.Aside
 		}
 		return v
 	}
-	e := copyError(cmp.Or(err, r.fallback))
+	e := r.behind
+	if err != nil {
+		e = copyError(err)
+	}
 	v := batch.Verdict{
-		Once:     l.once && e.Delivery != DeliveryNotSent && e.StatusCode < http.StatusInternalServerError, // 0 without an answer
-		After:    e.RetryAfter,
-		Fallback: r.fallback,
+		Outcome: outcomes[outcomeOf(e)].verdict,
+		Once:    l.once && e.Delivery != DeliveryNotSent && e.StatusCode < http.StatusInternalServerError, // 0 without an answer
+		After:   e.RetryAfter,
+	}
+	if r.behind != nil {
+		v.Fallback = r.behind
 	}
 	switch {
-	case e.throttled():
-		v.Outcome, v.Once = batch.TooFast, false
-	case r.fallback != nil && errors.Is(e, ErrQuotaExceeded):
+	case v.Outcome == batch.TooFast:
+		v.Once = false
+	case r.behind == nil, errors.Is(e, ErrUnauthorized): // nobody answers the rest with a refused key
+	case v.Outcome == batch.Stop:
 		v.Outcome = batch.Failed // no pause helps
-	case r.fallback != nil:
-		v.Outcome = batch.Away
-	case errors.Is(e, errDeadlineTooClose):
-		v.Outcome = batch.Stop
-	case errors.Is(e, solguard.ErrBusy):
-		v.Outcome = batch.Again
-	case e.StatusCode == http.StatusForbidden && errors.Is(e, ErrUnauthorized):
-		v.Outcome = batch.StopFirst
-	case errors.Is(e, ErrInvalidSOLCredentials), errors.Is(e, ErrUnauthorized), errors.Is(e, ErrQuotaExceeded):
-		v.Outcome = batch.Stop
-	case errors.Is(e, ErrInvalidRequest) && e.Delivery == DeliveryNotSent:
-		v.Outcome = batch.Aside
-	case errors.Is(e, ErrUnavailable):
+	default:
 		v.Outcome = batch.Away
 	}
 	return v

@@ -84,7 +84,7 @@ func TestAProgressThatFailsStopsItsBatch(t *testing.T) {
 			require.ErrorIs(t, stopped, full)
 			require.ErrorContains(t, stopped, "the batch stopped before position")
 			assert.NotContains(t, stopped.Error(), apiKey)
-			assert.Equal(t, test.lines, stopped.Posicion)
+			assert.Equal(t, test.lines, stopped.Siguiente)
 		})
 	}
 	t.Run("but not as the context ends", func(t *testing.T) {

@@ -116,7 +116,7 @@ func answered(t *testing.T, lines []line, from, to int) {
 	t.Helper()
 	var got []int
 	for _, l := range lines {
-		if l.err == nil && !l.Response.Stale && !l.Response.FromRespaldo {
+		if l.err == nil && !standIn(l.Response) {
 			assert.Equal(t, l.Entrada, l.Resultado.RUC)
 			got = append(got, l.Posicion)
 		}
@@ -209,10 +209,10 @@ func TestABatchGivesUpAfterTenMinutes(t *testing.T) {
 				}
 				require.ErrorIs(t, stopped, test.reason)
 				require.ErrorContains(t, stopped, "stopped before position 40: Contribuyentes.Consultar: ")
-				assert.Equal(t, 40, stopped.Posicion)
+				assert.Equal(t, 40, stopped.Siguiente)
 
 				p.answer = nil
-				lines, stopped = all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{From: stopped.Posicion}))
+				lines, stopped = all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{From: stopped.Siguiente}))
 				require.Nil(t, stopped)
 				answered(t, lines, 40, 100)
 			})
@@ -272,7 +272,7 @@ func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
 			inputs := append([]string{"no es un RUC", ""}, slices.Collect(rucs(50))...)
 			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{}))
 			require.ErrorIs(t, stopped, test.want)
-			assert.Equal(t, 2, stopped.Posicion)
+			assert.Equal(t, 2, stopped.Siguiente)
 			assert.Equal(t, 1, p.sent(), "one query goes until the service answered one")
 			require.Len(t, lines, 2)
 			require.ErrorIs(t, lines[0].err, fiscope.ErrInvalidRequest)
@@ -337,7 +337,7 @@ func TestABatchStopsAtTheQuotasEndAndTheNextGoesOn(t *testing.T) {
 
 				time.Sleep(time.Until(reset))
 				left, reset = 1000, time.Now().Add(24*time.Hour).UTC()
-				from := stopped.Posicion
+				from := stopped.Siguiente
 				lines, stopped = all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(300), fiscope.LotePolicy{From: from}))
 				require.Nil(t, stopped)
 				answered(t, lines, from, 300)
@@ -390,7 +390,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 					marked := 0
 					for _, l := range lines {
 						require.NoError(t, l.err)
-						if l.Response.Stale || l.Response.FromRespaldo {
+						if standIn(l.Response) {
 							marked++
 						}
 					}
@@ -402,7 +402,7 @@ func TestABatchWithSomethingToStandIn(t *testing.T) {
 						return
 					}
 					require.ErrorIs(t, stopped, test.reason)
-					assert.Equal(t, 40, stopped.Posicion)
+					assert.Equal(t, 40, stopped.Siguiente)
 				})
 			})
 		}
@@ -431,7 +431,7 @@ func TestWhatADeadlineLeavesUnsentIsNotDelivered(t *testing.T) {
 					}
 					require.ErrorIs(t, stopped, context.DeadlineExceeded)
 					assert.Equal(t, "deadline_exceeded", fiscope.ErrorClass(stopped))
-					from = stopped.Posicion
+					from = stopped.Siguiente
 				}
 				positions := map[int]bool{}
 				for _, l := range lines {
@@ -690,7 +690,7 @@ func randomBatch(t *testing.T, seed uint64) {
 			if !progress {
 				require.NotContains(t, lines[:l.Siguiente], false, said)
 			}
-			if err == nil && !l.Response.Stale || errors.Is(err, fiscope.ErrNotFound) {
+			if err == nil && !standIn(l.Response) || errors.Is(err, fiscope.ErrNotFound) {
 				answered[l.Entrada] = true
 				return
 			}
@@ -759,8 +759,8 @@ func randomRun(t *testing.T, client *fiscope.Client, policy *fiscope.LotePolicy,
 	for l, err := range client.Contribuyentes.ConsultarLote(ctx, slices.Values(inputs), *policy) {
 		var stopped *fiscope.LoteDetenidoError
 		if errors.As(err, &stopped) {
-			require.Equal(t, l.Siguiente, stopped.Posicion)
-			next = stopped.Posicion
+			require.Equal(t, l.Siguiente, stopped.Siguiente)
+			next = stopped.Siguiente
 			return false
 		}
 		taken++
@@ -919,7 +919,7 @@ func TestAnAuthorityThatIsAwayStopsABatchOfReceipts(t *testing.T) {
 				}}
 				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(200), credenciales, fiscope.LotePolicy{Concurrency: 1}))
 				require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
-				assert.Equal(t, test.next, stopped.Posicion)
+				assert.Equal(t, test.next, stopped.Siguiente)
 				assert.Len(t, lines, 40+test.lines)
 				for position := range test.lines {
 					require.ErrorContains(t, lines[40+position], "may have received it")
@@ -943,7 +943,7 @@ func TestARefusedClaveStopsABatch(t *testing.T) {
 			require.ErrorIs(t, stopped, fiscope.ErrInvalidSOLCredentials)
 			assert.NotContains(t, stopped.Error(), clave)
 			assert.Len(t, lines, first-1, "what was answered is delivered")
-			assert.Equal(t, first-1, stopped.Posicion)
+			assert.Equal(t, first-1, stopped.Siguiente)
 			assert.Less(t, s.sent(), first+8)
 			if first == 1 {
 				assert.Equal(t, 1, s.sent())

@@ -49,7 +49,7 @@ type config struct {
 func defaultConfig() config {
 	return config{
 		userAgent: userAgent(build.Read().Version),
-		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: defaultRetries},
+		calls:     settings{timeout: 10 * time.Second, cpeTimeout: 30 * time.Second, retries: 2},
 		retry:     RetryPolicy{}.filled(),
 	}
 }
@@ -224,8 +224,11 @@ func WithClock(now func() time.Time) Option {
 	})
 }
 
-// WithLogger logs events: errors at level Warn, results with warnings or of a [Respaldo] at Info, and results,
-// NOT_FOUND, invalid input and cancelled calls at Debug. Repeated refusals are logged once a minute.
+// WithLogger logs events: errors at level Warn, a refused API key at Error, results with warnings and answers of a
+// fallback at Info, and results, NOT_FOUND, invalid input and cancelled calls at Debug.
+//
+// A failure that repeats itself is logged at its level when it begins, once a minute with the count of calls, and when
+// the service answers again; otherwise at Debug. It is the same failure if operation and [ErrorClass] are the same.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) error {
 		if l == nil {

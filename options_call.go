@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"regexp"
 	"strings"
@@ -17,12 +18,15 @@ type callOption func(*settings) error
 
 func (o callOption) applyToCall(s *settings) error { return o(s) }
 
-// of returns the settings of a call with options.
-func (s *settings) of(opts []CallOption) *settings {
-	if len(opts) == 0 {
-		return s
+// of returns the context and the settings of a call with options. A call without a context fails.
+func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, *settings) {
+	if len(opts) == 0 && ctx != nil {
+		return ctx, s
 	}
 	own := *s
+	if ctx == nil {
+		ctx, own.invalid = context.Background(), misuse("the context is nil: pass context.Background() if you have no other")
+	}
 	for _, opt := range opts {
 		err := misuse("an option of the call is nil")
 		if opt != nil {
@@ -30,15 +34,29 @@ func (s *settings) of(opts []CallOption) *settings {
 		}
 		own.invalid = cmp.Or(own.invalid, err)
 	}
-	return &own
+	return ctx, &own
+}
+
+// responseOption is filled at the end of the call.
+type responseOption struct{ into *Response }
+
+func (o responseOption) applyToCall(*settings) error {
+	if o.into != nil {
+		*o.into = Response{} // an earlier call may have filled it
+	}
+	return nil
 }
 
 // WithResponse fills r with what is known about the call besides its result, even if the call fails.
-func WithResponse(r *Response) CallOption {
-	return callOption(func(s *settings) error {
-		s.response = r
-		return nil
-	})
+func WithResponse(r *Response) CallOption { return responseOption{r} }
+
+// fill fills the Response that the options ask for.
+func fill(opts []CallOption, a *answer) {
+	for _, opt := range opts {
+		if o, ok := opt.(responseOption); ok && o.into != nil {
+			*o.into = a.response()
+		}
+	}
 }
 
 // WithoutCache skips cached answers, also the Store's, and the Client's Respaldo. The new answer is cached.
@@ -138,8 +156,8 @@ func WithQuotaReserve(n int) SharedOption {
 // the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and other usable answers
 // stand. The option of a call wins over its Client's.
 //
-// [Response].FromRespaldo marks such an answer, and FechaRespaldo is the day of its data. If r lacks the RUC, fails or
-// hangs, the caller gets the service's error; a failure is logged.
+// The [Response] of such an answer has Source SourceRespaldo, and in AsOf the day of its data. If r lacks the RUC, fails
+// or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {
 	return sharedOption(func(s *settings) error {
 		if s.respaldo = r; r == nil {

@@ -1,20 +1,75 @@
 package fiscope
 
 import (
-	"bytes"
-	"cmp"
-	"fmt"
+	"context"
+	"log/slog"
 	"net/http"
-	"net/url"
-	"time"
 
-	"github.com/fiscope/fiscope/internal/charset"
-	"github.com/fiscope/fiscope/internal/errorbody"
-	"github.com/fiscope/fiscope/internal/roundtrip"
-	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/batch"
 )
 
-// retryRule says whether an attempt with some outcome is retried.
+// outcome is what one attempt, or a whole call, came to. It is decided once: all else follows from the table outcomes.
+type outcome int
+
+const (
+	byHand        outcome = iota // an *Error that the caller made
+	found                        // a result
+	notFound                     // NOT_FOUND
+	tooShort                     // SEARCH_TOO_SHORT
+	inputRefused                 // 400 or 422
+	callRefused                  // another 4xx
+	refusedPage                  // a 4xx with an HTML page, such as a firewall's, and 410
+	solRefused                   // INVALID_SOL_CREDENTIALS
+	keyRefused                   // 401 or 402 from the service
+	keyForbidden                 // 403 from the service
+	unexplained                  // 401 that may be about the key or the clave
+	quotaSpent                   // the day's quota is spent
+	tooFast                      // 429 that asks for fewer calls
+	failedOnce                   // 500, which this very request may have caused
+	failed                       // 502, 503, 504
+	failedForGood                // 408, any other 5xx, and a firewall's page
+	bodyBroke                    // a 200 with an incomplete body
+	page                         // unusable: empty, another server's page, or a required field is missing
+	redirected                   // 3xx
+	contradictory                // it contradicts itself or the contract
+	otherSubject                 // it is about another RUC or date
+	unanswered                   // sent, and no answer came
+
+	// The calls that end here, without an answer.
+	misused      // an invalid option, policy or context
+	invalidInput // the input breaks a rule
+	shortText    // the text to search is too short
+	unpublished  // the rate may still come
+	noRate       // that date has no rate
+	quotaClosed  // the quota is known to be spent, or kept in reserve
+	solBlocked   // the clave was refused before
+	solDoubted   // the clave, or the API key, was refused before
+	solBusy      // another call tries the clave
+	storeAway    // the clave needs the Store's word
+	deadlineNear // too little time is left to send it
+	outOfTime    // the context's deadline
+	canceled     // the context was cancelled
+	brokeOff     // a panic
+	lastOutcome
+)
+
+// Avoided says why a call spent no query.
+type Avoided string
+
+// The reasons.
+const (
+	AvoidedInvalid     Avoided = "invalid"     // the input breaks a rule
+	AvoidedQuota       Avoided = "quota"       // the quota is spent, or the rest is kept in reserve
+	AvoidedSOL         Avoided = "sol"         // the SOL credential was refused before, or needs the Store, which is away
+	AvoidedUnpublished Avoided = "unpublished" // that date has no rate according to the calendar, or not yet
+	AvoidedOutOfTime   Avoided = "out of time" // the context ended before the first attempt
+	AvoidedCached      Avoided = "cached"      // see WithCache
+	AvoidedCoalesced   Avoided = "coalesced"   // it shared another call's query, see WithCoalescing
+	AvoidedOutage      Avoided = "outage"      // the service is away: a stale answer or the Respaldo served at once
+	avoidedNot         Avoided = ""
+)
+
+// retryRule says whether an attempt is retried.
 type retryRule int
 
 const (
@@ -25,146 +80,60 @@ const (
 	retryAsked             // if the answer says when to come back
 )
 
-// defaultSlowDown is the wait after a 429 without a Retry-After.
-const defaultSlowDown = time.Minute
+// away says whether a fallback answers instead of the service.
+type away int
 
-// longestSlowDown is the longest Retry-After of a 429 that means "slower", not "tomorrow".
-const longestSlowDown = 10 * time.Minute
+const (
+	answered   away = iota // the answer stands
+	noTaxpayer             // a lookup or a search is answered by a fallback; a rate is not
+	unusable               // the service gave no usable answer
+)
 
 // outcomes says what follows from each outcome.
-var outcomes = [...]struct {
-	class error // the class of the call's error
-	away  bool  // the service gave no usable answer: use a fallback
-	retry retryRule
+var outcomes = [lastOutcome]struct {
+	class   error         // the class of the error, a key of the table classes; nil for none
+	away    away          // whether a fallback answers instead
+	retry   retryRule     // of the attempt
+	avoided Avoided       // why a call without an attempt spent no query
+	verdict batch.Outcome // what it means for a batch
+	level   slog.Level    // of the log: Debug for the caller's own doing
+	texto   string        // for a clerk; "" for the class's
+	status  int           // for the caller's own service; 0 for the class's
 }{
-	unanswered:    {ErrUnavailable, true, retryPassing},
-	found:         {},
-	notFound:      {class: ErrNotFound},
-	tooShort:      {class: ErrSearchTooShort},
-	inputRefused:  {class: ErrInvalidRequest},
-	refusedPage:   {ErrInvalidRequest, true, retryNever},
-	solRefused:    {class: ErrInvalidSOLCredentials},
-	keyRefused:    {class: ErrUnauthorized},
-	unexplained:   {class: ErrUnauthorized},
-	quotaSpent:    {ErrQuotaExceeded, true, retryNever},
-	tooFast:       {ErrQuotaExceeded, true, retryAsked},
-	failedOnce:    {ErrUnavailable, true, retryOnce},
-	failed:        {ErrUnavailable, true, retryAlways},
-	failedForGood: {ErrUnavailable, true, retryNever},
-	bodyBroke:     {ErrUnavailable, true, retryPassing},
-	page:          {ErrMalformedResponse, true, retryNever},
-	redirected:    {ErrRedirect, true, retryNever},
-	contradictory: {class: ErrMalformedResponse},
-}
+	found:         {verdict: batch.Answered, level: slog.LevelDebug},
+	notFound:      {class: ErrNotFound, verdict: batch.Answered, level: slog.LevelDebug},
+	tooShort:      {class: ErrSearchTooShort, level: slog.LevelDebug},
+	inputRefused:  {class: ErrInvalidRequest, level: slog.LevelDebug},
+	callRefused:   {class: ErrInvalidRequest, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
+	refusedPage:   {class: ErrInvalidRequest, away: unusable, avoided: AvoidedOutage, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
+	solRefused:    {class: ErrInvalidSOLCredentials, verdict: batch.Stop, level: slog.LevelWarn},
+	keyRefused:    {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelError},
+	keyForbidden:  {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.StopFirst, level: slog.LevelError},
+	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop, level: slog.LevelWarn},
+	quotaSpent:    {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelWarn},
+	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
+	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
+	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
+	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},
+	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
+	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
+	redirected:    {class: ErrRedirect, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
+	contradictory: {class: ErrMalformedResponse, away: noTaxpayer, avoided: AvoidedOutage, level: slog.LevelWarn},
+	otherSubject:  {class: ErrMalformedResponse, level: slog.LevelWarn},
+	unanswered:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 
-// spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
-var spentStatuses = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
-
-// codes are the contract's error codes (docs/contract.md, 7). They take precedence over the status.
-var codes = map[string]outcome{
-	codeNotFound:              notFound,
-	codeSearchTooShort:        tooShort,
-	codeInvalidSOLCredentials: solRefused,
-}
-
-func ofContract(code string) bool { return codes[code] != 0 }
-
-// refusal reads an answer whose status is not 200.
-func (a *answer) refusal() (outcome, *Error) {
-	said := errorbody.Read(charset.UTF8(a.Body), ofContract)
-	e := a.said(said)
-	if o, known := codes[said.Code]; known {
-		return o, e
-	}
-	switch {
-	case a.Status >= 300 && a.Status < 400 && a.Status != http.StatusNotModified:
-		e.Message, e.quoted = "to another address", false
-		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
-			e.Message = a.reading.secrets.Line("to the host " + target.Host)
-		}
-		return redirected, e
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
-		return a.denial(said, e), e
-	case a.Status == http.StatusPaymentRequired:
-		return keyRefused, e
-	case a.Status == http.StatusTooManyRequests:
-		if a.spent(said.Says()) {
-			return quotaSpent, e
-		}
-		return tooFast, e
-	case a.Status == http.StatusInternalServerError:
-		return failedOnce, e
-	case a.Status >= 502 && a.Status <= 504:
-		return failed, e
-	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
-		return failedForGood, e
-	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
-		return page, e
-	case bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
-		return refusedPage, e
-	}
-	return inputRefused, e
-}
-
-// denial decides what a 401 or 403 means.
-func (a *answer) denial(said errorbody.Body, e *Error) outcome {
-	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
-	switch {
-	case none:
-		return quotaSpent
-	case a.Status == http.StatusForbidden && !said.Says():
-		e.Message, e.quoted = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type")), false
-		return failedForGood
-	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
-		if !said.Says() {
-			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
-		}
-		return unexplained
-	}
-	return keyRefused
-}
-
-// digitsOrNone reports whether an error code is empty or only digits, such as 401.
-func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
-
-// spent reports whether a 429 means that the day's quota is spent, not that calls came too fast. fromService means that
-// the body is an error of the service. The contract does not tell the two apart (docs/contract.md, 7).
-func (a *answer) spent(fromService bool) bool {
-	if left := a.rateLimit.left(); left != unknown {
-		return left == 0
-	}
-	if asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now); ok {
-		return asked > longestSlowDown
-	}
-	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
-	return fromService && !left
-}
-
-// mayPass reports whether an immediate retry may succeed.
-func (a *answer) mayPass() bool {
-	switch outcomes[a.outcome].retry {
-	case retryPassing:
-		return a.Transient()
-	case retryOnce:
-		return !a.again
-	case retryAlways:
-		return true
-	case retryAsked:
-		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
-		return asked
-	case retryNever:
-	}
-	return false
-}
-
-// retryAfter is how long to wait before the next call; 0 if unknown.
-func (a *answer) retryAfter() time.Duration {
-	asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now)
-	switch {
-	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
-		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
-	case a.outcome == tooFast && !ok:
-		return defaultSlowDown
-	}
-	return asked
+	misused:      {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug, texto: textoDeMalUso, status: http.StatusInternalServerError},
+	invalidInput: {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug},
+	shortText:    {class: ErrSearchTooShort, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug},
+	unpublished:  {class: ErrNotYetPublished, avoided: AvoidedUnpublished, verdict: batch.Answered, level: slog.LevelDebug},
+	noRate:       {class: ErrNotFound, avoided: AvoidedUnpublished, verdict: batch.Answered, level: slog.LevelDebug},
+	quotaClosed:  {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedQuota, verdict: batch.Stop, level: slog.LevelWarn},
+	solBlocked:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop, level: slog.LevelWarn},
+	solDoubted:   {class: ErrSOLCredentialsBlocked, avoided: AvoidedSOL, verdict: batch.Stop, texto: textoDeUnaDuda, level: slog.LevelWarn},
+	solBusy:      {class: ErrUnavailable, avoided: AvoidedOutOfTime, verdict: batch.Again, level: slog.LevelWarn},
+	storeAway:    {class: ErrUnavailable, avoided: AvoidedSOL, verdict: batch.Away, level: slog.LevelWarn},
+	deadlineNear: {class: context.DeadlineExceeded, away: unusable, avoided: AvoidedOutOfTime, verdict: batch.Stop, level: slog.LevelWarn},
+	outOfTime:    {class: context.DeadlineExceeded, away: unusable, avoided: AvoidedOutOfTime, level: slog.LevelWarn},
+	canceled:     {class: context.Canceled, avoided: AvoidedOutOfTime, level: slog.LevelDebug},
+	brokeOff:     {avoided: AvoidedOutOfTime, level: slog.LevelWarn},
 }

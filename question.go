@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,15 +55,7 @@ type request struct {
 	query   url.Values       // nil for none
 	body    []byte           // JSON, sent by POST; nil for a GET
 	sol     *CredencialesSOL // the credentials in the body; nil for none
-	http    *http.Request    // the same without credentials; set by checkInput
 	invalid error            // the rule that the input breaks; nil if valid
-}
-
-func (r *request) method() string {
-	if r.body != nil {
-		return http.MethodPost
-	}
-	return http.MethodGet
 }
 
 // cacheKey identifies a question. It is a value, so that a lookup costs no allocation.
@@ -77,40 +70,46 @@ func (k cacheKey) parts() []string {
 	return []string{string(k.op), k.text, strconv.Itoa(k.n), k.fecha.String()}
 }
 
-// get asks a question. own copies a shared result.
-func get[T any](ctx context.Context, list ask, in input, set *settings, own func(T) T) (none T, _ error) {
-	a, err := list(ctx, &question{input: in, key: in.key(), set: set})
-	switch {
-	case err != nil:
-		return none, err
-	case a.shared:
-		return own(a.result.(T)), nil
-	}
-	return a.result.(T), nil
-}
-
-func copyOf[T any](v *T) *T {
-	own := *v
-	return &own
-}
-
 // checkInput refuses an input that breaks a rule.
-func checkInput(prepare func(*request) *http.Request) layer {
-	return func(next ask) ask {
-		return func(ctx context.Context, q *question) (*answer, error) {
-			if q.request = q.input.request(); q.request.invalid != nil {
-				return nil, q.request.invalid
-			}
-			q.request.http = prepare(&q.request)
-			return next(ctx, q)
+func checkInput(next ask) ask {
+	return func(ctx context.Context, q *question) (*answer, error) {
+		if q.request = q.input.request(); q.request.invalid != nil {
+			return nil, q.request.invalid
 		}
+		return next(ctx, q)
 	}
+}
+
+// trip is what the callers of a background question see of it.
+type trip struct {
+	sent   atomic.Int32 // attempts that may have reached the service
+	answer *answer      // set at the end, with err
+	err    error
+}
+
+// markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
+// never reports "not sent" for a sent attempt.
+func (t *trip) markSent(ctx context.Context) error {
+	t.sent.Add(1)
+	if err := ctx.Err(); err != nil {
+		t.sent.Add(-1)
+		return err
+	}
+	return nil
+}
+
+// soFar is the answer for a caller that leaves now.
+func (t *trip) soFar() *answer {
+	n := int(t.sent.Load())
+	a := &answer{attempts: n}
+	if n > 0 {
+		a.delivery = DeliveryUnknown
+	}
+	return a
 }
 
 // settings are the options of a call. Calls without options share their client's settings, which never change.
 type settings struct {
-	response   *Response // to be filled; nil for none
-	failure    *error    // to be filled with the failure behind a fallback's answer; nil for none
 	timeout    time.Duration
 	cpeTimeout time.Duration // ... of a validation's attempt
 	retries    int
@@ -136,12 +135,4 @@ func tooClose(ctx, waiting context.Context, err error) error {
 		return errDeadlineTooClose
 	}
 	return err
-}
-
-// attemptTimeout bounds an attempt.
-func (s *settings) attemptTimeout(post bool) time.Duration {
-	if post {
-		return s.cpeTimeout
-	}
-	return s.timeout
 }

@@ -3,37 +3,13 @@ package fiscope
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/fiscope/fiscope/internal/dayquota"
 	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/store"
 )
-
-// spentError refuses an attempt that would exceed the quota or use the reserve.
-type spentError struct {
-	left, reserve int
-	until         time.Time // calendar time; zero if unknown
-}
-
-func (s *spentError) Error() string {
-	text := "no queries are left"
-	if s.reserve > 0 {
-		text = fmt.Sprintf("%d queries are left, and %d are kept in reserve", s.left, s.reserve)
-	}
-	if !s.until.IsZero() {
-		text += " until " + s.until.In(Lima).Format("2006-01-02 15:04") + " (Lima)"
-	}
-	return text
-}
-
-func isSpent(err error) bool {
-	var spent *spentError
-	return errors.As(err, &spent)
-}
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does.
@@ -78,7 +54,15 @@ func spent(here store.Reservation, shared *store.Reservation, reserve int, clock
 	if r.Grant != store.Spent {
 		return nil
 	}
-	return &spentError{left: r.Left, reserve: reserve, until: r.Until}
+	e := refused(quotaClosed, "no queries are left")
+	if reserve > 0 {
+		e.Message = fmt.Sprintf("%d queries are left, and %d are kept in reserve", r.Left, reserve)
+	}
+	if !r.Until.IsZero() {
+		e.Message += " until " + r.Until.In(Lima).Format("2006-01-02 15:04") + " (Lima)"
+		e.RetryAfter = max(0, clock.until(r.Until))
+	}
+	return e
 }
 
 // quota returns what the answer says about the quota, in calendar time.

@@ -2,79 +2,92 @@ package fiscope
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// reporter makes the *Error, the Response and the events of a call.
+// reporter makes the *Error and the event of a call.
 type reporter struct {
 	secrets  scrub.Secrets // the API key
 	clock    clock
 	observer *observer
 }
 
-// report makes what the caller gets, and counts the call. No other layer makes a call's *Error.
+// report makes what the caller gets, whatever its source, and counts the call. No other layer does. Its answer is never
+// nil.
 func report(r *reporter) layer {
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
 			start := time.Now()
-			a, err := askValid(ctx, q, next)
-			if ctx == nil {
-				ctx = context.Background()
-			}
-			if err == nil && a.kept != nil {
-				return r.kept(ctx, q, a.kept)
+			var a *answer
+			err := q.set.invalid
+			if err == nil {
+				a, err = next(ctx, q)
 			}
 			if a == nil {
 				a = new(answer)
 			}
-			e := Event{Op: q.key.op, Duration: time.Since(start)}
-			if failure := r.failure(ctx, q, a, err); failure != nil {
-				e.Err, err = failure, failure
+			failure := r.failure(ctx, q, a, err)
+			took := time.Since(start)
+			if a.source != SourceCache { // a cached answer is other calls' too
+				a.took = took
 			}
+			err = nil
 			switch {
-			case a.coalesced:
-				e.Avoided, e.Warnings = AvoidedCoalesced, a.warnings
-			case err != nil && a.attempts == 0:
-				e.Avoided = avoidedBy(err)
+			case failure == nil:
+			case a.result == nil:
+				err = failure
+			default: // a fallback's
+				a.behind = failure
+				if outcomes[failure.outcome].away == noTaxpayer {
+					a.warnings = append(slices.Clip(a.warnings), "the service's own answer is not used: "+failure.Error())
+				}
 			}
-			r.observer.call(ctx, e)
-			if q.set.response != nil {
-				*q.set.response = a.response(e.Duration)
-			}
+			r.observer.call(ctx, Event{
+				Op: q.key.op, Duration: took, Avoided: a.avoided(failure), Err: err,
+				Source: a.source, AsOf: a.asOf, Warnings: a.warnings,
+			}, failure)
 			return a, err
 		}
 	}
 }
 
-// askValid asks, unless the context is nil or an option of the call is wrong.
-func askValid(ctx context.Context, q *question, next ask) (*answer, error) {
+// avoided returns why a call spent no query of its own. failure is nil for a result of the service.
+func (a *answer) avoided(failure *Error) Avoided {
 	switch {
-	case ctx == nil:
-		return nil, noContext()
-	case q.set.invalid != nil:
-		return nil, q.set.invalid
+	case a.joined:
+		return AvoidedCoalesced
+	case a.attempts > 0:
+		return avoidedNot
+	case a.source == SourceCache:
+		return AvoidedCached
 	}
-	return next(ctx, q)
+	return outcomes[failure.outcome].avoided
 }
 
-// kept returns a cached answer.
-func (r *reporter) kept(ctx context.Context, q *question, e *entry) (*answer, error) {
-	event := Event{Op: q.key.op, Avoided: AvoidedCached, Warnings: e.answer.warnings}
-	var err error
-	if e.missing != nil {
-		event.Err = e.missing.again(q.key.op, e.answer.Began)
-		err = event.Err
+// response returns the caller's Response. It is zero without an answer.
+func (a *answer) response() Response {
+	if a == nil {
+		return Response{}
 	}
-	r.observer.call(ctx, event)
-	if q.set.response != nil {
-		*q.set.response = e.response(r.clock)
+	return Response{
+		StatusCode: a.Status,
+		Header:     a.Header.Clone(),
+		Body:       bytes.Clone(a.Body),
+		RateLimit:  a.rateLimit.copy(),
+		Attempts:   a.attempts,
+		Duration:   a.took,
+		Warnings:   slices.Clone(a.warnings),
+		Source:     a.source,
+		AsOf:       a.asOf,
 	}
-	return &e.answer, err
 }
 
 // shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
@@ -85,6 +98,9 @@ func (r *reporter) secretsOf(q *question) scrub.Secrets {
 	secrets := r.secrets
 	if q.request.sol != nil {
 		secrets = secrets.With(q.request.sol.Clave.text())
+	}
+	if q.set.header == nil {
+		return secrets
 	}
 	return withHeaders(secrets, q.set.header)
 }
@@ -98,16 +114,97 @@ func withHeaders(secrets scrub.Secrets, own http.Header) scrub.Secrets {
 	return secrets
 }
 
-// response is the caller's Response.
-func (a *answer) response(took time.Duration) Response {
-	return Response{
-		StatusCode: a.Status,
-		Header:     a.Header.Clone(),
-		Body:       bytes.Clone(a.Body),
-		RateLimit:  a.rateLimit.copy(),
-		Attempts:   a.attempts,
-		Duration:   took,
-		Warnings:   slices.Clone(a.warnings),
-		Coalesced:  a.coalesced,
+// failure returns the error of the call, made from err or, if that is nil, from the answer; nil for a result.
+func (r *reporter) failure(ctx context.Context, q *question, a *answer, err error) *Error {
+	if err == nil && a.err == nil {
+		return nil
 	}
+	secrets := r.secretsOf(q)
+	e := a.failure(ctx, err)
+	e.Op, e.Attempts, e.Delivery = q.key.op, a.attempts, a.delivery
+	if a.Status != 0 {
+		e.StatusCode, e.RateLimit = a.Status, a.rateLimit.copy()
+		e.RetryAfter = cmp.Or(a.retryAfter(), e.RetryAfter)
+		if e.body == nil { // a cached one has it already
+			e.body = a.start()
+		}
+	}
+	if err != nil { // an answer's message is already scrubbed
+		e.Message = secrets.Line(e.Message)
+	}
+	if e.cause != nil {
+		e.cause = &safeCause{e.cause, secrets.Line(strings.ReplaceAll(e.cause.Error(), "\n", ": "))} // they are joined
+	}
+	return e
+}
+
+// failure returns what went wrong, without the details of the call.
+func (a *answer) failure(ctx context.Context, err error) *Error {
+	if own, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is the cause of another call's
+		return copyError(own)
+	}
+	e := new(Error)
+	if a.err != nil {
+		e = copyError(a.err)
+	}
+	if err != nil && !errors.Is(e.cause, err) {
+		e.cause = errors.Join(e.cause, err)
+	}
+	e.outcome = a.end(ctx, err)
+	if asked := a.err == nil || a.attempts > 0; asked && e.outcome != brokeOff && (a.Status == 0 || a.Broken != nil) {
+		e.cause = withEndOf(ctx, e.cause)
+	}
+	e.Err = nil
+	if class, ours := outcomes[e.outcome].class.(*sentinel); ours { //nolint:errorlint // not the context's
+		e.Err = class
+	}
+	return e
+}
+
+// withEndOf joins the context's error and its cause to err, if ctx has ended and err lacks them.
+func withEndOf(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
+		if !errors.Is(err, reason) {
+			err = errors.Join(err, reason)
+		}
+	}
+	return err
+}
+
+// after adds the answer that led to an error.
+func (e *Error) after(answered *Error) {
+	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
+}
+
+// panickedError is the error of a call that did not return.
+func panickedError(op Operation) *Error {
+	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit ended the call"), Delivery: DeliveryUnknown, outcome: brokeOff}
+}
+
+// stoppedBy returns why a batch stopped: the *Error of one of its calls, or the end of ctx with its cause, scrubbed.
+func stoppedBy(ctx context.Context, err error, secrets scrub.Secrets) error {
+	if _, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is a cause
+		return err
+	}
+	err = withEndOf(ctx, err)
+	return &safeCause{err, secrets.Line(strings.ReplaceAll(err.Error(), "\n", ": "))} // they are joined
+}
+
+// safeCause wraps an error of net/http or of the caller, with a text that is safe to show. errors.Is and As find that
+// error, but not a class that it has from another call.
+type safeCause struct {
+	err  error
+	text string
+}
+
+func (s *safeCause) Error() string { return s.text }
+
+func (s *safeCause) As(target any) bool { return errors.As(s.err, target) }
+
+func (s *safeCause) Is(target error) bool {
+	_, class := target.(*sentinel)
+	return !class && errors.Is(s.err, target)
 }

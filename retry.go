@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -13,10 +14,10 @@ import (
 )
 
 // retry repeats failed attempts as RetryPolicy says, with go-retryablehttp. Its hooks find the question in the context.
-func retry(p RetryPolicy, clock clock) layer {
+func retry(p RetryPolicy, clock clock, base *url.URL) layer {
 	var budget roundtrip.Budget // of all calls
 	return func(next ask) ask {
-		l := &retrier{policy: p, clock: clock, budget: &budget}
+		l := &retrier{policy: p, clock: clock, budget: &budget, loop: &http.Request{URL: base, Header: http.Header{}}}
 		l.client = retryablehttp.Client{
 			HTTPClient:   &http.Client{Transport: attempts(next), CheckRedirect: refuseRedirect},
 			RetryMax:     math.MaxInt32, // checkRetry counts
@@ -35,6 +36,7 @@ type retrier struct {
 	clock  clock
 	budget *roundtrip.Budget
 	client retryablehttp.Client
+	loop   *http.Request // what the loop repeats: an empty request, since each attempt makes its own
 }
 
 // tries are the attempts of one question.
@@ -50,13 +52,13 @@ type triesKey struct{}
 func (l *retrier) ask(ctx context.Context, q *question) (*answer, error) {
 	t := &tries{question: *q}
 	ctx = context.WithValue(ctx, triesKey{}, t)
-	_, err := l.client.Do(&retryablehttp.Request{Request: q.request.http.WithContext(ctx)}) //nolint:bodyclose // it was read
+	_, err := l.client.Do(&retryablehttp.Request{Request: l.loop.WithContext(ctx)}) //nolint:bodyclose // it was read
 	switch {
-	case t.err != nil && (t.last == nil || !isSpent(t.err)):
+	case t.err != nil && (t.last == nil || outcomeOf(t.err) != quotaClosed):
 		return t.last, t.err
 	case t.waits && err != nil:
 		return t.last, ctx.Err()
-	case !outcomes[t.last.outcome].away:
+	case outcomes[t.last.outcome].away != unusable:
 		l.budget.Earn()
 	}
 	return t.last, nil
@@ -69,7 +71,7 @@ type attempts ask
 func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := r.Context().Value(triesKey{}).(*tries)
 	t.attempt++
-	t.waits, t.request.http = false, r
+	t.waits = false
 	a, err := next(r.Context(), &t.question)
 	if err != nil {
 		t.err = err

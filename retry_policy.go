@@ -2,7 +2,7 @@ package fiscope
 
 import "time"
 
-// RetryPolicy says what is retried. In each field zero is the default and a negative value means never.
+// RetryPolicy says what is retried, and when. [WithMaxRetries] says how often.
 //
 // A GET is retried after a 502, 503 or 504, a 500 (once), a broken connection or body, and a 429 whose Retry-After is
 // at most MaxRetryAfter. Each wait is Retry-After plus a random part of a span that doubles. If the wait does not fit
@@ -11,14 +11,11 @@ import "time"
 // The first failure after a success is always retried. Consecutive failures share ten retries; a success returns 0.1 of
 // one.
 type RetryPolicy struct {
-	MaxRetries      int           // 2
-	Base            time.Duration // the span of the first wait: 250 ms; negative for no wait
-	Cap             time.Duration // the longest span: 4 s, or Base if that is longer; negative for no wait
-	MaxRetryAfter   time.Duration // the longest Retry-After to wait for: 10 s
+	Base            time.Duration // the span of the first wait. 0: 250 ms; negative: no wait
+	Cap             time.Duration // the longest span. 0: 4 s, or Base if that is longer; negative: no wait
+	MaxRetryAfter   time.Duration // the longest Retry-After to wait for. 0: 10 s; negative: never
 	RetryUnsentPOST bool          // also repeat a receipt validation that certainly was not sent
 }
-
-const defaultRetries = 2
 
 // filled returns the policy with its defaults and without negative values.
 func (p RetryPolicy) filled() RetryPolicy {
@@ -28,21 +25,16 @@ func (p RetryPolicy) filled() RetryPolicy {
 		}
 		return max(d, 0)
 	}
-	if p.MaxRetries == 0 {
-		p.MaxRetries = defaultRetries
-	}
-	p.MaxRetries = max(p.MaxRetries, 0)
 	p.Base = fill(p.Base, 250*time.Millisecond)
 	p.Cap = fill(p.Cap, max(p.Base, 4*time.Second))
 	p.MaxRetryAfter = fill(p.MaxRetryAfter, 10*time.Second)
 	return p
 }
 
-// WithRetry sets what is retried. [WithMaxRetries] changes the number alone.
+// WithRetry sets what is retried, and when.
 func WithRetry(p RetryPolicy) Option {
 	return option(func(c *config) error {
 		c.retry = p.filled()
-		c.calls.retries = c.retry.MaxRetries
 		return nil
 	})
 }

@@ -49,7 +49,7 @@ func (g *solGuard) permits(next ask) ask {
 		defer cancel()
 		p, err := g.acquire(waiting, q.request.sol, q.set.cpeTimeout)
 		if err != nil {
-			return nil, tooClose(ctx, waiting, err)
+			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		ctx = context.WithValue(ctx, permitKey{}, p)
 		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
@@ -58,6 +58,28 @@ func (g *solGuard) permits(next ask) ask {
 		a, _, err := detach(ctx, &g.alone, p, q, recordVerdict)
 		return a, err
 	}
+}
+
+// refusal returns the error of a validation that may not be sent.
+func (g *solGuard) refusal(err error) error {
+	var blocked *solguard.Refused
+	switch {
+	case errors.As(err, &blocked):
+		e := refused(solBlocked, "%s", blocked)
+		if e.RetryAfter = max(0, g.clock.until(blocked.Until)); blocked.Unexplained {
+			e.outcome = solDoubted
+		}
+		return e
+	case errors.Is(err, errStoreAway):
+		e := refused(storeAway, "%s", err)
+		e.RetryAfter, e.cause = storePause, err
+		return e
+	case errors.Is(err, solguard.ErrBusy):
+		e := refused(solBusy, "%s", solguard.ErrBusy)
+		e.cause = err
+		return e
+	}
+	return err
 }
 
 // acquire waits until this process may send a credential. A remembered block counts only if the Store has it too, since

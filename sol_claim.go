@@ -17,7 +17,7 @@ func (g *solGuard) claims(next ask) ask {
 		waiting, cancel := q.set.beforeSending(ctx)
 		defer cancel()
 		if err := p.maySend(waiting); err != nil {
-			return nil, tooClose(ctx, waiting, err)
+			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		a, err := next(ctx, q)
 		p.last = a // before the Store is updated

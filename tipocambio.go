@@ -14,13 +14,6 @@ import (
 // docs/tipo-de-cambio.md.
 type TipoCambioService struct{ core *core }
 
-func (s *TipoCambioService) made() *TipoCambioService {
-	if s == nil || s.core == nil {
-		return &TipoCambioService{core: notMade}
-	}
-	return s
-}
-
 // TipoCambio is the official exchange rate of a day (docs/contract.md, 2.5), in soles for one US dollar. The rates keep
 // their decimals: Venta.StringFixed(3) is "3.750", String drops the zero. It marshals to the contract's JSON.
 type TipoCambio struct {
@@ -43,13 +36,11 @@ func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...
 // Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
 // in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	s = s.made()
 	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.clock.now())}, opts)
 }
 
 func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []CallOption) (*TipoCambio, error) {
-	s = s.made()
-	return get(ctx, s.core.rates, q, s.core.defaults.of(opts), copyOf[TipoCambio])
+	return get(ctx, s.core, s.core.rates, q, opts, copyOf[TipoCambio])
 }
 
 // cambio is the question for the rate of a date.
@@ -118,7 +109,7 @@ func (q cambio) read(a *answer) any {
 	case q.op == OpTipoCambioHoy:
 		a.warn("asked for the rate of today, which is %s in Lima by this client's clock: the answer is of %s", q.fecha, tc.Fecha)
 	default:
-		a.contradicts("asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
+		a.doubt(otherSubject, "asked for the rate of %s, the answer is of %s", q.fecha, tc.Fecha)
 	}
 	return tc
 }

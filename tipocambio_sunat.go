@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -38,14 +37,18 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // MasReciente gets the last published rate, for display or estimates. For a receipt use SUNAT. It asks for 10 days at
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
-	s = s.made()
 	hoy := FechaEnLima(s.core.clock.now())
 	return s.vigente(ctx, OpTipoCambioMasReciente, hoy, hoy, opts)
 }
 
 // vigente gets the rate that holds for fecha: the last one of desde or before.
 func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
-	return s.walk(ctx, op, opts, func(w *walk) (*TipoCambioVigente, error) { return w.line(fecha, desde) })
+	var line *TipoCambioVigente
+	err := s.walk(ctx, op, opts, func(ctx context.Context, w *walk) (err error) {
+		line, err = w.line(ctx, fecha, desde)
+		return err
+	})
+	return line, err
 }
 
 // Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
@@ -56,19 +59,23 @@ func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, de
 // day in Para. Errors are those of SUNAT.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		_, _ = s.walk(ctx, OpTipoCambioMes, opts, func(w *walk) (*TipoCambioVigente, error) {
+		_ = s.walk(ctx, OpTipoCambioMes, opts, func(ctx context.Context, w *walk) error {
 			first := NewFecha(year, mes, 1)
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
-				line, err := w.line(para, para.SumarDias(-1))
-				if err != nil {
+				line, err := w.line(ctx, para, para.SumarDias(-1))
+				fill(opts, &w.answer)
+				switch {
+				case err != nil:
 					yield(TipoCambioVigente{Para: para}, err)
-					return nil, err
-				}
-				if line != nil && !yield(*line, nil) {
-					break
+					return err
+				case line == nil: // its queries count for the next line
+				case !yield(*line, nil):
+					return nil
+				default:
+					w.answer = answer{}
 				}
 			}
-			return nil, nil
+			return nil
 		})
 	}
 }
@@ -81,6 +88,9 @@ type walkOption struct {
 }
 
 func (o walkOption) applyToCall(*settings) error {
+	if o.only != "" {
+		return misuse("%s is an option of %s alone", o.name, o.only)
+	}
 	return misuse("%s is an option of SUNAT, UltimoPublicado, MasReciente and Mes", o.name)
 }
 
@@ -110,171 +120,146 @@ const longestWalk = 10
 // SBS published nothing on a business day if a later rate is out, or after mayStillCome. Until then its rate may come
 // late, and an older one must not be used.
 type walk struct {
-	core     *core
-	op       Operation
-	ctx      context.Context
-	opts     []CallOption // of each query
-	response *Response    // of the caller; nil for none
-	invalid  error        // a wrong option
-	start    time.Time
-
+	core        *core
+	op          Operation
+	set         *settings // of each query
 	decretados  []NoLaborables
 	provisional bool // a day whose rate may still come is skipped
 	days        int  // how many days are tried for a line
 
-	asked   map[Fecha]dayRate
-	queries int    // for this line
-	passed  bool   // a day whose rate may still come was skipped: the result is provisional
-	none    *Error // the last "no rate" for this line
+	asked  map[Fecha]dayRate
+	answer answer // the last one for this line, with the attempts, time and warnings so far
+	none   *Error // the last "no rate" for this line
 }
 
 // dayRate is the answer for a day.
 type dayRate struct {
-	tc   *TipoCambio // nil for none
-	resp Response
+	tc *TipoCambio // nil for none
+	*answer
 }
 
-func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallOption, do func(*walk) (*TipoCambioVigente, error)) (*TipoCambioVigente, error) {
-	s = s.made()
-	w := &walk{core: s.core, op: op, start: time.Now(), days: longestWalk, asked: map[Fecha]dayRate{}}
+func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallOption, do func(context.Context, *walk) error) error {
+	w := &walk{core: s.core, op: op, days: longestWalk, asked: map[Fecha]dayRate{}}
 	if op == OpTipoCambioMes {
 		w.days = 1
 	}
+	var each []CallOption // query
 	for _, opt := range opts {
-		switch own, ok := opt.(walkOption); {
-		case !ok:
-			w.opts = append(w.opts, opt)
-		case own.only != "" && own.only != op:
-			w.invalid = misuse("%s is an option of %s alone", own.name, own.only)
-		default:
+		own, ok := opt.(walkOption)
+		if ok && (own.only == "" || own.only == op) {
 			own.set(w)
+		} else { // a walkOption refuses the call
+			each = append(each, opt)
 		}
 	}
-	return hooked(ctx, s.core.hooks, op, s.core.defaults.of(w.opts), func(ctx context.Context, set *settings) (*TipoCambioVigente, error) {
-		w.ctx, w.response, w.invalid = ctx, set.response, cmp.Or(w.invalid, set.invalid)
-		if ctx == nil {
-			w.invalid = noContext()
-		}
-		return do(w)
+	ctx, w.set = s.core.defaults.of(ctx, each)
+	a, err := hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
+		err := do(ctx, w)
+		return &w.answer, err
 	})
+	fill(opts, a)
+	return err
 }
 
-// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in
-// Mes, whose queries count for the next line.
-func (w *walk) line(para, desde Fecha) (*TipoCambioVigente, error) {
+// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in Mes.
+func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente, error) {
+	switch {
+	case w.set.invalid != nil:
+		return nil, w.core.refuse(ctx, w.op, w.set.invalid)
+	case !para.Valid():
+		return nil, w.core.refuse(ctx, w.op, invalid("fecha", "must be a day of the calendar: it is %q", para))
+	}
 	w.none = nil
-	if w.queries == 0 && w.response != nil {
-		*w.response = Response{}
-	}
-	if !para.Valid() {
-		w.invalid = cmp.Or(w.invalid, invalid("fecha", "must be a day of the calendar: it is %q", para))
-	}
-	if w.invalid != nil {
-		return nil, w.core.refuse(w.ctx, w.op, w.invalid)
-	}
+	passed := false // a day whose rate may still come: the result is provisional
 	for n := range w.days {
 		dia := desde.SumarDias(-n)
 		if !dia.DiaHabil(w.decretados...) {
 			continue
 		}
-		tc, err := w.rate(dia)
-		if err != nil {
-			return nil, err
-		}
-		if tc != nil {
-			found := &TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.queries, Provisional: w.passed}
-			w.queries = 0
-			return found, nil
+		tc, pending, err := w.rate(ctx, dia)
+		switch {
+		case err != nil:
+			return nil, w.whole(err)
+		case tc != nil:
+			return &TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.answer.attempts, Provisional: passed}, nil
+		case pending == nil, w.op == OpTipoCambioMasReciente:
+		case w.provisional:
+			passed = true
+		default:
+			return nil, w.fail(ctx, pending)
 		}
 	}
 	const noneOf = "none of the %d days up to %s has a rate"
 	switch {
 	case w.days < longestWalk:
 		return nil, nil
-	case w.passed:
-		return nil, w.fail(notYetPublished(0, noneOf, longestWalk, desde))
+	case passed:
+		return nil, w.fail(ctx, notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return nil, w.fail(noRate(noneOf, longestWalk, desde))
+	return nil, w.fail(ctx, refused(noRate, noneOf, longestWalk, desde))
 }
 
-// rate gets the rate of a business day. It returns nil, nil for a day to skip.
-func (w *walk) rate(dia Fecha) (*TipoCambio, error) {
+// rate gets the rate of a business day. Without one, pending says that it may still come, and is nil if it will not.
+func (w *walk) rate(ctx context.Context, dia Fecha) (tc *TipoCambio, pending, err *Error) {
 	wait := w.core.clock.until(dia.Publicacion())
 	if wait > 0 {
-		return nil, w.pass(notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia))
+		return nil, notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia), nil
 	}
-	day, err := w.ask(dia)
+	day, err := w.ask(ctx, dia, false)
 	if day.tc != nil || err != nil || wait <= -mayStillCome {
-		return day.tc, err
+		return day.tc, nil, err
 	}
 	for n := 1; n <= longestWalk; n++ {
 		d := dia.SumarDias(n)
 		if !d.DiaHabil(w.decretados...) || w.core.clock.until(d.Publicacion()) > 0 {
 			continue
 		}
-		later, err := w.ask(d)
+		later, err := w.ask(ctx, d, false)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case later.tc == nil:
 			continue
-		case day.resp.FromCache && day.resp.Age >= later.resp.Age: // both may have been published since the cached answer
-			day, err = w.ask(dia, WithoutCache())
+		case day.source == SourceCache && !day.asOf.After(later.asOf): // both may have been published since the cached answer
+			day, err = w.ask(ctx, dia, true)
 		}
-		return day.tc, err
+		return day.tc, nil, err
 	}
-	return nil, w.pass(notYetPublished(askAgain, "the rate of %s is not out yet", dia))
+	return nil, notYetPublished(askAgain, "the rate of %s is not out yet", dia), nil
 }
 
-// pass skips a day whose rate may still come, or returns the error.
-func (w *walk) pass(e *Error) error {
-	if w.op == OpTipoCambioMasReciente {
-		return nil
-	}
-	if w.passed = true; w.provisional {
-		return nil
-	}
-	return w.fail(e)
-}
-
-// ask gets the rate of a day, once unless there are options. A rate of another date, which lenient reading accepts, is
-// ignored.
-func (w *walk) ask(dia Fecha, opts ...CallOption) (dayRate, error) {
-	if day, ok := w.asked[dia]; ok && len(opts) == 0 {
+// ask gets the rate of a day, once unless anew, which skips the cache. A rate of another date, which lenient reading
+// accepts, is ignored.
+func (w *walk) ask(ctx context.Context, dia Fecha, anew bool) (dayRate, *Error) {
+	if day, ok := w.asked[dia]; ok && !anew {
 		return day, nil
 	}
-	var day dayRate
-	tc, err := (&TipoCambioService{w.core}).consultar(w.ctx, cambio{OpConsultarTipoCambio, dia}, slices.Concat(w.opts, opts, []CallOption{WithResponse(&day.resp)}))
-	w.note(day.resp)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return day, w.whole(copyError(err))
+	set := *w.set
+	set.fresh = set.fresh || anew
+	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia}, &set, copyOf[TipoCambio])
+	before := w.answer
+	w.answer = *a
+	w.answer.attempts, w.answer.took, w.answer.warnings = before.attempts, before.took+a.took, slices.Concat(before.warnings, a.warnings)
+	if !a.joined {
+		w.answer.attempts += a.attempts
 	}
-	if err != nil {
-		w.none = copyError(err)
-	} else if tc.Fecha == dia {
+	day := dayRate{answer: a}
+	switch {
+	case err == nil && tc.Fecha == dia:
 		day.tc = tc
+	case errors.Is(err, ErrNotFound):
+		w.none = copyError(err)
+	case err != nil:
+		return day, copyError(err)
 	}
 	w.asked[dia] = day
 	return day, nil
 }
 
-// note adds a query to the line's Response: its last answer, and the sum of attempts and warnings.
-func (w *walk) note(resp Response) {
-	if !resp.Coalesced {
-		w.queries += resp.Attempts
-	}
-	if w.response == nil {
-		return
-	}
-	resp.Attempts, resp.Duration = w.queries, time.Since(w.start)
-	resp.Warnings = append(w.response.Warnings, resp.Warnings...)
-	*w.response = resp
-}
-
 // fail returns e with the details of the last missing rate, if any day was asked for.
-func (w *walk) fail(e *Error) error {
+func (w *walk) fail(ctx context.Context, e *Error) error {
 	if len(w.asked) == 0 {
-		return w.core.refuse(w.ctx, w.op, e)
+		return w.core.refuse(ctx, w.op, e)
 	}
 	if w.none != nil {
 		e.after(w.none)
@@ -284,9 +269,9 @@ func (w *walk) fail(e *Error) error {
 
 // whole turns the error of the last query into the error of the walk.
 func (w *walk) whole(e *Error) error {
-	if e.Delivery == DeliveryNotSent && w.queries > e.Attempts { // earlier queries were sent
+	if e.Delivery == DeliveryNotSent && w.answer.attempts > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered
 	}
-	e.Op, e.Attempts = w.op, w.queries
+	e.Op, e.Attempts = w.op, w.answer.attempts
 	return e
 }

@@ -14,8 +14,8 @@ import (
 type ofFiscope struct{ api *fiscope.Client }
 
 func newFiscope(t testing.TB, hc *http.Client) client {
-	retry := fiscope.RetryPolicy{MaxRetries: retries, Base: wait, Cap: maxWait}
-	c, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(hc), fiscope.WithTimeout(timeout), fiscope.WithCPETimeout(timeout), fiscope.WithRetry(retry))
+	retry := fiscope.RetryPolicy{Base: wait, Cap: maxWait}
+	c, err := fiscope.NewClient(baseURL, key, fiscope.WithHTTPClient(hc), fiscope.WithTimeout(timeout), fiscope.WithCPETimeout(timeout), fiscope.WithRetry(retry), fiscope.WithMaxRetries(retries))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, c.Close(context.Background())) })
 	return ofFiscope{c}

@@ -45,20 +45,12 @@ func outcomeOf(err error) (outcome, class string) {
 // sourceOf returns where the outcome of a call came from. class is that of its error.
 func sourceOf(resp fiscope.Response, class string) string {
 	switch {
-	case resp.FromRespaldo:
-		return "respaldo"
-	case resp.Stale:
-		return "stale"
-	case resp.FromCache:
-		return "cache"
-	case resp.Coalesced:
-		return "shared"
-	case resp.Attempts == 0 && class == "other": // it broke off, and how far it came is unknown
+	case resp.Source != "":
+		return string(resp.Source)
+	case resp.Attempts > 0, class == "other": // no answer came, or the call broke off
 		return "unknown"
-	case resp.Attempts == 0:
-		return "client"
 	}
-	return "service"
+	return "client"
 }
 
 // reasonOf returns why a call spent no query.

@@ -19,8 +19,8 @@
 //   - fiscope.operation: its name again, as in the metrics
 //   - fiscope.outcome: "result", "not_found", "not_yet_published" or "error"
 //   - fiscope.source: where the outcome came from: "service"; "cache", or "stale" if it is older than its lifetime;
-//     "shared" for another call's query; "respaldo"; "client" if it refused or had no time to ask; "unknown"
-//     if a panic ended the call before its outcome was known
+//     "shared" for another call's query; "registry" for a Respaldo; "client" if it refused or had no time to ask;
+//     "unknown" if no answer came, or a panic ended the call
 //   - fiscope.attempts: how many requests it took
 //   - fiscope.warnings: how many things were odd in an accepted answer; left out for none
 //   - error.type: the word of [fiscope.ErrorClass]; only if the outcome is "error", and then the status of

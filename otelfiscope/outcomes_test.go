@@ -130,10 +130,10 @@ func outcomes(t testing.TB) map[string]outcome {
 			broken(errors.New("reset by " + host)), alone, nil, consult,
 			[]string{
 				attempt + ", 0s to 0s, Error: error.type=unavailable fiscope.delivery=unknown " + lookup + " http.request.method=GET",
-				whole + ", 0s to 0s, Error: error.type=unavailable fiscope.attempts=1 " + lookup + " fiscope.outcome=error fiscope.source=service",
+				whole + ", 0s to 0s, Error: error.type=unavailable fiscope.attempts=1 " + lookup + " fiscope.outcome=error fiscope.source=unknown",
 			},
 			[]string{
-				duration + " {error.type=unavailable " + lookup + " fiscope.outcome=error fiscope.source=service} 1 in 0s",
+				duration + " {error.type=unavailable " + lookup + " fiscope.outcome=error fiscope.source=unknown} 1 in 0s",
 				requests + " {error.type=unavailable " + lookup + " http.request.method=GET} 1 in 0s",
 			},
 		},
@@ -175,11 +175,11 @@ func outcomes(t testing.TB) map[string]outcome {
 				validateOnce(ctx, c)
 			},
 			[]string{
-				"CPE.Validar internal in nothing, 0s to 2s, Error: error.type=unavailable fiscope.attempts=1 " + validate + " fiscope.outcome=error fiscope.source=service",
+				"CPE.Validar internal in nothing, 0s to 2s, Error: error.type=unavailable fiscope.attempts=1 " + validate + " fiscope.outcome=error fiscope.source=unknown",
 				"POST client in CPE.Validar, 0s to 3s, Unset: " + validate + " http.request.method=POST http.response.status_code=200",
 			},
 			[]string{
-				duration + " {error.type=unavailable " + validate + " fiscope.outcome=error fiscope.source=service} 1 in 2s",
+				duration + " {error.type=unavailable " + validate + " fiscope.outcome=error fiscope.source=unknown} 1 in 2s",
 				requests + " {" + validate + " http.request.method=POST http.response.status_code=200} 1 in 3s",
 			},
 		},
@@ -209,7 +209,7 @@ func outcomes(t testing.TB) map[string]outcome {
 				attempt + ", 0s to 0s, Unset: " + lookup + " http.request.method=GET http.response.status_code=200",
 				whole + ", 0s to 0s, Unset: fiscope.attempts=1 " + lookup + " fiscope.outcome=result fiscope.source=service",
 				attempt + ", 13h0m0s to 13h0m0s, Error: error.type=unavailable " + lookup + " http.request.method=GET http.response.status_code=503",
-				whole + ", 13h0m0s to 13h0m0s, Unset: fiscope.attempts=0 " + lookup + " fiscope.outcome=result fiscope.source=stale",
+				whole + ", 13h0m0s to 13h0m0s, Unset: fiscope.attempts=1 " + lookup + " fiscope.outcome=result fiscope.source=stale",
 			},
 			[]string{
 				duration + " {" + lookup + " fiscope.outcome=result fiscope.source=service} 1 in 0s",
@@ -243,10 +243,10 @@ func outcomes(t testing.TB) map[string]outcome {
 			raw(503, ""), []fiscope.Option{atOnce(0), fiscope.WithRespaldo(reserve{})}, nil, consult,
 			[]string{
 				attempt + ", 0s to 0s, Error: error.type=unavailable " + lookup + " http.request.method=GET http.response.status_code=503",
-				whole + ", 0s to 0s, Unset: fiscope.attempts=1 " + lookup + " fiscope.outcome=result fiscope.source=respaldo",
+				whole + ", 0s to 0s, Unset: fiscope.attempts=1 " + lookup + " fiscope.outcome=result fiscope.source=registry",
 			},
 			[]string{
-				duration + " {" + lookup + " fiscope.outcome=result fiscope.source=respaldo} 1 in 0s",
+				duration + " {" + lookup + " fiscope.outcome=result fiscope.source=registry} 1 in 0s",
 				requests + " {error.type=unavailable " + lookup + " http.request.method=GET http.response.status_code=503} 1 in 0s",
 			},
 		},
@@ -272,10 +272,10 @@ func outcomes(t testing.TB) map[string]outcome {
 			},
 			[]string{
 				attempt + ", 0s to 500ms, Error: error.type=canceled fiscope.delivery=unknown " + lookup + " http.request.method=GET",
-				whole + ", 0s to 500ms, Error: error.type=canceled fiscope.attempts=1 " + lookup + " fiscope.outcome=error fiscope.source=service",
+				whole + ", 0s to 500ms, Error: error.type=canceled fiscope.attempts=1 " + lookup + " fiscope.outcome=error fiscope.source=unknown",
 			},
 			[]string{
-				duration + " {error.type=canceled " + lookup + " fiscope.outcome=error fiscope.source=service} 1 in 0.5s",
+				duration + " {error.type=canceled " + lookup + " fiscope.outcome=error fiscope.source=unknown} 1 in 0.5s",
 				requests + " {error.type=canceled " + lookup + " http.request.method=GET} 1 in 0.5s",
 			},
 		},

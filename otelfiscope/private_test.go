@@ -28,7 +28,7 @@ var words = map[attribute.Key][]string{
 		"TipoCambio.Consultar", "TipoCambio.Hoy", "TipoCambio.UltimoPublicado", "TipoCambio.SUNAT", "TipoCambio.MasReciente", "TipoCambio.Mes",
 	},
 	"fiscope.outcome":        {"result", "not_found", "not_yet_published", "error"},
-	"fiscope.source":         {"service", "cache", "stale", "shared", "respaldo", "client", "unknown"},
+	"fiscope.source":         {"service", "cache", "stale", "shared", "registry", "client", "unknown"},
 	"fiscope.delivery":       {"unknown", "not_sent"},
 	"fiscope.avoided.reason": {"invalid", "quota", "sol", "unpublished", "out_of_time", "cached", "coalesced", "outage"},
 	"error.type": {

@@ -2,7 +2,6 @@ package otelfiscope_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -102,16 +101,14 @@ func connect(t testing.TB, tel *otelfiscope.Telemetry, a answer, opts ...fiscope
 		fiscope.WithHTTPClient(&http.Client{Transport: a}),
 		fiscope.WithHook(tel.Hook), fiscope.WithObserver(tel.Observe),
 	}, opts...)
-	client, err := fiscope.NewClient(baseURL, apiKey, opts...)
+	client, err := fiscope.NewClient(baseURL, apiKey, append([]fiscope.Option{fiscope.WithRetry(fiscope.RetryPolicy{Base: -1})}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close(context.Background())) })
 	return client
 }
 
-// atOnce retries without a wait.
-func atOnce(retries int) fiscope.Option {
-	return fiscope.WithRetry(fiscope.RetryPolicy{MaxRetries: cmp.Or(retries, -1), Base: -1})
-}
+// atOnce retries: the client of a test does so without a wait.
+func atOnce(retries int) fiscope.Option { return fiscope.WithMaxRetries(retries) }
 
 // reserve is a registry at hand.
 type reserve struct{}

@@ -49,6 +49,6 @@ func ExampleFollow() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(c.RazonSocial, resp.FromRespaldo)
-	// Output: ÑANDÚ S.A. true
+	fmt.Println(c.RazonSocial, resp.Source)
+	// Output: ÑANDÚ S.A. registry
 }

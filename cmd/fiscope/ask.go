@@ -31,8 +31,8 @@ func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
 	if err != nil {
 		return err
 	}
-	if resp.FromRespaldo {
-		s.note("El servicio no responde: los datos son del padrón del %s.", resp.FechaRespaldo)
+	if resp.Source == fiscope.SourceRespaldo {
+		s.note("El servicio no responde: los datos son del padrón del %s.", fiscope.FechaEnLima(resp.AsOf))
 	}
 	if s.asJSON {
 		err = s.json(c)

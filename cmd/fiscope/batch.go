@@ -234,8 +234,8 @@ func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lin
 		}
 		if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
 			b.notes[key(line.Entrada)] = explain(err)
-		} else if line.Response.FromRespaldo {
-			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", line.Response.FechaRespaldo)
+		} else if line.Response.Source == fiscope.SourceRespaldo {
+			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", fiscope.FechaEnLima(line.Response.AsOf))
 		}
 		b.done.Add(1)
 		b.show("consultando")

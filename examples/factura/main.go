@@ -102,8 +102,8 @@ func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factu
 	if !cliente.ActivoYHabido() {
 		avisos = append(avisos, fmt.Sprintf("el cliente está %s, %s", cliente.Estado, cliente.Condicion))
 	}
-	if resp.Stale {
-		avisos = append(avisos, "el servicio no responde: los datos del cliente son de hace "+resp.Age.Round(time.Minute).String())
+	if resp.Source == fiscope.SourceStale {
+		avisos = append(avisos, "el servicio no responde: los datos del cliente son de hace "+time.Since(resp.AsOf).Round(time.Minute).String())
 	}
 	neto = neto.Round(2)
 	igv := neto.Mul(tasaIGV).Round(2)

@@ -60,7 +60,7 @@ func opciones(logger *slog.Logger) []fiscope.Option {
 			// Start a span of your tracer here, and return a context with it.
 			return ctx, func(r fiscope.Response, err error) {
 				logger.Info("operación", "op", op, "duración", r.Duration.Round(time.Microsecond), "intentos", r.Attempts,
-					"caché", r.FromCache, "clase", fiscope.ErrorClass(err))
+					"fuente", r.Source, "clase", fiscope.ErrorClass(err))
 			}
 		}),
 		fiscope.WithCache(fiscope.CachePolicy{}),

@@ -178,7 +178,7 @@ func (b *run[E, A]) handle(q *query[E, A]) bool {
 	b.stop(interruption)
 	switch v := q.verdict; {
 	case v.Outcome == Stop, v.Outcome == StopFirst && !b.works, interruption != nil && errors.Is(q.err, interruption):
-		b.stop(q.err) // it is not delivered: another run begins with it
+		b.stop(cmp.Or(q.err, v.Fallback)) // it is not delivered: another run begins with it
 		return true
 	case v.Outcome == Again:
 		b.again = append(b.again, q)

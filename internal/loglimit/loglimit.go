@@ -1,4 +1,4 @@
-// Package loglimit keeps one repeated refusal from filling a log.
+// Package loglimit keeps an outage from filling a log.
 package loglimit
 
 import (
@@ -6,37 +6,48 @@ import (
 	"time"
 )
 
-// Repetition is a repeated refusal. It is logged when it begins, once a minute with a count, and when it ends. If it
-// comes and goes, it is logged at most once a minute.
-type Repetition struct {
-	mu      sync.Mutex
-	open    bool      // it began, and its end is not logged yet
-	next    time.Time // of the next line
-	omitted int       // refusals not logged since the last line
+// Outage is a failure that repeats itself. It is logged when it begins, once a minute, and when it ends. If it comes
+// and goes, it begins at most once a minute.
+type Outage struct {
+	mu    sync.Mutex
+	open  bool      // it began, and its end is not logged yet
+	began time.Time // ... at that time
+	next  time.Time // of the next line
+	calls int       // that failed since the last line
 }
 
-// logEvery is the pause between two lines of a refusal.
+// logEvery is the pause between two lines of an outage.
 const logEvery = time.Minute
 
-// Again reports whether to log a refusal, and how many were omitted since the last line.
-func (r *Repetition) Again() (omitted int, logged bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	if now.Before(r.next) {
-		r.omitted++
-		return 0, false
-	}
-	omitted, r.omitted, r.open, r.next = r.omitted, 0, true, now.Add(logEvery)
-	return omitted, true
+// Count counts a call that failed.
+func (o *Outage) Count() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls++
 }
 
-// End reports whether the refusals ended, and how many were omitted since the last line.
-func (r *Repetition) End() (omitted int, ended bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if ended = r.open; ended {
-		omitted, r.omitted, r.open = r.omitted, 0, false
+// Again reports whether to log a failure, and how many calls failed since the last line.
+func (o *Outage) Again() (calls int, logged bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	if now.Before(o.next) {
+		return 0, false
 	}
-	return omitted, ended
+	if !o.open {
+		o.open, o.began = true, now
+	}
+	calls, o.calls, o.next = o.calls, 0, now.Add(logEvery)
+	return calls, true
+}
+
+// End reports whether to log the end, how many calls failed since the last line, and how long it lasted.
+func (o *Outage) End() (calls int, lasted time.Duration, logged bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.open {
+		return 0, 0, false
+	}
+	calls, o.calls, o.open = o.calls, 0, false
+	return calls, time.Since(o.began), true
 }

@@ -1,0 +1,52 @@
+package loglimit_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fiscope/fiscope/internal/loglimit"
+)
+
+func TestAnOutageIsALineAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o loglimit.Outage
+		_, _, ended := o.End()
+		assert.False(t, ended, "it has not begun")
+		var lines []int
+		for range 300 { // seconds
+			o.Count()
+			if calls, logged := o.Again(); logged {
+				lines = append(lines, calls)
+			}
+			time.Sleep(time.Second)
+		}
+		assert.Equal(t, []int{1, 60, 60, 60, 60}, lines)
+		calls, lasted, ended := o.End()
+		assert.True(t, ended)
+		assert.Equal(t, 59, calls)
+		assert.Equal(t, 300*time.Second, lasted)
+		_, _, ended = o.End()
+		assert.False(t, ended, "once")
+	})
+}
+
+func TestAnOutageThatComesAndGoesBeginsOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o loglimit.Outage
+		begins, ends := 0, 0
+		for range 600 { // seconds
+			o.Count()
+			if _, logged := o.Again(); logged {
+				begins++
+			}
+			if _, _, logged := o.End(); logged {
+				ends++
+			}
+			time.Sleep(time.Second)
+		}
+		assert.Equal(t, [2]int{10, 10}, [2]int{begins, ends})
+	})
+}

@@ -1,0 +1,168 @@
+package fiscope
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/charset"
+	"github.com/fiscope/fiscope/internal/errorbody"
+	"github.com/fiscope/fiscope/internal/flight"
+	"github.com/fiscope/fiscope/internal/roundtrip"
+	"github.com/fiscope/fiscope/internal/scrub"
+)
+
+// The machine-readable codes that the contract names (docs/contract.md, 7).
+const (
+	codeNotFound              = "NOT_FOUND"
+	codeSearchTooShort        = "SEARCH_TOO_SHORT"
+	codeInvalidSOLCredentials = "INVALID_SOL_CREDENTIALS"
+)
+
+// codes are the contract's error codes. They take precedence over the status.
+var codes = map[string]outcome{
+	codeNotFound:              notFound,
+	codeSearchTooShort:        tooShort,
+	codeInvalidSOLCredentials: solRefused,
+}
+
+func ofContract(code string) bool { return codes[code] != 0 }
+
+// defaultSlowDown is the wait after a 429 without a Retry-After.
+const defaultSlowDown = time.Minute
+
+// spentStatuses are those with which a service may refuse a call beyond the quota (docs/contract.md, 8).
+var spentStatuses = map[int]bool{http.StatusUnauthorized: true, http.StatusForbidden: true, http.StatusTooManyRequests: true, http.StatusServiceUnavailable: true}
+
+// refusal reads an answer whose status is not 200.
+func (a *answer) refusal() (outcome, *Error) {
+	said := errorbody.Read(charset.UTF8(a.Body), ofContract)
+	e := a.said(said)
+	if o, known := codes[said.Code]; known {
+		return o, e
+	}
+	switch {
+	case a.Status >= 300 && a.Status < 400 && a.Status != http.StatusNotModified:
+		e.Message, e.quoted = "to another address", false
+		if target, err := url.Parse(a.Header.Get("Location")); err == nil && target.Host != "" {
+			e.Message = a.reading.secrets.Line("to the host " + target.Host)
+		}
+		return redirected, e
+	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
+		return a.denial(said, e), e
+	case a.Status == http.StatusPaymentRequired:
+		return keyRefused, e
+	case a.Status == http.StatusTooManyRequests:
+		if a.spent(said.Says()) {
+			return quotaSpent, e
+		}
+		return tooFast, e
+	case a.Status == http.StatusInternalServerError:
+		return failedOnce, e
+	case a.Status >= 502 && a.Status <= 504:
+		return failed, e
+	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
+		return failedForGood, e
+	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
+		return page, e
+	case a.Status == http.StatusGone, bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")):
+		return refusedPage, e
+	case a.Status == http.StatusBadRequest, a.Status == http.StatusUnprocessableEntity:
+		return inputRefused, e
+	}
+	return callRefused, e
+}
+
+// denial decides what a 401 or 403 means.
+func (a *answer) denial(said errorbody.Body, e *Error) outcome {
+	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
+	switch {
+	case none:
+		return quotaSpent
+	case a.Status == http.StatusForbidden && !said.Says():
+		e.Message, e.quoted = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type")), false
+		return failedForGood
+	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
+		if !said.Says() {
+			e.Message, e.quoted = fmt.Sprintf("a proxy may ask for a login: %s", e.Message), false
+		}
+		return unexplained
+	case a.Status == http.StatusForbidden:
+		return keyForbidden
+	}
+	return keyRefused
+}
+
+// digitsOrNone reports whether an error code is empty or only digits, such as 401.
+func digitsOrNone(code string) bool { return code == "" || scrub.Digits(code) }
+
+// spent reports whether a 429 means that the day's quota is spent, not that calls came too fast. fromService means that
+// the body is an error of the service. The contract does not tell the two apart (docs/contract.md, 7).
+func (a *answer) spent(fromService bool) bool {
+	if left := a.rateLimit.left(); left != unknown {
+		return left == 0
+	}
+	if asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now); ok {
+		return asked > longestSlowDown
+	}
+	left := a.reading.known.left() > 0 && a.reading.known.Reset.After(a.reading.now)
+	return fromService && !left
+}
+
+// mayPass reports whether an immediate retry may succeed.
+func (a *answer) mayPass() bool {
+	switch outcomes[a.outcome].retry {
+	case retryPassing:
+		return a.Transient()
+	case retryOnce:
+		return !a.again
+	case retryAlways:
+		return true
+	case retryAsked:
+		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
+		return asked
+	case retryNever:
+	}
+	return false
+}
+
+// retryAfter is how long to wait before the next call; 0 if unknown.
+func (a *answer) retryAfter() time.Duration {
+	asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now)
+	switch {
+	case a.outcome == quotaSpent && a.rateLimit != nil && !a.rateLimit.Reset.IsZero():
+		return max(asked, a.rateLimit.Reset.Sub(a.reading.now))
+	case a.outcome == tooFast && !ok:
+		return defaultSlowDown
+	}
+	return asked
+}
+
+// end decides what a call came to that has no result. err says why no answer came, or no further one.
+func (a *answer) end(ctx context.Context, err error) outcome {
+	if own, ok := err.(*Error); ok { //nolint:errorlint // a wrapped one is the cause of another call's
+		return own.outcome
+	}
+	var panicked *flight.Panic
+	cut := errors.Is(ctx.Err(), context.Canceled) && !errors.Is(context.Cause(ctx), context.DeadlineExceeded)
+	switch {
+	case errors.As(err, &panicked):
+		return brokeOff // it says nothing about the service
+	case a.Status != 0 && !(a.Broken != nil && cut), a.err != nil && a.attempts == 0:
+		return a.outcome
+	case cut:
+		return canceled
+	case a.attempts > 0:
+		return unanswered
+	case errors.Is(err, errDeadlineTooClose):
+		return deadlineNear
+	case errors.Is(err, context.DeadlineExceeded), ctx.Err() != nil:
+		return outOfTime
+	}
+	return brokeOff
+}
