@@ -175,7 +175,7 @@ func (b *batch) showState(s *state, results []result) {
 		if r.state != s {
 			continue
 		}
-		if shown++; shown > shownRows {
+		if shown++; shown > shownRows && !b.simulates { // which has no output
 			b.line("%sy %s más: vea la columna «resultado» de la salida", indent, terminal.Thousands(count-shownRows))
 			return
 		}
