@@ -204,8 +204,14 @@ func readDate(text string) (fiscope.Fecha, error) {
 	return fiscope.ParseFecha(text)
 }
 
-// showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file.
+// showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file for a spreadsheet,
+// which replaces only one of its own.
 func (s *session) showMonth(ctx context.Context, year int, month time.Month, output string) error {
+	const titles = "fecha;compra;venta;cierre"
+	if text, err := os.ReadFile(output); err == nil && !bytes.HasPrefix(text, []byte("\ufeff"+titles)) { //nolint:gosec // the user's own
+		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
+	}
+	file := &table{sep: ';', header: strings.Split(titles, ";"), width: 4}
 	table := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
 		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
@@ -216,9 +222,11 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 			return err
 		}
 		table = append(table, day)
+		tc := day.TipoCambio
+		file.rows = append(file.rows, row{cells: []string{day.Para.String(), tc.Compra.StringFixed(3), tc.Venta.StringFixed(3), tc.Fecha.String()}})
 	}
 	if output != "" {
-		if err := writeMonth(output, table); err != nil {
+		if err := file.write(output, 0o644, nil, func(int) []string { return nil }); err != nil {
 			return err
 		}
 	}
@@ -231,25 +239,11 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 	}
 	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
 	s.line("  Día             Compra   Venta   Cierre")
-	for _, day := range table {
-		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(),
-			day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha)
+	for i, day := range table {
+		cells := file.rows[i].cells
+		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
 	}
 	return nil
-}
-
-// writeMonth writes the table of a month for a spreadsheet. It replaces only a table of its own.
-func writeMonth(output string, month []fiscope.TipoCambioVigente) error {
-	const titles = "fecha;compra;venta;cierre"
-	if text, err := os.ReadFile(output); err == nil && !bytes.HasPrefix(text, []byte("\ufeff"+titles)) { //nolint:gosec // the user's own
-		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
-	}
-	out := &table{sep: ';', header: strings.Split(titles, ";")}
-	out.width = len(out.header)
-	for _, day := range month {
-		out.rows = append(out.rows, row{cells: []string{day.Para.String(), day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha.String()}})
-	}
-	return out.write(output, 0o644, nil, func(int) []string { return nil })
 }
 
 // rucSUNAT is the tax authority's own RUC: it always exists.

@@ -35,7 +35,6 @@ func batchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
 		&cli.BoolFlag{Name: "simular", Usage: "dice qué entendió y cuántas consultas haría, y no hace ninguna", Local: true},
-		&cli.BoolFlag{Name: "de-nuevo", Usage: "consulta, y paga, también lo que ya tiene respuesta", Local: true},
 	}
 }
 
@@ -114,26 +113,21 @@ func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error
 			b.output = input + "." + cmd.Name + "-mock.csv"
 		}
 	}
-	return b, b.openKept(cmd.Bool("de-nuevo"))
+	return b, b.openKept()
 }
 
 // keptFile returns the name of the answers' file, next to the output.
 func (b *batch) keptFile() string { return b.output + ".jsonl" }
 
 // openKept opens the file with the answers of earlier runs, or creates it.
-func (b *batch) openKept(anew bool) error {
+func (b *batch) openKept() error {
 	name := b.keptFile()
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	if anew && !b.simulates { // paid answers are renamed, not deleted
-		if err := os.Rename(name, b.output+".anterior.jsonl"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
 	info, err := os.Stat(name)
 	begins := err != nil || info.Size() == 0
-	if _, err := os.Stat(b.output); err == nil && begins && !anew {
+	if _, err := os.Stat(b.output); err == nil && begins {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
 	if !b.simulates {
@@ -141,11 +135,9 @@ func (b *batch) openKept(anew bool) error {
 			return notKept(name, err)
 		}
 	}
-	if err = b.load(); anew {
-		b.known, begins = nil, true
-	}
+	err = b.load()
 	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
-		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
+		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", name, b.service)
 	}
 	switch {
 	case b.simulates:
@@ -158,13 +150,10 @@ func (b *batch) openKept(anew bool) error {
 
 // notKept explains why the file of the answers cannot be opened.
 func notKept(name string, err error) error {
-	file := (*fs.PathError)(nil)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
-	case errors.As(err, &file):
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return notWritable(name, file)
-	case errors.Is(err, lockfile.ErrLocked):
+	}
+	if errors.Is(err, lockfile.ErrLocked) {
 		return fmt.Errorf("%s no se puede usar: otro proceso lo usa", name)
 	}
 	return fmt.Errorf("%s no se puede usar: debe tener las respuestas ya pagadas, y está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez", name)
@@ -172,7 +161,11 @@ func notKept(name string, err error) error {
 
 // notWritable explains why a file cannot be written.
 func notWritable(name string, err error) error {
-	if _, missing := os.Stat(name); missing != nil && errors.Is(err, fs.ErrPermission) {
+	_, missing := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
+	case errors.Is(err, fs.ErrPermission) && missing != nil:
 		return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
 	}
 	return err

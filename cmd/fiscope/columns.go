@@ -79,7 +79,7 @@ func (t *table) find(asked map[column]string, wanted ...column) (*finder, error)
 	f := &finder{t, columns{}, wanted}
 	err := f.takeTitles()
 	for _, what := range wanted {
-		if where, ok := asked[what]; ok && err == nil {
+		if where := asked[what]; where != "" && err == nil {
 			f.found[what], err = f.position(where)
 		}
 	}
@@ -201,11 +201,7 @@ func (f *finder) byLayout() (columns, error) {
 // findRUC finds the RUC's column, by the title or position asked for, by known titles, or else as the column with the most
 // RUCs. It does not guess between two: looking up the wrong taxpayers spends the quota.
 func (t *table) findRUC(asked string) (columns, error) {
-	named := map[column]string{colIssuer: asked}
-	if asked == "" {
-		named = nil
-	}
-	f, err := t.find(named, colIssuer)
+	f, err := t.find(map[column]string{colIssuer: asked}, colIssuer)
 	if err != nil {
 		return nil, err
 	}

@@ -197,12 +197,9 @@ func (t *table) write(path string, mode os.FileMode, titles []string, more func(
 	_, _ = b.WriteString("\ufeff") // Flush returns its error
 	w := csv.NewWriter(b)
 	w.Comma, w.UseCRLF = t.sep, true
-	own := make([]string, t.width)
-	for i := range own {
-		own[i] = fmt.Sprintf("columna_%d", i+1)
-		if i < len(t.header) {
-			own[i] = t.header[i]
-		}
+	own := slices.Clone(t.header)
+	for len(own) < t.width {
+		own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
 	}
 	_ = w.Write(append(own, titles...))
 	for i, r := range t.rows {

@@ -26,22 +26,19 @@ var loteTitles = []string{
 	"tipo", "actividad_economica", "fecha_inscripcion", "fecha_inicio_actividades", "consultado",
 }
 
-// rucRow is a row's RUC, or the reason why it cannot be looked up.
-type rucRow struct{ ruc, wrong string }
-
 func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	rows, inputs := []rucRow{}, []string{}
+	var inputs, wrongs []string
 	for _, r := range b.rows {
 		ruc, wrong := readRUC(b.columns.text(r, colIssuer))
 		if len(r.cells) <= b.columns[colIssuer] {
 			wrong = fmt.Sprintf("no tiene columna %d", b.columns[colIssuer]+1)
 		}
-		rows, inputs = append(rows, rucRow{ruc, wrong}), append(inputs, ruc)
+		inputs, wrongs = append(inputs, ruc), append(wrongs, wrong)
 		if wrong != "" {
 			b.bad++
 		}
@@ -54,17 +51,18 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 	if err != nil {
 		return err
 	}
-	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(rows[i], b.rows[i].String()) })
+	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(inputs[i], wrongs[i], b.rows[i].String()) })
 }
 
-func (b *batch) judgeRUC(r rucRow, label string) result {
-	a, c := b.known[r.ruc], fiscope.Contribuyente{}
+// judgeRUC decides the state of a row.
+func (b *batch) judgeRUC(ruc, wrong, label string) result {
+	a, c := b.known[ruc], fiscope.Contribuyente{}
 	known := a.read(&c)
-	of := result{state: loteWaiting, detail: b.notes[r.ruc], label: strings.TrimSpace(r.ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
-	of.cells[0] = r.ruc
+	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
+	of.cells[0] = ruc
 	switch {
-	case r.wrong != "":
-		of.state, of.detail, of.label = loteWrong, r.wrong, label
+	case wrong != "":
+		of.state, of.detail, of.label = loteWrong, wrong, label
 		return of
 	case !known && (a.Pending || a.Error == ""):
 		return of
@@ -78,7 +76,7 @@ func (b *batch) judgeRUC(r rucRow, label string) result {
 		of.state, of.detail = loteBad, fmt.Sprintf("%s, %s", c.Estado, c.Condicion)
 	}
 	if known {
-		of.cells = []string{r.ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
+		of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
 			c.Distrito, c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	}
 	of.cells[len(of.cells)-1] = a.date

@@ -321,7 +321,7 @@ func TestMonthForASpreadsheet(t *testing.T) {
 	assert.Contains(t, lines, "2026-02-10;3.640;3.650;2026-02-09")
 	assert.Len(t, lines, 1+28+1)
 	write(t, "compras.csv", purchases)
-	for says, args := range map[string][]string{"no es de este programa": {"2026-02", "-salida", "compras.csv"}, "-salida va con un mes": {"2026-02-10", "-salida", "x.csv"}} {
+	for says, args := range map[string][]string{"no es de este programa": {"2026-02", "-salida", "compras.csv"}, "la carpeta no no existe": {"2026-02", "-salida", "no/x.csv"}, "-salida va con un mes": {"2026-02-10", "-salida", "x.csv"}} {
 		_, stderr, got := execute(t, append([]string{"tc", "-mock"}, args...)...)
 		assert.Equal(t, int(wrongUse), got)
 		assert.Contains(t, stderr, says)

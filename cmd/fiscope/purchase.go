@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -106,12 +107,9 @@ var (
 // readSoles reads an amount in soles. It is not valid in another currency, or if it could be read in two ways, as 1.250.
 func readSoles(amount, currency string) (soles decimal.NullDecimal) {
 	text := solesSign.ReplaceAllString(strings.ToUpper(strings.Join(strings.Fields(amount), "")), "")
-	switch plain(currency) {
-	case "", "pen", "s", "sol", "soles", "mn":
-	default:
-		return soles
-	}
 	switch {
+	case !slices.Contains([]string{"", "pen", "s", "sol", "soles", "mn"}, plain(currency)):
+		return soles
 	case decimalPoint.MatchString(text):
 		text = strings.ReplaceAll(text, ",", "")
 	case decimalComma.MatchString(text):

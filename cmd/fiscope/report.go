@@ -52,11 +52,7 @@ func (b *batch) simulate(states []*state, results []result) error {
 	n, _ := strconv.Atoi(left)
 	at, unknown := time.Parse(time.RFC3339, noted)
 	if b.asJSON {
-		found := map[column]int{}
-		for what, i := range b.columns {
-			found[what] = i + 1
-		}
-		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": found, "conError": b.bad, "porConsultar": b.queries}
+		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
 		if unknown == nil {
 			summary["consultasQuedaban"], summary["anotado"] = n, at
 		}
