@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/charset"
@@ -67,9 +68,10 @@ func (a *answer) read(result func(*answer) any) {
 		a.outcome, a.err = bodyBroke, a.notWhole()
 	default:
 		a.outcome = found
+		warnings := a.warnings
 		a.result = result(a)
 		if a.err != nil {
-			a.result = nil
+			a.result, a.warnings = nil, warnings // nobody reads the fields of a refused answer
 			if a.outcome == found {
 				a.outcome = page
 			}
@@ -87,7 +89,7 @@ func (a *answer) notWhole() *Error {
 
 // said returns an error body as an *Error: its code, and its text if that is safe to show.
 func (a *answer) said(b errorbody.Body) *Error {
-	e := &Error{Code: b.Code}
+	e := &Error{Code: strings.Clone(b.Code)} // it is a part of the body
 	if _, known := codes[b.Code]; !known {
 		e.Code, _ = a.reading.secrets.Sentence(b.Code)
 	}

@@ -62,8 +62,10 @@ func TestRefusedAsMalformed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, s := answers(t, raw(200, test.body))
-			err := operations[test.op](t.Context(), client)
+			var resp fiscope.Response
+			err := operations[test.op](t.Context(), client, fiscope.WithResponse(&resp))
 			assert.Equal(t, []string{"ErrMalformedResponse"}, classes(err))
+			assert.Empty(t, resp.Warnings, "nobody reads the fields")
 			assert.ErrorContains(t, err, test.says)
 			var e *fiscope.Error
 			require.ErrorAs(t, err, &e)
@@ -71,7 +73,6 @@ func TestRefusedAsMalformed(t *testing.T) {
 			assert.Equal(t, test.body, string(e.Body()))
 			assert.Len(t, s.seen(), 1)
 
-			var resp fiscope.Response
 			err = operations[test.op](t.Context(), newClient(t, s, fiscope.WithLenientReading()), fiscope.WithResponse(&resp))
 			if test.lenient {
 				require.NoError(t, err)

@@ -26,6 +26,7 @@ type sender struct {
 	lenient   bool
 	report    *reporter
 	sol       *solguard.Guard // learns whether lookups are refused too
+	hours     *serviceClock   // learns the Date of each answer
 
 	quota    usage
 	accepted atomic.Bool // the service has accepted the API key
@@ -55,6 +56,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	case q.sent || !a.Unsent:
 		a.delivery = DeliveryUnknown
 	}
+	s.hours.record(a.Header, a.At)
 	a.reading = reading{lenient: s.lenient, secrets: s.report.secretsOf(q), now: s.report.clock.fromReal(a.At)}
 	if a.Status == http.StatusTooManyRequests {
 		a.reading.known = s.quota.now()

@@ -221,7 +221,7 @@ func TestEachAttemptHasItsTimeout(t *testing.T) {
 		attempts int
 		took     time.Duration
 	}{
-		"a GET":                     {"consultar", 0, 3, 30 * time.Second},
+		"a GET":                     {"consultar", 0, 2, 20 * time.Second},
 		"a validation":              {"validar", 0, 1, 30 * time.Second},
 		"a shorter one of a caller": {"validar", time.Second, 1, time.Second},
 		"a longer one of a caller":  {"validar", time.Minute, 1, 30 * time.Second},
@@ -391,6 +391,123 @@ func TestATLSAlertIsFinal(t *testing.T) {
 			assert.EqualValues(t, 1, client.Stats().Attempts)
 		})
 	}
+}
+
+// wire is one end of a connection in memory. Once it is cut, what is written is lost and nobody is told.
+type wire struct {
+	net.Conn
+	cut *atomic.Bool
+}
+
+func (w wire) Write(p []byte) (int, error) {
+	if w.cut.Load() {
+		return len(p), nil
+	}
+	return w.Conn.Write(p)
+}
+
+// wires are a listener whose connections stay in memory, so that a test may wait.
+type wires struct {
+	net.Listener // not used
+	accepted     chan net.Conn
+	dialed       []*atomic.Bool
+}
+
+func (w *wires) Accept() (net.Conn, error) {
+	conn, open := <-w.accepted
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (w *wires) Close() error { close(w.accepted); return nil }
+
+func (w *wires) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	cut := new(atomic.Bool)
+	w.dialed = append(w.dialed, cut)
+	w.accepted <- wire{there, cut}
+	return wire{here, cut}, nil
+}
+
+// After a sleep, a NAT's timeout or a change of network the connection is there, and nothing passes.
+func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
+	of := http.DefaultTransport
+	defer func() { http.DefaultTransport = of }()
+	withCertificate := httptest.NewTLSServer(nil)
+	defer withCertificate.Close()
+	trusted := withCertificate.Client().Transport.(*http.Transport).TLSClientConfig
+
+	for op, text := range map[string]string{"consultar": record, "validar": verdict} {
+		for name, opts := range map[string][]fiscope.Option{
+			"by default": nil, "with a timeout": {fiscope.WithHTTPClient(&http.Client{Timeout: time.Minute})},
+		} {
+			t.Run(op+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					network := &wires{accepted: make(chan net.Conn)}
+					srv := http.Server{
+						TLSConfig: &tls.Config{Certificates: withCertificate.TLS.Certificates, SessionTicketsDisabled: true},
+						Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							assert.Equal(t, "HTTP/2.0", r.Proto)
+							_, _ = io.WriteString(w, text)
+						}),
+					}
+					go func() { _ = srv.ServeTLS(network, "", "") }()
+					defer srv.Close()
+					http.DefaultTransport = &http.Transport{DialContext: network.dial, TLSClientConfig: trusted, ForceAttemptHTTP2: true}
+					client, err := fiscope.NewClient("https://example.com", apiKey, opts...)
+					require.NoError(t, err)
+					closeWith(t, client)
+
+					require.NoError(t, operations[op](t.Context(), client))
+					network.dialed[0].Store(true)
+					time.Sleep(25 * time.Second)
+					start := time.Now()
+					require.NoError(t, operations[op](t.Context(), client))
+					assert.Zero(t, time.Since(start))
+					assert.Len(t, network.dialed, 2)
+				})
+			})
+		}
+	}
+}
+
+// The server has the whole request, and answers GOAWAY: it took no stream. net/http then says how to let it repeat the
+// request, which nobody may.
+func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
+	withCertificate := httptest.NewTLSServer(nil)
+	defer withCertificate.Close()
+	serve := func(conn net.Conn) {
+		server := tls.Server(conn, &tls.Config{Certificates: withCertificate.TLS.Certificates, NextProtos: []string{"h2"}, SessionTicketsDisabled: true})
+		_, _ = io.CopyN(io.Discard, server, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")))
+		_, _ = server.Write([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0}) // SETTINGS
+		var head [9]byte                                       // length, type, flags, stream
+		for head[3] != 0 || head[4] != 1 {                     // until DATA that ends its stream
+			if _, err := io.ReadFull(server, head[:]); err != nil {
+				return
+			}
+			_, _ = io.CopyN(io.Discard, server, int64(head[0])<<16|int64(head[1])<<8|int64(head[2]))
+		}
+		go func() { _, _ = io.Copy(io.Discard, server) }()
+		_, _ = server.Write([]byte{0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) // GOAWAY: no stream, no error
+	}
+	transport := &http.Transport{
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   withCertificate.Client().Transport.(*http.Transport).TLSClientConfig,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			go serve(there)
+			return here, nil
+		},
+	}
+	client, err := fiscope.NewClient("https://example.com", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	closeWith(t, client)
+	err = operations["validar"](t.Context(), client)
+	require.ErrorIs(t, err, fiscope.ErrUnavailable)
+	require.ErrorContains(t, err, "the service closed the connection")
+	assert.NotContains(t, err.Error(), "GetBody")
 }
 
 func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {

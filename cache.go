@@ -1,10 +1,12 @@
 package fiscope
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -19,7 +21,7 @@ type CachePolicy struct {
 	Busqueda     time.Duration // the results of a search. 0: 1 hour; negative: never
 	NoExiste     time.Duration // a RUC that no taxpayer has. 0: 1 hour; negative: never
 	StaleIfError time.Duration // how much longer an answer serves while the service is away. 0: never; negative: never
-	Entries      int           // answers kept in this process. 0: 10 000; negative: an error
+	Entries      int           // answers kept in this process, of at most 2 kB a taxpayer. 0: 10 000; negative: an error
 }
 
 const forGood = time.Duration(math.MaxInt64)
@@ -86,6 +88,7 @@ func (c *cache) fallback(k cacheKey) *entry {
 // put stores an entry, unless there is a newer one.
 func (c *cache) put(k cacheKey, e *entry) {
 	if there, ok := c.entries.Peek(k); !ok || !there.Began.After(e.Began) {
+		k.text = strings.Clone(k.text) // it may be a part of the caller's file
 		c.entries.Add(k, e)
 	}
 }
@@ -102,15 +105,16 @@ func (e *entry) fresh(c clock) bool {
 	return -clockSkew <= age && age < e.lifetime
 }
 
-// newEntry returns the cache entry of an answer that the service gave at asOf.
+// newEntry returns the cache entry of an answer that the service gave at asOf. It drops the monotonic reading, which
+// stands still while the machine sleeps.
 func newEntry(a *answer, asOf time.Time, lifetime time.Duration) *entry {
 	e := &entry{lifetime: lifetime}
 	e.Status, e.Began = a.Status, a.Began
 	e.outcome, e.result, e.warnings, e.shared = a.outcome, a.result, a.warnings, true
-	e.source, e.asOf = SourceCache, asOf
+	e.source, e.asOf = SourceCache, asOf.Round(0)
 	if a.err != nil {
 		e.err = copyError(a.err)
-		e.err.body = a.start()
+		e.err.body = bytes.Clone(a.Body[:min(len(a.Body), longestPinned)])
 	}
 	return e
 }

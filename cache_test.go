@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"path"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -291,4 +296,79 @@ func TestAnOlderAnswerDoesNotReplaceANewerOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A field is read as a part of the body, which it would keep.
+func TestAKeptRecordKeepsNothingElse(t *testing.T) {
+	const entries = 500
+	one, missing := strings.TrimSpace(contract(t, "consultar_200.json")), strings.TrimSpace(contract(t, "consultar_404.json"))
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		added  int // bytes that the contract does not have
+		search bool
+	}{
+		"a record": {200, one, 250, false}, "... with 30 kB more": {200, one, 30_000, false},
+		"results": {200, one, 250, true}, "... in 30 kB more": {200, one, 30_000, true},
+		"NOT_FOUND": {404, missing, 30_000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+				body := plus(change(test.body, rucSUNAT, path.Base(r.URL.Path)), `"socios":"`+strings.Repeat("x", test.added)+`"`)
+				if test.search {
+					body = "[" + change(body, "search", rucSUNAT) + "]"
+				}
+				return raw(test.status, body)(r)
+			}), fiscope.WithCache(fiscope.CachePolicy{}))
+			ask := func(text string) {
+				var err error
+				if test.search {
+					_, err = client.Contribuyentes.Buscar(t.Context(), fiscope.Busqueda{RazonSocial: text})
+				} else {
+					_, err = client.Contribuyentes.Consultar(t.Context(), text)
+				}
+				require.Equal(t, test.status == 404, errors.Is(err, fiscope.ErrNotFound), err)
+			}
+			before := retained()
+			for i := range entries {
+				file := strings.Repeat(fmt.Sprintf("%011d,", i), 1000) // of which the caller cut a RUC
+				ask(file[:11])
+			}
+			assert.Less(t, (retained()-before)/entries, 2000)
+			ask("00000000000")
+			assert.EqualValues(t, entries, client.Stats().Sent, "all of them are kept")
+		})
+	}
+}
+
+// retained returns how many bytes are in use.
+func retained() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what pools still had
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// asleep returns t as a machine says it that slept for d before: the monotonic reading stood still.
+func asleep(t time.Time, d time.Duration) time.Time {
+	t = t.Add(d)
+	(*struct {
+		wall uint64
+		ext  int64 // the monotonic reading
+	})(unsafe.Pointer(&t)).ext -= int64(d)
+	return t
+}
+
+func TestAnAnswerAgesWhileTheMachineSleeps(t *testing.T) {
+	var slept atomic.Int64
+	now := func() time.Time { return asleep(time.Now(), time.Duration(slept.Load())) }
+	start := now()
+	s := &service{answers: []handler{raw(200, record)}}
+	client := newClient(t, s, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithClock(now))
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	slept.Store(int64(48 * time.Hour))
+	require.Less(t, now().Sub(start), time.Hour, "the monotonic reading stood still")
+	require.NoError(t, operations["consultar"](t.Context(), client))
+	assert.Len(t, s.seen(), 2)
 }

@@ -72,7 +72,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, report: r}
+	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	shared := newSharedStore(c.store, baseURL, apiKey, c.clock, k.background.Go, k.logPanic)
@@ -80,7 +80,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	k.sol.alone.Go, k.sol.alone.Panicked = k.background.Go, k.logPanic
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here,
+		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours,
 	}
 	queries := &flights[sharedQuestion]{Go: k.background.Go, Panicked: k.logPanic}
 	retries := retry(c.retry, c.clock, base)
@@ -194,7 +194,8 @@ func (c config) transportTo(baseURL string) http.RoundTripper {
 }
 
 // defaultTransport returns net/http's transport with its own pool and more idle connections per host: with the default
-// of 2, a busy process would reopen connections all the time.
+// of 2, a busy process would reopen connections all the time. Without the pings, calls would use a dead HTTP/2 connection
+// until the kernel gives it up, which takes a quarter of an hour.
 func defaultTransport() http.RoundTripper {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -204,6 +205,7 @@ func defaultTransport() http.RoundTripper {
 	t.MaxIdleConnsPerHost = 64
 	t.IdleConnTimeout = 90 * time.Second
 	t.MaxResponseHeaderBytes = maxBody
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
 	return t
 }
 

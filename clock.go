@@ -1,6 +1,12 @@
 package fiscope
 
-import "time"
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/fiscope/fiscope/internal/roundtrip"
+)
 
 // clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and a Store's times are always
 // real.
@@ -40,3 +46,38 @@ func (c clock) since(at time.Time) time.Duration {
 	}
 	return c().Sub(at)
 }
+
+// serviceClock is the calendar by which rates are published: the last Date that the service sent, carried on by elapsed
+// time. With WithClock it is that clock alone; before a Date came, this machine's.
+type serviceClock struct {
+	own      clock
+	mu       sync.Mutex
+	date, at time.Time // the Date, and when it came; zero before one came
+}
+
+// record takes the Date of an answer that came at that time.
+func (s *serviceClock) record(answer http.Header, at time.Time) {
+	date, ok := roundtrip.Date(answer)
+	if s.own != nil || !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.date, s.at = date, at
+}
+
+// ahead returns how far the service's clock is ahead of the client's.
+func (s *serviceClock) ahead() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.date.IsZero() {
+		return 0
+	}
+	now := time.Now()
+	return s.date.Add(max(now.Sub(s.at), now.Round(0).Sub(s.at))).Sub(now) // the first stands still while the machine sleeps
+}
+
+func (s *serviceClock) now() time.Time { return s.own.now().Add(s.ahead()) }
+
+// since returns the time elapsed since a time of the service's clock; it is negative before.
+func (s *serviceClock) since(at time.Time) time.Duration { return s.now().Sub(at) }

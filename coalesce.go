@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"context"
+	"time"
 
 	"github.com/fiscope/fiscope/internal/flight"
 )
@@ -12,6 +13,8 @@ type flights[K comparable] = flight.Group[K, *trip]
 // sharedQuestion is equal for calls that may share a query.
 type sharedQuestion struct {
 	key     cacheKey
+	timeout time.Duration
+	retries int
 	reserve int
 	fresh   bool
 }
@@ -28,7 +31,7 @@ func coalesce(wanted bool, shared *flights[sharedQuestion]) layer {
 				return nil, err
 			}
 			for {
-				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.reserve, q.set.fresh}, q, next)
+				a, abandoned, err := detach(ctx, shared, sharedQuestion{q.key, q.set.timeout, q.set.retries, q.set.reserve, q.set.fresh}, q, next)
 				if abandoned && a.source != SourceCache && (err != nil || a.err != nil) && ctx.Err() == nil {
 					continue // all its callers had left, so it was cancelled
 				}

@@ -110,7 +110,7 @@ func parseSerieNumero(s string) (serie string, numero int, field, wrong string) 
 	if checkSerie(serie) != nil {
 		return "", 0, "serie", "the series must be 1 to 4 letters and digits"
 	}
-	if !digits(number) {
+	if !scrub.Digits(number) {
 		return "", 0, "numero", "the number must be digits and nothing else"
 	}
 	if number = strings.TrimLeft(number, "0"); number == "" || len(number) > longestNumero {

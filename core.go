@@ -19,6 +19,7 @@ type core struct {
 	defaults   settings // of a call without options
 	hooks      []Hook
 	clock      clock
+	hours      *serviceClock
 	report     *reporter
 	sol        *solGuard
 	send       *sender

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // CPEService validates electronic receipts. It is the CPE of a [Client].
@@ -166,7 +168,7 @@ func (c CodigoCPE) Indeterminado() bool { return c == CodigoEnProceso || c == Co
 
 // UnmarshalJSON accepts the code as a string or as a number.
 func (c *CodigoCPE) UnmarshalJSON(raw []byte) error {
-	if len(raw) > 0 && (raw[0] == '-' || digits(string(raw[:1]))) {
+	if len(raw) > 0 && (raw[0] == '-' || scrub.Digits(string(raw[:1]))) {
 		*c = CodigoCPE(raw)
 		return nil
 	}

@@ -56,12 +56,19 @@ func (a *answer) object() (o object, ok bool) {
 	return object{a, jsonobject.Of(string(text))}, text != nil
 }
 
+// longestPinned is the longest body, in bytes, that its texts keep in memory. Those of a longer one are copied.
+const longestPinned = 800
+
 func (o object) field(name string) field {
 	raw := o.members.Get(name)
 	if len(raw) == 0 || raw[0] == 'n' {
 		return field{}
 	}
-	return field{jsonobject.Text(raw), raw[0]}
+	text := jsonobject.Text(raw)
+	if len(o.Body) > longestPinned {
+		text = strings.Clone(text)
+	}
+	return field{text, raw[0]}
 }
 
 // odd reports whether the value is there and not a string.

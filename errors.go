@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/roundtrip"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -56,6 +55,8 @@ var (
 	ErrQuotaExceeded = class("quota exceeded", "", nil)
 	// ErrUnavailable: no usable answer came (5xx, timeout, broken connection). The same call may succeed later.
 	ErrUnavailable = class("service unavailable", "", nil)
+	// errNotSent: whether the clave may be sent could not be found out. The service was not asked.
+	errNotSent = class("SOL credentials not sent", "", ErrUnavailable)
 	// ErrMalformedResponse: the answer does not follow the contract, so nothing of it is used.
 	ErrMalformedResponse = class("malformed response", "check the base URL and what stands between (proxy, firewall)", nil)
 	// ErrRedirect: the service redirects. The client does not follow: it would pass on the API key and the clave.
@@ -116,13 +117,15 @@ type Error struct {
 	outcome outcome
 	cause   error
 	body    []byte
-	quoted  bool // Message is the answer's own text
+	texto   string // for a clerk, about a RUC that breaks a rule; "" for none
+	quoted  bool   // Message is the answer's own text
 }
 
 // longestBody is how many bytes of an answer an Error keeps at most.
 const longestBody = 4096
 
-// Body returns the first 4 KiB of the failed answer; nil if none came. Never log it: it may hold a taxpayer's data.
+// Body returns the first 4 KiB of the failed answer, or 800 bytes of a cached one; nil if none came. Never log it: it
+// may hold a taxpayer's data.
 func (e *Error) Body() []byte {
 	if e == nil {
 		return nil
@@ -184,8 +187,8 @@ func (e *Error) Error() string {
 	case class != nil && class.advice != "" && e.outcome != contradictory && e.outcome != otherSubject:
 		b.WriteString("; " + class.advice)
 	}
-	if e.wrongAddress() {
-		b.WriteString("; check the base URL")
+	if check, _ := e.toCheck(); check != "" {
+		b.WriteString("; " + check)
 	}
 	if e.RetryAfter > 0 && (errors.Is(e.Err, ErrUnavailable) || e.StatusCode == http.StatusTooManyRequests) {
 		fmt.Fprintf(&b, "; try again in %s", e.RetryAfter.Round(time.Second))
@@ -204,9 +207,6 @@ func (e *Error) Error() string {
 	}
 	return b.String()
 }
-
-// wrongAddress reports whether the host does not exist or does not speak TLS.
-func (e *Error) wrongAddress() bool { return e.cause != nil && roundtrip.WrongAddress(e.cause) }
 
 // Format writes the line of Error for every verb.
 func (e *Error) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, e.Error()) }

@@ -3,6 +3,8 @@ package fiscope_test
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -232,7 +234,15 @@ type errReader struct{ err error }
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestWhatAnErrorSaysToDo(t *testing.T) {
-	noHost := &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}
+	noHost := func(dns net.DNSError) handler {
+		dns.Name = "api.fiscope.example"
+		return broken(&net.OpError{Op: "dial", Net: "tcp", Err: &dns})
+	}
+	online, offline := []string{"check the internet connection; if it works, check the base URL"}, "revise la conexión a internet; si funciona, la dirección (URL) del servicio"
+	invalid := func(when string) handler {
+		return broken(&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Cert: new(x509.Certificate), Reason: x509.Expired, Detail: "current time is " + when}})
+	}
+	clock := []string{"check the date and the time of this machine"}
 	for name, test := range map[string]struct {
 		answer handler
 		class  error
@@ -246,7 +256,12 @@ func TestWhatAnErrorSaysToDo(t *testing.T) {
 		"503":             {raw(503, `{"error":"mantenimiento"}`, "Retry-After: 120"), fiscope.ErrUnavailable, 503, []string{"try again in 2m0s"}, nil, ""},
 		"a firewall":      {raw(403, "<html>", "Content-Type: text/html"), fiscope.ErrUnavailable, 503, []string{"a firewall or proxy refused the call (HTTP 403, text/html)"}, []string{"API key"}, ""},
 		"a proxy":         {raw(401, "<html>"), fiscope.ErrUnauthorized, 502, []string{"a proxy may ask for a login"}, nil, ""},
-		"no such host":    {broken(noHost), fiscope.ErrUnavailable, 503, []string{"check the base URL"}, nil, "revise la dirección (URL) del servicio"},
+		"its own refusal": {raw(403, "La IP 190.117.20.5 no está autorizada\n", "Content-Type: text/plain"), fiscope.ErrUnavailable, 503, []string{`(HTTP 403): the answer says "La IP 190.117.20.5 no está autorizada"`}, []string{"firewall"}, ""},
+		"no such host":    {noHost(net.DNSError{Err: "no such host", IsNotFound: true}), fiscope.ErrUnavailable, 503, online, nil, offline},
+		"... of Windows":  {noHost(net.DNSError{Err: "getaddrinfow: The requested name is valid, but no data of the requested type was found."}), fiscope.ErrUnavailable, 503, online, nil, offline},
+		"... for a while": {noHost(net.DNSError{Err: "server misbehaving", Server: "127.0.0.53:53", IsTemporary: true}), fiscope.ErrUnavailable, 503, online, nil, offline},
+		"not valid yet":   {invalid("2020-01-01T00:00:00Z is before 2026-01-01T00:00:00Z"), fiscope.ErrUnavailable, 503, clock, nil, "revise la fecha y la hora de este equipo"},
+		"expired":         {invalid("2027-01-01T00:00:00Z is after 2026-12-31T00:00:00Z"), fiscope.ErrUnavailable, 503, clock, nil, "revise la fecha y la hora de este equipo"},
 		"http, not https": {broken(http.ErrSchemeMismatch), fiscope.ErrUnavailable, 503, []string{"check the base URL"}, nil, "revise la dirección (URL) del servicio"},
 		"a page with 400": {raw(400, "<html>"), fiscope.ErrInvalidRequest, 500, []string{"check the base URL"}, nil, "avise a quien"},
 		"a contradiction": {raw(200, change(record, rucSUNAT, rucEmisor)), fiscope.ErrMalformedResponse, 502, nil, []string{"proxy"}, ""},

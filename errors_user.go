@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 // errorClass is what this package has for a class of errors, besides its sentinel.
@@ -27,6 +29,7 @@ var classes = []errorClass{
 	{ErrInvalidSOLCredentials, "invalid_sol_credentials", http.StatusUnprocessableEntity, "SUNAT rechazó la clave SOL o el usuario, que debe ser secundario: corríjalos antes de intentar de nuevo, pues varios rechazos bloquean al usuario."},
 	{ErrUnauthorized, "unauthorized", http.StatusBadGateway, "El servicio de consultas rechazó el acceso de este sistema: avise a quien lo administra."},
 	{ErrQuotaExceeded, "quota_exceeded", http.StatusTooManyRequests, "Por ahora no quedan consultas disponibles: intente más tarde, o avise a quien administra este sistema."},
+	{errNotSent, "unavailable", http.StatusServiceUnavailable, "La validación no se envió, pues ahora no se puede saber si la clave SOL ya fue rechazada: intente de nuevo en un momento."},
 	{ErrUnavailable, "unavailable", http.StatusServiceUnavailable, "El servicio de consultas no responde en este momento: intente de nuevo en unos minutos."},
 	{ErrMalformedResponse, "malformed_response", http.StatusBadGateway, "El servicio de consultas respondió algo que no se puede usar: avise a quien administra este sistema."},
 	{ErrRedirect, "redirect", http.StatusBadGateway, "El servicio de consultas no está donde se le buscó: avise a quien administra este sistema."},
@@ -97,6 +100,9 @@ var textosDeCampo = map[string]string{
 	"fecha":           "La fecha no es válida: escriba un día que exista, como 2026-11-20.",
 }
 
+// rucDeCampo names each RUC in [Error.Field].
+var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emisor", "rucSolicitante": "El RUC del usuario SOL"}
+
 // Texts for a clerk if the text of the class would mislead.
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
@@ -104,6 +110,8 @@ const (
 	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
 	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
 	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+	textoSinRed        = "No se encontró el servicio de consultas: revise la conexión a internet; si funciona, la dirección (URL) del servicio."
+	textoDelReloj      = "El certificado del servicio de consultas no vale a esta fecha: revise la fecha y la hora de este equipo; si están bien, avise a quien administra este sistema."
 	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
 )
 
@@ -135,15 +143,30 @@ func forUser(err error) (texto string, status int) {
 	}
 	switch {
 	case textosDeCampo[e.Field] != "":
-		return textosDeCampo[e.Field], class.status
+		return cmp.Or(e.texto, textosDeCampo[e.Field]), class.status
 	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "Contribuyentes."): //nolint:errorlint // the table's own
 		texto = textoSinRUC
 	case class.of == ErrNotFound && strings.HasPrefix(string(e.Op), "TipoCambio."): //nolint:errorlint // ...
 		texto = textoSinTipoCambio
-	case e.wrongAddress():
-		texto = textoDeDireccion
+	default:
+		_, check := e.toCheck()
+		texto = cmp.Or(check, texto)
 	}
 	return texto, status
+}
+
+// toCheck returns what to check after a network error, in English, and the text for a clerk; "" for nothing.
+func (e *Error) toCheck() (check, texto string) {
+	switch {
+	case e.cause == nil, errors.Is(e.Err, errNotSent):
+	case roundtrip.NoHost(e.cause):
+		return "check the internet connection; if it works, check the base URL", textoSinRed
+	case roundtrip.NotTLS(e.cause):
+		return "check the base URL", textoDeDireccion
+	case roundtrip.WrongTime(e.cause):
+		return "check the date and the time of this machine", textoDelReloj
+	}
+	return "", ""
 }
 
 // throttled reports whether a 429, in an error made by hand, asks to slow down.

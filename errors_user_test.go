@@ -192,5 +192,5 @@ func ExampleTextoParaUsuario() {
 	fmt.Println(fiscope.TextoParaUsuario(err))
 	// Output:
 	// fiscope: Contribuyentes.Consultar: invalid request: ruc must be exactly 11 digits: it has 10; nothing was sent
-	// El RUC no es válido: son 11 dígitos, y el último verifica a los demás.
+	// El RUC no es válido: tiene 10 dígitos y son 11.
 }

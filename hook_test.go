@@ -191,7 +191,7 @@ func TestAHookOfAnOperationMadeOfOperations(t *testing.T) {
 			return second(c.TipoCambio.SUNAT(ctx, fiscope.Fecha{}, opts...))
 		}, "invalid_request"},
 		"SUNAT, to come": {fiscope.OpTipoCambioSUNAT, "", 0, nil, func(ctx context.Context, c *fiscope.Client, opts ...fiscope.CallOption) error {
-			return second(c.TipoCambio.SUNAT(ctx, viernes, opts...))
+			return second(c.TipoCambio.SUNAT(ctx, fiscope.NewFecha(2000, time.January, 20), opts...))
 		}, "not_yet_published"},
 		"Mes": {fiscope.OpTipoCambioMes, fiscope.OpConsultarTipoCambio, 3, nil, func(ctx context.Context, c *fiscope.Client, opts ...fiscope.CallOption) error {
 			lines := 0

@@ -57,6 +57,9 @@ func defaultConfig() config {
 // WithHTTPClient makes the calls with the transport of hc, for a proxy, a CA or tracing. Its Timeout, if set, bounds
 // each attempt. Its CheckRedirect and Jar do not apply: redirects are never followed.
 //
+// Without a Transport the calls use the client's own. It pings an HTTP/2 connection that is silent for 15 seconds, and
+// closes it if no answer comes in 5; a transport of yours needs [http.HTTP2Config] for that.
+//
 // A RoundTripper of your own, and its bodies, must end with the context of the request. It must not repeat requests:
 // one may be a receipt validation.
 func WithHTTPClient(hc *http.Client) Option {
@@ -65,9 +68,6 @@ func WithHTTPClient(hc *http.Client) Option {
 			return errors.New("fiscope: WithHTTPClient: the client is nil")
 		}
 		c.transport = hc.Transport
-		if c.transport == nil {
-			c.transport = http.DefaultTransport
-		}
 		c.bound = hc.Timeout
 		return nil
 	})
@@ -150,8 +150,9 @@ func WithCache(p CachePolicy) Option {
 	})
 }
 
-// WithCoalescing lets simultaneous identical calls share one query. Each caller has its own result, Response and error.
-// Cancelling one caller does not cancel the others. Receipt validations are never shared.
+// WithCoalescing lets simultaneous identical calls with the same timeout and retries share one query. Each caller has
+// its own result, Response and error. Cancelling one caller does not cancel the others. Receipt validations are never
+// shared.
 func WithCoalescing() Option {
 	return option(func(c *config) error {
 		c.coalescing = true
@@ -213,7 +214,8 @@ func WithHook(h Hook) Option {
 
 // WithClock replaces [time.Now] for the calendar: the days of the quota, the hour at which a rate is published, the age
 // of cached answers and SOL verdicts. Waits, timeouts and the times of a Store stay real. It is for tests: the Client
-// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use.
+// method of a mockserver's Server sets the server's clock. now must be safe for concurrent use. Without it the hour of a
+// rate is by the Date of the service's last answer.
 func WithClock(now func() time.Time) Option {
 	return option(func(c *config) error {
 		if now == nil {

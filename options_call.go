@@ -81,8 +81,8 @@ func (o sharedOption) applyToClient(c *config) error {
 	return o(&c.calls)
 }
 
-// WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. The context bounds the whole
-// call, with retries and waits.
+// WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. An attempt that it ends is
+// repeated once at most. The context bounds the whole call, with retries and waits.
 func WithTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(s *settings) error {
 		s.timeout = d
@@ -165,4 +165,48 @@ func WithRespaldo(r Respaldo) SharedOption {
 		}
 		return nil
 	})
+}
+
+// walkOptions are the options of operations that ask for one day after another.
+type walkOptions struct {
+	provisional  bool
+	decretados   []NoLaborables
+	todosLosDias bool
+}
+
+// walkOption is an option of those operations. Every other operation refuses it.
+type walkOption func(*walkOptions)
+
+func (walkOption) applyToCall(*settings) error {
+	return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
+}
+
+// splitOptions returns the options of a walk, and those of each of its queries.
+func splitOptions(opts []CallOption) (own walkOptions, each []CallOption) {
+	for _, opt := range opts {
+		if o, ok := opt.(walkOption); ok {
+			o(&own)
+		} else {
+			each = append(each, opt)
+		}
+	}
+	return own, each
+}
+
+// WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older
+// rate as Provisional: it may change. Mes leaves such days out.
+func WithProvisional() CallOption {
+	return walkOption(func(o *walkOptions) { o.provisional = true })
+}
+
+// WithNoLaborables makes SUNAT, UltimoPublicado, MasReciente and Mes skip days that a decree declared free. Without it
+// such a day delays the rates after it until the next business day's is published. Leave out days that are free for
+// public offices alone: SBS may publish on them.
+func WithNoLaborables(decretados ...NoLaborables) CallOption {
+	return walkOption(func(o *walkOptions) { o.decretados = append(o.decretados, decretados...) })
+}
+
+// WithTodosLosDias makes Mes yield a line for every day of the month. A line that repeats a rate costs no query.
+func WithTodosLosDias() CallOption {
+	return walkOption(func(o *walkOptions) { o.todosLosDias = true })
 }

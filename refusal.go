@@ -85,7 +85,10 @@ func (a *answer) denial(said errorbody.Body, e *Error) outcome {
 	case none:
 		return quotaSpent
 	case a.Status == http.StatusForbidden && !said.Says():
-		e.Message, e.quoted = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type")), false
+		if e.quoted {
+			return failedForGood
+		}
+		e.Message = fmt.Sprintf("a firewall or proxy refused the call (HTTP 403, %s)", cmp.Or(a.media(), "no media type"))
 		return failedForGood
 	case a.Status == http.StatusUnauthorized && digitsOrNone(said.Code):
 		if !said.Says() {

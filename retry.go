@@ -42,9 +42,10 @@ type retrier struct {
 // tries are the attempts of one question.
 type tries struct {
 	question
-	last  *answer
-	err   error // why the next attempt was not made
-	waits bool  // another attempt follows
+	last     *answer
+	timeouts int   // attempts that their own timeout ended
+	err      error // why the next attempt was not made
+	waits    bool  // another attempt follows
 }
 
 type triesKey struct{}
@@ -78,6 +79,9 @@ func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a.again = t.last != nil && t.last.outcome == a.outcome
+	if a.TimedOut {
+		t.timeouts++
+	}
 	t.last, t.sent = a, a.delivery != DeliveryNotSent
 	return a.Response, a.Err
 }
@@ -86,6 +90,7 @@ func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 func (l *retrier) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	t := ctx.Value(triesKey{}).(*tries)
 	t.waits = t.err == nil && ctx.Err() == nil && t.attempt <= t.set.retries &&
+		(!t.last.TimedOut || t.timeouts == 1) && // a service that hangs gets no more
 		(t.request.body == nil && t.last.mayPass() || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Transient()) &&
 		l.fits(ctx, t) && l.budget.Take()
 	return t.waits, nil

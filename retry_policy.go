@@ -4,9 +4,10 @@ import "time"
 
 // RetryPolicy says what is retried, and when. [WithMaxRetries] says how often.
 //
-// A GET is retried after a 502, 503 or 504, a 500 (once), a broken connection or body, and a 429 whose Retry-After is
-// at most MaxRetryAfter. Each wait is Retry-After plus a random part of a span that doubles. If the wait does not fit
-// the deadline, the call ends at once with the service's error.
+// A GET is retried after a 502, 503 or 504, a 500 (once), a timeout of the attempt (once), a failed name resolution, a
+// broken connection or body, and a 429 whose Retry-After is at most MaxRetryAfter. Each wait is Retry-After plus a
+// random part of a span that doubles. If the wait does not fit the deadline, the call ends at once with the service's
+// error.
 //
 // The first failure after a success is always retried. Consecutive failures share ten retries; a success returns 0.1 of
 // one.

@@ -32,7 +32,8 @@ func TestWhatAGETTriesAgain(t *testing.T) {
 		"504":                        {raw(504, ""), 2},
 		"500":                        {raw(500, ""), 2},
 		"connection reset":           {broken(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), 2},
-		"a name that does not exist": {broken(&net.DNSError{IsNotFound: true}), 1},
+		"a name that does not exist": {broken(&net.DNSError{Err: "no such host", IsNotFound: true}), 2},
+		"... as Windows says it":     {broken(&net.DNSError{Err: "getaddrinfow: No such host is known."}), 2},
 		"an answer that broke off":   {breaks(io.ErrUnexpectedEOF), 2},
 		"an answer that is no gzip":  {breaks(gzip.ErrHeader), 1},
 		"429 without a Retry-After":  {raw(429, ""), 1},
@@ -195,6 +196,29 @@ func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 				require.Error(t, operations["consultar"](t.Context(), newClient(t, s, test.option)))
 				assert.Len(t, s.seen(), test.attempts)
 				assert.LessOrEqual(t, time.Since(start), test.atMost)
+			})
+		})
+	}
+}
+
+func TestATimeoutIsRepeatedOnce(t *testing.T) {
+	inItsBody := func(r *http.Request) (*http.Response, error) {
+		return with(200, &body{read: func() error { return second(hangs(r)) }})(r)
+	}
+	for name, test := range map[string]struct {
+		answers  []handler
+		attempts int
+	}{
+		"alone":                   {[]handler{hangs}, 2},
+		"in its body":             {[]handler{inItsBody}, 2},
+		"among other failures":    {[]handler{raw(503, ""), hangs, raw(503, ""), inItsBody, raw(503, "")}, 4},
+		"others are as before it": {[]handler{hangs, raw(503, "")}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := answers(t, test.answers...)
+				require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithMaxRetries(5)), fiscope.ErrUnavailable)
+				assert.Len(t, s.seen(), test.attempts)
 			})
 		})
 	}

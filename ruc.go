@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,7 +32,7 @@ func (c ClaseRUC) known() bool {
 
 // ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.
 func ClaseDeRUC(ruc string) ClaseRUC {
-	if len(ruc) != rucLen || !digits(ruc) {
+	if len(ruc) != rucLen || !scrub.Digits(ruc) {
 		return ""
 	}
 	return ClaseRUC(ruc[:2])
@@ -49,7 +50,7 @@ func DNIDeRUC(ruc string) (dni string, ok bool) {
 // RUCDeDNI returns the RUC that a person with that DNI has, if registered. ok is false if dni is not 8 digits: a
 // leading zero that a spreadsheet dropped is not restored.
 func RUCDeDNI(dni string) (ruc string, ok bool) {
-	if len(dni) != rucLen-3 || !digits(dni) {
+	if len(dni) != rucLen-3 || !scrub.Digits(dni) {
 		return "", false
 	}
 	ruc = string(ClasePersonaNatural) + dni
@@ -80,7 +81,7 @@ func ParseRUC(text string) (string, error) {
 
 // checkRUC refuses anything but 11 ASCII digits (docs/contract.md, 4.1). The check digit is not part of the contract.
 func checkRUC(field, ruc string) error {
-	if len(ruc) == rucLen && digits(ruc) {
+	if len(ruc) == rucLen && scrub.Digits(ruc) {
 		return nil
 	}
 	for i, r := range ruc {
@@ -88,7 +89,11 @@ func checkRUC(field, ruc string) error {
 			return invalid(field, "must be exactly 11 digits: character %d is %q", utf8.RuneCountInString(ruc[:i])+1, r)
 		}
 	}
-	return invalid(field, "must be exactly 11 digits: it has %d", len(ruc))
+	err := refused(invalidInput, "%s must be exactly 11 digits: it has %d", field, len(ruc))
+	if err.Field = field; len(ruc) > 1 {
+		err.texto = fmt.Sprintf("%s no es válido: tiene %d dígitos y son 11.", rucDeCampo[field], len(ruc))
+	}
+	return err
 }
 
 // checkStrictRUC also refuses a wrong check digit and a prefix that is not in use.
@@ -97,7 +102,9 @@ func checkStrictRUC(field, ruc string) error {
 		return err
 	}
 	if int(ruc[rucLen-1]-'0') != checkDigit(ruc) {
-		return invalid(field, "%s does not match its check digit: a digit is wrong, or two are swapped", scrub.AbridgeRUC(ruc))
+		err := refused(invalidInput, "%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
+		err.Field, err.texto = field, rucDeCampo[field]+" no es válido, un dígito no corresponde: revíselo."
+		return err
 	}
 	if !ClaseDeRUC(ruc).known() {
 		return invalid(field, "%s must begin with 10, 15, 16, 17 or 20", scrub.AbridgeRUC(ruc))
@@ -112,14 +119,4 @@ func checkDigit(ruc string) int {
 		sum += weight * int(ruc[i]-'0')
 	}
 	return (11 - sum%11) % 10 // 10 is written 0, and 11 is written 1
-}
-
-// digits reports whether s is one or more ASCII digits.
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
 }

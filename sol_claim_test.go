@@ -3,6 +3,7 @@ package fiscope_test
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"sync"
 	"testing"
@@ -81,7 +82,8 @@ func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
 	}{
 		"sound": {sound, 1}, "300 ms": {func(s *memoryStore) { s.slow = 300 * time.Millisecond }, 1}, "600 ms": {func(s *memoryStore) { s.slow = 600 * time.Millisecond }, 1},
 		"1.1 s": {func(s *memoryStore) { s.slow = 1100 * time.Millisecond }, 0}, "away": {away, 0},
-		"hangs": {func(s *memoryStore) { s.hangs = true }, 0}, "hangs and heeds nothing": {func(s *memoryStore) { s.deaf = true }, 0},
+		"not found": {func(s *memoryStore) { s.fails = &net.DNSError{Err: "no such host", Name: "redis", IsNotFound: true} }, 0},
+		"hangs":     {func(s *memoryStore) { s.hangs = true }, 0}, "hangs and heeds nothing": {func(s *memoryStore) { s.deaf = true }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -101,7 +103,8 @@ func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
 						assert.ErrorIs(t, err, fiscope.ErrUnavailable)
 						assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
 						assert.Positive(t, e.RetryAfter)
-						assert.ErrorContains(t, err, "the Store does not answer: ")
+						assert.ErrorContains(t, err, "SOL credentials not sent: the Store does not answer: ")
+						assert.Regexp(t, "^La validación no se envió", fiscope.TextoParaUsuario(err), "the service was not asked")
 						if name == "away" {
 							assert.ErrorIs(t, err, errServerAway)
 						}

@@ -30,23 +30,41 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
 // or not published yet), and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha}, opts)
+	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha, s.core.hours}, opts)
 }
 
 // Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
 // in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.clock.now())}, opts)
+	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.hours.now()), s.core.hours}, opts)
 }
 
 func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []CallOption) (*TipoCambio, error) {
 	return get(ctx, s.core, s.core.rates, q, opts, copyOf[TipoCambio])
 }
 
+// There was no sol before July 1991. A date further ahead than daysAhead is a typing mistake.
+var firstOfSol = NewFecha(1991, time.July, 1)
+
+const daysAhead = 31
+
+// checkDates refuses half-typed dates: the days from first to last if none of them can have a rate.
+func checkDates(first, last, hoy Fecha) error {
+	end := hoy.SumarDias(daysAhead)
+	switch {
+	case !first.Valid():
+		return invalid("fecha", "must be a day of the calendar: it is %q", first)
+	case last.Compare(firstOfSol) < 0 || first.Compare(end) > 0:
+		return invalid("fecha", "must be from %s to %s, %d days from today: it is %s", firstOfSol, end, daysAhead, first)
+	}
+	return nil
+}
+
 // cambio is the question for the rate of a date.
 type cambio struct {
 	op    Operation
 	fecha Fecha // for OpTipoCambioHoy it is not sent: the service has its own today
+	hours *serviceClock
 }
 
 func (q cambio) request() request {
@@ -65,6 +83,7 @@ func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
 
 func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
 	tc, found := result.(*TipoCambio)
+	now = now.Add(q.hours.ahead())
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
 	case found && tc.Fecha != q.fecha:
 		return 0 // the service's clock differs from ours: the lifetime is unknown

@@ -1,8 +1,10 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -10,10 +12,11 @@ import (
 
 // TipoCambioVigente is the rate that holds for a date.
 type TipoCambioVigente struct {
-	Para        Fecha      `json:"para"`        // the date asked about
-	TipoCambio  TipoCambio `json:"tipoCambio"`  // the rate; its Fecha is the regulator's closing date
-	Consultas   int        `json:"consultas"`   // how many queries it cost
-	Provisional bool       `json:"provisional"` // not the official one: see WithProvisional
+	Para        Fecha      `json:"para"`              // the date asked about
+	TipoCambio  TipoCambio `json:"tipoCambio"`        // the rate; its Fecha is the regulator's closing date
+	Consultas   int        `json:"consultas"`         // how many queries it cost
+	Provisional bool       `json:"provisional"`       // may still change, with WithProvisional or because of SinTasa
+	SinTasa     []Fecha    `json:"sinTasa,omitempty"` // business days that the service has no rate of: look before you book
 }
 
 // SUNAT gets the official rate for a receipt of that date: the last one that SBS published before it. Sales use Venta;
@@ -22,8 +25,11 @@ type TipoCambioVigente struct {
 // It asks for business days only, back from the day before: usually one query, 10 days at most. If the rate of such a
 // day may still come, it returns ErrNotYetPublished, not an older rate; RetryAfter is how long to wait.
 //
-// Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotYetPublished, ErrNotFound (10 days
-// without a rate), and those of every operation.
+// If the service has no rate of such a day for good, it returns an older one, with that day in SinTasa: look before you
+// book. A warning of the [Response] says so too.
+//
+// Errors: ErrInvalidRequest (no day of the calendar, before July 1991, or more than 31 days ahead: nothing is sent),
+// ErrNotYetPublished, ErrNotFound (10 days without a rate), and those of every operation.
 func (s *TipoCambioService) SUNAT(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambioVigente, error) {
 	return s.vigente(ctx, OpTipoCambioSUNAT, fecha, fecha.SumarDias(-1), opts)
 }
@@ -37,99 +43,61 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // MasReciente gets the last published rate, for display or estimates. For a receipt use SUNAT. It asks for 10 days at
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
-	hoy := FechaEnLima(s.core.clock.now())
+	hoy := FechaEnLima(s.core.hours.now())
 	return s.vigente(ctx, OpTipoCambioMasReciente, hoy, hoy, opts)
 }
 
 // vigente gets the rate that holds for fecha: the last one of desde or before.
 func (s *TipoCambioService) vigente(ctx context.Context, op Operation, fecha, desde Fecha, opts []CallOption) (*TipoCambioVigente, error) {
-	var line *TipoCambioVigente
-	err := s.walk(ctx, op, opts, func(ctx context.Context, w *walk) (err error) {
-		line, err = w.line(ctx, fecha, desde)
-		return err
+	return s.walk(ctx, op, fecha, fecha, opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
+		return w.line(ctx, fecha, desde)
 	})
-	return line, err
 }
 
 // Mes gets SUNAT's table of a month, in order. A day has a line if the day before has a rate of its own; other days
 // have the rate of the line before, or of the month before. See [WithTodosLosDias].
 //
-// A line costs one query, and so does a business day without a rate. The running month ends with ErrNotYetPublished at
-// the first day whose rate may still come; [WithProvisional] leaves such days out. An error is the last item, with the
-// day in Para. Errors are those of SUNAT.
+// A line costs one query, and so does a business day without a rate. SinTasa of the next line has such a day, and of
+// each line that repeats the older rate. The running month ends with ErrNotYetPublished at the first day whose rate may
+// still come; [WithProvisional] leaves such days out. An error is the last item, with the day in Para. Errors are those
+// of SUNAT; a month is refused if all of it is too early or too far ahead.
 func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, opts ...CallOption) iter.Seq2[TipoCambioVigente, error] {
 	return func(yield func(TipoCambioVigente, error) bool) {
-		_ = s.walk(ctx, OpTipoCambioMes, opts, func(ctx context.Context, w *walk) error {
-			first := NewFecha(year, mes, 1)
+		first, last := NewFecha(year, mes, 1), NewFecha(year, mes+1, 0)
+		_, _ = s.walk(ctx, OpTipoCambioMes, first, last.SumarDias(0), opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
 				line, err := w.line(ctx, para, para.SumarDias(-1))
 				fill(opts, &w.answer)
-				switch {
-				case err != nil:
+				if err != nil {
 					yield(TipoCambioVigente{Para: para}, err)
-					return err
-				case line == nil: // its queries count for the next line
-				case !yield(*line, nil):
-					return nil
-				default:
-					w.answer = answer{}
+					return nil, err
+				}
+				if line != nil && !yield(*line, nil) {
+					return line, nil
 				}
 			}
-			return nil
+			if len(w.sums.sinTasa) > 0 { // after the last line
+				w.end(w.sums.last)
+			}
+			return nil, nil
 		})
 	}
-}
-
-// walkOption is an option of the operations above. Every other operation refuses it.
-type walkOption struct {
-	name string
-	only Operation // "" for all of them
-	set  func(*walk)
-}
-
-func (o walkOption) applyToCall(*settings) error {
-	if o.only != "" {
-		return misuse("%s is an option of %s alone", o.name, o.only)
-	}
-	return misuse("%s is an option of SUNAT, UltimoPublicado, MasReciente and Mes", o.name)
-}
-
-// WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older
-// rate as Provisional: it is not the official one. Mes leaves such days out.
-func WithProvisional() CallOption {
-	return walkOption{"WithProvisional", "", func(w *walk) { w.provisional = true }}
-}
-
-// WithNoLaborables makes SUNAT, UltimoPublicado, MasReciente and Mes skip days that a decree declared free. Without it
-// such a day delays the rates after it until the next business day's is published. Leave out days that are free for
-// public offices alone: SBS may publish on them.
-func WithNoLaborables(decretados ...NoLaborables) CallOption {
-	return walkOption{"WithNoLaborables", "", func(w *walk) { w.decretados = append(w.decretados, decretados...) }}
-}
-
-// WithTodosLosDias makes Mes yield a line for every day of the month. A line that repeats a rate costs no query.
-func WithTodosLosDias() CallOption {
-	return walkOption{"WithTodosLosDias", OpTipoCambioMes, func(w *walk) { w.days = longestWalk }}
 }
 
 // longestWalk is how many days are tried: holidays and weekends make 5 in a row, and decreed days add to them.
 const longestWalk = 10
 
-// walk is an operation that asks for one day after another.
-//
-// SBS published nothing on a business day if a later rate is out, or after mayStillCome. Until then its rate may come
-// late, and an older one must not be used.
+// walk is an operation that asks for one day after another, and what it knows so far.
 type walk struct {
-	core        *core
-	op          Operation
-	set         *settings // of each query
-	decretados  []NoLaborables
-	provisional bool // a day whose rate may still come is skipped
-	days        int  // how many days are tried for a line
+	core *core
+	op   Operation
+	walkOptions
+	set     *settings // of each query
+	invalid error     // a wrong option or date
 
 	asked  map[Fecha]dayRate
-	answer answer // the last one for this line, with the attempts, time and warnings so far
-	none   *Error // the last "no rate" for this line
+	sums   sums   // for the line in progress
+	answer answer // to the last line
 }
 
 // dayRate is the answer for a day.
@@ -138,140 +106,162 @@ type dayRate struct {
 	*answer
 }
 
-func (s *TipoCambioService) walk(ctx context.Context, op Operation, opts []CallOption, do func(context.Context, *walk) error) error {
-	w := &walk{core: s.core, op: op, days: longestWalk, asked: map[Fecha]dayRate{}}
-	if op == OpTipoCambioMes {
-		w.days = 1
-	}
-	var each []CallOption // query
-	for _, opt := range opts {
-		own, ok := opt.(walkOption)
-		if ok && (own.only == "" || own.only == op) {
-			own.set(w)
-		} else { // a walkOption refuses the call
-			each = append(each, opt)
-		}
-	}
-	ctx, w.set = s.core.defaults.of(ctx, each)
-	a, err := hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
-		err := do(ctx, w)
-		return &w.answer, err
-	})
-	fill(opts, a)
-	return err
+// sums are what the queries for a line cost and said. In Mes they include the days before it that have no line.
+type sums struct {
+	queries  int
+	took     time.Duration
+	warnings []string
+	last     answer
+	none     *Error  // the last "no rate"
+	sinTasa  []Fecha // business days without one, for good
 }
 
-// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in Mes.
-func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente, error) {
-	switch {
-	case w.set.invalid != nil:
-		return nil, w.core.refuse(ctx, w.op, w.set.invalid)
-	case !para.Valid():
-		return nil, w.core.refuse(ctx, w.op, invalid("fecha", "must be a day of the calendar: it is %q", para))
+// walk runs an operation for the dates from first to last.
+func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last Fecha, opts []CallOption, run func(context.Context, *walk) (*TipoCambioVigente, error)) (line *TipoCambioVigente, err error) {
+	own, each := splitOptions(opts)
+	w := &walk{core: s.core, op: op, walkOptions: own, asked: map[Fecha]dayRate{}}
+	if w.todosLosDias && op != OpTipoCambioMes {
+		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
-	w.none = nil
-	passed := false // a day whose rate may still come: the result is provisional
-	for n := range w.days {
+	ctx, w.set = s.core.defaults.of(ctx, each)
+	w.invalid = cmp.Or(w.invalid, w.set.invalid, checkDates(first, last, FechaEnLima(s.core.clock.now())))
+	_, err = hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
+		line, err = run(ctx, w)
+		return &w.answer, err
+	})
+	fill(opts, &w.answer)
+	return line, err
+}
+
+// line returns the rate that holds for para: the last one of desde or before. It is nil for a day without a line in
+// Mes.
+func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente, error) {
+	if w.invalid != nil {
+		return nil, w.fail(ctx, w.invalid)
+	}
+	days := longestWalk
+	if w.op == OpTipoCambioMes && !w.todosLosDias {
+		days = 1
+	}
+	passed, recent := false, false
+	for n := range days {
 		dia := desde.SumarDias(-n)
 		if !dia.DiaHabil(w.decretados...) {
 			continue
 		}
-		tc, pending, err := w.rate(ctx, dia)
-		switch {
-		case err != nil:
-			return nil, w.whole(err)
-		case tc != nil:
-			return &TipoCambioVigente{Para: para, TipoCambio: *tc, Consultas: w.answer.attempts, Provisional: passed}, nil
-		case pending == nil, w.op == OpTipoCambioMasReciente:
-		case w.provisional:
+		day, err := w.rate(ctx, dia)
+		switch mayCome := errors.Is(err, ErrNotYetPublished); {
+		case mayCome && w.op == OpTipoCambioMasReciente:
+		case mayCome && w.provisional:
 			passed = true
+		case err != nil:
+			return nil, w.fail(ctx, err)
+		case day.tc == nil:
+			w.sums.sinTasa = append(w.sums.sinTasa, dia)
+			recent = recent || w.age(dia) < mayStillCome
 		default:
-			return nil, w.fail(ctx, pending)
+			slices.SortFunc(w.sums.sinTasa, Fecha.Compare)
+			found := &TipoCambioVigente{para, *day.tc, w.sums.queries, passed || recent, w.sums.sinTasa}
+			w.end(*day.answer)
+			return found, nil
 		}
 	}
-	const noneOf = "none of the %d days up to %s has a rate"
-	switch {
-	case w.days < longestWalk:
+	if days < longestWalk {
 		return nil, nil
-	case passed:
-		return nil, w.fail(ctx, notYetPublished(0, noneOf, longestWalk, desde))
 	}
-	return nil, w.fail(ctx, refused(noRate, noneOf, longestWalk, desde))
+	none := noRate
+	if passed {
+		none = unpublished
+	}
+	return nil, w.fail(ctx, refused(none, "none of the %d days up to %s has a rate", longestWalk, desde))
 }
 
-// rate gets the rate of a business day. Without one, pending says that it may still come, and is nil if it will not.
-func (w *walk) rate(ctx context.Context, dia Fecha) (tc *TipoCambio, pending, err *Error) {
-	wait := w.core.clock.until(dia.Publicacion())
-	if wait > 0 {
-		return nil, notYetPublished(wait, "the rate of %s is published after 17:00 (Lima) of that day", dia), nil
+// rate gets the rate of a business day, or none: a later one is known, or mayStillCome has passed. Until then the error
+// is ErrNotYetPublished, since an older rate must not be used.
+func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
+	if w.age(dia) < 0 {
+		return dayRate{}, w.notYet(dia)
 	}
 	day, err := w.ask(ctx, dia, false)
-	if day.tc != nil || err != nil || wait <= -mayStillCome {
-		return day.tc, nil, err
+	if err != nil || day.tc != nil || w.age(dia) >= mayStillCome {
+		return day, err
 	}
-	for n := 1; n <= longestWalk; n++ {
-		d := dia.SumarDias(n)
-		if !d.DiaHabil(w.decretados...) || w.core.clock.until(d.Publicacion()) > 0 {
+	for n := range longestWalk {
+		d := dia.SumarDias(1 + n)
+		if !d.DiaHabil(w.decretados...) || w.age(d) < 0 {
 			continue
 		}
-		later, err := w.ask(ctx, d, false)
-		switch {
+		switch later, err := w.ask(ctx, d, false); {
 		case err != nil:
-			return nil, nil, err
+			return later, err
 		case later.tc == nil:
-			continue
 		case day.source == SourceCache && !day.asOf.After(later.asOf): // both may have been published since the cached answer
-			day, err = w.ask(ctx, dia, true)
+			return w.ask(ctx, dia, true)
+		default:
+			return day, nil
 		}
-		return day.tc, nil, err
 	}
-	return nil, notYetPublished(askAgain, "the rate of %s is not out yet", dia), nil
+	return day, w.notYet(dia)
 }
 
-// ask gets the rate of a day, once unless anew, which skips the cache. A rate of another date, which lenient reading
-// accepts, is ignored.
-func (w *walk) ask(ctx context.Context, dia Fecha, anew bool) (dayRate, *Error) {
-	if day, ok := w.asked[dia]; ok && !anew {
+// age returns the time since the hour of a day's rate; it is negative before. Each answer may correct the clock.
+func (w *walk) age(dia Fecha) time.Duration { return w.core.hours.since(dia.Publicacion()) }
+
+func (w *walk) notYet(dia Fecha) error {
+	if age := w.age(dia); age < 0 {
+		return notYetPublished(-age, "the rate of %s is published after 17:00 (Lima) of that day", dia)
+	}
+	return notYetPublished(askAgain, "the rate of %s is not out yet", dia)
+}
+
+// ask gets the rate of a day, once unless again is set. A rate of another date, which lenient reading accepts, is
+// ignored.
+func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) {
+	if day, ok := w.asked[dia]; ok && !again {
 		return day, nil
 	}
 	set := *w.set
-	set.fresh = set.fresh || anew
-	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia}, &set, copyOf[TipoCambio])
-	before := w.answer
-	w.answer = *a
-	w.answer.attempts, w.answer.took, w.answer.warnings = before.attempts, before.took+a.took, slices.Concat(before.warnings, a.warnings)
-	if !a.joined {
-		w.answer.attempts += a.attempts
-	}
+	set.fresh = set.fresh || again
+	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.hours}, &set, copyOf[TipoCambio])
 	day := dayRate{answer: a}
-	switch {
-	case err == nil && tc.Fecha == dia:
+	if err == nil && tc.Fecha == dia {
 		day.tc = tc
-	case errors.Is(err, ErrNotFound):
-		w.none = copyError(err)
-	case err != nil:
-		return day, copyError(err)
 	}
+	if !a.joined {
+		w.sums.queries += a.attempts
+	}
+	w.sums.took += a.took
+	w.sums.last, w.sums.warnings = *a, append(w.sums.warnings, a.warnings...)
 	w.asked[dia] = day
-	return day, nil
+	if errors.Is(err, ErrNotFound) {
+		w.sums.none, err = copyError(err), nil
+	}
+	return day, err
 }
 
-// fail returns e with the details of the last missing rate, if any day was asked for.
-func (w *walk) fail(ctx context.Context, e *Error) error {
+// end ends a line: its answer is that of the day, with the sums of the line.
+func (w *walk) end(day answer) {
+	if len(w.sums.sinTasa) > 0 {
+		w.sums.warnings = append(w.sums.warnings, fmt.Sprintf("business days without a rate: %s", w.sums.sinTasa))
+	}
+	w.answer = day
+	w.answer.attempts, w.answer.took, w.answer.warnings = w.sums.queries, w.sums.took, w.sums.warnings
+	w.sums = sums{}
+}
+
+// fail ends a line with the error of a query, or with one of our own and the details of the last missing rate.
+func (w *walk) fail(ctx context.Context, err error) error {
 	if len(w.asked) == 0 {
-		return w.core.refuse(ctx, w.op, e)
+		return w.core.refuse(ctx, w.op, err)
 	}
-	if w.none != nil {
-		e.after(w.none)
+	e := copyError(err)
+	if e.Op == "" && w.sums.none != nil {
+		e.after(w.sums.none)
 	}
-	return w.whole(e)
-}
-
-// whole turns the error of the last query into the error of the walk.
-func (w *walk) whole(e *Error) error {
-	if e.Delivery == DeliveryNotSent && w.answer.attempts > e.Attempts { // earlier queries were sent
+	if e.Delivery == DeliveryNotSent && w.sums.queries > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered
 	}
-	e.Op, e.Attempts = w.op, w.answer.attempts
+	e.Op, e.Attempts = w.op, w.sums.queries
+	w.end(w.sums.last)
 	return e
 }

@@ -2,11 +2,13 @@ package fiscope_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -126,40 +128,40 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 		none    []string // business days without a rate
 		want    string   // the effective date; "" for ErrNotYetPublished
 		queries int
-		passed  bool
+		changes bool // Provisional
 	}{
-		"today, a second too early":              {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
-		"... provisional":                        {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
-		"today, in time":                         {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
-		"... provisional is official then":       {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
-		"today, late":                            {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... provisional, late":                  {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
-		"yesterday, in the morning":              {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
-		"tomorrow":                               {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
-		"... provisional, tomorrow":              {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
-		"Sunday, on Friday at noon":              {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
-		"Sunday, on Friday evening":              {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
-		"a week ahead, provisional":              {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
-		"ten days ahead, provisional":            {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
-		"no later day is due":                    {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"... on the day after it":                {"2026-11-19 16:59:59", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
-		"the next day's is out":                  {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 3, false},
-		"... it is official, provisional or not": {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17"}, "2026-11-16", 3, false},
-		"the next day's is not out":              {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17", "2026-11-18"}, "", 2, false},
-		"... it is not, provisional":             {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-18"}, "2026-11-16", 3, true},
-		"over a weekend":                         {"2026-11-16 17:00:00", "2026-11-15", official, []string{"2026-11-13"}, "2026-11-12", 3, false},
-		"... not on Sunday":                      {"2026-11-15 23:59:59", "2026-11-15", official, []string{"2026-11-13"}, "", 1, false},
-		"two in a row, and then one":             {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 4, false},
-		"three in a row, and then one":           {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
-		"three in a row, asked for the last":     {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, false},
-		"four in a row, and then one":            {"2026-11-19 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18"}, "2026-11-12", 6, false},
-		"after ten days it is not looked for":    {"2026-11-18 17:00:00", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 2, false},
-		"... the last of them":                   {"2026-11-16 16:59:59", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 3, false},
-		"a decreed day is not asked for":         {"2026-11-18 17:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
-		"... nor waited for":                     {"2026-11-18 08:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
-		"... nor looked at after another":        {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 3, false},
-		"two decreed days long ago":              {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
-		"three without a rate, provisional":      {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 5, false},
+		"today, a second too early":           {"2026-11-18 16:59:59", "2026-11-18", official, nil, "", 0, false},
+		"... provisional":                     {"2026-11-18 16:59:59", "2026-11-18", provisional, nil, "2026-11-17", 1, true},
+		"today, in time":                      {"2026-11-18 17:00:00", "2026-11-18", official, nil, "2026-11-18", 1, false},
+		"... provisional is official then":    {"2026-11-18 17:00:00", "2026-11-18", provisional, nil, "2026-11-18", 1, false},
+		"today, late":                         {"2026-11-18 18:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... provisional, late":               {"2026-11-18 18:00:00", "2026-11-18", provisional, []string{"2026-11-18"}, "2026-11-17", 2, true},
+		"yesterday, in the morning":           {"2026-11-18 08:00:00", "2026-11-17", official, nil, "2026-11-17", 1, false},
+		"tomorrow":                            {"2026-11-18 18:00:00", "2026-11-19", official, nil, "", 0, false},
+		"... provisional, tomorrow":           {"2026-11-18 18:00:00", "2026-11-19", provisional, nil, "2026-11-18", 1, true},
+		"Sunday, on Friday at noon":           {"2026-11-20 12:00:00", "2026-11-22", official, nil, "", 0, false},
+		"Sunday, on Friday evening":           {"2026-11-20 17:00:00", "2026-11-22", official, nil, "2026-11-20", 1, false},
+		"a week ahead, provisional":           {"2026-11-18 12:00:00", "2026-11-25", provisional, nil, "2026-11-17", 1, true},
+		"ten days ahead, provisional":         {"2026-11-18 12:00:00", "2026-11-27", provisional, nil, "", 0, false},
+		"no later day is due":                 {"2026-11-18 17:00:00", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"... on the day after it":             {"2026-11-19 16:59:59", "2026-11-18", official, []string{"2026-11-18"}, "", 1, false},
+		"the next day's is out":               {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17"}, "2026-11-16", 3, true},
+		"... with WithProvisional too":        {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17"}, "2026-11-16", 3, true},
+		"the next day's is not out":           {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-17", "2026-11-18"}, "", 2, false},
+		"... it is not, provisional":          {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-18"}, "2026-11-16", 3, true},
+		"over a weekend":                      {"2026-11-16 17:00:00", "2026-11-15", official, []string{"2026-11-13"}, "2026-11-12", 3, true},
+		"... not on Sunday":                   {"2026-11-15 23:59:59", "2026-11-15", official, []string{"2026-11-13"}, "", 1, false},
+		"two in a row, and then one":          {"2026-11-18 17:00:00", "2026-11-16", official, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 4, true},
+		"three in a row, and then one":        {"2026-11-18 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, true},
+		"three in a row, asked for the last":  {"2026-11-18 17:00:00", "2026-11-17", official, []string{"2026-11-13", "2026-11-16", "2026-11-17"}, "2026-11-12", 5, true},
+		"four in a row, and then one":         {"2026-11-19 17:00:00", "2026-11-13", official, []string{"2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18"}, "2026-11-12", 6, true},
+		"after ten days it is not looked for": {"2026-11-18 17:00:00", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 2, false},
+		"... the last of them":                {"2026-11-16 16:59:59", "2026-11-06", official, []string{"2026-11-06"}, "2026-11-05", 3, true},
+		"a decreed day is not asked for":      {"2026-11-18 17:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor waited for":                  {"2026-11-18 08:00:00", "2026-11-18", decreed, nil, "2026-11-16", 1, false},
+		"... nor looked at after another":     {"2026-11-19 17:00:00", "2026-11-16", decreed, []string{"2026-11-16", "2026-11-17"}, "2026-11-13", 3, true},
+		"two decreed days long ago":           {"2026-11-18 12:00:00", "2026-10-13", official, []string{"2026-10-12", "2026-10-13"}, "2026-10-09", 3, false},
+		"three without a rate, provisional":   {"2026-11-18 17:00:00", "2026-11-17", provisional, []string{"2026-11-17", "2026-11-16", "2026-11-13"}, "2026-11-12", 5, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for dating, shift := range map[string]int{"UltimoPublicado": 0, "SUNAT": 1} {
@@ -187,7 +189,7 @@ func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 					require.NoError(t, err)
 					assert.Equal(t, test.want, got.TipoCambio.Fecha.String())
 					assert.Equal(t, test.queries, got.Consultas)
-					assert.Equal(t, test.passed, got.Provisional)
+					assert.Equal(t, test.changes, got.Provisional)
 				})
 			}
 		})
@@ -419,7 +421,8 @@ func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
 	for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2021, time.July, fiscope.WithTodosLosDias(), fiscope.WithResponse(&resp)) {
 		require.NoError(t, err)
 		assert.Equal(t, line.Consultas, resp.Attempts, line.Para)
-		assert.Empty(t, resp.Warnings)
+		assert.Equal(t, 200, resp.StatusCode, "of the day whose rate it is")
+		assert.Len(t, resp.Warnings, len(line.SinTasa))
 	}
 }
 
@@ -495,7 +498,7 @@ func TestABusinessDayWithoutARateIsFinalOnceALaterRateIsOut(t *testing.T) {
 						got, err := ask(t.Context(), fecha(t, day).SumarDias(shift))
 						require.NoError(t, err, day)
 						assert.Equal(t, "2009-12-30", got.TipoCambio.Fecha.String())
-						assert.False(t, got.Provisional)
+						assert.True(t, got.Provisional, "for ten days")
 						assert.LessOrEqual(t, got.Consultas, 3, "the day, the one after it and the one before it")
 					}
 					sent := client.Stats().Sent
@@ -589,8 +592,6 @@ func TestAWalkLooksAtTenDays(t *testing.T) {
 	require.EqualError(t, err, "fiscope: TipoCambio.SUNAT: not found (HTTP 404 NOT_FOUND): none of the 10 days up to 2021-09-11 has a rate; 7 attempts")
 	assert.EqualValues(t, 8+7, client.Stats().Sent)
 
-	_, err = client.TipoCambio.SUNAT(t.Context(), fiscope.NewFecha(1, time.January, 1))
-	require.ErrorIs(t, err, fiscope.ErrNotFound, "there is no day before")
 }
 
 // A provider that answers with the last rate that it has, as lenient reading lets pass, does not make it that of the day.
@@ -625,7 +626,7 @@ func TestAWalksResponseIsTheSumOfItsQueries(t *testing.T) {
 	assert.Equal(t, 2, got.Consultas)
 	assert.Equal(t, 2, resp.Attempts)
 	assert.Equal(t, 200, resp.StatusCode)
-	assert.Empty(t, resp.Warnings)
+	assert.Equal(t, []string{"business days without a rate: [2021-07-23]"}, resp.Warnings)
 }
 
 func TestAQueryOfAnotherCallIsNotCounted(t *testing.T) {
@@ -706,4 +707,245 @@ func TestADatingRefusesLocally(t *testing.T) {
 		assert.Equal(t, 1, n, month)
 	}
 	assert.Empty(t, s.seen())
+}
+
+// ratesOf answers with the rate of each business day but some, which it has at its hour. Its answers have the Date of its
+// clock, which is as far ahead of this machine's; 0 for answers without a Date.
+func ratesOf(t testing.TB, ahead time.Duration, lost ...string) handler {
+	return func(r *http.Request) (*http.Response, error) {
+		now, headers := time.Now().Add(ahead), []string(nil)
+		if ahead != 0 {
+			headers = []string{"Date: " + now.UTC().Format(http.TimeFormat)}
+		}
+		day := fecha(t, r.URL.Query().Get("fecha"))
+		if !day.DiaHabil() || slices.Contains(lost, day.String()) || now.Before(day.Publicacion()) {
+			return raw(404, contract(t, "tipocambio_404.json"), headers...)(r)
+		}
+		return raw(200, change(price, "2026-11-20", day.String()), headers...)(r)
+	}
+}
+
+// A business day that the service lost leaves an older rate, which says so.
+func TestADayThatTheServiceLost(t *testing.T) {
+	const martes, lunes = "2026-11-17", "2026-11-16"
+	decreed := fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, martes)})
+	for name, test := range map[string]struct {
+		now, fecha string
+		lost       []string
+		opts       []fiscope.CallOption
+		rate       string
+		sinTasa    []string
+		changes    bool
+		queries    int
+	}{
+		"the invoice of the day after it": {"2026-11-18 17:00:00", "2026-11-18", []string{martes}, nil, lunes, []string{martes}, true, 3},
+		"... with WithProvisional":        {"2026-11-18 17:00:00", "2026-11-18", []string{martes}, []fiscope.CallOption{fiscope.WithProvisional()}, lunes, []string{martes}, true, 3},
+		"... once the next rate is used":  {"2026-11-18 17:00:00", "2026-11-19", []string{martes}, nil, "2026-11-18", nil, false, 1},
+		"... while it may still come":     {"2026-11-18 16:59:59", "2026-11-18", []string{martes}, []fiscope.CallOption{fiscope.WithProvisional()}, lunes, nil, true, 2},
+		"... a second before ten days":    {"2026-11-27 16:59:59", "2026-11-18", []string{martes}, nil, lunes, []string{martes}, true, 3},
+		"... after ten days":              {"2026-11-27 17:00:00", "2026-11-18", []string{martes}, nil, lunes, []string{martes}, false, 2},
+		"... though no later is known":    {"2026-11-27 17:00:00", "2026-11-18", []string{martes, "2026-11-18", "2026-11-19", "2026-11-20"}, nil, lunes, []string{martes}, false, 2},
+		"declared free":                   {"2026-11-18 17:00:00", "2026-11-18", []string{martes}, []fiscope.CallOption{decreed}, lunes, nil, false, 1},
+		"over a weekend, two of them":     {"2026-11-18 17:00:00", "2026-11-17", []string{"2026-11-13", lunes}, nil, "2026-11-12", []string{"2026-11-13", lunes}, true, 4},
+	} {
+		for by := range everyMemory() {
+			for dating, shift := range map[string]int{"SUNAT": 0, "UltimoPublicado": -1} {
+				t.Run(name+", "+dating+", "+by, func(t *testing.T) {
+					at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
+						s := &service{answers: []handler{after(time.Millisecond, ratesOf(t, 0, test.lost...))}}
+						client := newClient(t, s, everyMemory()[by]...)
+						ask := client.TipoCambio.SUNAT
+						if shift != 0 {
+							ask = client.TipoCambio.UltimoPublicado
+						}
+						for again := range 3 {
+							var resp fiscope.Response
+							got, err := ask(t.Context(), fecha(t, test.fecha).SumarDias(shift), append(test.opts, fiscope.WithResponse(&resp))...)
+							require.NoError(t, err)
+							written, err := json.Marshal(got)
+							require.NoError(t, err)
+							var read fiscope.TipoCambioVigente
+							require.NoError(t, json.Unmarshal(written, &read))
+							assert.Equal(t, test.rate, read.TipoCambio.Fecha.String())
+							assert.Equal(t, test.changes, read.Provisional)
+							if assert.Len(t, read.SinTasa, len(test.sinTasa)); len(test.sinTasa) > 0 {
+								assert.Equal(t, []string{"business days without a rate: [" + strings.Join(test.sinTasa, " ") + "]"}, resp.Warnings)
+								assert.Equal(t, fmt.Sprint(test.sinTasa), fmt.Sprint(read.SinTasa))
+							} else {
+								assert.Empty(t, resp.Warnings)
+								assert.NotContains(t, string(written), "sinTasa")
+							}
+							if kept := by == "cache" || by == "store"; !kept || again == 0 {
+								assert.Equal(t, test.queries, got.Consultas)
+							} else if again == 1 {
+								assert.LessOrEqual(t, got.Consultas, len(test.sinTasa), "those that were cached before the later rate")
+							} else {
+								assert.Zero(t, got.Consultas)
+							}
+							assert.Equal(t, got.Consultas, resp.Attempts)
+							assert.Equal(t, 200, resp.StatusCode)
+							assert.False(t, resp.AsOf.IsZero())
+							if source := resp.Source; again > 0 && (by == "cache" || by == "store") {
+								assert.Equal(t, fiscope.SourceCache, source, "of the day whose rate it is")
+							} else {
+								assert.Equal(t, fiscope.SourceService, source)
+								assert.Equal(t, time.Duration(test.queries)*time.Millisecond, resp.Duration)
+							}
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestATableWithLostDays(t *testing.T) {
+	lost := []string{"2026-11-13", "2026-11-17", "2026-11-27", "2026-11-30"} // Friday, Tuesday, the last two of the month
+	for name, test := range map[string]struct {
+		now  string
+		opts []fiscope.CallOption
+		want string // a line's day, its rate's, and that it may change
+		ends string // the warning after the last line
+	}{
+		"each line":      {"2026-12-02 18:00:00", nil, "17 16 [2026-11-13]|19 18 [2026-11-17]", "[2026-11-27]"},
+		"... in time":    {"2026-11-18 18:00:00", nil, "17 16 [2026-11-13]|19 18 [2026-11-17]", ""},
+		"every day":      {"2026-12-02 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]|15 12 [2026-11-13]|16 12 [2026-11-13]|18 16 [2026-11-17]|28 26 [2026-11-27]?|29 26 [2026-11-27]?|30 26 [2026-11-27]?", ""},
+		"... after all":  {"2026-12-23 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]|15 12 [2026-11-13]|16 12 [2026-11-13]|18 16 [2026-11-17]|28 26 [2026-11-27]|29 26 [2026-11-27]|30 26 [2026-11-27]", ""},
+		"... in time, +": {"2026-11-18 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]?|15 12 [2026-11-13]?|16 12 [2026-11-13]?|18 16 [2026-11-17]?", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
+				client := newClient(t, roundTripper(ratesOf(t, 0, lost...)))
+				var marked []string
+				var resp fiscope.Response
+				queries := 0
+				for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, append(test.opts, fiscope.WithResponse(&resp))...) {
+					if err != nil {
+						require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+						break
+					}
+					queries += line.Consultas
+					text := fmt.Sprintf("%d %d %s", line.Para.Day(), line.TipoCambio.Fecha.Day(), line.SinTasa)
+					if line.Provisional {
+						text += "?"
+					}
+					if len(line.SinTasa) > 0 {
+						marked = append(marked, text)
+						assert.Equal(t, []string{fmt.Sprintf("business days without a rate: %s", line.SinTasa)}, resp.Warnings)
+					} else {
+						assert.Empty(t, resp.Warnings, text)
+						assert.False(t, line.Provisional, text)
+					}
+				}
+				assert.Equal(t, test.want, strings.Join(marked, "|"))
+				if test.ends != "" {
+					assert.Equal(t, []string{"business days without a rate: " + test.ends}, resp.Warnings)
+				}
+			})
+		})
+	}
+}
+
+// The hour of a rate is that of the last Date that the service sent, whatever this machine's clock says.
+func TestTheHourOfARateIsTheServices(t *testing.T) {
+	for name, test := range map[string]struct {
+		now   string        // by this machine
+		ahead time.Duration // the service's clock
+		first string        // the day asked about: "" for a lookup of a taxpayer
+		sent  int           // queries of the first call
+		wait  time.Duration // its RetryAfter
+		then  time.Duration // later
+		opts  []fiscope.Option
+		rate  string // of 2026-11-18 then; "" for ErrNotYetPublished
+		again int    // queries then
+	}{
+		"ahead by two hours":              {"2026-11-18 17:30:00", -2 * time.Hour, "2026-11-18", 1, 90 * time.Minute, 89 * time.Minute, nil, "", 0},
+		"... carried on":                  {"2026-11-18 17:30:00", -2 * time.Hour, "2026-11-18", 1, 90 * time.Minute, 90 * time.Minute, nil, "2026-11-18", 1},
+		"... known from a lookup":         {"2026-11-18 17:30:00", -2 * time.Hour, "", 1, 0, 0, nil, "", 0},
+		"ahead by eleven days":            {"2026-11-29 18:00:00", -11 * 24 * time.Hour, "2026-11-18", 1, 15 * time.Minute, time.Minute, nil, "", 1},
+		"... with a cache":                {"2026-11-29 18:00:00", -11 * 24 * time.Hour, "2026-11-18", 1, 15 * time.Minute, 15 * time.Minute, []fiscope.Option{fiscope.WithCache(fiscope.CachePolicy{})}, "", 1},
+		"behind by two hours":             {"2026-11-18 15:30:00", 2 * time.Hour, "", 1, 0, 0, nil, "2026-11-18", 1},
+		"... without a Date":              {"2026-11-18 15:30:00", 2 * time.Hour, "2026-11-18", 0, 90 * time.Minute, 0, nil, "", 0},
+		"with WithClock that clock alone": {"2026-11-18 17:30:00", -2 * time.Hour, "", 1, 0, 0, []fiscope.Option{fiscope.WithClock(time.Now)}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
+				lost := []string{}
+				if strings.HasPrefix(test.now, "2026-11-29") {
+					lost = append(lost, "2026-11-18")
+				}
+				s := &service{answers: []handler{func(r *http.Request) (*http.Response, error) {
+					if !strings.Contains(r.URL.Path, "tipocambio") {
+						return raw(200, record, "Date: "+time.Now().Add(test.ahead).UTC().Format(http.TimeFormat))(r)
+					}
+					return ratesOf(t, test.ahead, lost...)(r)
+				}}}
+				client := newClient(t, s, test.opts...)
+				if test.first == "" {
+					require.NoError(t, operations["consultar"](t.Context(), client))
+				} else {
+					_, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, test.first))
+					require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+					var e *fiscope.Error
+					require.ErrorAs(t, err, &e)
+					assert.Equal(t, test.wait, e.RetryAfter)
+				}
+				assert.Len(t, s.seen(), test.sent)
+				time.Sleep(test.then)
+				got, err := client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-11-18"))
+				assert.Len(t, s.seen(), test.sent+test.again)
+				if test.rate == "" {
+					require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, test.rate, got.TipoCambio.Fecha.String())
+			})
+		})
+	}
+}
+
+func TestAHalfTypedDateCostsNothing(t *testing.T) {
+	at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
+		client, s := answers(t, ratesOf(t, 0))
+		month := func(year int, mes time.Month) error {
+			for _, err := range client.TipoCambio.Mes(t.Context(), year, mes, fiscope.WithProvisional()) {
+				return err
+			}
+			return nil
+		}
+		for name, test := range map[string]struct {
+			err    error
+			refuse bool
+		}{
+			"a year of three digits":      {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "0202-11-20"))), true},
+			"before the sol":              {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "1991-06-30"))), true},
+			"its first day":               {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "1991-07-01"))), false},
+			"in 31 days":                  {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-12-21"))), false},
+			"in 32":                       {second(client.TipoCambio.SUNAT(t.Context(), fecha(t, "2026-12-22"))), true},
+			"in 32, to value a balance":   {second(client.TipoCambio.UltimoPublicado(t.Context(), fecha(t, "2026-12-22"))), true},
+			"June 1991":                   {month(1991, time.June), true},
+			"July 1991":                   {month(1991, time.July), false},
+			"a month that begins in time": {month(2026, time.December), false},
+			"the one after it":            {month(2027, time.January), true},
+			"month 0":                     {month(2026, 0), true},
+			"by its own name":             {second(client.TipoCambio.Consultar(t.Context(), fecha(t, "2062-11-20"))), false},
+		} {
+			if !test.refuse {
+				require.NotErrorIs(t, test.err, fiscope.ErrInvalidRequest, name)
+				continue
+			}
+			require.ErrorIs(t, test.err, fiscope.ErrInvalidRequest, name)
+			var e *fiscope.Error
+			require.ErrorAs(t, test.err, &e)
+			assert.Equal(t, "fecha", e.Field, name)
+			assert.Zero(t, e.RetryAfter)
+			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
+		}
+		for _, r := range s.seen() {
+			for _, refused := range []string{"0202", "1991-06-2", "2026-12", "2027"} {
+				assert.NotContains(t, r.url, refused)
+			}
+		}
+	})
 }

@@ -179,7 +179,7 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	}
 	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
-		return err
+		return rateError(err, text)
 	}
 	if s.asJSON {
 		return s.json(tc)
@@ -188,7 +188,30 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	s.field("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
 	s.field("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
 	s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
+	if len(tc.SinTasa) > 0 {
+		s.field("Atención", sinTasa(*tc))
+	}
 	return nil
+}
+
+// sinTasa says that an older rate was taken; "" if none was.
+func sinTasa(tc fiscope.TipoCambioVigente) string {
+	if len(tc.SinTasa) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("falta el tipo de cambio de días hábiles (%s): revise antes de registrar.", strings.Trim(fmt.Sprint(tc.SinTasa), "[]"))
+	if tc.Provisional {
+		text += " Todavía puede cambiar."
+	}
+	return text
+}
+
+// rateError returns the error of a rate; a half-typed date is wrong use.
+func rateError(err error, text string) error {
+	if e := (*fiscope.Error)(nil); errors.As(err, &e) && errors.Is(err, fiscope.ErrInvalidRequest) && e.Field == "fecha" {
+		return terminal.Wrong(fmt.Errorf("no hay tipo de cambio de %s: va desde julio de 1991 hasta 31 días después de hoy", text), "tc")
+	}
+	return err
 }
 
 var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
@@ -207,11 +230,11 @@ func readDate(text string) (fiscope.Fecha, error) {
 // showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file for a spreadsheet,
 // which replaces only one of its own.
 func (s *session) showMonth(ctx context.Context, year int, month time.Month, output string) error {
-	const titles = "fecha;compra;venta;cierre"
+	const titles = "fecha;compra;venta;cierre;atención"
 	if text, err := os.ReadFile(output); err == nil && !bytes.HasPrefix(text, []byte("\ufeff"+titles)) { //nolint:gosec // the user's own
 		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
 	}
-	file := &table{sep: ';', header: strings.Split(titles, ";"), width: 4}
+	file := &table{sep: ';', header: strings.Split(titles, ";"), width: 5}
 	table := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
 		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
@@ -219,11 +242,11 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 			break
 		}
 		if err != nil {
-			return err
+			return rateError(err, fmt.Sprintf("%04d-%02d", year, month))
 		}
 		table = append(table, day)
 		tc := day.TipoCambio
-		file.rows = append(file.rows, row{cells: []string{day.Para.String(), tc.Compra.StringFixed(3), tc.Venta.StringFixed(3), tc.Fecha.String()}})
+		file.rows = append(file.rows, row{cells: []string{day.Para.String(), tc.Compra.StringFixed(3), tc.Venta.StringFixed(3), tc.Fecha.String(), sinTasa(day)}})
 	}
 	if output != "" {
 		if err := file.write(output, 0o644, nil, func(int) []string { return nil }); err != nil {
@@ -242,6 +265,9 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 	for i, day := range table {
 		cells := file.rows[i].cells
 		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
+		if cells[4] != "" && (i == 0 || day.TipoCambio.Fecha != table[i-1].TipoCambio.Fecha || len(day.SinTasa) != len(table[i-1].SinTasa)) {
+			s.field("", cells[4])
+		}
 	}
 	return nil
 }

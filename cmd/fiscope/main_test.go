@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -109,8 +110,9 @@ func TestAnswers(t *testing.T) {
 		"JSON of a rate":      {[]string{"tc", "2026-02-10", "-json"}, allWell, []string{`"venta": 3.650`}},
 		"a month":             {[]string{"tc", "2026-02"}, allWell, []string{"febrero de 2026", "martes      10    3.640   3.650   2026-02-09", "sábado      28"}},
 		"JSON of a month":     {[]string{"tc", "2026-02", "-json"}, allWell, []string{`"para": "2026-02-28"`}},
-		"a rate to come":      {[]string{"tc", "2120-01-01"}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
-		"a month to come":     {[]string{"tc", "2120-01"}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
+		"a rate to come":      {[]string{"tc", fiscope.HoyEnLima().SumarDias(20).String()}, unfinished, []string{"todavía no se publica", "Podrá seguir"}},
+		"a half-typed year":   {[]string{"tc", "20/11/0202"}, wrongUse, []string{"no hay tipo de cambio de 20/11/0202: va desde julio de 1991"}},
+		"a far month":         {[]string{"tc", "2120-01"}, wrongUse, []string{"no hay tipo de cambio de 2120-01"}},
 		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"no existe el día 2026-02-30"}},
 		"a date of no form":   {[]string{"tc", "20-11-2026"}, wrongUse, []string{"va una fecha como 2026-11-20"}},
 		"the quota":           {[]string{"cuota"}, allWell, []string{"Quedan 999 999 de 1 000 000 consultas.", "(Lima)"}},
@@ -122,6 +124,38 @@ func TestAnswers(t *testing.T) {
 			assert.Equal(t, int(c.status), got, stderr)
 			for _, text := range c.says {
 				assert.Contains(t, stdout+stderr, text)
+			}
+		})
+	}
+}
+
+// The service has no rate of Tuesday, 10 February.
+func TestARateThatTheServiceLost(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithNow(time.Date(2026, time.February, 12, 18, 0, 0, 0, fiscope.Lima)))
+	require.NoError(t, srv.DeleteTipoCambio("2026-02-10"))
+	environment(t, srv)
+	_, stderr, got := execute(t, "tc", "2026-03")
+	assert.Equal(t, int(unfinished), got)
+	assert.Contains(t, stderr, "todavía no se publica")
+	_, _, got = execute(t, "tc", "2026-02", "-salida", "tc.csv")
+	assert.Equal(t, int(allWell), got)
+	text, err := os.ReadFile("tc.csv")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "2026-02-11;3.640;3.650;2026-02-09;falta el tipo de cambio de")
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"a day":   {[]string{"tc", "2026-02-11"}, []string{"2026-02-09 (SBS) Atención falta el tipo de cambio de días hábiles (2026-02-10): revise antes de registrar. Todavía puede cambiar."}},
+		"JSON":    {[]string{"tc", "2026-02-11", "-json"}, []string{`"sinTasa": [ "2026-02-10" ]`, `"provisional": true`}},
+		"a month": {[]string{"tc", "2026-02"}, []string{"miércoles 11 3.640 3.650 2026-02-09 falta el tipo de cambio de días hábiles (2026-02-10): revise antes de registrar. Todavía puede cambiar. jueves 12"}},
+		"no word": {[]string{"tc", "2026-02-12"}, []string{"2026-02-11 (SBS)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stdout, stderr, got := execute(t, c.args...)
+			assert.Equal(t, int(allWell), got, stderr)
+			for _, text := range c.says {
+				assert.Contains(t, strings.Join(strings.Fields(stdout), " "), text)
 			}
 		})
 	}
@@ -317,8 +351,8 @@ func TestMonthForASpreadsheet(t *testing.T) {
 	text, err := os.ReadFile("tc.csv")
 	require.NoError(t, err)
 	lines := strings.Split(string(text), "\r\n")
-	assert.Equal(t, "\ufefffecha;compra;venta;cierre", lines[0])
-	assert.Contains(t, lines, "2026-02-10;3.640;3.650;2026-02-09")
+	assert.Equal(t, "\ufefffecha;compra;venta;cierre;atención", lines[0])
+	assert.Contains(t, lines, "2026-02-10;3.640;3.650;2026-02-09;")
 	assert.Len(t, lines, 1+28+1)
 	write(t, "compras.csv", purchases)
 	for says, args := range map[string][]string{"no es de este programa": {"2026-02", "-salida", "compras.csv"}, "la carpeta no no existe": {"2026-02", "-salida", "no/x.csv"}, "-salida va con un mes": {"2026-02-10", "-salida", "x.csv"}} {

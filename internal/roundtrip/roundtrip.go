@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -21,6 +22,7 @@ type Answer struct {
 	Broken   error          // why Body is incomplete; nil if it is complete
 	Err      error          // why no answer came; nil if one did
 	Unsent   bool           // it provably reached no server
+	TimedOut bool           // its own timeout ended it
 	Began    time.Time      // when the attempt was made
 	At       time.Time      // when the headers came; zero if no answer came
 	Took     time.Duration  // including the reading of the body
@@ -49,15 +51,22 @@ func Send(ctx context.Context, transport http.RoundTripper, request func(context
 		a.Err = errMisuse
 	case err != nil:
 		a.Err, a.Unsent = err, t.unsent(life)
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // ours, not the caller's
+		switch {
+		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 			a.Err = fmt.Errorf("no answer within %s: %w", l.Timeout, err)
+		case strings.Contains(err.Error(), "GetBody"): // advice of net/http, for another program
+			a.Err = errClosed
 		}
 	default:
 		a.receive(life, resp, l.MaxBytes)
 	}
+	a.TimedOut = (a.Err != nil || a.Broken != nil) && life.Err() != nil && ctx.Err() == nil
 	a.Took = time.Since(a.Began)
 	return a
 }
+
+// errClosed is the error if an HTTP/2 server ends a connection (GOAWAY) or refuses a stream after the body was written.
+var errClosed = errors.New("the service closed the connection, or refused the request, without an answer")
 
 var errMisuse = errors.New("the transport returned neither a response nor an error")
 

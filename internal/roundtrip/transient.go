@@ -2,14 +2,15 @@ package roundtrip
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 )
 
-// Transient reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A name
-// that does not exist and a failed TLS handshake do not pass.
+// Transient reports whether the failure of an attempt may pass by itself: no answer came, or one that broke off. A
+// failed TLS handshake does not pass.
 func (a *Answer) Transient() bool {
 	err := a.Err
 	if a.Broken != nil {
@@ -19,14 +20,25 @@ func (a *Answer) Transient() bool {
 			return false
 		}
 	}
-	return err != nil && !WrongAddress(err) && !failsTLS(err) && !errors.Is(err, errMisuse)
+	return err != nil && !NotTLS(err) && !failsTLS(err) && !errors.Is(err, errMisuse)
 }
 
-// WrongAddress reports whether the host does not exist or does not speak TLS.
-func WrongAddress(err error) bool {
+// NoHost reports whether the host's name was not resolved. Without a network most systems say that it does not exist.
+func NoHost(err error) bool {
 	var dns *net.DNSError
+	return errors.As(err, &dns)
+}
+
+// NotTLS reports whether the host does not speak TLS.
+func NotTLS(err error) bool {
 	var record tls.RecordHeaderError
-	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
+	return errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// WrongTime reports whether, by this machine's clock, the certificate is not valid yet or no more.
+func WrongTime(err error) bool {
+	var certificate x509.CertificateInvalidError
+	return errors.As(err, &certificate) && certificate.Reason == x509.Expired
 }
 
 // failsTLS reports whether the two sides could not agree on a secure connection. Over TCP an alert has no exported

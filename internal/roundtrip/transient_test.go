@@ -25,7 +25,7 @@ func TestTransient(t *testing.T) {
 		"a refusal":                  {roundtrip.Answer{Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, true},
 		"a connection that closed":   {roundtrip.Answer{Err: io.EOF}, true},
 		"a name that fails":          {roundtrip.Answer{Err: &net.DNSError{}}, true},
-		"a name that does not exist": {roundtrip.Answer{Err: &net.DNSError{IsNotFound: true}}, false},
+		"a name that does not exist": {roundtrip.Answer{Err: &net.DNSError{IsNotFound: true}}, true},
 		"a wrong certificate":        {roundtrip.Answer{Err: &tls.CertificateVerificationError{Err: io.EOF}}, false},
 		"no TLS":                     {roundtrip.Answer{Err: tls.RecordHeaderError{Msg: "x"}}, false},
 		"an alert":                   {roundtrip.Answer{Err: fmt.Errorf("x: %w", tls.AlertError(40))}, false},

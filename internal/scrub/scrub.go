@@ -68,7 +68,7 @@ func (s Secrets) Sentence(text string) (string, bool) {
 	length, letters, digits := 0, false, false // of the word so far
 	for _, r := range text {
 		switch {
-		case unicode.IsLetter(r), r == '_', unicode.Is(unicode.Mn, r):
+		case unicode.IsLetter(r), r == '_':
 			letters = true
 		case unicode.IsDigit(r):
 			digits = true
@@ -92,7 +92,7 @@ func (s Secrets) Line(text string) string {
 	if s.in(text) {
 		return withheld
 	}
-	return Cut(abridge(text, rucDigits-1), 300)
+	return Cut(abridge(text, rucLen-1), 300)
 }
 
 func visible(r rune) rune {
@@ -117,21 +117,21 @@ func Cut(s string, n int) string {
 }
 
 const (
-	rucDigits     = 11
+	rucLen     = 11
 	longestNumber = 7 // digits of the longest number shown in full: a DNI has 8
 )
 
 // AbridgeRUC returns the first two and the last three digits of a RUC: one that begins with 10 contains its owner's
 // DNI.
 func AbridgeRUC(ruc string) string {
-	if len(ruc) != rucDigits {
+	if len(ruc) != rucLen {
 		return "…"
 	}
-	return ruc[:2] + "…" + ruc[rucDigits-3:]
+	return ruc[:2] + "…" + ruc[rucLen-3:]
 }
 
 // AbridgeRUCs abridges the numbers of a text that may be RUCs: those of 11 digits and more.
-func AbridgeRUCs(text string) string { return abridge(text, rucDigits-1) }
+func AbridgeRUCs(text string) string { return abridge(text, rucLen-1) }
 
 // abridge shortens numbers of more than longest digits.
 func abridge(text string, longest int) string {
@@ -149,7 +149,7 @@ func abridge(text string, longest int) string {
 		switch number := text[:end]; {
 		case utf8.RuneCountInString(number) <= longest:
 			b.WriteString(number)
-		case len(number) == rucDigits:
+		case len(number) == rucLen:
 			b.WriteString(AbridgeRUC(number))
 		default:
 			b.WriteString(number[:2] + "…")

@@ -16,7 +16,7 @@ var secrets = scrub.Secrets{}.With("").With("llave 7f3a").With("-?-?").With(secr
 func TestSentence(t *testing.T) {
 	for name, test := range map[string]struct{ text, shown string }{ // "" for not shown
 		"every character":         {`¿Qué? ¡Ya! El "a", 'b', «c», “d”; e/f: (g) - h_i. Ñandú, дом 3`, `¿Qué? ¡Ya! El "a", 'b', «c», “d”; e/f: (g) - h_i. Ñandú, дом 3`},
-		"an accent of its own":    {"pin\u0303a", "pin\u0303a"},
+		"an accent of its own":    {"pin\u0303a", ""},
 		"several lines":           {" uno\r\n\tdos \u00a0 tres ", "uno dos tres"},
 		"nothing":                 {" \n", ""},
 		"the longest":             {strings.Repeat("ñ", 200), strings.Repeat("ñ", 200)},
