@@ -84,17 +84,15 @@ func searchName(ctx context.Context, cmd *cli.Command) error {
 		err = s.json(found)
 	case len(found) == 0:
 		s.line("Ningún contribuyente tiene «%s» en su nombre.", terminal.Printable(name))
+	default:
+		for _, c := range found {
+			for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
+				s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
+			}
+		}
 	}
-	if len(found) == 0 {
+	if err == nil && len(found) == 0 {
 		return problem
-	}
-	for _, c := range found {
-		if s.asJSON {
-			break
-		}
-		for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
-			s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
-		}
 	}
 	return err
 }

@@ -83,18 +83,15 @@ func (t *table) find(asked map[column]string, wanted ...column) (*finder, error)
 			f.found[what], err = f.position(where)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if f.header == nil {
+	if err == nil && f.header == nil {
 		f.takeUnknown()
 	}
 	for _, what := range wanted {
-		if err := f.pick(what); err != nil {
-			return nil, err
+		if err == nil {
+			err = f.pick(what)
 		}
 	}
-	return f, nil
+	return f, err
 }
 
 // takeTitles makes the first row the header if it has known titles. It refuses a file with rows above its titles. A row with
@@ -163,10 +160,10 @@ func (t *table) findPurchases(values []string) (columns, error) {
 		asked[what] = strings.TrimSpace(where)
 	}
 	f, err := t.find(asked, allColumns...)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if f.header == nil {
+	case f.header == nil:
 		return f.byLayout()
 	}
 	number, series := f.found[colNumber], f.found.has(colSeries)
@@ -202,11 +199,8 @@ func (f *finder) byLayout() (columns, error) {
 // RUCs. It does not guess between two: looking up the wrong taxpayers spends the quota.
 func (t *table) findRUC(asked string) (columns, error) {
 	f, err := t.find(map[column]string{colIssuer: asked}, colIssuer)
-	if err != nil {
-		return nil, err
-	}
-	if f.found.has(colIssuer) {
-		return f.found, nil
+	if err != nil || f.found.has(colIssuer) {
+		return f.found, err
 	}
 	most := make([]int, t.width)
 	for i := range most {

@@ -133,15 +133,12 @@ func inLima(t time.Time) string {
 	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
 }
 
-// inSoles formats an amount as 28 320.00.
+// inSoles formats an amount as S/ 28 320.00.
 func inSoles(amount decimal.Decimal) string {
-	whole, cents, _ := strings.Cut(amount.Abs().StringFixed(2), ".")
-	sign := ""
-	if amount.IsNegative() {
-		sign = "-"
-	}
-	n, _ := strconv.Atoi(whole)
-	return "S/ " + sign + terminal.Thousands(n) + "." + cents
+	whole, cents, _ := strings.Cut(amount.StringFixed(2), ".")
+	digits := strings.TrimPrefix(whole, "-")
+	n, _ := strconv.Atoi(digits)
+	return "S/ " + strings.TrimSuffix(whole, digits) + terminal.Thousands(n) + "." + cents
 }
 
 // quota returns the quota from the last answer: -1 and a zero time for missing values.

@@ -163,15 +163,13 @@ func (s *session) readSettings() error {
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s tiene claves y no es solo de usted: corríjalo con chmod 600", file)
 	}
-	n := 0
-	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
-		n++
+	for n, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if name = strings.TrimSpace(name); !ok || !slices.Contains(variables, name) {
-			return fmt.Errorf("%s, línea %d: va como FISCOPE_API_KEY=valor, con una de las seis variables de fiscope", file, n)
+			return fmt.Errorf("%s, línea %d: va como FISCOPE_API_KEY=valor, con una de las seis variables de fiscope", file, n+1)
 		}
 		_ = os.Setenv(name, strings.TrimSpace(value))
 		s.set = append(s.set, name)

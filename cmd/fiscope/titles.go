@@ -20,13 +20,16 @@ const (
 	soles   = `(s|soles|ensoles|pen|mn)?`
 )
 
-// titles are the usual titles, as plain returns them, the surest of a column first. Of an unsure one the cells decide. In
-// files of SUNAT's SIRE "RUC" and "Razón social" are those of the books' owner, so the supplier's titles are surer.
-var titles = []struct {
+// knownTitle has usual titles of a column. Of an unsure one the cells decide.
+type knownTitle struct {
 	what   column
 	names  *regexp.Regexp
 	unsure bool
-}{
+}
+
+// titles are the usual titles, as plain returns them, the surest of a column first. In files of SUNAT's SIRE
+// "RUC" and "Razón social" are those of the books' owner, so the supplier's titles are surer.
+var titles = []knownTitle{
 	{colIssuer, title(nro + `(doc|documento)(de)?identidad`), false},
 	{colIssuer, title(`(` + nro + `)?ruc(de|del)?(emisor|proveedor)|(emisor|proveedor)ruc`), false},
 	{colIssuer, title(`(` + nro + `)?ruc|ruc[oy]?dni|dni[oy]?ruc`), false},
@@ -49,12 +52,9 @@ func title(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pat
 
 // isTitle reports whether a cell is surely the title of a wanted column.
 func isTitle(cell string, wanted []column) bool {
-	for _, known := range titles {
-		if slices.Contains(wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(titles, func(known knownTitle) bool {
+		return slices.Contains(wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell))
+	})
 }
 
 // fits reports whether a cell can be of a column. A number may have its series before it.
