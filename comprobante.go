@@ -32,17 +32,17 @@ type Comprobante struct {
 	Numero    int             `json:"numero"` // 1 to 99999999
 }
 
+// ValidarComprobante checks a receipt and sends nothing: what [CPEService.Validar] refuses before it sends, and its issuer
+// as [ValidarRUC] does. A receipt that passes may not exist. The error is an ErrInvalidRequest; its Field names the field.
+func ValidarComprobante(c Comprobante) error {
+	return cmp.Or(c.check(), checkStrictRUC("rucEmisor", c.RUCEmisor))
+}
+
 func (c Comprobante) check() error {
-	if err := checkRUC("rucEmisor", c.RUCEmisor); err != nil {
-		return err
-	}
-	if err := c.Tipo.check(); err != nil {
-		return err
-	}
-	if err := checkSerie(c.Serie); err != nil {
-		return err
-	}
+	err := cmp.Or(checkRUC("rucEmisor", c.RUCEmisor), c.Tipo.check(), checkSerie(c.Serie))
 	switch {
+	case err != nil:
+		return err
 	case c.Numero < 1:
 		return invalid("numero", "must be 1 or more: it is %d", c.Numero)
 	case c.Numero > highestNumero:

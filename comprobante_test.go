@@ -268,6 +268,35 @@ func TestANumberOfNineDigitsIsNotSent(t *testing.T) {
 	require.NoError(t, second(client.CPE.Validar(t.Context(), highest, credenciales)))
 }
 
+func TestValidarComprobante(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*fiscope.Comprobante)
+		field  string
+	}{
+		"a good one":         {func(*fiscope.Comprobante) {}, ""},
+		"a RUC of 10 digits": {func(c *fiscope.Comprobante) { c.RUCEmisor = "2010007097" }, "rucEmisor"},
+		"a mistyped RUC":     {func(c *fiscope.Comprobante) { c.RUCEmisor = "20100070971" }, "rucEmisor"},
+		"a kind":             {func(c *fiscope.Comprobante) { c.Tipo = "14" }, "tipoComprobante"},
+		"a series":           {func(c *fiscope.Comprobante) { c.Serie = "f001" }, "serie"},
+		"no number":          {func(c *fiscope.Comprobante) { c.Numero = 0 }, "numero"},
+		"a long number":      {func(c *fiscope.Comprobante) { c.Numero = 100_000_000 }, "numero"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			receipt := factura
+			c.change(&receipt)
+			err := fiscope.ValidarComprobante(receipt)
+			if c.field == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+			var e *fiscope.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, c.field, e.Field)
+		})
+	}
+}
+
 func TestAdvertencia(t *testing.T) {
 	const (
 		electronicFactura = "F001 FA9Z FFFF F999 E001"

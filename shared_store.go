@@ -209,7 +209,7 @@ func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.
 	}
 	o.Reset, o.Date = s.clock.toReal(o.Reset), s.clock.toReal(o.Date)
 	commit := func(ctx context.Context) error { return s.store.Commit(ctx, s.account, *r, o) }
-	if o.Written == 0 || o.Remaining != 0 && !o.Refused {
+	if o.Written == 0 || r.Grant != store.Probe && o.Remaining != 0 && !o.Refused {
 		s.write(ctx, commit)
 		return
 	}

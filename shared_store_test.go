@@ -357,6 +357,27 @@ func TestTheLinesOfAStoresOutage(t *testing.T) {
 	}
 }
 
+// The first answer of the day after a spent quota opens the day for the next call, however slow the Store is.
+func TestTheDayAfterASpentQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newMemoryStore()
+		reset := time.Now().Add(time.Hour)
+		spent := raw(http.StatusOK, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: "+reset.Format(time.RFC3339))
+		yesterday := withStore(t, s, &service{answers: []handler{spent}})
+		require.NoError(t, operations["consultar"](t.Context(), yesterday))
+		time.Sleep(2 * time.Hour)
+		s.enters = func(method string) {
+			if method == "Commit" {
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		today := withStore(t, s, roundTripper(raw(http.StatusOK, verdict))) // a validation has no headers
+		for range 3 {
+			require.NoError(t, validar(t.Context(), today, clave))
+		}
+	})
+}
+
 // silent is a Store whose server does not answer, and that says so.
 type silent struct{ *memoryStore }
 

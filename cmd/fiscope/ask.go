@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -15,9 +17,9 @@ import (
 )
 
 func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
-	ruc, err := fiscope.ParseRUC(text)
-	if err != nil {
-		return terminal.Wrong(errors.New("el RUC no es válido: son 11 dígitos, y el último verifica a los demás"), cmd.Name)
+	ruc, wrong := readRUC(text)
+	if wrong != "" {
+		return terminal.Wrong(errors.New("el RUC no es válido: "+wrong), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -44,9 +46,7 @@ func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
 }
 
 func (s *session) showContribuyente(c *fiscope.Contribuyente) {
-	for _, line := range fold(c.RazonSocial, terminal.UsualColumns) {
-		s.line("%s", line)
-	}
+	s.text("%s", c.RazonSocial)
 	s.field("RUC", c.RUC)
 	s.field("Estado", string(c.Estado))
 	s.field("Condición", string(c.Condicion))
@@ -84,17 +84,15 @@ func searchName(ctx context.Context, cmd *cli.Command) error {
 		err = s.json(found)
 	case len(found) == 0:
 		s.line("Ningún contribuyente tiene «%s» en su nombre.", terminal.Printable(name))
+	default:
+		for _, c := range found {
+			for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
+				s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
+			}
+		}
 	}
-	if len(found) == 0 {
+	if err == nil && len(found) == 0 {
 		return problem
-	}
-	for _, c := range found {
-		if s.asJSON {
-			break
-		}
-		for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
-			s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
-		}
 	}
 	return err
 }
@@ -163,6 +161,8 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 		return terminal.Wrong(fmt.Errorf("no existe el día %s", text), cmd.Name)
 	case wrong || cmd.NArg() > 1:
 		return terminal.Wrong(errors.New("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
+	case notMonth != nil && cmd.String("salida") != "":
+		return terminal.Wrong(errors.New("-salida va con un mes, como 2026-11"), cmd.Name)
 	}
 	s, err := connect(cmd)
 	if err != nil {
@@ -170,7 +170,7 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	}
 	defer s.close()
 	if notMonth == nil {
-		return s.showMonth(ctx, month.Year(), month.Month())
+		return s.showMonth(ctx, month.Year(), month.Month(), cmd.String("salida"))
 	}
 	if text == "" {
 		fecha = s.client.Hoy()
@@ -192,8 +192,11 @@ func showRate(ctx context.Context, cmd *cli.Command) error {
 	return nil
 }
 
-// sinTasa says that an older rate was taken.
+// sinTasa says that an older rate was taken; "" if none was.
 func sinTasa(tc fiscope.TipoCambioVigente) string {
+	if len(tc.SinTasa) == 0 {
+		return ""
+	}
 	text := fmt.Sprintf("falta el tipo de cambio de días hábiles (%s): revise antes de registrar.", strings.Trim(fmt.Sprint(tc.SinTasa), "[]"))
 	if tc.Provisional {
 		text += " Todavía puede cambiar."
@@ -222,8 +225,14 @@ func readDate(text string) (fiscope.Fecha, error) {
 	return fiscope.ParseFecha(text)
 }
 
-// showMonth shows SUNAT's table of a month, as far as it is published.
-func (s *session) showMonth(ctx context.Context, year int, month time.Month) error {
+// showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file for a spreadsheet,
+// which replaces only one of its own.
+func (s *session) showMonth(ctx context.Context, year int, month time.Month, output string) error {
+	const titles = "fecha;compra;venta;cierre;atención"
+	if text, err := os.ReadFile(output); err == nil && !bytes.HasPrefix(text, []byte("\ufeff"+titles)) { //nolint:gosec // the user's own
+		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
+	}
+	file := &table{sep: ';', header: strings.Split(titles, ";"), width: 5}
 	table := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
 		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
@@ -234,17 +243,28 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month) err
 			return rateError(err, fmt.Sprintf("%04d-%02d", year, month))
 		}
 		table = append(table, day)
+		tc := day.TipoCambio
+		file.rows = append(file.rows, row{cells: []string{day.Para.String(), tc.Compra.StringFixed(3), tc.Venta.StringFixed(3), tc.Fecha.String(), sinTasa(day)}})
 	}
-	if s.asJSON {
+	if output != "" {
+		if err := file.write(output, 0o644, nil, func(int) []string { return nil }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.asJSON:
 		return s.json(table)
+	case output != "":
+		s.line("Salida: %s", terminal.Printable(output))
+		return nil
 	}
 	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
 	s.line("  Día             Compra   Venta   Cierre")
 	for i, day := range table {
-		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(),
-			day.TipoCambio.Compra.StringFixed(3), day.TipoCambio.Venta.StringFixed(3), day.TipoCambio.Fecha)
-		if len(day.SinTasa) > 0 && (i == 0 || day.TipoCambio.Fecha != table[i-1].TipoCambio.Fecha || len(day.SinTasa) != len(table[i-1].SinTasa)) {
-			s.field("", sinTasa(day))
+		cells := file.rows[i].cells
+		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
+		if cells[4] != "" && (i == 0 || day.TipoCambio.Fecha != table[i-1].TipoCambio.Fecha || len(day.SinTasa) != len(table[i-1].SinTasa)) {
+			s.field("", cells[4])
 		}
 	}
 	return nil
@@ -271,7 +291,11 @@ func showQuota(ctx context.Context, cmd *cli.Command) error {
 		return errors.New("el servicio no dice cuántas consultas quedan")
 	}
 	if s.asJSON {
-		err = s.json(map[string]any{"quedan": left, "cuota": limit, "seRenueva": reset})
+		summary := map[string]any{"quedan": left, "cuota": limit}
+		if !reset.IsZero() {
+			summary["seRenueva"] = reset
+		}
+		err = s.json(summary)
 	} else {
 		s.line("Quedan %s de %s consultas.", terminal.Thousands(left), terminal.Thousands(limit))
 		if !reset.IsZero() {

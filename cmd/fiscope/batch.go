@@ -1,25 +1,27 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
 const batchDescription = `ENTRADA es un CSV en UTF-8 o Windows-1252, con títulos o sin ellos. La salida
@@ -32,7 +34,7 @@ func batchFlags() []cli.Flag {
 		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "por defecto, ENTRADA con .lote.csv o .compras.csv al final", Local: true},
 		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
-		&cli.BoolFlag{Name: "de-nuevo", Usage: "consulta, y paga, también lo que ya tiene respuesta", Local: true},
+		&cli.BoolFlag{Name: "simular", Usage: "dice qué entendió y cuántas consultas haría, y no hace ninguna", Local: true},
 	}
 }
 
@@ -48,16 +50,23 @@ type result struct {
 	detail string
 	label  string   // for the report
 	cells  []string // for the output
+	soles  decimal.NullDecimal
 }
 
 // batch is a run over a file, common to lote and compras.
 type batch struct {
 	*session
 	*table
+	columns       columns
 	input, output string
 	mode          os.FileMode // of the input
+	simulates     bool        // asks and writes nothing
 	kept          *fiscope.ResultsFile
+	known         map[string]answer // what this run and earlier ones were answered
+	quota         string            // the queries left after the last run, and when; "" if unknown
 	notes         map[string]string // why an input has no final answer
+	queries       map[string]int    // how many it may need, by what is asked
+	bad           int               // rows that cannot be asked for
 	saved         int64             // queries that rows did not need
 	progress      *terminal.Progress
 	of            int64
@@ -67,8 +76,8 @@ type batch struct {
 	waits       sync.Once    // prints once that it waits for queries in flight
 }
 
-// openBatch reads the input first. heads finds its columns.
-func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch, error) {
+// openBatch reads the input first. find finds its columns.
+func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error)) (_ *batch, err error) {
 	if cmd.Int("reserva") < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
 	}
@@ -79,22 +88,24 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 	if info.IsDir() {
 		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
 	}
-	t, err := readTable(input, cmd.String("sep"))
-	if err == nil {
-		if err = heads(t); err == nil && len(t.rows) == 0 {
-			err = errors.New("no tiene filas")
-		}
-		if err != nil {
-			err = fmt.Errorf("%s: %w", input, err)
-		}
-	}
-	if err != nil {
+	b := &batch{input: input, mode: info.Mode().Perm(), simulates: cmd.Bool("simular"), notes: map[string]string{}, output: cmd.String("salida")}
+	if b.table, err = readTable(input, cmd.String("sep")); err != nil {
 		return nil, terminal.Wrong(err, cmd.Name)
 	}
-	b := &batch{table: t, input: input, mode: info.Mode().Perm(), notes: map[string]string{}, output: cmd.String("salida")}
 	b.session, err = connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
 		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	if b.columns, err = find(b.table); err == nil && len(b.rows) == 0 {
+		err = errors.New("no tiene filas")
+	}
+	if err != nil {
+		return nil, terminal.Wrong(fmt.Errorf("%s: %w", input, err), cmd.Name)
 	}
 	if b.output == "" {
 		b.output = input + "." + cmd.Name + ".csv"
@@ -102,60 +113,78 @@ func openBatch(cmd *cli.Command, input string, heads func(*table) error) (*batch
 			b.output = input + "." + cmd.Name + "-mock.csv"
 		}
 	}
-	if err = b.openKept(cmd.Bool("de-nuevo")); err != nil {
-		b.close()
-		return nil, err
-	}
-	return b, nil
+	return b, b.openKept()
 }
 
 // keptFile returns the name of the answers' file, next to the output.
 func (b *batch) keptFile() string { return b.output + ".jsonl" }
 
 // openKept opens the file with the answers of earlier runs, or creates it.
-func (b *batch) openKept(anew bool) error {
+func (b *batch) openKept() error {
 	name := b.keptFile()
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	if anew { // paid answers are renamed, not deleted
-		if err := os.Rename(name, b.output+".anterior.jsonl"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
 	info, err := os.Stat(name)
 	begins := err != nil || info.Size() == 0
-	if _, err := os.Stat(b.output); err == nil && begins && !anew {
+	if _, err := os.Stat(b.output); err == nil && begins {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
-	if b.kept, err = fiscope.NewResultsFile(name); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
-	} else if err != nil {
-		return fmt.Errorf("%s no se puede usar: otro proceso lo usa, o es de otro programa", name)
+	if !b.simulates {
+		if b.kept, err = fiscope.NewResultsFile(name); err != nil {
+			return notKept(name, err)
+		}
 	}
-	ctx := context.Background()
-	if known, _ := b.kept.Done(ctx, "servicio "+b.service); begins || known {
-		return b.kept.Record(ctx, "servicio "+b.service)
+	err = b.load()
+	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
+		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", name, b.service)
 	}
-	_ = b.kept.Close() // nothing was written
-	return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida, o -de-nuevo", name, b.service)
+	switch {
+	case b.simulates:
+		return err
+	case err != nil:
+		return errors.Join(err, b.kept.Close()) // nothing was written
+	}
+	return b.kept.Record(context.Background(), "servicio "+b.service)
 }
 
-// pending returns the inputs without an answer, each once. Rows without an input have "".
-func (b *batch) pending(inputs []string) []string {
-	var left []string
+// notKept explains why the file of the answers cannot be opened.
+func notKept(name string, err error) error {
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return notWritable(name, file)
+	}
+	if errors.Is(err, lockfile.ErrLocked) {
+		return fmt.Errorf("%s no se puede usar: otro proceso lo usa", name)
+	}
+	return fmt.Errorf("%s no se puede usar: debe tener las respuestas ya pagadas, y está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez", name)
+}
+
+// notWritable explains why a file cannot be written.
+func notWritable(name string, err error) error {
+	_, missing := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("la carpeta %s no existe", filepath.Dir(name))
+	case errors.Is(err, fs.ErrPermission) && missing != nil:
+		return fmt.Errorf("no hay permiso para escribir en la carpeta %s", filepath.Dir(name))
+	}
+	return err
+}
+
+// pending returns the inputs without an answer, each once, and how many others need no query. Rows without an input have "".
+func (b *batch) pending(inputs []string) (left []string, saved int64) {
 	seen := map[string]bool{}
 	for _, input := range inputs {
-		switch known, _ := b.kept.Done(context.Background(), input); {
+		switch {
 		case input == "":
-		case known || seen[input]:
-			b.saved++
+		case b.known[input].answered() || seen[input]:
+			saved++
 		default:
 			left = append(left, input)
 		}
 		seen[input] = true
 	}
-	return left
+	return left, saved
 }
 
 // observe counts charged queries; a refusal for the quota is not charged. During an outage it shows the reason.
@@ -180,14 +209,14 @@ func (b *batch) show(what string) {
 	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
 }
 
-// ask runs a batch, which stores its own answers. begin starts one over the inputs that are left.
-func ask[E, R any](ctx context.Context, b *batch, left []E, key func(E) string, begin func(context.Context, iter.Seq[E], fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[E, R], error]) error {
-	if len(left) == 0 || b.stopped != nil {
+// ask takes the lines of a batch of n queries, which stores its own answers.
+func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
+	if n == 0 || b.stopped != nil || b.simulates {
 		return nil
 	}
-	b.of += int64(len(left))
+	b.of += int64(n)
 	b.show("consultando")
-	for line, err := range begin(ctx, slices.Values(left), fiscope.LotePolicy{Progress: b.kept}) {
+	for line, err := range lines {
 		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
 			b.stopped = stopped
 			break
@@ -224,43 +253,51 @@ func (a answer) read(into any) bool {
 	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
 }
 
-// answers reads the results file. The last line of an input holds.
-func (b *batch) answers() (map[string]answer, error) {
-	f, err := os.Open(b.keptFile())
-	if err != nil {
-		return nil, err
+// answered reports whether the input needs no query.
+func (a answer) answered() bool { return a.Input != "" && !a.Pending }
+
+// load reads what was answered from the results file. The last line of an input holds.
+func (b *batch) load() error {
+	text, err := os.ReadFile(b.keptFile())
+	if errors.Is(err, fs.ErrNotExist) { // -simular makes none
+		err = nil
 	}
-	defer f.Close()
-	found, date := map[string]answer{}, ""
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return found, nil
-		}
-		if err != nil {
-			return nil, err
-		}
+	b.known = map[string]answer{}
+	date := ""
+	for line := range bytes.Lines(text) {
 		a := answer{date: date}
 		if json.Unmarshal(line, &a) != nil {
 			continue // damaged: ask again
 		}
-		if _, err := fmt.Sscanf(a.Input, "fecha %s", &date); err != nil {
-			found[a.Input] = a
+		switch what, text, _ := strings.Cut(a.Input, " "); what {
+		case "fecha":
+			date = text
+		case "cuota":
+			b.quota = text
+		default:
+			b.known[a.Input] = a
 		}
 	}
+	return err
 }
 
-// begin shows how many queries the batch needs, and the progress.
-func (b *batch) begin(left, bad int) func() {
-	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(bad))
+// begin shows what was understood and how many queries the batch needs at most, and the progress.
+func (b *batch) begin() func() {
+	if b.simulates && !b.asJSON {
+		b.err = b.out
+	}
+	left := 0
+	for _, n := range b.queries {
+		left += n
+	}
+	b.note("%s", b.understood(b.columns))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }
 
 // lookUp looks up taxpayers.
 func (b *batch) lookUp(ctx context.Context, rucs []string) error {
-	begin := func(ctx context.Context, rucs iter.Seq[string], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[string, fiscope.Contribuyente], error] {
-		return b.client.Contribuyentes.ConsultarLote(ctx, rucs, p)
-	}
-	return ask(ctx, b, rucs, func(ruc string) string { return ruc }, begin)
+	lines := b.client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: b.kept})
+	return ask(ctx, b, len(rucs), func(ruc string) string { return ruc }, lines)
 }

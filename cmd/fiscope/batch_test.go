@@ -5,9 +5,13 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -83,10 +87,6 @@ func TestLote(t *testing.T) {
 	assert.Equal(t, 3, printed.Resultados["fila con error"])
 	assert.True(t, printed.Terminado)
 	srv.AssertSpent(t, mockserver.Filter{}, 5)
-
-	_, _, _ = execute(t, "lote", "prov.csv", "-de-nuevo")
-	srv.AssertSpent(t, mockserver.Filter{}, 10)
-	assert.FileExists(t, "prov.csv.lote.csv.anterior.jsonl", "what was paid is put aside")
 }
 
 // What ends a run is said, and another run asks for what is left and nothing else.
@@ -138,6 +138,7 @@ func TestLoteRefuses(t *testing.T) {
 	environment(t, srv)
 	write(t, "prov.csv", "RUC\n20100070970\n")
 	write(t, "otro.csv", "algo\n")
+	write(t, "mala.csv.jsonl", "algo\n")
 	for name, c := range map[string]struct {
 		args []string
 		says string
@@ -147,6 +148,7 @@ func TestLoteRefuses(t *testing.T) {
 		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "la carpeta no no existe"},
 		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
 		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
+		"answers that are damaged": {[]string{"-salida", "mala.csv"}, "está dañado o es de otro programa. Puede renombrarlo y repetir: entonces todo se consulta y se paga otra vez"},
 		"a separator of two signs": {[]string{"-sep", ";;"}, "-sep es un solo carácter"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,14 +159,22 @@ func TestLoteRefuses(t *testing.T) {
 	}
 	srv.AssertCalls(t, mockserver.Filter{}, 0)
 
+	// Ten rows with one's own RUC are another column's.
+	t.Setenv("FISCOPE_SOL_RUC", "20131312955")
+	write(t, "own.csv", "RUC\n"+strings.Repeat("20131312955\n", 10))
+	_, stderr, _ := execute(t, "lote", "own.csv")
+	assert.Contains(t, strings.Join(strings.Fields(stderr), " "), "es el RUC de usted en todas las filas, y no el de los emisores: indique su columna con -columna N")
+	_, stderr, got := execute(t, "lote", "own.csv", "-columna", "1")
+	assert.Equal(t, int(allWell), got, stderr)
+
 	// Answers of one service are none of another's.
-	_, _, got := execute(t, "lote", "prov.csv")
+	_, _, got = execute(t, "lote", "prov.csv")
 	assert.Equal(t, int(allWell), got)
 	other := mockserver.New(t)
 	t.Setenv("FISCOPE_BASE_URL", other.URL)
-	_, stderr, got := execute(t, "lote", "prov.csv")
+	_, stderr, got = execute(t, "lote", "prov.csv")
 	assert.Equal(t, int(wrongUse), got)
-	assert.Contains(t, stderr, "-de-nuevo")
+	assert.Contains(t, stderr, "indique otra -salida")
 	_, _, got = execute(t, "lote", "prov.csv", "-mock")
 	assert.Equal(t, int(allWell), got)
 	assert.FileExists(t, "prov.csv.lote-mock.csv")
@@ -200,7 +210,7 @@ func TestFindRUC(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, c.column, column)
+			assert.Equal(t, columns{colIssuer: c.column}, column)
 			assert.Len(t, table.rows, c.rest)
 		})
 	}
@@ -219,10 +229,10 @@ func TestCompras(t *testing.T) {
 	write(t, "compras.csv", purchases)
 	stdout, stderr, got := execute(t, "compras", "compras.csv")
 	assert.Equal(t, int(unfinished), got, stderr)
-	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "en proceso", "no existe", "error", "fila con error", "fila con error", "fila con error"}
+	want := []string{"se puede pagar", "aceptado con reparo", "repetido", "anulado", "pendiente", "no existe", "pendiente", "fila con error", "no se valida", "fila con error"}
 	assert.Equal(t, want, columnOf(t, "compras.csv.compras.csv", "resultado"))
 	assert.Equal(t, "el emisor está ACTIVO, NO HABIDO", columnOf(t, "compras.csv.compras.csv", "detalle")[1])
-	for _, says := range []string{"      1  se puede pagar: aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
+	for _, says := range []string{"      1  se puede pagar (S/ 1 180.00): aceptado", "línea 4", "el mismo comprobante de la línea 2", "solo se validan 01, 03, 07 y 08", "Consultas gastadas: 8,"} {
 		assert.Contains(t, stdout, says)
 	}
 	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 2) // each issuer once
@@ -244,16 +254,16 @@ func TestComprasWithoutAnAnswer(t *testing.T) {
 	}{
 		"no receipt": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.Status(400))
-		}, unfinished, "error"},
+		}, unfinished, "pendiente"},
 		"a lost answer": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpValidar}, mockserver.ResetBefore)
-		}, unfinished, "error"},
+		}, unfinished, "pendiente"},
 		"no issuer": {func(s *mockserver.Server) {
 			s.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(400))
-		}, unfinished, "emisor sin consultar"},
+		}, unfinished, "pendiente"},
 		"nobody's RUC":    {func(s *mockserver.Server) { _ = s.DeleteContribuyente("20100070970") }, problem, "aceptado con reparo"},
-		"a refused clave": {func(s *mockserver.Server) { _ = s.DeleteUsuarioSOL(mockserver.RUCSolicitante, "SECUND01") }, wrongUse, "sin validar"},
-		"no quota":        {func(s *mockserver.Server) { _ = s.PutKey(secretKey, 0) }, unfinished, "sin validar"},
+		"a refused clave": {func(s *mockserver.Server) { _ = s.DeleteUsuarioSOL(mockserver.RUCSolicitante, "SECUND01") }, wrongUse, "pendiente"},
+		"no quota":        {func(s *mockserver.Server) { _ = s.PutKey(secretKey, 0) }, unfinished, "pendiente"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := mockserver.New(t)
@@ -277,7 +287,7 @@ func TestPurchaseColumns(t *testing.T) {
 		"a sign that hides":      {"20100070970;01;F001-\u00001\n", "", "comprobante «"},
 		"a kind of another list": {"20100070970;recibo;F001-1\n", "", "tipo «recibo»"},
 		"a check digit":          {"20100070907;01;F001-1\n", "", "un dígito del RUC"},
-		"titles below others":    {"REGISTRO DE COMPRAS\nProveedor;RUC;Tipo;Comprobante\nX;20100070970;01;F001-1\n", "", "los títulos van en la primera línea (línea 1: RUC"},
+		"titles below others":    {"REGISTRO DE COMPRAS\nProveedor;RUC;Tipo;Comprobante\nX;20100070970;01;F001-1\n", "", "los títulos van en la primera línea, y están en la línea 2"},
 		"two of a kind":          {"ruc;tipo;serie;numero;nro\n", "", "dos columnas «numero»"},
 		"no number":              {"ruc;tipo;serie\n", "", "falta la columna «comprobante»"},
 		"no issuer":              {"tipo;comprobante\n", "", "falta la columna «rucEmisor»"},
@@ -287,7 +297,7 @@ func TestPurchaseColumns(t *testing.T) {
 			write(t, path, c.text)
 			table, err := readTable(path, "")
 			require.NoError(t, err)
-			columns, err := table.findPurchases()
+			columns, err := table.findPurchases(nil)
 			if err != nil {
 				require.NotEmpty(t, c.says, err)
 				require.ErrorContains(t, err, c.says)
@@ -300,6 +310,127 @@ func TestPurchaseColumns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each state, with the soles of its rows.
+func TestStatesAndSoles(t *testing.T) {
+	note := mockserver.Factura("20331898008", "F001", 9)
+	note.Tipo = "07"
+	debit := mockserver.Factura("20100070970", "F001", 8)
+	debit.Tipo = "08"
+	srv := mockserver.New(t, mockserver.WithComprobantes(note, debit))
+	environment(t, srv)
+	write(t, "c.csv", "RUC;Tipo;Serie;Número;Total;Moneda\n20100070970;01;F001;123;28,320.00;PEN\n20100070970;08;F001;8;S/ 118.00;\n20331898008;07;F001;9;-50.00;PEN\n"+
+		"20100070970;14;S001;7;80.50;PEN\n;91;;E-55;100;USD\n20100070970;50;;;1,5;PEN\n20100070970;01;F001;125;100;USD\n45678912;01;F001;1;2;PEN\n20-10007097-0;77;F001;1;2;PEN\n")
+	stdout, stderr, got := execute(t, "compras", "c.csv")
+	assert.Equal(t, int(unfinished), got, stderr)
+	assert.Equal(t, []string{"se puede pagar", "se puede pagar", "válida", "no se valida", "no se valida", "no se valida", "pendiente", "fila con error", "fila con error"},
+		columnOf(t, "c.csv.compras.csv", "resultado"))
+	for _, says := range []string{
+		"      2  se puede pagar (S/ 28 438.00): aceptado", "      1  válida (S/ -50.00): nota", "      1  pendiente: no lo pague", "es un DNI; su RUC sería 10456789124", "tipo «77»",
+	} {
+		assert.Contains(t, stdout, says)
+	}
+	assert.Regexp(t, `3  no se valida \(S/ 82\.00\): .*\n\nFilas`, stdout, "it is listed last")
+	assert.Contains(t, stderr, "RUC: «RUC» (1), tipo: «Tipo» (2), serie: «Serie» (3), número: «Número» (4)")
+	assert.Contains(t, stderr, "9 filas; por consultar: 5; con error: 2.")
+	srv.AssertSpent(t, mockserver.Filter{Op: mockserver.OpConsultar}, 1) // a credit note needs no issuer
+	stdout, _, _ = execute(t, "compras", "c.csv", "-json")
+	assert.Contains(t, stdout, `"se puede pagar": 28438.00`)
+
+	write(t, "d.csv", "20100070970;14;S001-7\n20100070970;01;F001-123\n20331898008;07;F001-9\n")
+	_, _, got = execute(t, "compras", "d.csv")
+	assert.Equal(t, int(allWell), got)
+}
+
+func TestAFolderThatCannotBeWritten(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("no permission stops this user")
+	}
+	environment(t, mockserver.New(t))
+	require.NoError(t, os.Mkdir("ro", 0o500))
+	write(t, "a.csv", "20131312955\n")
+	for _, args := range [][]string{{"lote", "a.csv", "-salida", "ro/b.csv"}, {"tc", "2026-02", "-salida", "ro/tc.csv"}} {
+		_, stderr, got := execute(t, args...)
+		assert.Equal(t, int(wrongUse), got)
+		assert.Contains(t, stderr, "no hay permiso para escribir en la carpeta ro")
+	}
+}
+
+// Without a Reset, or with one that cannot be, no hour is printed.
+func TestNoReset(t *testing.T) {
+	for _, reset := range []string{"", "1970-01-01T00:00:00Z", "mañana"} {
+		environment(t, nil)
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-RateLimit-Remaining", "45")
+			w.Header().Set("X-RateLimit-Limit", "50")
+			w.Header().Set("X-RateLimit-Reset", reset)
+			_, _ = io.WriteString(w, `{"ruc":"20131312955","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`)
+		}))
+		t.Setenv("FISCOPE_BASE_URL", service.URL)
+		write(t, "a.csv", "20131312955\n")
+		stdout, _, _ := execute(t, "lote", "a.csv")
+		assert.Contains(t, stdout, "\nQuedan hoy 45.\n")
+		for _, args := range [][]string{{"cuota"}, {"cuota", "-json"}} {
+			more, _, _ := execute(t, args...)
+			stdout += more
+		}
+		assert.NotContains(t, stdout, "renuevan")
+		assert.NotContains(t, stdout, "seRenueva")
+		service.Close()
+	}
+}
+
+func TestReadSoles(t *testing.T) {
+	for _, c := range []struct{ amount, currency, want string }{
+		{"1180", "", "1180"}, {"1,180.00", "PEN", "1180"}, {"S/. 1 180.50", "Soles", "1180.5"}, {"S/1180", "S/", "1180"}, {"1.180,50", "", "1180.5"}, {"1180,5", "", "1180.5"},
+		{"12,345,678.90", "", "12345678.9"}, {"-118.00", "PEN", "-118"}, {"1,180", "", "1180"}, {"0.1000", "", "0.1"},
+		{"1.180", "", ""}, {"100", "USD", ""}, {"US$ 100", "", ""}, {"$100", "", ""}, {"", "", ""}, {"TOTAL", "", ""}, {"1,18,0", "", ""},
+	} {
+		got := readSoles(c.amount, c.currency)
+		assert.Equal(t, c.want != "", got.Valid, c.amount)
+		if got.Valid {
+			assert.Equal(t, c.want, got.Decimal.String(), c.amount)
+		}
+	}
+}
+
+// Nothing is asked or written; what the last run noted of the quota is shown.
+func TestSimular(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "c.csv", purchases)
+	stdout, _, got := execute(t, "compras", "c.csv", "-simular")
+	assert.Equal(t, int(allWell), got)
+	for _, says := range []string{
+		"RUC: «rucEmisor» (1), tipo: «tipo» (2), comprobante: «comprobante» (3)", "c.csv: 10 filas; por consultar: 8; con error: 2.", "línea 11",
+		"a lo más: comprobantes 6, emisores 2. No se hizo ninguna.", "No se sabe cuántas consultas quedan.",
+	} {
+		assert.Contains(t, strings.Join(strings.Fields(stdout), " "), says)
+	}
+	assert.NoFileExists(t, "c.csv.compras.csv.jsonl")
+	srv.AssertCalls(t, mockserver.Filter{}, 0)
+
+	_, _, _ = execute(t, "compras", "c.csv")
+	calls := len(srv.Requests())
+	kept, err := os.ReadFile("c.csv.compras.csv.jsonl")
+	require.NoError(t, err)
+	stdout, _, _ = execute(t, "compras", "c.csv", "-simular")
+	assert.Regexp(t, `a lo más: comprobantes 4, emisores 1\.`, stdout)
+	assert.Regexp(t, `Quedaban 99\d consultas el [a-z]+ \d+ de [a-z]+ a las \d\d:\d\d \(Lima\)\.`, stdout)
+	stdout, _, _ = execute(t, "compras", "c.csv", "-simular", "-json")
+	var printed struct {
+		Filas, ConError, ConsultasQuedaban int
+		Columnas                           string
+		PorConsultar                       map[string]int
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &printed))
+	assert.Equal(t, 4, printed.PorConsultar["comprobantes"])
+	assert.Contains(t, printed.Columnas, "comprobante: «comprobante» (3)")
+	srv.AssertCalls(t, mockserver.Filter{}, calls)
+	after, err := os.ReadFile("c.csv.compras.csv.jsonl")
+	require.NoError(t, err)
+	assert.Equal(t, string(kept), string(after))
 }
 
 // While the service is away a copy of the registry answers, and says so.

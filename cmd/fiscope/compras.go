@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -13,149 +13,135 @@ import (
 
 // The states of a row of compras, in the order of the report. Only the first may be paid.
 var (
-	comprasPay      = &state{"se puede pagar", ": aceptado, de un emisor activo y habido", allWell}
-	comprasDoubt    = &state{"aceptado con reparo", ": puede perder el crédito fiscal", problem}
-	comprasTwice    = &state{"repetido", ": vale lo que se dice de la otra línea", problem}
-	comprasVoid     = &state{"anulado", ": no lo pague", problem}
-	comprasNone     = &state{"no existe", ": una boleta puede tardar 7 días en figurar", problem}
-	comprasWrong    = &state{"fila con error", ": corrija la línea", problem}
-	comprasIssuer   = &state{"emisor sin consultar", ": aceptado; no lo pague todavía", unfinished}
-	comprasProcess  = &state{"en proceso", ": repita más tarde", unfinished}
-	comprasUnknown  = &state{"error", ": no se sabe nada de él, repita más tarde", unfinished}
-	comprasWaiting  = &state{"sin validar", ": no lo pague", unfinished}
-	comprasStates   = []*state{comprasPay, comprasDoubt, comprasTwice, comprasVoid, comprasNone, comprasWrong, comprasIssuer, comprasProcess, comprasUnknown, comprasWaiting}
-	comprasTitles   = []string{"comprobante", "codigo_sunat", "mensaje_sunat", "estado_emisor", "condicion_emisor", "consultado"}
-	stateOfReceipts = map[fiscope.CodigoCPE]*state{
-		fiscope.CodigoAnulado: comprasVoid, fiscope.CodigoNoExiste: comprasNone, fiscope.CodigoEnProceso: comprasProcess,
-	}
+	comprasPay     = &state{"se puede pagar", ": aceptado, de un emisor activo y habido", allWell}
+	comprasNote    = &state{"válida", ": nota de crédito aceptada; no se paga", allWell}
+	comprasDoubt   = &state{"aceptado con reparo", ": puede perder el crédito fiscal", problem}
+	comprasTwice   = &state{"repetido", ": vale lo que se dice de la otra línea", problem}
+	comprasVoid    = &state{"anulado", ": no lo pague", problem}
+	comprasNone    = &state{"no existe", ": una boleta puede tardar 7 días en figurar", problem}
+	comprasWrong   = &state{"fila con error", ": corrija la línea", problem}
+	comprasWaiting = &state{"pendiente", ": no lo pague todavía; repita más tarde", unfinished}
+	comprasOther   = &state{"no se valida", ": solo se validan 01, 03, 07 y 08", allWell}
+	comprasStates  = []*state{comprasPay, comprasNote, comprasDoubt, comprasTwice, comprasVoid, comprasNone, comprasWrong, comprasWaiting, comprasOther}
+	comprasTitles  = []string{"comprobante", "codigo_sunat", "mensaje_sunat", "estado_emisor", "condicion_emisor", "consultado"}
 )
 
-// purchase is a parsed row.
-type purchase struct {
-	receipt fiscope.Comprobante
-	wrong   string // why it cannot be validated
-	same    int    // the line with the same receipt; 0 for none
-	label   string
-}
-
 func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
-	var columns columns
-	b, err := openBatch(cmd, input, func(t *table) (err error) {
-		columns, err = t.findPurchases()
-		return err
-	})
+	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	rows, inputs, bad := []purchase{}, []string{}, 0
-	lines, receipts := map[fiscope.Comprobante]int{}, map[string]fiscope.Comprobante{}
+	rows, inputs := []purchase{}, []string{}
+	lines, receipts := map[string]int{}, map[string]fiscope.Comprobante{}
 	for _, r := range b.rows {
-		p := columns.read(r)
+		p := b.columns.read(r)
 		key := ""
-		if p.wrong == "" {
+		switch {
+		case p.wrong != "":
+			b.bad++
+		case !p.other:
 			key = p.receipt.String()
 			receipts[key] = p.receipt
-			p.same = lines[p.receipt]
-			if p.same == 0 {
-				lines[p.receipt] = r.line
-			}
-		} else {
-			bad++
+			p.same = lines[key]
+			lines[key] = cmp.Or(p.same, r.line)
 		}
 		rows, inputs = append(rows, p), append(inputs, key)
 	}
-	var left []fiscope.Comprobante
-	for _, key := range b.pending(inputs) {
-		left = append(left, receipts[key])
-	}
-	end := b.begin(len(left), bad)
-	err = b.validate(ctx, left)
-	if err == nil {
-		err = b.issuers(ctx, inputs, receipts)
+	left, saved := b.pending(inputs)
+	issuers, _ := b.pending(b.issuers(receipts, true))
+	b.queries = map[string]int{"comprobantes": len(left), "emisores": len(issuers)}
+	end := b.begin()
+	if err = b.validate(ctx, left, receipts); err == nil {
+		issuers, b.saved = b.pending(b.issuers(receipts, false))
+		b.saved += saved
+		err = b.lookUp(ctx, issuers)
 	}
 	end()
 	if err != nil {
 		return err
 	}
-	return b.finish(comprasStates, comprasTitles, func(i int, answers map[string]answer) result {
-		return b.judgePurchase(rows[i], answers)
-	})
+	return b.finish(comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
-func (b *batch) validate(ctx context.Context, left []fiscope.Comprobante) error {
-	begin := func(ctx context.Context, receipts iter.Seq[fiscope.Comprobante], p fiscope.LotePolicy) iter.Seq2[fiscope.LineaLote[fiscope.Comprobante, fiscope.ResultadoCPE], error] {
-		return b.client.CPE.ValidarLote(ctx, receipts, fiscope.CredencialesSOL{}, p)
+// validate validates receipts, and reads their answers.
+func (b *batch) validate(ctx context.Context, keys []string, receipts map[string]fiscope.Comprobante) error {
+	var left []fiscope.Comprobante
+	for _, key := range keys {
+		left = append(left, receipts[key])
 	}
-	return ask(ctx, b, left, fiscope.Comprobante.String, begin)
-}
-
-// issuers looks up the issuers of the accepted receipts, each once.
-func (b *batch) issuers(ctx context.Context, inputs []string, receipts map[string]fiscope.Comprobante) error {
-	answers, err := b.answers()
-	if err != nil {
+	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
+	if err := ask(ctx, b, len(left), fiscope.Comprobante.String, lines); err != nil {
 		return err
 	}
+	return b.load()
+}
+
+// issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
+// not depend on its issuer.
+func (b *batch) issuers(receipts map[string]fiscope.Comprobante, mayBe bool) []string {
 	var rucs []string
-	for _, input := range inputs {
-		v := fiscope.ResultadoCPE{}
-		if answers[input].read(&v) && v.EsValido {
-			rucs = append(rucs, receipts[input].RUCEmisor)
+	for key, receipt := range receipts {
+		a, v := b.known[key], fiscope.ResultadoCPE{}
+		if receipt.Tipo != fiscope.TipoNotaCredito && (a.read(&v) && v.EsValido || mayBe && !a.answered()) {
+			rucs = append(rucs, receipt.RUCEmisor)
 		}
 	}
 	slices.Sort(rucs)
-	return b.lookUp(ctx, b.pending(slices.Compact(rucs)))
+	return slices.Compact(rucs)
 }
 
-func (b *batch) judgePurchase(p purchase, answers map[string]answer) result {
-	of := result{comprasWaiting, "", p.label, make([]string, len(comprasTitles))}
-	if p.wrong != "" {
-		of.state, of.detail = comprasWrong, p.wrong
+// judgePurchase decides the state of a row.
+func (b *batch) judgePurchase(p purchase) result {
+	of := result{state: comprasWaiting, detail: p.wrong, label: p.label, soles: p.soles, cells: make([]string, len(comprasTitles))}
+	switch {
+	case p.wrong != "":
+		of.state = comprasWrong
+		return of
+	case p.other:
+		of.state = comprasOther
 		return of
 	}
 	key := p.receipt.String()
 	of.cells[0] = key
-	a := answers[key]
-	v := fiscope.ResultadoCPE{}
+	a, v := b.known[key], fiscope.ResultadoCPE{}
 	if !a.read(&v) {
-		if of.detail = b.notes[key]; of.detail != "" {
-			of.state = comprasUnknown
-		}
+		of.detail = b.notes[key]
 		return of
 	}
-	of.cells[1], of.cells[2], of.cells[len(of.cells)-1] = string(v.Codigo), v.Mensaje, a.date
+	issuer := fiscope.Contribuyente{}
 	of.detail = v.Mensaje
-	switch known := stateOfReceipts[v.Codigo]; {
-	case v.Codigo == fiscope.CodigoAceptado && v.EsValido:
-		issuer := fiscope.Contribuyente{}
-		b.judgeIssuer(&of, answers[p.receipt.RUCEmisor], &issuer, b.notes[p.receipt.RUCEmisor])
-		of.cells[3], of.cells[4] = string(issuer.Estado), string(issuer.Condicion)
-	case known != nil:
-		of.state = known
-	default:
-		of.state = comprasUnknown
+	switch accepted := v.Codigo == fiscope.CodigoAceptado && v.EsValido; {
+	case accepted && p.receipt.Tipo == fiscope.TipoNotaCredito:
+		of.state, of.detail = comprasNote, ""
+	case accepted:
+		of.state, of.detail = b.judgeIssuer(p.receipt.RUCEmisor, &issuer)
+	case v.Codigo == fiscope.CodigoAnulado:
+		of.state = comprasVoid
+	case v.Codigo == fiscope.CodigoNoExiste:
+		if of.state = comprasNone; p.receipt.Advertencia() != "" {
+			of.detail += " ¿Está bien escrito? Esa serie no es la usual de ese tipo."
+		}
 	}
-	if v.Codigo == fiscope.CodigoNoExiste && p.receipt.Advertencia() != "" {
-		of.detail += " ¿Está bien escrito? Esa serie no es la usual de ese tipo."
-	}
+	of.cells = []string{key, string(v.Codigo), v.Mensaje, string(issuer.Estado), string(issuer.Condicion), a.date}
 	if p.same > 0 {
 		of.state, of.detail = comprasTwice, fmt.Sprintf("es el mismo comprobante de la línea %d", p.same)
 	}
 	return of
 }
 
-// judgeIssuer decides by the issuer. The SDK knows the registry's spellings, so it compares no texts.
-func (b *batch) judgeIssuer(of *result, a answer, issuer *fiscope.Contribuyente, note string) {
+// judgeIssuer decides by the issuer of an accepted receipt. The SDK knows the registry's spellings, so it compares no texts.
+func (b *batch) judgeIssuer(ruc string, issuer *fiscope.Contribuyente) (*state, string) {
+	a := b.known[ruc]
 	switch known := a.read(issuer); {
 	case known && a.Pending:
-		of.state, of.detail = comprasIssuer, fmt.Sprintf("el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, note)
+		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, cmp.Or(b.notes[ruc], "el servicio no lo confirmó todavía"))
 	case known && issuer.ActivoYHabido():
-		of.state, of.detail = comprasPay, ""
+		return comprasPay, ""
 	case known:
-		of.state, of.detail = comprasDoubt, fmt.Sprintf("el emisor está %s, %s", issuer.Estado, issuer.Condicion)
+		return comprasDoubt, fmt.Sprintf("el emisor está %s, %s", issuer.Estado, issuer.Condicion)
 	case a.Error != "" && !a.Pending:
-		of.state, of.detail = comprasDoubt, "el emisor no figura en el padrón del RUC"
-	default:
-		of.state, of.detail = comprasIssuer, note
+		return comprasDoubt, "el emisor no figura en el padrón del RUC"
 	}
+	return comprasWaiting, "aceptado; falta consultar a su emisor. " + b.notes[ruc]
 }

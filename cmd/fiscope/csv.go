@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/csv"
@@ -81,6 +82,10 @@ func decode(data []byte) (string, error) {
 		return "", errors.New("está en UTF-16: guárdelo como «CSV UTF-8»")
 	}
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
+		files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err == nil && !slices.ContainsFunc(files.File, func(f *zip.File) bool { return f.Name == "[Content_Types].xml" || f.Name == "content.xml" }) {
+			return "", errors.New("es un zip: descomprímalo")
+		}
 		return "", errors.New("es un libro de Excel: guárdelo como «CSV UTF-8»")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -181,23 +186,20 @@ func swallowed(cells []string, sep rune) bool {
 func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
 	if err != nil {
-		return err
+		return notWritable(path, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+			_, _ = f.Close(), os.Remove(f.Name()) // the first error says it
 		}
 	}()
 	b := bufio.NewWriter(f)
 	_, _ = b.WriteString("\ufeff") // Flush returns its error
 	w := csv.NewWriter(b)
 	w.Comma, w.UseCRLF = t.sep, true
-	own := make([]string, t.width)
-	for i := range own {
-		own[i] = fmt.Sprintf("columna_%d", i+1)
-		if i < len(t.header) {
-			own[i] = t.header[i]
-		}
+	own := slices.Clone(t.header)
+	for len(own) < t.width {
+		own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
 	}
 	_ = w.Write(append(own, titles...))
 	for i, r := range t.rows {
@@ -206,11 +208,10 @@ func (t *table) write(path string, mode os.FileMode, titles []string, more func(
 	}
 	w.Flush()
 	_ = f.Chmod(mode) // the input's permissions; not every system has them
-	if err := errors.Join(w.Error(), b.Flush(), f.Sync()); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
+	for _, step := range []func() error{w.Error, b.Flush, f.Sync, f.Close} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return os.Rename(f.Name(), path)
 }
@@ -219,7 +220,7 @@ var (
 	elevenDigits = regexp.MustCompile(`^[0-9]{11}$`)
 	onlyDigits   = regexp.MustCompile(`^[0-9]+$`)
 	zeroFirst    = regexp.MustCompile(`^0[0-9]+$`)
-	decimals     = regexp.MustCompile(`^([0-9]+)[.,]0+$`)
+	decimals     = regexp.MustCompile(`^([0-9]+)[.,](0|00|0{4,})$`) // with three, 1,000 is a thousand
 	exponent     = regexp.MustCompile(`^([0-9])[.,]([0-9]{10})[eE]\+?10$`)
 	rounded      = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]+$`)
 )

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,6 +72,8 @@ func TestWhatIsNoTable(t *testing.T) {
 		"two separators":     {"a;b", ";,", "-sep es un solo carácter"},
 		"a quote to part":    {"a;b", `"`, "-sep es un solo carácter"},
 		"only the separator": {"sep=;", "", "no tiene filas"},
+		"a zip":              {zipped(t, "compras.csv"), "", "es un zip: descomprímalo"},
+		"a zipped workbook":  {zipped(t, "[Content_Types].xml"), "", "es un libro de Excel"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.csv")
@@ -78,6 +82,17 @@ func TestWhatIsNoTable(t *testing.T) {
 			assert.ErrorContains(t, err, c.says)
 		})
 	}
+}
+
+// zipped returns a zip with one file.
+func zipped(t *testing.T, name string) string {
+	t.Helper()
+	var text bytes.Buffer
+	z := zip.NewWriter(&text)
+	_, err := z.Create(name)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return text.String()
 }
 
 func TestWriteTable(t *testing.T) {
@@ -100,7 +115,7 @@ func TestWriteTable(t *testing.T) {
 func TestCells(t *testing.T) {
 	for in, want := range map[string]string{
 		" 20131312955 ": "20131312955", "'20131312955": "20131312955", `="20131312955"`: "20131312955", "20131312955.0": "20131312955",
-		"20131312955,00": "20131312955", "2.0131312955E+10": "20131312955", "2,0131312955e10": "20131312955", "20131312955\u200b": "20131312955",
+		"20131312955,00": "20131312955", "1,000": "1,000", "2.0131312955E+10": "20131312955", "2,0131312955e10": "20131312955", "20131312955\u200b": "20131312955",
 		"2,01E+10": "2,01E+10", "2013131\u00002955": "2013131\x002955", "20 131 312 955": "20131312955", "-": "-", "": "",
 	} {
 		assert.Equal(t, want, asWritten(in), "%q", in)

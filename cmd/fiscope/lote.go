@@ -1,13 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/urfave/cli/v3"
 
@@ -20,9 +17,8 @@ var (
 	loteBad     = &state{"no activo o no habido", ": puede perder el crédito fiscal", problem}
 	loteNone    = &state{"no existe", ": nadie tiene ese RUC", problem}
 	loteWrong   = &state{"fila con error", ": corrija el RUC", problem}
-	loteCopy    = &state{"copia local", ": el servicio no lo confirmó todavía", unfinished}
 	loteWaiting = &state{"pendiente", ": sin respuesta todavía", unfinished}
-	loteStates  = []*state{loteGood, loteBad, loteNone, loteWrong, loteCopy, loteWaiting}
+	loteStates  = []*state{loteGood, loteBad, loteNone, loteWrong, loteWaiting}
 )
 
 var loteTitles = []string{
@@ -30,145 +26,82 @@ var loteTitles = []string{
 	"tipo", "actividad_economica", "fecha_inscripcion", "fecha_inicio_actividades", "consultado",
 }
 
-// rucRow is a row's RUC, or the reason why it cannot be looked up.
-type rucRow struct{ ruc, wrong string }
-
 func runLote(ctx context.Context, cmd *cli.Command, input string) error {
-	column := 0
-	b, err := openBatch(cmd, input, func(t *table) (err error) {
-		column, err = t.findRUC(cmd.String("columna"))
-		return err
-	})
+	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	rows, inputs, bad := []rucRow{}, []string{}, 0
+	var inputs, wrongs []string
 	for _, r := range b.rows {
-		asked := readRUC(r.cells, column)
-		rows, inputs = append(rows, asked), append(inputs, asked.ruc)
-		if asked.wrong != "" {
-			bad++
+		ruc, wrong := readRUC(b.columns.text(r, colIssuer))
+		if len(r.cells) <= b.columns[colIssuer] {
+			wrong = fmt.Sprintf("no tiene columna %d", b.columns[colIssuer]+1)
+		}
+		inputs, wrongs = append(inputs, ruc), append(wrongs, wrong)
+		if wrong != "" {
+			b.bad++
 		}
 	}
-	left := b.pending(inputs)
-	end := b.begin(len(left), bad)
+	left, saved := b.pending(inputs)
+	b.queries, b.saved = map[string]int{"RUC": len(left)}, saved
+	end := b.begin()
 	err = b.lookUp(ctx, left)
 	end()
 	if err != nil {
 		return err
 	}
-	return b.finish(loteStates, loteTitles, func(i int, answers map[string]answer) result {
-		return b.judgeRUC(rows[i], b.rows[i].String(), answers[rows[i].ruc])
-	})
+	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(inputs[i], wrongs[i], b.rows[i].String()) })
 }
 
-func (b *batch) judgeRUC(r rucRow, label string, a answer) result {
-	c := fiscope.Contribuyente{}
+// judgeRUC decides the state of a row.
+func (b *batch) judgeRUC(ruc, wrong, label string) result {
+	a, c := b.known[ruc], fiscope.Contribuyente{}
 	known := a.read(&c)
-	of := result{loteWaiting, b.notes[r.ruc], strings.TrimSpace(r.ruc + "  " + c.RazonSocial), make([]string, len(loteTitles))}
-	of.cells[0] = r.ruc
+	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
+	of.cells[0] = ruc
 	switch {
-	case r.wrong != "":
-		of.state, of.detail, of.label = loteWrong, r.wrong, label
+	case wrong != "":
+		of.state, of.detail, of.label = loteWrong, wrong, label
 		return of
-	case known && a.Pending:
-		of.state = loteCopy
-	case known && c.ActivoYHabido():
-		of.state = loteGood
-	case known:
-		of.state, of.detail = loteBad, fmt.Sprintf("%s, %s", c.Estado, c.Condicion)
-	case a.Error != "" && !a.Pending:
+	case !known && (a.Pending || a.Error == ""):
+		return of
+	case a.Pending:
+		of.detail = cmp.Or(of.detail, "el servicio no lo confirmó todavía")
+	case !known:
 		of.state = loteNone
+	case c.ActivoYHabido():
+		of.state = loteGood
 	default:
-		return of
+		of.state, of.detail = loteBad, fmt.Sprintf("%s, %s", c.Estado, c.Condicion)
 	}
 	if known {
-		of.cells = []string{r.ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
+		of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
 			c.Distrito, c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	}
 	of.cells[len(of.cells)-1] = a.date
 	return of
 }
 
-// readRUC returns the RUC of a row, or the reason why it has no valid one.
-func readRUC(cells []string, column int) rucRow {
-	if len(cells) <= column {
-		return rucRow{"", fmt.Sprintf("no tiene columna %d", column+1)}
-	}
-	ruc := asWritten(cells[column])
+// readRUC returns the RUC in a cell, or the reason why there is no valid one.
+func readRUC(cell string) (ruc, wrong string) {
+	cell = asWritten(cell)
+	ruc, err := fiscope.ParseRUC(cell)
+	own, isDNI := fiscope.RUCDeDNI(cell)
+	digits := strings.NewReplacer("-", "", ".", "").Replace(cell)
 	switch {
-	case ruc == "":
-		return rucRow{"", "el RUC está vacío"}
-	case rounded.MatchString(ruc):
-		return rucRow{"", "la hoja de cálculo redondeó el RUC: dé formato de texto a su columna"}
-	case !onlyDigits.MatchString(ruc):
-		return rucRow{"", "el RUC tiene algo que no es un dígito"}
-	case len(ruc) != len(rucSUNAT):
-		return rucRow{"", fmt.Sprintf("el RUC tiene %d dígitos y no 11", len(ruc))}
-	case fiscope.ValidarRUC(ruc) != nil:
-		return rucRow{"", "un dígito del RUC es incorrecto, o hay dos cambiados de lugar"}
+	case err == nil:
+		return ruc, ""
+	case cell == "":
+		return "", "el RUC está vacío"
+	case isDNI:
+		return "", "es un DNI; su RUC sería " + own
+	case rounded.MatchString(cell):
+		return "", "la hoja de cálculo redondeó el RUC: dé formato de texto a su columna"
+	case !onlyDigits.MatchString(digits):
+		return "", "el RUC tiene algo que no es un dígito"
+	case len(digits) != len(rucSUNAT):
+		return "", fmt.Sprintf("el RUC tiene %d dígitos y no 11", len(digits))
 	}
-	return rucRow{ruc, ""}
-}
-
-// findRUC finds the RUC's column, by the title or position asked for or by itself, and removes the header. It does not guess
-// between two candidates: looking up the wrong taxpayers spends the quota.
-func (t *table) findRUC(asked string) (int, error) {
-	first := t.rows[0].cells
-	column, err := strconv.Atoi(asked)
-	column--
-	switch {
-	case err == nil && (column < 0 || column >= t.width):
-		return 0, fmt.Errorf("-columna va de 1 a %d", t.width)
-	case err != nil && asked != "":
-		column = slices.IndexFunc(first, func(title string) bool { return plain(title) == plain(asked) })
-		if column < 0 {
-			return 0, fmt.Errorf("no hay columna «%s»; hay: %s", asked, strings.Join(first, ", "))
-		}
-	case asked == "":
-		if column, err = t.guessRUC(); err != nil {
-			return 0, err
-		}
-	}
-	// A wrong RUC in the first row is not a title, and must be reported.
-	if len(first) > column && strings.ContainsFunc(first[column], unicode.IsLetter) && !rounded.MatchString(asWritten(first[column])) {
-		t.takeHeader()
-	}
-	return column, nil
-}
-
-// guessRUC considers the columns titled RUC, or else all; of them it returns the one with the most RUCs.
-func (t *table) guessRUC() (int, error) {
-	const sampleRows = 100
-	rucs := make([]int, t.width)
-	for _, r := range t.rows[:min(sampleRows, len(t.rows))] {
-		for i, cell := range r.cells {
-			if elevenDigits.MatchString(asWritten(cell)) {
-				rucs[i]++
-			}
-		}
-	}
-	var columns []int
-	for i, title := range t.rows[0].cells {
-		words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) })
-		if slices.Contains(words, "ruc") {
-			columns = append(columns, i)
-		}
-	}
-	if columns == nil {
-		for i := range t.width {
-			if rucs[i] > 0 || t.width == 1 {
-				columns = append(columns, i)
-			}
-		}
-	}
-	slices.SortStableFunc(columns, func(a, b int) int { return rucs[b] - rucs[a] })
-	switch {
-	case len(columns) == 0:
-		return 0, errors.New("no se ve la columna del RUC: indíquela con -columna")
-	case len(columns) > 1 && rucs[columns[0]] == rucs[columns[1]]:
-		return 0, fmt.Errorf("las columnas %d y %d pueden ser la del RUC: indíquela con -columna", columns[0]+1, columns[1]+1)
-	}
-	return columns[0], nil
+	return "", "un dígito del RUC es incorrecto, o hay dos cambiados de lugar"
 }

@@ -52,7 +52,8 @@ El servicio se indica con las variables FISCOPE_BASE_URL y FISCOPE_API_KEY;
 FISCOPE_INSECURE_HTTP=1 permite http en una red privada. cpe y compras necesitan
 un usuario SOL secundario: FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y
 FISCOPE_SOL_CLAVE. Con -mock responde un mock en este proceso: sus datos son
-inventados.
+inventados. Si no hay ninguna de las seis, se leen (NOMBRE=VALOR) del archivo
+fiscope/env de su carpeta de configuración, que solo usted debe poder leer.
 
 Sale con 0 si todo está bien; con 1 si hay que corregir un dato, una variable o
 el comando; con 2 si una respuesta muestra un problema (no existe, no habido,
@@ -103,13 +104,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				Flags:       flags(memoryFlag, forgetFlag), Action: one("COMPROBANTE", showCPE)},
 			{Name: "tc", Usage: "el tipo de cambio de la SUNAT para un comprobante de una fecha", UsageText: "fiscope tc [OPCIONES] [FECHA | MES]",
 				Description: "FECHA es como 2026-11-20 o 20/11/2026; por defecto, hoy. Un MES, como 2026-11,\nda su tabla: cuesta una consulta por día hábil.",
-				Flags:       flags(), Action: showRate},
+				Flags:       flags(&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO.csv", Usage: "escribe la tabla de un MES para Excel", Local: true}), Action: showRate},
 			{Name: "lote", Usage: "cada RUC de un CSV, con lo que el padrón dice de él", UsageText: "fiscope lote [OPCIONES] ENTRADA.csv",
 				Description: batchDescription, Action: one("archivo", runLote),
 				Flags: flags(append(batchFlags(), padronFlag, &cli.StringFlag{Name: "columna", DefaultText: "COLUMNA", Usage: "la del RUC, por su título o su posición desde 1; si no, se busca", Local: true})...)},
 			{Name: "compras", Usage: "si los comprobantes de un CSV se pueden pagar", UsageText: "fiscope compras [OPCIONES] ENTRADA.csv",
-				Description: "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, opcionales,\nimporte y proveedor; también sirve el archivo del SIRE.\n\n" + batchDescription,
-				Flags:       flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag)...), Action: one("archivo", runCompras)},
+				Description:               "Valida cada comprobante, y consulta el emisor de los aceptados. ENTRADA tiene\nlas columnas rucEmisor, tipo y comprobante (o serie y numero) y, opcionales,\nimporte y proveedor; también sirven los del SIRE y del PLE (8.1).\n\n" + batchDescription,
+				DisableSliceFlagSeparator: true, // a title may have a comma
+				Flags: flags(append(batchFlags(), padronFlag, memoryFlag, forgetFlag, &cli.StringSliceFlag{Name: "columna", DefaultText: "NOMBRE=COLUMNA",
+					Usage: "la de emisor, tipo, serie, numero, comprobante o importe, por su título\n      o su posición desde 1; si no, se busca. Puede repetirse", Local: true})...), Action: one("archivo", runCompras)},
 			{Name: "cuota", Usage: "cuántas consultas quedan hoy", UsageText: "fiscope cuota [OPCIONES]",
 				Description: "Cuesta una consulta: el servicio lo dice al consultar un RUC.",
 				Flags:       flags(), Action: showQuota},

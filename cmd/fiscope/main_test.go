@@ -3,9 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -44,7 +48,7 @@ func environment(t *testing.T, srv *mockserver.Server) string {
 	}
 	for name, value := range map[string]string{
 		"FISCOPE_BASE_URL": url, "FISCOPE_API_KEY": secretKey, "FISCOPE_SOL_RUC": mockserver.RUCSolicitante,
-		"FISCOPE_SOL_USUARIO": "SECUND01", "FISCOPE_SOL_CLAVE": secretClave, "XDG_CACHE_HOME": folder, "NO_COLOR": "",
+		"FISCOPE_SOL_USUARIO": "SECUND01", "FISCOPE_SOL_CLAVE": secretClave, "XDG_CACHE_HOME": folder, "XDG_CONFIG_HOME": folder, "NO_COLOR": "",
 	} {
 		t.Setenv(name, value)
 	}
@@ -86,6 +90,7 @@ func TestAnswers(t *testing.T) {
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
 		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró ningún contribuyente"}},
 		"a mistyped RUC":      {[]string{"ruc", "20131312954"}, wrongUse, []string{"el RUC no es válido"}},
+		"a DNI":               {[]string{"ruc", "45678912"}, wrongUse, []string{"es un DNI; su RUC sería 10456789124"}},
 		"a name":              {[]string{"buscar", "gloria", "de", "prueba"}, allWell, []string{"20100000050  LACTEOS GLORIA DE PRUEBA S.A.C. (ACTIVO,"}},
 		"as many as asked":    {[]string{"buscar", "-limite", "1", "gloria"}, allWell, []string{"20600000005"}},
 		"too short":           {[]string{"buscar", "ab"}, wrongUse, []string{"muy corto"}},
@@ -132,6 +137,11 @@ func TestARateThatTheServiceLost(t *testing.T) {
 	_, stderr, got := execute(t, "tc", "2026-03")
 	assert.Equal(t, int(unfinished), got)
 	assert.Contains(t, stderr, "todavía no se publica")
+	_, _, got = execute(t, "tc", "2026-02", "-salida", "tc.csv")
+	assert.Equal(t, int(allWell), got)
+	text, err := os.ReadFile("tc.csv")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "2026-02-11;3.640;3.650;2026-02-09;falta el tipo de cambio de")
 	for name, c := range map[string]struct {
 		args []string
 		says []string
@@ -230,6 +240,11 @@ func TestARefusedClaveIsRemembered(t *testing.T) {
 	_, stderr, got := execute(t, "cpe", "20100070970-01-F001-123", "-memoria", filepath.Join("no.csv", "\x00"))
 	assert.Equal(t, int(wrongUse), got)
 	assert.Contains(t, strings.Join(strings.Fields(stderr), " "), "no se envía ninguna")
+	require.NoError(t, os.Mkdir("m", 0o700))
+	write(t, filepath.Join("m", "memoria"), "algo")
+	_, stderr, got = execute(t, "cpe", "20100070970-01-F001-123", "-memoria", "m")
+	assert.Equal(t, int(wrongUse), got)
+	assert.Contains(t, strings.Join(strings.Fields(stderr), " "), "y está dañado. Puede renombrarlo, pero revise antes la clave: se probará otra vez aunque ya fuera rechazada")
 	t.Setenv("FISCOPE_SOL_CLAVE", "")
 	_, stderr, got = execute(t, "cpe", "20100070970-01-F001-123")
 	assert.Equal(t, int(wrongUse), got)
@@ -267,4 +282,82 @@ func TestAServiceThatFails(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(stdout), &printed))
 		assert.Zero(t, printed.Quedan)
 	})
+}
+
+// With no variable set, those of the user's own file count; with one, the file does not.
+func TestSettingsFile(t *testing.T) {
+	srv := mockserver.New(t)
+	folder := environment(t, srv)
+	for _, name := range variables {
+		t.Setenv(name, "")
+	}
+	require.NoError(t, os.Mkdir("fiscope", 0o700))
+	env := filepath.Join(folder, "fiscope", "env")
+	settings := "\ufeff# FISCOPE_API_KEY=otra\r\nFISCOPE_BASE_URL=" + srv.URL + "\r\n\r\nFISCOPE_API_KEY = " + secretKey + "\r\n"
+	sol := "FISCOPE_SOL_RUC=" + mockserver.RUCSolicitante + "\nFISCOPE_SOL_USUARIO=SECUND01\nFISCOPE_SOL_CLAVE=" + secretClave
+	for name, c := range map[string]struct {
+		file   string
+		mode   os.FileMode
+		set    string
+		status status
+		says   string
+	}{
+		"all of it":             {settings + sol, 0o600, "", allWell, "✓ Válido"},
+		"no file's clave":       {settings, 0o600, "", wrongUse, "falta la variable FISCOPE_SOL_RUC"},
+		"a variable is set":     {settings + sol, 0o600, "FISCOPE_SOL_RUC", wrongUse, "falta la variable FISCOPE_SOL_USUARIO"},
+		"others can read it":    {settings + sol, 0o640, "", wrongUse, "no es solo de usted: corríjalo con chmod 600"},
+		"a line that is none":   {settings + secretKey, 0o600, "", wrongUse, "línea 5: va como FISCOPE_API_KEY=valor"},
+		"another variable":      {settings + "HTTPS_PROXY=" + secretKey, 0o600, "", wrongUse, "línea 5"},
+		"a variable left empty": {settings + sol + "\nFISCOPE_INSECURE_HTTP=", 0o600, "", allWell, "✓ Válido"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && c.mode != 0o600 {
+				t.Skip("its folder says who may read it")
+			}
+			write(t, env, c.file)
+			require.NoError(t, os.Chmod(env, c.mode))
+			if c.set != "" {
+				t.Setenv(c.set, mockserver.RUCSolicitante)
+			}
+			stdout, stderr, got := execute(t, "cpe", "20100070970-01-F001-123")
+			assert.Equal(t, int(c.status), got, stderr)
+			assert.Contains(t, stdout+strings.Join(strings.Fields(stderr), " "), c.says)
+			if c.set == "" {
+				assert.Empty(t, os.Getenv("FISCOPE_API_KEY"), "nothing stays set")
+			}
+		})
+	}
+}
+
+// A full disk is called so, once.
+func TestAFullDisk(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "c.csv.jsonl", Err: syscall.ENOSPC}
+	for _, err := range []error{full, &fiscope.LoteDetenidoError{Err: fmt.Errorf("its Progress failed: %w", full)}} {
+		text := explain(err)
+		if runtime.GOOS != "windows" {
+			assert.Equal(t, "c.csv.jsonl: el disco está lleno", text)
+		}
+	}
+}
+
+// A month for a spreadsheet. It replaces only its own.
+func TestMonthForASpreadsheet(t *testing.T) {
+	environment(t, nil)
+	for range 2 {
+		stdout, stderr, got := execute(t, "tc", "2026-02", "-mock", "-salida", "tc.csv")
+		assert.Equal(t, int(allWell), got, stderr)
+		assert.Equal(t, "Salida: tc.csv\n", stdout)
+	}
+	text, err := os.ReadFile("tc.csv")
+	require.NoError(t, err)
+	lines := strings.Split(string(text), "\r\n")
+	assert.Equal(t, "\ufefffecha;compra;venta;cierre;atención", lines[0])
+	assert.Contains(t, lines, "2026-02-10;3.640;3.650;2026-02-09;")
+	assert.Len(t, lines, 1+28+1)
+	write(t, "compras.csv", purchases)
+	for says, args := range map[string][]string{"no es de este programa": {"2026-02", "-salida", "compras.csv"}, "la carpeta no no existe": {"2026-02", "-salida", "no/x.csv"}, "-salida va con un mes": {"2026-02-10", "-salida", "x.csv"}} {
+		_, stderr, got := execute(t, append([]string{"tc", "-mock"}, args...)...)
+		assert.Equal(t, int(wrongUse), got)
+		assert.Contains(t, stderr, says)
+	}
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
 
 	"github.com/fiscope/fiscope"
@@ -32,10 +35,16 @@ func (p printer) line(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.out, format+"\n", args...) // stdout may be closed
 }
 
-// note prints a line on stderr, out of the way of programs that read stdout.
+// note prints a text on stderr, out of the way of programs that read stdout.
 func (p printer) note(format string, args ...any) {
+	p.out = p.err
+	p.text(format, args...)
+}
+
+// text prints a text, on several lines if needed.
+func (p printer) text(format string, args ...any) {
 	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
-		_, _ = fmt.Fprintln(p.err, line)
+		p.line("%s", line)
 	}
 }
 
@@ -92,9 +101,11 @@ func shorten(text string, width int) string {
 
 // explain returns an error's meaning and remedy, in Spanish.
 func explain(err error) string {
-	e := (*fiscope.Error)(nil)
+	e, stopped, file := (*fiscope.Error)(nil), (*fiscope.LoteDetenidoError)(nil), (*fs.PathError)(nil)
 	text := fiscope.TextoParaUsuario(err)
 	switch {
+	case errors.As(err, &stopped) && errors.As(err, &file): // an answer could not be kept
+		return terminal.InSpanish(file)
 	case errors.Is(err, context.Canceled):
 		return "Lo interrumpió una señal."
 	case !errors.As(err, &e):
@@ -122,18 +133,25 @@ func inLima(t time.Time) string {
 	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
 }
 
+// inSoles formats an amount as S/ 28 320.00.
+func inSoles(amount decimal.Decimal) string {
+	whole, cents, _ := strings.Cut(amount.StringFixed(2), ".")
+	digits := strings.TrimPrefix(whole, "-")
+	n, _ := strconv.Atoi(digits)
+	return "S/ " + strings.TrimSuffix(whole, digits) + terminal.Thousands(n) + "." + cents
+}
+
 // quota returns the quota from the last answer: -1 and a zero time for missing values.
 func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
 	left, limit = -1, -1
-	q := client.RateLimit()
-	if q == nil {
-		return left, limit, reset
+	if q := client.RateLimit(); q != nil {
+		reset = q.Reset
+		if q.Remaining != nil {
+			left = *q.Remaining
+		}
+		if q.Limit != nil {
+			limit = *q.Limit
+		}
 	}
-	if q.Remaining != nil {
-		left = *q.Remaining
-	}
-	if q.Limit != nil {
-		limit = *q.Limit
-	}
-	return left, limit, q.Reset
+	return left, limit, reset
 }

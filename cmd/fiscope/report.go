@@ -1,23 +1,37 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
 // finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
-func (b *batch) finish(states []*state, titles []string, judge func(i int, answers map[string]answer) result) error {
-	if err := b.kept.Close(); err != nil {
-		return err
-	}
-	answers, err := b.answers()
-	if err != nil {
-		return err
+func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
+	if !b.simulates {
+		if left, _, _ := quota(b.client); left >= 0 {
+			_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+		}
+		if err := cmp.Or(b.kept.Close(), b.load()); err != nil {
+			return err
+		}
 	}
 	results := make([]result, len(b.rows))
 	for i := range b.rows {
-		results[i] = judge(i, answers)
+		results[i] = judge(i)
+	}
+	if b.simulates {
+		return b.simulate(states, results)
 	}
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
@@ -32,14 +46,48 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int, answe
 	return b.report(states, results)
 }
 
+// simulate reports what a run would do.
+func (b *batch) simulate(states []*state, results []result) error {
+	left, noted, _ := strings.Cut(b.quota, " ")
+	n, _ := strconv.Atoi(left)
+	at, unknown := time.Parse(time.RFC3339, noted)
+	if b.asJSON {
+		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
+		if unknown == nil {
+			summary["consultasQuedaban"], summary["anotado"] = n, at
+		}
+		return b.json(summary)
+	}
+	for _, s := range states {
+		if s == comprasWrong || s == loteWrong {
+			b.showState(s, results)
+		}
+	}
+	var each []string
+	for _, what := range slices.Sorted(maps.Keys(b.queries)) {
+		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
+	}
+	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
+	if unknown != nil {
+		b.line("No se sabe cuántas consultas quedan.")
+		return nil
+	}
+	b.line("Quedaban %s consultas el %s.", terminal.Thousands(n), inLima(at))
+	return nil
+}
+
 // shownRows is how many rows of each state the report shows.
 const shownRows = 10
 
 func (b *batch) report(states []*state, results []result) error {
-	counts, exit := map[string]int{}, allWell
-	for _, r := range results {
-		counts[r.state.name]++
-		exit = max(exit, r.state.exit)
+	counts, soles, exit := map[string]int{}, map[string]json.Number{}, allWell
+	for _, s := range states {
+		if n, sum := tally(s, results); n > 0 {
+			counts[s.name], exit = n, max(exit, s.exit)
+			if sum.Valid {
+				soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
+			}
+		}
 	}
 	switch of := statusOf(b.stopped); {
 	case of == wrongUse: // another run cannot fix it
@@ -50,7 +98,7 @@ func (b *batch) report(states []*state, results []result) error {
 	left, _, reset := quota(b.client)
 	spent := b.spent.Load()
 	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts,
+		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
 			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
@@ -60,11 +108,14 @@ func (b *batch) report(states []*state, results []result) error {
 		}
 	} else {
 		for _, s := range states {
-			b.showState(s, counts[s.name], results)
+			b.showState(s, results)
 		}
 		b.line("")
 		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
-		if left >= 0 {
+		switch {
+		case left >= 0 && reset.IsZero():
+			b.line("Quedan hoy %s.", terminal.Thousands(left))
+		case left >= 0:
 			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
@@ -81,21 +132,46 @@ func (b *batch) report(states []*state, results []result) error {
 	return exit
 }
 
-func (b *batch) showState(s *state, count int, results []result) {
+// tally counts the rows of a state, and sums their soles, if any has an amount.
+func tally(s *state, results []result) (n int, sum decimal.NullDecimal) {
+	for _, r := range results {
+		if r.state != s {
+			continue
+		}
+		n++
+		if r.soles.Valid {
+			sum = decimal.NullDecimal{Decimal: sum.Decimal.Add(r.soles.Decimal), Valid: true}
+		}
+	}
+	return n, sum
+}
+
+func (b *batch) showState(s *state, results []result) {
+	count, sum := tally(s, results)
 	if count == 0 {
 		return
 	}
-	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), s.name))+s.advice)
+	const indent = "           "
+	name := s.name
+	if sum.Valid {
+		name += " (" + inSoles(sum.Decimal) + ")"
+	}
+	for i, line := range fold(name+s.advice, terminal.UsualColumns-len("1234567  ")) {
+		if i == 0 {
+			b.line("%s%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), name)), strings.TrimPrefix(line, name))
+		} else {
+			b.line("%s%s", indent, line)
+		}
+	}
 	if s.exit == allWell {
 		return
 	}
-	const indent = "           "
 	shown := 0
 	for i, r := range results {
 		if r.state != s {
 			continue
 		}
-		if shown++; shown > shownRows {
+		if shown++; shown > shownRows && !b.simulates { // which has no output
 			b.line("%sy %s más: vea la columna «resultado» de la salida", indent, terminal.Thousands(count-shownRows))
 			return
 		}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -14,6 +17,7 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/filestore"
+	"github.com/fiscope/fiscope/internal/lockfile"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/padron"
 )
@@ -37,6 +41,7 @@ type session struct {
 	client  *fiscope.Client
 	service string // its name in a results file
 	closers []io.Closer
+	set     []string // the variables that came from a file
 }
 
 // connect makes a command's client from its flags and the environment.
@@ -61,6 +66,9 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 	}
 	if cmd.Bool("mock") {
 		return s, s.useMock(opts)
+	}
+	if err := s.readSettings(); err != nil {
+		return nil, terminal.Wrong(err, "")
 	}
 	if cmd.Name == "cpe" || cmd.Name == "compras" {
 		if _, err := fiscope.CredencialesSOLFromEnv(); err != nil {
@@ -125,7 +133,48 @@ func openMemory(folder string) (*filestore.Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	return filestore.New(filepath.Join(folder, "memoria"))
+	file := filepath.Join(folder, "memoria")
+	memory, err := filestore.New(file)
+	if err != nil && !errors.As(err, new(*fs.PathError)) && !errors.Is(err, lockfile.ErrLocked) {
+		err = fmt.Errorf("%s recuerda si la clave SOL fue rechazada, y está dañado. Puede renombrarlo, pero revise antes la clave: se probará otra vez aunque ya fuera rechazada", file)
+	}
+	return memory, err
+}
+
+// variables are those that the SDK reads.
+var variables = []string{"FISCOPE_BASE_URL", "FISCOPE_API_KEY", "FISCOPE_INSECURE_HTTP", "FISCOPE_SOL_RUC", "FISCOPE_SOL_USUARIO", "FISCOPE_SOL_CLAVE"}
+
+// readSettings sets the variables from the file fiscope/env in the user's folder for settings, until the session closes. If
+// one is set already it reads nothing, so that no file sends a key to another address.
+func (s *session) readSettings() error {
+	folder, err := os.UserConfigDir()
+	if err != nil || slices.ContainsFunc(variables, func(name string) bool { return os.Getenv(name) != "" }) {
+		return nil //nolint:nilerr // a user without such a folder has no file
+	}
+	file := filepath.Join(folder, "fiscope", "env")
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the user's own file
+	switch {
+	case err != nil:
+		return err
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s tiene claves y no es solo de usted: corríjalo con chmod 600", file)
+	}
+	for n, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if name = strings.TrimSpace(name); !ok || !slices.Contains(variables, name) {
+			return fmt.Errorf("%s, línea %d: va como FISCOPE_API_KEY=valor, con una de las seis variables de fiscope", file, n+1)
+		}
+		_ = os.Setenv(name, strings.TrimSpace(value))
+		s.set = append(s.set, name)
+	}
+	return nil
 }
 
 func (s *session) close() {
@@ -134,5 +183,8 @@ func (s *session) close() {
 	}
 	for _, c := range s.closers {
 		_ = c.Close() // only read
+	}
+	for _, name := range s.set {
+		_ = os.Unsetenv(name)
 	}
 }

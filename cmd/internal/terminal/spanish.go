@@ -123,6 +123,7 @@ var (
 		"bind: address already in use", "otro programa ya atiende ahí", "bind: cannot assign requested address", "no es una dirección de esta máquina",
 		"missing port in address", "falta el puerto, como en 127.0.0.1:8080", "invalid port", "el puerto va de 0 a 65535",
 		"executable file not found in $PATH", "no existe ese comando", "permission denied", "no hay permiso",
+		"no space left on device", "el disco está lleno", "There is not enough space on the disk.", "el disco está lleno",
 		"No help topic for", "no existe el comando",
 	)
 )
