@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -325,7 +326,7 @@ func TestTheRespaldoAnswersWhileTheKeyIsRefused(t *testing.T) {
 			if !test.answers {
 				return
 			}
-			if resp.StatusCode != 410 {
+			if resp.StatusCode != http.StatusGone {
 				assert.Contains(t, resp.Warnings[len(resp.Warnings)-1], fmt.Sprintf("HTTP %d", resp.StatusCode))
 			}
 			if resp.StatusCode >= 401 && resp.StatusCode <= 403 {
