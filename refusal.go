@@ -124,21 +124,15 @@ func (a *answer) tooMany(said errorbody.Body) outcome {
 	return tooFast
 }
 
-// mayPass reports whether an immediate retry may succeed.
-func (a *answer) mayPass() bool {
-	switch outcomes[a.outcome].retry {
-	case retryPassing:
-		return a.Transient()
-	case retryOnce:
-		return !a.again
-	case retryAlways:
-		return true
-	case retryAsked:
-		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
-		return asked
-	case retryNever:
-	}
-	return false
+// What the table outcomes says of a retry.
+
+func always(*answer) bool { return true }
+
+func once(a *answer) bool { return !a.again }
+
+func ifAsked(a *answer) bool {
+	_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
+	return asked
 }
 
 // retryAfter is how long to wait before the next call; 0 if unknown.
