@@ -85,7 +85,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	}
 	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
-	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
+	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
 	kept := keeper{cache, shared, r}
 	lookup := func() ask {
@@ -99,6 +99,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
+			pace,
 			quota,
 			throttle(c.limiter),
 		)
@@ -111,6 +112,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		k.sol.permits,
 		retries,
 		events(r.observer, r.failure),
+		pace,
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,

@@ -48,7 +48,10 @@ func (k *core) ended(ctx context.Context, op Operation, err error) *Error {
 
 // get makes a call with its options. own copies a result that other calls have too.
 func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOption, own func(T) T) (T, error) {
-	ctx, set := k.defaults.of(ctx, opts)
+	set := &k.defaults
+	if len(opts) > 0 || ctx == nil {
+		ctx, set = set.of(ctx, opts)
+	}
 	result, a, err := put(ctx, list, in, set, own)
 	if len(opts) > 0 {
 		fill(opts, a)

@@ -136,9 +136,7 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return
 	}
-	own, set := *q, *q.set
-	set.sendBy = time.Time{}
-	own.set = &set
+	own := *q
 	f.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()

@@ -20,9 +20,6 @@ func (o callOption) applyToCall(s *settings) error { return o(s) }
 
 // of returns the context and the settings of a call with options. A call without a context fails.
 func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, *settings) {
-	if len(opts) == 0 && ctx != nil {
-		return ctx, s
-	}
 	own := *s
 	if ctx == nil {
 		ctx, own.invalid = context.Background(), misuse("the context is nil: pass context.Background() if you have no other")
