@@ -70,10 +70,11 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
+	c.calls.secrets = c.calls.secrets.With(apiKey.text())
+	r := &reporter{c.calls.secrets, c.clock, &observer{notify: c.observers, logger: c.logger}}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
+	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}

@@ -52,8 +52,9 @@ func events(o *observer, failure func(context.Context, *question, *answer, error
 					Op: q.key.op, Attempt: q.attempt, StatusCode: a.Status, Duration: a.Took,
 					RateLimit: a.rateLimit, Delivery: delivery, Warnings: a.warnings,
 				}
-				failed := failure(ctx, q, a, nil)
-				if failed != nil {
+				var failed *Error
+				if a.err != nil {
+					failed = failure(ctx, q, a, nil)
 					e.Err = failed
 				}
 				o.event(ctx, e, failed)
@@ -124,7 +125,7 @@ func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	if why != nil && o.logger != nil {
 		o.outage(e.Op, why).Count()
 	}
-	if (e.Avoided != avoidedNot || e.fallback()) && o.watching() {
+	if o.watching() && (e.Avoided != avoidedNot || e.fallback()) {
 		o.event(ctx, e, why)
 	}
 }

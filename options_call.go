@@ -128,10 +128,15 @@ func WithHeader(name, value string) SharedOption {
 		if s.header = s.header.Clone(); s.header == nil {
 			s.header = http.Header{}
 		}
-		s.header.Set(name, value)
+		if s.header.Set(name, value); len(value) >= shortestSecret {
+			s.secrets = s.secrets.With(value)
+		}
 		return nil
 	})
 }
+
+// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
+const shortestSecret = 8
 
 var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110, 5.6.2
 

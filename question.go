@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // ask answers a question; newCore builds the lists. The answer is the last one that came, and may be an error itself
@@ -30,9 +32,10 @@ func through(last ask, layers ...layer) ask {
 
 // question is one call on its way down a list.
 type question struct {
-	input input
-	key   cacheKey
-	set   *settings
+	input   input
+	key     cacheKey
+	set     *settings
+	secrets scrub.Secrets // that the call sends
 
 	request request // what is sent; set by checkInput
 	attempt int     // the number of this one, from 1 on
@@ -78,6 +81,9 @@ func checkInput(next ask) ask {
 		if q.request = q.input.request(); q.request.invalid != nil {
 			return nil, q.request.invalid
 		}
+		if q.request.sol != nil {
+			q.secrets = q.secrets.With(q.request.sol.Clave.text())
+		}
 		return next(ctx, q)
 	}
 }
@@ -115,12 +121,13 @@ type settings struct {
 	timeout    time.Duration
 	cpeTimeout time.Duration // ... of a validation's attempt
 	retries    int
-	header     http.Header // of the caller; nil for none
-	reserve    int         // queries kept for others
-	fresh      bool        // skip the cache
-	respaldo   Respaldo    // nil for none
-	invalid    error       // an option was invalid
-	sendBy     time.Time   // no attempt is sent later; zero for no limit
+	header     http.Header   // of the caller; nil for none
+	secrets    scrub.Secrets // the API key, and the caller's headers
+	reserve    int           // queries kept for others
+	fresh      bool          // skip the cache
+	respaldo   Respaldo      // nil for none
+	invalid    error         // an option was invalid
+	sendBy     time.Time     // no attempt is sent later; zero for no limit
 }
 
 // beforeSending returns the context for the waits before an attempt.

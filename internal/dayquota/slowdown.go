@@ -34,7 +34,10 @@ func (s *Slowdown) Begin(now time.Time) (number int, refused, next time.Time) {
 	if s.count < closingRow || s.last.Sub(s.first) < closingTime {
 		return s.steps, refused, next
 	}
-	sent := later(s.last, s.probe)
+	sent := s.last
+	if s.probe.After(sent) {
+		sent = s.probe
+	}
 	if next = sent.Add(refusedPause); now.Before(next) && !now.Before(sent) { // no wait if the clock was set back
 		return s.steps, s.last, next
 	}

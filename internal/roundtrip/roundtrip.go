@@ -46,7 +46,7 @@ func Send(ctx context.Context, transport http.RoundTripper, request *http.Reques
 	t := new(trace)
 	life, cancel := t.life(ctx, l)
 	defer cancel()
-	resp, err := transport.RoundTrip(request.WithContext(t.watch(life))) //nolint:bodyclose // receive closes it
+	resp, err := transport.RoundTrip(request.WithContext(life)) //nolint:bodyclose // receive closes it
 	switch {
 	case err == nil && resp == nil:
 		a.Err = errMisuse
@@ -81,11 +81,6 @@ func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) 
 	body := resp.Body
 	resp.Body = http.NoBody
 	stop := context.AfterFunc(ctx, func() { _ = body.Close() })
-	defer func() {
-		if stop() { // otherwise the end of the attempt closed it
-			_ = body.Close()
-		}
-	}()
 	var read struct { // in one allocation
 		bytes.Buffer
 		from io.LimitedReader
@@ -95,6 +90,9 @@ func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) 
 	}
 	read.from = io.LimitedReader{R: body, N: limit + 1}
 	_, a.Broken = read.ReadFrom(&read.from)
+	if stop() { // otherwise the end of the attempt closed it
+		_ = body.Close()
+	}
 	a.Body = read.Bytes()
 	switch {
 	case a.Broken != nil && ctx.Err() != nil:
@@ -110,15 +108,12 @@ type trace struct {
 	hooks                   httptrace.ClientTrace
 }
 
-func (t *trace) watch(ctx context.Context) context.Context {
+// life returns the context of the request, which the transport reports to. When ctx ends, a dial always ends with it.
+func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
 	t.hooks.GetConn = func(string) { t.asked.Store(true) }
 	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
 	t.hooks.WroteHeaders = func() { t.wrote.Store(true) }
-	return httptrace.WithClientTrace(ctx, &t.hooks)
-}
-
-// life returns the context of the request. When ctx ends, a dial always ends with it.
-func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
+	ctx = httptrace.WithClientTrace(ctx, &t.hooks)
 	if !l.Finish {
 		return context.WithTimeout(ctx, l.Timeout)
 	}
