@@ -71,7 +71,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		return nil, err
 	}
 	c.calls.secrets = c.calls.secrets.With(apiKey.text())
-	r := &reporter{c.calls.secrets, c.clock, &observer{notify: c.observers, logger: c.logger}}
+	r := &reporter{c.calls.secrets, c.clock, newObserver(c.observers, c.logger)}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
 	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}

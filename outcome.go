@@ -70,6 +70,17 @@ const (
 	avoidedNot         Avoided = ""
 )
 
+// retryRule says whether an immediate retry may succeed.
+type retryRule int
+
+const (
+	retryNever   retryRule = iota
+	retryPassing           // if the failure may pass by itself
+	retryOnce              // once
+	retryAlways            // as often as the policy allows
+	retryAsked             // if the answer says when to come back
+)
+
 // away says whether a fallback answers instead of the service.
 type away int
 
@@ -79,16 +90,23 @@ const (
 	unusable               // the service gave no usable answer
 )
 
+// Texts for a clerk if that of the class would mislead.
+const (
+	textoDeMalUso  = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
+	textoMasLento  = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
+	textoDeUnaDuda = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+)
+
 // outcomes says what follows from each outcome.
 var outcomes = [lastOutcome]struct {
-	class   error              // the class of the error, a key of the table classes; nil for none
-	away    away               // whether a fallback answers instead
-	retry   func(*answer) bool // whether an immediate retry may succeed; nil: never
-	avoided Avoided            // why a call without an attempt spent no query
-	verdict batch.Outcome      // what it means for a batch
-	level   slog.Level         // of the log: Debug for the caller's own doing
-	texto   string             // for a clerk; "" for the class's
-	status  int                // for the caller's own service; 0 for the class's
+	class   error         // the class of the error, a key of the table classes; nil for none
+	away    away          // whether a fallback answers instead
+	retry   retryRule     // whether an immediate retry may succeed
+	avoided Avoided       // why a call without an attempt spent no query
+	verdict batch.Outcome // what it means for a batch
+	level   slog.Level    // of the log: Debug for the caller's own doing
+	texto   string        // for a clerk; "" for the class's
+	status  int           // for the caller's own service; 0 for the class's
 }{
 	found:         {verdict: batch.Answered, level: slog.LevelDebug},
 	notFound:      {class: ErrNotFound, verdict: batch.Answered, level: slog.LevelDebug},
@@ -101,17 +119,17 @@ var outcomes = [lastOutcome]struct {
 	keyForbidden:  {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.StopFirst, level: slog.LevelError},
 	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop, level: slog.LevelWarn},
 	quotaSpent:    {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelWarn},
-	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: ifAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
+	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	silent:        {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
-	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: once, verdict: batch.Away, level: slog.LevelWarn},
-	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: always, verdict: batch.Away, level: slog.LevelWarn},
+	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
+	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
 	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},
-	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: (*answer).Transient, verdict: batch.Away, level: slog.LevelWarn},
+	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
 	redirected:    {class: ErrRedirect, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
 	contradictory: {class: ErrMalformedResponse, away: noTaxpayer, avoided: AvoidedOutage, level: slog.LevelWarn},
 	otherSubject:  {class: ErrMalformedResponse, level: slog.LevelWarn},
-	unanswered:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: (*answer).Transient, verdict: batch.Away, level: slog.LevelWarn},
+	unanswered:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 
 	misused:      {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug, texto: textoDeMalUso, status: http.StatusInternalServerError},
 	invalidInput: {class: ErrInvalidRequest, avoided: AvoidedInvalid, verdict: batch.Aside, level: slog.LevelDebug},

@@ -15,7 +15,7 @@ func TestTheTableOfOutcomesHasNoGaps(t *testing.T) {
 		row, local, away := outcomes[o], o >= misused, outcomes[o].away != answered
 		assert.Equal(t, row.class == nil, o == found || o == brokeOff, "%d: only a result and a panic have no class", o)
 		assert.Equal(t, away || local, row.avoided != avoidedNot, "%d: a call without an attempt has a reason", o)
-		assert.True(t, row.away == unusable || row.retry == nil, "%d: only a service that is away is asked again", o)
+		assert.True(t, row.away == unusable || row.retry == retryNever, "%d: only a service that is away is asked again", o)
 		assert.Equal(t, row.texto == textoDeMalUso, row.status == 500, "%d: a call that is wrong is the program's fault", o)
 		assert.True(t, row.level >= slog.LevelWarn || row.level == slog.LevelDebug && !away, "%d: an outage is not the caller's doing", o)
 		assert.False(t, row.verdict == batch.Answered && away, "%d: a service that is away gave no answer", o)

@@ -124,17 +124,6 @@ func (a *answer) tooMany(said errorbody.Body) outcome {
 	return tooFast
 }
 
-// What the table outcomes says of a retry.
-
-func always(*answer) bool { return true }
-
-func once(a *answer) bool { return !a.again }
-
-func ifAsked(a *answer) bool {
-	_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
-	return asked
-}
-
 // retryAfter is how long to wait before the next call; 0 if unknown.
 func (a *answer) retryAfter() time.Duration {
 	asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now)
