@@ -235,8 +235,22 @@ func (c *call) head(h http.Header, a answer) {
 func (c *call) send(a answer) {
 	c.head(c.w.Header(), a)
 	c.finish(a)
-	c.w.WriteHeader(a.status)
+	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
+}
+
+// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
+// without one, as [http.Header.Get] finds them.
+func (c *call) writeHead(status int) {
+	if h := c.w.Header(); c.r.Context().Value(http.ServerContextKey) != nil {
+		for i, name := range rateLimitHeaders {
+			if values := h[name]; values != nil {
+				delete(h, name)
+				h[rateLimitSpelled[i]] = values
+			}
+		}
+	}
+	c.w.WriteHeader(status)
 }
 
 // begin records that the call is in flight.
