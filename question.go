@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
+	"github.com/fiscope/fiscope/store"
 )
 
 // ask answers a question; newCore builds the lists. The answer is the last one that came, and may be an error itself
@@ -114,6 +116,16 @@ func (t *trip) soFar() *answer {
 		a.delivery = DeliveryUnknown
 	}
 	return a
+}
+
+// permit is a validation's permission to send its credential.
+type permit struct {
+	*solguard.Permit
+	credential *CredencialesSOL
+	patience   time.Duration // the longest wait for another call's attempt
+	claim      store.Claim   // the Store's grant or proof; zero for none
+	granted    bool
+	last       *answer // of the last attempt; nil for none
 }
 
 // settings are the options of a call. Calls without options share their client's settings, which never change.
