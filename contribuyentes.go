@@ -90,7 +90,9 @@ func (b Busqueda) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 
 func (b Busqueda) check() error {
 	if n := utf8.RuneCountInString(b.RazonSocial); n < shortestSearch {
-		return searchTooShort("razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
+		err := refused(shortText, "razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
+		err.Field = "razonSocial"
+		return err
 	}
 	if b.Limite < 0 || b.Limite > highestLimit {
 		return invalid("limit", "must be 1 to 50, or 0 for the service's default: it is %d", b.Limite)

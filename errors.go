@@ -197,19 +197,5 @@ func invalid(field, format string, args ...any) error {
 // misuse is the error for an invalid option, policy or context: a mistake of the program, not of what its user typed.
 func misuse(format string, args ...any) error { return refused(misused, format, args...) }
 
-// searchTooShort is the error for a text to search that is too short.
-func searchTooShort(format string, args ...any) error {
-	e := refused(shortText, format, args...)
-	e.Field = "razonSocial"
-	return e
-}
-
-// notYetPublished is the error for a rate that may still come, after wait.
-func notYetPublished(wait time.Duration, format string, args ...any) *Error {
-	e := refused(unpublished, format, args...)
-	e.RetryAfter = wait
-	return e
-}
-
 // errDeadlineTooClose ends a call whose deadline comes before it may be sent.
 var errDeadlineTooClose = fmt.Errorf("%w: too little time is left to send it", context.DeadlineExceeded)

@@ -169,30 +169,15 @@ func WithRespaldo(r Respaldo) SharedOption {
 	})
 }
 
-// walkOptions are the options of operations that ask for one day after another.
-type walkOptions struct {
-	provisional  bool
-	decretados   []NoLaborables
-	todosLosDias bool
-}
-
-// walkOption is an option of those operations. Every other operation refuses it.
+// walkOption is an option of operations that ask for one day after another. Every other operation refuses it.
 type walkOption func(*walkOptions)
 
-func (walkOption) applyToCall(*settings) error {
-	return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
-}
-
-// splitOptions returns the options of a walk, and those of each of its queries.
-func splitOptions(opts []CallOption) (own walkOptions, each []CallOption) {
-	for _, opt := range opts {
-		if o, ok := opt.(walkOption); ok {
-			o(&own)
-		} else {
-			each = append(each, opt)
-		}
+func (o walkOption) applyToCall(s *settings) error {
+	if s.walk == nil {
+		return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
 	}
-	return own, each
+	o(s.walk)
+	return nil
 }
 
 // WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older

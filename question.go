@@ -139,7 +139,15 @@ type settings struct {
 	fresh      bool          // skip the cache
 	respaldo   Respaldo      // nil for none
 	invalid    error         // an option was invalid
+	walk       *walkOptions  // nil for other operations
 	sendBy     time.Time     // no attempt is sent later; zero for no limit
+}
+
+// walkOptions are the options of operations that ask for one day after another.
+type walkOptions struct {
+	provisional  bool
+	decretados   []NoLaborables
+	todosLosDias bool
 }
 
 // beforeSending returns the context for the waits before an attempt.
