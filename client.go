@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
-	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -75,9 +74,9 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
 	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
-	k.background.Panicked = k.logPanic
+	apart := &k.apart
+	apart.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
 	shared := newSharedStore(c.store, baseURL, apiKey, r, apart)
 	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
 	k.send = &sender{
@@ -144,7 +143,7 @@ func (c *Client) Close(ctx context.Context) error {
 		ctx = context.Background()
 	}
 	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
-	if err := c.background.Wait(ctx); err != nil {
+	if err := c.apart.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil

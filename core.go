@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/fiscope/fiscope/internal/background"
+	"github.com/fiscope/fiscope/internal/flight"
 )
 
 // core is what the services of a client share. A question goes down one of its lists of layers, its answer comes up.
@@ -14,15 +14,15 @@ type core struct {
 	rates    ask // exchange rates
 	receipts ask // validations
 
-	background background.Group
-	baseURL    string
-	defaults   *settings // of a call without options; a printed Client shows the pointer alone
-	hooks      []Hook
-	clock      clock
-	hours      *serviceClock
-	report     *reporter
-	sol        *solGuard
-	send       *sender
+	apart    flight.Runner // of what outlives its call
+	baseURL  string
+	defaults *settings // of a call without options; a printed Client shows the pointer alone
+	hooks    []Hook
+	clock    clock
+	hours    *serviceClock
+	report   *reporter
+	sol      *solGuard
+	send     *sender
 }
 
 // logPanic logs a panic in the background.

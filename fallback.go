@@ -21,7 +21,7 @@ type fallback struct {
 	respaldo Respaldo // nil for none
 	report   *reporter
 	accepted *atomic.Bool // the service has accepted the API key
-	apart    flight.Runner
+	apart    *flight.Runner
 	down     breaker.Breaker
 	why      atomic.Pointer[Error] // the last failure
 }
@@ -32,7 +32,7 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, apart flight.Runner) *fallback {
+func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, apart *flight.Runner) *fallback {
 	return &fallback{
 		kept: kept, respaldo: r, report: report, accepted: accepted, apart: apart,
 		down: breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},

@@ -26,7 +26,7 @@ type sharedStore struct {
 	apiKey  Secreto
 	account string // the name of the service and the API key
 	report  *reporter
-	apart   flight.Runner
+	apart   *flight.Runner
 	down    breaker.Breaker
 	why     atomic.Pointer[error] // the last failure
 	outage  loglimit.Outage       // as it is logged
@@ -52,7 +52,7 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, apart flight.Runner) *sharedStore {
+func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, apart *flight.Runner) *sharedStore {
 	if s == nil {
 		return nil
 	}

@@ -17,7 +17,7 @@ type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
 	clock  clock
-	apart  flight.Runner
+	apart  *flight.Runner
 }
 
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
