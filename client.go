@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt.applyToClient(&c); err != nil {
-			return nil, err
+		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
+			return nil, cmp.Or(c.invalid, c.calls.invalid)
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)

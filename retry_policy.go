@@ -34,8 +34,5 @@ func (p RetryPolicy) filled() RetryPolicy {
 
 // WithRetry sets what is retried, and when.
 func WithRetry(p RetryPolicy) Option {
-	return option(func(c *config) error {
-		c.retry = p.filled()
-		return nil
-	})
+	return option(func(c *config) { c.retry = p.filled() })
 }
