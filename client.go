@@ -52,21 +52,21 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	core, err := newCore(baseURL, NewSecreto(apiKey), c)
+	k, err := newCore(baseURL, NewSecreto(apiKey), c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{core, c.strictRUC},
-		CPE:            &CPEService{core, c.strictRUC, c.sol},
-		TipoCambio:     &TipoCambioService{core},
-		core:           core,
+		Contribuyentes: &ContribuyentesService{k, c.strictRUC},
+		CPE:            &CPEService{k, c.strictRUC, c.sol},
+		TipoCambio:     &TipoCambioService{k},
+		core:           k,
 	}, nil
 }
 
 // newCore builds the lists of layers. ARCHITECTURE.md explains their order.
 func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
-	cache, err := newCache(c.cache, c.clock)
+	memory, err := newCache(c.cache, c.clock)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +88,15 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	retries := retry(c.retry, c.clock, base)
 	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
-	kept := keeper{cache, shared, r}
+	kept := keeper{memory, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
 			newFallback(kept, respaldo, r, &k.send.accepted, apart).layer,
-			recall(cache),
+			recall(memory),
 			checkInput,
-			coalesce(cache != nil || c.coalescing, queries),
+			coalesce(memory != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),

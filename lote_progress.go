@@ -65,8 +65,8 @@ func (f *ProgressFile) Close() error { return f.inputs.Close() }
 // "asOf". "pending" is true if the next run asks again. Nothing is deleted: the last line of an input counts.
 type ResultsFile struct {
 	ProgressFile
-	maxAge *int                  // in days; nil for any
-	clock  atomic.Pointer[clock] // the last batch's
+	maxAge *int                     // in days; nil for any
+	clock  atomic.Pointer[calendar] // the last batch's
 }
 
 // ResultsOption configures a [ResultsFile].
@@ -112,17 +112,17 @@ func (f *ResultsFile) Record(_ context.Context, input string) error {
 
 // resultKeeper is a Progress that also keeps the answers of a batch.
 type resultKeeper interface {
-	use(clock)
-	keep(input string, answer any, r Response, err error, final bool) error
+	use(calendar)
+	keep(input string, result any, r Response, err error, final bool) error
 }
 
-func (f *ResultsFile) use(c clock) { f.clock.Store(&c) }
+func (f *ResultsFile) use(c calendar) { f.clock.Store(&c) }
 
-func (f *ResultsFile) keep(input string, answer any, r Response, failure error, final bool) (err error) {
+func (f *ResultsFile) keep(input string, result any, r Response, failure error, final bool) (err error) {
 	l := jsonlines.Line{Input: input, Pending: !final, Source: string(r.Source), AsOf: r.AsOf.UTC()}
 	if failure != nil {
 		l.Error = failure.Error()
-	} else if l.Answer, err = json.Marshal(answer); err != nil {
+	} else if l.Answer, err = json.Marshal(result); err != nil {
 		return err
 	}
 	return f.inputs.Record(l)

@@ -29,7 +29,7 @@ type config struct {
 	invalid    error             // an option was invalid
 	transport  http.RoundTripper // nil for our own
 	bound      time.Duration     // the Timeout of the caller's http.Client, for an attempt; 0 for none
-	clock      clock
+	clock      calendar
 	userAgent  string
 	calls      settings // of a call without options
 	insecure   bool     // plain http to other machines
