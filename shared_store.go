@@ -173,6 +173,12 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	})
 }
 
+// load returns what Save kept under a key; nil for nothing, or if the Store does not answer.
+func (s *sharedStore) load(ctx context.Context, key string) []byte {
+	value, _ := askStore(ctx, s, func(ctx context.Context) ([]byte, error) { return s.store.Load(ctx, key) }, nil)
+	return value
+}
+
 // reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
 func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation {
 	if s == nil {

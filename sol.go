@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -119,15 +120,20 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 
 // release records the verdict, in this process and then in the Store.
 func (p *permit) release(ctx context.Context) {
-	v := p.verdict(ctx)
-	counts := p.Release(v)
-	if p.guard.shared == nil {
+	v, shared := p.verdict(ctx), p.guard.shared
+	var least time.Duration
+	if v == solguard.Doubtful && p.granted && p.claim.Since.IsZero() { // no acceptance came after the last doubt
+		least = 2 * shared.doubt(ctx, p.credential)
+	}
+	counts := p.Release(v, least)
+	if shared == nil {
 		return
 	}
 	switch {
 	case v == solguard.Rejected:
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
 	case v == solguard.Doubtful && counts > 0:
+		_ = shared.setDoubt(ctx, p.credential, counts)
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
 	case counts > 0 && (p.granted || time.Since(p.claim.Since) > provenAgain):
 		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
@@ -160,5 +166,5 @@ func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
 	if g.shared == nil {
 		return nil
 	}
-	return g.share(ctx, c, store.Claim{}, store.VerdictForget, 0)
+	return cmp.Or(g.share(ctx, c, store.Claim{}, store.VerdictForget, 0), g.shared.setDoubt(ctx, c, 0))
 }
