@@ -1,16 +1,19 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -151,6 +154,32 @@ func (c *call) isAbout(ruc string) bool {
 	return false
 }
 
+// text returns what the call asks for: a RUC, a search's text, a rate's date (today's if it has none), or a receipt.
+func (c *call) text() string {
+	switch query := c.r.URL.Query; c.op {
+	case OpConsultar:
+		return c.ruc
+	case OpBuscar:
+		return query().Get("razonSocial")
+	case OpTipoCambio:
+		return cmp.Or(query().Get("fecha"), fiscope.FechaEnLima(c.now).String())
+	case OpValidar:
+		body, _ := c.readBody()
+		return receipt(body)
+	}
+	return ""
+}
+
+// receipt returns the series and number in a validation's body, such as F001-124; "" for none.
+func receipt(body []byte) string {
+	var of struct {
+		Serie  string
+		Numero json.Number
+	}
+	_ = json.Unmarshal(body, &of) // other types are no series and no number
+	return strings.Trim(of.Serie+"-"+of.Numero.String(), "-")
+}
+
 // quoted formats a piece of the request line for an error text. It hides keys, also another client's, before it cuts.
 func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
 
@@ -206,8 +235,22 @@ func (c *call) head(h http.Header, a answer) {
 func (c *call) send(a answer) {
 	c.head(c.w.Header(), a)
 	c.finish(a)
-	c.w.WriteHeader(a.status)
+	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
+}
+
+// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
+// without one, as [http.Header.Get] finds them.
+func (c *call) writeHead(status int) {
+	if h := c.w.Header(); c.r.Context().Value(http.ServerContextKey) != nil {
+		for i, name := range rateLimitHeaders {
+			if values := h[name]; values != nil {
+				delete(h, name)
+				h[rateLimitSpelled[i]] = values
+			}
+		}
+	}
+	c.w.WriteHeader(status)
 }
 
 // begin records that the call is in flight.

@@ -34,7 +34,7 @@ func validar(c *call, assume *Assumptions) answer {
 		return a
 	}
 	if c.sunatDown || c.data.sunatDown.Load() {
-		return refusal(http.StatusInternalServerError, "SUNAT_UNAVAILABLE",
+		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
 			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contract.md, 4.3)")
 	}
 	c.ruc = q.comprobante.emisor

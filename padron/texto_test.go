@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 func TestASCII(t *testing.T) {
@@ -30,7 +32,7 @@ func TestWindows1252(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, string(appendWindows1252(nil, []byte(test.bytes))))
 		if !strings.Contains(test.want, "\uFFFD") {
-			assert.Equal(t, test.bytes, string(inWindows1252(test.want)))
+			assert.Equal(t, test.bytes, string(padrongen.Windows1252(test.want)))
 		}
 	}
 }

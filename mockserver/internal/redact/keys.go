@@ -14,8 +14,8 @@ const keyShortest = 6
 // Keys are the API keys to hide in texts, longest first: one may be part of another.
 type Keys []searched
 
-// searched is a key, and the key with its apparent escapes removed unless that is too short.
-type searched struct{ key, plain string }
+// searched is a key, the key with its apparent escapes removed unless that is too short, and its fingerprint.
+type searched struct{ key, plain, id string }
 
 // NewKeys returns the keys that are long enough to search for.
 func NewKeys(keys ...string) Keys { return Keys(nil).And(keys...) }
@@ -29,7 +29,7 @@ func (ks Keys) And(more ...string) Keys {
 			plain = key
 		}
 		if len(key) >= keyShortest {
-			ks = append(ks, searched{key, plain})
+			ks = append(ks, searched{key, plain, Fingerprint(key)})
 		}
 	}
 	slices.SortStableFunc(ks, func(a, b searched) int { return len(b.key) - len(a.key) })
@@ -47,24 +47,26 @@ func (ks Keys) Out(s string) string {
 		s = plain
 	}
 	for _, k := range ks {
-		s = without(s, k.key, k.key)
+		s = strings.ReplaceAll(s, k.key, k.id)
 		if k.plain != k.key {
-			s = without(s, k.plain, k.key)
+			s = strings.ReplaceAll(s, k.plain, k.id)
 		}
 	}
 	return s
 }
 
+// fingerprint returns a key's fingerprint.
+func (ks Keys) fingerprint(key string) string {
+	for _, k := range ks {
+		if k.key == key {
+			return k.id
+		}
+	}
+	return Fingerprint(key)
+}
+
 // in reports whether a text contains a key.
 func (ks Keys) in(s string) bool { return ks.Out(s) != s }
-
-// without replaces a key, as it is written, by its fingerprint.
-func without(s, written, key string) string {
-	if strings.Contains(s, written) {
-		return strings.ReplaceAll(s, written, Fingerprint(key))
-	}
-	return s
-}
 
 // mayBeIn reports whether Out must search the text.
 func (ks Keys) mayBeIn(text []byte) bool {

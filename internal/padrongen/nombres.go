@@ -1,4 +1,4 @@
-package padron
+package padrongen
 
 import (
 	"strings"
@@ -29,15 +29,15 @@ var (
 
 // words returns the words of a text in Windows-1252, replacing underscores with blanks.
 func words(text string) []string {
-	list := strings.Fields(string(inWindows1252(text)))
+	list := strings.Fields(string(Windows1252(text)))
 	for i, word := range list {
 		list[i] = strings.ReplaceAll(word, "_", " ")
 	}
 	return list
 }
 
-// inWindows1252 encodes a text that Windows-1252 can represent.
-func inWindows1252(text string) (encoded []byte) {
+// Windows1252 encodes a text that Windows-1252 can represent.
+func Windows1252(text string) (encoded []byte) {
 	for _, r := range text {
 		c := byte(r) //nolint:gosec // below 0x100, or looked up
 		for b := 0x80; r >= utf8.RuneSelf && b < 0x100; b++ {
