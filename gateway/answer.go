@@ -45,67 +45,54 @@ func refusalOf(err error) (r refusal, wait time.Duration) {
 	if errors.As(err, &r) {
 		return r, 0
 	}
-	var e *fiscope.Error
-	if !errors.As(err, &e) {
-		e = new(fiscope.Error)
-	}
+	e := new(fiscope.Error)
+	_ = errors.As(err, &e)
 	class := fiscope.ErrorClass(err)
 	r, known := refusals[class]
 	switch {
 	case class == "invalid_request" && e.StatusCode == 0:
 		r.status, r.code = http.StatusBadRequest, cmp.Or(invalid[e.Field], "INVALID_FIELD")
-	case !known && e.Op == fiscope.OpValidarCPE && e.StatusCode == http.StatusInternalServerError: // docs/contract.md, 4.3
-		r.status, r.code = http.StatusInternalServerError, "UNAVAILABLE"
 	case !known:
 		r.status, r.code = http.StatusServiceUnavailable, "UNAVAILABLE"
+		if e.Op == fiscope.OpValidarCPE && e.StatusCode == http.StatusInternalServerError { // docs/contract.md, 4.3
+			r.status = e.StatusCode
+		}
 	}
 	r.text = fiscope.TextoParaUsuario(err)
 	return r, e.RetryAfter
 }
 
-// write writes the result of an operation, or its error.
+// write writes the result of an operation, or its error, and what is known of the quota.
 func (c *call) write(result any, err error) {
 	h, client, now := c.w.Header(), c.gateway.client, time.Now
 	if client != nil {
 		now = client.Ahora
-		if c.Op != "" {
-			writeQuota(h, client.RateLimit())
+		if q := client.RateLimit(); q != nil && c.Op != "" {
+			for name, n := range map[string]*int{"X-RateLimit-Limit": q.Limit, "X-RateLimit-Remaining": q.Remaining} {
+				if n != nil {
+					h[name] = []string{strconv.Itoa(*n)} // net/http would spell the name in its own way
+				}
+			}
+			if !q.Reset.IsZero() {
+				h["X-RateLimit-Reset"] = []string{q.Reset.UTC().Format(time.RFC3339)} //nolint:staticcheck // the contract's spelling
+			}
 		}
 	}
-	if err == nil {
-		c.Status, c.Source = http.StatusOK, c.resp.Source
-		h["Fiscope-Source"] = []string{string(c.Source)}
-		if c.Source != fiscope.SourceService && !c.resp.AsOf.IsZero() {
-			h["Age"] = []string{strconv.Itoa(int(max(0, now().Sub(c.resp.AsOf)).Seconds()))}
+	if err != nil {
+		r, wait := refusalOf(err)
+		if wait > 0 {
+			h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(wait.Seconds())))}
 		}
-		write(c.w, http.StatusOK, result)
+		c.Status, c.Code = r.status, r.code
+		write(c.w, r.status, map[string]string{"error": r.text, "code": r.code})
 		return
 	}
-	r, wait := refusalOf(err)
-	if wait > 0 {
-		h["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(wait.Seconds())))}
+	c.Status, c.Source = http.StatusOK, c.resp.Source
+	h["Fiscope-Source"] = []string{string(c.Source)}
+	if c.Source != fiscope.SourceService && !c.resp.AsOf.IsZero() {
+		h["Age"] = []string{strconv.Itoa(int(max(0, now().Sub(c.resp.AsOf)).Seconds()))}
 	}
-	c.Status, c.Code = r.status, r.code
-	write(c.w, r.status, struct {
-		Error string `json:"error"`
-		Code  string `json:"code"`
-	}{r.text, r.code})
-}
-
-// writeQuota writes what is known of the quota. The names are spelt as in the contract; net/http would spell them its way.
-func writeQuota(h http.Header, q *fiscope.RateLimit) {
-	if q == nil {
-		return
-	}
-	if q.Limit != nil {
-		h["X-RateLimit-Limit"] = []string{strconv.Itoa(*q.Limit)}
-	}
-	if q.Remaining != nil {
-		h["X-RateLimit-Remaining"] = []string{strconv.Itoa(*q.Remaining)}
-	}
-	if !q.Reset.IsZero() {
-		h["X-RateLimit-Reset"] = []string{q.Reset.UTC().Format(time.RFC3339)}
-	}
+	write(c.w, http.StatusOK, result)
 }
 
 // write writes texts, dates and numbers, which always marshal. "A & B" stays as it is.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -26,31 +27,17 @@ type call struct {
 	resp    fiscope.Response
 }
 
-// answer checks the key before anything else.
+// answer checks the key before anything else, and then answers the operation of the path.
 func (c *call) answer() (any, error) {
 	app := c.gateway.admit(c.r)
 	if app == nil {
 		return nil, refusal{http.StatusUnauthorized, "UNAUTHORIZED", "Falta la clave de API en el encabezado X-API-KEY, o no es válida."}
 	}
 	c.App, c.opts = app.name, append([]fiscope.CallOption{fiscope.WithResponse(&c.resp)}, app.opts...)
-	method, do := c.route()
-	switch {
-	case method == "":
-		return nil, refusal{http.StatusNotFound, "UNKNOWN_PATH", "Esa ruta no existe: vea las cuatro del contrato."}
-	case c.r.Method != method || do == nil:
-		c.w.Header().Set("Allow", method)
-		return nil, refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "Esa ruta solo admite " + method + "."}
-	}
-	return do()
-}
-
-// route returns the method and the operation of the path; "" if there is no such path.
-func (c *call) route() (method string, do func() (any, error)) {
-	path := c.r.URL.Path
+	var do func() (any, error)
+	path, method := c.r.URL.Path, http.MethodGet
 	ruc, lookup := strings.CutPrefix(path, "/api/contribuyentes/")
 	switch {
-	case path == "/healthz": // ServeHTTP answers it
-		return http.MethodGet, nil
 	case ruc == "search":
 		c.Op, do = "buscar", c.buscar
 	case lookup && ruc != "" && !strings.Contains(ruc, "/"):
@@ -58,45 +45,40 @@ func (c *call) route() (method string, do func() (any, error)) {
 	case path == "/api/tipocambio":
 		c.Op, do = "tipocambio", c.tipoCambio
 	case path == "/api/cpe/validar":
-		c.Op = "validar"
-		return http.MethodPost, c.validar
-	default:
-		return "", nil
+		c.Op, do, method = "validar", c.validar, http.MethodPost
+	case path != "/healthz": // a GET of it is answered already
+		return nil, refusal{http.StatusNotFound, "UNKNOWN_PATH", "Esa ruta no existe: vea las cuatro del contrato."}
 	}
-	return http.MethodGet, do
+	if do == nil || c.r.Method != method {
+		c.w.Header().Set("Allow", method)
+		return nil, refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "Esa ruta solo admite " + method + "."}
+	}
+	return do()
 }
 
-// wrong is the error for an input that breaks a rule.
-func wrong(field string) error { return &fiscope.Error{Err: fiscope.ErrInvalidRequest, Field: field} }
-
-// setRUC sets the RUC of a log. Another text may be anything: it is not shown.
-func (c *call) setRUC(ruc string) (valid bool) {
-	if valid = len(ruc) == 11 && scrub.Digits(ruc); valid {
-		c.RUC = scrub.AbridgeRUC(ruc)
+// abridged returns what a log shows of a RUC; "" for another text, which may be anything.
+func abridged(ruc string) string {
+	if len(ruc) != 11 || !scrub.Digits(ruc) {
+		return ""
 	}
-	return valid
+	return scrub.AbridgeRUC(ruc)
 }
 
 func (c *call) consultar(ruc string) (any, error) {
-	valid, ctx := c.setRUC(ruc), c.r.Context()
+	c.RUC = abridged(ruc)
 	switch client := c.gateway.client; {
 	case client != nil:
-		return client.Contribuyentes.Consultar(ctx, ruc, c.opts...)
-	case !valid:
-		return nil, wrong("ruc")
+		return client.Contribuyentes.Consultar(c.r.Context(), ruc, c.opts...)
+	case c.RUC == "":
+		return nil, &fiscope.Error{Err: fiscope.ErrInvalidRequest, Field: "ruc"}
 	}
-	taxpayer, err := c.fromRegistry(ruc)
-	if errors.Is(err, fiscope.ErrNotFound) || err == nil && taxpayer == nil {
-		err = &fiscope.Error{Op: fiscope.OpConsultarContribuyente, Err: fiscope.ErrNotFound}
-	}
-	return taxpayer, err
+	return c.fromRegistry(ruc)
 }
 
-// fromRegistry looks a taxpayer up in the registry, and says that the answer is of it.
+// fromRegistry looks a taxpayer up in the registry.
 func (c *call) fromRegistry(ruc string) (*fiscope.Contribuyente, error) {
 	taxpayer, fecha, err := c.gateway.registro.Contribuyente(c.r.Context(), ruc)
-	c.resp = fiscope.Response{Source: fiscope.SourceRespaldo}
-	if err == nil && !fecha.IsZero() {
+	if c.resp.Source = fiscope.SourceRespaldo; !fecha.IsZero() {
 		c.resp.AsOf = fecha.En(fiscope.Lima)
 	}
 	return taxpayer, err
@@ -111,19 +93,18 @@ func (c *call) buscar() (any, error) {
 	if query.Has("limit") {
 		limit, err = strconv.ParseUint(query.Get("limit"), 10, 8)
 	}
-	ctx := c.r.Context()
 	switch client := c.gateway.client; {
 	case utf8.RuneCountInString(text) < 3:
 		return nil, fiscope.ErrSearchTooShort
 	case err != nil || len(query["limit"]) > 1 || limit < 1 || limit > 50:
-		return nil, wrong("limit")
+		return nil, &fiscope.Error{Err: fiscope.ErrInvalidRequest, Field: "limit"}
 	case client != nil:
-		return client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: text, Limite: int(limit)}, c.opts...)
+		return client.Contribuyentes.Buscar(c.r.Context(), fiscope.Busqueda{RazonSocial: text, Limite: int(limit)}, c.opts...)
 	}
-	rows, err := c.gateway.registro.Buscar(ctx, text, int(limit))
-	list := make([]fiscope.ContribuyenteResumen, len(rows)) // [] if nothing matches, not null
-	for i, t := range rows {
-		list[i] = fiscope.ContribuyenteResumen{RUC: t.RUC, RazonSocial: t.RazonSocial, Estado: t.Estado, Condicion: t.Condicion}
+	rows, err := c.gateway.registro.Buscar(c.r.Context(), text, int(limit))
+	list := []fiscope.ContribuyenteResumen{} // not null if nothing matches
+	for _, t := range rows {
+		list = append(list, fiscope.ContribuyenteResumen{RUC: t.RUC, RazonSocial: t.RazonSocial, Estado: t.Estado, Condicion: t.Condicion})
 	}
 	c.resp.Source = fiscope.SourceRespaldo
 	if len(rows) > 0 {
@@ -132,7 +113,6 @@ func (c *call) buscar() (any, error) {
 	return list, err
 }
 
-// noProvider is the answer to what the registry lacks.
 var noProvider = refusal{http.StatusServiceUnavailable, "NO_PROVIDER", "Este sistema no tiene un proveedor de consultas: solo responde por los contribuyentes del padrón."}
 
 func (c *call) tipoCambio() (any, error) {
@@ -141,10 +121,10 @@ func (c *call) tipoCambio() (any, error) {
 		return nil, noProvider
 	}
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
-	fecha, tc := client.Hoy(), (*fiscope.TipoCambio)(nil)
+	fecha, tc := fiscope.Fecha{}, (*fiscope.TipoCambio)(nil) // today's is the zero one
 	switch {
 	case err != nil || len(query["fecha"]) > 1:
-		return nil, wrong("fecha")
+		return nil, &fiscope.Error{Err: fiscope.ErrInvalidRequest, Field: "fecha"}
 	case !query.Has("fecha"):
 		tc, err = client.TipoCambio.Hoy(ctx, c.opts...)
 	default:
@@ -152,26 +132,19 @@ func (c *call) tipoCambio() (any, error) {
 			tc, err = client.TipoCambio.Consultar(ctx, fecha, c.opts...)
 		}
 	}
-	if e := (*fiscope.Error)(nil); errors.Is(err, fiscope.ErrNotFound) && errors.As(err, &e) && e.RetryAfter == 0 {
+	if e := (*fiscope.Error)(nil); errors.Is(err, fiscope.ErrNotFound) && errors.As(err, &e) {
 		now, noDate := http.ParseTime(c.resp.Header.Get("Date")) // the service's clock decides
 		if noDate != nil {
 			now = client.Ahora()
 		}
-		e.RetryAfter = untilPublished(fecha, now)
+		if fecha.IsZero() {
+			fecha = fiscope.FechaEnLima(now)
+		}
+		if wait := fecha.Publicacion().Sub(now); fecha.DiaHabil() && wait > -10*24*time.Hour { // it may still come
+			e.RetryAfter = cmp.Or(max(0, wait), 15*time.Minute)
+		}
 	}
 	return tc, err
-}
-
-// untilPublished returns how long to wait for a missing rate; 0 if it will not come. That of a business day may come up to
-// ten days late.
-func untilPublished(fecha fiscope.Fecha, now time.Time) time.Duration {
-	switch wait := fecha.Publicacion().Sub(now); {
-	case !fecha.DiaHabil() || wait < -10*24*time.Hour:
-		return 0
-	case wait > 0:
-		return wait
-	}
-	return 15 * time.Minute
 }
 
 // fields are those of a validation, all required (docs/contract.md, 2.3). The last three are the credentials.
@@ -211,10 +184,8 @@ func (c *call) validar() (any, error) {
 	case c.gateway.client == nil:
 		return nil, noProvider
 	}
-	c.setRUC(texts["rucEmisor"])
-	comprobante := fiscope.Comprobante{
-		RUCEmisor: texts["rucEmisor"], Tipo: fiscope.TipoComprobante(texts["tipoComprobante"]), Serie: texts["serie"], Numero: numero,
-	}
+	c.RUC = abridged(texts["rucEmisor"])
+	comprobante := fiscope.Comprobante{RUCEmisor: texts["rucEmisor"], Tipo: fiscope.TipoComprobante(texts["tipoComprobante"]), Serie: texts["serie"], Numero: numero}
 	var credenciales fiscope.CredencialesSOL
 	if !own {
 		credenciales = fiscope.CredencialesSOL{RUC: texts["rucSolicitante"], Usuario: texts["usuarioSol"], Clave: fiscope.NewSecreto(texts["claveSol"])}
@@ -226,14 +197,12 @@ func (c *call) validar() (any, error) {
 	return v, err
 }
 
-const maxBody = 64 << 10
-
 // readObject reads the body. One in another encoding is refused: its clave would be sent as another clave.
 func (c *call) readObject() (members map[string]json.RawMessage, err error) {
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "El Content-Type debe ser application/json."}
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
+	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, 64<<10))
 	if errors.As(err, new(*http.MaxBytesError)) {
 		return nil, refusal{http.StatusRequestEntityTooLarge, "BODY_TOO_LARGE", "El cuerpo es muy grande: envíe solo los siete campos."}
 	}

@@ -45,7 +45,7 @@ type Registro interface {
 type Options struct {
 	Keys     []Key                       // at least one
 	Registro Registro                    // answers lookups while the service is away, see [New]; nil for none
-	Observe  func(context.Context, Call) // called after each answer, for a log or for metrics; nil for none. It must be quick and safe for concurrent use
+	Observe  func(context.Context, Call) // is called after each answer, concurrently: for a log or metrics; nil for none
 }
 
 // Call says what a request came to. It holds no key, SOL user or clave.
@@ -60,8 +60,7 @@ type Call struct {
 	RequestID string         // the caller's X-Request-ID; "" if it is not 1 to 64 printable ASCII characters
 }
 
-// Gateway is an [http.Handler] that speaks the contract. It also answers GET /healthz, which needs no key and asks
-// nothing.
+// Gateway is an [http.Handler] that speaks the contract. It also answers GET /healthz, without a key or a query.
 type Gateway struct {
 	client   *fiscope.Client // nil without a provider
 	registro Registro        // nil for none
@@ -83,10 +82,7 @@ func New(client *fiscope.Client, o Options) (*Gateway, error) {
 		return nil, errors.New("gateway: give a Client, a Registro or both")
 	}
 	g := &Gateway{client: client, registro: o.Registro, observe: o.Observe}
-	if err := g.SetKeys(o.Keys); err != nil {
-		return nil, err
-	}
-	return g, nil
+	return g, g.SetKeys(o.Keys)
 }
 
 // SetKeys replaces the keys. It refuses an empty list, a name or a key that is empty or another's, and a Reserve below 0,
@@ -98,16 +94,10 @@ func (g *Gateway) SetKeys(keys []Key) error {
 	apps, names, hashes := make([]app, len(keys)), map[string]bool{}, map[[sha256.Size]byte]bool{}
 	for i, k := range keys {
 		a := app{name: k.Name, hash: sha256.Sum256([]byte(k.Key))}
-		switch {
-		case k.Name == "" || names[k.Name]:
-			return fmt.Errorf("gateway: key %d: its name %q is empty or another's", i, k.Name)
-		case k.Key == "" || k.Key != strings.TrimSpace(k.Key):
-			return fmt.Errorf("gateway: the key of %q is empty or has blanks around it", k.Name)
-		case hashes[a.hash]:
-			return fmt.Errorf("gateway: the key of %q is another's", k.Name)
-		case k.Reserve < 0:
-			return fmt.Errorf("gateway: the reserve of %q is %d: want 0 or more", k.Name, k.Reserve)
-		case k.Reserve > 0: // otherwise the client's own counts
+		if k.Name == "" || names[k.Name] || k.Key == "" || k.Key != strings.TrimSpace(k.Key) || hashes[a.hash] || k.Reserve < 0 {
+			return fmt.Errorf("gateway: key %d, %q: its name or key is empty or another's, the key has blanks around it, or Reserve is negative", i, k.Name)
+		}
+		if k.Reserve > 0 { // otherwise the client's own counts
 			a.opts = append(a.opts, fiscope.WithQuotaReserve(k.Reserve))
 		}
 		if g.registro != nil {
@@ -143,13 +133,11 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	began := time.Now()
 	c := &call{gateway: g, w: w, r: r}
-	c.write(c.answer())
-	if g.observe == nil {
-		return
-	}
 	if id := r.Header.Get("X-Request-ID"); len(id) <= 64 && !strings.ContainsFunc(id, func(c rune) bool { return c < ' ' || c > '~' }) {
 		c.RequestID = id
 	}
-	c.Duration = time.Since(began)
-	g.observe(r.Context(), c.Call)
+	c.write(c.answer())
+	if c.Duration = time.Since(began); g.observe != nil {
+		g.observe(r.Context(), c.Call)
+	}
 }
