@@ -35,6 +35,7 @@ type call struct {
 	key     string       // as sent
 	known   *redact.Keys // the server's keys on arrival
 	keys    redact.Keys  // to hide in all texts: known, and key
+	others  bool         // keys has others than known
 	account *account     // nil if the key is missing or unknown
 
 	recording  *recording // nil for none
@@ -70,6 +71,9 @@ type call struct {
 	broken    bool // its answer was not sent completely
 	replaced  bool // a fault's answer replaces its own
 }
+
+// hide hides one more secret in the call's texts.
+func (c *call) hide(secret string) { c.keys, c.others = c.keys.And(secret), true }
 
 // readClock sets the time of the call and of its answer.
 func (c *call) readClock() {

@@ -120,7 +120,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "%s está dos veces en el cuerpo: envíe cada campo una sola vez", name)
 	}
 	if clave := ""; json.Unmarshal(object["claveSol"], &clave) == nil {
-		c.keys = c.keys.And(clave) // it may also be in a header
+		c.hide(clave) // it may also be in a header
 	}
 	return object, answer{}
 }

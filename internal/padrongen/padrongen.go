@@ -30,7 +30,7 @@ const header = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN D
 func Generate(w io.Writer, rows int, seed uint64) (Counts, error) {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), rows: rows}
 	out := bufio.NewWriterSize(w, 1<<20)
-	if _, err := out.Write(append(Windows1252(header), "\r\n"...)); err != nil {
+	if _, err := out.Write(append(windows1252(header), "\r\n"...)); err != nil {
 		return g.Counts, err
 	}
 	for g.Rows < rows {
