@@ -134,7 +134,10 @@ func (c *Client) RateLimit() *RateLimit {
 func (c *Client) Stats() Stats { return c.report.observer.stats() }
 
 // Hoy returns today's date in Lima, using the clock of [WithClock].
-func (c *Client) Hoy() Fecha { return FechaEnLima(c.clock.now()) }
+func (c *Client) Hoy() Fecha { return FechaEnLima(c.Ahora()) }
+
+// Ahora returns the time of the clock of [WithClock]. The age of an answer is the time since its AsOf: see [Response].
+func (c *Client) Ahora() time.Time { return c.clock.now() }
 
 // Close waits for background work: queries whose callers have left, a [Respaldo] that has not returned, and writes to
 // the Store. Then it closes the idle connections.
