@@ -89,7 +89,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Contex
 				}) // it writes
 			})
 		}
-		return none, s.away()
+		return none, *s.why.Load()
 	}
 	patience := storeTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -150,17 +150,10 @@ func (s *sharedStore) log(ctx context.Context, failure error) {
 }
 
 // failed records why the Store is away.
-func (s *sharedStore) failed(err error) {
-	s.why.Store(&err)
+func (s *sharedStore) failed(why error) {
+	why = fmt.Errorf("%w: %w", errStoreAway, why)
+	s.why.Store(&why)
 	s.down.Record(false)
-}
-
-// away returns the error for a Store that is skipped, with its last failure.
-func (s *sharedStore) away() error {
-	if why := s.why.Load(); why != nil {
-		return fmt.Errorf("%w: %w", errStoreAway, *why)
-	}
-	return errStoreAway
 }
 
 // write writes to the Store in the background, unless it is away.
@@ -171,6 +164,12 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	s.apart.Go(func() {
 		_, _ = timed(ctx, s, func(ctx context.Context) (any, error) { return nil, what(ctx) })
 	})
+}
+
+// writeNow writes to the Store and waits, even if ctx ends.
+func (s *sharedStore) writeNow(ctx context.Context, what func(context.Context) error) error {
+	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, what(ctx) }, nil)
+	return err
 }
 
 // load returns what Save kept under a key; nil for nothing, or if the Store does not answer.
@@ -220,5 +219,5 @@ func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.
 		s.write(ctx, commit)
 		return
 	}
-	_, _ = askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
+	_ = s.writeNow(ctx, commit) // the next call must see it
 }
