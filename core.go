@@ -54,7 +54,7 @@ func get[T any](ctx context.Context, k *core, list ask, in subject, opts []CallO
 	}
 	result, a, err := put(ctx, list, in, set, own)
 	if len(opts) > 0 {
-		fill(opts, a)
+		set.fill(a)
 	}
 	return result, err
 }

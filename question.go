@@ -139,6 +139,7 @@ type settings struct {
 	fresh      bool          // skip the cache
 	respaldo   Respaldo      // nil for none
 	invalid    error         // an option was invalid
+	responses  []*Response   // see WithResponse
 	walk       *walkOptions  // nil for other operations
 	sendBy     time.Time     // no attempt is sent later; zero for no limit
 }

@@ -140,9 +140,11 @@ func timed[T any](ctx context.Context, s *sharedStore, do func(context.Context) 
 
 // log logs the Store's own error when an outage begins, and the end of that outage.
 func (s *sharedStore) log(ctx context.Context, failure error) {
-	if failure != nil && s.outage.Begin() {
-		s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
-	} else if failure == nil {
+	if failure != nil {
+		if _, begins := s.outage.Log(false); begins {
+			s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
+		}
+	} else {
 		if _, lasted, ended := s.outage.End(); ended {
 			s.report.observer.logger.InfoContext(ctx, "fiscope: the Store answers again", slog.String("duration", lasted.String()))
 		}

@@ -18,7 +18,7 @@ func TestAnOutageIsALineAMinute(t *testing.T) {
 		var lines []int
 		for range 300 { // seconds
 			o.Count()
-			if calls, logged := o.Again(); logged {
+			if calls, logged := o.Log(true); logged {
 				lines = append(lines, calls)
 			}
 			time.Sleep(time.Second)
@@ -39,7 +39,7 @@ func TestAnOutageThatComesAndGoesBeginsOnceAMinute(t *testing.T) {
 		begins, ends := 0, 0
 		for range 600 { // seconds
 			o.Count()
-			if _, logged := o.Again(); logged {
+			if _, logged := o.Log(true); logged {
 				begins++
 			}
 			if _, _, logged := o.End(); logged {
