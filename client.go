@@ -70,10 +70,11 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
+	c.calls.secrets = c.calls.secrets.With(apiKey.text())
+	r := &reporter{c.calls.secrets, c.clock, newObserver(c.observers, c.logger)}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
+	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
@@ -85,7 +86,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	}
 	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
-	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
+	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
 	kept := keeper{cache, shared, r}
 	lookup := func() ask {
@@ -99,6 +100,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
+			pace,
 			quota,
 			throttle(c.limiter),
 		)
@@ -111,6 +113,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		k.sol.permits,
 		retries,
 		events(r.observer, r.failure),
+		pace,
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,

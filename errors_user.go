@@ -136,9 +136,6 @@ var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emi
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
 	textoSinTipoCambio = "No se encontró el tipo de cambio de esa fecha: revísela e intente de nuevo."
-	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
-	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
-	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
 	textoSinRed        = "No se encontró el servicio de consultas: revise la conexión a internet; si funciona, la dirección (URL) del servicio."
 	textoDelReloj      = "El certificado del servicio de consultas no vale a esta fecha: revise la fecha y la hora de este equipo; si están bien, avise a quien administra este sistema."
 	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."

@@ -66,7 +66,7 @@ const longestStored = 400 * 24 * time.Hour
 
 // save writes an answer to the Store in the background, unless it repeats a secret of its call.
 func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.Duration) {
-	if k.shared == nil || k.report.secretsOf(q).Verbatim(a.Body) {
+	if k.shared == nil || q.secrets.Verbatim(a.Body) {
 		return
 	}
 	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(a.asOf), Body: string(charset.UTF8(a.Body))}

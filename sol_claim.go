@@ -17,7 +17,7 @@ func (g *solGuard) claims(next ask) ask {
 		p := q.permit
 		waiting, cancel := q.set.beforeSending(ctx)
 		defer cancel()
-		if err := p.maySend(waiting); err != nil {
+		if err := g.maySend(waiting, p); err != nil {
 			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		a, err := next(ctx, q)
@@ -32,8 +32,7 @@ func (g *solGuard) claims(next ask) ask {
 
 // maySend waits while another process tries the credential. If the Store is away, a credential that was accepted here
 // within a day may be sent.
-func (p *permit) maySend(ctx context.Context) error {
-	g := p.guard
+func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 	if g.shared == nil {
 		return p.Refused()
 	}

@@ -105,7 +105,7 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 		return
 	}
 
-	over, known := !o.Reset.IsZero() && !o.Reset.After(later(now, o.Date)), d.Reset
+	over, known := !o.Reset.IsZero() && !(o.Reset.After(now) && o.Reset.After(o.Date)), d.Reset
 	if o.Remaining >= 0 && !over {
 		d.applyHeader(now, o, current, done)
 		d.Zero = d.Zero || o.Remaining == 0
@@ -160,7 +160,7 @@ func (d *Day) rollOver(now, date time.Time) {
 	if d.Reset.IsZero() {
 		return
 	}
-	over := !later(now, date).Before(d.Reset)
+	over := !now.Before(d.Reset) || !date.Before(d.Reset)
 	if !over && d.Reset.Sub(now) <= farthest {
 		return
 	}
@@ -180,13 +180,6 @@ func (d *Day) use(n int) {
 	if !d.Reset.IsZero() {
 		d.Left, d.Most = d.Left-n, d.Most-n
 	}
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // Gate is a Day for concurrent use. Its zero value is ready.
