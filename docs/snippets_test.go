@@ -75,31 +75,6 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 }
 
-func TestWrongSnippetsAreFound(t *testing.T) {
-	dir, goWork := workspace(t)
-	cases := []struct{ name, text, says string }{
-		{"a name that is not there", "c, err := client.Contribuyentes.Consulta(ctx, ruc)\n", "Consulta undefined"},
-		{"two declarations in a row", "a := 1\na := 2\n", "no new variables"},
-		{"what is not given", "client.CPE.Validar(ctx, nada, cred)\n", "undefined: nada"},
-		{"a package that is not", "nada.Nada()\n", "undefined: nada"},
-		{"a whole file", "package main\n\nfunc main() { nada() }\n", "undefined: nada"},
-		{"a test that fails", "package p\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Error(\"falla\") }\n", "falla"},
-	}
-	for i, c := range cases {
-		require.NoError(t, writeSnippet(t, filepath.Join(dir, fmt.Sprint("snippet", i)), "README.md", block{"go", 100 * (i + 1), c.text}))
-	}
-	said := ""
-	for _, command := range []string{"vet", "test"} {
-		out, err := goCommand(t, dir, goWork, command)
-		assert.Error(t, err)
-		said += out
-	}
-	for i, c := range cases {
-		assert.Regexp(t, fmt.Sprintf(`README\.md:%d0\d:.*%s`, i+1, c.says), said, c.name)
-	}
-	assert.ErrorContains(t, writeSnippet(t, dir, "README.md", block{"go", 100, "if true {\n\t...\n}\n"}), "README.md:101", "something left out")
-}
-
 // What is a module of its own can be imported: the first program of its document, as the first commands say, in an empty
 // module outside of the workspace. What it prints stands below it, except of one that needs a Redis.
 func TestTheExtrasCanBeImported(t *testing.T) {
