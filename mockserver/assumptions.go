@@ -113,5 +113,8 @@ func oneOf[S ~string](field string, value S, values []S) error {
 	return fmt.Errorf("%s es %q: los valores son %q", field, string(value), values)
 }
 
+// limits reports whether an operation's answers have the rate-limit headers.
+func (a *Assumptions) limits(op Operation) bool { return op == OpConsultar || a.HeadersEverywhere }
+
 // charges reports whether an answer with this status costs a query.
 func (a *Assumptions) charges(status int) bool { return status < 300 || a.ChargeFailures }

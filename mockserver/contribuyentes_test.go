@@ -53,7 +53,7 @@ func TestAnswersWhileTaxpayersAreWritten(t *testing.T) {
 			for n := range 300 {
 				assert.NoError(t, srv.PutContribuyente(c(kept, fmt.Sprint("GLORIA PUESTA ", n))))
 				assert.NoError(t, srv.PutContribuyente(c(passing, "ENCIMA"), c(fmt.Sprintf("2000000%d%03d", i+1, n), "GLORIA NUEVA")))
-				assert.NoError(t, srv.PutData(mockserver.Data{
+				assert.NoError(t, srv.Control().PutData(mockserver.Data{
 					Contribuyentes: []mockserver.Contribuyente{c(kept, "GLORIA OTRA VEZ")},
 					Deleted:        mockserver.Deleted{Contribuyentes: []string{kept, passing, fmt.Sprintf("2000000%d%03d", i+1, n)}},
 				}))
@@ -199,7 +199,7 @@ func TestASearchFindsTheBestWhileTaxpayersAreWritten(t *testing.T) {
 			}
 			change := func(list []int) {
 				for _, i := range list {
-					assert.NoError(t, srv.PutData(hide(i)))
+					assert.NoError(t, srv.Control().PutData(hide(i)))
 				}
 			}
 			change(c.before)
@@ -333,7 +333,7 @@ func TestContribuyentesFoundByRUCOrName(t *testing.T) {
 					mockserver.Contribuyente{RUC: "10000000002", RazonSocial: "ENCIMA"},
 				))
 				require.NoError(t, srv.DeleteContribuyente("10000000009"))
-				found, err := srv.Contribuyentes(t.Context(), c.texto, c.limite)
+				found, err := srv.Control().Contribuyentes(t.Context(), c.texto, c.limite)
 				require.NoError(t, err)
 				var ends []string
 				for _, f := range found {
@@ -350,22 +350,22 @@ func TestContribuyenteAsItIsStored(t *testing.T) {
 	srv, _ := start(t)
 	stored := mockserver.Contribuyente{RUC: "20700000001", NombreComercial: "TIENDA", Estado: "BAJA DE OFICIO", Ubigeo: "-"}
 	require.NoError(t, srv.PutContribuyente(stored))
-	got, known, err := srv.Contribuyente(t.Context(), "20700000001")
+	got, known, err := srv.Control().Contribuyente(t.Context(), "20700000001")
 	require.NoError(t, err)
 	assert.True(t, known)
 	assert.Equal(t, stored, got, "and not as it is answered")
-	_, known, err = srv.Contribuyente(t.Context(), "20700000002")
+	_, known, err = srv.Control().Contribuyente(t.Context(), "20700000002")
 	require.NoError(t, err)
 	assert.False(t, known)
 
 	srv, _ = start(t, mockserver.WithRegistro(brokenRegistro{}))
-	_, _, err = srv.Contribuyente(t.Context(), "20131312955")
+	_, _, err = srv.Control().Contribuyente(t.Context(), "20131312955")
 	require.Error(t, err)
 	for _, texto := range []string{"20131312955", "sunat", "201"} {
-		_, err = srv.Contribuyentes(t.Context(), texto, 20)
+		_, err = srv.Control().Contribuyentes(t.Context(), texto, 20)
 		require.Error(t, err, texto)
 	}
-	found, err := srv.Contribuyentes(t.Context(), "", 20)
+	found, err := srv.Control().Contribuyentes(t.Context(), "", 20)
 	require.NoError(t, err, "it is not asked")
 	assert.Empty(t, found)
 }

@@ -28,7 +28,7 @@ func LoadData(name string) (Data, error) {
 		return Data{}, err
 	}
 	defer func() { _ = f.Close() }()
-	return ReadData(f, name)
+	return readData(f, name)
 }
 
 // readFolder reads the .json files of a folder; shown is its name in errors.
@@ -50,7 +50,7 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 		if err != nil {
 			return Data{}, err
 		}
-		one, err := ReadData(bytes.NewReader(text), file)
+		one, err := readData(bytes.NewReader(text), file)
 		if err != nil {
 			return Data{}, err
 		}
@@ -59,8 +59,8 @@ func readFolder(fsys fs.FS, dir string, shown ...string) (Data, error) {
 	return all, nil
 }
 
-// ReadData reads the JSON of [Data] strictly. Errors begin with name and line.
-func ReadData(r io.Reader, name string) (Data, error) {
+// readData reads the JSON of [Data] strictly. Errors begin with name and line.
+func readData(r io.Reader, name string) (Data, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return Data{}, fmt.Errorf("%s: no se puede leer: %w", name, err)

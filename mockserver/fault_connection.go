@@ -9,10 +9,10 @@ import (
 // breakOff ends a call's connection.
 func (f *ActiveFault) breakOff(c *call, how ending) {
 	_, _ = c.readBody() // it identifies a repetition
-	c.broken = true
+	c.log.broken = true
 	switch how {
 	case hangs:
-		c.record(c.recorded)
+		c.record(c.log.last)
 		f.wait(c, nil)
 		cut()
 	case resets:

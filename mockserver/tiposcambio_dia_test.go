@@ -20,7 +20,7 @@ func TestTiposCambioAreWhatIsAnswered(t *testing.T) {
 			require.NoError(t, srv.PutTipoCambio("2026-11-30", "3.9", "3.91"))
 			require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
 			at := srv.Now().In(fiscope.Lima)
-			days := srv.TiposCambio(at.Year(), at.Month())
+			days := srv.Control().TiposCambio(at.Year(), at.Month())
 			require.Len(t, days, time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
 			for i, d := range days {
 				require.Equal(t, fiscope.NewFecha(at.Year(), at.Month(), i+1).String(), d.Fecha)
@@ -54,11 +54,11 @@ func TestWhyADayHasNoRate(t *testing.T) {
 	} {
 		day, err := fiscope.ParseFecha(fecha)
 		require.NoError(t, err)
-		assert.Equal(t, why, srv.TiposCambio(day.Year(), day.Month())[day.Day()-1].Why, fecha)
+		assert.Equal(t, why, srv.Control().TiposCambio(day.Year(), day.Month())[day.Day()-1].Why, fecha)
 	}
 	for _, year := range []int{0, -1, 10_000} {
-		assert.Empty(t, srv.TiposCambio(year, time.November))
+		assert.Empty(t, srv.Control().TiposCambio(year, time.November))
 	}
 	srv, _ = start(t, frozen(t, "2026-11-20T16:59:00-05:00"), mockserver.WithoutDefaultData())
-	assert.Equal(t, "este servidor de pruebas no tiene ese día; use otro día hábil", srv.TiposCambio(2026, time.November)[18].Why)
+	assert.Equal(t, "este servidor de pruebas no tiene ese día; use otro día hábil", srv.Control().TiposCambio(2026, time.November)[18].Why)
 }

@@ -24,7 +24,7 @@ func (a *api) shownContribuyente(c mockserver.Contribuyente) mockserver.Contribu
 		&c.RUC, &c.RazonSocial, &c.NombreComercial, &c.Estado, &c.Condicion, &c.Direccion, &c.Ubigeo, &c.Departamento, &c.Provincia,
 		&c.Distrito, &c.Tipo, &c.ActividadEconomica, &c.FechaInscripcion, &c.FechaInicioActividades,
 	} {
-		*text = a.Mock.WithoutKeys(*text)
+		*text = a.control.WithoutKeys(*text)
 	}
 	return c
 }
@@ -40,7 +40,7 @@ func (a *api) getContribuyentes(r *http.Request) (any, error) {
 			return nil, invalid("quítelo, o envíe un entero de 1 a "+strconv.Itoa(contribuyentesMost), "limit no es un número entero de 1 a %d", contribuyentesMost)
 		}
 	}
-	found, err := a.Mock.Contribuyentes(r.Context(), values.Get("text"), limit)
+	found, err := a.control.Contribuyentes(r.Context(), values.Get("text"), limit)
 	if err != nil {
 		return nil, registryFailed(err)
 	}
@@ -61,7 +61,7 @@ func (a *api) getContribuyente(r *http.Request) (any, error) {
 
 // contribuyente returns the taxpayer of the path.
 func (a *api) contribuyente(r *http.Request) (mockserver.Contribuyente, error) {
-	c, known, err := a.Mock.Contribuyente(r.Context(), r.PathValue("ruc"))
+	c, known, err := a.control.Contribuyente(r.Context(), r.PathValue("ruc"))
 	switch {
 	case err != nil:
 		return c, registryFailed(err)

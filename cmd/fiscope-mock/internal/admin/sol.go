@@ -21,8 +21,8 @@ type solUser struct {
 
 func (a *api) getSOL(*http.Request) (any, error) {
 	list := []solUser{}
-	for _, u := range a.Mock.UsuariosSOL() {
-		user := solUser{a.Mock.WithoutKeys(u.RUC), a.Mock.WithoutKeys(u.Usuario), u.Principal, u.Attempts, u.Fails, u.Blocked, nil}
+	for _, u := range a.control.UsuariosSOL() {
+		user := solUser{a.control.WithoutKeys(u.RUC), a.control.WithoutKeys(u.Usuario), u.Principal, u.Attempts, u.Fails, u.Blocked, nil}
 		if u.Blocked {
 			until := u.BlockedUntil.In(fiscope.Lima)
 			user.BlockedUntil = &until
@@ -38,8 +38,8 @@ func (a *api) usuario(r *http.Request) (mockserver.UsuarioID, bool) {
 	if _, ok := a.Mock.SOLState(id.RUC, id.Usuario); ok {
 		return id, true
 	}
-	for _, u := range a.Mock.UsuariosSOL() {
-		if a.Mock.WithoutKeys(u.RUC) == id.RUC && a.Mock.WithoutKeys(u.Usuario) == id.Usuario {
+	for _, u := range a.control.UsuariosSOL() {
+		if a.control.WithoutKeys(u.RUC) == id.RUC && a.control.WithoutKeys(u.Usuario) == id.Usuario {
 			return u.UsuarioID, true
 		}
 	}
@@ -67,7 +67,7 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	case to.Clave == nil && to.Principal == nil:
 		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
 	}
-	return nil, a.Mock.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) {
+	return nil, a.control.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) {
 		if to.Clave != nil {
 			u.Clave = *to.Clave
 		}
@@ -87,7 +87,7 @@ func (a *api) deleteUsuario(r *http.Request) (any, error) {
 
 func (a *api) unblock(r *http.Request) (any, error) {
 	id, _ := a.usuario(r)
-	if err := a.Mock.UnblockSOL(id.RUC, id.Usuario); err != nil {
+	if err := a.control.UnblockSOL(id.RUC, id.Usuario); err != nil {
 		return nil, errNoUser
 	}
 	return nil, nil

@@ -30,7 +30,7 @@ func (a *api) getTiposCambio(r *http.Request) (any, error) {
 		}
 	}
 	list := []tipoCambio{}
-	for _, d := range a.Mock.TiposCambio(mes.Year(), mes.Month()) {
+	for _, d := range a.control.TiposCambio(mes.Year(), mes.Month()) {
 		list = append(list, tipoCambio{d.Fecha, d.Compra, d.Venta, d.Why, d.Put})
 	}
 	return list, nil
@@ -56,5 +56,5 @@ func (a *api) deleteTipoCambio(r *http.Request) (any, error) {
 }
 
 func (a *api) restoreTipoCambio(r *http.Request) (any, error) {
-	return nil, a.Mock.RestoreTipoCambio(r.PathValue("fecha"))
+	return nil, a.control.RestoreTipoCambio(r.PathValue("fecha"))
 }
