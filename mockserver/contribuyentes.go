@@ -130,33 +130,6 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
-// list returns at most limite taxpayers: first those whose RUC begins with texto, then those whose name contains it.
-func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
-	var found []Contribuyente
-	switch {
-	case isRUC(texto):
-		c, ok, err := s.porRUC(ctx, texto)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, c)
-		}
-	case texto == "" || digits(texto):
-		found = s.first(texto, limite)
-	}
-	if texto == "" || len(found) >= limite {
-		return found, nil
-	}
-	named, err := s.buscar(ctx, texto, limite)
-	for _, c := range named {
-		if len(found) < limite && !slices.ContainsFunc(found, func(f Contribuyente) bool { return f.RUC == c.RUC }) {
-			found = append(found, c)
-		}
-	}
-	return found, err
-}
-
 // first returns the first taxpayers whose RUC begins with prefijo, sorted by RUC: those that were set, then those of a
 // Registro in memory. Other registries cannot be asked for them.
 func (s *contribuyentes) first(prefijo string, limite int) []Contribuyente {

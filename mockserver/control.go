@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/fiscope/fiscope"
 )
@@ -23,12 +20,6 @@ func (s *Server) Control() Control { return Control{s} }
 func (c Control) ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return c.s.connContext(ctx, conn)
 }
-
-// Operations returns the four operations.
-func (Control) Operations() []Operation { return slices.Clone(operations) }
-
-// Parts returns all parts, in the order of their reset.
-func (Control) Parts() []Part { return slices.Clone(parts) }
 
 // Changes waits for changes after the revision since that match f. 0 is the beginning. It returns at most 1000 changes,
 // and the revision to continue from, also with an error: the cause of ctx. If since is beyond the journal's last
@@ -159,10 +150,15 @@ func (c Control) Contribuyente(ctx context.Context, ruc string) (Contribuyente, 
 	return c.s.data.Load().contribuyentes.porRUC(ctx, ruc)
 }
 
-// Contribuyentes returns at most limite stored taxpayers: first by the beginning of the RUC (in your own [Registro], the
-// whole RUC), then by name.
-func (c Control) Contribuyentes(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
-	return c.s.data.Load().contribuyentes.list(ctx, strings.TrimSpace(texto), max(0, limite))
+// First returns the first limite taxpayers whose RUC begins with prefijo, sorted: those that were set, then those of the
+// default data. Another [Registro] cannot be asked for them.
+func (c Control) First(prefijo string, limite int) []Contribuyente {
+	return c.s.data.Load().contribuyentes.first(prefijo, limite)
+}
+
+// Buscar returns what a search finds.
+func (c Control) Buscar(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
+	return c.s.data.Load().contribuyentes.buscar(ctx, texto, limite)
 }
 
 // Comprobantes returns the receipts of an issuer, or all for "", sorted.
@@ -196,48 +192,13 @@ func (c Control) RestoreTipoCambio(fecha string) error {
 	return nil
 }
 
-// TiposCambio returns the server's present answer for each day of a month.
-func (c Control) TiposCambio(year int, month time.Month) []TipoCambioDelDia {
-	var days []TipoCambioDelDia
-	rates, now := &c.s.data.Load().tiposCambio, c.s.Now()
-	for day := fiscope.NewFecha(year, month, 1); day.Valid() && day.Month() == month; day = day.SumarDias(1) {
-		days = append(days, rates.delDia(day, now))
-	}
-	return days
+// TipoCambio returns the server's present answer for a day.
+func (c Control) TipoCambio(fecha fiscope.Fecha) TipoCambioDelDia {
+	return c.s.data.Load().tiposCambio.delDia(fecha, c.s.Now())
 }
 
-// UsuariosSOL returns the SOL users, [RUCSolicitante]'s first.
-func (c Control) UsuariosSOL() []SOLStatus {
-	us := []SOLStatus{}
-	for _, u := range c.s.data.Load().sol.all() {
-		state, _ := c.s.SOLState(u.RUC, u.Usuario)
-		us = append(us, SOLStatus{u.id(), u.Principal, state})
-	}
-	slices.SortStableFunc(us, func(a, b SOLStatus) int {
-		switch own := RUCSolicitante; {
-		case a.RUC == own && b.RUC != own:
-			return -1
-		case a.RUC != own && b.RUC == own:
-			return 1
-		}
-		return 0
-	})
-	return us
-}
-
-// ChangeUsuarioSOL changes a SOL user, or adds one without a clave.
-func (c Control) ChangeUsuarioSOL(ruc, usuario string, change func(*SOL)) error {
-	c.s.t.Helper()
-	u := SOL{RUC: ruc, Usuario: usuario}
-	for _, known := range c.s.data.Load().sol.all() {
-		if known.id() == u.id() {
-			u = known
-		}
-	}
-	change(&u)
-	u.RUC, u.Usuario = ruc, usuario
-	return c.s.put("ChangeUsuarioSOL", Data{Usuarios: []SOL{u}})
-}
+// UsuariosSOL returns the SOL users with their claves, sorted.
+func (c Control) UsuariosSOL() []SOL { return c.s.data.Load().sol.all() }
 
 // UnblockSOL ends a SOL user's block and clears its wrong attempts.
 func (c Control) UnblockSOL(ruc, usuario string) error {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -199,10 +200,8 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	}
 
 	later := time.Date(2027, 12, 1, 0, 0, 0, 0, time.UTC)
-	found, err := srv.Control().Contribuyentes(t.Context(), "2", 5)
-	assert.NoError(t, err)
-	assert.Empty(t, found, "no samples, and none of the data")
-	assert.NotEmpty(t, srv.Control().TiposCambio(2026, time.November)[19].Why, "nor its rates")
+	assert.Empty(t, srv.Control().First("2", 5), "no samples, and none of the data")
+	assert.NotEmpty(t, srv.Control().TipoCambio(fiscope.NewFecha(2026, time.November, 20)).Why, "nor its rates")
 	srv, replay := start(t, mockserver.WithRecording(file.file(t)), mockserver.WithClock(func() time.Time { return later }), mockserver.WithQuota(1))
 	assert.Equal(t, last, srv.Now().UTC(), "today is what it was")
 	for path, want := range came {

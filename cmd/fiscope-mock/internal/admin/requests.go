@@ -28,6 +28,8 @@ const (
 // filters are the parameters that select requests.
 var filters = []string{"op", "ruc", "text", "path", "status", "code", "fault", "unmatched", "after", "key"}
 
+var operations = []mockserver.Operation{mockserver.OpConsultar, mockserver.OpBuscar, mockserver.OpValidar, mockserver.OpTipoCambio}
+
 // query is a request's query of the journal.
 type query struct {
 	filter       mockserver.Filter
@@ -50,8 +52,8 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 		return q, err
 	}
 	q.filter.Op = mockserver.Operation(values.Get("op"))
-	if q.filter.Op != "" && !slices.Contains(a.control.Operations(), q.filter.Op) {
-		return q, invalid(fmt.Sprintf("las operaciones son %v", a.control.Operations()), "no existe la operación %.40q", a.control.WithoutKeys(values.Get("op")))
+	if q.filter.Op != "" && !slices.Contains(operations, q.filter.Op) {
+		return q, invalid(fmt.Sprintf("las operaciones son %v", operations), "no existe la operación %.40q", a.control.WithoutKeys(values.Get("op")))
 	}
 	q.filter.RUC, q.filter.Text, q.filter.Path = values.Get("ruc"), values.Get("text"), values.Get("path")
 	q.filter.Code, q.filter.Fault = values.Get("code"), values.Get("fault")
