@@ -25,6 +25,7 @@ import (
 // recording has the answers of a real service, which it asks for others, unless its URL is "".
 type recording struct {
 	Upstream
+	now       func() time.Time // the real time
 	transport http.Transport
 	usage     usage    // of the service's quota, by this server
 	sent      sync.Map // the keys and claves that were sent: none may be in the file
@@ -138,12 +139,12 @@ func questionOf(u *url.URL) string {
 var special = regexp.MustCompile(`[%&+;#?/\x00-\x1f\x7f\x{fffd}]`)
 
 // newRecording returns a server's recording and the time of its last answer; nil without one.
-func newRecording(c *config) (r *recording, last time.Time, err error) {
-	if c.upstream == nil {
+func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.Time, err error) {
+	if of == nil {
 		return nil, last, nil
 	}
-	r = &recording{Upstream: *c.upstream, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
-	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, idlePerHost
+	r = &recording{Upstream: *of, now: now, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
+	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, 100
 	text, err := os.ReadFile(r.File)
 	if r.asks() && len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		return r, last, nil

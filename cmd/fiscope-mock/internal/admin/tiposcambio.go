@@ -30,7 +30,8 @@ func (a *api) getTiposCambio(r *http.Request) (any, error) {
 		}
 	}
 	list := []tipoCambio{}
-	for _, d := range a.Mock.TiposCambio(mes.Year(), mes.Month()) {
+	for day := fiscope.NewFecha(mes.Year(), mes.Month(), 1); day.Valid() && day.Month() == mes.Month(); day = day.SumarDias(1) {
+		d := a.control.TipoCambio(day)
 		list = append(list, tipoCambio{d.Fecha, d.Compra, d.Venta, d.Why, d.Put})
 	}
 	return list, nil
@@ -56,5 +57,5 @@ func (a *api) deleteTipoCambio(r *http.Request) (any, error) {
 }
 
 func (a *api) restoreTipoCambio(r *http.Request) (any, error) {
-	return nil, a.Mock.RestoreTipoCambio(r.PathValue("fecha"))
+	return nil, a.control.RestoreTipoCambio(r.PathValue("fecha"))
 }
