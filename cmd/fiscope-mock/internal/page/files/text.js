@@ -58,7 +58,8 @@ answered_4xx|4xx
 answered_5xx|5xx
 answered_none|Sin respuesta|No answer
 unmatched|sin ruta|no route
-noKey|clave de API rechazada|key refused
+noKey|sin clave de API|no key
+keyRefused|clave de API rechazada|key refused
 notRecorded|sin grabar|not recorded
 real|servicio real|real service
 strange|rompe el contrato|breaks the contract

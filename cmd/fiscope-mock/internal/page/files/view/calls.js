@@ -139,16 +139,16 @@ function draw() {
   const wanted = new Set(shown.map(({ n }) => n))
   for (const n of rows.keys()) if (!wanted.has(n)) rows.delete(n)
   const severalDays = shown.some((call) => dayOf(call) !== dayOf(shown[0]))
-  // One column less than there are: that of curl is not always shown, and no row may add one.
   arrange(body, shown.flatMap((call, i) => {
     if (!rows.has(call.n)) rows.set(call.n, newRow(call))
     const { element } = rows.get(call.n)
     const [follows, leads] = [shown[i - 1], shown[i + 1]].map((other) => other !== undefined && firstOf(other) === firstOf(call))
     for (const [name, is] of Object.entries({ before: call.n === after, follows, linked: follows || leads })) element.classList.toggle(name, is)
     const parted = i > 0 ? dayOf(call) !== dayOf(shown[i - 1]) : severalDays
-    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length - 1 }, dayText(Date.parse(call.time)))), element] : [element]
+    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length }, dayText(Date.parse(call.time)))), element] : [element]
   }))
   if (!body.querySelector('[tabindex="0"]')) body.querySelector('button')?.setAttribute('tabindex', '0')
+  list.style.setProperty('--digits', String(calls.last).length)
   const left = sum.all - shown.length
   more.hidden = left === 0 || limit >= most
   more.textContent = t('showMore', { n: number(Math.min(step, left)), all: number(left) })
@@ -219,7 +219,7 @@ const marks = (call) => [
   call.sol && call.sol !== 'accepted' && ['bad', t(`sol_${call.sol}`)],
   answeredByService(call) && ['means', t('real')],
   answeredByService(call) === 'strange' && ['bad', t('strange')],
-  !call.matched && ['bad', t(call.code === 'MOCK_NOT_RECORDED' ? 'notRecorded' : call.op && call.code !== 'MOCK_METHOD' ? 'noKey' : 'unmatched')],
+  !call.matched && ['bad', t(call.code === 'MOCK_NOT_RECORDED' ? 'notRecorded' : !call.op || call.code === 'MOCK_METHOD' ? 'unmatched' : call.key ? 'keyRefused' : 'noKey')],
   call.fault && ['fault', call.fault],
 ].filter(Boolean).map(([kind, text]) => h('span', { class: `mark ${kind}`, title: text }, text))
 
