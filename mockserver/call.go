@@ -1,16 +1,19 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -149,6 +152,32 @@ func (c *call) isAbout(ruc string) bool {
 		return sides.RUCEmisor == ruc || sides.RUCSolicitante == ruc
 	}
 	return false
+}
+
+// text returns what the call asks for: a RUC, a search's text, a rate's date (today's if it has none), or a receipt.
+func (c *call) text() string {
+	switch query := c.r.URL.Query; c.op {
+	case OpConsultar:
+		return c.ruc
+	case OpBuscar:
+		return query().Get("razonSocial")
+	case OpTipoCambio:
+		return cmp.Or(query().Get("fecha"), fiscope.FechaEnLima(c.now).String())
+	case OpValidar:
+		body, _ := c.readBody()
+		return receipt(body)
+	}
+	return ""
+}
+
+// receipt returns the series and number in a validation's body, such as F001-124; "" for none.
+func receipt(body []byte) string {
+	var of struct {
+		Serie  string
+		Numero json.Number
+	}
+	_ = json.Unmarshal(body, &of) // other types are no series and no number
+	return strings.Trim(of.Serie+"-"+of.Numero.String(), "-")
 }
 
 // quoted formats a piece of the request line for an error text. It hides keys, also another client's, before it cuts.

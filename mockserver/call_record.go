@@ -22,7 +22,7 @@ func (c *call) record(a answer) {
 			kept = nil
 		}
 		e = entry{
-			Request: c.request(a), answer: redact.Answer(kept, c.keys),
+			Request: c.request(a), text: c.shownText(), answer: redact.Answer(kept, c.keys),
 			sent:     redact.Headers(append(make([]string, 0, 2+2*len(c.r.Header)), "Host", redact.Text(c.r.Host, c.keys)), c.r.Header, c.keys),
 			question: c.question(), said: attemptOf(c.r), sol: c.solUser, span: c.span, words: c.words, known: c.known,
 		}
@@ -47,6 +47,14 @@ func (c *call) record(a answer) {
 	if wiped && before != c.n {
 		c.charged = false
 	}
+}
+
+// shownText returns the call's text as the journal stores it.
+func (c *call) shownText() string {
+	if c.op == OpValidar { // the series may be a misplaced clave
+		return receipt([]byte(c.redacted))
+	}
+	return redact.Text(c.text(), c.keys)
 }
 
 // question returns a hash of what the call asks and of its client; 0 while it is not known.

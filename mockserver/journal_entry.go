@@ -43,6 +43,7 @@ type Request struct {
 // entry is a stored request. Costly work is left to its readers.
 type entry struct {
 	Request
+	text     string // see call.text
 	answer   []byte
 	sent     []string // the headers, from redact.Headers
 	answered []string
@@ -61,7 +62,7 @@ func (e *entry) hide(keys *redact.Keys) {
 		return
 	}
 	e.known = keys
-	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
+	for _, text := range []*string{&e.text, &e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
 		*text = keys.Out(*text)
 	}
 	for _, pairs := range []*[]string{&e.sent, &e.answered} {

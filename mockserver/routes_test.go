@@ -77,16 +77,17 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 func TestUnknownPathSaysWhatIsWrongWithIt(t *testing.T) {
 	_, api := start(t)
 	for path, why := range map[string]string{
-		"/api/tipocambio/":                     ": sobra la barra final. ",
-		"/api//tipocambio":                     ": tiene // o puntos (. o ..), que no se admiten. ",
-		"/api/Contribuyentes/20131312955":      ": lleva mayúsculas, y va en minúsculas. ",
-		"/contribuyentes/20131312955":          ": le falta /api al comienzo. ",
-		"/v1/api/tipocambio":                   ": le sobra lo que está antes de /api. ",
-		"/api/contribuyentes":                  ": le falta el RUC al final. ",
-		"/api/contribuyentes/":                 ": le falta el RUC al final. ",
-		"/api/tipo-cambio":                     "». ¿Quiso",
-		"/":                                    "». Las rutas",
-		"/api/api/contribuyentes/20131312955/": "». ¿Quiso",
+		"/api/tipocambio/":                       ": sobra la barra final. ",
+		"/api//tipocambio":                       ": tiene // o puntos (. o ..), que no se admiten. ",
+		"/api/Contribuyentes/20131312955":        ": lleva mayúsculas, y va en minúsculas. ",
+		"/contribuyentes/20131312955":            ": le falta /api al comienzo. ",
+		"/v1/api/tipocambio":                     ": le sobra lo que está antes de /api. ",
+		"/api/contribuyentes":                    ": le falta el RUC al final. ",
+		"/api/contribuyentes?razonSocial=gloria": ": le falta /search al final. ¿Quiso decir GET /api/contribuyentes/search? Las otras",
+		"/api/contribuyentes/":                   ": le falta el RUC al final. ",
+		"/api/tipo-cambio":                       "». ¿Quiso",
+		"/":                                      "». Las rutas",
+		"/api/api/contribuyentes/20131312955/":   "». ¿Quiso",
 	} {
 		assert.Contains(t, api.get(path).body, why, path)
 	}
