@@ -30,28 +30,36 @@ const changed = new Map() // calls that came or changed since the last one
 const body = h('tbody')
 const summary = h('p', { class: 'summary' })
 const pill = button('', showNewest, { class: 'pill' })
-const more = button('', showMore, { class: 'more' })
+const more = button('', () => {
+  limit += step
+  draw()
+}, { class: 'more' })
 const tooMany = h('p', { class: 'hint more' })
 const detail = h('section', { class: 'detail', id: 'detail', 'aria-label': t('call'), hidden: true })
-const kinds = ['', 'ok', 'error', 'cost', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`)])
+const kinds = ['', 'ok', 'error', 'cost', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`) || kind])
 const controls = { // by their names in an address
   texto: input('texto', { type: 'search', placeholder: t('filterHint'), oninput: refilter }),
-  op: select({ name: 'op', oninput: refilter }, [['', t('allOperations')], ...operations, ['unmatched', t('unmatched')]]),
+  consulta: input('consulta', { type: 'search', placeholder: t('askedHint'), oninput: refilter }),
+  op: select({ name: 'op', oninput: refilter }, [['', t('answered_')], ...operations, ['unmatched', t('unmatched')]]),
   respuesta: select({ name: 'respuesta', oninput: refilter }, kinds),
 }
 const pause = button('pause', togglePause, { 'aria-pressed': 'false' })
-const from = button('countFromHere', () => countAfter(after ? 0 : calls.last))
+const from = button('countFromHere', () => {
+  after = after ? 0 : calls.last
+  draw()
+})
 const columns = ['time', 'op', 'subject', 'status', 'lasted number', 'cost number', 'marks', 'key', 'copy']
 const list = h('div', { class: 'list' }, table('llamadas', columns, body, 'calls'), more, tooMany)
 const nothing = h('h2', {}, t('noCalls'))
 const noMatch = h('div', { class: 'empty', hidden: true }, h('h2', {}, t('noMatch')), h('p', {}, h('a', { href: `#${id}` }, t('showAll'))))
 const controlBar = h('div', { class: 'bar folded', role: 'search' }, field('filter', controls.texto),
-  h('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false', onclick: unfold }, t('more')),
-  field('op', controls.op), field('answer', controls.respuesta),
+  h('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false', onclick() { this.setAttribute('aria-expanded', !controlBar.classList.toggle('folded')) } }, t('more')),
+  field('subject', controls.consulta), field('op', controls.op), field('answer', controls.respuesta),
   h('div', { class: 'actions' }, pause, from, button('clearJournal', () => remove('requests'), { class: 'destroys' })))
 let empty
 
-const filter = () => ({ op: controls.op.value, kind: controls.respuesta.value, text: controls.texto.value.trim().toLowerCase() })
+const wordsIn = ({ value }) => value.trim().toLowerCase()
+const filter = () => ({ op: controls.op.value, kind: controls.respuesta.value, asked: wordsIn(controls.consulta), text: wordsIn(controls.texto) })
 
 // address is that of a call, or of none, with the filter, of which other is said elsewhere.
 function address(n, other) {
@@ -96,7 +104,7 @@ export function make({ defaultKey }, notify) {
   })
   draw()
   return [controlBar,
-    h('div', { class: 'above' }, summary, pill, h('div', { class: 'actions' }, button('exportHAR', exportHAR), button('exportJSON', exportJSON))),
+    h('div', { class: 'above' }, summary, pill, h('div', { class: 'actions' }, button('exportHAR', exportHAR), button('exportJSON', () => saveJSON('llamadas.json', { requests: listed() })))),
     h('div', { class: 'split' }, h('div', {}, list, noMatch, empty), detail)]
 }
 
@@ -225,21 +233,17 @@ const marks = (call) => [
 
 const listed = () => calls.newest(filter(), Infinity, 0, top).shown.sort((a, b) => a.n - b.n)
 
-function exportJSON() {
-  save('llamadas.json', new Blob([JSON.stringify({ requests: listed() }, null, 2)], { type: 'application/json' }))
-}
+const saveJSON = (name, value) => save(name, new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
 
 // exportHAR asks for what the server can filter; a comment begins with the number of its call.
 async function exportHAR() {
   const wanted = new Set(listed().map(({ n }) => n))
   const { op } = filter()
   const har = await get(`requests.har?${new URLSearchParams(op && op !== 'unmatched' ? { op } : {})}`)
-  har.log.entries = har.log.entries.filter(({ comment }) => wanted.has(Number(/\d+/.exec(comment))))
-  save('llamadas.har', new Blob([JSON.stringify(har)], { type: 'application/json' }))
-}
-
-function unfold() {
-  this.setAttribute('aria-expanded', !controlBar.classList.toggle('folded'))
+  const { length: n } = har.log.entries = har.log.entries.filter(({ comment }) => wanted.has(Number(/\d+/.exec(comment))))
+  if (n < wanted.size) har.log.comment = t('onlyInHAR', { n: number(n), all: number(wanted.size) })
+  saveJSON('llamadas.har', har)
+  return har.log.comment
 }
 
 function refilter() {
@@ -255,21 +259,11 @@ function togglePause() {
   update()
 }
 
-function countAfter(n) {
-  after = n
-  draw()
-}
-
 function showNewest() {
   limit = step
   top = calls.last
   window.scrollTo(0, 0)
   scrolled = false
-  draw()
-}
-
-function showMore() {
-  limit += step
   draw()
 }
 
@@ -303,7 +297,7 @@ function close() { location.hash = address(0) }
 // only one of the rows is reached by Tab.
 function onKey(event) {
   const { key, target } = event
-  if (controlBar.closest('[hidden]') || event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog')) return
+  if (controlBar.closest('[hidden]') || event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog') || document.querySelector(':popover-open')) return
   if (key === 'Escape' && opened) return close()
   if (target.closest('input, select, pre')) return
   const focused = target.closest('.calls tbody tr')
