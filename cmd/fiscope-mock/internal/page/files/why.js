@@ -13,8 +13,7 @@ export const statusText = (call) => call.status || t(underWay(call) ? 'underWay'
 
 const isNumbered = (call) => Boolean(call.requestHeaders?.['Fiscope-Attempt'])
 
-// attemptText says which attempt a call is by its client's number, or else which call it repeats, and how long after the
-// answer to the one before it came.
+// attemptText says which attempt a call is if its client numbers them, else which call it repeats, and how much later.
 export function attemptText(call, before) {
   if (!(call.attempt > 1)) return ''
   const wait = before ? Date.parse(call.time) - Date.parse(before.time) - (before.ms ?? 0) : 0
