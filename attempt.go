@@ -58,7 +58,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	}
 	s.hours.record(a.Header, a.At)
 	sol := q.request.sol != nil
-	a.reading = reading{lenient: s.lenient, sol: sol, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.fromReal(a.At)}
+	a.reading = reading{lenient: s.lenient, sol: sol, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.now()}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
 		s.accepted.Store(true)

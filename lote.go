@@ -164,15 +164,17 @@ func (l lote[E, R]) batch(ctx context.Context, set *settings) batch.Batch[E, res
 	}
 	if p := l.policy.Progress; p != nil {
 		b.Done = func(key string) (bool, error) { return p.Done(ctx, key) }
-		b.Record = func(key string, r respuesta[R], err error, final bool) error {
-			results, keeps := p.(resultKeeper)
-			switch {
-			case keeps:
-				return results.keep(key, r.resultado, err, final)
-			case final:
-				return p.Record(context.WithoutCancel(ctx), key) // it was answered, even if ctx has ended
+		b.Record = func(key string, _ respuesta[R], _ error, final bool) error {
+			if !final {
+				return nil
 			}
-			return nil
+			return p.Record(context.WithoutCancel(ctx), key) // it was answered, even if ctx has ended
+		}
+		if results, keeps := p.(resultKeeper); keeps {
+			results.use(l.core.clock)
+			b.Record = func(key string, r respuesta[R], err error, final bool) error {
+				return results.keep(key, r.resultado, r.response, err, final)
+			}
 		}
 	}
 	return b

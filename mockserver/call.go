@@ -35,6 +35,7 @@ type call struct {
 	key     string       // as sent
 	known   *redact.Keys // the server's keys on arrival
 	keys    redact.Keys  // to hide in all texts: known, and key
+	others  bool         // keys has others than known
 	account *account     // nil if the key is missing or unknown
 
 	recording  *recording // nil for none
@@ -70,6 +71,9 @@ type call struct {
 	broken    bool // its answer was not sent completely
 	replaced  bool // a fault's answer replaces its own
 }
+
+// hide hides one more secret in the call's texts.
+func (c *call) hide(secret string) { c.keys, c.others = c.keys.And(secret), true }
 
 // readClock sets the time of the call and of its answer.
 func (c *call) readClock() {
@@ -235,8 +239,22 @@ func (c *call) head(h http.Header, a answer) {
 func (c *call) send(a answer) {
 	c.head(c.w.Header(), a)
 	c.finish(a)
-	c.w.WriteHeader(a.status)
+	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
+}
+
+// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
+// without one, as [http.Header.Get] finds them.
+func (c *call) writeHead(status int) {
+	if h := c.w.Header(); c.r.Context().Value(http.ServerContextKey) != nil {
+		for i, name := range rateLimitHeaders {
+			if values := h[name]; values != nil {
+				delete(h, name)
+				h[rateLimitSpelled[i]] = values
+			}
+		}
+	}
+	c.w.WriteHeader(status)
 }
 
 // begin records that the call is in flight.

@@ -1,11 +1,11 @@
 package lockfile_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,26 +25,47 @@ func open(t *testing.T, path string) *lockfile.Inputs {
 func TestInputs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	f := open(t, path)
-	require.NoError(t, f.Record("a", nil, nil, true))
-	require.NoError(t, f.Record("a", "once is enough", nil, true))
-	require.NoError(t, f.Record("b", map[string]int{"n": 1}, nil, false))
-	require.NoError(t, f.Record("b", map[string]int{"n": 2}, nil, true))
-	require.NoError(t, f.Record("c \n\x00", "no answer", errors.New("failed"), false))
-	want := `{"input":"a"}` + "\n" + `{"input":"b","answer":{"n":1},"pending":true}` + "\n" + `{"input":"b","answer":{"n":2}}` + "\n" +
-		`{"input":"c \n\u0000","error":"failed","pending":true}` + "\n"
+	may, june := time.Date(2026, time.May, 4, 0, 0, 0, 0, time.UTC), time.Date(2026, time.June, 4, 1, 2, 3, 0, time.UTC)
+	var want strings.Builder
+	for _, r := range []struct {
+		lockfile.Line
+		text string // "" if it is left out
+	}{
+		{lockfile.Line{Input: "a"}, `{"input":"a"}`},
+		{lockfile.Line{Input: "a", Answer: []byte(`"once is enough"`)}, ""},
+		{lockfile.Line{Input: "b", Answer: []byte(`{"n": 1}`), Pending: true}, `{"input":"b","answer":{"n":1},"pending":true}`},
+		{lockfile.Line{Input: "b", Answer: []byte(`{"n": 2}`)}, `{"input":"b","answer":{"n":2}}`},
+		{lockfile.Line{Input: "c \n\x00", Error: "failed", Pending: true}, `{"input":"c \n\u0000","error":"failed","pending":true}`},
+		{lockfile.Line{Input: "d", Source: "service", AsOf: june}, `{"input":"d","source":"service","asOf":"2026-06-04T01:02:03Z"}`},
+		{lockfile.Line{Input: "d", Error: "a failure does not hide the answer", Pending: true}, ""},
+		{lockfile.Line{Input: "d", Answer: []byte(`"nor does an older one"`), AsOf: may, Pending: true}, ""},
+		{lockfile.Line{Input: "d", AsOf: may}, `{"input":"d","asOf":"2026-05-04T00:00:00Z"}`},
+		{lockfile.Line{Input: "d", AsOf: june, Pending: true}, `{"input":"d","pending":true,"asOf":"2026-06-04T01:02:03Z"}`},
+	} {
+		require.NoError(t, f.Record(r.Line))
+		if r.text != "" {
+			want.WriteString(r.text + "\n")
+		}
+	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, want, string(text))
+	assert.Equal(t, want.String(), string(text))
 
 	_, err = lockfile.OpenInputs(path)
 	require.ErrorIs(t, err, lockfile.ErrLocked)
 	require.NoError(t, f.Close())
-	require.Error(t, f.Record("d", nil, nil, true), "it is closed")
+	require.Error(t, f.Record(lockfile.Line{Input: "e"}), "it is closed")
 
 	f = open(t, path)
-	for input, done := range map[string]bool{"a": true, "b": true, "c \n\x00": false, "d": false} {
-		assert.Equal(t, done, f.Done(input), input)
+	for input, done := range map[string]bool{"a": true, "b": true, "c \n\x00": false, "d": false, "e": false} {
+		_, got := f.Done(input)
+		assert.Equal(t, done, got, input)
 	}
+	lines, err := lockfile.ReadInputs(path)
+	require.NoError(t, err)
+	require.Len(t, lines, 4)
+	assert.Equal(t, lockfile.Line{Input: "b", Answer: []byte(`{"n":2}`)}, lines[1])
+	assert.Equal(t, lockfile.Line{Input: "d", AsOf: june, Pending: true}, lines[3])
 }
 
 // A file that was cut anywhere has all whole lines, and takes others. An invalid line is ignored.
@@ -56,12 +77,14 @@ func TestInputsOfACutFile(t *testing.T) {
 		f := open(t, path)
 		left := whole[:strings.LastIndexByte(whole[:cut], '\n')+1]
 		for _, input := range []string{"0", "1", "2"} {
-			require.Equal(t, strings.Contains(left, `"`+input+`"`), f.Done(input), "%s after %d bytes", input, cut)
+			_, done := f.Done(input)
+			require.Equal(t, strings.Contains(left, `"`+input+`"`), done, "%s after %d bytes", input, cut)
 		}
-		require.NoError(t, f.Record("9", nil, nil, true))
+		require.NoError(t, f.Record(lockfile.Line{Input: "9"}))
 		require.NoError(t, f.Close())
 		f = open(t, path)
-		require.True(t, f.Done("9"), "what follows a cut line is whole")
+		_, done := f.Done("9")
+		require.True(t, done, "what follows a cut line is whole")
 		require.NoError(t, f.Close())
 	}
 }
@@ -76,6 +99,8 @@ func TestWhatIsNoFileOfInputsStaysAsItIs(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 			_, err := lockfile.OpenInputs(path)
+			require.ErrorContains(t, err, "it holds something else")
+			_, err = lockfile.ReadInputs(path)
 			require.ErrorContains(t, err, "it holds something else")
 			left, err := os.ReadFile(path)
 			require.NoError(t, err)
