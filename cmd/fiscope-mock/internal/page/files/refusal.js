@@ -39,7 +39,6 @@ una hora desde (\S+) hasta|a time from $1 to
 cuerpo:(\d+)|line $1
 el texto termina antes de tiempo: .+ comilla|it ends too early
 no es JSON: .+ corresponde|it is not JSON:
-hay más texto .+? valor|more text comes after the value
 no existe el miembro|there is no member
 los miembros son|the members are
 se escribe|it is written
