@@ -309,43 +309,40 @@ func (p *tab) sees(texts ...string) {
 	})
 }
 
+// rowsHolding returns the rows of tables that hold all of the texts.
+func (p *tab) rowsHolding(texts []string) (found []string, err error) {
+	rows, err := evaluate[[]string](p, shownRows)
+	for _, row := range rows {
+		if holding(texts...)(row) {
+			found = append(found, row)
+		}
+	}
+	return found, err
+}
+
 // row waits for the only row of a table that holds all of the texts, and returns its text.
-func (p *tab) row(texts ...string) (found string) {
+func (p *tab) row(texts ...string) (row string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		rows, err := evaluate[[]string](p, shownRows)
-		if err != nil {
-			return err
+		found, err := p.rowsHolding(texts)
+		if err == nil && len(found) != 1 {
+			err = fmt.Errorf("%d rows hold %q", len(found), texts)
 		}
-		n := 0
-		for _, row := range rows {
-			if holding(texts...)(row) {
-				found = row
-				n++
-			}
-		}
-		if n != 1 {
-			return fmt.Errorf("%d rows hold %q", n, texts)
-		}
-		return nil
+		row = strings.Join(found, "")
+		return err
 	})
-	return found
+	return row
 }
 
 // noRow waits until no row of a table holds all of the texts.
 func (p *tab) noRow(texts ...string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		rows, err := evaluate[[]string](p, shownRows)
-		if err != nil {
-			return err
+		found, err := p.rowsHolding(texts)
+		if err == nil && len(found) > 0 {
+			err = fmt.Errorf("there is still the row %q", found[0])
 		}
-		for _, row := range rows {
-			if holding(texts...)(row) {
-				return fmt.Errorf("there is still the row %q", row)
-			}
-		}
-		return nil
+		return err
 	})
 }
 
@@ -378,4 +375,10 @@ func (p *tab) is(role string, name named, state, want string) {
 		}
 		return nil
 	})
+}
+
+// cutOff is an expression for the texts of the shown elements that are larger than their place.
+func cutOff(selector string) string {
+	return fmt.Sprintf("[...document.querySelectorAll(%q)].filter((part) => part.checkVisibility() && part.clientWidth > 0 &&"+
+		" (part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight + 2)).map((part) => part.innerText || part.value)", selector)
 }

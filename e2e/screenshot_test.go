@@ -57,7 +57,7 @@ func TestThePictureOfTheREADME(t *testing.T) {
 	srv.traffic()
 	page.sees("20 llamadas")
 	page.navigate(srv.page("llamadas/9"))
-	page.sees("Es el intento 2 de #8", "Retry-After: 1")
+	page.sees("repite #8, 1 s después", "Retry-After: 1")
 	js[bool](page, `document.activeElement.blur() ?? true`)
 	shown, err := png.Decode(bytes.NewReader(page.screen()))
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -34,8 +35,9 @@ type viewer struct {
 type option func(*viewer)
 
 func dark(v *viewer)    { v.dark = true }
-func narrow(v *viewer)  { v.width, v.height = 390, 844 }
 func english(v *viewer) { v.languages = "en-GB,en" }
+
+func wide(pixels int64) option { return func(v *viewer) { v.width = pixels } }
 
 // apart has cookies of its own, which takes a while to begin: those of a host are sent to all of its ports.
 func apart(v *viewer) { v.apart = true }
@@ -190,13 +192,39 @@ func (p *tab) requests(prefix string) []string {
 	return found
 }
 
-// allowReading lets the page read the clipboard, so that a test can see what was copied.
-func (p *tab) allowReading() {
+// clipboard is the machine's: a test at a time copies and looks.
+var clipboard sync.Mutex
+
+// copies does something that copies a text, and returns it.
+func (p *tab) copies(act func()) (text string) {
 	p.t.Helper()
+	clipboard.Lock()
+	defer clipboard.Unlock()
 	_, err := chromedp.CallBrowser(p.ctx, browser.SetPermission, browser.SetPermissionParams{
 		Permission:       &browser.PermissionDescriptor{Name: "clipboard-read"},
 		Setting:          browser.PermissionSettingGranted,
 		BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
 	})
 	require.NoError(p.t, err)
+	js[bool](p, `navigator.clipboard.writeText('nothing').then(() => true)`)
+	act()
+	p.within(patience, func() error {
+		if text = js[string](p, `navigator.clipboard.readText()`); text == "nothing" {
+			return errors.New("nothing was copied")
+		}
+		return nil
+	})
+	return text
+}
+
+// copied presses a button that copies, and returns what it copied.
+func (p *tab) copied(button named) string {
+	p.t.Helper()
+	return p.copies(func() { p.click("button", button) })
+}
+
+// markup is the whole document as markup, with what its fields hold.
+func (p *tab) markup() string {
+	p.t.Helper()
+	return strings.Join(js[[]string](p, `[document.documentElement.outerHTML, ...[...document.querySelectorAll('input, select, textarea')].map((field) => field.value)]`), "\n")
 }
