@@ -107,8 +107,8 @@ func TestTheCallsByKeys(t *testing.T) {
 	page.press(kb.Escape)
 	page.gone("dialog", exactly("Teclas"))
 
-	page.find("button", like("^consultar 20100053455"))
-	js[bool](page, `document.querySelector('.calls [tabindex="0"]').focus() ?? true`)
+	_, err := on[bool](page, page.find("button", like("^consultar 20100053455")), `function () { return this.focus() ?? true }`)
+	require.NoError(t, err)
 	focus := func(role string, name named) {
 		t.Helper()
 		page.is(role, name, "focused", "true")

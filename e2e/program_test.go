@@ -3,18 +3,15 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -120,31 +117,6 @@ func (p *program) validate(usuario, clave string) answer {
 	p.t.Helper()
 	return p.call(http.MethodPost, "/api/cpe/validar", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123, `+
 		`"rucSolicitante": "20131312955", "usuarioSol": "`+usuario+`", "claveSol": "`+clave+`"}`)
-}
-
-// burst looks up n taxpayers from a RUC on, over eight connections.
-func (p *program) burst(n, first int) {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
-	defer client.CloseIdleConnections()
-	var callers sync.WaitGroup
-	for c := range 8 {
-		callers.Go(func() {
-			for i := c; i < n; i += 8 {
-				req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/api/contribuyentes/%d", p.url, first+i), nil)
-				if !assert.NoError(p.t, err) {
-					return
-				}
-				req.Header.Set("X-API-KEY", defaultKey)
-				resp, err := client.Do(req)
-				if !assert.NoError(p.t, err) {
-					return
-				}
-				_, _ = io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		})
-	}
-	callers.Wait()
 }
 
 // fault sets a fault by its JSON.

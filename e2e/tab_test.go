@@ -26,9 +26,8 @@ import (
 type viewer struct {
 	languages     string // as a browser's settings have them
 	dark          bool
-	width, height int64   // in CSS pixels
-	scale         float64 // device pixels in one of them
-	apart         bool    // with cookies of its own
+	width, height int64 // in CSS pixels
+	apart         bool  // with cookies of its own
 }
 
 // option changes a viewer.
@@ -41,9 +40,6 @@ func wide(pixels int64) option { return func(v *viewer) { v.width = pixels } }
 
 // apart has cookies of its own, which takes a while to begin: those of a host are sent to all of its ports.
 func apart(v *viewer) { v.apart = true }
-
-// zoomed is a window of 1280 pixels at 200 %.
-func zoomed(v *viewer) { v.width, v.height, v.scale = 640, 450, 2 }
 
 // tab is the page as one viewer sees it.
 type tab struct {
@@ -63,7 +59,7 @@ type tab struct {
 func open(t *testing.T, address string, options ...option) *tab {
 	t.Helper()
 	needBrowser(t)
-	v := viewer{languages: "es-PE,es", width: 1280, height: 900, scale: 1}
+	v := viewer{languages: "es-PE,es", width: 1280, height: 900}
 	for _, o := range options {
 		o(&v)
 	}
@@ -98,7 +94,7 @@ func (v viewer) apply(p *tab) {
 	do(p, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: "e2e", AcceptLanguage: v.languages})
 	do(p, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"})
 	do(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	do(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.width, Height: v.height, DeviceScaleFactor: v.scale})
+	do(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.width, Height: v.height, DeviceScaleFactor: 1})
 	do(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
