@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
-	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -42,8 +42,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt.applyToClient(&c); err != nil {
-			return nil, err
+		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
+			return nil, cmp.Or(c.invalid, c.calls.invalid)
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)
@@ -53,21 +53,21 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	core, err := newCore(baseURL, NewSecreto(apiKey), c)
+	k, err := newCore(baseURL, NewSecreto(apiKey), c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{core, c.strictRUC},
-		CPE:            &CPEService{core, c.strictRUC, c.sol},
-		TipoCambio:     &TipoCambioService{core},
-		core:           core,
+		Contribuyentes: &ContribuyentesService{k, c.strictRUC},
+		CPE:            &CPEService{k, c.strictRUC, c.sol},
+		TipoCambio:     &TipoCambioService{k},
+		core:           k,
 	}, nil
 }
 
 // newCore builds the lists of layers. ARCHITECTURE.md explains their order.
 func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
-	cache, err := newCache(c.cache, c.clock)
+	memory, err := newCache(c.cache, c.clock)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
 	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
-	k.background.Panicked = k.logPanic
+	apart := &k.apart
+	apart.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
 	accepted := new(atomic.Bool)
 	shared := newSharedStore(c.store, baseURL, apiKey, r, accepted, apart)
 	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
@@ -90,15 +90,15 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	retries := retry(c.retry, c.clock, base)
 	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
-	kept := keeper{cache, shared, r}
+	kept := keeper{memory, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
 			newFallback(kept, respaldo, r, accepted, apart).layer,
-			recall(cache),
+			recall(memory),
 			checkInput,
-			coalesce(cache != nil || c.coalescing, queries),
+			coalesce(memory != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
@@ -149,7 +149,7 @@ func (c *Client) Close(ctx context.Context) error {
 		ctx = context.Background()
 	}
 	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
-	if err := c.background.Wait(ctx); err != nil {
+	if err := c.apart.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil

@@ -63,7 +63,7 @@ func (a *answer) refusal() (outcome, *Error) {
 	case a.Status == http.StatusInternalServerError:
 		return failedOnce, e
 	case a.Status >= 502 && a.Status <= 504:
-		return failed, e
+		return failedAwhile, e
 	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
 		return failedForGood, e
 	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"

@@ -15,7 +15,7 @@ import (
 // reporter makes the *Error and the event of a call.
 type reporter struct {
 	secrets  scrub.Secrets // the API key, and headers of the client
-	clock    clock
+	clock    calendar
 	observer *observer
 }
 
@@ -149,8 +149,8 @@ func withEndOf(ctx context.Context, err error) error {
 }
 
 // after adds the answer that led to an error.
-func (e *Error) after(answered *Error) {
-	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
+func (e *Error) after(last *Error) {
+	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = last.StatusCode, last.Code, last.RateLimit, last.Delivery, last.body
 }
 
 // panickedError is the error of a call that did not return.

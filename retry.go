@@ -14,7 +14,7 @@ import (
 )
 
 // retry repeats failed attempts as RetryPolicy says, with go-retryablehttp. Its hooks find the question in the context.
-func retry(p RetryPolicy, clock clock, base *url.URL) layer {
+func retry(p RetryPolicy, clock calendar, base *url.URL) layer {
 	var budget roundtrip.Budget // of all calls
 	return func(next ask) ask {
 		l := &retrier{policy: p, clock: clock, budget: &budget, loop: &http.Request{URL: base, Header: http.Header{}}}
@@ -33,7 +33,7 @@ func retry(p RetryPolicy, clock clock, base *url.URL) layer {
 
 type retrier struct {
 	policy RetryPolicy
-	clock  clock
+	clock  calendar
 	budget *roundtrip.Budget
 	client retryablehttp.Client
 	loop   *http.Request // what the loop repeats: an empty request, since each attempt makes its own

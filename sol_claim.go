@@ -64,10 +64,10 @@ func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 }
 
 // claim asks the Store whether a credential may be sent. A claim granted after its caller left is given back.
-func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
+func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, longest time.Duration) (store.Claim, error) {
 	name := s.credential(c)
 	return askStore(ctx, s, func(ctx context.Context) (store.Claim, error) {
-		return s.store.Claim(ctx, name, hold)
+		return s.store.Claim(ctx, name, longest)
 	}, func(ctx context.Context, claim store.Claim) error {
 		if claim.State != store.ClaimGranted {
 			return nil
