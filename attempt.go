@@ -28,8 +28,9 @@ type sender struct {
 	sol       *solguard.Guard // learns whether lookups are refused too
 	hours     *serviceClock   // learns the Date of each answer
 
-	quota    usage
-	accepted atomic.Bool // the service has accepted the API key
+	accepted *atomic.Bool // the service has accepted the API key
+
+	quota usage
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {

@@ -158,6 +158,8 @@ func WithQuotaReserve(n int) SharedOption {
 // the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and other usable answers
 // stand. The option of a call wins over its Client's.
 //
+// For a refused API key it answers only if this Client, or another one with its Store, saw the key accepted.
+//
 // The [Response] of such an answer has Source SourceRespaldo, and in AsOf the day of its data. If r lacks the RUC, fails
 // or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {

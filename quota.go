@@ -103,7 +103,7 @@ func (a *answer) quota(clock clock) store.Outcome {
 	if a.Unsent {
 		o.Written = 0
 	}
-	if a.rateLimit != nil {
+	if a.rateLimit != nil && outcomes[a.outcome].class != ErrUnauthorized { //nolint:errorlint // the table's own
 		o.Remaining, o.Reset = a.rateLimit.left(), a.reset
 	}
 	if clock == nil { // a test's clock is not the server's

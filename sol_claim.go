@@ -88,6 +88,21 @@ func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Cl
 	return err
 }
 
+// doubt returns how long the last unexplained refusal of a credential blocked it, for any process; 0 if unknown.
+func (s *sharedStore) doubt(ctx context.Context, c *CredencialesSOL) time.Duration {
+	value := s.load(context.WithoutCancel(ctx), s.name("doubt", c.parts()...))
+	last, _ := time.ParseDuration(string(value))
+	return last
+}
+
+// setDoubt writes it, for as long as a living process would know it.
+func (s *sharedStore) setDoubt(ctx context.Context, c *CredencialesSOL, last time.Duration) error {
+	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) {
+		return nil, s.store.Save(ctx, s.name("doubt", c.parts()...), []byte(last.String()), last+solguard.Memory)
+	}, nil)
+	return err
+}
+
 // proof returns when the credential was accepted for any process, and when that was renewed; zero if that is unknown.
 func (g *solGuard) proof(c store.Claim) (accepted, renewed time.Time) {
 	if c.State == store.ClaimRefused || c.Since.IsZero() {
