@@ -186,15 +186,22 @@ func (q *request) params() []string {
 	return q.to.params
 }
 
-// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
-// without one, as [http.Header.Get] finds them.
+// names returns how the names of the quota's headers are written: on the wire as in docs/contract.md, 8, for clients that
+// compare bytes; without one, as [http.Header.Get] finds them.
+func (q *request) names() *limitNames {
+	if q.r.Context().Value(http.ServerContextKey) != nil {
+		return &rateLimitSpelled
+	}
+	return &rateLimitHeaders
+}
+
+// writeHead begins the answer, with the names of a real service or a fault as of [request.names].
 func (q *request) writeHead(status int) {
-	if h := q.w.Header(); q.r.Context().Value(http.ServerContextKey) != nil {
-		for i, name := range rateLimitHeaders {
-			if values := h[name]; values != nil {
-				delete(h, name)
-				h[rateLimitSpelled[i]] = values
-			}
+	h, names := q.w.Header(), q.names()
+	for i, name := range rateLimitHeaders {
+		if values := h[name]; values != nil {
+			delete(h, name)
+			h[names[i]] = values
 		}
 	}
 	q.w.WriteHeader(status)
