@@ -17,8 +17,8 @@ type record struct {
 	nth     int64     // its number on its connection
 	last    answer    // the last answer recorded
 	left    int       // queries left after it
-	counted bool      // the journal has counted its cost
 	fault   string    // the name of the fault that met it
+	counted bool      // the journal has counted its cost
 	broken  bool      // its answer was not sent completely
 }
 

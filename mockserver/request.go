@@ -26,21 +26,22 @@ type request struct {
 	r       *http.Request
 	closing <-chan struct{} // closed when the server begins to close, which ends all waits
 
-	to       *route    // nil for none
-	op       Operation // "" if no route has the path
-	ruc      string    // of a lookup's path; of a validation, the issuer's once its fields are valid
-	key      string    // as sent
-	account  *account  // nil if the key is missing or unknown
-	admitted bool      // path, method and key are right
+	to      *route    // nil for none
+	op      Operation // "" if no route has the path
+	ruc     string    // of a lookup's path; of a validation, the issuer's once its fields are valid
+	key     string    // as sent
+	account *account  // nil if the key is missing or unknown
 
-	known  *redact.Keys // the server's keys on arrival
-	keys   redact.Keys  // to hide in all texts: known, and others
-	others bool
+	known *redact.Keys // the server's keys on arrival
+	keys  redact.Keys  // to hide in all texts: known, and others
 
-	wasRead  bool // the body was read
-	body     []byte
+	body     []byte // once it was read
 	bodyErr  error
 	redacted string // the body for the journal
+
+	wasRead  bool // the body was read
+	others   bool // keys has others than known
+	admitted bool // path, method and key are right
 }
 
 // hide hides one more secret in all texts.
