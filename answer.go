@@ -140,7 +140,7 @@ func (a *answer) quote(value string) string {
 // refuse makes the answer unusable, even for lenient reading.
 func (a *answer) refuse(format string, args ...any) {
 	if a.err == nil {
-		a.err = refused(contradictory, format, args...)
+		a.err = newError(contradictory, format, args...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +12,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
-	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -41,8 +42,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt.applyToClient(&c); err != nil {
-			return nil, err
+		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
+			return nil, cmp.Or(c.invalid, c.calls.invalid)
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)
@@ -52,53 +53,56 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	core, err := newCore(baseURL, NewSecreto(apiKey), c)
+	k, err := newCore(baseURL, NewSecreto(apiKey), c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{core, c.strictRUC},
-		CPE:            &CPEService{core, c.strictRUC, c.sol},
-		TipoCambio:     &TipoCambioService{core},
-		core:           core,
+		Contribuyentes: &ContribuyentesService{k, c.strictRUC},
+		CPE:            &CPEService{k, c.strictRUC, c.sol},
+		TipoCambio:     &TipoCambioService{k},
+		core:           k,
 	}, nil
 }
 
 // newCore builds the lists of layers. ARCHITECTURE.md explains their order.
 func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
-	cache, err := newCache(c.cache, c.clock)
+	memory, err := newCache(c.cache, c.clock)
 	if err != nil {
 		return nil, err
 	}
-	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
+	c.calls.secrets = c.calls.secrets.With(apiKey.text())
+	r := &reporter{c.calls.secrets, c.clock, newObserver(c.observers, c.logger)}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
-	k.background.Panicked = k.logPanic
+	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
+	apart := &k.apart
+	apart.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
-	shared := newSharedStore(c.store, baseURL, apiKey, r, apart)
+	accepted := new(atomic.Bool)
+	shared := newSharedStore(c.store, baseURL, apiKey, r, accepted, apart)
 	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours,
+		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours, accepted: accepted,
 	}
 	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
-	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
+	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
-	kept := keeper{cache, shared, r}
+	kept := keeper{memory, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, &k.send.accepted, apart).layer,
-			recall(cache),
+			newFallback(kept, respaldo, r, accepted, apart).layer,
+			recall(memory),
 			checkInput,
-			coalesce(cache != nil || c.coalescing, queries),
+			coalesce(memory != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
+			pace,
 			quota,
 			throttle(c.limiter),
 		)
@@ -111,6 +115,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		k.sol.permits,
 		retries,
 		events(r.observer, r.failure),
+		pace,
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,
@@ -129,7 +134,10 @@ func (c *Client) RateLimit() *RateLimit {
 func (c *Client) Stats() Stats { return c.report.observer.stats() }
 
 // Hoy returns today's date in Lima, using the clock of [WithClock].
-func (c *Client) Hoy() Fecha { return FechaEnLima(c.clock.now()) }
+func (c *Client) Hoy() Fecha { return FechaEnLima(c.Ahora()) }
+
+// Ahora returns the time of the clock of [WithClock]. The age of an answer is the time since its AsOf: see [Response].
+func (c *Client) Ahora() time.Time { return c.clock.now() }
 
 // Close waits for background work: queries whose callers have left, a [Respaldo] that has not returned, and writes to
 // the Store. Then it closes the idle connections.
@@ -141,7 +149,7 @@ func (c *Client) Close(ctx context.Context) error {
 		ctx = context.Background()
 	}
 	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
-	if err := c.background.Wait(ctx); err != nil {
+	if err := c.apart.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil

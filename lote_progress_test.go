@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -127,6 +129,7 @@ type result struct {
 	Answer  map[string]any
 	Error   string
 	Pending bool
+	Source  string
 }
 
 func readResults(t *testing.T, path string) (all []result) {
@@ -174,7 +177,7 @@ func TestAResultsFile(t *testing.T) {
 	assert.Equal(t, ruc(1), results[1].Input)
 	assert.Contains(t, results[1].Error, "not found")
 	assert.Nil(t, results[1].Answer)
-	assert.Equal(t, result{Input: ruc(2), Error: results[2].Error, Pending: true}, results[2])
+	assert.Equal(t, result{Input: ruc(2), Error: results[2].Error, Pending: true, Source: "service"}, results[2])
 	assert.Contains(t, results[2].Error, "unavailable")
 
 	down = false
@@ -184,4 +187,86 @@ func TestAResultsFile(t *testing.T) {
 	assert.False(t, results[3].Pending)
 	assert.Len(t, run(), 4)
 	assert.Equal(t, map[string]int{ruc(0): 1, ruc(1): 1, ruc(2): 2}, p.asked)
+}
+
+// An answer of 4 May in Lima is done for so many days. What is asked again is one more line, and a failure is none.
+func TestTheAgeOfResults(t *testing.T) {
+	const dated = `,"source":"service","asOf":"2026-05-05T04:59:59Z"`
+	days := func(n int) []fiscope.ResultsOption { return []fiscope.ResultsOption{fiscope.ResultsMaxAge(n)} }
+	for name, c := range map[string]struct {
+		now  string
+		opts []fiscope.ResultsOption
+		rest string // of the line
+		done bool
+	}{
+		"the same day":           {"2026-05-04T05:00:00Z", days(0), dated, true},
+		"midnight in Lima":       {"2026-05-05T05:00:00Z", days(0), dated, false},
+		"a day later":            {"2026-05-06T04:59:59Z", days(1), dated, true},
+		"midnight after it":      {"2026-05-06T05:00:00Z", days(1), dated, false},
+		"it is of the future":    {"2026-05-04T04:59:59Z", days(7), dated, false},
+		"any age":                {"2036-05-05T05:00:00Z", nil, dated, true},
+		"without a time":         {"2026-05-04T05:00:00Z", days(1_000_000), "", false},
+		"any, without a time":    {"2026-05-04T05:00:00Z", nil, "", true},
+		"it may change, and new": {"2026-05-04T05:00:00Z", days(7), `,"pending":true` + dated, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now, err := time.Parse(time.RFC3339, c.now)
+			require.NoError(t, err)
+			path := filepath.Join(t.TempDir(), "results")
+			before := `{"input":"` + ruc(0) + `","answer":{"ruc":"` + ruc(0) + `","razonSocial":"THE OLD ONE"}` + c.rest + "}\n"
+			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
+			p := newPadron(t)
+			client := newClient(t, p, fiscope.WithClock(func() time.Time { return now }), fiscope.WithMaxRetries(0))
+			run := func() (saved fiscope.SavedResult) {
+				f, err := fiscope.NewResultsFile(path, c.opts...)
+				require.NoError(t, err)
+				lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{ruc(0), ruc(0)}), fiscope.LotePolicy{Progress: f}))
+				require.Nil(t, stopped)
+				require.NoError(t, f.Close())
+				for r, err := range fiscope.ReadResults(path) {
+					require.NoError(t, err)
+					saved = r
+				}
+				for _, l := range lines {
+					assert.Equal(t, saved.AsOf.Equal(now), l.err == nil && l.Response.Source == fiscope.SourceService && l.Response.AsOf.Equal(now), "also of the duplicate")
+				}
+				return saved
+			}
+			p.answer = func(string, int) (*http.Response, error) { return raw(501, "")(nil) }
+			assert.Contains(t, string(run().Answer), "THE OLD ONE")
+			assert.Equal(t, c.done, p.sent() == 0)
+			p.answer = nil
+			saved := run()
+			assert.Equal(t, c.done, strings.Contains(string(saved.Answer), "THE OLD ONE"))
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.True(t, strings.HasPrefix(string(text), before), "nothing is deleted")
+			if !c.done {
+				assert.Equal(t, fiscope.SourceService, saved.Source)
+				assert.Contains(t, string(text), `,"source":"service","asOf":"`+c.now+`"}`+"\n")
+			}
+		})
+	}
+	_, err := fiscope.NewResultsFile(filepath.Join(t.TempDir(), "results"), fiscope.ResultsMaxAge(-1))
+	require.EqualError(t, err, "fiscope: ResultsMaxAge wants 0 days or more: they are -1")
+	for r, err := range fiscope.ReadResults("none") {
+		assert.Zero(t, r)
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+// What was recorded by hand is of now.
+func TestARecordOfAResultsFileHasATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, err := fiscope.NewResultsFile(filepath.Join(t.TempDir(), "results"), fiscope.ResultsMaxAge(0))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, f.Close()) }()
+		require.NoError(t, f.Record(t.Context(), "a"))
+		for _, want := range []bool{true, false} {
+			done, err := f.Done(t.Context(), "a")
+			require.NoError(t, err)
+			assert.Equal(t, want, done)
+			time.Sleep(24 * time.Hour)
+		}
+	})
 }

@@ -27,7 +27,7 @@ const (
 	tooFast                      // 429 that asks for fewer calls
 	silent                       // 429 that says nothing: calls came too fast
 	failedOnce                   // 500, which this very request may have caused
-	failed                       // 502, 503, 504
+	failedAwhile                 // 502, 503, 504
 	failedForGood                // 408, any other 5xx, and a firewall's page
 	bodyBroke                    // a 200 with an incomplete body
 	page                         // unusable: empty, another server's page, or a required field is missing
@@ -70,7 +70,7 @@ const (
 	avoidedNot         Avoided = ""
 )
 
-// retryRule says whether an attempt is retried.
+// retryRule says whether an immediate retry may succeed.
 type retryRule int
 
 const (
@@ -81,20 +81,27 @@ const (
 	retryAsked             // if the answer says when to come back
 )
 
-// away says whether a fallback answers instead of the service.
-type away int
+// fallbackRule says whether a fallback answers instead of the service.
+type fallbackRule int
 
 const (
-	answered   away = iota // the answer stands
-	noTaxpayer             // a lookup or a search is answered by a fallback; a rate is not
-	unusable               // the service gave no usable answer
+	answered   fallbackRule = iota // the answer stands
+	noTaxpayer                     // a lookup or a search is answered by a fallback; a rate is not
+	unusable                       // the service gave no usable answer
+)
+
+// Texts for a clerk if that of the class would mislead.
+const (
+	textoDeMalUso  = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
+	textoMasLento  = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
+	textoDeUnaDuda = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
 )
 
 // outcomes says what follows from each outcome.
 var outcomes = [lastOutcome]struct {
 	class   error         // the class of the error, a key of the table classes; nil for none
-	away    away          // whether a fallback answers instead
-	retry   retryRule     // of the attempt
+	away    fallbackRule  // whether a fallback answers instead
+	retry   retryRule     // whether an immediate retry may succeed
 	avoided Avoided       // why a call without an attempt spent no query
 	verdict batch.Outcome // what it means for a batch
 	level   slog.Level    // of the log: Debug for the caller's own doing
@@ -115,7 +122,7 @@ var outcomes = [lastOutcome]struct {
 	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	silent:        {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
-	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
+	failedAwhile:  {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
 	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},
 	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},

@@ -63,7 +63,7 @@ func (a *answer) refusal() (outcome, *Error) {
 	case a.Status == http.StatusInternalServerError:
 		return failedOnce, e
 	case a.Status >= 502 && a.Status <= 504:
-		return failed, e
+		return failedAwhile, e
 	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
 		return failedForGood, e
 	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
@@ -122,23 +122,6 @@ func (a *answer) tooMany(said errorbody.Body) outcome {
 		return quotaSpent
 	}
 	return tooFast
-}
-
-// mayPass reports whether an immediate retry may succeed.
-func (a *answer) mayPass() bool {
-	switch outcomes[a.outcome].retry {
-	case retryPassing:
-		return a.Transient()
-	case retryOnce:
-		return !a.again
-	case retryAlways:
-		return true
-	case retryAsked:
-		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
-		return asked
-	case retryNever:
-	}
-	return false
 }
 
 // retryAfter is how long to wait before the next call; 0 if unknown.

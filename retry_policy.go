@@ -20,22 +20,19 @@ type RetryPolicy struct {
 
 // filled returns the policy with its defaults and without negative values.
 func (p RetryPolicy) filled() RetryPolicy {
-	fill := func(d, byDefault time.Duration) time.Duration {
+	or := func(d, byDefault time.Duration) time.Duration {
 		if d == 0 {
 			return byDefault
 		}
 		return max(d, 0)
 	}
-	p.Base = fill(p.Base, 250*time.Millisecond)
-	p.Cap = fill(p.Cap, max(p.Base, 4*time.Second))
-	p.MaxRetryAfter = fill(p.MaxRetryAfter, 10*time.Second)
+	p.Base = or(p.Base, 250*time.Millisecond)
+	p.Cap = or(p.Cap, max(p.Base, 4*time.Second))
+	p.MaxRetryAfter = or(p.MaxRetryAfter, 10*time.Second)
 	return p
 }
 
 // WithRetry sets what is retried, and when.
 func WithRetry(p RetryPolicy) Option {
-	return option(func(c *config) error {
-		c.retry = p.filled()
-		return nil
-	})
+	return option(func(c *config) { c.retry = p.filled() })
 }

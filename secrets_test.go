@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -286,14 +285,16 @@ func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
 	}
 }
 
-func TestASecretoIsNotKeptForEver(t *testing.T) {
-	const text = "a text of this test alone"
-	s := fiscope.NewSecreto(text)
-	runtime.GC()
-	assert.True(t, fiscope.Interned(text))
-	runtime.KeepAlive(s)
-	require.Eventually(t, func() bool {
-		runtime.GC()
-		return !fiscope.Interned(text)
-	}, 10*time.Second, time.Millisecond)
+// A clave that stands where the series belongs: our own message about it would show it.
+func TestOurOwnMessageHoldsNoSecret(t *testing.T) {
+	client, s := answers(t, raw(200, verdict))
+	const short = "SOL-4711-X"
+	receipt, own := factura, credenciales
+	receipt.Serie, own.Clave = short, fiscope.NewSecreto(short)
+	_, err := client.CPE.Validar(t.Context(), receipt, own)
+	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+	var e *fiscope.Error
+	require.ErrorAs(t, err, &e)
+	assert.False(t, strings.Contains(e.Message+err.Error(), short))
+	assert.Empty(t, s.requests)
 }

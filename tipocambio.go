@@ -82,14 +82,14 @@ func (q cambio) request() request {
 func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
 
 func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
-	tc, found := result.(*TipoCambio)
+	tc, ok := result.(*TipoCambio)
 	now = now.Add(q.hours.ahead())
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
-	case found && tc.Fecha != q.fecha:
+	case ok && tc.Fecha != q.fecha:
 		return 0 // the service's clock differs from ours: the lifetime is unknown
-	case found && q.fecha.Compare(hoy) < 0, !found && !q.fecha.DiaHabil():
+	case ok && q.fecha.Compare(hoy) < 0, !ok && !q.fecha.DiaHabil():
 		return forGood
-	case found:
+	case ok:
 		return hoy.SumarDias(1).En(Lima).Sub(now)
 	case now.Before(published):
 		return published.Sub(now)

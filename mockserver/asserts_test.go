@@ -62,6 +62,12 @@ func TestAssertionsTellWhatWentOn(t *testing.T) {
 	assert.False(t, srv.AssertNoSecrets(&secrets, "nada", "INVALID_SOL"), "a text that is there")
 	assert.Contains(t, secrets.String(), "secret 2 of")
 	assert.NotContains(t, secrets.String(), "INVALID_SOL", "it is not repeated")
+
+	var claves fakeTB
+	require.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: mockserver.RUCSolicitante, Usuario: "OTRO", Clave: "INVALID_SOL"}))
+	assert.False(t, srv.AssertNoSecrets(&claves), "the clave of a user")
+	assert.Contains(t, claves.String(), "is in the journal")
+	assert.NotContains(t, claves.String(), "INVALID_SOL")
 }
 
 // The journal cannot know of a request that it has dropped, and no assertion passes on what is left.

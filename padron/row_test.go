@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -12,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 // taken is a row that outlives the next one.
@@ -23,15 +28,21 @@ type taken struct {
 
 // readText reads a text with a header.
 func readText(text string, isUTF8 bool) (rows []taken, report Report, err error) {
-	err = readRows(context.Background(), strings.NewReader(text), isUTF8, &report, func(int) {}, func(r *row) error {
+	err = readRows(context.Background(), strings.NewReader(text), isUTF8, &report, func(int) {}, func(r *taxpayerRow) error {
 		rows = append(rows, taken{r.line, r.ruc, string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
 		return nil
 	})
 	return rows, report, err
 }
 
-// windows1252 is a text in Windows-1252.
-func windows1252(text string) string { return string(inWindows1252(text)) }
+// windows1252 is a text of characters below 0x100 in Windows-1252.
+func windows1252(text string) string {
+	var encoded []byte
+	for _, r := range text {
+		encoded = append(encoded, byte(r))
+	}
+	return string(encoded)
+}
 
 func TestRows(t *testing.T) {
 	const rest = "ACTIVO|HABIDO|150101|AV.|UNO|URB.|DOS|10|-|-|-|-|-|"
@@ -135,29 +146,29 @@ func TestReadingEndsWithTheFirstError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	text := windows1252(header) + "\n" + strings.Repeat("20000000001|A|-|-|-|-|-|-|-|-|-|-|-|-|-|\n", 100_000)
 	boom := errors.New("boom")
-	read := func(ctx context.Context, each func(*row) error) (n int, err error) {
-		err = readRows(ctx, strings.NewReader(text), false, &Report{}, func(int) {}, func(r *row) error {
+	read := func(ctx context.Context, each func(*taxpayerRow) error) (n int, err error) {
+		err = readRows(ctx, strings.NewReader(text), false, &Report{}, func(int) {}, func(r *taxpayerRow) error {
 			n++
 			return each(r)
 		})
 		return n, err
 	}
 	t.Run("of each", func(t *testing.T) {
-		n, err := read(t.Context(), func(*row) error { return boom })
+		n, err := read(t.Context(), func(*taxpayerRow) error { return boom })
 		assert.Equal(t, boom, err)
 		assert.Equal(t, 1, n)
 	})
 	t.Run("of the text", func(t *testing.T) {
 		in := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(text)))
-		assert.ErrorIs(t, readRows(t.Context(), in, false, &Report{}, func(int) {}, func(*row) error { return nil }), iotest.ErrTimeout)
+		assert.ErrorIs(t, readRows(t.Context(), in, false, &Report{}, func(int) {}, func(*taxpayerRow) error { return nil }), iotest.ErrTimeout)
 	})
 	t.Run("of the context", func(t *testing.T) {
-		n, err := read(ctx, func(*row) error { cancel(boom); return nil })
+		n, err := read(ctx, func(*taxpayerRow) error { cancel(boom); return nil })
 		assert.Equal(t, boom, err)
 		assert.Less(t, n, 100_000)
 	})
 	t.Run("a panic", func(t *testing.T) {
-		assert.Panics(t, func() { _, _ = read(t.Context(), func(*row) error { panic(boom) }) })
+		assert.Panics(t, func() { _, _ = read(t.Context(), func(*taxpayerRow) error { panic(boom) }) })
 	})
 	t.Run("a reader that does nothing", func(t *testing.T) {
 		assert.ErrorContains(t, readRows(t.Context(), idle{}, false, &Report{}, func(int) {}, nil), "no data or error")
@@ -173,7 +184,7 @@ func (idle) Read([]byte) (int, error) { return 0, nil }
 func TestRowsCostNoAllocation(t *testing.T) {
 	text := windows1252(header) + "\n" + strings.Repeat(windows1252("20000000001|PEÑA|ACTIVO|HABIDO|150101|AV.|UNO|URB.|DOS|10|-|-|-|-|-|\n"), 10_000)
 	allocs := testing.AllocsPerRun(3, func() {
-		_ = readRows(context.Background(), strings.NewReader(text), false, &Report{}, func(int) {}, func(*row) error { return nil })
+		_ = readRows(context.Background(), strings.NewReader(text), false, &Report{}, func(int) {}, func(*taxpayerRow) error { return nil })
 	})
 	assert.Less(t, allocs, 100.0)
 }
@@ -212,4 +223,46 @@ func FuzzRows(f *testing.F) {
 		assert.Equal(t, n, report.Rows)
 		_ = checkHeader(text)
 	})
+}
+
+// What is read is what was generated, to the last odd row.
+func TestGeneratedRowsAreRead(t *testing.T) {
+	for _, test := range []struct {
+		rows int
+		seed uint64
+	}{{0, 1}, {1, 1}, {2, 1}, {1000, 7}, {20_000, 2}} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			var text bytes.Buffer
+			want, err := padrongen.Generate(&text, test.rows, test.seed)
+			require.NoError(t, err)
+			size := text.Len()
+			assert.True(t, strings.HasPrefix(text.String(), windows1252(header+"\r\n")))
+			var got Report
+			duplicates, named, read := 0, 0, 0
+			seen := map[uint64]bool{}
+			err = readRows(t.Context(), &text, false, &got, func(n int) { read += n }, func(r *taxpayerRow) error {
+				if seen[r.ruc] {
+					duplicates++
+				}
+				seen[r.ruc] = true
+				if len(r.nombre) > 0 {
+					named++
+				}
+				if ruc := fmt.Sprintf("%011d", r.ruc); r.line%10 == 0 && !strings.HasPrefix(ruc, "00") && fiscope.ValidarRUC(ruc) != nil {
+					assert.Fail(t, "a wrong check digit", ruc)
+				}
+				return nil
+			})
+			require.NoError(t, err)
+			assert.Equal(t, want, padrongen.Counts{Rows: got.Rows, TooFewFields: got.TooFewFields, TooLong: got.TooLong, BadRUC: got.BadRUC,
+				WithoutName: got.WithoutName, Duplicates: duplicates})
+			assert.Equal(t, test.rows, got.Rows)
+			assert.Equal(t, len(seen)+duplicates-got.WithoutName, named)
+			assert.Equal(t, size, read)
+			if test.rows >= 20_000 {
+				assert.False(t, slices.Contains([]int{want.TooFewFields, want.TooLong, want.BadRUC, want.WithoutName, want.Duplicates}, 0), "each kind: %+v", want)
+				assert.InDelta(t, 25, got.Odd()+duplicates, 15)
+			}
+		})
+	}
 }

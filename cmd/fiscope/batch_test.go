@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/padrongen"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/padron"
 )
@@ -99,6 +100,8 @@ func TestLoteGoesOn(t *testing.T) {
 	assert.Equal(t, int(unfinished), got)
 	assert.Contains(t, stdout, "pendiente: sin respuesta")
 	assert.Contains(t, stderr, "Para seguir, repita el mismo comando")
+	stdout, _, _ = execute(t, "lote", "prov.csv", "-json")
+	assert.Contains(t, stdout, `"consultasQuedan": 0`)
 	require.NoError(t, srv.PutKey(secretKey, 1000))
 
 	// The write of an answer was cut by a kill.
@@ -438,9 +441,10 @@ func TestARegistryAtHand(t *testing.T) {
 	srv := mockserver.New(t)
 	environment(t, srv)
 	var text bytes.Buffer
-	require.NoError(t, padron.Generate(&text, 500, 1))
+	_, err := padrongen.Generate(&text, 500, 1)
+	require.NoError(t, err)
 	write(t, "padron.txt", text.String())
-	_, err := padron.Import(t.Context(), "padron.txt", "padron.idx", padron.ImportOptions{})
+	_, err = padron.Import(t.Context(), "padron.txt", "padron.idx", padron.ImportOptions{})
 	require.NoError(t, err)
 	ruc := regexp.MustCompile(`(?m)^(20\d{9})\|`).FindStringSubmatch(text.String())[1]
 	require.NoError(t, srv.Close())

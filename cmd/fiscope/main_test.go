@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 		status status
 		says   []string
 	}{
-		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "✓ Activo y habido"}},
+		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "  Dirección     ", "✓ Activo y habido"}},
 		"flags behind":        {[]string{"ruc", "20-131312955 ", "--json"}, allWell, []string{`"ruc": "20131312955"`}},
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
 		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró ningún contribuyente"}},
@@ -202,7 +202,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"-h"}, {"--help"}, {"help"}} {
 		stdout, _, got := execute(t, args...)
 		assert.Equal(t, 0, got)
-		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "version", "help"} {
+		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "serve", "version", "help"} {
 			assert.Contains(t, stdout, "\n  "+command+" ")
 			help, _, got := execute(t, "help", command)
 			assert.Equal(t, 0, got)

@@ -4,7 +4,7 @@
 //	go run ./examples/lote proveedores.csv  # your file, with the RUC in the first column
 //
 // It uses the service of FISCOPE_BASE_URL and FISCOPE_API_KEY. It stores each answer in a file: after a kill, or when the
-// quota is spent, run the same command again, and nothing is paid twice.
+// quota is spent, run the same command again, and nothing is paid twice in a week.
 package main
 
 import (
@@ -22,6 +22,8 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
+
+const dias = 7 // an older answer is asked again
 
 const muestra = "RUC,Proveedor\n20100070970,Supermercado\n20999990020,El Ñandú\n20331898008,Electricidad\n20999999990,No existe\n"
 
@@ -58,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 	}
 
 	respuestas := entrada + ".respuestas.jsonl"
-	progreso, err := fiscope.NewResultsFile(respuestas) // the batch writes each answer to it
+	progreso, err := fiscope.NewResultsFile(respuestas, fiscope.ResultsMaxAge(dias)) // the batch writes each answer to it
 	if err != nil {
 		return err
 	}
@@ -69,28 +71,23 @@ func run(ctx context.Context, args []string) error {
 		}
 	}
 	// Write the answers so far, whatever stopped the batch: that costs no query.
-	if err := errors.Join(progreso.Close(), escribir(entrada+".consultado.csv", rucs, respuestas)); err != nil || detenido == nil {
+	if err := errors.Join(progreso.Close(), escribir(entrada+".consultado.csv", rucs, respuestas, client.Hoy().SumarDias(-dias))); err != nil || detenido == nil {
 		return err
 	}
 	return detenido
 }
 
-// escribir makes the output from the answers of this and earlier runs.
-func escribir(salida string, rucs []string, respuestas string) error {
-	texto, err := os.ReadFile(respuestas)
-	if err != nil {
-		return err
-	}
+// escribir makes the output from the answers of this and earlier runs, from a day on.
+func escribir(salida string, rucs []string, respuestas string, desde fiscope.Fecha) error {
 	conocidos := map[string]fiscope.Contribuyente{}
-	for linea := range strings.Lines(string(texto)) {
-		var r struct {
-			Input  string
-			Answer fiscope.Contribuyente
-		}
-		if err := json.Unmarshal([]byte(linea), &r); err != nil {
+	for r, err := range fiscope.ReadResults(respuestas) {
+		if err != nil {
 			return err
 		}
-		conocidos[r.Input] = r.Answer // the last line of a RUC holds
+		var c fiscope.Contribuyente
+		if json.Unmarshal(r.Answer, &c) == nil && fiscope.FechaEnLima(r.AsOf).Compare(desde) >= 0 {
+			conocidos[r.Input] = c
+		}
 	}
 	filas := [][]string{{"ruc", "razon_social", "estado", "condicion", "activo_y_habido"}}
 	for _, ruc := range rucs {
