@@ -17,8 +17,8 @@ type record struct {
 	nth     int64     // its number on its connection
 	last    answer    // the last answer recorded
 	left    int       // queries left after it
-	counted bool      // the journal has counted its cost
 	fault   string    // the name of the fault that met it
+	counted bool      // the journal has counted its cost
 	broken  bool      // its answer was not sent completely
 }
 
@@ -39,13 +39,13 @@ func (k *record) end() { k.ended, k.endedTurn = time.Now(), k.journal.turns.Add(
 // write adds the call to the journal, or updates its entry.
 func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 	k.last = a
-	e := &entry{Request: Request{N: k.n, Key: q.fingerprint()}}
+	e := entry{Request: Request{N: k.n, Key: q.fingerprint()}}
 	if k.journal.limit > 0 {
 		keys := q.keys
 		if e.later = !q.others; e.later {
 			keys = keys.Later()
 		}
-		k.fill(e, q, keys, now)
+		k.fill(&e, q, keys, now)
 		if cost.paid {
 			e.Cost = 1
 		}
@@ -70,7 +70,7 @@ func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 		spent, k.counted = 1, true
 	}
 	wiped, before := k.n > 0 && cost.paid && !cost.stands(), k.n
-	k.linked = k.journal.record(of, e, spent, wiped)
+	k.linked = k.journal.record(of, &e, spent, wiped)
 	if wiped && before != k.n {
 		cost.paid = false
 	}
