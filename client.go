@@ -161,9 +161,6 @@ func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
 // LogValue returns the base URL.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.baseURL) }
 
-// refuseRedirect makes a redirect the answer: following it would pass on the API key and the clave.
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
 // withoutProxy returns a transport that connects to this machine directly: a proxy would read the key and the clave. It
 // cannot see the proxy of a RoundTripper other than net/http's.
 func withoutProxy(rt http.RoundTripper) http.RoundTripper {
