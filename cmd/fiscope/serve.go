@@ -86,7 +86,7 @@ func serveContract(ctx context.Context, cmd *cli.Command) error {
 		if err != nil {
 			return errors.Join(err, server.Close(ctx))
 		}
-		defer other.Close(ctx)
+		defer func() { _ = other.Close(ctx) }()
 	}
 	if file != "" {
 		go filewatch.Follow(ctx, taken, func() filewatch.State { return filewatch.Of(file) }, func(filewatch.State) {
