@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
@@ -27,12 +25,17 @@ import (
 const batchDescription = `ENTRADA es un CSV en UTF-8 o Windows-1252, con títulos o sin ellos. La salida
 tiene sus filas con más columnas, y se abre en Excel. Cada respuesta se guarda
 al llegar, junto a la salida: tras Ctrl-C, un corte o el fin de la cuota, el
-mismo comando sigue donde quedó, y solo pregunta lo que falta.`
+mismo comando sigue donde quedó, y solo pregunta lo que falta. Lo que tiene más
+días que -dias se pregunta otra vez, al final; hasta entonces está pendiente.`
+
+// longest is the largest -dias.
+const longest = 9999
 
 func batchFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "por defecto, ENTRADA con .lote.csv o .compras.csv al final", Local: true},
 		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
+		&cli.IntFlag{Name: "dias", DefaultText: "N", Usage: "una respuesta vale N días, y con 0 solo hoy; 7 por defecto", Value: 7, Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
 		&cli.BoolFlag{Name: "simular", Usage: "dice qué entendió y cuántas consultas haría, y no hace ninguna", Local: true},
 	}
@@ -61,13 +64,17 @@ type batch struct {
 	input, output string
 	mode          os.FileMode // of the input
 	simulates     bool        // asks and writes nothing
+	days          int         // for which an answer counts
+	reserve       int         // queries of a day that are left for others
 	kept          *fiscope.ResultsFile
-	known         map[string]answer // what this run and earlier ones were answered
-	quota         string            // the queries left after the last run, and when; "" if unknown
-	notes         map[string]string // why an input has no final answer
-	queries       map[string]int    // how many it may need, by what is asked
-	bad           int               // rows that cannot be asked for
-	saved         int64             // queries that rows did not need
+	known         map[string]fiscope.SavedResult // what this run and earlier ones were answered
+	quota         noted
+	notes         map[string]string         // the inputs asked for in this run, and why one has no answer
+	needs         func(mayBe bool) []string // the inputs of the rows, and of receipts their issuers, with mayBe also those that may be needed
+	queries       map[string]int            // how many it may make, by what is asked
+	bad           int                       // rows that cannot be asked for
+	saved         int                       // queries that rows did not need
+	others        map[string]time.Time      // answers of another day that rows rest on
 	progress      *terminal.Progress
 	of            int64
 	stopped       error
@@ -78,8 +85,12 @@ type batch struct {
 
 // openBatch reads the input first. find finds its columns.
 func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error)) (_ *batch, err error) {
-	if cmd.Int("reserva") < 0 {
+	b := &batch{input: input, days: cmd.Int("dias"), reserve: cmd.Int("reserva"), simulates: cmd.Bool("simular"), notes: map[string]string{}, others: map[string]time.Time{}, output: cmd.String("salida")}
+	if b.reserve < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
+	}
+	if b.days < 0 || b.days > longest {
+		return nil, terminal.Wrong(fmt.Errorf("-dias va de 0 a %d", longest), cmd.Name)
 	}
 	info, err := os.Stat(input)
 	if err != nil {
@@ -88,11 +99,11 @@ func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error
 	if info.IsDir() {
 		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
 	}
-	b := &batch{input: input, mode: info.Mode().Perm(), simulates: cmd.Bool("simular"), notes: map[string]string{}, output: cmd.String("salida")}
+	b.mode = info.Mode().Perm()
 	if b.table, err = readTable(input, cmd.String("sep")); err != nil {
 		return nil, terminal.Wrong(err, cmd.Name)
 	}
-	b.session, err = connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
+	b.session, err = connect(cmd, fiscope.WithQuotaReserve(b.reserve), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +142,7 @@ func (b *batch) openKept() error {
 		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
 	}
 	if !b.simulates {
-		if b.kept, err = fiscope.NewResultsFile(name); err != nil {
+		if b.kept, err = fiscope.NewResultsFile(name, fiscope.ResultsMaxAge(b.days)); err != nil {
 			return notKept(name, err)
 		}
 	}
@@ -144,8 +155,10 @@ func (b *batch) openKept() error {
 		return err
 	case err != nil:
 		return errors.Join(err, b.kept.Close()) // nothing was written
+	case begins:
+		return b.kept.Record(context.Background(), "servicio "+b.service)
 	}
-	return b.kept.Record(context.Background(), "servicio "+b.service)
+	return nil
 }
 
 // notKept explains why the file of the answers cannot be opened.
@@ -171,20 +184,24 @@ func notWritable(name string, err error) error {
 	return err
 }
 
-// pending returns the inputs without an answer, each once, and how many others need no query. Rows without an input have "".
-func (b *batch) pending(inputs []string) (left []string, saved int64) {
-	seen := map[string]bool{}
+// left returns the inputs to ask for, each once: those never asked, and with all then the others, the oldest answer first.
+func (b *batch) left(inputs []string, all bool) []string {
+	var never, again []string
+	seen := map[string]bool{"": true} // a row without an input
 	for _, input := range inputs {
+		a, known := b.known[input]
+		_, asked := b.notes[input]
 		switch {
-		case input == "":
-		case b.known[input].answered() || seen[input]:
-			saved++
-		default:
-			left = append(left, input)
+		case seen[input], asked, b.answered(a):
+		case !known:
+			never = append(never, input)
+		case all:
+			again = append(again, input)
 		}
 		seen[input] = true
 	}
-	return left, saved
+	slices.SortStableFunc(again, func(x, y string) int { return b.known[x].AsOf.Compare(b.known[y].AsOf) })
+	return append(never, again...)
 }
 
 // observe counts charged queries; a refusal for the quota is not charged. During an outage it shows the reason.
@@ -209,26 +226,23 @@ func (b *batch) show(what string) {
 	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
 }
 
-// ask takes the lines of a batch of n queries, which stores its own answers.
-func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
-	if n == 0 || b.stopped != nil || b.simulates {
+// ask takes the lines of a batch, which stores its own answers.
+func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
+	for _, input := range inputs {
+		b.notes[input] = ""
+	}
+	if len(inputs) == 0 || b.stopped != nil || b.simulates {
 		return nil
 	}
-	b.of += int64(n)
+	b.of += int64(len(inputs))
 	b.show("consultando")
 	for line, err := range lines {
 		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
 			b.stopped = stopped
 			break
 		}
-		// The answers after this line are of this day.
-		if err := b.kept.Record(ctx, "fecha "+b.client.Hoy().String()); err != nil {
-			return err
-		}
 		if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
 			b.notes[key(line.Entrada)] = explain(err)
-		} else if line.Response.Source == fiscope.SourceRespaldo {
-			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", fiscope.FechaEnLima(line.Response.AsOf))
 		}
 		b.done.Add(1)
 		b.show("consultando")
@@ -236,49 +250,7 @@ func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lin
 	if b.stopped == nil {
 		b.stopped = ctx.Err()
 	}
-	return nil
-}
-
-// answer is a line of the results file.
-type answer struct {
-	Input   string
-	Answer  json.RawMessage
-	Error   string
-	Pending bool
-	date    string
-}
-
-// read decodes the answer in the contract's form; false if there is none.
-func (a answer) read(into any) bool {
-	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
-}
-
-// answered reports whether the input needs no query.
-func (a answer) answered() bool { return a.Input != "" && !a.Pending }
-
-// load reads what was answered from the results file. The last line of an input holds.
-func (b *batch) load() error {
-	text, err := os.ReadFile(b.keptFile())
-	if errors.Is(err, fs.ErrNotExist) { // -simular makes none
-		err = nil
-	}
-	b.known = map[string]answer{}
-	date := ""
-	for line := range bytes.Lines(text) {
-		a := answer{date: date}
-		if json.Unmarshal(line, &a) != nil {
-			continue // damaged: ask again
-		}
-		switch what, text, _ := strings.Cut(a.Input, " "); what {
-		case "fecha":
-			date = text
-		case "cuota":
-			b.quota = text
-		default:
-			b.known[a.Input] = a
-		}
-	}
-	return err
+	return b.load()
 }
 
 // begin shows what was understood and how many queries the batch needs at most, and the progress.
@@ -292,6 +264,7 @@ func (b *batch) begin() func() {
 	}
 	b.note("%s", b.understood(b.columns))
 	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
+	b.adviseDays()
 	b.progress = terminal.ShowProgress("fiscope", b.err)
 	return b.progress.Stop
 }
@@ -299,5 +272,5 @@ func (b *batch) begin() func() {
 // lookUp looks up taxpayers.
 func (b *batch) lookUp(ctx context.Context, rucs []string) error {
 	lines := b.client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: b.kept})
-	return ask(ctx, b, len(rucs), func(ruc string) string { return ruc }, lines)
+	return ask(ctx, b, rucs, func(ruc string) string { return ruc }, lines)
 }

@@ -48,14 +48,16 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 		}
 		rows, inputs = append(rows, p), append(inputs, key)
 	}
-	left, saved := b.pending(inputs)
-	issuers, _ := b.pending(b.issuers(receipts, true))
-	b.queries = map[string]int{"comprobantes": len(left), "emisores": len(issuers)}
+	b.needs = func(mayBe bool) []string { return append(slices.Clone(inputs), b.issuers(receipts, mayBe)...) }
+	b.queries = map[string]int{"comprobantes": len(b.left(inputs, true)), "emisores": len(b.left(b.issuers(receipts, true), true))}
 	end := b.begin()
-	if err = b.validate(ctx, left, receipts); err == nil {
-		issuers, b.saved = b.pending(b.issuers(receipts, false))
-		b.saved += saved
-		err = b.lookUp(ctx, issuers)
+	for _, all := range []bool{false, true} { // first what was never asked
+		if err == nil {
+			err = b.validate(ctx, b.left(inputs, all), receipts)
+		}
+		if err == nil {
+			err = b.lookUp(ctx, b.left(b.issuers(receipts, false), all))
+		}
 	}
 	end()
 	if err != nil {
@@ -64,17 +66,14 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 	return b.finish(comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
-// validate validates receipts, and reads their answers.
+// validate validates receipts.
 func (b *batch) validate(ctx context.Context, keys []string, receipts map[string]fiscope.Comprobante) error {
 	var left []fiscope.Comprobante
 	for _, key := range keys {
 		left = append(left, receipts[key])
 	}
 	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
-	if err := ask(ctx, b, len(left), fiscope.Comprobante.String, lines); err != nil {
-		return err
-	}
-	return b.load()
+	return ask(ctx, b, keys, fiscope.Comprobante.String, lines)
 }
 
 // issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
@@ -83,7 +82,7 @@ func (b *batch) issuers(receipts map[string]fiscope.Comprobante, mayBe bool) []s
 	var rucs []string
 	for key, receipt := range receipts {
 		a, v := b.known[key], fiscope.ResultadoCPE{}
-		if receipt.Tipo != fiscope.TipoNotaCredito && (a.read(&v) && v.EsValido || mayBe && !a.answered()) {
+		if receipt.Tipo != fiscope.TipoNotaCredito && (readAnswer(a, &v) && v.EsValido || mayBe && !b.answered(a)) {
 			rucs = append(rucs, receipt.RUCEmisor)
 		}
 	}
@@ -105,17 +104,20 @@ func (b *batch) judgePurchase(p purchase) result {
 	key := p.receipt.String()
 	of.cells[0] = key
 	a, v := b.known[key], fiscope.ResultadoCPE{}
-	if !a.read(&v) {
+	if !readAnswer(a, &v) {
 		of.detail = b.notes[key]
 		return of
 	}
-	issuer := fiscope.Contribuyente{}
+	issuer, rests := fiscope.Contribuyente{}, []fiscope.SavedResult{a}
 	of.detail = v.Mensaje
 	switch accepted := v.Codigo == fiscope.CodigoAceptado && v.EsValido; {
 	case accepted && p.receipt.Tipo == fiscope.TipoNotaCredito:
 		of.state, of.detail = comprasNote, ""
 	case accepted:
 		of.state, of.detail = b.judgeIssuer(p.receipt.RUCEmisor, &issuer)
+		if i := b.known[p.receipt.RUCEmisor]; isAnswer(i) {
+			rests = append(rests, i)
+		}
 	case v.Codigo == fiscope.CodigoAnulado:
 		of.state = comprasVoid
 	case v.Codigo == fiscope.CodigoNoExiste:
@@ -123,24 +125,24 @@ func (b *batch) judgePurchase(p purchase) result {
 			of.detail += " ¿Está bien escrito? Esa serie no es la usual de ese tipo."
 		}
 	}
-	of.cells = []string{key, string(v.Codigo), v.Mensaje, string(issuer.Estado), string(issuer.Condicion), a.date}
 	if p.same > 0 {
 		of.state, of.detail = comprasTwice, fmt.Sprintf("es el mismo comprobante de la línea %d", p.same)
 	}
+	of.cells = []string{key, string(v.Codigo), v.Mensaje, string(issuer.Estado), string(issuer.Condicion), b.restOn(&of, comprasWaiting, rests...)}
 	return of
 }
 
 // judgeIssuer decides by the issuer of an accepted receipt. The SDK knows the registry's spellings, so it compares no texts.
 func (b *batch) judgeIssuer(ruc string, issuer *fiscope.Contribuyente) (*state, string) {
 	a := b.known[ruc]
-	switch known := a.read(issuer); {
+	switch known := readAnswer(a, issuer); {
 	case known && a.Pending:
-		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, cmp.Or(b.notes[ruc], "el servicio no lo confirmó todavía"))
+		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, byRegistry(a))
 	case known && issuer.ActivoYHabido():
 		return comprasPay, ""
 	case known:
 		return comprasDoubt, fmt.Sprintf("el emisor está %s, %s", issuer.Estado, issuer.Condicion)
-	case a.Error != "" && !a.Pending:
+	case isAnswer(a):
 		return comprasDoubt, "el emisor no figura en el padrón del RUC"
 	}
 	return comprasWaiting, "aceptado; falta consultar a su emisor. " + b.notes[ruc]

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -43,8 +42,9 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 			b.bad++
 		}
 	}
-	left, saved := b.pending(inputs)
-	b.queries, b.saved = map[string]int{"RUC": len(left)}, saved
+	b.needs = func(bool) []string { return inputs }
+	left := b.left(inputs, true)
+	b.queries = map[string]int{"RUC": len(left)}
 	end := b.begin()
 	err = b.lookUp(ctx, left)
 	end()
@@ -57,17 +57,17 @@ func runLote(ctx context.Context, cmd *cli.Command, input string) error {
 // judgeRUC decides the state of a row.
 func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	a, c := b.known[ruc], fiscope.Contribuyente{}
-	known := a.read(&c)
+	known := readAnswer(a, &c)
 	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
 	of.cells[0] = ruc
 	switch {
 	case wrong != "":
 		of.state, of.detail, of.label = loteWrong, wrong, label
 		return of
-	case !known && (a.Pending || a.Error == ""):
+	case !isAnswer(a):
 		return of
 	case a.Pending:
-		of.detail = cmp.Or(of.detail, "el servicio no lo confirmó todavía")
+		of.detail = byRegistry(a)
 	case !known:
 		of.state = loteNone
 	case c.ActivoYHabido():
@@ -79,7 +79,7 @@ func (b *batch) judgeRUC(ruc, wrong, label string) result {
 		of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
 			c.Distrito, c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	}
-	of.cells[len(of.cells)-1] = a.date
+	of.cells[len(of.cells)-1] = b.restOn(&of, loteWaiting, a)
 	return of
 }
 

@@ -1,28 +1,35 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
 // finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
 func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
-	if !b.simulates {
-		if left, _, _ := quota(b.client); left >= 0 {
-			_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+	seen := map[string]bool{}
+	for _, input := range b.needs(false) {
+		if _, asked := b.notes[input]; seen[input] || !asked && input != "" {
+			b.saved++
 		}
-		if err := cmp.Or(b.kept.Close(), b.load()); err != nil {
+		seen[input] = input != ""
+	}
+	if !b.simulates {
+		if left, limit, _ := quota(b.client); left >= 0 {
+			b.quota = noted{left, limit, time.Now()}
+			_ = b.kept.Record(context.Background(), b.quota.String()) // only a note
+		}
+		if err := b.kept.Close(); err != nil {
 			return err
 		}
 	}
@@ -48,13 +55,10 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 
 // simulate reports what a run would do.
 func (b *batch) simulate(states []*state, results []result) error {
-	left, noted, _ := strings.Cut(b.quota, " ")
-	n, _ := strconv.Atoi(left)
-	at, unknown := time.Parse(time.RFC3339, noted)
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
-		if unknown == nil {
-			summary["consultasQuedaban"], summary["anotado"] = n, at
+		if !b.quota.at.IsZero() {
+			summary["consultasQuedaban"], summary["anotado"] = b.quota.left, b.quota.at
 		}
 		return b.json(summary)
 	}
@@ -68,11 +72,11 @@ func (b *batch) simulate(states []*state, results []result) error {
 		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
 	}
 	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
-	if unknown != nil {
+	if b.quota.at.IsZero() {
 		b.line("No se sabe cuántas consultas quedan.")
 		return nil
 	}
-	b.line("Quedaban %s consultas el %s.", terminal.Thousands(n), inLima(at))
+	b.line("Quedaban %s consultas el %s.", terminal.Thousands(b.quota.left), inLima(b.quota.at))
 	return nil
 }
 
@@ -95,6 +99,12 @@ func (b *batch) report(states []*state, results []result) error {
 	case b.stopped != nil:
 		exit = unfinished
 	}
+	oldest := fiscope.Fecha{}
+	for _, at := range b.others {
+		if day := fiscope.FechaEnLima(at); oldest.IsZero() || day.Compare(oldest) < 0 {
+			oldest = day
+		}
+	}
 	left, _, reset := quota(b.client)
 	spent := b.spent.Load()
 	if b.asJSON {
@@ -102,6 +112,9 @@ func (b *batch) report(states []*state, results []result) error {
 			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
+		}
+		if len(b.others) > 0 {
+			summary["respuestasDeOtroDia"], summary["masAntigua"] = len(b.others), oldest
 		}
 		if err := b.json(summary); err != nil {
 			return err
@@ -111,7 +124,10 @@ func (b *batch) report(states []*state, results []result) error {
 			b.showState(s, results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(b.saved))
+		if len(b.others) > 0 {
+			b.line("Respuestas de otro día: %s (la más antigua, del %d de %s)", terminal.Thousands(len(b.others)), oldest.Day(), months[oldest.Month()-1])
+		}
 		switch {
 		case left >= 0 && reset.IsZero():
 			b.line("Quedan hoy %s.", terminal.Thousands(left))
@@ -123,6 +139,7 @@ func (b *batch) report(states []*state, results []result) error {
 	if b.stopped != nil {
 		b.note("Se detuvo. %s", explain(b.stopped))
 	}
+	b.adviseDays()
 	switch {
 	case exit == allWell:
 		return nil
