@@ -116,11 +116,10 @@ func (b *batch) adviseDays() {
 		return len(ages) - at
 	}
 	suffices := func(days int) bool {
-		for day, can := 0, left; day <= days; day++ {
-			if older(days-day) <= can {
+		for day := range days + 1 {
+			if older(days-day) <= left+day*perDay {
 				return true
 			}
-			can = (day + 1) * perDay
 		}
 		return false
 	}
@@ -128,7 +127,7 @@ func (b *batch) adviseDays() {
 	for perDay > 0 && !suffices(days) {
 		days++
 	}
-	if days > b.days {
-		b.note("Con %s consultas al día y %s por hacer, use -dias %d o más.", terminal.Thousands(perDay), terminal.Thousands(older(b.days)), days)
+	if n := older(b.days); days > b.days {
+		b.note("Con %s consultas al día y %s por hacer, use -dias %d o más.", terminal.Thousands(perDay), terminal.Thousands(n), max(days, (n+perDay-1)/perDay))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,7 +85,8 @@ type batch struct {
 }
 
 // openBatch reads the input first. find finds its columns.
-func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error)) (_ *batch, err error) {
+func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (_ *batch, err error) {
+	input := strings.TrimSpace(cmd.Args().First())
 	b := &batch{input: input, days: cmd.Int("dias"), reserve: cmd.Int("reserva"), simulates: cmd.Bool("simular"), notes: map[string]string{}, others: map[string]time.Time{}, output: cmd.String("salida")}
 	if b.reserve < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)

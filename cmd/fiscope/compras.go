@@ -26,8 +26,8 @@ var (
 	comprasTitles  = []string{"comprobante", "codigo_sunat", "mensaje_sunat", "estado_emisor", "condicion_emisor", "consultado"}
 )
 
-func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
-	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
+func runCompras(ctx context.Context, cmd *cli.Command) error {
+	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,7 @@ func (b *batch) judgePurchase(p purchase) result {
 	case v.Codigo == fiscope.CodigoAnulado:
 		of.state = comprasVoid
 	case v.Codigo == fiscope.CodigoNoExiste:
-		if of.state = comprasNone; p.receipt.Advertencia() != "" {
-			of.detail += " ¿Está bien escrito? Esa serie no es la usual de ese tipo."
-		}
+		of.state, of.detail = comprasNone, of.detail+" "+oddSeries(p.receipt, v.Codigo)
 	}
 	if p.same > 0 {
 		of.state, of.detail = comprasTwice, fmt.Sprintf("es el mismo comprobante de la línea %d", p.same)

@@ -25,8 +25,8 @@ var loteTitles = []string{
 	"tipo", "actividad_economica", "fecha_inscripcion", "fecha_inicio_actividades", "consultado",
 }
 
-func runLote(ctx context.Context, cmd *cli.Command, input string) error {
-	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
+func runLote(ctx context.Context, cmd *cli.Command) error {
+	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +26,11 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 		seen[input] = input != ""
 	}
 	if !b.simulates {
-		if left, limit, _ := quota(b.client); left >= 0 {
+		left, limit, _ := quota(b.client)
+		if spent := int(b.spent.Load()); left < 0 && spent > 0 && errors.Is(b.stopped, fiscope.ErrQuotaExceeded) {
+			left, limit = 0, max(b.quota.limit, spent) // only lookups surely say it
+		}
+		if left >= 0 {
 			b.quota = noted{left, limit, time.Now()}
 			_ = b.kept.Record(context.Background(), b.quota.String()) // only a note
 		}

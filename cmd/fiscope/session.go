@@ -38,6 +38,7 @@ func flags(own ...cli.Flag) []cli.Flag {
 // session is a command's client and its output.
 type session struct {
 	printer
+	cmd     *cli.Command
 	client  *fiscope.Client
 	service string // its name in a results file
 	closers []io.Closer
@@ -46,7 +47,7 @@ type session struct {
 
 // connect makes a command's client from its flags and the environment.
 func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
-	s := &session{printer: newPrinter(cmd)}
+	s := &session{printer: newPrinter(cmd), cmd: cmd}
 	defer func() {
 		if err != nil {
 			s.close()
