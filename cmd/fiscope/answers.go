@@ -19,6 +19,9 @@ type noted struct {
 	at          time.Time
 }
 
+// quotaNote is how the file of the answers notes the quota.
+const quotaNote = "quedan %d de %d"
+
 // load reads what was answered, and the note of the quota.
 func (b *batch) load() error {
 	b.known = map[string]fiscope.SavedResult{}
@@ -30,18 +33,12 @@ func (b *batch) load() error {
 			return notKept(b.keptFile(), err)
 		}
 		b.known[a.Input] = a
-		if q := (noted{at: a.AsOf}); q.scan(a.Input) {
+		q := noted{at: a.AsOf}
+		if n, _ := fmt.Sscanf(a.Input, quotaNote, &q.left, &q.limit); n == 2 {
 			b.quota = q
 		}
 	}
 	return nil
-}
-
-func (q noted) String() string { return fmt.Sprintf("quedan %d de %d", q.left, q.limit) }
-
-func (q *noted) scan(text string) bool {
-	_, err := fmt.Sscanf(text, "quedan %d de %d", &q.left, &q.limit)
-	return err == nil
 }
 
 // readAnswer decodes an answer in the contract's form; false if there is none.
@@ -49,11 +46,6 @@ func readAnswer(a fiscope.SavedResult, into any) bool { return json.Unmarshal(a.
 
 // isAnswer reports whether the service or the registry answered, if only that nobody has the RUC.
 func isAnswer(a fiscope.SavedResult) bool { return len(a.Answer) > 0 || a.Error != "" && !a.Pending }
-
-// byRegistry says why a taxpayer's answer is not final.
-func byRegistry(a fiscope.SavedResult) string {
-	return "el servicio no respondió; es del padrón del " + dayOf(a)
-}
 
 // dayOf returns the day of an answer in Lima; "" if that is unknown.
 func dayOf(a fiscope.SavedResult) string {
@@ -78,56 +70,46 @@ func (b *batch) age(a fiscope.SavedResult) int {
 // answered reports whether an input needs no query.
 func (b *batch) answered(a fiscope.SavedResult) bool { return !a.Pending && b.age(a) <= b.days }
 
-// restOn makes a row pending if the oldest of the answers that it rests on is too old. It returns the day of that one.
+// restOn makes a row pending if an answer that it rests on is too old. It returns the day of the oldest.
 func (b *batch) restOn(of *result, waiting *state, answers ...fiscope.SavedResult) string {
+	answers = slices.DeleteFunc(answers, func(a fiscope.SavedResult) bool { return !isAnswer(a) })
 	oldest := slices.MinFunc(answers, func(x, y fiscope.SavedResult) int { return x.AsOf.Compare(y.AsOf) })
-	switch {
-	case of.state == waiting:
-	case b.age(oldest) > b.days:
-		of.state, of.detail = waiting, fmt.Sprintf("falta preguntar otra vez: la respuesta es del %s (-dias %d). %s",
-			cmp.Or(dayOf(oldest), "día que no se sabe"), b.days, b.notes[oldest.Input])
-	default:
-		for _, a := range answers {
-			if b.age(a) > 0 {
-				b.others[a.Input] = a.AsOf
-			}
+	if i := slices.IndexFunc(answers, func(a fiscope.SavedResult) bool { return b.age(a) > b.days }); i >= 0 && of.state != waiting {
+		day := cmp.Or(dayOf(answers[i]), "día que no se sabe")
+		of.state, of.detail = waiting, fmt.Sprintf("falta preguntar otra vez: la respuesta es del %s (-dias %d). %s", day, b.days, b.notes[answers[i].Input])
+	}
+	for _, a := range answers {
+		if of.state != waiting && b.age(a) > 0 {
+			b.others[a.Input] = fiscope.FechaEnLima(a.AsOf)
 		}
 	}
 	return dayOf(oldest)
 }
 
-// adviseDays says which -dias the quota allows, if it does not allow this one. For each -dias it looks for a day from now on
-// by which all that will be too old then can be asked.
+// adviseDays says which -dias the quota allows, if it does not allow this one. All that is now older than some age can be
+// asked in so many days, and by then the rest is so many days older.
 func (b *batch) adviseDays() {
 	perDay := b.quota.limit - b.reserve
+	if perDay <= 0 {
+		return
+	}
 	left := perDay
 	if fiscope.FechaEnLima(b.quota.at) == b.client.Hoy() {
 		left = b.quota.left - b.reserve
 	}
-	var ages []int
+	ages, days, n := []int{0}, noDay, 0
 	for _, input := range slices.Compact(slices.Sorted(slices.Values(b.needs(true)))) {
-		if input != "" {
-			ages = append(ages, b.age(b.known[input]))
-		}
+		ages = append(ages, b.age(b.known[input]))
 	}
+	inDays := func(queries int) int { return max(0, queries+perDay-1) / perDay }
 	slices.Sort(ages)
-	older := func(than int) int {
-		at, _ := slices.BinarySearch(ages, than+1)
-		return len(ages) - at
-	}
-	suffices := func(days int) bool {
-		for day := range days + 1 {
-			if older(days-day) <= left+day*perDay {
-				return true
-			}
+	for i, age := range ages {
+		days = min(days, age+inDays(len(ages)-1-i-left))
+		if age > b.days {
+			n++
 		}
-		return false
 	}
-	days := b.days
-	for perDay > 0 && !suffices(days) {
-		days++
-	}
-	if n := older(b.days); days > b.days {
-		b.note("Con %s consultas al día y %s por hacer, use -dias %d o más.", terminal.Thousands(perDay), terminal.Thousands(n), max(days, (n+perDay-1)/perDay))
+	if days > b.days {
+		b.note("Con %s consultas al día y %s por hacer, use -dias %d o más.", terminal.Thousands(perDay), terminal.Thousands(n), max(days, inDays(n)))
 	}
 }

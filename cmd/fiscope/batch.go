@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/urfave/cli/v3"
@@ -28,6 +27,9 @@ tiene sus filas con más columnas, y se abre en Excel. Cada respuesta se guarda
 al llegar, junto a la salida: tras Ctrl-C, un corte o el fin de la cuota, el
 mismo comando sigue donde quedó, y solo pregunta lo que falta. Lo que tiene más
 días que -dias se pregunta otra vez, al final; hasta entonces está pendiente.`
+
+// byRegistry, and a day, say why a taxpayer's answer is not final.
+const byRegistry = "el servicio no respondió; es del padrón del "
 
 // longest is the largest -dias.
 const longest = 9999
@@ -70,12 +72,12 @@ type batch struct {
 	kept          *fiscope.ResultsFile
 	known         map[string]fiscope.SavedResult // what this run and earlier ones were answered
 	quota         noted
-	notes         map[string]string         // the inputs asked for in this run, and why one has no answer
-	needs         func(mayBe bool) []string // the inputs of the rows, and of receipts their issuers, with mayBe also those that may be needed
-	queries       map[string]int            // how many it may make, by what is asked
-	bad           int                       // rows that cannot be asked for
-	saved         int                       // queries that rows did not need
-	others        map[string]time.Time      // answers of another day that rows rest on
+	notes         map[string]string              // the inputs asked for in this run, and why one has no answer
+	inputs        []string                       // of the rows; "" for none
+	receipts      map[string]fiscope.Comprobante // by their inputs; nil for lote
+	queries       map[string]int                 // how many it may make, by what is asked
+	bad           int                            // rows that cannot be asked for
+	others        map[string]fiscope.Fecha       // answers of another day that rows rest on
 	progress      *terminal.Progress
 	of            int64
 	stopped       error
@@ -87,7 +89,7 @@ type batch struct {
 // openBatch reads the input first. find finds its columns.
 func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (_ *batch, err error) {
 	input := strings.TrimSpace(cmd.Args().First())
-	b := &batch{input: input, days: cmd.Int("dias"), reserve: cmd.Int("reserva"), simulates: cmd.Bool("simular"), notes: map[string]string{}, others: map[string]time.Time{}, output: cmd.String("salida")}
+	b := &batch{input: input, days: cmd.Int("dias"), reserve: cmd.Int("reserva"), simulates: cmd.Bool("simular"), notes: map[string]string{}, others: map[string]fiscope.Fecha{}, output: cmd.String("salida")}
 	if b.reserve < 0 {
 		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
 	}
@@ -186,6 +188,12 @@ func notWritable(name string, err error) error {
 	return err
 }
 
+// needs returns the inputs of the rows, and the issuers of their receipts; with mayBe also those that may be needed.
+func (b *batch) needs(mayBe bool) []string {
+	all := slices.Concat(b.inputs, b.issuers(mayBe))
+	return slices.DeleteFunc(all, func(input string) bool { return input == "" })
+}
+
 // left returns the inputs to ask for, each once: those never asked, and with all then the others, the oldest answer first.
 func (b *batch) left(inputs []string, all bool) []string {
 	var never, again []string
@@ -253,22 +261,6 @@ func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) s
 		b.stopped = ctx.Err()
 	}
 	return b.load()
-}
-
-// begin shows what was understood and how many queries the batch needs at most, and the progress.
-func (b *batch) begin() func() {
-	if b.simulates && !b.asJSON {
-		b.err = b.out
-	}
-	left := 0
-	for _, n := range b.queries {
-		left += n
-	}
-	b.note("%s", b.understood(b.columns))
-	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
-	b.adviseDays()
-	b.progress = terminal.ShowProgress("fiscope", b.err)
-	return b.progress.Stop
 }
 
 // lookUp looks up taxpayers.

@@ -32,8 +32,8 @@ func runCompras(ctx context.Context, cmd *cli.Command) error {
 		return err
 	}
 	defer b.close()
-	rows, inputs := []purchase{}, []string{}
-	lines, receipts := map[string]int{}, map[string]fiscope.Comprobante{}
+	rows, lines := []purchase{}, map[string]int{}
+	b.receipts = map[string]fiscope.Comprobante{}
 	for _, r := range b.rows {
 		p := b.columns.read(r)
 		key := ""
@@ -42,35 +42,31 @@ func runCompras(ctx context.Context, cmd *cli.Command) error {
 			b.bad++
 		case !p.other:
 			key = p.receipt.String()
-			receipts[key] = p.receipt
+			b.receipts[key] = p.receipt
 			p.same = lines[key]
 			lines[key] = cmp.Or(p.same, r.line)
 		}
-		rows, inputs = append(rows, p), append(inputs, key)
+		rows, b.inputs = append(rows, p), append(b.inputs, key)
 	}
-	b.needs = func(mayBe bool) []string { return append(slices.Clone(inputs), b.issuers(receipts, mayBe)...) }
-	b.queries = map[string]int{"comprobantes": len(b.left(inputs, true)), "emisores": len(b.left(b.issuers(receipts, true), true))}
-	end := b.begin()
-	for _, all := range []bool{false, true} { // first what was never asked
-		if err == nil {
-			err = b.validate(ctx, b.left(inputs, all), receipts)
+	b.queries = map[string]int{"comprobantes": len(b.left(b.inputs, true)), "emisores": len(b.left(b.issuers(true), true))}
+	return b.run(func() (err error) {
+		for _, all := range []bool{false, true} { // first what was never asked
+			if err = b.validate(ctx, b.left(b.inputs, all)); err == nil {
+				err = b.lookUp(ctx, b.left(b.issuers(false), all))
+			}
+			if err != nil {
+				break
+			}
 		}
-		if err == nil {
-			err = b.lookUp(ctx, b.left(b.issuers(receipts, false), all))
-		}
-	}
-	end()
-	if err != nil {
 		return err
-	}
-	return b.finish(comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
+	}, comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
 // validate validates receipts.
-func (b *batch) validate(ctx context.Context, keys []string, receipts map[string]fiscope.Comprobante) error {
+func (b *batch) validate(ctx context.Context, keys []string) error {
 	var left []fiscope.Comprobante
 	for _, key := range keys {
-		left = append(left, receipts[key])
+		left = append(left, b.receipts[key])
 	}
 	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
 	return ask(ctx, b, keys, fiscope.Comprobante.String, lines)
@@ -78,9 +74,9 @@ func (b *batch) validate(ctx context.Context, keys []string, receipts map[string
 
 // issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
 // not depend on its issuer.
-func (b *batch) issuers(receipts map[string]fiscope.Comprobante, mayBe bool) []string {
+func (b *batch) issuers(mayBe bool) []string {
 	var rucs []string
-	for key, receipt := range receipts {
+	for key, receipt := range b.receipts {
 		a, v := b.known[key], fiscope.ResultadoCPE{}
 		if receipt.Tipo != fiscope.TipoNotaCredito && (readAnswer(a, &v) && v.EsValido || mayBe && !b.answered(a)) {
 			rucs = append(rucs, receipt.RUCEmisor)
@@ -115,9 +111,7 @@ func (b *batch) judgePurchase(p purchase) result {
 		of.state, of.detail = comprasNote, ""
 	case accepted:
 		of.state, of.detail = b.judgeIssuer(p.receipt.RUCEmisor, &issuer)
-		if i := b.known[p.receipt.RUCEmisor]; isAnswer(i) {
-			rests = append(rests, i)
-		}
+		rests = append(rests, b.known[p.receipt.RUCEmisor])
 	case v.Codigo == fiscope.CodigoAnulado:
 		of.state = comprasVoid
 	case v.Codigo == fiscope.CodigoNoExiste:
@@ -135,7 +129,7 @@ func (b *batch) judgeIssuer(ruc string, issuer *fiscope.Contribuyente) (*state, 
 	a := b.known[ruc]
 	switch known := readAnswer(a, issuer); {
 	case known && a.Pending:
-		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, byRegistry(a))
+		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, byRegistry+dayOf(a))
 	case known && issuer.ActivoYHabido():
 		return comprasPay, ""
 	case known:

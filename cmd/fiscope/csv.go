@@ -88,16 +88,7 @@ func decode(data []byte) (string, error) {
 		}
 		return "", errors.New("es un libro de Excel: guárdelo como «CSV UTF-8»")
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	data = bytes.TrimRight(data, "\x1a") // the end-of-file mark of DOS programs
-	text := string(data)
-	if !utf8.Valid(data) {
-		characters := make([]rune, len(data))
-		for i, b := range data {
-			characters[i] = charset.Windows1252(b)
-		}
-		text = string(characters)
-	}
+	text := string(charset.UTF8(bytes.TrimRight(data, "\x1a"))) // the end-of-file mark of DOS programs
 	if !strings.Contains(text, "\n") {
 		text = strings.ReplaceAll(text, "\r", "\n") // old Mac line ends
 	}
@@ -248,19 +239,14 @@ func asWritten(cell string) string {
 }
 
 // harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name can be any text. The
-// registry's "-" for missing values stays.
+// registry's "-" for missing values stays. A code becomes a formula with a text, since 010101 would be the number 10101.
 func harmless(cell string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
-	if cell == "-" || !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
-		return cell
-	}
-	return "'" + cell
-}
-
-// withZeros writes a code as a formula with a text, since a spreadsheet would turn 010101 into the number 10101.
-func withZeros(cell string) string {
-	if zeroFirst.MatchString(cell) {
+	switch {
+	case zeroFirst.MatchString(cell):
 		return `="` + cell + `"`
+	case cell != "-" && strings.ContainsRune("=+-@\t\r＝＋－＠", first):
+		return "'" + cell
 	}
 	return cell
 }

@@ -31,27 +31,22 @@ func runLote(ctx context.Context, cmd *cli.Command) error {
 		return err
 	}
 	defer b.close()
-	var inputs, wrongs []string
+	var wrongs []string
 	for _, r := range b.rows {
 		ruc, wrong := readRUC(b.columns.text(r, colIssuer))
 		if len(r.cells) <= b.columns[colIssuer] {
 			wrong = fmt.Sprintf("no tiene columna %d", b.columns[colIssuer]+1)
 		}
-		inputs, wrongs = append(inputs, ruc), append(wrongs, wrong)
+		b.inputs, wrongs = append(b.inputs, ruc), append(wrongs, wrong)
 		if wrong != "" {
 			b.bad++
 		}
 	}
-	b.needs = func(bool) []string { return inputs }
-	left := b.left(inputs, true)
+	left := b.left(b.inputs, true)
 	b.queries = map[string]int{"RUC": len(left)}
-	end := b.begin()
-	err = b.lookUp(ctx, left)
-	end()
-	if err != nil {
-		return err
-	}
-	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(inputs[i], wrongs[i], b.rows[i].String()) })
+	return b.run(func() error { return b.lookUp(ctx, left) }, loteStates, loteTitles, func(i int) result {
+		return b.judgeRUC(b.inputs[i], wrongs[i], b.rows[i].String())
+	})
 }
 
 // judgeRUC decides the state of a row.
@@ -67,7 +62,7 @@ func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	case !isAnswer(a):
 		return of
 	case a.Pending:
-		of.detail = byRegistry(a)
+		of.detail = byRegistry + dayOf(a)
 	case !known:
 		of.state = loteNone
 	case c.ActivoYHabido():

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -130,7 +131,12 @@ var (
 // inLima formats a time as local time in Lima.
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
-	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
+	return fmt.Sprintf("%s %s a las %s (Lima)", days[t.Weekday()], inWords(fiscope.FechaEnLima(t)), t.Format("15:04"))
+}
+
+// inWords formats a day as 4 de mayo.
+func inWords(day fiscope.Fecha) string {
+	return fmt.Sprintf("%d de %s", day.Day(), months[day.Month()-1])
 }
 
 // inSoles formats an amount as S/ 28 320.00.
@@ -143,15 +149,6 @@ func inSoles(amount decimal.Decimal) string {
 
 // quota returns the quota from the last answer: -1 and a zero time for missing values.
 func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
-	left, limit = -1, -1
-	if q := client.RateLimit(); q != nil {
-		reset = q.Reset
-		if q.Remaining != nil {
-			left = *q.Remaining
-		}
-		if q.Limit != nil {
-			limit = *q.Limit
-		}
-	}
-	return left, limit, reset
+	unknown, q := -1, cmp.Or(client.RateLimit(), new(fiscope.RateLimit))
+	return *cmp.Or(q.Remaining, &unknown), *cmp.Or(q.Limit, &unknown), q.Reset
 }

@@ -16,14 +16,21 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
-func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
-	seen := map[string]bool{}
-	for _, input := range b.needs(false) {
-		if _, asked := b.notes[input]; seen[input] || !asked && input != "" {
-			b.saved++
-		}
-		seen[input] = input != ""
+// run shows what was understood and how many queries the batch needs at most, and asks. Then it writes the output, whatever
+// stopped it: that costs no query. At last it reports, and returns the exit status.
+func (b *batch) run(ask func() error, states []*state, titles []string, judge func(i int) result) error {
+	if b.simulates && !b.asJSON {
+		b.err = b.out
+	}
+	left := len(b.left(b.needs(true), true))
+	b.note("%s", b.understood(b.columns))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
+	b.adviseDays()
+	b.progress = terminal.ShowProgress("fiscope", b.err)
+	err := ask()
+	b.progress.Stop()
+	if err != nil {
+		return err
 	}
 	if !b.simulates {
 		left, limit, _ := quota(b.client)
@@ -32,7 +39,7 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 		}
 		if left >= 0 {
 			b.quota = noted{left, limit, time.Now()}
-			_ = b.kept.Record(context.Background(), b.quota.String()) // only a note
+			_ = b.kept.Record(context.Background(), fmt.Sprintf(quotaNote, left, limit)) // only a note
 		}
 		if err := b.kept.Close(); err != nil {
 			return err
@@ -47,9 +54,9 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 	}
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
-		cells := []string{results[i].state.name, results[i].detail}
+		cells := []string{results[i].state.name, strings.TrimSpace(results[i].detail)}
 		for _, cell := range results[i].cells {
-			cells = append(cells, withZeros(harmless(cell)))
+			cells = append(cells, harmless(cell))
 		}
 		return cells
 	}); err != nil {
@@ -104,22 +111,17 @@ func (b *batch) report(states []*state, results []result) error {
 	case b.stopped != nil:
 		exit = unfinished
 	}
-	oldest := fiscope.Fecha{}
-	for _, at := range b.others {
-		if day := fiscope.FechaEnLima(at); oldest.IsZero() || day.Compare(oldest) < 0 {
-			oldest = day
-		}
-	}
+	otherDays := slices.SortedFunc(maps.Values(b.others), fiscope.Fecha.Compare)
 	left, _, reset := quota(b.client)
-	spent := b.spent.Load()
+	spent, saved := int(b.spent.Load()), max(0, len(b.needs(false))-len(b.notes))
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
-			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
+			"consultasGastadas": spent, "consultasAhorradas": saved, "terminado": exit != unfinished}
 		if left >= 0 {
 			summary["consultasQuedan"] = left
 		}
-		if len(b.others) > 0 {
-			summary["respuestasDeOtroDia"], summary["masAntigua"] = len(b.others), oldest
+		if len(otherDays) > 0 {
+			summary["respuestasDeOtroDia"], summary["masAntigua"] = len(otherDays), otherDays[0]
 		}
 		if err := b.json(summary); err != nil {
 			return err
@@ -129,9 +131,9 @@ func (b *batch) report(states []*state, results []result) error {
 			b.showState(s, results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(b.saved))
-		if len(b.others) > 0 {
-			b.line("Respuestas de otro día: %s (la más antigua, del %d de %s)", terminal.Thousands(len(b.others)), oldest.Day(), months[oldest.Month()-1])
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(spent), terminal.Thousands(saved))
+		if len(otherDays) > 0 {
+			b.line("Respuestas de otro día: %s (la más antigua, del %s)", terminal.Thousands(len(otherDays)), inWords(otherDays[0]))
 		}
 		switch {
 		case left >= 0 && reset.IsZero():
