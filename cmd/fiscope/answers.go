@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,12 +11,6 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
-
-// noted is what was left of the day's quota, and when; a zero time if that is unknown.
-type noted struct {
-	left, limit int
-	at          time.Time
-}
 
 // quotaNote is how the file of the answers notes the quota.
 const quotaNote = "quedan %d de %d"
@@ -33,16 +26,13 @@ func (b *batch) load() error {
 			return notKept(b.keptFile(), err)
 		}
 		b.known[a.Input] = a
-		q := noted{at: a.AsOf}
+		q := quota{at: a.AsOf}
 		if n, _ := fmt.Sscanf(a.Input, quotaNote, &q.left, &q.limit); n == 2 {
-			b.quota = q
+			b.noted = q
 		}
 	}
 	return nil
 }
-
-// readAnswer decodes an answer in the contract's form; false if there is none.
-func readAnswer(a fiscope.SavedResult, into any) bool { return json.Unmarshal(a.Answer, into) == nil }
 
 // isAnswer reports whether the service or the registry answered, if only that nobody has the RUC.
 func isAnswer(a fiscope.SavedResult) bool { return len(a.Answer) > 0 || a.Error != "" && !a.Pending }
@@ -89,13 +79,13 @@ func (b *batch) restOn(of *result, waiting *state, answers ...fiscope.SavedResul
 // adviseDays says which -dias the quota allows, if it does not allow this one. All that is now older than some age can be
 // asked in so many days, and by then the rest is so many days older.
 func (b *batch) adviseDays() {
-	perDay := b.quota.limit - b.reserve
+	perDay := b.noted.limit - b.reserve
 	if perDay <= 0 {
 		return
 	}
 	left := perDay
-	if fiscope.FechaEnLima(b.quota.at) == b.client.Hoy() {
-		left = b.quota.left - b.reserve
+	if fiscope.FechaEnLima(b.noted.at) == b.client.Hoy() {
+		left = b.noted.left - b.reserve
 	}
 	ages, days, n := []int{0}, noDay, 0
 	for _, input := range slices.Compact(slices.Sorted(slices.Values(b.needs(true)))) {

@@ -264,23 +264,23 @@ func showQuota(ctx context.Context, s *session, args string) error {
 		return s.wrong("cuota no lleva argumentos")
 	}
 	_, err := s.client.Contribuyentes.Consultar(ctx, rucSUNAT)
-	left, limit, reset := quota(s.client)
-	summary, exit := map[string]any{"quedan": left, "cuota": limit}, allWell
-	switch spent := left == 0 && errors.Is(err, fiscope.ErrQuotaExceeded); {
+	q := s.quota()
+	summary, exit := map[string]any{"quedan": q.left, "cuota": q.limit}, allWell
+	switch spent := q.left == 0 && errors.Is(err, fiscope.ErrQuotaExceeded); {
 	case err != nil && !spent:
 		return err
-	case left < 0:
+	case q.left < 0:
 		return errors.New("el servicio no dice cuántas consultas quedan")
-	case left == 0:
+	case q.left == 0:
 		exit = problem
 	}
-	if !reset.IsZero() {
-		summary["seRenueva"] = reset
+	if !q.reset.IsZero() {
+		summary["seRenueva"] = q.reset
 	}
 	return s.answer(summary, exit, func() {
-		s.line("Quedan %s de %s consultas.", terminal.Thousands(left), terminal.Thousands(limit))
-		if !reset.IsZero() {
-			s.line("Se renuevan el %s.", inLima(reset))
+		s.line("Quedan %s de %s consultas.", terminal.Thousands(q.left), terminal.Thousands(q.limit))
+		if !q.reset.IsZero() {
+			s.line("Se renuevan el %s.", inLima(q.reset))
 		}
 	})
 }

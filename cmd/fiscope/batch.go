@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ type batch struct {
 	reserve       int         // queries of a day that are left for others
 	kept          *fiscope.ResultsFile
 	known         map[string]fiscope.SavedResult // what this run and earlier ones were answered
-	quota         noted
+	noted         quota                          // after the last run; its time is zero if that is unknown
 	notes         map[string]string              // the inputs asked for in this run, and why one has no answer
 	inputs        []string                       // of the rows; "" for none
 	receipts      map[string]fiscope.Comprobante // by their inputs; nil for lote
@@ -237,12 +238,12 @@ func (b *batch) show(what string) {
 }
 
 // ask takes the lines of a batch, which stores its own answers.
-func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
+func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) {
 	for _, input := range inputs {
 		b.notes[input] = ""
 	}
 	if len(inputs) == 0 || b.stopped != nil || b.simulates {
-		return nil
+		return
 	}
 	b.of += int64(len(inputs))
 	b.show("consultando")
@@ -257,14 +258,11 @@ func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) s
 		b.done.Add(1)
 		b.show("consultando")
 	}
-	if b.stopped == nil {
-		b.stopped = ctx.Err()
-	}
-	return b.load()
+	b.stopped = cmp.Or(b.stopped, ctx.Err(), b.load())
 }
 
 // lookUp looks up taxpayers.
-func (b *batch) lookUp(ctx context.Context, rucs []string) error {
+func (b *batch) lookUp(ctx context.Context, rucs []string) {
 	lines := b.client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: b.kept})
-	return ask(ctx, b, rucs, func(ruc string) string { return ruc }, lines)
+	ask(ctx, b, rucs, func(ruc string) string { return ruc }, lines)
 }

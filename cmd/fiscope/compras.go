@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -49,27 +50,22 @@ func runCompras(ctx context.Context, cmd *cli.Command) error {
 		rows, b.inputs = append(rows, p), append(b.inputs, key)
 	}
 	b.queries = map[string]int{"comprobantes": len(b.left(b.inputs, true)), "emisores": len(b.left(b.issuers(true), true))}
-	return b.run(func() (err error) {
+	return b.run(func() {
 		for _, all := range []bool{false, true} { // first what was never asked
-			if err = b.validate(ctx, b.left(b.inputs, all)); err == nil {
-				err = b.lookUp(ctx, b.left(b.issuers(false), all))
-			}
-			if err != nil {
-				break
-			}
+			b.validate(ctx, b.left(b.inputs, all))
+			b.lookUp(ctx, b.left(b.issuers(false), all))
 		}
-		return err
 	}, comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
 // validate validates receipts.
-func (b *batch) validate(ctx context.Context, keys []string) error {
+func (b *batch) validate(ctx context.Context, keys []string) {
 	var left []fiscope.Comprobante
 	for _, key := range keys {
 		left = append(left, b.receipts[key])
 	}
 	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
-	return ask(ctx, b, keys, fiscope.Comprobante.String, lines)
+	ask(ctx, b, keys, fiscope.Comprobante.String, lines)
 }
 
 // issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
@@ -78,7 +74,7 @@ func (b *batch) issuers(mayBe bool) []string {
 	var rucs []string
 	for key, receipt := range b.receipts {
 		a, v := b.known[key], fiscope.ResultadoCPE{}
-		if receipt.Tipo != fiscope.TipoNotaCredito && (readAnswer(a, &v) && v.EsValido || mayBe && !b.answered(a)) {
+		if receipt.Tipo != fiscope.TipoNotaCredito && (json.Unmarshal(a.Answer, &v) == nil && v.EsValido || mayBe && !b.answered(a)) {
 			rucs = append(rucs, receipt.RUCEmisor)
 		}
 	}
@@ -100,7 +96,7 @@ func (b *batch) judgePurchase(p purchase) result {
 	key := p.receipt.String()
 	of.cells[0] = key
 	a, v := b.known[key], fiscope.ResultadoCPE{}
-	if !readAnswer(a, &v) {
+	if json.Unmarshal(a.Answer, &v) != nil {
 		of.detail = b.notes[key]
 		return of
 	}
@@ -127,7 +123,7 @@ func (b *batch) judgePurchase(p purchase) result {
 // judgeIssuer decides by the issuer of an accepted receipt. The SDK knows the registry's spellings, so it compares no texts.
 func (b *batch) judgeIssuer(ruc string, issuer *fiscope.Contribuyente) (*state, string) {
 	a := b.known[ruc]
-	switch known := readAnswer(a, issuer); {
+	switch known := json.Unmarshal(a.Answer, issuer) == nil; {
 	case known && a.Pending:
 		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, byRegistry+dayOf(a))
 	case known && issuer.ActivoYHabido():

@@ -172,7 +172,7 @@ func swallowed(cells []string, sep rune) bool {
 	})
 }
 
-// write writes the rows, with more cells at the end of each. It replaces the file atomically. It writes UTF-8 with a byte
+// write writes the rows, with more cells at the end of each, made harmless. It replaces the file atomically. It writes UTF-8 with a byte
 // order mark, which Excel needs.
 func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
@@ -195,7 +195,10 @@ func (t *table) write(path string, mode os.FileMode, titles []string, more func(
 	_ = w.Write(append(own, titles...))
 	for i, r := range t.rows {
 		cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
-		_ = w.Write(append(cells, more(i)...)) // the input's own cells are copied unchanged
+		for _, cell := range more(i) {
+			cells = append(cells, harmless(cell)) // the input's own are copied unchanged
+		}
+		_ = w.Write(cells)
 	}
 	w.Flush()
 	_ = f.Chmod(mode) // the input's permissions; not every system has them

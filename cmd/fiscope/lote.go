@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -44,7 +45,7 @@ func runLote(ctx context.Context, cmd *cli.Command) error {
 	}
 	left := b.left(b.inputs, true)
 	b.queries = map[string]int{"RUC": len(left)}
-	return b.run(func() error { return b.lookUp(ctx, left) }, loteStates, loteTitles, func(i int) result {
+	return b.run(func() { b.lookUp(ctx, left) }, loteStates, loteTitles, func(i int) result {
 		return b.judgeRUC(b.inputs[i], wrongs[i], b.rows[i].String())
 	})
 }
@@ -52,7 +53,7 @@ func runLote(ctx context.Context, cmd *cli.Command) error {
 // judgeRUC decides the state of a row.
 func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	a, c := b.known[ruc], fiscope.Contribuyente{}
-	known := readAnswer(a, &c)
+	known := json.Unmarshal(a.Answer, &c) == nil
 	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
 	of.cells[0] = ruc
 	switch {

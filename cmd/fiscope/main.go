@@ -4,10 +4,7 @@
 //	fiscope ruc 20131312955
 //	fiscope compras compras.csv
 //
-// It reads FISCOPE_BASE_URL, FISCOPE_API_KEY, FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. Secrets have no
-// flags, because other users of the machine can see the arguments. With -mock a mock in the process answers. The exit status
-// is 0 for success, 1 for an error to correct first, 2 if an answer shows a problem, and 3 if something is left for another
-// run.
+// Its help has the variables and the exit status. Secrets have no flags: other users of the machine can see the arguments.
 package main
 
 import (

@@ -147,8 +147,14 @@ func inSoles(amount decimal.Decimal) string {
 	return "S/ " + strings.TrimSuffix(whole, digits) + terminal.Thousands(n) + "." + cents
 }
 
-// quota returns the quota from the last answer: -1 and a zero time for missing values.
-func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
-	unknown, q := -1, cmp.Or(client.RateLimit(), new(fiscope.RateLimit))
-	return *cmp.Or(q.Remaining, &unknown), *cmp.Or(q.Limit, &unknown), q.Reset
+// quota is what is known of a day's quota: -1 and a zero time for missing values.
+type quota struct {
+	left, limit int
+	reset, at   time.Time
+}
+
+// quota returns the quota from the last answer.
+func (s *session) quota() quota {
+	unknown, q := -1, cmp.Or(s.client.RateLimit(), new(fiscope.RateLimit))
+	return quota{*cmp.Or(q.Remaining, &unknown), *cmp.Or(q.Limit, &unknown), q.Reset, time.Now()}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -18,7 +17,7 @@ import (
 
 // run shows what was understood and how many queries the batch needs at most, and asks. Then it writes the output, whatever
 // stopped it: that costs no query. At last it reports, and returns the exit status.
-func (b *batch) run(ask func() error, states []*state, titles []string, judge func(i int) result) error {
+func (b *batch) run(ask func(), states []*state, titles []string, judge func(i int) result) error {
 	if b.simulates && !b.asJSON {
 		b.err = b.out
 	}
@@ -27,19 +26,16 @@ func (b *batch) run(ask func() error, states []*state, titles []string, judge fu
 	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
 	b.adviseDays()
 	b.progress = terminal.ShowProgress("fiscope", b.err)
-	err := ask()
+	ask()
 	b.progress.Stop()
-	if err != nil {
-		return err
-	}
 	if !b.simulates {
-		left, limit, _ := quota(b.client)
-		if spent := int(b.spent.Load()); left < 0 && spent > 0 && errors.Is(b.stopped, fiscope.ErrQuotaExceeded) {
-			left, limit = 0, max(b.quota.limit, spent) // only lookups surely say it
+		q := b.quota()
+		if spent := int(b.spent.Load()); q.left < 0 && spent > 0 && errors.Is(b.stopped, fiscope.ErrQuotaExceeded) {
+			q.left, q.limit = 0, max(b.noted.limit, spent) // only lookups surely say it
 		}
-		if left >= 0 {
-			b.quota = noted{left, limit, time.Now()}
-			_ = b.kept.Record(context.Background(), fmt.Sprintf(quotaNote, left, limit)) // only a note
+		if q.left >= 0 {
+			b.noted = q
+			_ = b.kept.Record(context.Background(), fmt.Sprintf(quotaNote, q.left, q.limit)) // only a note
 		}
 		if err := b.kept.Close(); err != nil {
 			return err
@@ -54,11 +50,7 @@ func (b *batch) run(ask func() error, states []*state, titles []string, judge fu
 	}
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
-		cells := []string{results[i].state.name, strings.TrimSpace(results[i].detail)}
-		for _, cell := range results[i].cells {
-			cells = append(cells, harmless(cell))
-		}
-		return cells
+		return append([]string{results[i].state.name, strings.TrimSpace(results[i].detail)}, results[i].cells...)
 	}); err != nil {
 		return fmt.Errorf("no se pudo escribir %s (las respuestas están a salvo: corrija esto y repita): %w", b.output, err)
 	}
@@ -69,8 +61,8 @@ func (b *batch) run(ask func() error, states []*state, titles []string, judge fu
 func (b *batch) simulate(states []*state, results []result) error {
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
-		if !b.quota.at.IsZero() {
-			summary["consultasQuedaban"], summary["anotado"] = b.quota.left, b.quota.at
+		if !b.noted.at.IsZero() {
+			summary["consultasQuedaban"], summary["anotado"] = b.noted.left, b.noted.at
 		}
 		return b.json(summary)
 	}
@@ -84,11 +76,11 @@ func (b *batch) simulate(states []*state, results []result) error {
 		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
 	}
 	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
-	if b.quota.at.IsZero() {
+	if b.noted.at.IsZero() {
 		b.line("No se sabe cuántas consultas quedan.")
 		return nil
 	}
-	b.line("Quedaban %s consultas el %s.", terminal.Thousands(b.quota.left), inLima(b.quota.at))
+	b.line("Quedaban %s consultas el %s.", terminal.Thousands(b.noted.left), inLima(b.noted.at))
 	return nil
 }
 
@@ -112,13 +104,13 @@ func (b *batch) report(states []*state, results []result) error {
 		exit = unfinished
 	}
 	otherDays := slices.SortedFunc(maps.Values(b.others), fiscope.Fecha.Compare)
-	left, _, reset := quota(b.client)
+	q := b.quota()
 	spent, saved := int(b.spent.Load()), max(0, len(b.needs(false))-len(b.notes))
 	if b.asJSON {
 		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
 			"consultasGastadas": spent, "consultasAhorradas": saved, "terminado": exit != unfinished}
-		if left >= 0 {
-			summary["consultasQuedan"] = left
+		if q.left >= 0 {
+			summary["consultasQuedan"] = q.left
 		}
 		if len(otherDays) > 0 {
 			summary["respuestasDeOtroDia"], summary["masAntigua"] = len(otherDays), otherDays[0]
@@ -136,10 +128,10 @@ func (b *batch) report(states []*state, results []result) error {
 			b.line("Respuestas de otro día: %s (la más antigua, del %s)", terminal.Thousands(len(otherDays)), inWords(otherDays[0]))
 		}
 		switch {
-		case left >= 0 && reset.IsZero():
-			b.line("Quedan hoy %s.", terminal.Thousands(left))
-		case left >= 0:
-			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
+		case q.left >= 0 && q.reset.IsZero():
+			b.line("Quedan hoy %s.", terminal.Thousands(q.left))
+		case q.left >= 0:
+			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(q.left), inLima(q.reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
 	}
