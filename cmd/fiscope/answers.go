@@ -63,10 +63,10 @@ func (b *batch) answered(a fiscope.SavedResult) bool { return !a.Pending && b.ag
 // restOn makes a row pending if an answer that it rests on is too old. It returns the day of the oldest.
 func (b *batch) restOn(of *result, waiting *state, answers ...fiscope.SavedResult) string {
 	answers = slices.DeleteFunc(answers, func(a fiscope.SavedResult) bool { return !isAnswer(a) })
-	oldest := slices.MinFunc(answers, func(x, y fiscope.SavedResult) int { return x.AsOf.Compare(y.AsOf) })
-	if i := slices.IndexFunc(answers, func(a fiscope.SavedResult) bool { return b.age(a) > b.days }); i >= 0 && of.state != waiting {
-		day := cmp.Or(dayOf(answers[i]), "día que no se sabe")
-		of.state, of.detail = waiting, fmt.Sprintf("falta preguntar otra vez: la respuesta es del %s (-dias %d). %s", day, b.days, b.notes[answers[i].Input])
+	oldest := slices.MaxFunc(answers, func(x, y fiscope.SavedResult) int { return b.age(x) - b.age(y) })
+	if of.state != waiting && b.age(oldest) > b.days {
+		day := cmp.Or(dayOf(oldest), "día que no se sabe")
+		of.state, of.detail = waiting, fmt.Sprintf("falta preguntar otra vez: la respuesta es del %s (-dias %d). %s", day, b.days, b.notes[oldest.Input])
 	}
 	for _, a := range answers {
 		if of.state != waiting && b.age(a) > 0 {

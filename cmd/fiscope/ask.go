@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -20,10 +19,10 @@ import (
 func call(do func(ctx context.Context, s *session, arg string) error) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		s, err := connect(cmd)
+		defer s.close()
 		if err != nil {
 			return err
 		}
-		defer s.close()
 		return do(ctx, s, strings.TrimSpace(strings.Join(cmd.Args().Slice(), " ")))
 	}
 }
@@ -92,9 +91,7 @@ func searchName(ctx context.Context, s *session, name string) error {
 	}
 	return s.answer(found, allWell, func() {
 		for _, c := range found {
-			for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
-				s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
-			}
+			s.behind(c.RUC+"  ", fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion))
 		}
 	})
 }
@@ -154,7 +151,7 @@ func showRate(ctx context.Context, s *session, text string) error {
 	switch {
 	case notMonth == nil:
 		return s.showMonth(ctx, month.Year(), month.Month(), s.cmd.String("salida"))
-	case err != nil && dateLike.MatchString(text):
+	case err != nil && strings.HasSuffix(err.Error(), "out of range"):
 		return s.wrong("no existe el día %s", text)
 	case err != nil:
 		return s.wrong("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11")
@@ -198,17 +195,17 @@ func (s *session) rateError(err error, text string) error {
 	return err
 }
 
-var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
-
 // readDate parses a date in the contract's form or as people write it; "" is not a date.
 func readDate(text string) (fiscope.Fecha, error) {
+	layout := time.DateOnly
+	if strings.Contains(text, "/") {
+		layout = "2/1/2006"
+	}
+	day, err := time.Parse(layout, text)
 	if text == "" {
 		return fiscope.Fecha{}, nil
 	}
-	if t, err := time.Parse("2/1/2006", text); err == nil {
-		return fiscope.NewFecha(t.Date()), nil
-	}
-	return fiscope.ParseFecha(text)
+	return fiscope.NewFecha(day.Date()), err
 }
 
 // showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file for a spreadsheet,

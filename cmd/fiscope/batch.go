@@ -87,46 +87,40 @@ type batch struct {
 	waits       sync.Once    // prints once that it waits for queries in flight
 }
 
-// openBatch reads the input first. find finds its columns.
-func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (_ *batch, err error) {
-	input := strings.TrimSpace(cmd.Args().First())
-	b := &batch{input: input, days: cmd.Int("dias"), reserve: cmd.Int("reserva"), simulates: cmd.Bool("simular"), notes: map[string]string{}, others: map[string]fiscope.Fecha{}, output: cmd.String("salida")}
-	if b.reserve < 0 {
-		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
+// openBatch reads the input first. find finds its columns. What it returns is to be closed, also after an error.
+func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (*batch, error) {
+	b := &batch{
+		session: &session{}, input: strings.TrimSpace(cmd.Args().First()), output: cmd.String("salida"), simulates: cmd.Bool("simular"),
+		days: cmd.Int("dias"), reserve: cmd.Int("reserva"), notes: map[string]string{}, others: map[string]fiscope.Fecha{},
 	}
-	if b.days < 0 || b.days > longest {
-		return nil, terminal.Wrong(fmt.Errorf("-dias va de 0 a %d", longest), cmd.Name)
+	if b.reserve < 0 || b.days < 0 || b.days > longest {
+		return b, terminal.Wrong(fmt.Errorf("-reserva va desde 0, y -dias de 0 a %d", longest), cmd.Name)
 	}
-	info, err := os.Stat(input)
+	info, err := os.Stat(b.input)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
 	if info.IsDir() {
-		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
+		return b, terminal.Wrong(fmt.Errorf("%s es una carpeta", b.input), cmd.Name)
 	}
 	b.mode = info.Mode().Perm()
-	if b.table, err = readTable(input, cmd.String("sep")); err != nil {
-		return nil, terminal.Wrong(err, cmd.Name)
+	if b.table, err = readTable(b.input, cmd.String("sep")); err != nil {
+		return b, terminal.Wrong(err, cmd.Name)
 	}
 	b.session, err = connect(cmd, fiscope.WithQuotaReserve(b.reserve), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	defer func() {
-		if err != nil {
-			b.close()
-		}
-	}()
 	if b.columns, err = find(b.table); err == nil && len(b.rows) == 0 {
 		err = errors.New("no tiene filas")
 	}
 	if err != nil {
-		return nil, terminal.Wrong(fmt.Errorf("%s: %w", input, err), cmd.Name)
+		return b, b.wrong("%s: %w", b.input, err)
 	}
 	if b.output == "" {
-		b.output = input + "." + cmd.Name + ".csv"
+		b.output = b.input + "." + cmd.Name + ".csv"
 		if b.service == mockService { // its answers must not mix with real ones
-			b.output = input + "." + cmd.Name + "-mock.csv"
+			b.output = b.input + "." + cmd.Name + "-mock.csv"
 		}
 	}
 	return b, b.openKept()
@@ -135,35 +129,31 @@ func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (_ *batch, 
 // keptFile returns the name of the answers' file, next to the output.
 func (b *batch) keptFile() string { return b.output + ".jsonl" }
 
-// openKept opens the file with the answers of earlier runs, or creates it.
+// openKept reads the answers of earlier runs, and opens their file or creates it.
 func (b *batch) openKept() error {
-	name := b.keptFile()
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	info, err := os.Stat(name)
-	begins := err != nil || info.Size() == 0
-	if _, err := os.Stat(b.output); err == nil && begins {
-		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
-	}
-	if !b.simulates {
-		if b.kept, err = fiscope.NewResultsFile(name, fiscope.ResultsMaxAge(b.days)); err != nil {
-			return notKept(name, err)
-		}
-	}
-	err = b.load()
-	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
-		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", name, b.service)
-	}
-	switch {
-	case b.simulates:
-		return err
+	err := b.load()
+	_, ours := b.known["servicio "+b.service]
+	_, missing := os.Stat(b.output)
+	switch begins := len(b.known) == 0; {
 	case err != nil:
-		return errors.Join(err, b.kept.Close()) // nothing was written
-	case begins:
-		return b.kept.Record(context.Background(), "servicio "+b.service)
+		return err
+	case begins && missing == nil:
+		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
+	case !begins && !ours:
+		return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", b.keptFile(), b.service)
+	case b.simulates:
+		return nil
 	}
-	return nil
+	if b.kept, err = fiscope.NewResultsFile(b.keptFile(), fiscope.ResultsMaxAge(b.days)); err != nil {
+		return notKept(b.keptFile(), err)
+	}
+	if ours {
+		return nil
+	}
+	return b.kept.Record(context.Background(), "servicio "+b.service)
 }
 
 // notKept explains why the file of the answers cannot be opened.

@@ -29,10 +29,10 @@ var (
 
 func runCompras(ctx context.Context, cmd *cli.Command) error {
 	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
+	defer b.close()
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	rows, lines := []purchase{}, map[string]int{}
 	b.receipts = map[string]fiscope.Comprobante{}
 	for _, r := range b.rows {

@@ -2,20 +2,20 @@ package main
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 	"github.com/fiscope/fiscope/internal/charset"
 )
 
@@ -172,42 +172,28 @@ func swallowed(cells []string, sep rune) bool {
 	})
 }
 
-// write writes the rows, with more cells at the end of each, made harmless. It replaces the file atomically. It writes UTF-8 with a byte
-// order mark, which Excel needs.
-func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
-	if err != nil {
-		return notWritable(path, err)
-	}
-	defer func() {
-		if err != nil {
-			_, _ = f.Close(), os.Remove(f.Name()) // the first error says it
+// write writes the rows, with more cells at the end of each, made harmless. It replaces the file, in UTF-8 with the byte order
+// mark that Excel needs.
+func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) error {
+	return notWritable(path, wholefile.Write(path, mode, func(out io.Writer) error {
+		_, _ = io.WriteString(out, "\ufeff") // a full disk fails below too
+		w := csv.NewWriter(out)
+		w.Comma, w.UseCRLF = t.sep, true
+		own := slices.Clone(t.header)
+		for len(own) < t.width {
+			own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
 		}
-	}()
-	b := bufio.NewWriter(f)
-	_, _ = b.WriteString("\ufeff") // Flush returns its error
-	w := csv.NewWriter(b)
-	w.Comma, w.UseCRLF = t.sep, true
-	own := slices.Clone(t.header)
-	for len(own) < t.width {
-		own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
-	}
-	_ = w.Write(append(own, titles...))
-	for i, r := range t.rows {
-		cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
-		for _, cell := range more(i) {
-			cells = append(cells, harmless(cell)) // the input's own are copied unchanged
+		_ = w.Write(append(own, titles...)) // Error has it
+		for i, r := range t.rows {
+			cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
+			for _, cell := range more(i) {
+				cells = append(cells, harmless(cell)) // the input's own are copied unchanged
+			}
+			_ = w.Write(cells)
 		}
-		_ = w.Write(cells)
-	}
-	w.Flush()
-	_ = f.Chmod(mode) // the input's permissions; not every system has them
-	for _, step := range []func() error{w.Error, b.Flush, f.Sync, f.Close} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return os.Rename(f.Name(), path)
+		w.Flush()
+		return w.Error()
+	}))
 }
 
 var (
@@ -232,13 +218,7 @@ func asWritten(cell string) string {
 	if inside, ok := strings.CutPrefix(cell, `="`); ok {
 		cell = strings.TrimSuffix(inside, `"`)
 	}
-	if m := decimals.FindStringSubmatch(cell); m != nil {
-		return m[1]
-	}
-	if m := exponent.FindStringSubmatch(cell); m != nil {
-		return m[1] + m[2]
-	}
-	return strings.TrimSpace(cell)
+	return strings.TrimSpace(exponent.ReplaceAllString(decimals.ReplaceAllString(cell, "$1"), "$1$2"))
 }
 
 // harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name can be any text. The

@@ -28,10 +28,10 @@ var loteTitles = []string{
 
 func runLote(ctx context.Context, cmd *cli.Command) error {
 	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
+	defer b.close()
 	if err != nil {
 		return err
 	}
-	defer b.close()
 	var wrongs []string
 	for _, r := range b.rows {
 		ruc, wrong := readRUC(b.columns.text(r, colIssuer))

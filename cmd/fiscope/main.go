@@ -1,9 +1,6 @@
 // Command fiscope queries the fiscal data service from a terminal: taxpayers, receipts and exchange rates, one by one or for
 // the rows of a CSV.
 //
-//	fiscope ruc 20131312955
-//	fiscope compras compras.csv
-//
 // Its help has the variables and the exit status. Secrets have no flags: other users of the machine can see the arguments.
 package main
 
@@ -121,7 +118,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := root.Run(ctx, append([]string{root.Name}, args...))
 	exit := statusOf(err)
 	if said := status(0); err != nil && !errors.As(err, &said) {
-		_, _ = fmt.Fprintf(stderr, "fiscope: %s\n", strings.Join(fold(explain(err), terminal.UsualColumns-len("fiscope: ")), "\n         "))
+		printer{out: stderr}.behind("fiscope: ", explain(err))
 		if wrong := (terminal.WrongUsage{}); errors.As(err, &wrong) {
 			_, _ = fmt.Fprintln(stderr, strings.TrimSpace("vea fiscope help "+wrong.Of))
 		}

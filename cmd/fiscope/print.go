@@ -43,9 +43,14 @@ func (p printer) note(format string, args ...any) {
 }
 
 // text prints a text, on several lines if needed.
-func (p printer) text(format string, args ...any) {
-	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
-		p.line("%s", line)
+func (p printer) text(format string, args ...any) { p.behind("", fmt.Sprintf(format, args...)) }
+
+// behind prints a text behind a first column.
+func (p printer) behind(first, text string) {
+	width := utf8.RuneCountInString(first)
+	for _, line := range fold(text, terminal.UsualColumns-width) {
+		p.line("%s%s", first, line)
+		first = strings.Repeat(" ", width)
 	}
 }
 
@@ -56,16 +61,8 @@ func (p printer) json(v any) error {
 	return e.Encode(v)
 }
 
-// field prints a name and a value, on several lines if needed.
-func (p printer) field(name, value string) {
-	const indent = 16
-	for i, line := range fold(value, terminal.UsualColumns-indent) {
-		if i > 0 {
-			name = ""
-		}
-		p.line("%-*s%s", indent, "  "+name, line)
-	}
-}
+// field prints a name and a value.
+func (p printer) field(name, value string) { p.behind(fmt.Sprintf("  %-14s", name), value) }
 
 // paint colours a text by its status.
 func (p printer) paint(news status, text string) string {

@@ -90,11 +90,15 @@ const shownRows = 10
 func (b *batch) report(states []*state, results []result) error {
 	counts, soles, exit := map[string]int{}, map[string]json.Number{}, allWell
 	for _, s := range states {
-		if n, sum := tally(s, results); n > 0 {
+		n, sum := tally(s, results)
+		if n > 0 {
 			counts[s.name], exit = n, max(exit, s.exit)
-			if sum.Valid {
-				soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
-			}
+		}
+		if sum.Valid {
+			soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
+		}
+		if !b.asJSON {
+			b.showState(s, results)
 		}
 	}
 	switch of := statusOf(b.stopped); {
@@ -119,9 +123,6 @@ func (b *batch) report(states []*state, results []result) error {
 			return err
 		}
 	} else {
-		for _, s := range states {
-			b.showState(s, results)
-		}
 		b.line("")
 		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(spent), terminal.Thousands(saved))
 		if len(otherDays) > 0 {
@@ -172,12 +173,10 @@ func (b *batch) showState(s *state, results []result) {
 	if sum.Valid {
 		name += " (" + inSoles(sum.Decimal) + ")"
 	}
-	for i, line := range fold(name+s.advice, terminal.UsualColumns-len("1234567  ")) {
-		if i == 0 {
-			b.line("%s%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), name)), strings.TrimPrefix(line, name))
-		} else {
-			b.line("%s%s", indent, line)
-		}
+	lines := fold(name+s.advice, terminal.UsualColumns-len("1234567  "))
+	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), lines[0])))
+	for _, line := range lines[1:] {
+		b.line("%s%s", indent, line)
 	}
 	if s.exit == allWell {
 		return
@@ -193,9 +192,7 @@ func (b *batch) showState(s *state, results []result) {
 		}
 		b.line("%s%s", indent, shorten(fmt.Sprintf("línea %d  %s", b.rows[i].line, r.label), terminal.UsualColumns-len(indent)))
 		if r.detail != "" {
-			for _, line := range fold(r.detail, terminal.UsualColumns-len(indent)-2) {
-				b.line("%s  %s", indent, line)
-			}
+			b.behind(indent+"  ", r.detail)
 		}
 	}
 }
