@@ -28,8 +28,9 @@ type sender struct {
 	sol       *solguard.Guard // learns whether lookups are refused too
 	hours     *serviceClock   // learns the Date of each answer
 
-	quota    usage
-	accepted atomic.Bool // the service has accepted the API key
+	accepted *atomic.Bool // the service has accepted the API key
+
+	quota usage
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
@@ -48,17 +49,16 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 		limits.Timeout = min(limits.Timeout, s.bound)
 	}
 	number := s.quota.begin()
-	signed := func(ctx context.Context) *http.Request { return s.signed(ctx, q) }
-	a := &answer{Answer: roundtrip.Send(ctx, s.transport, signed, limits), attempts: q.attempt}
+	a := &answer{Answer: roundtrip.Send(ctx, s.transport, s.signed(q), limits), attempts: q.attempt}
 	switch {
 	case a.Status != 0:
 		a.delivery, a.source = DeliveryAnswered, SourceService
 	case q.sent || !a.Unsent:
 		a.delivery = DeliveryUnknown
 	}
-	s.hours.record(a.Header, a.At)
+	s.hours.record(a.Date, a.At)
 	sol := q.request.sol != nil
-	a.reading = reading{lenient: s.lenient, sol: sol, secrets: s.report.secretsOf(q), left: q.left, now: s.report.clock.now()}
+	a.reading = reading{lenient: s.lenient, sol: sol, secrets: q.secrets, left: q.left, now: s.report.clock.now()}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
 		s.accepted.Store(true)
@@ -75,7 +75,7 @@ const attemptHeader = "Fiscope-Attempt"
 
 // signed returns the request of an attempt, with the API key and the body. It has no GetBody: with one, net/http would
 // repeat a validation by itself when an HTTP/2 server refuses it or a connection breaks.
-func (s *sender) signed(ctx context.Context, q *question) *http.Request {
+func (s *sender) signed(q *question) *http.Request {
 	target := *s.base
 	target.Path += q.request.path
 	if target.RawPath != "" {
@@ -84,7 +84,7 @@ func (s *sender) signed(ctx context.Context, q *question) *http.Request {
 	if q.request.query != nil {
 		target.RawQuery = q.request.query.Encode()
 	}
-	r := (&http.Request{Method: http.MethodGet, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	r := &http.Request{Method: http.MethodGet, URL: &target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	values := []string{s.apiKey.text(), s.userAgent, "application/json"} // in one allocation
 	r.Header = http.Header{"X-Api-Key": values[0:1:1], "User-Agent": values[1:2:2], "Accept": values[2:3:3]}
 	maps.Copy(r.Header, q.set.header)

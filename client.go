@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
@@ -70,35 +71,38 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reporter{withHeaders(scrub.Secrets{}.With(apiKey.text()), c.calls.header), c.clock, &observer{notify: c.observers, logger: c.logger}}
+	c.calls.secrets = c.calls.secrets.With(apiKey.text())
+	r := &reporter{c.calls.secrets, c.clock, newObserver(c.observers, c.logger)}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
+	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	k.background.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
 	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
-	shared := newSharedStore(c.store, baseURL, apiKey, r, apart)
+	accepted := new(atomic.Bool)
+	shared := newSharedStore(c.store, baseURL, apiKey, r, accepted, apart)
 	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours,
+		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours, accepted: accepted,
 	}
 	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
-	quota := limitQuota(c.noGate, shared, c.clock, r.observer)
+	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
 	kept := keeper{cache, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, &k.send.accepted, apart).layer,
+			newFallback(kept, respaldo, r, accepted, apart).layer,
 			recall(cache),
 			checkInput,
 			coalesce(cache != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
+			pace,
 			quota,
 			throttle(c.limiter),
 		)
@@ -111,6 +115,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		k.sol.permits,
 		retries,
 		events(r.observer, r.failure),
+		pace,
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,
@@ -129,7 +134,10 @@ func (c *Client) RateLimit() *RateLimit {
 func (c *Client) Stats() Stats { return c.report.observer.stats() }
 
 // Hoy returns today's date in Lima, using the clock of [WithClock].
-func (c *Client) Hoy() Fecha { return FechaEnLima(c.clock.now()) }
+func (c *Client) Hoy() Fecha { return FechaEnLima(c.Ahora()) }
+
+// Ahora returns the time of the clock of [WithClock]. The age of an answer is the time since its AsOf: see [Response].
+func (c *Client) Ahora() time.Time { return c.clock.now() }
 
 // Close waits for background work: queries whose callers have left, a [Respaldo] that has not returned, and writes to
 // the Store. Then it closes the idle connections.

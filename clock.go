@@ -1,11 +1,8 @@
 package fiscope
 
 import (
-	"net/http"
 	"sync"
 	"time"
-
-	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
 // clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and a Store's times are always
@@ -56,9 +53,8 @@ type serviceClock struct {
 }
 
 // record takes the Date of an answer that came at that time.
-func (s *serviceClock) record(answer http.Header, at time.Time) {
-	date, ok := roundtrip.Date(answer)
-	if s.own != nil || !ok {
+func (s *serviceClock) record(date, at time.Time) {
+	if s.own != nil || date.IsZero() {
 		return
 	}
 	s.mu.Lock()

@@ -90,7 +90,9 @@ func (b Busqueda) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 
 func (b Busqueda) check() error {
 	if n := utf8.RuneCountInString(b.RazonSocial); n < shortestSearch {
-		return searchTooShort("razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
+		err := refused(shortText, "razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
+		err.Field = "razonSocial"
+		return err
 	}
 	if b.Limite < 0 || b.Limite > highestLimit {
 		return invalid("limit", "must be 1 to 50, or 0 for the service's default: it is %d", b.Limite)
@@ -103,11 +105,12 @@ func (q consulta) read(a *answer) any {
 	if !ok {
 		return nil
 	}
-	if o.field("ruc").kind == 0 {
+	ruc := o.ruc()
+	if ruc.kind == 0 {
 		a.refuse("ruc is missing")
 	}
 	c := &Contribuyente{
-		RUC:                    o.ruc(),
+		RUC:                    ruc.text,
 		RazonSocial:            o.required("razonSocial"),
 		Estado:                 Estado(o.required("estado")),
 		Condicion:              Condicion(o.optional("condicion")),
@@ -138,7 +141,7 @@ func (b Busqueda) read(a *answer) any {
 	resumenes := make([]ContribuyenteResumen, 0, len(rows))
 	for i, row := range rows {
 		o := object{a, jsonobject.Of(string(row))}
-		ruc := o.ruc()
+		ruc := o.ruc().text
 		if checkRUC("ruc", ruc) != nil || o.field("razonSocial").kind == 0 || o.field("estado").kind == 0 {
 			a.warn("row %d is left out: its ruc, razonSocial or estado is missing or invalid", i+1)
 			continue

@@ -16,7 +16,7 @@ type core struct {
 
 	background background.Group
 	baseURL    string
-	defaults   settings // of a call without options
+	defaults   *settings // of a call without options; a printed Client shows the pointer alone
 	hooks      []Hook
 	clock      clock
 	hours      *serviceClock
@@ -43,12 +43,15 @@ func (k *core) refuse(ctx context.Context, op Operation, err error) *Error {
 
 // ended returns the error of a compound operation.
 func (k *core) ended(ctx context.Context, op Operation, err error) *Error {
-	return k.report.failure(ctx, &question{key: cacheKey{op: op}, set: &k.defaults}, new(answer), err)
+	return k.report.failure(ctx, &question{key: cacheKey{op: op}, secrets: k.defaults.secrets}, new(answer), err)
 }
 
 // get makes a call with its options. own copies a result that other calls have too.
 func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOption, own func(T) T) (T, error) {
-	ctx, set := k.defaults.of(ctx, opts)
+	set := k.defaults
+	if len(opts) > 0 || ctx == nil {
+		ctx, set = set.of(ctx, opts)
+	}
 	result, a, err := put(ctx, list, in, set, own)
 	if len(opts) > 0 {
 		fill(opts, a)
@@ -58,7 +61,7 @@ func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOpt
 
 // put puts a question to a list. It returns the answer too, which is never nil.
 func put[T any](ctx context.Context, list ask, in input, set *settings, own func(T) T) (none T, _ *answer, _ error) {
-	a, err := list(ctx, &question{input: in, key: in.key(), set: set})
+	a, err := list(ctx, &question{input: in, key: in.key(), set: set, secrets: set.secrets})
 	switch {
 	case err != nil:
 		return none, a, err

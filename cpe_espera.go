@@ -74,28 +74,19 @@ func (s *CPEService) esperar(ctx context.Context, v validacion, p EsperaPolicy, 
 	for {
 		r, a, err := put(ctx, s.core.receipts, v, &attempt, copyOf[ResultadoCPE])
 		pause := w.record(ctx, r, err)
-		if w.fin == "" && !wait(ctx, pause) {
+		if w.fin == "" {
+			select {
+			case <-time.After(pause):
+				continue
+			case <-ctx.Done():
+			}
 			w.failure = s.core.ended(ctx, OpEsperarCPE, ctx.Err())
 			if w.fin = esperaFallida; errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				w.fin = EsperaSinTiempo
 			}
 		}
-		if w.fin != "" {
-			e, err := w.result()
-			return e, a, err
-		}
-	}
-}
-
-// wait waits, and reports whether ctx lasts that long.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
+		e, err := w.result()
+		return e, a, err
 	}
 }
 

@@ -94,22 +94,25 @@ func kindOf(first byte) string {
 	return "number"
 }
 
-// optional returns a text that may be missing.
-func (o object) optional(name string) string {
+// lenient returns a value, and warns if it is not a string.
+func (o object) lenient(name string) field {
 	f := o.field(name)
 	if f.odd() {
 		o.warn("%s is a JSON %s", name, kindOf(f.kind))
 	}
-	return f.text
+	return f
 }
+
+// optional returns a text that may be missing.
+func (o object) optional(name string) string { return o.lenient(name).text }
 
 // expected returns a text, and warns if it is missing.
 func (o object) expected(name string) string {
-	f := o.field(name)
+	f := o.lenient(name)
 	if f.kind == 0 || f.kind == '"' && f.text == "" {
 		o.warn("%s is missing", name)
 	}
-	return o.optional(name)
+	return f.text
 }
 
 // required returns a text, and refuses the answer if it is missing. Lenient reading accepts another type.
@@ -124,8 +127,8 @@ func (o object) required(name string) string {
 	return f.text
 }
 
-// ruc returns a RUC, which may be a number or have blanks around it; "" if it is missing.
-func (o object) ruc() string {
+// ruc returns a RUC, which may be a number or have blanks around it.
+func (o object) ruc() field {
 	f := o.field("ruc")
 	text := strings.TrimSpace(f.text)
 	switch {
@@ -134,16 +137,16 @@ func (o object) ruc() string {
 	case text != f.text:
 		o.warn("ruc has blanks around it")
 	}
-	return text
+	return field{text, f.kind}
 }
 
 // ubigeo returns a location code. As a number it may have lost its first zero.
 func (o object) ubigeo() string {
-	code := o.optional("ubigeo")
-	if o.field("ubigeo").number() && len(code) == 5 {
-		return "0" + code
+	f := o.lenient("ubigeo")
+	if f.number() && len(f.text) == 5 {
+		return "0" + f.text
 	}
-	return code
+	return f.text
 }
 
 // date returns an optional date: zero if missing, "" or "-".

@@ -3,8 +3,12 @@ package fiscope
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +41,9 @@ var classes = []errorClass{
 	{context.DeadlineExceeded, "deadline_exceeded", http.StatusGatewayTimeout, "Se acabó el tiempo antes de que terminara la consulta: intente de nuevo."},
 }
 
+// badJSONClass is of a body that the caller's own service received, and could not read.
+var badJSONClass = errorClass{nil, "invalid_request", http.StatusBadRequest, "Los datos no llegaron completos o en el formato esperado: avise a quien administra este sistema."}
+
 var otherClass = errorClass{nil, "other", http.StatusInternalServerError, "Ocurrió un problema que no se esperaba: avise a quien administra este sistema."}
 
 // classOf returns the most specific class that [errors.Is] finds.
@@ -49,8 +56,8 @@ func classOf(err error) (c errorClass) {
 			c = otherClass
 		}
 	}()
-	var e *Error
-	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+	e := errorOf(err)
+	if e != nil && e.outcome != byHand {
 		err = outcomes[e.outcome].class
 	}
 	for _, c := range classes {
@@ -58,13 +65,34 @@ func classOf(err error) (c errorClass) {
 			return c
 		}
 	}
+	if e == nil && badJSON(err) { // an *Error may wrap what was wrong with the service's body
+		return badJSONClass
+	}
 	return otherClass
+}
+
+// errorOf returns the *Error that an error is or wraps, nil for none.
+func errorOf(err error) (e *Error) {
+	defer func() {
+		if recover() != nil { // as in classOf
+			e = nil
+		}
+	}()
+	errors.As(err, &e)
+	return e
+}
+
+// badJSON reports whether a body could not be read as JSON.
+func badJSON(err error) bool {
+	var syntax *json.SyntaxError
+	var of *json.UnmarshalTypeError
+	return errors.As(err, &syntax) || errors.As(err, &of) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // outcomeOf returns the outcome of an error or, if it was made by hand, one of its class.
 func outcomeOf(err error) outcome {
-	var e *Error
-	if errors.As(err, &e) && e != nil && e.outcome != byHand {
+	e := errorOf(err)
+	if e != nil && e.outcome != byHand {
 		return e.outcome
 	}
 	of := classOf(err).of
@@ -82,7 +110,8 @@ func outcomeOf(err error) outcome {
 // ErrorClass returns a metric label for an error: "not_found", "not_yet_published", "invalid_request",
 // "search_too_short", "invalid_sol_credentials", "sol_credentials_blocked", "unauthorized", "quota_exceeded",
 // "unavailable", "malformed_response", "redirect", "canceled", "deadline_exceeded" or "other"; "" for nil. The most
-// specific class wins. A timeout of an attempt is "unavailable".
+// specific class wins. A timeout of an attempt is "unavailable"; a body that [HTTPStatus] calls the caller's is
+// "invalid_request".
 func ErrorClass(err error) (word string) { return classOf(err).word }
 
 // textosDeCampo say what is wrong with an input, keyed by [Error.Field].
@@ -107,9 +136,6 @@ var rucDeCampo = map[string]string{"ruc": "El RUC", "rucEmisor": "El RUC del emi
 const (
 	textoSinRUC        = "No se encontró ningún contribuyente con ese RUC: revíselo e intente de nuevo."
 	textoSinTipoCambio = "No se encontró el tipo de cambio de esa fecha: revísela e intente de nuevo."
-	textoDeMalUso      = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
-	textoMasLento      = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
-	textoDeUnaDuda     = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
 	textoSinRed        = "No se encontró el servicio de consultas: revise la conexión a internet; si funciona, la dirección (URL) del servicio."
 	textoDelReloj      = "El certificado del servicio de consultas no vale a esta fecha: revise la fecha y la hora de este equipo; si están bien, avise a quien administra este sistema."
 	textoDeDireccion   = "El servicio de consultas no está donde se le busca: revise la dirección (URL) del servicio, o avise a quien administra este sistema."
@@ -124,10 +150,23 @@ func TextoParaUsuario(err error) string {
 
 // HTTPStatus returns the status with which your own service can answer: 400 invalid input, 404 not found, 409 not yet
 // published, 422 clave refused or blocked, 429 quota, 502 API key refused, redirect or malformed answer, 503
-// unavailable, 504 no time left, 200 nil, otherwise 500.
+// unavailable, 504 no time left, 200 nil, otherwise 500. It is also 400 if your caller's JSON is wrong or cut: a
+// [json.SyntaxError], a [json.UnmarshalTypeError] or [io.ErrUnexpectedEOF] that is no part of an [*Error].
 func HTTPStatus(err error) int {
 	_, status := forUser(err)
 	return status
+}
+
+// WriteError answers a request of your own service: [HTTPStatus], a Retry-After in whole seconds if RetryAfter is known,
+// and the body {"error": [TextoParaUsuario], "code": [ErrorClass] in capitals}. Log err yourself.
+func WriteError(w http.ResponseWriter, err error) {
+	texto, status := forUser(err)
+	if e := errorOf(err); e != nil && e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(e.RetryAfter.Seconds()), 'f', 0, 64))
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": texto, "code": strings.ToUpper(ErrorClass(err))}) // a caller that left is no failure
 }
 
 func forUser(err error) (texto string, status int) {
@@ -137,8 +176,8 @@ func forUser(err error) (texto string, status int) {
 	}
 	row := outcomes[outcomeOf(err)]
 	texto, status = cmp.Or(row.texto, class.texto), cmp.Or(row.status, class.status)
-	var e *Error
-	if !errors.As(err, &e) || e == nil {
+	e := errorOf(err)
+	if e == nil {
 		return texto, status
 	}
 	switch {

@@ -2,16 +2,19 @@ package fiscope_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,7 +37,8 @@ func TestErrorClass(t *testing.T) {
 		fiscope.ErrRedirect:              "redirect",
 		context.Canceled:                 "canceled",
 		context.DeadlineExceeded:         "deadline_exceeded",
-		io.ErrUnexpectedEOF:              "other",
+		io.ErrNoProgress:                 "other",
+		io.ErrUnexpectedEOF:              "invalid_request",
 	} {
 		assert.Equal(t, word, fiscope.ErrorClass(err))
 		assert.Equal(t, word, fiscope.ErrorClass(fmt.Errorf("the shop: %w", err)))
@@ -179,6 +183,47 @@ func TestWhatAClerkReadsOfABare401(t *testing.T) {
 	client, _ = answers(t, raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`))
 	for range 2 {
 		assert.Contains(t, fiscope.TextoParaUsuario(second(client.CPE.Validar(t.Context(), factura, credenciales))), "corríjalos")
+	}
+}
+
+// jsonError is what the handler of a caller's service gets from a body.
+func jsonError(body string, v any) error { return json.NewDecoder(strings.NewReader(body)).Decode(v) }
+
+func TestWriteError(t *testing.T) {
+	var input struct{ RUC string }
+	brokenBody := newClient(t, roundTripper(broken(io.ErrUnexpectedEOF)), fiscope.WithMaxRetries(0))
+	wait := func(d time.Duration) error {
+		return fmt.Errorf("x: %w", &fiscope.Error{Err: fiscope.ErrQuotaExceeded, RetryAfter: d})
+	}
+	for name, test := range map[string]struct {
+		err               error
+		status            int
+		code, texto, wait string
+	}{
+		"not found":              {fiscope.ErrNotFound, 404, "NOT_FOUND", "No se encontró", ""},
+		"a second":               {wait(time.Second), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"a part of one":          {wait(time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "1"},
+		"more than an hour":      {wait(time.Hour + time.Nanosecond), 429, "QUOTA_EXCEEDED", "no quedan consultas", "3601"},
+		"of another class":       {&fiscope.Error{Err: io.EOF, RetryAfter: time.Minute}, 500, "OTHER", "no se esperaba", "60"},
+		"a nil inside":           {fmt.Errorf("x: %w", error((*url.Error)(nil))), 500, "OTHER", "no se esperaba", ""},
+		"the time is over":       {context.DeadlineExceeded, 504, "DEADLINE_EXCEEDED", "Se acabó el tiempo", ""},
+		"wrong JSON":             {fmt.Errorf("x: %w", jsonError("{x}", &input)), 400, "INVALID_REQUEST", "Los datos", ""},
+		"JSON of another type":   {errors.Join(io.EOF, jsonError(`{"RUC":1}`, &input)), 400, "INVALID_REQUEST", "Los datos", ""},
+		"JSON that is cut":       {jsonError(`{"RUC":`, &input), 400, "INVALID_REQUEST", "Los datos", ""},
+		"the service's is cut":   {second(brokenBody.Contribuyentes.Consultar(t.Context(), rucSUNAT)), 503, "UNAVAILABLE", "no responde", ""},
+		"the service's, by hand": {&fiscope.Error{Err: jsonError("{x}", &input)}, 500, "OTHER", "no se esperaba", ""},
+		"both":                   {errors.Join(io.ErrUnexpectedEOF, fiscope.ErrMalformedResponse), 502, "MALFORMED_RESPONSE", "no se puede usar", ""},
+		"nil":                    {nil, 200, "", "", ""},
+	} {
+		w := httptest.NewRecorder()
+		fiscope.WriteError(w, test.err)
+		assert.Equal(t, test.status, w.Code, name)
+		assert.Equal(t, test.wait, w.Header().Get("Retry-After"), name)
+		assert.Equal(t, "application/json; charset=utf-8", w.Header().Get("Content-Type"), name)
+		var body map[string]string
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body), name)
+		assert.Contains(t, body["error"], test.texto, name)
+		assert.Equal(t, map[string]string{"error": fiscope.TextoParaUsuario(test.err), "code": test.code}, body, name)
 	}
 }
 

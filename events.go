@@ -43,7 +43,7 @@ func events(o *observer, failure func(context.Context, *question, *answer, error
 				return a, err
 			}
 			o.attempt(q.attempt, a.Unsent)
-			if o.watching() {
+			if len(o.notify) > 0 {
 				delivery := a.delivery
 				if a.Unsent { // this attempt alone
 					delivery = DeliveryNotSent
@@ -52,8 +52,9 @@ func events(o *observer, failure func(context.Context, *question, *answer, error
 					Op: q.key.op, Attempt: q.attempt, StatusCode: a.Status, Duration: a.Took,
 					RateLimit: a.rateLimit, Delivery: delivery, Warnings: a.warnings,
 				}
-				failed := failure(ctx, q, a, nil)
-				if failed != nil {
+				var failed *Error
+				if a.err != nil {
+					failed = failure(ctx, q, a, nil)
 					e.Err = failed
 				}
 				o.event(ctx, e, failed)
@@ -74,9 +75,12 @@ type Stats struct {
 	ReserveUnknown int64             // attempts with a reserve while the quota was unknown: nothing was kept, see WithQuotaReserve
 }
 
+// notice notifies of an attempt or a call. why is its error, or the failure behind a fallback; nil for none.
+type notice func(ctx context.Context, e Event, why *Error)
+
 // observer counts what a client does, and notifies the caller's functions and logger.
 type observer struct {
-	notify  []func(context.Context, Event)
+	notify  []notice     // the caller's functions, and log
 	logger  *slog.Logger // nil for none
 	outages sync.Map     // of *loglimit.Outage, by outage
 
@@ -90,16 +94,18 @@ type observer struct {
 // avoided lists the reasons for which calls are counted.
 var avoided = [...]Avoided{avoidedNot, AvoidedInvalid, AvoidedQuota, AvoidedSOL, AvoidedUnpublished, AvoidedOutOfTime, AvoidedCached, AvoidedCoalesced, AvoidedOutage}
 
-// watching reports whether there is an observer or a logger.
-func (o *observer) watching() bool { return len(o.notify) > 0 || o.logger != nil }
+func newObserver(notify []notice, logger *slog.Logger) *observer {
+	o := &observer{notify: notify, logger: logger}
+	if logger != nil {
+		o.notify = append(o.notify, o.log)
+	}
+	return o
+}
 
-// event reports an attempt or a call. why is its error, or the failure behind a fallback; nil for none.
+// event notifies of an attempt or a call.
 func (o *observer) event(ctx context.Context, e Event, why *Error) {
 	for _, notify := range o.notify {
-		notify(ctx, e.own())
-	}
-	if o.logger != nil {
-		o.log(ctx, e.own(), why)
+		notify(ctx, e.own(), why)
 	}
 }
 
@@ -114,8 +120,7 @@ func (o *observer) attempt(number int, unsent bool) {
 	}
 }
 
-// call counts a call. It reports one that made no attempt, and one that a fallback answered. why is its error, or the
-// failure behind a fallback; nil for none.
+// call counts a call. It notifies of one that made no attempt, and of one that a fallback answered.
 func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	o.calls[slices.Index(avoided[:], e.Avoided)].Add(1)
 	if e.Source == SourceRespaldo {
@@ -124,7 +129,7 @@ func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	if why != nil && o.logger != nil {
 		o.outage(e.Op, why).Count()
 	}
-	if (e.Avoided != avoidedNot || e.fallback()) && o.watching() {
+	if len(o.notify) > 0 && (e.Avoided != avoidedNot || e.fallback()) {
 		o.event(ctx, e, why)
 	}
 }

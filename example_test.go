@@ -353,12 +353,12 @@ func Example_tasks() {
 	http.HandleFunc("GET /clientes/{ruc}", func(w http.ResponseWriter, r *http.Request) {
 		ruc, err := fiscope.ParseRUC(r.PathValue("ruc"))
 		if err != nil {
-			http.Error(w, fiscope.TextoParaUsuario(err), fiscope.HTTPStatus(err))
+			fiscope.WriteError(w, err)
 			return
 		}
 		c, err := client.Contribuyentes.Consultar(r.Context(), ruc)
 		if err != nil {
-			http.Error(w, fiscope.TextoParaUsuario(err), fiscope.HTTPStatus(err))
+			fiscope.WriteError(w, err)
 			return
 		}
 		_ = json.NewEncoder(w).Encode(c)

@@ -65,7 +65,7 @@ func (f *fallback) layer(next ask) ask {
 		if a == nil {
 			a = new(answer)
 		}
-		if away := f.record(asking, q, a, err); !away || ctx.Err() != nil {
+		if away := f.count(asking, q, a, err); !away || ctx.Err() != nil {
 			return a, err
 		}
 		stale, r = f.of(q) // with what came meanwhile
@@ -102,8 +102,8 @@ func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/10, time.Second/2)))
 }
 
-// record counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
-func (f *fallback) record(ctx context.Context, q *question, a *answer, err error) (away bool) {
+// count counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
+func (f *fallback) count(ctx context.Context, q *question, a *answer, err error) (away bool) {
 	if err != nil || a.err != nil {
 		away = f.away(q.key.op, a.end(ctx, err))
 	}
@@ -136,14 +136,12 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return
 	}
-	own, set := *q, *q.set
-	set.sendBy = time.Time{}
-	own.set = &set
+	own := *q
 	f.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		if a, err := next(ctx, &own); a != nil {
-			f.record(ctx, &own, a, err)
+			f.count(ctx, &own, a, err)
 		}
 	})
 }
@@ -162,78 +160,54 @@ func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respa
 	if found == nil {
 		return nil
 	}
-	a.result, a.shared, a.warnings, a.source, a.asOf = &found.contribuyente, false, slices.Concat(a.warnings, found.warnings), SourceRespaldo, time.Time{}
-	if !found.fecha.IsZero() {
-		a.asOf = found.fecha.En(Lima)
-	}
+	a.result, a.shared, a.warnings, a.source, a.asOf = found.result, false, slices.Concat(a.warnings, found.warnings), SourceRespaldo, found.asOf
 	return &a
 }
 
 // longestSearch bounds a caller's wait for a Respaldo.
 const longestSearch = 5 * time.Second
 
-// record is a Respaldo's record of a RUC.
-type record struct {
-	contribuyente Contribuyente
-	fecha         Fecha // of the data; zero if unknown
-	warnings      []string
-	found         bool
-}
-
 // search asks a Respaldo; nil for no record. If it hangs, the caller waits until ctx ends, or for longestSearch.
-func (f *fallback) search(ctx context.Context, r Respaldo, ruc string) *record {
+func (f *fallback) search(ctx context.Context, r Respaldo, ruc string) *answer {
 	ctx, cancel := context.WithTimeout(ctx, longestSearch)
 	defer cancel()
-	got, err := flight.Detached(ctx, f.apart, func(ctx context.Context) (*record, error) {
-		got := new(record)
-		f.read(ctx, r, ruc, got)
-		return got, nil
-	}, nil)
-	if err != nil || !got.found {
-		return nil
-	}
-	return got
+	a, _ := flight.Detached(ctx, f.apart, func(ctx context.Context) (*answer, error) { return f.record(ctx, r, ruc), nil }, nil)
+	return a
 }
 
-// read reads a record into into. A failure is logged: the caller gets the service's error.
-func (f *fallback) read(ctx context.Context, r Respaldo, ruc string, into *record) {
+// record returns the record of a RUC, checked like an answer of the service; nil for none. A failure is logged: the
+// caller gets the service's error.
+func (f *fallback) record(ctx context.Context, r Respaldo, ruc string) *answer {
+	secrets := f.report.secrets
 	c, fecha, err := r.Contribuyente(ctx, ruc)
 	switch {
 	case errors.Is(err, ErrNotFound), err == nil && c == nil:
-		return
-	case err == nil:
-		into.contribuyente, into.fecha = *c, fecha
-		if err = into.check(ruc, f.report.secrets); err == nil {
-			into.found = true
-			return
-		}
-	}
-	if logger := f.report.observer.logger; logger != nil && ctx.Err() == nil {
-		logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", f.report.secrets.Line(err.Error())))
-	}
-}
-
-// check checks a record like an answer of the service.
-func (r *record) check(ruc string, secrets scrub.Secrets) error {
-	c := &r.contribuyente
-	switch {
+		return nil
+	case err != nil:
 	case c.RUC != ruc:
-		return fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
+		err = fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
 	case nameless(c.RazonSocial):
-		return fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
+		err = fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
 	}
-	a := answer{reading: reading{secrets: secrets}}
-	a.checkTaxpayer(c.RazonSocial, c.Estado, c.Condicion)
-	for _, f := range []*Fecha{&c.FechaInscripcion, &c.FechaInicioActividades} {
-		if !f.IsZero() && !f.Valid() {
-			a.warn("a date of the taxpayer is not a day of the calendar: %s", f)
-			*f = Fecha{}
+	if err != nil {
+		if logger := f.report.observer.logger; logger != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", secrets.Line(err.Error())))
+		}
+		return nil
+	}
+	own := *c
+	a := &answer{result: &own, reading: reading{secrets: secrets}}
+	a.checkTaxpayer(own.RazonSocial, own.Estado, own.Condicion)
+	for _, date := range []*Fecha{&own.FechaInscripcion, &own.FechaInicioActividades} {
+		if !date.IsZero() && !date.Valid() {
+			a.warn("a date of the taxpayer is not a day of the calendar: %s", date)
+			*date = Fecha{}
 		}
 	}
-	if !r.fecha.Valid() {
+	if fecha.Valid() {
+		a.asOf = fecha.En(Lima)
+	} else {
 		a.warn("the Respaldo does not say of which day its data is")
-		r.fecha = Fecha{}
 	}
-	r.warnings = a.warnings
-	return nil
+	return a
 }

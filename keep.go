@@ -66,7 +66,7 @@ const longestStored = 400 * 24 * time.Hour
 
 // save writes an answer to the Store in the background, unless it repeats a secret of its call.
 func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.Duration) {
-	if k.shared == nil || k.report.secretsOf(q).Verbatim(a.Body) {
+	if k.shared == nil || q.secrets.Verbatim(a.Body) {
 		return
 	}
 	s := storedAnswer{Status: a.Status, Asked: a.Began, Stored: k.clock.toReal(a.asOf), Body: string(charset.UTF8(a.Body))}
@@ -88,9 +88,8 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	if e := k.fresh(q.key); e != nil || k.cache == nil || k.shared == nil {
 		return e
 	}
-	name := k.shared.name("answer", q.key.parts()...)
-	value, err := askStore(ctx, k.shared, func(ctx context.Context) ([]byte, error) { return k.shared.store.Load(ctx, name) }, nil)
-	if err != nil || value == nil {
+	value := k.shared.load(ctx, k.shared.name("answer", q.key.parts()...))
+	if value == nil {
 		return nil
 	}
 	if e := k.load(q, value); e != nil {

@@ -19,8 +19,7 @@ func (o *observer) outage(op Operation, why error) *loglimit.Outage {
 	return of.(*loglimit.Outage)
 }
 
-// log logs an event. why is its error, or the failure behind a fallback; nil for none. A failure that repeats itself is
-// logged at its level once a minute, and otherwise at Debug.
+// log logs an event. A failure that repeats itself is logged at its level once a minute, and otherwise at Debug.
 func (o *observer) log(ctx context.Context, e Event, why *Error) {
 	level, attrs := e.level(why), []slog.Attr{slog.Any("event", e)}
 	switch {

@@ -41,7 +41,7 @@ type config struct {
 	cache      *CachePolicy // nil for none
 	coalescing bool
 	store      store.Store // nil for none
-	observers  []func(context.Context, Event)
+	observers  []notice
 	logger     *slog.Logger
 	hooks      []Hook
 }
@@ -195,7 +195,7 @@ func WithObserver(f func(ctx context.Context, e Event)) Option {
 		if f == nil {
 			return errors.New("fiscope: WithObserver: the function is nil")
 		}
-		c.observers = append(c.observers, f)
+		c.observers = append(c.observers, func(ctx context.Context, e Event, _ *Error) { f(ctx, e) })
 		return nil
 	})
 }

@@ -20,9 +20,6 @@ func (o callOption) applyToCall(s *settings) error { return o(s) }
 
 // of returns the context and the settings of a call with options. A call without a context fails.
 func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, *settings) {
-	if len(opts) == 0 && ctx != nil {
-		return ctx, s
-	}
 	own := *s
 	if ctx == nil {
 		ctx, own.invalid = context.Background(), misuse("the context is nil: pass context.Background() if you have no other")
@@ -131,10 +128,15 @@ func WithHeader(name, value string) SharedOption {
 		if s.header = s.header.Clone(); s.header == nil {
 			s.header = http.Header{}
 		}
-		s.header.Set(name, value)
+		if s.header.Set(name, value); len(value) >= shortestSecret {
+			s.secrets = s.secrets.With(value)
+		}
 		return nil
 	})
 }
+
+// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
+const shortestSecret = 8
 
 var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110, 5.6.2
 
@@ -156,6 +158,8 @@ func WithQuotaReserve(n int) SharedOption {
 // the quota is spent. A stale answer of the cache comes first ([CachePolicy]). NOT_FOUND and other usable answers
 // stand. The option of a call wins over its Client's.
 //
+// For a refused API key it answers only if this Client, or another one with its Store, saw the key accepted.
+//
 // The [Response] of such an answer has Source SourceRespaldo, and in AsOf the day of its data. If r lacks the RUC, fails
 // or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {
@@ -167,30 +171,15 @@ func WithRespaldo(r Respaldo) SharedOption {
 	})
 }
 
-// walkOptions are the options of operations that ask for one day after another.
-type walkOptions struct {
-	provisional  bool
-	decretados   []NoLaborables
-	todosLosDias bool
-}
-
-// walkOption is an option of those operations. Every other operation refuses it.
+// walkOption is an option of operations that ask for one day after another. Every other operation refuses it.
 type walkOption func(*walkOptions)
 
-func (walkOption) applyToCall(*settings) error {
-	return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
-}
-
-// splitOptions returns the options of a walk, and those of each of its queries.
-func splitOptions(opts []CallOption) (own walkOptions, each []CallOption) {
-	for _, opt := range opts {
-		if o, ok := opt.(walkOption); ok {
-			o(&own)
-		} else {
-			each = append(each, opt)
-		}
+func (o walkOption) applyToCall(s *settings) error {
+	if s.walk == nil {
+		return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
 	}
-	return own, each
+	o(s.walk)
+	return nil
 }
 
 // WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older

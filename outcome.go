@@ -70,7 +70,7 @@ const (
 	avoidedNot         Avoided = ""
 )
 
-// retryRule says whether an attempt is retried.
+// retryRule says whether an immediate retry may succeed.
 type retryRule int
 
 const (
@@ -90,11 +90,18 @@ const (
 	unusable               // the service gave no usable answer
 )
 
+// Texts for a clerk if that of the class would mislead.
+const (
+	textoDeMalUso  = "La consulta no se hizo como el servicio la pide: avise a quien administra este sistema."
+	textoMasLento  = "El servicio de consultas pide ir más despacio: intente de nuevo en unos minutos."
+	textoDeUnaDuda = "El servicio rechazó antes una consulta igual sin decir si fue por el acceso de este sistema o por la clave SOL: avise a quien lo administra."
+)
+
 // outcomes says what follows from each outcome.
 var outcomes = [lastOutcome]struct {
 	class   error         // the class of the error, a key of the table classes; nil for none
 	away    away          // whether a fallback answers instead
-	retry   retryRule     // of the attempt
+	retry   retryRule     // whether an immediate retry may succeed
 	avoided Avoided       // why a call without an attempt spent no query
 	verdict batch.Outcome // what it means for a batch
 	level   slog.Level    // of the log: Debug for the caller's own doing

@@ -9,6 +9,10 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
+	"github.com/fiscope/fiscope/internal/solguard"
+	"github.com/fiscope/fiscope/store"
 )
 
 // ask answers a question; newCore builds the lists. The answer is the last one that came, and may be an error itself
@@ -30,9 +34,10 @@ func through(last ask, layers ...layer) ask {
 
 // question is one call on its way down a list.
 type question struct {
-	input input
-	key   cacheKey
-	set   *settings
+	input   input
+	key     cacheKey
+	set     *settings
+	secrets scrub.Secrets // that the call sends
 
 	request request // what is sent; set by checkInput
 	attempt int     // the number of this one, from 1 on
@@ -78,6 +83,9 @@ func checkInput(next ask) ask {
 		if q.request = q.input.request(); q.request.invalid != nil {
 			return nil, q.request.invalid
 		}
+		if q.request.sol != nil {
+			q.secrets = q.secrets.With(q.request.sol.Clave.text())
+		}
 		return next(ctx, q)
 	}
 }
@@ -110,17 +118,36 @@ func (t *trip) soFar() *answer {
 	return a
 }
 
+// permit is a validation's permission to send its credential.
+type permit struct {
+	*solguard.Permit
+	credential *CredencialesSOL
+	patience   time.Duration // the longest wait for another call's attempt
+	claim      store.Claim   // the Store's grant or proof; zero for none
+	granted    bool
+	last       *answer // of the last attempt; nil for none
+}
+
 // settings are the options of a call. Calls without options share their client's settings, which never change.
 type settings struct {
 	timeout    time.Duration
 	cpeTimeout time.Duration // ... of a validation's attempt
 	retries    int
-	header     http.Header // of the caller; nil for none
-	reserve    int         // queries kept for others
-	fresh      bool        // skip the cache
-	respaldo   Respaldo    // nil for none
-	invalid    error       // an option was invalid
-	sendBy     time.Time   // no attempt is sent later; zero for no limit
+	header     http.Header   // of the caller; nil for none
+	secrets    scrub.Secrets // the API key, and the caller's headers
+	reserve    int           // queries kept for others
+	fresh      bool          // skip the cache
+	respaldo   Respaldo      // nil for none
+	invalid    error         // an option was invalid
+	walk       *walkOptions  // nil for other operations
+	sendBy     time.Time     // no attempt is sent later; zero for no limit
+}
+
+// walkOptions are the options of operations that ask for one day after another.
+type walkOptions struct {
+	provisional  bool
+	decretados   []NoLaborables
+	todosLosDias bool
 }
 
 // beforeSending returns the context for the waits before an attempt.

@@ -131,7 +131,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 	shown = &read.RateLimit
 	unlimited := false
 	count := func(name string, least int, n *int) *int {
-		text := first(h, name)
+		text := strings.TrimSpace(h.Get(name))
 		if text == "" {
 			return nil
 		}
@@ -147,7 +147,7 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 	if unlimited && !refused {
 		return nil, reset, nil
 	}
-	if text := first(h, headerReset); text != "" {
+	if text := strings.TrimSpace(h.Get(headerReset)); text != "" {
 		if reset = parseReset(text, now); reset.After(now) {
 			shown.Reset = reset
 		} else {
@@ -155,14 +155,6 @@ func parseRateLimit(h http.Header, now time.Time, refused bool) (shown *RateLimi
 		}
 	}
 	return shown, reset, warnings
-}
-
-// first returns the first value of a header, given its canonical name.
-func first(h http.Header, name string) string {
-	if len(h[name]) == 0 {
-		return ""
-	}
-	return strings.TrimSpace(h[name][0])
 }
 
 // The reset of a daily quota is at most a day ahead; the second day allows for clocks and zones.

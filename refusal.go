@@ -124,23 +124,6 @@ func (a *answer) tooMany(said errorbody.Body) outcome {
 	return tooFast
 }
 
-// mayPass reports whether an immediate retry may succeed.
-func (a *answer) mayPass() bool {
-	switch outcomes[a.outcome].retry {
-	case retryPassing:
-		return a.Transient()
-	case retryOnce:
-		return !a.again
-	case retryAlways:
-		return true
-	case retryAsked:
-		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
-		return asked
-	case retryNever:
-	}
-	return false
-}
-
 // retryAfter is how long to wait before the next call; 0 if unknown.
 func (a *answer) retryAfter() time.Duration {
 	asked, ok := roundtrip.RetryAfter(a.Header, a.reading.now)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // reporter makes the *Error and the event of a call.
 type reporter struct {
-	secrets  scrub.Secrets // the API key
+	secrets  scrub.Secrets // the API key, and headers of the client
 	clock    clock
 	observer *observer
 }
@@ -34,7 +33,10 @@ func report(r *reporter) layer {
 			if a == nil {
 				a = new(answer)
 			}
-			failure := r.failure(ctx, q, a, err)
+			var failure *Error
+			if err != nil || a.err != nil {
+				failure = r.failure(ctx, q, a, err)
+			}
 			took := time.Since(start)
 			if a.source != SourceCache { // a cached answer is other calls' too
 				a.took = took
@@ -90,36 +92,8 @@ func (a *answer) response() Response {
 	}
 }
 
-// shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
-const shortestSecret = 8
-
-// secretsOf returns the secrets that a call sends.
-func (r *reporter) secretsOf(q *question) scrub.Secrets {
-	secrets := r.secrets
-	if q.request.sol != nil {
-		secrets = secrets.With(q.request.sol.Clave.text())
-	}
-	if q.set.header == nil {
-		return secrets
-	}
-	return withHeaders(secrets, q.set.header)
-}
-
-func withHeaders(secrets scrub.Secrets, own http.Header) scrub.Secrets {
-	for _, values := range own {
-		if len(values[0]) >= shortestSecret {
-			secrets = secrets.With(values[0])
-		}
-	}
-	return secrets
-}
-
-// failure returns the error of the call, made from err or, if that is nil, from the answer; nil for a result.
+// failure returns the error of a call that failed, made from err or, if that is nil, from the answer.
 func (r *reporter) failure(ctx context.Context, q *question, a *answer, err error) *Error {
-	if err == nil && a.err == nil {
-		return nil
-	}
-	secrets := r.secretsOf(q)
 	e := a.failure(ctx, err)
 	e.Op, e.Attempts, e.Delivery = q.key.op, a.attempts, a.delivery
 	if a.Status != 0 {
@@ -130,10 +104,10 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 		}
 	}
 	if err != nil { // an answer's message is already scrubbed
-		e.Message = secrets.Line(e.Message)
+		e.Message = q.secrets.Line(e.Message)
 	}
 	if e.cause != nil {
-		e.cause = &safeCause{e.cause, secrets.Line(strings.ReplaceAll(e.cause.Error(), "\n", ": "))} // they are joined
+		e.cause = &safeCause{e.cause, q.secrets.Line(strings.ReplaceAll(e.cause.Error(), "\n", ": "))} // they are joined
 	}
 	return e
 }

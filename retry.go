@@ -89,11 +89,30 @@ func (next attempts) RoundTrip(r *http.Request) (*http.Response, error) {
 // checkRetry is called after each attempt. Sending a validation twice can mean two refusals of the same clave.
 func (l *retrier) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	t := ctx.Value(triesKey{}).(*tries)
-	t.waits = t.err == nil && ctx.Err() == nil && t.attempt <= t.set.retries &&
-		(!t.last.TimedOut || t.timeouts == 1) && // a service that hangs gets no more
-		(t.request.body == nil && t.last.mayPass() || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Transient()) &&
+	if t.err != nil || t.last.err == nil || ctx.Err() != nil || t.attempt > t.set.retries {
+		return false, nil
+	}
+	t.waits = (!t.last.TimedOut || t.timeouts == 1) && // a service that hangs gets no more
+		(t.request.body == nil && mayPass(t.last) || l.policy.RetryUnsentPOST && t.last.Unsent && t.last.Transient()) &&
 		l.fits(ctx, t) && l.budget.Take()
 	return t.waits, nil
+}
+
+// mayPass reports whether an immediate retry may succeed.
+func mayPass(a *answer) bool {
+	switch outcomes[a.outcome].retry {
+	case retryPassing:
+		return a.Transient()
+	case retryOnce:
+		return !a.again
+	case retryAlways:
+		return true
+	case retryAsked:
+		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
+		return asked
+	case retryNever:
+	}
+	return false
 }
 
 // fits reports whether the policy and the deadline allow the wait before the next attempt.

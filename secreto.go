@@ -1,15 +1,13 @@
 package fiscope
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
-	"strings"
-	"sync"
-	"weak"
+	"unique"
 
 	"github.com/fiscope/fiscope/internal/scrub"
 )
@@ -18,42 +16,30 @@ import (
 // "[secreto]", so that a stored configuration never becomes a wrong clave. Two Secretos with the same text are equal
 // for ==, [reflect.DeepEqual] and go-cmp.
 type Secreto struct {
-	hidden *hidden // nil for no text; one for each text, see NewSecreto
+	masked unique.Handle[string] // zero for no text
 }
 
-// hidden holds a text in a func: dumpers follow pointers, and fmt calls no method on unexported fields.
-type hidden struct{ reveal func() string }
+// pad masks the texts in memory: dumpers follow pointers, and fmt calls no method on unexported fields.
+var pad = func() (pad [64]byte) {
+	_, _ = rand.Read(pad[:]) // never fails
+	return pad
+}()
 
-// texts holds the texts of Secretos in use; unused ones are garbage-collected.
-var texts = struct {
-	sync.Mutex
-	hidden map[string]weak.Pointer[hidden]
-}{hidden: map[string]weak.Pointer[hidden]{}}
+// mask masks a text, or shows a masked one.
+func mask(s string) string {
+	b := []byte(s)
+	for i := range b {
+		b[i] ^= pad[i%len(pad)]
+	}
+	return string(b)
+}
 
 // NewSecreto returns s as a Secreto; the zero Secreto for "".
 func NewSecreto(s string) Secreto {
 	if s == "" {
 		return Secreto{}
 	}
-	texts.Lock()
-	defer texts.Unlock()
-	if there := texts.hidden[s].Value(); there != nil {
-		return Secreto{there}
-	}
-	s = strings.Clone(s) // s may be part of a long text
-	h := &hidden{reveal: func() string { return s }}
-	texts.hidden[s] = weak.Make(h)
-	runtime.AddCleanup(h, forgetText, s)
-	return Secreto{h}
-}
-
-// forgetText runs when the last Secreto of a text is gone. There may be a new one by then.
-func forgetText(s string) {
-	texts.Lock()
-	defer texts.Unlock()
-	if texts.hidden[s].Value() == nil {
-		delete(texts.hidden, s)
-	}
+	return Secreto{unique.Make(mask(s))}
 }
 
 // IsZero reports whether s holds no text.
@@ -86,8 +72,8 @@ func (s *Secreto) UnmarshalText(text []byte) error {
 }
 
 func (s Secreto) text() string {
-	if s.hidden == nil {
+	if s == (Secreto{}) {
 		return ""
 	}
-	return s.hidden.reveal()
+	return mask(s.masked.Value())
 }

@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -284,16 +283,4 @@ func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
 		assert.Equal(t, made[i%10], s)
 		assert.True(t, s.Equal(fiscope.NewSecreto(fmt.Sprint("clave-", i%10))))
 	}
-}
-
-func TestASecretoIsNotKeptForEver(t *testing.T) {
-	const text = "a text of this test alone"
-	s := fiscope.NewSecreto(text)
-	runtime.GC()
-	assert.True(t, fiscope.Interned(text))
-	runtime.KeepAlive(s)
-	require.Eventually(t, func() bool {
-		runtime.GC()
-		return !fiscope.Interned(text)
-	}, 10*time.Second, time.Millisecond)
 }

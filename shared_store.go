@@ -20,16 +20,17 @@ import (
 
 // sharedStore is how a client uses its Store. A nil one is a client without one.
 type sharedStore struct {
-	store   store.Store
-	clock   clock
-	baseURL string
-	apiKey  Secreto
-	account string // the name of the service and the API key
-	report  *reporter
-	apart   flight.Runner
-	down    breaker.Breaker
-	why     atomic.Pointer[error] // the last failure
-	outage  loglimit.Outage       // as it is logged
+	store    store.Store
+	clock    clock
+	baseURL  string
+	apiKey   Secreto
+	account  string // the name of the service and the API key
+	report   *reporter
+	apart    flight.Runner
+	accepted *atomic.Bool // the service has accepted the API key
+	down     breaker.Breaker
+	why      atomic.Pointer[error] // the last failure
+	outage   loglimit.Outage       // as it is logged
 
 	mu    sync.Mutex
 	spent map[int]spentUntil // the last refusal, keyed by reserve
@@ -52,12 +53,12 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, apart flight.Runner) *sharedStore {
+func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, accepted *atomic.Bool, apart flight.Runner) *sharedStore {
 	if s == nil {
 		return nil
 	}
 	f := &sharedStore{
-		store: s, clock: r.clock, baseURL: baseURL, apiKey: apiKey, report: r, apart: apart,
+		store: s, clock: r.clock, baseURL: baseURL, apiKey: apiKey, report: r, accepted: accepted, apart: apart,
 		down:  breaker.Breaker{Failures: 1, Pause: storePause, Longest: storeLongest},
 		spent: map[int]spentUntil{},
 	}
@@ -172,6 +173,12 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	})
 }
 
+// load returns what Save kept under a key; nil for nothing, or if the Store does not answer.
+func (s *sharedStore) load(ctx context.Context, key string) []byte {
+	value, _ := askStore(ctx, s, func(ctx context.Context) ([]byte, error) { return s.store.Load(ctx, key) }, nil)
+	return value
+}
+
 // reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
 func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation {
 	if s == nil {
@@ -193,6 +200,9 @@ func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation 
 	})
 	if err != nil {
 		return nil
+	}
+	if r.Served || r.Left >= 0 { // quotas that a refused key's answers told are not kept
+		s.accepted.Store(true)
 	}
 	if r.Grant == store.Spent {
 		s.mu.Lock()

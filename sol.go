@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -20,17 +21,6 @@ type solGuard struct {
 	apart  flight.Runner
 }
 
-// permit is a validation's permission to send its credential.
-type permit struct {
-	*solguard.Permit
-	guard      *solGuard
-	credential *CredencialesSOL
-	patience   time.Duration // the longest wait for another call's attempt
-	claim      store.Claim   // the Store's grant or proof; zero for none
-	granted    bool
-	last       *answer // of the last attempt; nil for none
-}
-
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
@@ -39,7 +29,7 @@ func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 // the background: its refusal counts even if the caller left.
 func (g *solGuard) permits(next ask) ask {
 	recordVerdict := func(ctx context.Context, q *question) (*answer, error) {
-		defer func() { q.permit.release(ctx) }()
+		defer func() { g.release(ctx, q.permit) }()
 		return next(ctx, q)
 	}
 	return func(ctx context.Context, q *question) (*answer, error) {
@@ -96,7 +86,7 @@ func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience tim
 	if err != nil {
 		return nil, err
 	}
-	return &permit{Permit: p, guard: g, credential: c, patience: patience}, nil
+	return &permit{Permit: p, credential: c, patience: patience}, nil
 }
 
 // freed reports whether the Store no longer has a refusal. A refusal that never reached the Store is written now,
@@ -118,21 +108,26 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 }
 
 // release records the verdict, in this process and then in the Store.
-func (p *permit) release(ctx context.Context) {
+func (g *solGuard) release(ctx context.Context, p *permit) {
 	v := p.verdict(ctx)
-	counts := p.Release(v)
-	if p.guard.shared == nil {
+	var least time.Duration
+	if v == solguard.Doubtful && p.granted && p.claim.Since.IsZero() { // no acceptance came after the last doubt
+		least = 2 * g.shared.doubt(ctx, p.credential)
+	}
+	counts := p.Release(v, least)
+	if g.shared == nil {
 		return
 	}
 	switch {
 	case v == solguard.Rejected:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
+		_ = g.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
 	case v == solguard.Doubtful && counts > 0:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
+		_ = g.shared.setDoubt(ctx, p.credential, counts)
+		_ = g.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
 	case counts > 0 && (p.granted || time.Since(p.claim.Since) > provenAgain):
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
+		_ = g.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
 	case p.granted:
-		_ = p.guard.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
+		_ = g.share(ctx, p.credential, p.claim, store.VerdictNone, 0)
 	}
 }
 
@@ -160,5 +155,5 @@ func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
 	if g.shared == nil {
 		return nil
 	}
-	return g.share(ctx, c, store.Claim{}, store.VerdictForget, 0)
+	return cmp.Or(g.share(ctx, c, store.Claim{}, store.VerdictForget, 0), g.shared.setDoubt(ctx, c, 0))
 }

@@ -17,7 +17,7 @@ func (g *solGuard) claims(next ask) ask {
 		p := q.permit
 		waiting, cancel := q.set.beforeSending(ctx)
 		defer cancel()
-		if err := p.maySend(waiting); err != nil {
+		if err := g.maySend(waiting, p); err != nil {
 			return nil, g.refusal(tooClose(ctx, waiting, err))
 		}
 		a, err := next(ctx, q)
@@ -32,8 +32,7 @@ func (g *solGuard) claims(next ask) ask {
 
 // maySend waits while another process tries the credential. If the Store is away, a credential that was accepted here
 // within a day may be sent.
-func (p *permit) maySend(ctx context.Context) error {
-	g := p.guard
+func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 	if g.shared == nil {
 		return p.Refused()
 	}
@@ -86,6 +85,21 @@ func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Cl
 	if v == store.VerdictRefused {
 		g.here.SetPrivate(g.name(c), err != nil)
 	}
+	return err
+}
+
+// doubt returns how long the last unexplained refusal of a credential blocked it, for any process; 0 if unknown.
+func (s *sharedStore) doubt(ctx context.Context, c *CredencialesSOL) time.Duration {
+	value := s.load(context.WithoutCancel(ctx), s.name("doubt", c.parts()...))
+	last, _ := time.ParseDuration(string(value))
+	return last
+}
+
+// setDoubt writes it, for as long as a living process would know it.
+func (s *sharedStore) setDoubt(ctx context.Context, c *CredencialesSOL, last time.Duration) error {
+	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) {
+		return nil, s.store.Save(ctx, s.name("doubt", c.parts()...), []byte(last.String()), last+solguard.Memory)
+	}, nil)
 	return err
 }
 

@@ -118,12 +118,13 @@ type sums struct {
 
 // walk runs an operation for the dates from first to last.
 func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last Fecha, opts []CallOption, run func(context.Context, *walk) (*TipoCambioVigente, error)) (line *TipoCambioVigente, err error) {
-	own, each := splitOptions(opts)
-	w := &walk{core: s.core, op: op, walkOptions: own, asked: map[Fecha]dayRate{}}
+	w := &walk{core: s.core, op: op, asked: map[Fecha]dayRate{}}
+	set := *s.core.defaults
+	set.walk = &w.walkOptions
+	ctx, w.set = set.of(ctx, opts)
 	if w.todosLosDias && op != OpTipoCambioMes {
 		w.invalid = misuse("WithTodosLosDias is an option of Mes alone")
 	}
-	ctx, w.set = s.core.defaults.of(ctx, each)
 	w.invalid = cmp.Or(w.invalid, w.set.invalid, checkDates(first, last, FechaEnLima(s.core.clock.now())))
 	_, err = hooked(ctx, s.core.hooks, op, func(ctx context.Context) (*answer, error) {
 		line, err = run(ctx, w)
@@ -208,10 +209,11 @@ func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 func (w *walk) age(dia Fecha) time.Duration { return w.core.hours.since(dia.Publicacion()) }
 
 func (w *walk) notYet(dia Fecha) error {
-	if age := w.age(dia); age < 0 {
-		return notYetPublished(-age, "the rate of %s is published after 17:00 (Lima) of that day", dia)
+	e, age := refused(unpublished, "the rate of %s is not out yet", dia), w.age(dia)
+	if e.RetryAfter = askAgain; age < 0 {
+		e.RetryAfter, e.Message = -age, fmt.Sprintf("the rate of %s is published after 17:00 (Lima) of that day", dia)
 	}
-	return notYetPublished(askAgain, "the rate of %s is not out yet", dia)
+	return e
 }
 
 // ask gets the rate of a day, once unless again is set. A rate of another date, which lenient reading accepts, is

@@ -33,6 +33,7 @@ var points = []struct {
 	{"CodeInvalidLimit", "7", "INVALID_LIMIT", codeOf("4.2/limit 0 is a 400", "4.2/limit 51 is a 400", "4.2/limit -1 is a 400")},
 	{"CodeMissingFields", "7", "MISSING_FIELDS", codeOf("2.3/claveSol is required", "2.3/serie is required")},
 	{"CodeInvalidCPERUC", "7", "INVALID_RUC", codeOf("4.3/a malformed rucEmisor is a 400", "4.3/a malformed rucSolicitante is a 400")},
+	{"CodeSUNATUnavailable", "7", "SUNAT_UNAVAILABLE", nil},
 	{"CodeInvalidDate", "7", "INVALID_DATE", codeOf("4.4/DD-MM-YYYY with slashes is a 400", "4.4/YYYY-M-D is a 400", "4.4/YYYYMMDD is a 400")},
 	{"Unknown", "2.1", "as-put", (*record).unknown},
 	{"Estados", "3.1", "tabla", (*record).estados},

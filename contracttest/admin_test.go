@@ -61,7 +61,7 @@ const (
 	ownKey   = "clave-propia"
 	otherKey = "clave-de-otro-equipo"
 	someday  = "2026-11-20T16:59:00-05:00"
-	allKinds = `{"name": "todo", "match": {"op": "consultar", "key": "` + otherKey + `", "ruc": "20131312955", "userAgent": "curl", "probability": 0.5, "seed": 7, "times": 2, "for": "1h"},
+	allKinds = `{"name": "todo", "match": {"op": "consultar", "key": "` + otherKey + `", "ruc": "20131312955", "userAgent": "curl", "text": "2013", "times": 2, "for": "1h"},
 		"steps": [{"preset": "outage-503", "before": true, "latency": "1ms", "hold": true, "status": 502, "header": {"X-Uno": "1"}, "body": "x"}, {"preset": "latin-1+reset-inside"}]}`
 )
 
@@ -75,14 +75,12 @@ func adminCalls() []adminCall {
 		ok("GET", "session"), done("POST", "session", `{"token": "da igual"}`), done("POST", "session", `{}`), done("POST", "session", ""), refused("POST", "session", `{"token": 1}`, 400, "INVALID"), done("DELETE", "session", ""),
 
 		ok("GET", "requests"), ok("GET", "requests?op=validar&status=401&code=INVALID_SOL_CREDENTIALS&ruc=20100070970&path=/api/cpe/validar&unmatched=false&after=0&limit=1&key={0}"),
-		ok("GET", "requests?op=&ruc=&path=&status=&code=&fault=&unmatched=&after=&key=&limit="), refused("GET", "requests?unmatched=T", "", 400, "INVALID"), refused("GET", "requests?unmatched=1", "", 400, "INVALID"),
+		ok("GET", "requests?op=&ruc=&text=&path=&status=&code=&fault=&unmatched=&after=&key=&limit="), refused("GET", "requests?unmatched=T", "", 400, "INVALID"), refused("GET", "requests?unmatched=1", "", 400, "INVALID"),
 		ok("GET", "requests?fault=corte"), ok("GET", "requests").with("X-API-KEY", ownKey),
 		refused("GET", "requests?op=nada", "", 400, "INVALID"), refused("GET", "requests", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		ok("GET", "requests.har"), ok("GET", "requests.har?op=consultar&limit=2"), refused("GET", "requests.har?op=nada", "", 400, "INVALID"), refused("GET", "requests.har", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		ok("GET", "requests/wait?count=2&timeout=1s"), refused("GET", "requests/wait?count=1000000", "", 400, "INVALID"),
 		refused("GET", "requests/wait?op=buscar&count=9&timeout=0s", "", 409, "TIMEOUT"), refused("GET", "requests/wait", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
-		ok("GET", "requests/poll?since=1&timeout=1s"), ok("GET", "requests/poll?op=tipocambio&timeout=0s"), refused("GET", "requests/poll?since=x", "", 400, "INVALID"),
-		refused("GET", "requests/poll", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		refused("GET", "requests/stream?since=-1", "", 400, "INVALID"), refused("GET", "requests/stream", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 		done("DELETE", "requests", "").with("X-API-KEY", otherKey), refused("DELETE", "requests", "", 404, "NOT_FOUND").with("X-API-KEY", "nadie"),
 
@@ -366,9 +364,6 @@ func TestAdminDocumentHasTheProgramsRoutes(t *testing.T) {
 		}
 		if path == "/_mock/requests/wait" {
 			call.path += "?count=0"
-		}
-		if path == "/_mock/requests/poll" {
-			call.path += "?timeout=0s"
 		}
 		assert.Empty(t, ask(t, url, call).reply.body)
 	}

@@ -113,9 +113,10 @@ func TestTheExtrasCanBeImported(t *testing.T) {
 			write(t, filepath.Join(dir, "go.sum"), files["go.sum"]+files[module+"/go.sum"]) // with it, and -e, no network is needed
 			run := "go run ."
 			if module == "redisstore" {
-				run = "go build ."
+				run = "go build ./..."
+				write(t, filepath.Join(dir, "varios", "main.go"), blocksOf(doc, "go")[1].text) // the gateway
 			}
-			script := strings.NewReplacer("../fiscope", filepath.ToSlash(root), "go mod tidy", "cp ../main.go ../go.sum . && go mod tidy -e", "fiscope-mock exec -- go run .", run)
+			script := strings.NewReplacer("../fiscope", filepath.ToSlash(root), "go mod tidy", "{ cp -r ../varios . 2>/dev/null || true; } && cp ../main.go ../go.sum . && go mod tidy -e", "fiscope-mock exec -- go run .", run)
 			cmd := exec.CommandContext(t.Context(), "sh", "-ec", script.Replace(blocksOf(doc, "sh")[0].text))
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "FISCOPE_BASE_URL="+srv.URL, "FISCOPE_API_KEY="+srv.APIKey)
@@ -215,8 +216,8 @@ func workspace(t *testing.T) (dir, goWork string) {
 	sums, err := os.ReadFile(filepath.Join(root, "go.work.sum"))
 	require.NoError(t, err)
 	dir = t.TempDir()
-	folder := regexp.MustCompile(`(?m)^\t\.(\S*)$`)
-	text := folder.ReplaceAllString(string(modules), "\t\""+filepath.ToSlash(root)+"$1\"")
+	folder := regexp.MustCompile(`(?m)(^\t|=> )\.(\S*)$`)
+	text := folder.ReplaceAllString(string(modules), "$1\""+filepath.ToSlash(root)+"$2\"")
 	goWork = filepath.Join(dir, "go.work")
 	write(t, goWork, text+"\nuse .\n")
 	write(t, filepath.Join(dir, "go.work.sum"), string(sums))

@@ -230,11 +230,11 @@ func TestAssertFaultsMet(t *testing.T) {
 
 func TestAFaultInWords(t *testing.T) {
 	srv, _ := start(t)
-	srv.Fault(mockserver.Match{Op: mockserver.OpValidar, RUC: "20100070970", UserAgent: "curl", Probability: 0.5, Seed: 7, Times: 3, For: time.Hour},
+	srv.Fault(mockserver.Match{Op: mockserver.OpValidar, RUC: "20100070970", UserAgent: "curl", Text: "F001-12", Times: 3, For: time.Hour},
 		mockserver.SUNATDown, mockserver.Status(503).And(mockserver.RetryAfter("2")).Uncharged(), mockserver.Answer(200, "hola").And(mockserver.Latency(time.Second)), mockserver.Hold(), mockserver.OK)
 	var said fakeTB
 	srv.AssertFaultsMet(&said)
-	assert.Contains(t, said.String(), `each validar, about RUC 20100070970, of a User-Agent with "curl", with probability 0.5 (seed 7), 3 in all, for 1h0m0s: `+
+	assert.Contains(t, said.String(), `each validar, about RUC 20100070970, asking for "F001-12", of a User-Agent with "curl", 3 in all, for 1h0m0s: `+
 		"sunat-down; then status 503, header Retry-After: 2, uncharged; then status 200, a body of 4 bytes, latency 1s; then hold; then no fault.\n")
 }
 

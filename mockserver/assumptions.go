@@ -13,24 +13,25 @@ import (
 // Assumptions is how the mock interprets what docs/contract.md (sections in parentheses) leaves open. Start from
 // [DefaultAssumptions] and change fields.
 type Assumptions struct {
-	MissingKey        Refusal        // answers a request without the X-API-KEY header (5.4)
-	InvalidKey        Refusal        // answers a key that the server does not know (5.4)
-	QuotaExceeded     Refusal        // answers a call when the day's quota is spent (7, 8)
-	Quota             int            // the daily quota of the server's own key (8), unless WithQuota or WithData sets it
-	ResetZone         *time.Location // the quota resets at midnight in this zone (8)
-	ChargeFailures    bool           // answers other than 2xx also cost a query (8), except for a refused key and a spent quota
-	HeadersEverywhere bool           // every operation has the rate-limit headers, not only lookup (8)
-	HeadersOnErrors   bool           // an error has them if its success would (4.1, 8)
-	CodeInvalidRUC    string         // for a lookup's 400 (7)
-	CodeInvalidLimit  string         // for a search's 400 about limit (7)
-	CodeMissingFields string         // for a receipt validation's 400 about missing, null or empty fields (7)
-	CodeInvalidCPERUC string         // for a receipt validation's 400 about a malformed RUC (7)
-	CodeInvalidDate   string         // for an exchange rate's 400 (7)
-	Unknown           Unknown        // how a lookup writes a field set to "" or "-" (2.1), except ruc, razonSocial, estado, condicion
-	Estados           Vocabulario    // the spelling of a taxpayer's estado (3.1)
-	BlockedSOL        Refusal        // answers a validation with a blocked user's credentials (4.3)
-	BlockAfter        int            // consecutive wrong attempts that block a SOL user (4.3); 0 means never
-	BlockFor          time.Duration  // how long the block lasts (4.3)
+	MissingKey           Refusal        // answers a request without the X-API-KEY header (5.4)
+	InvalidKey           Refusal        // answers a key that the server does not know (5.4)
+	QuotaExceeded        Refusal        // answers a call when the day's quota is spent (7, 8)
+	Quota                int            // the daily quota of the server's own key (8), unless WithQuota or WithData sets it
+	ResetZone            *time.Location // the quota resets at midnight in this zone (8)
+	ChargeFailures       bool           // answers other than 2xx also cost a query (8), except for a refused key and a spent quota
+	HeadersEverywhere    bool           // every operation has the rate-limit headers, not only lookup (8)
+	HeadersOnErrors      bool           // an error has them if its success would (4.1, 8)
+	CodeInvalidRUC       string         // for a lookup's 400 (7)
+	CodeInvalidLimit     string         // for a search's 400 about limit (7)
+	CodeMissingFields    string         // for a receipt validation's 400 about missing, null or empty fields (7)
+	CodeInvalidCPERUC    string         // for a receipt validation's 400 about a malformed RUC (7)
+	CodeSUNATUnavailable string         // for a receipt validation's 500 (7)
+	CodeInvalidDate      string         // for an exchange rate's 400 (7)
+	Unknown              Unknown        // how a lookup writes a field set to "" or "-" (2.1), except ruc, razonSocial, estado, condicion
+	Estados              Vocabulario    // the spelling of a taxpayer's estado (3.1)
+	BlockedSOL           Refusal        // answers a validation with a blocked user's credentials (4.3)
+	BlockAfter           int            // consecutive wrong attempts that block a SOL user (4.3); 0 means never
+	BlockFor             time.Duration  // how long the block lasts (4.3)
 }
 
 // Refusal is an error answer that the contract does not show.
@@ -56,11 +57,12 @@ func DefaultAssumptions() Assumptions {
 		ChargeFailures:  true,
 		HeadersOnErrors: true,
 
-		CodeInvalidRUC:    "INVALID_RUC",
-		CodeInvalidLimit:  "INVALID_LIMIT",
-		CodeMissingFields: "MISSING_FIELDS",
-		CodeInvalidCPERUC: "INVALID_RUC",
-		CodeInvalidDate:   "INVALID_DATE",
+		CodeInvalidRUC:       "INVALID_RUC",
+		CodeInvalidLimit:     "INVALID_LIMIT",
+		CodeMissingFields:    "MISSING_FIELDS",
+		CodeInvalidCPERUC:    "INVALID_RUC",
+		CodeSUNATUnavailable: "SUNAT_UNAVAILABLE",
+		CodeInvalidDate:      "INVALID_DATE",
 
 		Unknown:    UnknownAsPut,
 		Estados:    EstadosTabla,
@@ -84,7 +86,7 @@ func (a Assumptions) validate() error {
 	}
 	for _, c := range []struct{ field, code string }{
 		{"CodeInvalidRUC", a.CodeInvalidRUC}, {"CodeInvalidLimit", a.CodeInvalidLimit}, {"CodeMissingFields", a.CodeMissingFields},
-		{"CodeInvalidCPERUC", a.CodeInvalidCPERUC}, {"CodeInvalidDate", a.CodeInvalidDate},
+		{"CodeInvalidCPERUC", a.CodeInvalidCPERUC}, {"CodeSUNATUnavailable", a.CodeSUNATUnavailable}, {"CodeInvalidDate", a.CodeInvalidDate},
 	} {
 		if c.code == "" {
 			return fmt.Errorf("%s está vacío: dé un código", c.field)

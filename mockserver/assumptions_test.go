@@ -110,6 +110,14 @@ var readings = map[string]struct {
 		},
 		"400 INVALID_RUC, 400 INVALID_RUC", "400 OTRO, 400 INVALID_RUC",
 	},
+	"CodeSUNATUnavailable": {
+		func(a *mockserver.Assumptions) { a.CodeSUNATUnavailable = "OTRO" },
+		func(t *testing.T, s *mockserver.Server, a api) string {
+			s.SetSUNATDown(true)
+			return shown(t, a.validar(cpe(t)))
+		},
+		"500 SUNAT_UNAVAILABLE", "500 OTRO",
+	},
 	"CodeInvalidDate": {
 		func(a *mockserver.Assumptions) { a.CodeInvalidDate = "OTRO" },
 		func(t *testing.T, _ *mockserver.Server, a api) string {

@@ -1,16 +1,19 @@
 package mockserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -32,6 +35,7 @@ type call struct {
 	key     string       // as sent
 	known   *redact.Keys // the server's keys on arrival
 	keys    redact.Keys  // to hide in all texts: known, and key
+	others  bool         // keys has others than known
 	account *account     // nil if the key is missing or unknown
 
 	recording  *recording // nil for none
@@ -67,6 +71,9 @@ type call struct {
 	broken    bool // its answer was not sent completely
 	replaced  bool // a fault's answer replaces its own
 }
+
+// hide hides one more secret in the call's texts.
+func (c *call) hide(secret string) { c.keys, c.others = c.keys.And(secret), true }
 
 // readClock sets the time of the call and of its answer.
 func (c *call) readClock() {
@@ -151,6 +158,32 @@ func (c *call) isAbout(ruc string) bool {
 	return false
 }
 
+// text returns what the call asks for: a RUC, a search's text, a rate's date (today's if it has none), or a receipt.
+func (c *call) text() string {
+	switch query := c.r.URL.Query; c.op {
+	case OpConsultar:
+		return c.ruc
+	case OpBuscar:
+		return query().Get("razonSocial")
+	case OpTipoCambio:
+		return cmp.Or(query().Get("fecha"), fiscope.FechaEnLima(c.now).String())
+	case OpValidar:
+		body, _ := c.readBody()
+		return receipt(body)
+	}
+	return ""
+}
+
+// receipt returns the series and number in a validation's body, such as F001-124; "" for none.
+func receipt(body []byte) string {
+	var of struct {
+		Serie  string
+		Numero json.Number
+	}
+	_ = json.Unmarshal(body, &of) // other types are no series and no number
+	return strings.Trim(of.Serie+"-"+of.Numero.String(), "-")
+}
+
 // quoted formats a piece of the request line for an error text. It hides keys, also another client's, before it cuts.
 func (c *call) quoted(s string) string { return quoted(c.keys.Out(s)) }
 
@@ -206,8 +239,22 @@ func (c *call) head(h http.Header, a answer) {
 func (c *call) send(a answer) {
 	c.head(c.w.Header(), a)
 	c.finish(a)
-	c.w.WriteHeader(a.status)
+	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure
+}
+
+// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
+// without one, as [http.Header.Get] finds them.
+func (c *call) writeHead(status int) {
+	if h := c.w.Header(); c.r.Context().Value(http.ServerContextKey) != nil {
+		for i, name := range rateLimitHeaders {
+			if values := h[name]; values != nil {
+				delete(h, name)
+				h[rateLimitSpelled[i]] = values
+			}
+		}
+	}
+	c.w.WriteHeader(status)
 }
 
 // begin records that the call is in flight.

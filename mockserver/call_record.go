@@ -21,16 +21,20 @@ func (c *call) record(a answer) {
 		if c.r.Method == http.MethodHead {
 			kept = nil
 		}
+		keys, later := c.keys, !c.others
+		if later {
+			keys = keys.Later()
+		}
 		e = entry{
-			Request: c.request(a), answer: redact.Answer(kept, c.keys),
-			sent:     redact.Headers(append(make([]string, 0, 2+2*len(c.r.Header)), "Host", redact.Text(c.r.Host, c.keys)), c.r.Header, c.keys),
+			Request: c.request(a, keys), text: c.shownText(keys), answer: redact.Answer(kept, keys), later: later,
+			sent:     redact.Headers(append(make([]string, 0, 2+2*len(c.r.Header)), "Host", redact.Text(c.r.Host, keys)), c.r.Header, keys),
 			question: c.question(), said: attemptOf(c.r), sol: c.solUser, span: c.span, words: c.words, known: c.known,
+		}
+		if a.status != 0 {
+			e.answered = redact.Headers(make([]string, 0, 2*len(c.w.Header())), c.w.Header(), keys)
 		}
 	} else {
 		e.N, e.Key = c.n, c.fingerprint()
-	}
-	if a.status != 0 && c.journal.limit > 0 {
-		e.answered = redact.Headers(make([]string, 0, 2*len(c.w.Header())), c.w.Header(), c.keys)
 	}
 	var of *ring
 	if c.account != nil {
@@ -47,6 +51,14 @@ func (c *call) record(a answer) {
 	if wiped && before != c.n {
 		c.charged = false
 	}
+}
+
+// shownText returns the call's text as the journal stores it.
+func (c *call) shownText(keys redact.Keys) string {
+	if c.op == OpValidar { // the series may be a misplaced clave
+		return receipt([]byte(c.redacted))
+	}
+	return redact.Text(c.text(), keys)
 }
 
 // question returns a hash of what the call asks and of its client; 0 while it is not known.
@@ -84,17 +96,17 @@ func (c *call) params() []string {
 }
 
 // request returns the call as the journal stores it: without claves and keys.
-func (c *call) request(a answer) Request {
+func (c *call) request(a answer, keys redact.Keys) Request {
 	r := Request{
 		N:       c.n,
 		Time:    c.came,
 		Op:      c.op,
 		Matched: c.admitted && !c.unrecorded,
-		Method:  redact.Text(c.r.Method, c.keys),
-		Path:    redact.Path(c.r.URL.Path, c.words, c.keys),
-		Query:   redact.Query(c.r.URL, c.params(), c.keys),
+		Method:  redact.Text(c.r.Method, keys),
+		Path:    redact.Path(c.r.URL.Path, c.words, keys),
+		Query:   redact.Query(c.r.URL, c.params(), keys),
 		Key:     c.fingerprint(),
-		Agent:   redact.Text(c.r.UserAgent(), c.keys),
+		Agent:   redact.Text(c.r.UserAgent(), keys),
 		Body:    c.redacted,
 		Status:  a.status,
 		Code:    c.keys.Out(a.code),
@@ -112,7 +124,7 @@ func (c *call) request(a answer) Request {
 		r.Cost = 1
 	}
 	if isRUC(c.ruc) { // anything else in the path may be secret
-		r.RUC = c.keys.Out(c.ruc)
+		r.RUC = redact.Text(c.ruc, keys)
 	}
 	r.Conn, r.Reused = c.connection()
 	return r

@@ -281,7 +281,7 @@ func TestChangesHideKeys(t *testing.T) {
 // Whatever happens at the same time, a follower ends with what the journal has.
 func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 	srv, _ := start(t, mockserver.WithJournal(500), mockserver.WithQuota(mockserver.Unlimited), mockserver.WithKey("otra-clave", mockserver.Unlimited))
-	srv.Fault(mockserver.Match{Probability: 0.3, Seed: 1}, mockserver.Latency(time.Microsecond))
+	srv.Fault(mockserver.Match{Times: 10_000}, mockserver.Latency(time.Microsecond), mockserver.OK, mockserver.OK)
 	done, stop := context.WithCancel(t.Context())
 	var calls, followers sync.WaitGroup
 	for i := range 4 {

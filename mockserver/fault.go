@@ -34,8 +34,7 @@ type ActiveFault struct {
 
 	deciding sync.Mutex // held while deciding whether it meets a call
 	mu       sync.Mutex
-	calls    *rand.Rand // draws the calls that it meets
-	waits    *rand.Rand // draws their latencies
+	waits    *rand.Rand // draws the latencies of the calls that it meets
 	seen     int
 	hits     int
 	over     bool          // it meets no more calls
@@ -51,7 +50,7 @@ func (s *Server) newFault(f Fault) (*ActiveFault, error) {
 	if len(f.Steps) == 0 {
 		return nil, errors.New("la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{server: s, released: make(chan struct{}), calls: f.Match.draws(0), waits: f.Match.draws(1)}
+	active := &ActiveFault{server: s, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))} //nolint:gosec // repeatable
 	for i, step := range f.Steps {
 		a, err := step.action()
 		if err != nil {
@@ -128,9 +127,6 @@ func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	m := &f.fault.Match
 	f.seen++
 	due = m.Nth == 0 || m.Nth == f.seen
-	if m.Probability > 0 {
-		due = f.calls.Float64() < m.Probability && due // always drawn, so that other faults do not change the result
-	}
 	f.mu.Unlock()
 	due = due && free && a.touches(c) // without the lock: it may compute the answer
 	f.mu.Lock()

@@ -44,7 +44,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 	} else {
 		c.record(a)
 	}
-	c.w.WriteHeader(a.status)
+	c.writeHead(a.status)
 	body := a.body
 	if e.end != "" {
 		body = body[:len(body)/2]

@@ -30,9 +30,9 @@ func (m *Match) words() string {
 	}
 	add(m.Key != "", "with key %s", redact.Fingerprint(m.Key))
 	add(m.RUC != "", "about RUC %s", m.RUC)
+	add(m.Text != "", "asking for %q", m.Text)
 	add(m.UserAgent != "", "of a User-Agent with %q", m.UserAgent)
 	add(m.Nth > 0, "number %d of them only", m.Nth)
-	add(m.Probability > 0, "with probability %v (seed %d)", m.Probability, m.Seed)
 	add(m.Times > 0, "%d in all", m.Times)
 	add(m.For > 0, "for %s", m.For)
 	return strings.Join(words, ", ")

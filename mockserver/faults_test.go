@@ -70,34 +70,32 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	}
 	srv, _ := start(t)
 	for name, f := range map[string]mockserver.Fault{
-		"no steps":             {},
-		"unknown preset":       effect(mockserver.Effect{Preset: "otro"}),
-		"status 99":            effect(mockserver.Status(99)),
-		"status 600":           effect(mockserver.Status(600)),
-		"negative latency":     effect(mockserver.Latency(-1)),
-		"an unknown second":    effect(mockserver.Effect{Preset: "slow+x"}),
-		"content length":       effect(mockserver.Header("content-length", "1")),
-		"transfer encoding":    effect(mockserver.Header("Transfer-Encoding", "chunked")),
-		"trailer":              effect(mockserver.Header("Trailer", "X")),
-		"a name with a blank":  effect(mockserver.Header("X Y", "1")),
-		"a name with a colon":  effect(mockserver.Header("Trailer:X", "1")),
-		"a name with an end":   effect(mockserver.Header("X\r\nY", "1")),
-		"an accent in a name":  effect(mockserver.Header("Ñ", "1")),
-		"no name":              effect(mockserver.Header("", "1")),
-		"a value with an end":  effect(mockserver.Header("X", "a\r\nSet-Cookie: b")),
-		"a value with a zero":  effect(mockserver.Header("X", "a\x00")),
-		"an end in Location":   effect(mockserver.Header("Location", "/\n")),
-		"one header twice":     effect(mockserver.Header("x-uno", "1").And(mockserver.Header("X-Uno", "2"))),
-		"rewrite of nothing":   effect(mockserver.OtherRUC.Uncharged()),
-		"header of nothing":    effect(mockserver.Header("X", "y").Uncharged()),
-		"inside of nothing":    effect(mockserver.ResetInside.Uncharged()),
-		"unknown operation":    match(mockserver.Match{Op: "consulta"}),
-		"probability above 1":  match(mockserver.Match{Probability: 1.1}),
-		"negative probability": match(mockserver.Match{Probability: -0.1}),
-		"negative times":       match(mockserver.Match{Times: -1}),
-		"negative life":        match(mockserver.Match{For: -1}),
-		"n-th and times":       match(mockserver.Match{Nth: 2, Times: 3}),
-		"n-th and steps":       {Match: mockserver.Match{Nth: 2}, Steps: []mockserver.Effect{mockserver.Status(500), mockserver.OK}},
+		"no steps":            {},
+		"unknown preset":      effect(mockserver.Effect{Preset: "otro"}),
+		"status 99":           effect(mockserver.Status(99)),
+		"status 600":          effect(mockserver.Status(600)),
+		"negative latency":    effect(mockserver.Latency(-1)),
+		"an unknown second":   effect(mockserver.Effect{Preset: "slow+x"}),
+		"content length":      effect(mockserver.Header("content-length", "1")),
+		"transfer encoding":   effect(mockserver.Header("Transfer-Encoding", "chunked")),
+		"trailer":             effect(mockserver.Header("Trailer", "X")),
+		"a name with a blank": effect(mockserver.Header("X Y", "1")),
+		"a name with a colon": effect(mockserver.Header("Trailer:X", "1")),
+		"a name with an end":  effect(mockserver.Header("X\r\nY", "1")),
+		"an accent in a name": effect(mockserver.Header("Ñ", "1")),
+		"no name":             effect(mockserver.Header("", "1")),
+		"a value with an end": effect(mockserver.Header("X", "a\r\nSet-Cookie: b")),
+		"a value with a zero": effect(mockserver.Header("X", "a\x00")),
+		"an end in Location":  effect(mockserver.Header("Location", "/\n")),
+		"one header twice":    effect(mockserver.Header("x-uno", "1").And(mockserver.Header("X-Uno", "2"))),
+		"rewrite of nothing":  effect(mockserver.OtherRUC.Uncharged()),
+		"header of nothing":   effect(mockserver.Header("X", "y").Uncharged()),
+		"inside of nothing":   effect(mockserver.ResetInside.Uncharged()),
+		"unknown operation":   match(mockserver.Match{Op: "consulta"}),
+		"negative times":      match(mockserver.Match{Times: -1}),
+		"negative life":       match(mockserver.Match{For: -1}),
+		"n-th and times":      match(mockserver.Match{Nth: 2, Times: 3}),
+		"n-th and steps":      {Match: mockserver.Match{Nth: 2}, Steps: []mockserver.Effect{mockserver.Status(500), mockserver.OK}},
 	} {
 		_, err := srv.AddFault(f)
 		assert.Error(t, err, name)
@@ -164,40 +162,6 @@ func TestActiveFaults(t *testing.T) {
 			assert.Equal(t, c.active, fault.Hits() > hits)
 		})
 	}
-}
-
-// A probability that was not drawn for the n-th call ends the fault as well.
-func TestNthIsOneCallAlsoWithAProbability(t *testing.T) {
-	met := 0
-	for seed := range uint64(20) {
-		srv, api := start(t)
-		fault := srv.Fault(mockserver.Match{Nth: 1, Probability: 0.5, Seed: seed}, mockserver.Status(503))
-		statuses(api, 3)
-		met += fault.Hits()
-		assert.False(t, fault.Status().Active)
-	}
-	assert.True(t, met > 3 && met < 17, met)
-}
-
-func TestALatencyDoesNotChangeWhichCallsAreMet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		met := func(e mockserver.Effect) (calls []int) {
-			srv, api := start(t)
-			fault := srv.Fault(mockserver.Match{Probability: 0.3, Seed: 7}, e)
-			for i := range 60 {
-				before := fault.Hits()
-				api.get(lookup)
-				if fault.Hits() > before {
-					calls = append(calls, i)
-				}
-			}
-			return calls
-		}
-		want := met(mockserver.OK)
-		assert.NotEmpty(t, want)
-		assert.Equal(t, want, met(mockserver.Latency(time.Second)))
-		assert.Equal(t, want, met(mockserver.OK.And(mockserver.SUNATSlow)))
-	})
 }
 
 // The allocations of a call are exact: as many with a thousand faults that have ended as with none.

@@ -15,6 +15,7 @@ type Filter struct {
 	Op        Operation // "" for any
 	Key       string    // an API key, or a fingerprint as in Request.Key
 	RUC       string
+	Text      string // a part of what is asked for, ignoring case: a search's text, a date, a receipt as in F001-124
 	Path      string // a part of the path
 	Status    int
 	Code      string
@@ -37,6 +38,8 @@ func (f filter) differs(r *entry) string {
 		}
 	}
 	switch {
+	case !has(r.text, f.Text):
+		return "it asks for " + cmp.Or(r.text, "nothing") + ", not " + f.Text
 	case !strings.Contains(r.Path, f.Path):
 		return "path is " + r.Path + ", without " + f.Path
 	case f.Unmatched && r.Matched:
@@ -66,7 +69,7 @@ func (f Filter) String() string {
 func (f filter) String() string {
 	var parts []string
 	for _, field := range [][2]string{
-		{"op", string(f.Op)}, {"key", f.Key}, {"ruc", f.RUC}, {"path", f.Path}, {"status", number(f.Status)}, {"code", f.Code},
+		{"op", string(f.Op)}, {"key", f.Key}, {"ruc", f.RUC}, {"text", f.Text}, {"path", f.Path}, {"status", number(f.Status)}, {"code", f.Code},
 		{"fault", f.Fault}, {"after", number(int(f.After))},
 	} {
 		if field[1] != "" {

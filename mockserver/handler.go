@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.account = s.keys.account(c.key)
 	c.known = s.keys.searched.Load()
 	if c.keys = *c.known; c.account == nil && c.key != "" {
-		c.keys = c.keys.And(c.key)
+		c.hide(c.key)
 	}
 	if a, refused := refused(c); refused {
 		c.send(a)

@@ -73,6 +73,9 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 	} else {
 		of.replace(e)
 	}
+	if e.failed() {
+		of.failed = max(of.failed, e.N)
+	}
 	if e.left && !e.repeated && e.question != 0 {
 		if next := of.linkLate(e); next != nil {
 			j.revision++

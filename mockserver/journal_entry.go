@@ -43,6 +43,7 @@ type Request struct {
 // entry is a stored request. Costly work is left to its readers.
 type entry struct {
 	Request
+	text     string // see call.text
 	answer   []byte
 	sent     []string // the headers, from redact.Headers
 	answered []string
@@ -52,16 +53,25 @@ type entry struct {
 	sol      uint64 // hash of the SOL user that it tried; 0 for none
 	span
 	words string       // of the route, at the beginning of the path
-	known *redact.Keys // keys that it does not contain
+	known *redact.Keys // keys that it does not contain ...
+	later bool         // ... once they are hidden
 }
 
-// hide hides keys that the server did not know when the entry was stored.
+// hide hides the keys that the server knew when the entry was stored, also if they were deleted since, and those that it
+// knows now.
 func (e *entry) hide(keys *redact.Keys) {
-	if e.known == keys {
-		return
+	if e.later {
+		e.later = false
+		e.without(*e.known)
 	}
-	e.known = keys
-	for _, text := range []*string{&e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
+	if e.known != keys {
+		e.known = keys
+		e.without(*keys)
+	}
+}
+
+func (e *entry) without(keys redact.Keys) {
+	for _, text := range []*string{&e.text, &e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
 		*text = keys.Out(*text)
 	}
 	for _, pairs := range []*[]string{&e.sent, &e.answered} {
@@ -70,8 +80,8 @@ func (e *entry) hide(keys *redact.Keys) {
 			(*pairs)[i] = keys.Out((*pairs)[i])
 		}
 	}
-	e.Path = redact.Path(e.Path, e.words, *keys)
-	e.answer = redact.Answer(e.answer, *keys)
+	e.Path = redact.Path(e.Path, e.words, keys)
+	e.answer = redact.Answer(e.answer, keys)
 }
 
 // span is when a request was in flight, in real time: from its arrival until the end of its answer is ready to send. The

@@ -6,6 +6,7 @@ import "sort"
 type ring struct {
 	entries []entry
 	oldest  int   // its index, once the ring is full
+	failed  int64 // the number of the last entry that may be repeated
 	dropped int   // how many it has dropped
 	cleared int64 // the last request's number when it was cleared: earlier ones are in no ring
 	listed  bool  // it is in the journal's rings
@@ -33,6 +34,9 @@ func (r *ring) at(i int) *entry { return &r.entries[(r.oldest+i)%len(r.entries)]
 
 // find returns the entry with a number, or nil.
 func (r *ring) find(n int64) *entry {
+	if n == 0 {
+		return nil
+	}
 	i := sort.Search(len(r.entries), func(i int) bool { return r.at(i).N >= n })
 	if i < len(r.entries) && r.at(i).N == n {
 		return r.at(i)

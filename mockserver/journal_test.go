@@ -628,3 +628,13 @@ func TestTheStatusOfAnAnswerInPieces(t *testing.T) {
 		})
 	}
 }
+
+// What was hidden when a request came stays hidden after its key is gone.
+func TestADeletedKeyStaysHidden(t *testing.T) {
+	const key = "canario-4711"
+	srv, api := start(t, mockserver.WithKey(key, 5))
+	api.send("GET", "/api/contribuyentes/"+key, "", "X-Otro", "es "+key)
+	require.NoError(t, srv.DeleteKey(key))
+	require.Len(t, srv.Requests(), 1)
+	assert.NotContains(t, fmt.Sprintf("%+v", srv.Requests()), key)
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +14,14 @@ import (
 
 // Match selects the calls that a fault meets. The zero Match is every call with a valid path, method and key.
 type Match struct {
-	Op          Operation     `json:"op,omitempty"`
-	Key         string        `json:"key,omitempty"`         // the API key
-	RUC         string        `json:"ruc,omitempty"`         // of a lookup, or of either side of a receipt validation
-	UserAgent   string        `json:"userAgent,omitempty"`   // a part of it, ignoring case
-	Nth         int           `json:"nth,omitempty"`         // only the n-th such call since the fault was set; 0 means each
-	Probability float64       `json:"probability,omitempty"` // for each call, 0 to 1; 0 means 1
-	Seed        uint64        `json:"seed,omitempty"`        // of the probability: the same seed selects the same calls
-	Times       int           `json:"times,omitempty"`       // calls until the fault ends; 0 means no end, or the last of several steps
-	For         time.Duration `json:"for,omitempty"`         // duration, by the server's clock; 0 means until it is removed
+	Op        Operation     `json:"op,omitempty"`
+	Key       string        `json:"key,omitempty"`       // the API key
+	RUC       string        `json:"ruc,omitempty"`       // of a lookup, or of either side of a receipt validation
+	Text      string        `json:"text,omitempty"`      // a part of what is asked for, ignoring case; see Filter
+	UserAgent string        `json:"userAgent,omitempty"` // a part of it, ignoring case
+	Nth       int           `json:"nth,omitempty"`       // only the n-th such call since the fault was set; 0 means each
+	Times     int           `json:"times,omitempty"`     // calls until the fault ends; 0 means no end, or the last of several steps
+	For       time.Duration `json:"for,omitempty"`       // duration, by the server's clock; 0 means until it is removed
 }
 
 // Format implements [fmt.Formatter], with the key's fingerprint.
@@ -46,8 +44,6 @@ func (m Match) check() error {
 		return errors.New("nth, times y for no pueden ser negativos")
 	case m.Nth > 0 && m.Times > 1:
 		return errors.New("nth es una sola llamada: times no puede ser mayor que 1")
-	case !(m.Probability >= 0 && m.Probability <= 1):
-		return errors.New("probability va de 0 a 1")
 	}
 	return nil
 }
@@ -57,12 +53,13 @@ func (m *Match) covers(c *call) bool {
 	return (m.Op == "" || m.Op == c.op) &&
 		(m.Key == "" || m.Key == c.key) &&
 		(m.RUC == "" || c.isAbout(m.RUC)) &&
-		(m.UserAgent == "" || strings.Contains(strings.ToLower(c.r.UserAgent()), strings.ToLower(m.UserAgent)))
+		(m.Text == "" || has(c.text(), m.Text)) && has(c.r.UserAgent(), m.UserAgent)
 }
 
-// draws returns a random source of the fault: one for the calls that it meets, another one for their latencies, so that
-// neither changes the other.
-func (m *Match) draws(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }
+// has reports whether a text contains a part, ignoring case.
+func has(text, part string) bool {
+	return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
 
 type (
 	plainMatch Match

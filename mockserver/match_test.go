@@ -28,7 +28,13 @@ func TestMatch(t *testing.T) {
 		"second of a RUC":    {mockserver.Match{RUC: "20131312955", Nth: 2}, "cpe"},
 		"once":               {mockserver.Match{Times: 1}, "lookup"},
 		"twice of a RUC":     {mockserver.Match{RUC: "20131312955", Times: 2}, "lookup cpe"},
-		"probability 1":      {mockserver.Match{Probability: 1}, "lookup search cpe rate other"},
+		"search's text":      {mockserver.Match{Text: "SUNA"}, "search"},
+		"limit":              {mockserver.Match{Text: "17"}, ""},
+		"date":               {mockserver.Match{Text: "2024-02-29"}, "rate"},
+		"another date":       {mockserver.Match{Text: "2024-02-28"}, ""},
+		"receipt":            {mockserver.Match{Text: "f001-123"}, "cpe"},
+		"another receipt":    {mockserver.Match{Text: "F001-124"}, ""},
+		"RUC as text":        {mockserver.Match{Text: "20131312955"}, "lookup other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv, api := start(t, mockserver.WithKey("otra", 10))
@@ -39,7 +45,7 @@ func TestMatch(t *testing.T) {
 				do   func() reply
 			}{
 				{"lookup", func() reply { return api.get(lookup) }},
-				{"search", func() reply { return api.get("/api/contribuyentes/search?razonSocial=sunat") }},
+				{"search", func() reply { return api.get("/api/contribuyentes/search?limit=17&razonSocial=sunat") }},
 				{"cpe", func() reply { return api.validar(cpe(t)) }},
 				{"rate", func() reply { return api.get("/api/tipocambio?fecha=2024-02-29") }},
 				{"other", func() reply { return api.withKey("otra").get(lookup) }},
@@ -57,22 +63,6 @@ func TestMatch(t *testing.T) {
 			assert.Equal(t, before, fault.Status().Seen)
 		})
 	}
-}
-
-func TestProbabilityIsDrawnFromTheSeed(t *testing.T) {
-	draw := func(seed uint64, others ...mockserver.Match) []int {
-		srv, api := start(t)
-		for _, m := range others {
-			srv.Fault(m, mockserver.OK)
-		}
-		srv.Fault(mockserver.Match{Probability: 0.3, Seed: seed}, mockserver.Status(500))
-		return statuses(api, 60)
-	}
-	first := draw(7)
-	assert.Equal(t, first, draw(7), "the same seed, the same calls")
-	assert.NotEqual(t, first, draw(8))
-	failed := strings.Count(fmt.Sprint(first), "500")
-	assert.True(t, failed > 8 && failed < 30, "%d of 60 at 0.3", failed)
 }
 
 func TestMatchPrintsWithoutItsKey(t *testing.T) {

@@ -34,7 +34,7 @@ func validar(c *call, assume *Assumptions) answer {
 		return a
 	}
 	if c.sunatDown || c.data.sunatDown.Load() {
-		return refusal(http.StatusInternalServerError, "SUNAT_UNAVAILABLE",
+		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
 			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contract.md, 4.3)")
 	}
 	c.ruc = q.comprobante.emisor
@@ -120,7 +120,7 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "%s está dos veces en el cuerpo: envíe cada campo una sola vez", name)
 	}
 	if clave := ""; json.Unmarshal(object["claveSol"], &clave) == nil {
-		c.keys = c.keys.And(clave) // it may also be in a header
+		c.hide(clave) // it may also be in a header
 	}
 	return object, answer{}
 }

@@ -174,9 +174,12 @@ func (c charge) left() int {
 	return max(0, c.limit-c.used)
 }
 
-// rateLimitHeaders are X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset in canonical form: Header.Set would
-// canonicalize them for every answer.
-var rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+// The headers of docs/contract.md, 8, in net/http's form and as the contract spells them. Header.Set would canonicalize
+// them for every answer.
+var (
+	rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+	rateLimitSpelled = [...]string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+)
 
 // setHeaders writes the three headers of docs/contract.md, 8.
 func (c charge) setHeaders(h http.Header) {

@@ -28,6 +28,7 @@ var openPoints = []OpenPoint{
 	{"CodeInvalidLimit", "7", "says what it is"},
 	{"CodeMissingFields", "7", "says what it is"},
 	{"CodeInvalidCPERUC", "7", "the same fault as in lookup"},
+	{"CodeSUNATUnavailable", "7", "says what it is"},
 	{"CodeInvalidDate", "7", "says what it is"},
 	{"Unknown", "2.1", "a record is served as it was put"},
 	{"Estados", "3.1", "the table, with meanings; the other list has none"},
@@ -70,6 +71,7 @@ func Readings() []Reading {
 	other("CodeInvalidLimit=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidLimit = badRequest })
 	other("CodeMissingFields=BAD_REQUEST", func(a *Assumptions) { a.CodeMissingFields = badRequest })
 	other("CodeInvalidCPERUC=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidCPERUC = badRequest })
+	other("CodeSUNATUnavailable=INTERNAL_ERROR", func(a *Assumptions) { a.CodeSUNATUnavailable = "INTERNAL_ERROR" })
 	other("CodeInvalidDate=BAD_REQUEST", func(a *Assumptions) { a.CodeInvalidDate = badRequest })
 	for _, unknown := range unknowns[1:] {
 		other("Unknown="+string(unknown), func(a *Assumptions) { a.Unknown = unknown })

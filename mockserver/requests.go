@@ -18,7 +18,9 @@ func (s *Server) filter(f Filter) filter {
 		f.Key = redact.Fingerprint(f.Key)
 	}
 	known := s.keys.searched.Load()
-	f.RUC, f.Code, f.Fault = known.Out(f.RUC), known.Out(f.Code), known.Out(f.Fault) // as in the journal
+	for _, text := range []*string{&f.RUC, &f.Text, &f.Code, &f.Fault} {
+		*text = known.Out(*text) // as in the journal
+	}
 	return filter(f)
 }
 

@@ -35,7 +35,11 @@ func (r *ring) link(e *entry) {
 		e.RetryOf, e.Attempt, e.Replay = was.RetryOf, was.Attempt, was.Replay
 		return
 	}
-	for i := len(r.entries) - 1; i >= max(0, len(r.entries)-searchDepth); i-- {
+	first := max(0, len(r.entries)-searchDepth)
+	if e.said == 1 && (len(r.entries) == 0 || r.failed < r.at(first).N) {
+		return // no call has failed, the usual case
+	}
+	for i := len(r.entries) - 1; i >= first; i-- {
 		last := r.at(i)
 		if last.question != e.question || last.repeated || e.N != 0 && last.N >= e.N || !last.repeatedBy(e) {
 			continue
@@ -77,5 +81,10 @@ func (e *entry) repeatedBy(next *entry) bool {
 	case e.Broken:
 		return since <= brokenFor
 	}
-	return (e.Status >= 500 || e.Status == http.StatusTooManyRequests) && since <= failedFor
+	return e.failed() && since <= failedFor
+}
+
+// failed reports whether a client may repeat the request.
+func (e *entry) failed() bool {
+	return e.Broken || e.Status >= 500 || e.Status == http.StatusTooManyRequests
 }

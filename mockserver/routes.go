@@ -113,6 +113,10 @@ func noRoute(c *call) answer {
 	path, names := c.r.URL.EscapedPath(), routeNames()
 	guess, shown := "Las rutas del servicio", make([]string, 0, len(names))
 	best, near := nearest.Of(c.r.Method, path, names)
+	missing := "el RUC"
+	if c.r.URL.Query().Has("razonSocial") {
+		missing, best, near = "/search", 0, true // the first route
+	}
 	for i, name := range names {
 		if near && i == best {
 			guess = "¿Quiso decir " + name.String() + "? Las otras rutas"
@@ -120,11 +124,11 @@ func noRoute(c *call) answer {
 		}
 		shown = append(shown, name.String())
 	}
-	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", c.quoted(path), whyNot(c.r.URL.Path), guess, strings.Join(shown, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", c.quoted(path), whyNot(c.r.URL.Path, missing), guess, strings.Join(shown, ", "))
 }
 
-// whyNot returns the one reason why a path is not a route, "" for none or several.
-func whyNot(given string) string {
+// whyNot returns the one reason why a path is not a route, "" for none or several. missing may be its last segment.
+func whyNot(given, missing string) string {
 	begin := max(0, strings.Index(given, "/api/"))
 	for _, mend := range []struct{ why, path string }{
 		{"sobra la barra final", strings.TrimRight(given, "/")},
@@ -132,7 +136,7 @@ func whyNot(given string) string {
 		{"lleva mayúsculas, y va en minúsculas", strings.ToLower(given)},
 		{"le falta /api al comienzo", "/api" + given},
 		{"le sobra lo que está antes de /api", given[begin:]},
-		{"le falta el RUC al final", path.Clean(given) + "/RUC"},
+		{"le falta " + missing + " al final", path.Join(given, strings.TrimPrefix(missing, "el "))},
 	} {
 		if to, _ := routeOf(&url.URL{Path: mend.path}); to != nil {
 			return ": " + mend.why

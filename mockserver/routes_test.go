@@ -77,16 +77,17 @@ func TestUnknownPathNamesTheNearestRoute(t *testing.T) {
 func TestUnknownPathSaysWhatIsWrongWithIt(t *testing.T) {
 	_, api := start(t)
 	for path, why := range map[string]string{
-		"/api/tipocambio/":                     ": sobra la barra final. ",
-		"/api//tipocambio":                     ": tiene // o puntos (. o ..), que no se admiten. ",
-		"/api/Contribuyentes/20131312955":      ": lleva mayúsculas, y va en minúsculas. ",
-		"/contribuyentes/20131312955":          ": le falta /api al comienzo. ",
-		"/v1/api/tipocambio":                   ": le sobra lo que está antes de /api. ",
-		"/api/contribuyentes":                  ": le falta el RUC al final. ",
-		"/api/contribuyentes/":                 ": le falta el RUC al final. ",
-		"/api/tipo-cambio":                     "». ¿Quiso",
-		"/":                                    "». Las rutas",
-		"/api/api/contribuyentes/20131312955/": "». ¿Quiso",
+		"/api/tipocambio/":                       ": sobra la barra final. ",
+		"/api//tipocambio":                       ": tiene // o puntos (. o ..), que no se admiten. ",
+		"/api/Contribuyentes/20131312955":        ": lleva mayúsculas, y va en minúsculas. ",
+		"/contribuyentes/20131312955":            ": le falta /api al comienzo. ",
+		"/v1/api/tipocambio":                     ": le sobra lo que está antes de /api. ",
+		"/api/contribuyentes":                    ": le falta el RUC al final. ",
+		"/api/contribuyentes?razonSocial=gloria": ": le falta /search al final. ¿Quiso decir GET /api/contribuyentes/search? Las otras",
+		"/api/contribuyentes/":                   ": le falta el RUC al final. ",
+		"/api/tipo-cambio":                       "». ¿Quiso",
+		"/":                                      "». Las rutas",
+		"/api/api/contribuyentes/20131312955/":   "». ¿Quiso",
 	} {
 		assert.Contains(t, api.get(path).body, why, path)
 	}
@@ -177,10 +178,12 @@ func TestLookupOverRawBytes(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(7), frozen(t, "2026-11-21T09:30:00-05:00"))
 	head, body := raw(t, srv, "GET /api/contribuyentes/20100053455 HTTP/1.1\r\nHost: mock\r\nx-api-key: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
 	assert.Contains(t, head, "HTTP/1.1 200 OK\r\n")
-	lower := strings.ToLower(head) // header names have no case
-	assert.Contains(t, lower, "\r\nx-ratelimit-limit: 7\r\n")
-	assert.Contains(t, lower, "\r\nx-ratelimit-remaining: 6\r\n")
-	assert.Contains(t, head, ": 2026-11-22T05:00:00Z\r\n")
+	assert.Contains(t, head, "\r\nX-RateLimit-Limit: 7\r\n", "PHP's $http_response_header is compared byte by byte")
+	assert.Contains(t, head, "\r\nX-RateLimit-Remaining: 6\r\n")
+	assert.Contains(t, head, "\r\nX-RateLimit-Reset: 2026-11-22T05:00:00Z\r\n")
+	srv.Fault(mockserver.Match{}, mockserver.Slow)
+	slow, _ := raw(t, srv, "GET /api/contribuyentes/20100053455 HTTP/1.1\r\nHost: mock\r\nx-api-key: "+srv.APIKey+"\r\nConnection: close\r\n\r\n")
+	assert.Contains(t, slow, "\r\nX-RateLimit-Remaining: 5\r\n", "also by a fault")
 	assert.Contains(t, head, fmt.Sprintf("\r\nContent-Length: %d\r\n", len(body)))
 	assert.True(t, strings.HasPrefix(body, `{"ruc":"20100053455","razonSocial":"BANCO INTERNACIONAL DEL PERU-INTERBANK",`), body)
 }

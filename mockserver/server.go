@@ -38,7 +38,7 @@ func (outside) Logf(string, ...any)               {}
 // Server is one mock of the whole service. It is safe for concurrent use.
 type Server struct {
 	URL    string // base address without a final slash, such as "http://127.0.0.1:34567"
-	APIKey string // a key that this server accepts: from WithAPIKey, the data, or DefaultAPIKey
+	APIKey string `json:"-"` // a key that this server accepts: from WithAPIKey, the data, or DefaultAPIKey
 
 	assume atomic.Pointer[Assumptions]
 	config *config // the initial state, for Reset
@@ -60,6 +60,9 @@ type Server struct {
 	network *memorynet.Listener // in memory
 	closed  bool
 }
+
+// Format implements [fmt.Formatter]: it prints the URL.
+func (s *Server) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, s.URL) }
 
 // New starts a Server for one test, and closes it when the test ends.
 func New(t T, opts ...Option) *Server {

@@ -2,6 +2,7 @@ package mockserver_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -221,4 +222,15 @@ func TestResetByPart(t *testing.T) {
 	require.NoError(t, srv.Reset())
 	assert.Empty(t, cmp.Diff(fresh, see(srv)))
 	assert.Len(t, mockserver.Parts(), 6)
+}
+
+// A server is often printed by mistake, in a test's message or a log.
+func TestAServerPrintsItsURL(t *testing.T) {
+	srv, _ := start(t, mockserver.WithAPIKey("canario-4711"))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		assert.Equal(t, srv.URL, fmt.Sprintf(verb, srv))
+	}
+	text, err := json.Marshal([]any{srv, srv.Tenant(srv.APIKey)})
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), srv.APIKey)
 }

@@ -24,7 +24,7 @@ func disturb(srv *mockserver.Server, r *rand.Rand, presets []mockserver.PresetIn
 	p := presets[r.IntN(len(presets))]
 	switch r.IntN(8) {
 	case 0, 1, 2:
-		srv.Fault(mockserver.Match{Key: key, Probability: 0.5, Seed: r.Uint64(), Times: 1 + r.IntN(5)}, p.Name, mockserver.OK)
+		srv.Fault(mockserver.Match{Key: key, Times: 1 + r.IntN(5)}, p.Name, mockserver.OK)
 	case 3:
 		_, _ = srv.AddFault(mockserver.Fault{Match: mockserver.Match{Times: 3, For: time.Hour}, Steps: []mockserver.Effect{p.Name.Uncharged()}}) // or it cannot be
 	case 4:
@@ -124,7 +124,7 @@ func heap() uint64 {
 // takes minutes, and stays below 64 MB.
 func TestMemoryIsFlat(t *testing.T) {
 	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited))
-	fault := srv.Fault(mockserver.Match{Probability: 0.01}, mockserver.Status(503))
+	fault := srv.Fault(mockserver.Match{RUC: "20100070970"}, mockserver.Status(503))
 	send := func(n int) {
 		for i := range n {
 			req, err := http.NewRequest(http.MethodGet, lookup, nil)

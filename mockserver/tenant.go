@@ -9,7 +9,7 @@ import (
 
 // Tenant is one API key's quota, faults and journal on a shared server. Data, clock and SOL users are the server's.
 type Tenant struct {
-	APIKey string
+	APIKey string `json:"-"`
 	server *Server
 }
 

@@ -83,7 +83,7 @@ func (c *call) ask(question string) answer {
 	}
 	r.sent.Store(c.key, true)
 	r.sent.Store(clave, true)
-	r.sent.Range(func(secret, _ any) bool { c.keys = c.keys.And(secret.(string)); return true })
+	r.sent.Range(func(secret, _ any) bool { c.hide(secret.(string)); return true })
 	asked := c.clock.source()
 	c.asked = "asked"
 	a, err := r.send(c)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/padrongen"
 	"github.com/fiscope/fiscope/padron"
 	"github.com/fiscope/fiscope/padron/internal/texts"
 )
@@ -27,7 +28,7 @@ var (
 )
 
 // generated writes a registry as it is published, a zip.
-func generated(t testing.TB) (file string) {
+func generated(t testing.TB, rows int) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "padron_reducido_ruc.zip")
 	f, err := os.Create(file)
@@ -37,7 +38,8 @@ func generated(t testing.TB) (file string) {
 	z := zip.NewWriter(buffered)
 	member, err := z.CreateHeader(&zip.FileHeader{Name: "padron_reducido_ruc.txt", Method: zip.Deflate, Modified: time.Date(2026, 7, 20, 3, 0, 0, 0, time.UTC)})
 	require.NoError(t, err)
-	require.NoError(t, padron.Generate(member, *generatedRows, 1))
+	_, err = padrongen.Generate(member, rows, 1)
+	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	require.NoError(t, buffered.Flush())
 	return file
@@ -50,7 +52,7 @@ func generated(t testing.TB) (file string) {
 func BenchmarkPadron(b *testing.B) {
 	index := *givenIndex
 	if index == "" {
-		file := generated(b)
+		file := generated(b, *generatedRows)
 		index = filepath.Join(b.TempDir(), "padron.index")
 		b.Run("import", func(b *testing.B) {
 			for b.Loop() {

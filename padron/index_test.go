@@ -128,7 +128,7 @@ func TestALongSearchEnds(t *testing.T) {
 // TestGenerated makes an index of a generated registry and compares it with the file's rows and with the in-memory
 // registry.
 func TestGenerated(t *testing.T) {
-	file, index := generated(t), filepath.Join(t.TempDir(), "padron.index")
+	file, index := generated(t, 12_000), filepath.Join(t.TempDir(), "padron.index")
 	report, err := padron.Import(t.Context(), file, index, padron.ImportOptions{})
 	require.NoError(t, err)
 	x, err := padron.Open(index)

@@ -136,7 +136,7 @@ var alphabets = map[string][]string{
 func TestOrder(t *testing.T) {
 	for name, alphabet := range alphabets {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(6) {
+			for seed := range uint64(2) {
 				random := rand.New(rand.NewPCG(seed, 1))
 				text := func(most int) string {
 					var b strings.Builder
@@ -146,7 +146,7 @@ func TestOrder(t *testing.T) {
 					return b.String()
 				}
 				var rows []padron.RowForTest
-				for range []int{1, 3, 40, 200, 700, 700}[seed] {
+				for range []int{3, 200}[seed] {
 					rows = append(rows, padron.RowForTest{
 						RUC:    fmt.Sprintf("20%09d", random.IntN(600)),
 						Nombre: text(9),
@@ -154,7 +154,7 @@ func TestOrder(t *testing.T) {
 					})
 				}
 				x, registry, list := indexOf(t, rows), inMemory(t, rows), scannable(rows)
-				for i := range 150 {
+				for i := range 50 {
 					defer padron.SetCosts([]int{100, 0, 1}[i%3], []int{2000, 1, 0}[i%3])() // each way to the same
 					text, limit := text(4), []int{-1, 0, 1, 2, 10, 50, 2000}[random.IntN(7)]
 					if r := rows[random.IntN(len(rows))].Nombre; random.IntN(3) == 0 && r != "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -12,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 // taken is a row that outlives the next one.
@@ -30,8 +35,14 @@ func readText(text string, isUTF8 bool) (rows []taken, report Report, err error)
 	return rows, report, err
 }
 
-// windows1252 is a text in Windows-1252.
-func windows1252(text string) string { return string(inWindows1252(text)) }
+// windows1252 is a text of characters below 0x100 in Windows-1252.
+func windows1252(text string) string {
+	var encoded []byte
+	for _, r := range text {
+		encoded = append(encoded, byte(r))
+	}
+	return string(encoded)
+}
 
 func TestRows(t *testing.T) {
 	const rest = "ACTIVO|HABIDO|150101|AV.|UNO|URB.|DOS|10|-|-|-|-|-|"
@@ -212,4 +223,57 @@ func FuzzRows(f *testing.F) {
 		assert.Equal(t, n, report.Rows)
 		_ = checkHeader(text)
 	})
+}
+
+// What is read is what was generated, to the last odd row.
+func TestGeneratedRowsAreRead(t *testing.T) {
+	for _, test := range []struct {
+		rows int
+		seed uint64
+	}{{0, 1}, {1, 1}, {2, 1}, {1000, 7}, {20_000, 2}} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			var text bytes.Buffer
+			want, err := padrongen.Generate(&text, test.rows, test.seed)
+			require.NoError(t, err)
+			size := text.Len()
+			assert.True(t, strings.HasPrefix(text.String(), windows1252(header+"\r\n")))
+			var got Report
+			duplicates, named, read := 0, 0, 0
+			seen := map[uint64]bool{}
+			err = readRows(t.Context(), &text, false, &got, func(n int) { read += n }, func(r *row) error {
+				if seen[r.ruc] {
+					duplicates++
+				}
+				seen[r.ruc] = true
+				if len(r.nombre) > 0 {
+					named++
+				}
+				if ruc := fmt.Sprintf("%011d", r.ruc); r.line%10 == 0 && !strings.HasPrefix(ruc, "00") && fiscope.ValidarRUC(ruc) != nil {
+					assert.Fail(t, "a wrong check digit", ruc)
+				}
+				return nil
+			})
+			require.NoError(t, err)
+			assert.Equal(t, want, padrongen.Counts{Rows: got.Rows, TooFewFields: got.TooFewFields, TooLong: got.TooLong, BadRUC: got.BadRUC,
+				WithoutName: got.WithoutName, Duplicates: duplicates})
+			assert.Equal(t, test.rows, got.Rows)
+			assert.Equal(t, len(seen)+duplicates-got.WithoutName, named)
+			assert.Equal(t, size, read)
+			if test.rows >= 20_000 {
+				assert.False(t, slices.Contains([]int{want.TooFewFields, want.TooLong, want.BadRUC, want.WithoutName, want.Duplicates}, 0), "each kind: %+v", want)
+				assert.InDelta(t, 25, got.Odd()+duplicates, 15)
+			}
+		})
+	}
+}
+
+func BenchmarkRows(b *testing.B) {
+	var text bytes.Buffer
+	_, err := padrongen.Generate(&text, 100_000, 1)
+	require.NoError(b, err)
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = readRows(context.Background(), bytes.NewReader(text.Bytes()), false, &Report{}, func(int) {}, func(*row) error { return nil })
+	}
 }

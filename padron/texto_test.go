@@ -29,9 +29,6 @@ func TestWindows1252(t *testing.T) {
 		{"\xc3\x91", "Ã‘"},
 	} {
 		assert.Equal(t, test.want, string(appendWindows1252(nil, []byte(test.bytes))))
-		if !strings.Contains(test.want, "\uFFFD") {
-			assert.Equal(t, test.bytes, string(inWindows1252(test.want)))
-		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 	"github.com/fiscope/fiscope/cmd/internal/wholefile"
-	"github.com/fiscope/fiscope/padron"
+	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 // padronGenerate writes an invented registry.
@@ -39,14 +39,15 @@ func generateFile(ctx context.Context, file string, rows int) error {
 	}
 	return wholefile.Write(file, forAll, func(w io.Writer) error {
 		if !strings.EqualFold(filepath.Ext(file), ".zip") {
-			return padron.Generate(generated{ctx, w}, rows, 1)
+			_, err := padrongen.Generate(generated{ctx, w}, rows, 1)
+			return err
 		}
 		archive := zip.NewWriter(w)
 		member, err := archive.CreateHeader(&zip.FileHeader{Name: memberName, Method: zip.Deflate, Modified: time.Now().In(fiscope.Lima)})
 		if err != nil {
 			return err
 		}
-		if err := padron.Generate(generated{ctx, member}, rows, 1); err != nil {
+		if _, err := padrongen.Generate(generated{ctx, member}, rows, 1); err != nil {
 			return err
 		}
 		return archive.Close()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/padron"
+	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
 // stopMidway runs padron with arguments, sends it a signal when a file of that pattern has at least so many bytes, and
@@ -53,7 +53,8 @@ func TestPadronStoppedMidway(t *testing.T) {
 	t.Setenv("TMPDIR", temporary)
 	file, err := os.Create(filepath.Join(folder, "padron.txt"))
 	require.NoError(t, err)
-	require.NoError(t, padron.Generate(file, 300_000, 1))
+	_, err = padrongen.Generate(file, 300_000, 1)
+	require.NoError(t, err)
 	require.NoError(t, file.Close())
 	const before = "el índice de antes"
 	index := writeFile(t, folder, "padron.idx", before)

@@ -176,7 +176,7 @@ func TestAStreamAfterARestart(t *testing.T) {
 func TestFiveViewersUnderLoad(t *testing.T) {
 	const connections, each, viewers = 16, 250, 5
 	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-quota", "-1", "-journal", "10000")
-	status, body := ask(t, "POST", url+"/_mock/faults", `{"match": {"probability": 0.1, "seed": 7}, "steps": [{"latency": "1ms"}]}`)
+	status, body := ask(t, "POST", url+"/_mock/faults", `{"match": {"times": 4000}, "steps": [{"latency": "1ms"}, {}, {}, {}, {}]}`)
 	require.Equal(t, 200, status, body)
 	var calling, viewing sync.WaitGroup
 	seen := make([]map[int64]json.RawMessage, viewers)

@@ -63,7 +63,7 @@ func showRUC(ctx context.Context, s *session, text string) error {
 		exit, verdict = allWell, "✓ Activo y habido"
 	}
 	return s.answer(c, exit, func() {
-		s.text("%s", c.RazonSocial)
+		s.behind("", c.RazonSocial)
 		for i, f := range []struct{ name, value string }{
 			{"RUC", c.RUC}, {"Estado", string(c.Estado)}, {"Condición", string(c.Condicion)},
 			{"Dirección", c.Direccion}, {"Ubigeo", c.Ubigeo}, {"Distrito", c.Distrito}, {"Provincia", c.Provincia},

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope/internal/padrongen"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/padron"
 )
@@ -438,9 +439,10 @@ func TestARegistryAtHand(t *testing.T) {
 	srv := mockserver.New(t)
 	environment(t, srv)
 	var text bytes.Buffer
-	require.NoError(t, padron.Generate(&text, 500, 1))
+	_, err := padrongen.Generate(&text, 500, 1)
+	require.NoError(t, err)
 	write(t, "padron.txt", text.String())
-	_, err := padron.Import(t.Context(), "padron.txt", "padron.idx", padron.ImportOptions{})
+	_, err = padron.Import(t.Context(), "padron.txt", "padron.idx", padron.ImportOptions{})
 	require.NoError(t, err)
 	ruc := regexp.MustCompile(`(?m)^(20\d{9})\|`).FindStringSubmatch(text.String())[1]
 	require.NoError(t, srv.Close())

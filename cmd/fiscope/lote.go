@@ -54,8 +54,9 @@ func runLote(ctx context.Context, cmd *cli.Command) error {
 func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	a, c := b.known[ruc], fiscope.Contribuyente{}
 	known := json.Unmarshal(a.Answer, &c) == nil
-	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
-	of.cells[0] = ruc
+	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial)}
+	of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia, c.Distrito,
+		c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	switch {
 	case wrong != "":
 		of.state, of.detail, of.label = loteWrong, wrong, label
@@ -70,10 +71,6 @@ func (b *batch) judgeRUC(ruc, wrong, label string) result {
 		of.state = loteGood
 	default:
 		of.state, of.detail = loteBad, fmt.Sprintf("%s, %s", c.Estado, c.Condicion)
-	}
-	if known {
-		of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
-			c.Distrito, c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	}
 	of.cells[len(of.cells)-1] = b.restOn(&of, loteWaiting, a)
 	return of

@@ -110,6 +110,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			{Name: "cuota", Usage: "cuántas consultas quedan hoy", UsageText: "fiscope cuota [OPCIONES]",
 				Description: "Cuesta una consulta: el servicio lo dice al consultar un RUC.",
 				Flags:       flags(), Action: call(showQuota)},
+			serveCommand(),
 			{Name: "version", Usage: "la versión y el commit", UsageText: "fiscope version", Action: func(_ context.Context, cmd *cli.Command) error { cli.ShowVersion(cmd); return nil }},
 			{Name: "help", Usage: "la ayuda de un comando, como fiscope help lote", UsageText: "fiscope help [COMANDO]", Action: terminal.ShowHelp},
 		},

@@ -39,13 +39,10 @@ func (p printer) line(format string, args ...any) {
 // note prints a text on stderr, out of the way of programs that read stdout.
 func (p printer) note(format string, args ...any) {
 	p.out = p.err
-	p.text(format, args...)
+	p.behind("", fmt.Sprintf(format, args...))
 }
 
-// text prints a text, on several lines if needed.
-func (p printer) text(format string, args ...any) { p.behind("", fmt.Sprintf(format, args...)) }
-
-// behind prints a text behind a first column.
+// behind prints a text behind a first column, on several lines if needed.
 func (p printer) behind(first, text string) {
 	width := utf8.RuneCountInString(first)
 	for _, line := range fold(text, terminal.UsualColumns-width) {

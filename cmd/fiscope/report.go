@@ -59,29 +59,25 @@ func (b *batch) run(ask func(), states []*state, titles []string, judge func(i i
 
 // simulate reports what a run would do.
 func (b *batch) simulate(states []*state, results []result) error {
-	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
-		if !b.noted.at.IsZero() {
-			summary["consultasQuedaban"], summary["anotado"] = b.noted.left, b.noted.at
+	summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
+	known := "No se sabe cuántas consultas quedan."
+	if !b.noted.at.IsZero() {
+		summary["consultasQuedaban"], summary["anotado"] = b.noted.left, b.noted.at
+		known = fmt.Sprintf("Quedaban %s consultas el %s.", terminal.Thousands(b.noted.left), inLima(b.noted.at))
+	}
+	return b.answer(summary, allWell, func() {
+		for _, s := range states {
+			if s == comprasWrong || s == loteWrong {
+				b.showState(s, results)
+			}
 		}
-		return b.json(summary)
-	}
-	for _, s := range states {
-		if s == comprasWrong || s == loteWrong {
-			b.showState(s, results)
+		var each []string
+		for _, what := range slices.Sorted(maps.Keys(b.queries)) {
+			each = append(each, what+" "+terminal.Thousands(b.queries[what]))
 		}
-	}
-	var each []string
-	for _, what := range slices.Sorted(maps.Keys(b.queries)) {
-		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
-	}
-	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
-	if b.noted.at.IsZero() {
-		b.line("No se sabe cuántas consultas quedan.")
-		return nil
-	}
-	b.line("Quedaban %s consultas el %s.", terminal.Thousands(b.noted.left), inLima(b.noted.at))
-	return nil
+		b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
+		b.line("%s", known)
+	})
 }
 
 // shownRows is how many rows of each state the report shows.
@@ -97,32 +93,27 @@ func (b *batch) report(states []*state, results []result) error {
 		if sum.Valid {
 			soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
 		}
-		if !b.asJSON {
-			b.showState(s, results)
-		}
 	}
-	switch of := statusOf(b.stopped); {
-	case of == wrongUse: // another run cannot fix it
-		exit = of
-	case b.stopped != nil:
+	if b.stopped != nil {
 		exit = unfinished
 	}
-	otherDays := slices.SortedFunc(maps.Values(b.others), fiscope.Fecha.Compare)
-	q := b.quota()
+	if statusOf(b.stopped) == wrongUse { // another run cannot fix it
+		exit = wrongUse
+	}
+	otherDays, q := slices.SortedFunc(maps.Values(b.others), fiscope.Fecha.Compare), b.quota()
 	spent, saved := int(b.spent.Load()), max(0, len(b.needs(false))-len(b.notes))
-	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
-			"consultasGastadas": spent, "consultasAhorradas": saved, "terminado": exit != unfinished}
-		if q.left >= 0 {
-			summary["consultasQuedan"] = q.left
+	summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
+		"consultasGastadas": spent, "consultasAhorradas": saved, "terminado": exit != unfinished}
+	if q.left >= 0 {
+		summary["consultasQuedan"] = q.left
+	}
+	if len(otherDays) > 0 {
+		summary["respuestasDeOtroDia"], summary["masAntigua"] = len(otherDays), otherDays[0]
+	}
+	err := b.answer(summary, exit, func() {
+		for _, s := range states {
+			b.showState(s, results)
 		}
-		if len(otherDays) > 0 {
-			summary["respuestasDeOtroDia"], summary["masAntigua"] = len(otherDays), otherDays[0]
-		}
-		if err := b.json(summary); err != nil {
-			return err
-		}
-	} else {
 		b.line("")
 		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(spent), terminal.Thousands(saved))
 		if len(otherDays) > 0 {
@@ -135,18 +126,15 @@ func (b *batch) report(states []*state, results []result) error {
 			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(q.left), inLima(q.reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
-	}
+	})
 	if b.stopped != nil {
 		b.note("Se detuvo. %s", explain(b.stopped))
 	}
 	b.adviseDays()
-	switch {
-	case exit == allWell:
-		return nil
-	case exit == unfinished:
+	if exit == unfinished {
 		b.note("Para seguir, repita el mismo comando: solo pregunta lo que falta.")
 	}
-	return exit
+	return err
 }
 
 // tally counts the rows of a state, and sums their soles, if any has an amount.

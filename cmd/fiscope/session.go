@@ -68,7 +68,7 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (s *session, err error) {
 	}
 	if cmd.Name == "cpe" || cmd.Name == "compras" {
 		if _, err := fiscope.CredencialesSOLFromEnv(); err != nil {
-			return s, wrongVariable(err, "FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE deben ser las de un usuario SOL secundario")
+			return s, wrongVariable(err)
 		}
 		memory, err := openMemory(cmd.String("memoria"))
 		if err != nil {
@@ -77,7 +77,7 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (s *session, err error) {
 		opts = append(opts, fiscope.WithStore(memory))
 	}
 	if s.client, err = fiscope.NewClientFromEnv(opts...); err != nil {
-		return s, wrongVariable(err, "FISCOPE_BASE_URL debe ser como https://api.ejemplo.pe (con http, de esta máquina), y FISCOPE_API_KEY va sin espacios")
+		return s, wrongVariable(err)
 	}
 	s.service = s.client.String()
 	if cmd.Bool("olvidar-clave") {
@@ -88,10 +88,13 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (s *session, err error) {
 }
 
 // wrongVariable names the unset variable; otherwise it says what they all must be. The SDK's texts are in English.
-func wrongVariable(err error, must string) error {
+func wrongVariable(err error) error {
+	must := "FISCOPE_BASE_URL debe ser como https://api.ejemplo.pe (con http, de esta máquina), y FISCOPE_API_KEY va sin espacios"
 	if rest, ok := strings.CutPrefix(err.Error(), "fiscope: the variable "); ok {
 		name, _, _ := strings.Cut(rest, " ")
-		must = "falta la variable " + name + " (con -mock responde un mock)"
+		must = "falta la variable " + name
+	} else if strings.Contains(err.Error(), "FISCOPE_SOL_RUC") {
+		must = "FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE deben ser las de un usuario SOL secundario"
 	}
 	return terminal.Wrong(errors.New(must), "")
 }
@@ -126,7 +129,10 @@ func openMemory(folder string) (*filestore.Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	file := filepath.Join(folder, "memoria")
+	return openStore(filepath.Join(folder, "memoria"))
+}
+
+func openStore(file string) (*filestore.Store, error) {
 	memory, err := filestore.New(file)
 	if err != nil && !errors.As(err, new(*fs.PathError)) && !errors.Is(err, lockfile.ErrLocked) {
 		err = fmt.Errorf("%s recuerda si la clave SOL fue rechazada, y está dañado. Puede renombrarlo, pero revise antes la clave: se probará otra vez aunque ya fuera rechazada", file)

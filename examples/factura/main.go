@@ -10,12 +10,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -66,17 +64,13 @@ func (f facturas) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 40*time.Second) // enough for three attempts of a lookup, and the rate
 	defer cancel()
 	respuesta, err := f.completar(ctx, r.FormValue("ruc"), r.FormValue("fecha"), r.FormValue("valor"))
-	w.Header().Set("Content-Type", "application/json")
-	if err == nil {
-		_ = json.NewEncoder(w).Encode(respuesta) // a client that left is not our failure
+	if err != nil {
+		log.Print("factura: ", err)
+		fiscope.WriteError(w, err)
 		return
 	}
-	log.Print("factura: ", err)
-	if e := new(fiscope.Error); errors.As(err, &e) && e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(e.RetryAfter/time.Second)+1))
-	}
-	w.WriteHeader(fiscope.HTTPStatus(err))
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": fiscope.TextoParaUsuario(err)})
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(respuesta) // a client that left is not our failure
 }
 
 func (f facturas) completar(ctx context.Context, ruc, dia, valor string) (*factura, error) {

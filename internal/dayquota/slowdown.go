@@ -26,20 +26,23 @@ type Slowdown struct {
 	steps int           // how often the pause has doubled, in all rows
 }
 
-// Permit asks for an attempt. If it is refused, next is when to ask again, and refused is when the last 429 came;
-// otherwise next is zero.
-func (s *Slowdown) Permit(now time.Time) (refused, next time.Time) {
+// Begin begins an attempt; its number goes to End. If the attempt is refused, next is when to ask again, and refused is
+// when the last 429 came; otherwise next is zero.
+func (s *Slowdown) Begin(now time.Time) (number int, refused, next time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.count < closingRow || s.last.Sub(s.first) < closingTime {
-		return refused, next
+		return s.steps, refused, next
 	}
-	sent := later(s.last, s.probe)
+	sent := s.last
+	if s.probe.After(sent) {
+		sent = s.probe
+	}
 	if next = sent.Add(refusedPause); now.Before(next) && !now.Before(sent) { // no wait if the clock was set back
-		return s.last, next
+		return s.steps, s.last, next
 	}
 	s.probe = now
-	return refused, time.Time{}
+	return s.steps, refused, time.Time{}
 }
 
 // Return records that a permitted attempt was not sent.
@@ -47,13 +50,6 @@ func (s *Slowdown) Return() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.probe = time.Time{}
-}
-
-// Begin begins an attempt. Its number goes to End.
-func (s *Slowdown) Begin() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.steps
 }
 
 // End records an answer, and returns the pause that a 429 which says nothing asks for. Of 429s to simultaneous attempts

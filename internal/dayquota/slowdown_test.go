@@ -20,16 +20,22 @@ type refusals struct {
 func (r *refusals) asks(d time.Duration) (pause time.Duration) {
 	r.t.Helper()
 	r.now = r.now.Add(d)
-	_, next := r.Permit(r.now)
+	return r.End(r.now, r.begins(), true)
+}
+
+// begins begins an attempt, which must be permitted.
+func (r *refusals) begins() (number int) {
+	r.t.Helper()
+	number, _, next := r.Begin(r.now)
 	assert.Zero(r.t, next, "refused at %s", r.now)
-	return r.End(r.now, r.Begin(), true)
+	return number
 }
 
 // refused checks until when no attempt may be sent, after d.
 func (r *refusals) refused(d time.Duration, last, until time.Time) {
 	r.t.Helper()
 	r.now = r.now.Add(d)
-	at, next := r.Permit(r.now)
+	_, at, next := r.Begin(r.now)
 	assert.Equal(r.t, last, at)
 	assert.Equal(r.t, until, next)
 }
@@ -40,14 +46,14 @@ func TestThePauseDoublesUntilAnotherAnswer(t *testing.T) {
 		for _, seconds := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 			assert.Equal(t, seconds*time.Second, r.asks(0))
 		}
-		assert.Zero(t, r.End(r.now, r.Begin(), false))
+		assert.Zero(t, r.End(r.now, r.begins(), false))
 	}
 }
 
 func TestSimultaneousRefusalsDoubleThePauseOnce(t *testing.T) {
 	r := refusals{t: t, now: noon}
 	together := func() (pauses []time.Duration) {
-		first, second, third := r.Begin(), r.Begin(), r.Begin()
+		first, second, third := r.begins(), r.begins(), r.begins()
 		for _, number := range []int{second, third, first} {
 			pauses = append(pauses, r.End(r.now, number, true)/time.Second)
 		}
@@ -55,9 +61,9 @@ func TestSimultaneousRefusalsDoubleThePauseOnce(t *testing.T) {
 	}
 	assert.Equal(t, []time.Duration{1, 1, 1}, together())
 	assert.Equal(t, []time.Duration{2, 2, 2}, together())
-	late := r.Begin()
+	late := r.begins()
 	r.asks(0)
-	r.End(r.now, r.Begin(), false)
+	r.End(r.now, r.begins(), false)
 	assert.Equal(t, time.Second, r.End(r.now, late, true), "the row began anew")
 }
 
@@ -81,13 +87,10 @@ func TestARowThatLastsRefuses(t *testing.T) {
 			probe := r.now
 			r.refused(minute, probe, probe.Add(15*minute))
 			r.now = r.now.Add(14 * minute)
-			_, next := r.Permit(r.now)
-			assert.Zero(t, next)
+			r.begins()
 			r.refused(0, probe, r.now.Add(15*minute))
 			r.Return()
-			_, next = r.Permit(r.now)
-			assert.Zero(t, next, "the probe was not sent: another may be")
-			r.End(r.now, r.Begin(), false)
+			r.End(r.now, r.begins(), false) // the probe was not sent: another may be
 			for range 9 {
 				r.asks(0)
 			}
@@ -104,18 +107,17 @@ func TestARowThatIsTooShortRefusesNothing(t *testing.T) {
 		for _, d := range row {
 			r.asks(d)
 		}
-		_, next := r.Permit(r.now)
+		_, _, next := r.Begin(r.now)
 		assert.Zero(t, next, name)
 	}
 	r := refusals{t: t, now: noon}
 	r.asks(0)
 	r.asks(time.Hour)
-	r.End(r.now, r.Begin(), false)
+	r.End(r.now, r.begins(), false)
 	r.asks(0)
 	r.asks(0)
 	r.asks(0)
-	_, next := r.Permit(r.now)
-	assert.Zero(t, next, "the row was broken")
+	r.begins() // the row was broken
 }
 
 func TestAClockThatIsSetBackRefusesNothing(t *testing.T) {

@@ -35,7 +35,9 @@ func Read(body []byte, known func(code string) bool) Body {
 		b.Code = cmp.Or(code(inner, known), b.Code)
 	}
 	var several []json.RawMessage
-	_ = json.Unmarshal([]byte(cmp.Or(o.Get("errors"), "null")), &several)
+	if list := o.Get("errors"); list != "" {
+		_ = json.Unmarshal([]byte(list), &several)
+	}
 	for _, e := range several {
 		b.Text = cmp.Or(b.Text, text(jsonobject.Of(string(e))))
 	}

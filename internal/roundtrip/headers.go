@@ -21,20 +21,20 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if date, ok := Date(h); ok && at.Sub(date).Abs() < LongestWait { // otherwise that Date is wrong
-		now = date
+	if own := date(h); at.Sub(own).Abs() < LongestWait { // otherwise that Date is missing or wrong
+		now = own
 	}
 	return max(0, min(at.Sub(now), LongestWait)), true
 }
 
-// Date returns the time of an answer, according to the service's clock.
-func Date(h http.Header) (time.Time, bool) {
+// date returns the time of an answer, according to the service's clock; zero if unknown.
+func date(h http.Header) time.Time {
 	text := h.Get("Date")
-	if text == "" {
-		return time.Time{}, false
+	if text == "" { // an error costs an allocation
+		return time.Time{}
 	}
-	date, err := http.ParseTime(text)
-	return date, err == nil
+	date, _ := http.ParseTime(text)
+	return date
 }
 
 // LongestWait is enough to mean "not now", and far from an overflow.

@@ -25,6 +25,7 @@ type Answer struct {
 	TimedOut bool           // its own timeout ended it
 	Began    time.Time      // when the attempt was made
 	At       time.Time      // when the headers came; zero if no answer came
+	Date     time.Time      // their Date; zero if no answer came, or without one
 	Took     time.Duration  // including the reading of the body
 	Response *http.Response // as it came, its body already read; nil if no answer came
 }
@@ -39,13 +40,13 @@ type Limits struct {
 	Finish   bool          // once connected, the attempt goes on even if ctx ends
 }
 
-// Send sends the request that request returns and reads the answer, within ctx and l.
-func Send(ctx context.Context, transport http.RoundTripper, request func(context.Context) *http.Request, l Limits) Answer {
+// Send sends a request and reads the answer, within ctx and l.
+func Send(ctx context.Context, transport http.RoundTripper, request *http.Request, l Limits) Answer {
 	a := Answer{Began: time.Now()}
 	t := new(trace)
 	life, cancel := t.life(ctx, l)
 	defer cancel()
-	resp, err := transport.RoundTrip(request(t.watch(life))) //nolint:bodyclose // receive closes it
+	resp, err := transport.RoundTrip(request.WithContext(life)) //nolint:bodyclose // receive closes it
 	switch {
 	case err == nil && resp == nil:
 		a.Err = errMisuse
@@ -73,17 +74,13 @@ var errMisuse = errors.New("the transport returned neither a response nor an err
 // receive reads the answer, and closes its body when the attempt ends.
 func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) {
 	a.Status, a.Header, a.At, a.Response = resp.StatusCode, resp.Header, time.Now(), resp
+	a.Date = date(resp.Header)
 	if resp.Body == nil { // test doubles may leave it out
 		resp.Body = http.NoBody
 	}
 	body := resp.Body
 	resp.Body = http.NoBody
 	stop := context.AfterFunc(ctx, func() { _ = body.Close() })
-	defer func() {
-		if stop() { // otherwise the end of the attempt closed it
-			_ = body.Close()
-		}
-	}()
 	var read struct { // in one allocation
 		bytes.Buffer
 		from io.LimitedReader
@@ -93,6 +90,9 @@ func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) 
 	}
 	read.from = io.LimitedReader{R: body, N: limit + 1}
 	_, a.Broken = read.ReadFrom(&read.from)
+	if stop() { // otherwise the end of the attempt closed it
+		_ = body.Close()
+	}
 	a.Body = read.Bytes()
 	switch {
 	case a.Broken != nil && ctx.Err() != nil:
@@ -108,15 +108,12 @@ type trace struct {
 	hooks                   httptrace.ClientTrace
 }
 
-func (t *trace) watch(ctx context.Context) context.Context {
+// life returns the context of the request, which the transport reports to. When ctx ends, a dial always ends with it.
+func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
 	t.hooks.GetConn = func(string) { t.asked.Store(true) }
 	t.hooks.GotConn = func(httptrace.GotConnInfo) { t.connected.Store(true) }
 	t.hooks.WroteHeaders = func() { t.wrote.Store(true) }
-	return httptrace.WithClientTrace(ctx, &t.hooks)
-}
-
-// life returns the context of the request. When ctx ends, a dial always ends with it.
-func (t *trace) life(ctx context.Context, l Limits) (context.Context, context.CancelFunc) {
+	ctx = httptrace.WithClientTrace(ctx, &t.hooks)
 	if !l.Finish {
 		return context.WithTimeout(ctx, l.Timeout)
 	}

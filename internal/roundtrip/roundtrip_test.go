@@ -51,7 +51,7 @@ type fails struct{ err error }
 
 func (f fails) Read([]byte) (int, error) { return 0, f.err }
 
-func request(ctx context.Context) *http.Request { return new(http.Request).WithContext(ctx) }
+var request = new(http.Request)
 
 var limits = roundtrip.Limits{Timeout: time.Minute, MaxBytes: 10}
 

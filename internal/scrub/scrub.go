@@ -15,31 +15,29 @@ const Marker = "[secreto]"
 // withheld replaces a text that repeats a secret.
 const withheld = "(not shown: it repeats a credential)"
 
-// Secrets are texts that are never shown. The zero value has none.
-type Secrets struct{ texts, folded []string }
+// Secrets are texts that are never shown.
+type Secrets []string
 
 // With returns s with one more secret; an empty one is ignored.
 func (s Secrets) With(secret string) Secrets {
 	if secret == "" {
 		return s
 	}
-	return Secrets{append(slices.Clip(s.texts), secret), append(slices.Clip(s.folded), fold(secret))}
+	return append(slices.Clip(s), secret)
 }
 
 // Verbatim reports whether b contains a secret as it is.
 func (s Secrets) Verbatim(b []byte) bool {
-	return slices.ContainsFunc(s.texts, func(secret string) bool { return bytes.Contains(b, []byte(secret)) })
+	return slices.ContainsFunc(s, func(secret string) bool { return bytes.Contains(b, []byte(secret)) })
 }
 
 // in reports whether a text contains a secret, ignoring case and everything but letters and digits.
 func (s Secrets) in(text string) bool {
-	folded := fold(text)
-	for i, secret := range s.folded {
-		if secret == "" && strings.Contains(text, s.texts[i]) || secret != "" && strings.Contains(folded, secret) {
-			return true
-		}
-	}
-	return false
+	plain := fold(text)
+	return slices.ContainsFunc(s, func(secret string) bool {
+		folded := fold(secret)
+		return folded != "" && strings.Contains(plain, folded) || folded == "" && strings.Contains(text, secret)
+	})
 }
 
 // fold returns the letters and digits of a text, in lower case.

@@ -143,6 +143,20 @@ func resetQuota(s suite) {
 	want(s, "granted on the next day", s.drain(), 2)
 }
 
+func servedQuota(s suite) {
+	o := header(5)
+	o.Served, o.Reset = false, time.Now().Add(time.Second)
+	s.attempt(o)
+	r := s.reserve(0)
+	want(s, "Served after an answer that served nothing", r.Served, false)
+	s.commit(r, silent)
+	s.eventually("the day is over", func() bool {
+		r = s.reserve(0)
+		return r.Left < 0
+	})
+	want(s, "Served on the next day", r.Served, true)
+}
+
 func lateHeaderQuota(s suite) {
 	late := s.reserve(0)
 	s.attempt(header(3))

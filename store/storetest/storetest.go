@@ -42,6 +42,7 @@ var tests = map[string]func(suite){
 	"quota/refused, unknown":     refusedUnknownQuota,
 	"quota/refused, some left":   refusedWithQueriesLeft,
 	"quota/reset":                resetQuota,
+	"quota/served":               servedQuota,
 	"quota/late header":          lateHeaderQuota,
 	"quota/foreign token":        foreignTokenQuota,
 	"quota/accounts are apart":   apartQuota,

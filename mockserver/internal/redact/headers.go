@@ -1,10 +1,13 @@
 package redact
 
 import (
+	"maps"
 	"mime"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // headersMost is how many headers of a request or an answer are kept.
@@ -41,16 +44,46 @@ func Header(name, value string, keys Keys) string {
 	case value == "":
 		return ""
 	case name == "X-Api-Key":
-		return Fingerprint(value)
-	case name == "Content-Type": // its parameters may be anything
+		return keys.fingerprint(value)
+	case name == "Content-Type" && strings.Contains(value, ";"): // its parameters may be anything
 		media, parameters, err := mime.ParseMediaType(value)
 		if _, charset := parameters["charset"]; err == nil && (len(parameters) > 1 || len(parameters) == 1 && !charset) {
 			value = media + "; …"
 		}
-	case credential.MatchString(name):
+	case isCredential(name):
 		return "*** (" + strings.TrimPrefix(Fingerprint(value), Prefix) + ")"
 	}
 	return Text(value, keys)
 }
 
 var credential = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|clave|key`)
+
+// decided has what isCredential returned for each name: matching takes longer than all the rest of an entry.
+var (
+	decided  atomic.Pointer[map[string]bool]
+	deciding sync.Mutex
+)
+
+// namesMost is how many names decided has: clients may invent them.
+const namesMost = 500
+
+// isCredential reports whether a header's value is secret, by its name.
+func isCredential(name string) bool {
+	names := decided.Load()
+	if names != nil {
+		if secret, known := (*names)[name]; known {
+			return secret
+		}
+	}
+	secret := credential.MatchString(name)
+	deciding.Lock()
+	defer deciding.Unlock()
+	if names = decided.Load(); names == nil || len(*names) < namesMost {
+		more := map[string]bool{strings.Clone(name): secret} // it may be a part of a whole request
+		if names != nil {
+			maps.Copy(more, *names)
+		}
+		decided.Store(&more)
+	}
+	return secret
+}

@@ -11,29 +11,39 @@ import (
 // keyShortest is the length of the shortest key that is searched for: a shorter one may be part of any text.
 const keyShortest = 6
 
-// Keys are the API keys to hide in texts, longest first: one may be part of another.
-type Keys []searched
+// Keys are the API keys to hide in texts.
+type Keys struct {
+	all   []searched // longest first: one may be part of another
+	later bool       // see Later
+}
 
-// searched is a key, and the key with its apparent escapes removed unless that is too short.
-type searched struct{ key, plain string }
+// searched is a key, the key with its apparent escapes removed unless that is too short, and its fingerprint.
+type searched struct{ key, plain, id string }
 
 // NewKeys returns the keys that are long enough to search for.
-func NewKeys(keys ...string) Keys { return Keys(nil).And(keys...) }
+func NewKeys(keys ...string) Keys { return Keys{}.And(keys...) }
+
+// Later returns the keys for texts that are read rarely: whole ones are left as they are, until Out is called for them. One
+// that is cut is without keys at once: half a key could not be found.
+func (ks Keys) Later() Keys {
+	ks.later = true
+	return ks
+}
 
 // And returns the keys and more.
 func (ks Keys) And(more ...string) Keys {
-	ks = slices.Clone(ks)
+	all := slices.Clone(ks.all)
 	for _, key := range more {
 		plain := unescaped(key)
 		if len(plain) < keyShortest {
 			plain = key
 		}
 		if len(key) >= keyShortest {
-			ks = append(ks, searched{key, plain})
+			all = append(all, searched{key, plain, Fingerprint(key)})
 		}
 	}
-	slices.SortStableFunc(ks, func(a, b searched) int { return len(b.key) - len(a.key) })
-	return ks
+	slices.SortStableFunc(all, func(a, b searched) int { return len(b.key) - len(a.key) })
+	return Keys{all: all}
 }
 
 // Out replaces the keys in a text by their fingerprints. If a key is written with the escapes of URLs, JSON or HTML, even
@@ -43,33 +53,35 @@ func (ks Keys) Out(s string) string {
 		return s
 	}
 	plain := unescaped(s)
-	if plain != s && slices.ContainsFunc(ks, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
+	if plain != s && slices.ContainsFunc(ks.all, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
 		s = plain
 	}
-	for _, k := range ks {
-		s = without(s, k.key, k.key)
+	for _, k := range ks.all {
+		s = strings.ReplaceAll(s, k.key, k.id)
 		if k.plain != k.key {
-			s = without(s, k.plain, k.key)
+			s = strings.ReplaceAll(s, k.plain, k.id)
 		}
 	}
 	return s
 }
 
+// fingerprint returns a key's fingerprint.
+func (ks Keys) fingerprint(key string) string {
+	for _, k := range ks.all {
+		if k.key == key {
+			return k.id
+		}
+	}
+	return Fingerprint(key)
+}
+
 // in reports whether a text contains a key.
 func (ks Keys) in(s string) bool { return ks.Out(s) != s }
 
-// without replaces a key, as it is written, by its fingerprint.
-func without(s, written, key string) string {
-	if strings.Contains(s, written) {
-		return strings.ReplaceAll(s, written, Fingerprint(key))
-	}
-	return s
-}
-
 // mayBeIn reports whether Out must search the text.
 func (ks Keys) mayBeIn(text []byte) bool {
-	return len(ks) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, '&') >= 0) ||
-		slices.ContainsFunc(ks, func(k searched) bool { return bytes.Contains(text, []byte(k.key)) })
+	return len(ks.all) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, '&') >= 0) ||
+		slices.ContainsFunc(ks.all, func(k searched) bool { return bytes.Contains(text, []byte(k.key)) })
 }
 
 // unescaped removes the escapes of URLs, JSON and HTML from a text, including those that appear by removing another, as

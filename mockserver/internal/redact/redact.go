@@ -44,6 +44,9 @@ var fingerprint = regexp.MustCompile("^" + Prefix + "[0-9a-f]{8}$")
 
 // Text returns a limited piece of a request's head, without keys.
 func Text(s string, keys Keys) string {
+	if keys.later && len(s) <= textMost {
+		return s
+	}
 	s = keys.Out(s)
 	if len(s) > textMost {
 		s = s[:textMost] + "…"
@@ -62,6 +65,9 @@ func Path(path, words string, keys Keys) string {
 
 // Answer returns a limited answer body without keys, which a fault may have set.
 func Answer(body []byte, keys Keys) []byte {
+	if keys.later && len(body) <= answerMost {
+		return body
+	}
 	if keys.mayBeIn(body) {
 		body = []byte(keys.Out(string(body)))
 	}

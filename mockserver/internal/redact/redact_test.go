@@ -88,7 +88,7 @@ func TestHeaders(t *testing.T) {
 	for i := range 100 {
 		many.Set(fmt.Sprint("X-", i), "a")
 	}
-	assert.Len(t, redact.Headers(nil, many, nil), 2*64)
+	assert.Len(t, redact.Headers(nil, many, redact.Keys{}), 2*64)
 	assert.Nil(t, redact.Map(nil), "of what was not sent")
 }
 
@@ -121,5 +121,15 @@ func TestPath(t *testing.T) {
 		"too long, and over": {"/api/contribuyentes/" + long[:300] + "…", "/api/contribuyentes/", "/api/contribuyentes/" + long[:300] + "…"},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Path(c.path, c.words, keys)) })
+	}
+}
+
+// What a name hides is remembered for the first names only; any name is decided right, each time.
+func TestHeadersOfManyNames(t *testing.T) {
+	for i := range 1500 {
+		for range 2 {
+			assert.NotContains(t, redact.Header(fmt.Sprint("X-Token-", i), "s3creta-x", redact.Keys{}), "s3creta")
+			assert.Equal(t, "abierta", redact.Header(fmt.Sprint("X-Nombre-", i), "abierta", redact.Keys{}))
+		}
 	}
 }

@@ -73,7 +73,7 @@ type Kind struct {
 	Text func() string // returns the next one
 }
 
-// Kinds are those of docs/padron.md.
+// Kinds are those of padron/README.md.
 func (t *Texts) Kinds() []Kind {
 	return []Kind{
 		{"3 letters", func() string { return t.word(4)[:3] }},

@@ -75,8 +75,7 @@ func TestErrorsAreInSpanish(t *testing.T) {
 		{"POST", "faults", `{"match": {"nth": -1}, "steps": [{}]}`, "no pueden ser negativos"},
 		{"POST", "faults", `{"match": {"nth": 1, "times": 2}, "steps": [{}]}`, "nth es una sola llamada"},
 		{"POST", "faults", `{"match": {"nth": 1}, "steps": [{}, {}]}`, "nth es una sola llamada"},
-		{"POST", "faults", `{"match": {"probability": 2}, "steps": [{}]}`, "probability va de 0 a 1"},
-		{"POST", "faults", `{"match": {"seed": -1}, "steps": [{}]}`, `"seed" es un número: se espera un número entero`},
+		{"POST", "faults", `{"match": {"probability": 1}, "steps": [{}]}`, `no existe el miembro "probability"`},
 		{"POST", "faults", `{"match": {"times": true}, "steps": [{}]}`, `"times" es true o false: se espera un número entero`},
 		{"POST", "faults", `{"match": [], "steps": [{}]}`, "esto es una lista: se espera un objeto"},
 

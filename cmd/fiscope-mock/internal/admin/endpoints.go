@@ -45,11 +45,10 @@ func init() { // the list includes itself
 		{"GET", "/_mock/sunat", `{"down": false}: whether the tax authority does not respond`, (*api).getSUNAT, false},
 		{"PUT", "/_mock/sunat", `{"down": true}: the tax authority does not respond`, (*api).putSUNAT, false},
 
-		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?path ?status ?code ?fault ?unmatched ?after ?key ?limit *", (*api).getRequests, false},
+		{"GET", "/_mock/requests", "the journal; ?op ?ruc ?text ?path ?status ?code ?fault ?unmatched ?after ?key ?limit *", (*api).getRequests, false},
 		{"GET", "/_mock/requests.har", "the same as HAR 1.2, for HTTP tools *", (*api).exportRequests, false},
 		{"GET", "/_mock/requests/wait", "the same, once there are ?count, within ?timeout (1, 10s) *", (*api).waitRequests, false},
 		{"GET", "/_mock/requests/stream", "as they come: Server-Sent Events, after ?since or Last-Event-ID *", (*api).streamRequests, false},
-		{"GET", "/_mock/requests/poll", "those that changed after the revision ?since, within ?timeout (25s) *", (*api).pollRequests, false},
 		{"DELETE", "/_mock/requests", "forget them *", (*api).deleteRequests, false},
 
 		{"GET", "/_mock/quotas", "where each key stands *", (*api).getQuotas, false},

@@ -13,7 +13,7 @@ func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 	if f.Match.Key != "" {
 		f.Match.Key = fingerprint(f.Match.Key)
 	}
-	for _, text := range []*string{&f.Name, &f.Match.RUC, &f.Match.UserAgent} {
+	for _, text := range []*string{&f.Name, &f.Match.RUC, &f.Match.Text, &f.Match.UserAgent} {
 		*text = a.Mock.WithoutKeys(*text)
 	}
 	f.Steps = slices.Clone(f.Steps)

@@ -22,12 +22,11 @@ type journal struct {
 // The limits of a wait.
 const (
 	waitDefault = 10 * time.Second
-	pollDefault = 25 * time.Second
 	waitMost    = 5 * time.Minute
 )
 
 // filters are the parameters that select requests.
-var filters = []string{"op", "ruc", "path", "status", "code", "fault", "unmatched", "after", "key"}
+var filters = []string{"op", "ruc", "text", "path", "status", "code", "fault", "unmatched", "after", "key"}
 
 // query is a request's query of the journal.
 type query struct {
@@ -54,7 +53,7 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 	if q.filter.Op != "" && !slices.Contains(mockserver.Operations(), q.filter.Op) {
 		return q, invalid(fmt.Sprintf("las operaciones son %v", mockserver.Operations()), "no existe la operación %.40q", a.Mock.WithoutKeys(values.Get("op")))
 	}
-	q.filter.RUC, q.filter.Path = values.Get("ruc"), values.Get("path")
+	q.filter.RUC, q.filter.Text, q.filter.Path = values.Get("ruc"), values.Get("text"), values.Get("path")
 	q.filter.Code, q.filter.Fault = values.Get("code"), values.Get("fault")
 	after := 0
 	for name, into := range map[string]*int{"status": &q.filter.Status, "after": &after, "limit": &q.limit, "count": &q.count} {

@@ -47,6 +47,7 @@ func TestRequests(t *testing.T) {
 		"status":     {"?status=404", "", []int64{2, 4}},
 		"code":       {"?code=INVALID_DATE", "", []int64{3}},
 		"ruc":        {"?ruc=20100070970", "", []int64{5}},
+		"text":       {"?text=f001-12", "", []int64{5}},
 		"path":       {"?path=/api/nada", "", []int64{4}},
 		"unmatched":  {"?unmatched=true", "", []int64{4}},
 		"after":      {"?after=3", "", []int64{4, 5}},
@@ -149,5 +150,21 @@ func TestRequestsAreInLima(t *testing.T) {
 	r.call(lookup, "s3creta")
 	for _, path := range []string{"requests", "requests/wait"} {
 		assert.Contains(t, r.do("GET", path, "").body, `"time": "2026-11-20T22:30:00-05:00"`)
+	}
+}
+
+// The requests of a key are asked for by its fingerprint too: a key has no place in an address.
+func TestRequestsOfAFingerprint(t *testing.T) {
+	r := start(t, mockserver.WithJournal(1))
+	r.call(lookup, "s3creta")
+	r.call(lookup, "s3creta")
+	r.call(lookup, r.mock.APIKey)
+	for _, path := range []string{"requests", "requests/wait"} {
+		var j journal
+		r.ok(&j, "GET", path+"?key="+fingerprint("s3creta"), "")
+		require.Len(t, j.Requests, 1)
+		assert.EqualValues(t, 2, j.Requests[0].N)
+		assert.Equal(t, 1, j.Dropped)
+		r.do("GET", path+"?key=s3creta", "").isProblem(t, 400, codeInvalid, "k_ y 8 dígitos")
 	}
 }

@@ -15,6 +15,7 @@ CodeInvalidRUC|code del 400 por RUC, en la consulta|el nombre dice el error
 CodeInvalidLimit|code del 400 por limit|el nombre dice el error
 CodeMissingFields|code del 400 por campos que faltan|el nombre dice el error
 CodeInvalidCPERUC|code del 400 por RUC, en la validación|el mismo error que en la consulta
+CodeSUNATUnavailable|code del 500 si SUNAT no responde|el nombre dice el error
 CodeInvalidDate|code del 400 por fecha|el nombre dice el error
 Unknown|cómo se escribe un campo sin valor|se responde lo que se guardó
 Estados|ortografía del estado del contribuyente|la tabla del contrato, que explica cada estado; la otra lista no

@@ -1,10 +1,6 @@
-package padron
+package padrongen
 
-import (
-	"maps"
-	"slices"
-	"sync"
-)
+import "fmt"
 
 // The types of streets and zones, frequent ones first; the street's column is four wide.
 var (
@@ -15,18 +11,19 @@ var (
 // cutAt is the length at which the registry cuts the names of streets and zones.
 const cutAt = 25
 
-// distritos are the codes of districts: of Lima, where every other company is, and of the whole country.
-var distritos = sync.OnceValue(func() (d struct{ lima, peru []string }) {
-	for _, code := range slices.Sorted(maps.Keys(ubigeos())) {
-		if len(code) == 6 {
-			d.peru = append(d.peru, code)
-			if code[:4] == "1501" {
-				d.lima = append(d.lima, code)
-			}
-		}
+// Codes of districts: of Lima, where every other company is, and of the capital of each department.
+var (
+	limaGenerada       = distritos("1501%02d", 43)
+	capitalesGeneradas = distritos("%02d0101", 25)
+)
+
+// distritos returns the first codes of a series.
+func distritos(format string, count int) (codes []string) {
+	for i := range count {
+		codes = append(codes, fmt.Sprintf(format, i+1))
 	}
-	return d
-})
+	return codes
+}
 
 // ubigeo returns a district's code; a few are unknown, and a few are missing.
 func (g *generator) ubigeo() string {
@@ -38,9 +35,9 @@ func (g *generator) ubigeo() string {
 	case v == 2:
 		return "990101"
 	case v < 1000:
-		return pick(g, distritos().lima)
+		return pick(g, limaGenerada)
 	}
-	return pick(g, distritos().peru)
+	return pick(g, capitalesGeneradas)
 }
 
 // domicilio writes the ten columns of an address.

@@ -1,4 +1,5 @@
-package padron
+// Package padrongen invents registries like the one that SUNAT publishes, for tests, benchmarks and trials.
+package padrongen
 
 import (
 	"bufio"
@@ -8,53 +9,57 @@ import (
 	"strconv"
 )
 
-// Generate writes the text of a registry with the given number of rows, the same for the same seed. They resemble the
-// published file in about the same shares: lengths, frequent and rare words, states, conditions, and odd rows, about 1
-// in 10 000. No real person is in it: the names of persons and most words of companies are made of syllables. The check
-// digits are right.
-func Generate(w io.Writer, rows int, seed uint64) error {
-	_, err := generate(w, rows, seed)
-	return err
+// Counts says how many rows were written, and how many of each odd kind.
+type Counts struct {
+	Rows         int
+	TooFewFields int // rows that end before their last column
+	TooLong      int // rows with a column too many
+	BadRUC       int // rows whose RUC is not 11 digits
+	WithoutName  int
+	Duplicates   int // rows of a RUC that an earlier row has
 }
 
-// generate also returns a report of what it wrote.
-func generate(w io.Writer, rows int, seed uint64) (Report, error) {
+// header is the first line of the published file.
+const header = "RUC|NOMBRE O RAZÓN SOCIAL|ESTADO DEL CONTRIBUYENTE|CONDICIÓN DE DOMICILIO|UBIGEO|TIPO DE VÍA|" +
+	"NOMBRE DE VÍA|CÓDIGO DE ZONA|TIPO DE ZONA|NÚMERO|INTERIOR|LOTE|DEPARTAMENTO|MANZANA|KILÓMETRO|"
+
+// Generate writes the text of a registry with the given number of rows, the same for the same seed. They resemble the
+// published file in about the same shares: lengths, frequent and rare words, states, conditions, and odd rows, about 1
+// in 10 000; one of 20 000 has some of each kind. No real person is in it: the names of persons and most words of companies are made of syllables. The check
+// digits are right.
+func Generate(w io.Writer, rows int, seed uint64) (Counts, error) {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), rows: rows}
-	out := bufio.NewWriterSize(w, chunkSize)
-	if _, err := out.Write(append(inWindows1252(header), "\r\n"...)); err != nil {
-		return g.report, err
+	out := bufio.NewWriterSize(w, 1<<20)
+	if _, err := out.Write(append(windows1252(header), "\r\n"...)); err != nil {
+		return g.Counts, err
 	}
-	for g.report.Rows < rows {
+	for g.Rows < rows {
 		g.row()
-		if g.report.Rows == rows { // the last line has no end
+		if g.Rows == rows { // the last line has no end
 			g.text = g.text[:len(g.text)-len(g.end)]
 		}
 		if _, err := out.Write(g.text); err != nil {
-			return g.report, err
+			return g.Counts, err
 		}
 		g.text = g.text[:0]
 	}
-	g.report.Taken = rows - g.report.TooFewFields - g.report.TooLong - g.report.BadRUC - g.report.Duplicates
-	return g.report, out.Flush()
+	return g.Counts, out.Flush()
 }
 
 // generator writes rows in the order of their RUC.
 type generator struct {
 	*rand.Rand
-	rows   int
-	report Report
-	odds   int    // rows that odd wrote
-	text   []byte // of the row, in Windows-1252
-	end    string // of its line
-	body   uint64 // the first ten digits of the last RUC
-	kept   uint64 // those of an earlier RUC, for a duplicate
+	Counts
+	rows int
+	odds int    // rows that odd wrote
+	text []byte // of the row, in Windows-1252
+	end  string // of its line
+	body uint64 // the first ten digits of the last RUC
+	kept uint64 // those of an earlier RUC, for a duplicate
 }
 
-// One in this many rows is odd.
-const (
-	oneOddIn       = 12_000
-	oneDuplicateIn = 50_000
-)
+// oneIn reports whether the next row is odd: one in so many rows, or about some of a smaller registry, never one in 100.
+func (g *generator) oneIn(rows, some int) bool { return g.IntN(min(rows, max(200, g.rows/some))) == 0 }
 
 // row writes a row, odd or not.
 func (g *generator) row() {
@@ -64,11 +69,11 @@ func (g *generator) row() {
 	}
 	begin := len(g.text)
 	switch {
-	case g.kept != 0 && g.IntN(oneDuplicateIn) == 0:
-		g.report.Duplicates++
+	case g.kept != 0 && g.oneIn(50_000, 4):
+		g.Duplicates++
 		g.fields(g.kept)
 		g.kept = 0
-	case g.IntN(oneOddIn) == 0:
+	case g.oneIn(12_000, 20):
 		g.odd(begin)
 	default:
 		body := g.nextBody()
@@ -77,7 +82,7 @@ func (g *generator) row() {
 		}
 		g.fields(body)
 	}
-	g.report.Rows++
+	g.Rows++
 	g.text = append(g.text, g.end...)
 }
 
@@ -87,24 +92,24 @@ func (g *generator) odd(begin int) {
 	g.odds++
 	switch g.odds % 10 {
 	case 0, 1:
-		g.report.TooFewFields++
+		g.TooFewFields++
 		g.fields(body)
 		last := bytes.LastIndexByte(g.text[:len(g.text)-1], '|') // after fourteen fields
 		g.text = g.text[:begin+rucWidth+1+g.IntN(last-begin-rucWidth)]
 	case 2:
-		g.report.TooLong++
+		g.TooLong++
 		g.fields(body)
 		g.text = append(g.text, "DE MAS|"...)
 	case 3:
-		g.report.BadRUC++
+		g.BadRUC++
 		g.fields(body)
 		g.text[begin+g.IntN(rucWidth)] = "-X. \xd1"[g.IntN(5)]
 	case 4:
-		g.report.BadRUC++
+		g.BadRUC++
 		g.fields(body)
 		g.text = append(g.text[:begin], g.text[begin+1:]...) // ten digits
 	default:
-		g.report.WithoutName++
+		g.WithoutName++
 		g.ruc(body)
 		g.text = append(g.text, pick(g, []string{"", "-", " ", "----", "-.-", " - "})...)
 		g.text = append(g.text, '|')
@@ -115,7 +120,7 @@ func (g *generator) odd(begin int) {
 // nextBody returns the first ten digits of the next RUC. Three in five are natural persons; a few have a prefix that is
 // obsolete or meaningless.
 func (g *generator) nextBody() uint64 {
-	share, from := float64(g.report.Rows)/float64(g.rows), 0.0
+	share, from := float64(g.Rows)/float64(g.rows), 0.0
 	for _, p := range prefijosGenerados {
 		if share < p.until {
 			part := (share - from) / (p.until - from)

@@ -1,11 +1,6 @@
-package padron
+package padrongen
 
-import (
-	"strings"
-	"unicode/utf8"
-
-	"github.com/fiscope/fiscope/internal/charset"
-)
+import "strings"
 
 // The vocabulary of companies; everything else is made of syllables. All lists are in Windows-1252, and frequent ones
 // come first.
@@ -29,23 +24,17 @@ var (
 
 // words returns the words of a text in Windows-1252, replacing underscores with blanks.
 func words(text string) []string {
-	list := strings.Fields(string(inWindows1252(text)))
+	list := strings.Fields(string(windows1252(text)))
 	for i, word := range list {
 		list[i] = strings.ReplaceAll(word, "_", " ")
 	}
 	return list
 }
 
-// inWindows1252 encodes a text that Windows-1252 can represent.
-func inWindows1252(text string) (encoded []byte) {
+// windows1252 encodes a text of characters below 0x100, which the letters of Spanish are.
+func windows1252(text string) (encoded []byte) {
 	for _, r := range text {
-		c := byte(r) //nolint:gosec // below 0x100, or looked up
-		for b := 0x80; r >= utf8.RuneSelf && b < 0x100; b++ {
-			if charset.Windows1252(byte(b)) == r {
-				c = byte(b)
-			}
-		}
-		encoded = append(encoded, c)
+		encoded = append(encoded, byte(r)) //nolint:gosec // see above
 	}
 	return encoded
 }
