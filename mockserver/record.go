@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +55,7 @@ func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 			e.answered = redact.Headers(make([]string, 0, 2*len(q.w.Header())), q.w.Header(), keys)
 		}
 		switch {
-		case q.r.Method == "HEAD":
+		case q.r.Method == http.MethodHead:
 		case a.kept != nil:
 			e.answer = redact.Answer(a.kept, keys)
 		default:
