@@ -87,6 +87,25 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 	return r
 }
 
+// inFile returns the text of the file. The body is its last member, and not encoded: the encoder of Go 1.27 changes tokens.
+func (r *recorded) inFile() []byte {
+	own := *r
+	own.Body = jsonText{}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // people read it
+	e.SetIndent("    ", "  ")
+	_ = e.Encode(own) // it is valid
+	const end = "\n    }"
+	if body := r.Body.RawMessage; body != nil {
+		text.Truncate(text.Len() - len(end+"\n"))
+		text.WriteString(",\n      \"body\": ")
+		_ = json.Indent(&text, body, "      ", "  ") // it is valid
+		text.WriteString(end)
+	}
+	return bytes.TrimSpace(text.Bytes())
+}
+
 func (r *recorded) id() string { return r.Question }
 
 // check makes the answer, or returns why it is invalid.
@@ -210,12 +229,7 @@ func (r *recording) write(w io.Writer) error {
 	for _, question := range slices.Sorted(maps.Keys(r.answers)) {
 		a := r.answers[question]
 		if a.text == nil {
-			var text bytes.Buffer
-			e := json.NewEncoder(&text)
-			e.SetEscapeHTML(false) // or tokens of a body would change
-			e.SetIndent("    ", "  ")
-			_ = e.Encode(a) // it is valid
-			a.text = bytes.TrimSpace(text.Bytes())
+			a.text = a.inFile()
 		}
 		texts = append(texts, a.text)
 	}
