@@ -52,7 +52,7 @@ func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 		}
 		e.Status, e.Code = a.status, q.keys.Out(a.code)
 		if a.status != 0 {
-			e.answered = redact.Headers(make([]string, 0, 2*len(q.w.Header())), q.w.Header(), keys)
+			e.answered = redact.Headers(e.sent[len(e.sent):], q.w.Header(), keys) // in one block
 		}
 		switch {
 		case q.r.Method == http.MethodHead:
@@ -85,7 +85,7 @@ func (k *record) fill(e *entry, q *request, keys redact.Keys, now time.Time) {
 	} else {
 		e.text = redact.Text(q.text(now), keys)
 	}
-	e.sent = append(make([]string, 0, 2+2*len(q.r.Header)), "Host", redact.Text(q.r.Host, keys))
+	e.sent = append(make([]string, 0, 2+2*len(q.r.Header)+2*len(q.w.Header())), "Host", redact.Text(q.r.Host, keys))
 	e.sent = redact.Headers(e.sent, q.r.Header, keys)
 	r := &e.Request
 	r.Time, r.Op, r.Matched, r.Body = k.came, q.op, q.admitted && !k.unrecorded, q.redacted

@@ -198,11 +198,11 @@ func (q *request) names() *limitNames {
 
 // writeHead begins the answer, with the names of a real service or a fault as of [request.names].
 func (q *request) writeHead(status int) {
-	h, names := q.w.Header(), q.names()
+	h := q.w.Header()
 	for i, name := range rateLimitHeaders {
 		if values := h[name]; values != nil {
 			delete(h, name)
-			h[names[i]] = values
+			h[q.names()[i]] = values
 		}
 	}
 	q.w.WriteHeader(status)
