@@ -154,16 +154,15 @@ func mayPass(a *answer) bool {
 func (l *retrier) fits(ctx context.Context, t *tries) bool {
 	asked, _ := roundtrip.RetryAfter(t.last.Header, t.last.reading.now)
 	deadline, bounded := ctx.Deadline()
-	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+l.span(t.attempt-1))
+	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+doubled(l.policy.Base, l.policy.Cap, t.attempt-1))
 }
 
-// span bounds the random wait after an attempt, counted from 0.
-func (l *retrier) span(attempt int) time.Duration {
-	doubled := l.policy.Base << min(attempt, 16)
-	if doubled < l.policy.Base { // it overflowed
-		return l.policy.Cap
+// doubled returns a span that doubles n times, up to the longest.
+func doubled(base, longest time.Duration, n int) time.Duration {
+	for ; n > 0 && base < longest; n-- {
+		base = min(base, longest/2) * 2
 	}
-	return min(doubled, l.policy.Cap)
+	return min(base, longest)
 }
 
 // backoff returns Retry-After plus a random part of the span (full jitter).
@@ -172,5 +171,5 @@ func (l *retrier) backoff(_, _ time.Duration, attempt int, resp *http.Response) 
 	if resp != nil {
 		asked, _ = roundtrip.RetryAfter(resp.Header, l.clock.now())
 	}
-	return asked + rand.N(l.span(attempt)+1)
+	return asked + rand.N(doubled(l.policy.Base, l.policy.Cap, attempt)+1)
 }
