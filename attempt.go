@@ -22,14 +22,14 @@ type sender struct {
 	userAgent string
 	transport http.RoundTripper
 	bound     time.Duration // the Timeout of the caller's http.Client; 0 for none
-	maxBody   int64         // bytes of an answer
 	lenient   bool
 	report    *reporter
 	sol       *solguard.Guard // learns whether lookups are refused too
 	hours     *serviceClock   // learns the Date of each answer
 
-	quota    usage
-	accepted atomic.Bool // the service has accepted the API key
+	accepted *atomic.Bool // the service has accepted the API key
+
+	quota usage
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
@@ -40,7 +40,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: s.maxBody, Finish: q.trip != nil}
+	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: maxBody, Finish: q.trip != nil}
 	if q.request.sol != nil {
 		limits.Timeout = q.set.cpeTimeout
 	}

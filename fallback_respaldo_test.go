@@ -337,6 +337,37 @@ func TestTheRespaldoAnswersWhileTheKeyIsRefused(t *testing.T) {
 	}
 }
 
+// A process that begins after the key expired asks the Store whether another one saw it accepted, also on the next day.
+func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
+	headers := []string{"X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 99", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"}
+	for name, test := range map[string]struct {
+		before handler
+		change func(*memoryStore)
+		want   error // nil: the Respaldo answers
+	}{
+		"it was accepted":       {raw(200, record, headers...), sound, nil},
+		"... with a NOT_FOUND":  {raw(404, contract(t, "consultar_404.json")), sound, nil},
+		"its quota is known":    {raw(500, "", "X-RateLimit-Remaining: 99", "X-RateLimit-Reset: 2000-01-02T12:00:00Z"), sound, nil},
+		"... the Store is away": {raw(200, record), away, fiscope.ErrUnauthorized},
+		"it was always refused": {raw(401, `{"error":"x","code":"KEY_UNKNOWN"}`, headers...), sound, fiscope.ErrUnauthorized},
+		"it failed":             {raw(500, ""), sound, fiscope.ErrUnauthorized},
+	} {
+		for when, later := range map[string]time.Duration{"the same day": time.Hour, "the next day": 25 * time.Hour} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newMemoryStore()
+					_ = operations["consultar"](t.Context(), withStore(t, s, roundTripper(test.before)))
+					time.Sleep(later)
+					s.set(test.change)
+					expired := roundTripper(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+					client := withStore(t, s, expired, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))
+					require.ErrorIs(t, consultar(t.Context(), client, 2), test.want)
+				})
+			})
+		}
+	}
+}
+
 func TestABatchStopsAtARefusedKey(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"without a Respaldo": nil, "with one": {fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))}} {
 		t.Run(name, func(t *testing.T) {

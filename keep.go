@@ -88,9 +88,8 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	if e := k.fresh(q.key); e != nil || k.cache == nil || k.shared == nil {
 		return e
 	}
-	name := k.shared.name("answer", q.key.parts()...)
-	value, err := askStore(ctx, k.shared, func(ctx context.Context) ([]byte, error) { return k.shared.store.Load(ctx, name) }, nil)
-	if err != nil || value == nil {
+	value := k.shared.load(ctx, k.shared.name("answer", q.key.parts()...))
+	if value == nil {
 		return nil
 	}
 	if e := k.load(q, value); e != nil {

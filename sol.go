@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,8 +17,8 @@ import (
 type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
-	clock  clock
-	apart  flight.Runner
+	clock  calendar
+	apart  *flight.Runner
 }
 
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
@@ -56,17 +57,17 @@ func (g *solGuard) refusal(err error) error {
 	var blocked *solguard.Refused
 	switch {
 	case errors.As(err, &blocked):
-		e := refused(solBlocked, "%s", blocked)
+		e := newError(solBlocked, "%s", blocked)
 		if e.RetryAfter = max(0, g.clock.until(blocked.Until)); blocked.Unexplained {
 			e.outcome = solDoubted
 		}
 		return e
 	case errors.Is(err, errStoreAway):
-		e := refused(storeAway, "%s", err)
+		e := newError(storeAway, "%s", err)
 		e.RetryAfter, e.cause = storePause, err
 		return e
 	case errors.Is(err, solguard.ErrBusy):
-		e := refused(solBusy, "%s", solguard.ErrBusy)
+		e := newError(solBusy, "%s", solguard.ErrBusy)
 		e.cause = err
 		return e
 	}
@@ -109,7 +110,11 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 // release records the verdict, in this process and then in the Store.
 func (g *solGuard) release(ctx context.Context, p *permit) {
 	v := p.verdict(ctx)
-	counts := p.Release(v)
+	var least time.Duration
+	if v == solguard.Doubtful && p.granted && p.claim.Since.IsZero() { // no acceptance came after the last doubt
+		least = 2 * g.shared.doubt(ctx, p.credential)
+	}
+	counts := p.Release(v, least)
 	if g.shared == nil {
 		return
 	}
@@ -117,6 +122,7 @@ func (g *solGuard) release(ctx context.Context, p *permit) {
 	case v == solguard.Rejected:
 		_ = g.share(ctx, p.credential, p.claim, store.VerdictRefused, refusalInStore)
 	case v == solguard.Doubtful && counts > 0:
+		_ = g.shared.setDoubt(ctx, p.credential, counts)
 		_ = g.share(ctx, p.credential, p.claim, store.VerdictRefused, counts)
 	case counts > 0 && (p.granted || time.Since(p.claim.Since) > provenAgain):
 		_ = g.share(ctx, p.credential, p.claim, store.VerdictProven, counts)
@@ -149,5 +155,5 @@ func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
 	if g.shared == nil {
 		return nil
 	}
-	return g.share(ctx, c, store.Claim{}, store.VerdictForget, 0)
+	return cmp.Or(g.share(ctx, c, store.Claim{}, store.VerdictForget, 0), g.shared.setDoubt(ctx, c, 0))
 }

@@ -300,6 +300,79 @@ func TestARefusalThatCouldNotBeTold(t *testing.T) {
 	}
 }
 
+// The wait after an unexplained refusal doubles also if each validation has a process of its own, until an acceptance.
+func TestShortProcessesAndAnUnexplained401(t *testing.T) {
+	refused := raw(401, `{"error":"No autorizado","code":"SOL_AUTH_FAILED"}`)
+	for name, test := range map[string]struct {
+		between func(t *testing.T, client *fiscope.Client, s *changing)
+		next    time.Duration // the wait after the third refusal
+	}{
+		"again": {func(*testing.T, *fiscope.Client, *changing) {}, 20 * time.Minute},
+		"after an acceptance": {func(t *testing.T, client *fiscope.Client, s *changing) {
+			s.become(raw(200, verdict))
+			require.NoError(t, validar(t.Context(), client, clave))
+			s.become(refused)
+		}, 5 * time.Minute},
+		"a while after an acceptance": {func(t *testing.T, client *fiscope.Client, s *changing) {
+			s.become(raw(200, verdict))
+			require.NoError(t, validar(t.Context(), client, clave))
+			time.Sleep(time.Hour)
+			s.become(refused)
+		}, 5 * time.Minute},
+		"after Olvidar": {func(t *testing.T, client *fiscope.Client, _ *changing) {
+			require.NoError(t, client.CPE.Olvidar(t.Context(), credenciales))
+		}, 5 * time.Minute},
+		"another clave": {func(t *testing.T, client *fiscope.Client, _ *changing) {
+			require.ErrorIs(t, validar(t.Context(), client, "otra"), fiscope.ErrUnauthorized)
+		}, 20 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kept, s := newMemoryStore(), newChanging(refused)
+				process := func() *fiscope.Client { return withStore(t, kept, s) }
+				blocked := func() time.Duration {
+					require.ErrorIs(t, validar(t.Context(), process(), clave), fiscope.ErrUnauthorized)
+					var e *fiscope.Error
+					require.ErrorAs(t, validar(t.Context(), process(), clave), &e)
+					return e.RetryAfter
+				}
+				for _, wait := range []time.Duration{5 * time.Minute, 10 * time.Minute} {
+					require.Equal(t, wait, blocked())
+					time.Sleep(wait)
+				}
+				test.between(t, process(), s)
+				require.Equal(t, test.next, blocked())
+			})
+		})
+	}
+	t.Run("one a minute", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			kept, s := newMemoryStore(), newChanging(refused)
+			for range 24 * 60 {
+				require.Error(t, validar(t.Context(), withStore(t, kept, s), clave))
+				time.Sleep(time.Minute)
+			}
+			assert.EqualValues(t, 9, s.asked.Load(), "as of one process")
+		})
+	})
+	t.Run("who come together are one refusal", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			kept, s := newMemoryStore(), newChanging(raw(200, verdict))
+			clients := []*fiscope.Client{withStore(t, kept, s), withStore(t, kept, s), withStore(t, kept, s)}
+			for _, client := range clients {
+				require.NoError(t, validar(t.Context(), client, clave))
+			}
+			s.become(slowly(refused))
+			together(30, func(i int) { assert.ErrorIs(t, validar(t.Context(), clients[i%3], clave), fiscope.ErrUnauthorized) })
+			time.Sleep(5 * time.Minute)
+			require.ErrorIs(t, validar(t.Context(), withStore(t, kept, s), clave), fiscope.ErrUnauthorized)
+			var e *fiscope.Error
+			require.ErrorAs(t, validar(t.Context(), withStore(t, kept, s), clave), &e)
+			assert.Equal(t, 10*time.Minute, e.RetryAfter)
+		})
+	})
+}
+
 // The clave became right elsewhere before the refusal reached the Store.
 func TestARefusalThatAnAcceptanceCameAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -71,5 +71,5 @@ func (e *examination) run(ctx context.Context) ([]*verdict, []Observation) {
 	to := &sender{e.target.BaseURL, e.target.APIKey, transport, e.wait.request, e.wait.all}
 	_, user := e.target.receipt()
 	r := send(ctx, e.plan, to, newSecrets(e.target.APIKey, user.Clave, wrongClave))
-	return judge(r, checks(e.plan)), observe(r)
+	return judgeAll(r, inOrder(e.plan)), observe(r)
 }

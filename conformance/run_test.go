@@ -130,7 +130,7 @@ func allChecks(t *testing.T) []check {
 	t.Helper()
 	e, err := newExamination(fullTarget("http://mock.invalid"))
 	require.NoError(t, err)
-	return checks(e.plan)
+	return inOrder(e.plan)
 }
 
 func TestSubtestsHaveNamesOfTheirOwn(t *testing.T) {

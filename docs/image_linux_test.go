@@ -29,7 +29,7 @@ func TestTheProgramOfTheImage(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	require.NoError(t, os.Mkdir(root, 0o755))
 	line := regexp.MustCompile(`--mount=\S+ `).ReplaceAllString(image["RUN"][0], "")
-	line = strings.Replace(line, "-o /fiscope-mock", "-o "+root+"/fiscope-mock", 1)
+	line = strings.Replace(line, "-o / ", "-o "+root+"/ ", 1)
 	build := exec.CommandContext(t.Context(), "sh", "-c", line)
 	build.Dir = released(t, "v0.1.7")
 	build.Env = append(os.Environ(), "GOFLAGS=-buildvcs=true") // as it is unless somebody set it otherwise
@@ -44,7 +44,7 @@ func TestTheProgramOfTheImage(t *testing.T) {
 	assert.Nil(t, program.Section(".interp"), "it is static")
 	require.NoError(t, program.Close())
 
-	inside := container{root: root, user: image["USER"][0], env: []string{strings.Replace(image["ENV"][0], ":8080", ":0", 1)}}
+	inside := container{root: root, user: image["USER"][1], env: []string{strings.Replace(image["ENV"][1], ":8080", ":0", 1)}}
 	inside.isolate(t)
 	out, err = inside.command(t, "/fiscope-mock", "version").Output()
 	require.NoError(t, err)

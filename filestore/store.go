@@ -53,8 +53,8 @@ func (s *Store) Save(ctx context.Context, key string, value []byte, ttl time.Dur
 	})
 }
 
-// quotaMemory is how long an unused account is remembered: longer than its day.
-const quotaMemory = 72 * time.Hour
+// quotaMemory is how long an unused account is remembered: much longer than its day, since its key was accepted once.
+const quotaMemory = 30 * 24 * time.Hour
 
 // Reserve asks for a query.
 func (s *Store) Reserve(ctx context.Context, account string, keep int) (r store.Reservation, err error) {

@@ -24,6 +24,7 @@ func (k keys) answer(key string) string { return k.of(key, "answer:1") }
 //		doubt  a probe was served although none was left: now only a refusal counts
 //		pause  between probes while the day is closed, in milliseconds; 0 if it is open
 //		sent   when the last attempt was permitted
+//		served an attempt was served, on any day
 //		epoch  an attempt of an earlier epoch says nothing about this one
 //		used   queries of this epoch, including those under way
 //		done   how many of them were committed

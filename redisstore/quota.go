@@ -35,7 +35,7 @@ func (s *Store) Reserve(ctx context.Context, account string, keep int) (store.Re
 		}
 		var grant string
 		var until int64
-		_, err = fmt.Sscan(reply, &grant, &r.Left, &until, &r.Token)
+		_, err = fmt.Sscan(reply, &grant, &r.Left, &until, &r.Token, &r.Served)
 		r.Grant, r.Until = grants[grant], at(until)
 		return r, err
 	})

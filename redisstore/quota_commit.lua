@@ -16,6 +16,7 @@ if written == 0 then
   return 'done'
 end
 
+d.served = d.served or answer == 'served'
 local over, before = reset > 0 and reset <= math.max(now, date), d.reset
 if remaining >= 0 and not over then
   local known = d.reset > 0

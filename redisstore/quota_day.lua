@@ -7,12 +7,12 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local text = redis.call('GET', KEY)
 local d = text and cjson.decode(text) or {
-  reset = 0, left = 0, most = 0, zero = false, doubt = false, pause = 0, sent = 0, epoch = now, used = 0, done = 0, lower = 0,
+  reset = 0, left = 0, most = 0, zero = false, doubt = false, pause = 0, sent = 0, served = false, epoch = now, used = 0, done = 0, lower = 0,
 }
 
 local function save()
   redis.call('DEL', KEY) -- after a write that needs no memory, a Redis that is full takes the next
-  redis.call('SET', KEY, cjson.encode(d), 'PX', 72 * HOUR)
+  redis.call('SET', KEY, cjson.encode(d), 'PX', 30 * 24 * HOUR)
 end
 
 local function begin() d.epoch, d.used, d.done, d.lower = d.epoch + 1, 0, 0, 0 end

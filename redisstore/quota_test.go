@@ -58,7 +58,7 @@ func TestTheScriptsAreTheDay(t *testing.T) {
 					underWay = append(underWay, r)
 				}
 				log = fmt.Sprintf("reserve %d: %+v", keep, r)
-				require.Equal(t, fmt.Sprintf("%s %d %d %s", names[r.Grant], r.Left, ms(r.Until), token), reply, "%d, %d: %s", seed, step, log)
+				require.Equal(t, fmt.Sprintf("%s %d %d %s %t", names[r.Grant], r.Left, ms(r.Until), token, r.Served), reply, "%d, %d: %s", seed, step, log)
 			} else {
 				i := random.IntN(len(underWay))
 				r := underWay[i]

@@ -46,10 +46,11 @@ const (
 
 // Reservation is the answer to Reserve.
 type Reservation struct {
-	Grant Grant
-	Left  int       // queries left after this one, as far as all processes know; below 0 if unknown
-	Until time.Time // of Spent: when to ask again: the reset if Left is 0 or all kept for others, otherwise the next probe
-	Token string    // the Store's own mark
+	Grant  Grant
+	Left   int       // queries left after this one, as far as all processes know; below 0 if unknown
+	Until  time.Time // of Spent: when to ask again: the reset if Left is 0 or all kept for others, otherwise the next probe
+	Served bool      // unless Spent: the service served this account before, for any process
+	Token  string    // the Store's own mark
 }
 
 // Outcome is the outcome of an attempt, for the quota.

@@ -202,7 +202,7 @@ func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{}, {"-h"}, {"--help"}, {"help"}} {
 		stdout, _, got := execute(t, args...)
 		assert.Equal(t, 0, got)
-		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "version", "help"} {
+		for _, command := range []string{"ruc", "buscar", "cpe", "tc", "lote", "compras", "cuota", "completion", "serve", "version", "help"} {
 			assert.Contains(t, stdout, "\n  "+command+" ")
 			help, _, got := execute(t, "help", command)
 			assert.Equal(t, 0, got)

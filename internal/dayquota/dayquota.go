@@ -28,13 +28,14 @@ const (
 
 // Day is what is known about the present day. The zero Day knows nothing, and grants everything.
 type Day struct {
-	Reset time.Time     `json:"reset,omitzero"` // when the day ends; zero if unknown
-	Left  int           `json:"left"`           // the least queries left until then; may be below 0
-	Most  int           `json:"most"`           // ... and the most
-	Zero  bool          `json:"zero"`           // a header said that none is left
-	Doubt bool          `json:"doubt"`          // a probe was served although none was left: now only a refusal counts
-	Pause time.Duration `json:"pause"`          // between probes while the day is closed; 0 if it is open
-	Sent  time.Time     `json:"sent,omitzero"`  // when the last attempt was permitted
+	Reset  time.Time     `json:"reset,omitzero"` // when the day ends; zero if unknown
+	Left   int           `json:"left"`           // the least queries left until then; may be below 0
+	Most   int           `json:"most"`           // ... and the most
+	Zero   bool          `json:"zero"`           // a header said that none is left
+	Doubt  bool          `json:"doubt"`          // a probe was served although none was left: now only a refusal counts
+	Pause  time.Duration `json:"pause"`          // between probes while the day is closed; 0 if it is open
+	Sent   time.Time     `json:"sent,omitzero"`  // when the last attempt was permitted
+	Served bool          `json:"served"`         // an attempt was served, on any day
 
 	Epoch int64 `json:"epoch"` // an attempt of an earlier epoch says nothing about this one
 	Used  int   `json:"used"`  // queries of this epoch, including those under way
@@ -52,7 +53,7 @@ func (d *Day) Reserve(now time.Time, keep int) store.Reservation {
 	case left == 0 && pause == 0:
 		pause = probePause
 	}
-	r := store.Reservation{Token: d.token()}
+	r := store.Reservation{Token: d.token(), Served: d.Served}
 	if pause > 0 {
 		if next := d.Sent.Add(pause); now.Before(next) && !now.Before(d.Sent) { // no wait if the clock was set back
 			if left == 0 {
@@ -105,6 +106,7 @@ func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 		return
 	}
 
+	d.Served = d.Served || o.Served
 	over, known := !o.Reset.IsZero() && !(o.Reset.After(now) && o.Reset.After(o.Date)), d.Reset
 	if o.Remaining >= 0 && !over {
 		d.applyHeader(now, o, current, done)
@@ -146,7 +148,7 @@ func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int
 		}
 		d.Left = min(d.Left, d.Most)
 	case current: // another day
-		*d = Day{Reset: reset, Left: least, Most: o.Remaining, Sent: d.Sent, Epoch: d.Epoch}
+		*d = Day{Reset: reset, Left: least, Most: o.Remaining, Sent: d.Sent, Served: d.Served, Epoch: d.Epoch}
 		d.begin()
 	}
 }
@@ -164,7 +166,7 @@ func (d *Day) rollOver(now, date time.Time) {
 	if !over && d.Reset.Sub(now) <= farthest {
 		return
 	}
-	next := Day{Epoch: d.Epoch}
+	next := Day{Served: d.Served, Epoch: d.Epoch}
 	if over && (d.Pause > 0 || d.Left <= 0 && !d.Doubt) {
 		next.Pause = probePause
 	}

@@ -19,6 +19,8 @@ type Config struct {
 	// ReadTimeout cuts a connection that sends no complete request, with its body, for this long; 0 means never. An answer
 	// may take any time.
 	ReadTimeout time.Duration
+	// WriteTimeout cuts a connection whose answer is not written this long after its request's header; 0 means never.
+	WriteTimeout time.Duration
 	// IdleTimeout closes a connection that has been idle for this long; 0 means ReadTimeout.
 	IdleTimeout time.Duration
 	ErrorLog    *log.Logger // nil for the standard one
@@ -44,6 +46,7 @@ func Start(ln net.Listener, c Config) *Server {
 		ConnContext:       c.ConnContext,
 		ReadHeaderTimeout: c.HeaderTimeout,
 		ReadTimeout:       c.ReadTimeout,
+		WriteTimeout:      c.WriteTimeout,
 		IdleTimeout:       c.IdleTimeout,
 		ErrorLog:          c.ErrorLog,
 		// net/http would answer "OPTIONS *" by itself, with an empty 200.

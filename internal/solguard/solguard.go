@@ -262,8 +262,8 @@ func (p *Permit) Block(since, until time.Time) {
 }
 
 // Release records the verdict about the credential, and ends the permit. It returns how long the verdict counts: the
-// block of a refusal, or what is left of Memory; 0 for a verdict that changes nothing.
-func (p *Permit) Release(v Verdict) (counts time.Duration) {
+// block of a refusal, or what is left of Memory; 0 for a verdict that changes nothing. A doubt blocks for least or more.
+func (p *Permit) Release(v Verdict, least time.Duration) (counts time.Duration) {
 	p.guard.mu.Lock()
 	defer p.guard.mu.Unlock()
 	now, s := p.guard.now(), p.state
@@ -282,7 +282,7 @@ func (p *Permit) Release(v Verdict) (counts time.Duration) {
 		if s.doubts == 0 || unchanged { // simultaneous refusals are one doubt
 			s.doubts++
 		}
-		counts = min(firstDoubt<<min(s.doubts-1, 16), Memory)
+		counts = min(max(firstDoubt<<min(s.doubts-1, 16), least), Memory)
 		p.refuse(&Refused{Since: now, Until: now.Add(counts), Unexplained: true, Private: true})
 	}
 	s.background = s.background && !p.background

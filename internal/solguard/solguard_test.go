@@ -64,12 +64,12 @@ func TestWhoGoesAlone(t *testing.T) {
 		other := tried{c.T, c.guard, c.guard.Credential("20131312955", "miuser01", "otra")}
 		other.busy()
 		user := tried{c.T, c.guard, c.guard.Credential("20131312955", "MIUSER02", "clave")}
-		user.permit().Release(solguard.Nothing)
-		p.Release(solguard.Nothing)
+		user.permit().Release(solguard.Nothing, 0)
+		p.Release(solguard.Nothing, 0)
 		other.permit()
 	})
 	inBubble(t, "proven, for 15 minutes", func(c *tried) {
-		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Proven))
+		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Proven, 0))
 		for range 3 {
 			assert.False(c, c.permit().Alone())
 		}
@@ -79,36 +79,36 @@ func TestWhoGoesAlone(t *testing.T) {
 		assert.True(c, c.permit().Alone())
 	})
 	inBubble(t, "proven, and answered for a day", func(c *tried) {
-		assert.Zero(c, c.permit().Release(solguard.Answered), "before it is proven, it says nothing")
-		c.permit().Release(solguard.Proven)
+		assert.Zero(c, c.permit().Release(solguard.Answered, 0), "before it is proven, it says nothing")
+		c.permit().Release(solguard.Proven, 0)
 		for left := solguard.Memory; left > store.Recent; { // each answer renews
 			time.Sleep(store.Recent - 1)
 			left -= store.Recent - 1
 			p := c.permit()
 			assert.False(c, p.Alone())
-			assert.Equal(c, left, p.Release(solguard.Answered))
+			assert.Equal(c, left, p.Release(solguard.Answered, 0))
 		}
 		time.Sleep(store.Recent)
 		p := c.permit()
 		assert.True(c, p.Alone())
-		assert.Zero(c, p.Release(solguard.Answered))
+		assert.Zero(c, p.Release(solguard.Answered, 0))
 	})
 	inBubble(t, "proven, and a caller left", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		time.Sleep(time.Second)
 		cut, other := c.permit(), c.permit()
-		cut.Release(solguard.Cut)
+		cut.Release(solguard.Cut, 0)
 		for range 2 {
 			one, next := c.permit(), c.permit()
 			assert.True(c, one.Background())
 			assert.False(c, one.Alone(), "nobody waits")
 			assert.False(c, next.Background())
-			next.Release(solguard.Nothing)
+			next.Release(solguard.Nothing, 0)
 			assert.False(c, c.permit().Background(), "one at a time")
-			one.Release(solguard.Nothing)
+			one.Release(solguard.Nothing, 0)
 		}
 		time.Sleep(time.Second)
-		other.Release(solguard.Proven)
+		other.Release(solguard.Proven, 0)
 		assert.False(c, c.permit().Background(), "another was accepted since")
 	})
 	inBubble(t, "proven elsewhere", func(c *tried) {
@@ -116,7 +116,7 @@ func TestWhoGoesAlone(t *testing.T) {
 		p.Accepted(ago(time.Hour), ago(time.Minute))
 		assert.False(c, p.Alone())
 		assert.False(c, c.permit().Alone())
-		p.Release(solguard.Nothing)
+		p.Release(solguard.Nothing, 0)
 	})
 	inBubble(t, "proven elsewhere too long ago", func(c *tried) {
 		p := c.permit()
@@ -130,38 +130,38 @@ func TestWhoGoesAlone(t *testing.T) {
 
 func TestARefusal(t *testing.T) {
 	inBubble(t, "blocks for a day", func(c *tried) {
-		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Rejected))
+		assert.Equal(c, solguard.Memory, c.permit().Release(solguard.Rejected, 0))
 		time.Sleep(solguard.Memory - 1)
 		assert.True(c, c.refused().Private)
 		time.Sleep(time.Nanosecond)
 		assert.True(c, c.permit().Alone())
 	})
 	inBubble(t, "ends what was let in before", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		before, late := c.permit(), c.permit()
 		require.NoError(c, before.Refused())
-		c.permit().Release(solguard.Rejected)
+		c.permit().Release(solguard.Rejected, 0)
 		require.Error(c, before.Refused())
-		late.Release(solguard.Proven) // which began before it
+		late.Release(solguard.Proven, 0) // which began before it
 		c.refused()
 	})
 	inBubble(t, "elsewhere counts here", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		p := c.permit()
 		p.Block(time.Now(), time.Now().Add(time.Hour))
 		require.Error(c, p.Refused())
-		p.Release(solguard.Nothing)
+		p.Release(solguard.Nothing, 0)
 		assert.True(c, c.refused().Elsewhere)
 	})
 	inBubble(t, "undoes an older acceptance elsewhere", func(c *tried) {
-		c.permit().Release(solguard.Rejected)
+		c.permit().Release(solguard.Rejected, 0)
 		time.Sleep(solguard.Memory)
 		p := c.permit()
 		p.Accepted(ago(solguard.Memory+time.Hour), ago(time.Minute))
 		assert.True(c, p.Alone())
 	})
 	inBubble(t, "that was forgotten undoes an older acceptance elsewhere, and not a newer", func(c *tried) {
-		c.permit().Release(solguard.Rejected)
+		c.permit().Release(solguard.Rejected, 0)
 		c.guard.Forget(c.name)
 		p := c.permit()
 		p.Accepted(ago(time.Minute), time.Now())
@@ -171,11 +171,11 @@ func TestARefusal(t *testing.T) {
 		assert.False(c, p.Alone())
 	})
 	inBubble(t, "is forgotten", func(c *tried) {
-		c.permit().Release(solguard.Rejected)
+		c.permit().Release(solguard.Rejected, 0)
 		c.guard.SetPrivate(c.name, false)
 		assert.False(c, c.refused().Private)
 		c.guard.Forget(c.name)
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		c.guard.Forget(c.name)
 		assert.False(c, c.permit().Alone(), "which takes nothing from a proof")
 	})
@@ -184,33 +184,33 @@ func TestARefusal(t *testing.T) {
 func TestADoubt(t *testing.T) {
 	inBubble(t, "doubles from 5 minutes to a day", func(c *tried) {
 		for _, blocked := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440} {
-			assert.Equal(c, blocked*time.Minute, c.permit().Release(solguard.Doubtful))
+			assert.Equal(c, blocked*time.Minute, c.permit().Release(solguard.Doubtful, 0))
 			assert.True(c, c.refused().Unexplained)
 			time.Sleep(blocked * time.Minute)
 		}
-		c.permit().Release(solguard.Proven)
-		assert.Equal(c, 5*time.Minute, c.permit().Release(solguard.Doubtful), "an acceptance ends it")
+		c.permit().Release(solguard.Proven, 0)
+		assert.Equal(c, 5*time.Minute, c.permit().Release(solguard.Doubtful, 0), "an acceptance ends it")
 	})
 	inBubble(t, "of many together is one", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		together := []*solguard.Permit{c.permit(), c.permit(), c.permit()}
 		for _, p := range together {
-			assert.Equal(c, 5*time.Minute, p.Release(solguard.Doubtful))
+			assert.Equal(c, 5*time.Minute, p.Release(solguard.Doubtful, 0))
 		}
 		time.Sleep(5 * time.Minute)
 		assert.True(c, c.permit().Alone(), "one goes first, though it was proven")
 	})
 	inBubble(t, "shortens no block", func(c *tried) {
-		c.permit().Release(solguard.Proven)
+		c.permit().Release(solguard.Proven, 0)
 		late := c.permit()
-		c.permit().Release(solguard.Rejected)
-		late.Release(solguard.Doubtful)
+		c.permit().Release(solguard.Rejected, 0)
+		late.Release(solguard.Doubtful, 0)
 		assert.False(c, c.refused().Unexplained)
 	})
 	inBubble(t, "does not count while the key is refused", func(c *tried) {
-		c.permit().Release(solguard.Doubtful)
+		c.permit().Release(solguard.Doubtful, 0)
 		c.guard.KeyRefused.Store(true)
-		assert.Zero(c, c.permit().Release(solguard.Doubtful))
+		assert.Zero(c, c.permit().Release(solguard.Doubtful, 0))
 		c.guard.KeyRefused.Store(false)
 		c.refused()
 	})
@@ -227,7 +227,7 @@ func TestAWait(t *testing.T) {
 				assert.False(c, p.Alone())
 			})
 		}
-		time.AfterFunc(time.Second, func() { first.Release(solguard.Proven) })
+		time.AfterFunc(time.Second, func() { first.Release(solguard.Proven, 0) })
 		wg.Wait()
 	})
 	inBubble(t, "passes from one to the next", func(c *tried) {
@@ -239,10 +239,10 @@ func TestAWait(t *testing.T) {
 				p, err := c.guard.Acquire(c.Context(), c.name, time.Minute)
 				assert.NoError(c, err)
 				time.Sleep(time.Second)
-				p.Release(solguard.Nothing)
+				p.Release(solguard.Nothing, 0)
 			})
 		}
-		first.Release(solguard.Nothing)
+		first.Release(solguard.Nothing, 0)
 		wg.Wait()
 		assert.Equal(c, 10*time.Second, time.Since(start))
 	})

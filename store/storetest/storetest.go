@@ -42,6 +42,7 @@ var tests = map[string]func(suite){
 	"quota/refused, unknown":     refusedUnknownQuota,
 	"quota/refused, some left":   refusedWithQueriesLeft,
 	"quota/reset":                resetQuota,
+	"quota/served":               servedQuota,
 	"quota/late header":          lateHeaderQuota,
 	"quota/foreign token":        foreignTokenQuota,
 	"quota/accounts are apart":   apartQuota,
@@ -84,7 +85,7 @@ func (s suite) ok(err error) {
 	}
 }
 
-func want[V comparable](s suite, what string, got, want V) {
+func mustBe[V comparable](s suite, what string, got, want V) {
 	s.t.Helper()
 	if got != want {
 		s.t.Fatalf("%s: got %v, want %v", what, got, want)

@@ -52,14 +52,12 @@ func ShowHelp(ctx context.Context, cmd *cli.Command) error {
 
 // WrongUsage is an error in the command line or in a variable.
 type WrongUsage struct {
-	Err error
-	Of  string // the command whose help to see
+	error
+	Of string // the command whose help to see
 }
 
-func (w WrongUsage) Error() string { return w.Err.Error() }
-
 // Unwrap returns the error.
-func (w WrongUsage) Unwrap() error { return w.Err }
+func (w WrongUsage) Unwrap() error { return w.error }
 
 // Wrong returns err as a [WrongUsage] of a command.
 func Wrong(err error, of string) error { return WrongUsage{err, of} }
@@ -118,11 +116,12 @@ func UsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
 // Common texts of the system and the library, in Spanish.
 var (
 	noHost = regexp.MustCompile(`lookup (\S+)( on \S+)?: no such host`)
+	badEnv = regexp.MustCompile(`^could not parse (".*") as \S+ value from environment variable "(\w+)".*`)
 	usual  = strings.NewReplacer(
 		"dial tcp: ", "", "dial tcp ", "", "connect: connection refused", "nadie responde ahí", "context deadline exceeded", "no respondió a tiempo",
 		"bind: address already in use", "otro programa ya atiende ahí", "bind: cannot assign requested address", "no es una dirección de esta máquina",
 		"missing port in address", "falta el puerto, como en 127.0.0.1:8080", "invalid port", "el puerto va de 0 a 65535",
-		"executable file not found in $PATH", "no existe ese comando", "permission denied", "no hay permiso",
+		"executable file not found in $PATH", "no existe ese comando", "permission denied", "no hay permiso", "no such file or directory", "no existe",
 		"no space left on device", "el disco está lleno", "There is not enough space on the disk.", "el disco está lleno",
 		"No help topic for", "no existe el comando",
 	)
@@ -141,6 +140,7 @@ func InSpanish(err error) string {
 		}
 		text = strings.Replace(text, file.Error(), file.Path+": "+why, 1)
 	}
+	text = badEnv.ReplaceAllString(text, "valor inválido $1 de $2")
 	return usual.Replace(noHost.ReplaceAllString(text, "no existe la máquina $1"))
 }
 
