@@ -77,22 +77,11 @@ func (f scalar) odd() bool { return f.kind != 0 && f.kind != '"' }
 // number reports whether the value is a JSON number without a sign.
 func (f scalar) number() bool { return '0' <= f.kind && f.kind <= '9' }
 
+// kinds are the types of JSON values by their first character. The others are numbers.
+var kinds = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool", 'n': "null"}
+
 // kindOf returns the type of a JSON value from its first character.
-func kindOf(first byte) string {
-	switch first {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "bool"
-	case 'n':
-		return "null"
-	}
-	return "number"
-}
+func kindOf(first byte) string { return cmp.Or(kinds[first], "number") }
 
 // lenient returns a value, and warns if it is not a string.
 func (o object) lenient(name string) scalar {

@@ -45,13 +45,8 @@ const (
 
 // String returns "not sent", "answered" or "unknown".
 func (d Delivery) String() string {
-	switch d {
-	case DeliveryNotSent:
-		return "not sent"
-	case DeliveryAnswered:
-		return "answered"
-	case DeliveryUnknown:
-		return "unknown"
+	if words := [...]string{"not sent", "answered", "unknown"}; d >= 0 && int(d) < len(words) {
+		return words[d]
 	}
 	return fmt.Sprintf("Delivery(%d)", int(d))
 }

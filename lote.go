@@ -197,8 +197,7 @@ func (r respuesta[R]) forDuplicate() respuesta[R] {
 	r.response.Header, r.response.RateLimit, r.response.Attempts, r.response.Duration = nil, nil, 0, 0
 	r.response.Warnings = slices.Clone(r.response.Warnings)
 	if r.resultado != nil {
-		own := *r.resultado
-		r.resultado = &own
+		r.resultado = copyOf(r.resultado)
 	}
 	return r
 }

@@ -104,7 +104,7 @@ func (a *answer) quota(clock calendar) store.Outcome {
 		o.Written = 0
 	}
 	if a.rateLimit != nil && outcomes[a.outcome].class != ErrUnauthorized { //nolint:errorlint // the table's own
-		o.Remaining, o.Reset = a.rateLimit.left(), a.reset
+		o.Remaining, o.Reset = a.remaining, a.reset
 	}
 	if clock == nil { // a test's clock is not the server's
 		o.Date = a.Date

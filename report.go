@@ -148,11 +148,6 @@ func withEndOf(ctx context.Context, err error) error {
 	return err
 }
 
-// after adds the answer that led to an error.
-func (e *Error) after(last *Error) {
-	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = last.StatusCode, last.Code, last.RateLimit, last.Delivery, last.body
-}
-
 // panickedError is the error of a call that did not return.
 func panickedError(op Operation) *Error {
 	return &Error{Op: op, cause: errors.New("a panic or runtime.Goexit ended the call"), Delivery: DeliveryUnknown, outcome: brokeOff}

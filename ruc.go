@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,11 +24,7 @@ const (
 )
 
 func (c ClaseRUC) known() bool {
-	switch c {
-	case ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica:
-		return true
-	}
-	return false
+	return slices.Contains([]ClaseRUC{ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica}, c)
 }
 
 // ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.

@@ -89,7 +89,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Contex
 				}) // it writes
 			})
 		}
-		return none, s.away()
+		return none, *s.why.Load()
 	}
 	patience := storeTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -150,17 +150,10 @@ func (s *sharedStore) log(ctx context.Context, failure error) {
 }
 
 // failed records why the Store is away.
-func (s *sharedStore) failed(err error) {
-	s.why.Store(&err)
+func (s *sharedStore) failed(why error) {
+	why = fmt.Errorf("%w: %w", errStoreAway, why)
+	s.why.Store(&why)
 	s.down.Record(false)
-}
-
-// away returns the error for a Store that is skipped, with its last failure.
-func (s *sharedStore) away() error {
-	if why := s.why.Load(); why != nil {
-		return fmt.Errorf("%w: %w", errStoreAway, *why)
-	}
-	return errStoreAway
 }
 
 // write writes to the Store in the background, unless it is away.
@@ -173,6 +166,12 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	})
 }
 
+// writeNow writes to the Store and waits, even if ctx ends.
+func (s *sharedStore) writeNow(ctx context.Context, what func(context.Context) error) error {
+	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, what(ctx) }, nil)
+	return err
+}
+
 // load returns what Save kept under a key; nil for nothing, or if the Store does not answer.
 func (s *sharedStore) load(ctx context.Context, key string) []byte {
 	value, _ := askStore(ctx, s, func(ctx context.Context) ([]byte, error) { return s.store.Load(ctx, key) }, nil)
@@ -181,9 +180,6 @@ func (s *sharedStore) load(ctx context.Context, key string) []byte {
 
 // reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
 func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservation {
-	if s == nil {
-		return nil
-	}
 	s.mu.Lock()
 	last, ok := s.spent[reserve]
 	s.mu.Unlock()
@@ -214,7 +210,7 @@ func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservati
 
 // commit records the outcome of a reservation.
 func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
-	if r == nil || r.Grant == store.Spent {
+	if r.Grant == store.Spent {
 		return
 	}
 	o.Reset, o.Date = s.clock.toReal(o.Reset), s.clock.toReal(o.Date)
@@ -223,5 +219,5 @@ func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.
 		s.write(ctx, commit)
 		return
 	}
-	_, _ = askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
+	_ = s.writeNow(ctx, commit) // the next call must see it
 }

@@ -257,8 +257,8 @@ func (w *walk) fail(ctx context.Context, err error) error {
 		return w.core.refuse(ctx, w.op, err)
 	}
 	e := copyError(err)
-	if e.Op == "" && w.sums.none != nil {
-		e.after(w.sums.none)
+	if none := w.sums.none; e.Op == "" && none != nil {
+		e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = none.StatusCode, none.Code, none.RateLimit, none.Delivery, none.body
 	}
 	if e.Delivery == DeliveryNotSent && w.sums.queries > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered

@@ -15,7 +15,7 @@ func TestTheDoor(t *testing.T) {
 	const token = "un-token-largo-de-prueba"
 	srv := start(t, "-admin-token", token)
 	page := open(t, srv.page("sol"), apart)
-	page.expect(`\b40[13]\b`)
+	page.expect(`\b401\b.*session`)
 	page.gone("link", exactly("Llamadas"))
 	page.fill("textbox", exactly("Token"), "otro")
 	page.click("button", exactly("Entrar"))
@@ -34,7 +34,8 @@ func TestTheDoor(t *testing.T) {
 	at, err := url.Parse(srv.url)
 	require.NoError(t, err)
 	srv.url = "http://127.0.0.1:" + at.Port()
-	page.navigate(srv.page(""))
+	page = open(t, srv.page(""))
+	page.expect(`\b403\b`)
 	page.find("heading", exactly("La administración está cerrada"))
 	page.sees("-admin-token")
 	assert.Equal(t, http.StatusForbidden, srv.send(http.MethodGet, "/_mock/requests", "").status)

@@ -151,7 +151,7 @@ func TestEveryView(t *testing.T) {
 			page.navigate(srv.page("llamadas/20"))
 			page.find("region", like("^(Como|As) curl"))
 			check("llamada")
-			page.navigate(gate.page(""))
+			page = open(t, gate.page(""), options...)
 			page.expect(`\b401\b`)
 			page.find("textbox", exactly("Token"))
 			check("token")

@@ -53,7 +53,7 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 	if len(f.Steps) == 0 {
 		return nil, errors.New("la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{of: fs, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))} //nolint:gosec // repeatable
+	active := &ActiveFault{of: fs, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))}
 	for i, step := range f.Steps {
 		a, err := step.action()
 		if err != nil {
@@ -145,7 +145,7 @@ func touches(c *call, a action) bool {
 		return true
 	}
 	own, header := c.answer(), c.w.Header().Clone()
-	c.head(header, own)
+	c.head(header, own, &rateLimitHeaders)
 	body, changed := a.rewrite(own.body, header.Clone())
 	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }

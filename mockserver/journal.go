@@ -45,7 +45,7 @@ type linked struct {
 
 // record stores an entry in the ring of its key (nil for a missing or unknown one). An entry with a number replaces the entry
 // with that number; if that was cleared, it is new. spent is its cost since it was last recorded; after a reset (wiped) a new
-// entry does not have it. The entry is the journal's from then on.
+// entry does not have it.
 func (j *journal) record(of *ring, e *entry, spent int, wiped bool) linked {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -72,11 +72,11 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) linked {
 		j.list(of)
 		j.last++
 		e.N = j.last
-		if dropped := of.add(e, j.limit); dropped != nil && of == &j.stray {
+		if dropped, key := of.add(e, j.limit); dropped && of == &j.stray {
 			if j.strays == nil {
 				j.strays = map[string]int{}
 			}
-			j.strays[dropped.Key]++
+			j.strays[key]++
 		}
 	} else {
 		of.replace(e)
@@ -176,7 +176,7 @@ func (j *journal) droppedOf(of *ring, key string) int {
 func (j *journal) knows(fingerprint string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.strays[fingerprint] > 0 || slices.ContainsFunc(j.stray.entries, func(e *entry) bool { return e.Key == fingerprint })
+	return j.strays[fingerprint] > 0 || slices.ContainsFunc(j.stray.entries, func(e entry) bool { return e.Key == fingerprint })
 }
 
 // totals returns the number of all requests and their cost, including dropped ones.
@@ -208,8 +208,8 @@ func (j *journal) read(filters []filter) (found []entry) {
 // each calls do with every entry. The lock is held.
 func (j *journal) each(do func(*entry)) {
 	for _, r := range append([]*ring{&j.stray}, j.rings...) {
-		for _, e := range r.entries {
-			do(e)
+		for i := range r.entries {
+			do(&r.entries[i])
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, err
 		j.mu.Lock()
 		found := j.read([]filter{f})
 		changed, rings := j.next(), keys
-		if slices.ContainsFunc(j.stray.entries, func(e *entry) bool { return f.differs(e) == "" }) {
+		if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
 			rings++
 		}
 		j.mu.Unlock()

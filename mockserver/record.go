@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,8 @@ type record struct {
 	nth     int64     // its number on its connection
 	last    answer    // the last answer recorded
 	left    int       // queries left after it
-	counted bool      // the journal has counted its cost
 	fault   string    // the name of the fault that met it
+	counted bool      // the journal has counted its cost
 	broken  bool      // its answer was not sent completely
 }
 
@@ -39,22 +40,22 @@ func (k *record) end() { k.ended, k.endedTurn = time.Now(), k.journal.turns.Add(
 // write adds the call to the journal, or updates its entry.
 func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 	k.last = a
-	e := &entry{Request: Request{N: k.n, Key: q.fingerprint()}}
+	e := entry{Request: Request{N: k.n, Key: q.fingerprint()}}
 	if k.journal.limit > 0 {
 		keys := q.keys
 		if e.later = !q.others; e.later {
 			keys = keys.Later()
 		}
-		k.fill(e, q, keys, now)
+		k.fill(&e, q, keys, now)
 		if cost.paid {
 			e.Cost = 1
 		}
 		e.Status, e.Code = a.status, q.keys.Out(a.code)
 		if a.status != 0 {
-			e.answered = redact.Headers(make([]string, 0, 2*len(q.w.Header())), q.w.Header(), keys)
+			e.answered = redact.Headers(e.sent[len(e.sent):], q.w.Header(), keys) // in one block
 		}
 		switch {
-		case q.r.Method == "HEAD":
+		case q.r.Method == http.MethodHead:
 		case a.kept != nil:
 			e.answer = redact.Answer(a.kept, keys)
 		default:
@@ -70,7 +71,7 @@ func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 		spent, k.counted = 1, true
 	}
 	wiped, before := k.n > 0 && cost.paid && !cost.stands(), k.n
-	k.linked = k.journal.record(of, e, spent, wiped)
+	k.linked = k.journal.record(of, &e, spent, wiped)
 	if wiped && before != k.n {
 		cost.paid = false
 	}
@@ -84,7 +85,7 @@ func (k *record) fill(e *entry, q *request, keys redact.Keys, now time.Time) {
 	} else {
 		e.text = redact.Text(q.text(now), keys)
 	}
-	e.sent = append(make([]string, 0, 2+2*len(q.r.Header)), "Host", redact.Text(q.r.Host, keys))
+	e.sent = append(make([]string, 0, 2+2*len(q.r.Header)+2*len(q.w.Header())), "Host", redact.Text(q.r.Host, keys))
 	e.sent = redact.Headers(e.sent, q.r.Header, keys)
 	r := &e.Request
 	r.Time, r.Op, r.Matched, r.Body = k.came, q.op, q.admitted && !k.unrecorded, q.redacted

@@ -26,21 +26,22 @@ type request struct {
 	r       *http.Request
 	closing <-chan struct{} // closed when the server begins to close, which ends all waits
 
-	to       *route    // nil for none
-	op       Operation // "" if no route has the path
-	ruc      string    // of a lookup's path; of a validation, the issuer's once its fields are valid
-	key      string    // as sent
-	account  *account  // nil if the key is missing or unknown
-	admitted bool      // path, method and key are right
+	to      *route    // nil for none
+	op      Operation // "" if no route has the path
+	ruc     string    // of a lookup's path; of a validation, the issuer's once its fields are valid
+	key     string    // as sent
+	account *account  // nil if the key is missing or unknown
 
-	known  *redact.Keys // the server's keys on arrival
-	keys   redact.Keys  // to hide in all texts: known, and others
-	others bool
+	known *redact.Keys // the server's keys on arrival
+	keys  redact.Keys  // to hide in all texts: known, and others
 
-	wasRead  bool // the body was read
-	body     []byte
+	body     []byte // once it was read
 	bodyErr  error
 	redacted string // the body for the journal
+
+	wasRead  bool // the body was read
+	others   bool // keys has others than known
+	admitted bool // path, method and key are right
 }
 
 // hide hides one more secret in all texts.
@@ -186,15 +187,22 @@ func (q *request) params() []string {
 	return q.to.params
 }
 
-// writeHead begins the answer. On the wire the names are spelled as in docs/contract.md, 8, for clients that compare bytes;
-// without one, as [http.Header.Get] finds them.
+// names returns how the names of the quota's headers are written: on the wire as in docs/contract.md, 8, for clients that
+// compare bytes; without one, as [http.Header.Get] finds them.
+func (q *request) names() *limitNames {
+	if q.r.Context().Value(http.ServerContextKey) != nil {
+		return &rateLimitSpelled
+	}
+	return &rateLimitHeaders
+}
+
+// writeHead begins the answer, with the names of a real service or a fault as of [request.names].
 func (q *request) writeHead(status int) {
-	if h := q.w.Header(); q.r.Context().Value(http.ServerContextKey) != nil {
-		for i, name := range rateLimitHeaders {
-			if values := h[name]; values != nil {
-				delete(h, name)
-				h[rateLimitSpelled[i]] = values
-			}
+	h := q.w.Header()
+	for i, name := range rateLimitHeaders {
+		if values := h[name]; values != nil {
+			delete(h, name)
+			h[q.names()[i]] = values
 		}
 	}
 	q.w.WriteHeader(status)

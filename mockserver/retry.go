@@ -31,16 +31,16 @@ func attemptOf(r *http.Request) int {
 
 // link finds the call that an entry repeats, in the ring of its key.
 func (r *ring) link(e *entry) {
-	if was := r.find(e.N); was != nil && (*was).Attempt > 0 {
-		e.RetryOf, e.Attempt, e.Replay = (*was).RetryOf, (*was).Attempt, (*was).Replay
+	if was := r.find(e.N); was != nil && was.Attempt > 0 {
+		e.RetryOf, e.Attempt, e.Replay = was.RetryOf, was.Attempt, was.Replay
 		return
 	}
 	first := max(0, len(r.entries)-searchDepth)
-	if e.said == 1 && (len(r.entries) == 0 || r.failed < (*r.at(first)).N) {
+	if e.said == 1 && (len(r.entries) == 0 || r.failed < r.at(first).N) {
 		return // no call has failed, the usual case
 	}
 	for i := len(r.entries) - 1; i >= first; i-- {
-		last := *r.at(i)
+		last := r.at(i)
 		if last.question != e.question || last.repeated || e.N != 0 && last.N >= e.N || !last.repeatedBy(e) {
 			continue
 		}
@@ -59,7 +59,7 @@ func (r *ring) link(e *entry) {
 // linkLate finds the call that repeats e, if it came before the server saw that e's client had left; nil for none.
 func (r *ring) linkLate(e *entry) *entry {
 	for i := max(0, len(r.entries)-searchDepth); i < len(r.entries); i++ {
-		if next := *r.at(i); next.N > e.N && next.question == e.question && next.Attempt == 0 {
+		if next := r.at(i); next.N > e.N && next.question == e.question && next.Attempt == 0 {
 			if r.link(next); next.Attempt > 0 {
 				return next
 			}

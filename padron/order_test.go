@@ -192,3 +192,9 @@ func TestLongWordsAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestTheEndOfAWordThatOtherwiseEndsAName is the first of all ends of words.
+func TestTheEndOfAWordThatOtherwiseEndsAName(t *testing.T) {
+	x := indexOf(t, []padron.RowForTest{{RUC: "20000000001", Nombre: "XA"}, {RUC: "20000000002", Nombre: "XA BO"}})
+	assert.Equal(t, []string{"20000000002"}, search(t, x, "a b", 10))
+}
