@@ -80,11 +80,12 @@ func (k cacheKey) parts() []string {
 // checkInput refuses an input that breaks a rule.
 func checkInput(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		if q.request = q.input.request(); q.request.invalid != nil {
-			return nil, q.request.invalid
-		}
-		if q.request.sol != nil {
+		q.request = q.input.request()
+		if q.request.sol != nil { // also for the text of a refusal
 			q.secrets = q.secrets.With(q.request.sol.Clave.text())
+		}
+		if q.request.invalid != nil {
+			return nil, q.request.invalid
 		}
 		return next(ctx, q)
 	}

@@ -43,5 +43,5 @@ func TestTheRecordings(t *testing.T) {
 			ran++
 		}
 	}
-	assert.Equal(t, 6, ran)
+	assert.Equal(t, 9, ran)
 }

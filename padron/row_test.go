@@ -266,14 +266,3 @@ func TestGeneratedRowsAreRead(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkRows(b *testing.B) {
-	var text bytes.Buffer
-	_, err := padrongen.Generate(&text, 100_000, 1)
-	require.NoError(b, err)
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = readRows(context.Background(), bytes.NewReader(text.Bytes()), false, &Report{}, func(int) {}, func(*taxpayerRow) error { return nil })
-	}
-}

@@ -5,30 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 )
 
 // forAll is the mode of files that other users' tests read: a URL, a CA certificate, a registry.
 const forAll = 0o644
-
-// writeWhole writes a file atomically: its readers never see half of it, and an error leaves no part of it.
-func writeWhole(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), forAll)
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
-}
 
 // writeCA writes the CA to the file of -tls-ca-file, by default to a temporary file that remove deletes.
 func writeCA(name string, ca []byte) (written string, remove func(), err error) {
@@ -41,7 +23,7 @@ func writeCA(name string, ca []byte) (written string, remove func(), err error) 
 		_ = f.Close()
 		name, remove = f.Name(), func() { _ = os.Remove(f.Name()) }
 	}
-	if err := writeWhole(name, func(w io.Writer) error { _, err := w.Write(ca); return err }); err != nil {
+	if err := wholefile.Write(name, forAll, func(w io.Writer) error { _, err := w.Write(ca); return err }); err != nil {
 		remove()
 		return "", nil, fmt.Errorf("-tls-ca-file: %w", err)
 	}

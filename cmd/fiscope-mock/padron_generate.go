@@ -15,6 +15,7 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 	"github.com/fiscope/fiscope/internal/padrongen"
 )
 
@@ -36,7 +37,7 @@ func generateFile(ctx context.Context, file string, rows int) error {
 	if err == nil && !info.Mode().IsRegular() { // a rename would also replace a device
 		return errors.New("ya está y no es un archivo: dé otro nombre")
 	}
-	return writeWhole(file, func(w io.Writer) error {
+	return wholefile.Write(file, forAll, func(w io.Writer) error {
 		if !strings.EqualFold(filepath.Ext(file), ".zip") {
 			_, err := padrongen.Generate(generated{ctx, w}, rows, 1)
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/fiscope-mock/internal/admin"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 	"github.com/fiscope/fiscope/internal/filewatch"
 	"github.com/fiscope/fiscope/internal/serve"
 	"github.com/fiscope/fiscope/mockserver"
@@ -58,7 +59,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 			return nil, fmt.Errorf("-record: %w", err)
 		}
 		upstream.Save = func(write func(io.Writer) error) error {
-			err := writeWhole(s.record, write)
+			err := wholefile.Write(s.record, forAll, write)
 			if err != nil {
 				log.Warn("no se pudo escribir -record", "error", terminal.InSpanish(err))
 			}
@@ -122,7 +123,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
 	return serve.Config{
 		Handler:     answering,
-		ConnContext: r.mock.ConnContext,
+		ConnContext: r.mock.Control().ConnContext,
 		ReadTimeout: time.Minute, // for the headers too: one timer less per request
 		IdleTimeout: 5 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),

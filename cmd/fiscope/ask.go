@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,16 +15,41 @@ import (
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
-	ruc, wrong := readRUC(text)
-	if wrong != "" {
-		return terminal.Wrong(errors.New("el RUC no es válido: "+wrong), cmd.Name)
+// call returns the action of a command that makes one call.
+func call(do func(ctx context.Context, s *session, arg string) error) cli.ActionFunc {
+	return func(ctx context.Context, cmd *cli.Command) error {
+		s, err := connect(cmd)
+		defer s.close()
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, strings.TrimSpace(strings.Join(cmd.Args().Slice(), " ")))
 	}
-	s, err := connect(cmd)
-	if err != nil {
+}
+
+// wrong returns an error in the command line.
+func (s *session) wrong(format string, args ...any) error {
+	return terminal.Wrong(fmt.Errorf(format, args...), s.cmd.Name)
+}
+
+// answer prints an answer in JSON, or else by show, and returns the exit status.
+func (s *session) answer(answer any, exit status, show func()) error {
+	if !s.asJSON {
+		show()
+	} else if err := s.json(answer); err != nil {
 		return err
 	}
-	defer s.close()
+	if exit == allWell {
+		return nil
+	}
+	return exit
+}
+
+func showRUC(ctx context.Context, s *session, text string) error {
+	ruc, wrong := readRUC(text)
+	if wrong != "" {
+		return s.wrong("el RUC no es válido: %s", wrong)
+	}
 	var resp fiscope.Response
 	c, err := s.client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
 	if err != nil {
@@ -34,108 +58,77 @@ func showRUC(ctx context.Context, cmd *cli.Command, text string) error {
 	if resp.Source == fiscope.SourceRespaldo {
 		s.note("El servicio no responde: los datos son del padrón del %s.", fiscope.FechaEnLima(resp.AsOf))
 	}
-	if s.asJSON {
-		err = s.json(c)
-	} else {
-		s.showContribuyente(c)
-	}
-	if err == nil && !c.ActivoYHabido() {
-		return problem
-	}
-	return err
-}
-
-func (s *session) showContribuyente(c *fiscope.Contribuyente) {
-	s.text("%s", c.RazonSocial)
-	s.field("RUC", c.RUC)
-	s.field("Estado", string(c.Estado))
-	s.field("Condición", string(c.Condicion))
-	for _, f := range []struct{ name, value string }{
-		{"Dirección", c.Direccion}, {"Ubigeo", c.Ubigeo}, {"Distrito", c.Distrito}, {"Provincia", c.Provincia},
-		{"Departamento", c.Departamento}, {"Tipo", c.Tipo}, {"Actividad", c.ActividadEconomica},
-		{"Inscripción", c.FechaInscripcion.String()}, {"Inicio", c.FechaInicioActividades.String()},
-	} {
-		if f.value != "" && f.value != "-" {
-			s.field(f.name, f.value)
-		}
-	}
+	exit, verdict := problem, "✗ No está activo y habido: puede perder el crédito fiscal"
 	if c.ActivoYHabido() {
-		s.line("  %s", s.paint(allWell, "✓ Activo y habido"))
-	} else {
-		s.line("  %s", s.paint(problem, "✗ No está activo y habido: puede perder el crédito fiscal"))
+		exit, verdict = allWell, "✓ Activo y habido"
 	}
-}
-
-func searchName(ctx context.Context, cmd *cli.Command) error {
-	name := strings.Join(cmd.Args().Slice(), " ")
-	if name == "" {
-		return terminal.Wrong(errors.New("falta el nombre, o una parte de él"), cmd.Name)
-	}
-	s, err := connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	found, err := s.client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: name, Limite: cmd.Int("limite")})
-	switch {
-	case err != nil:
-		return err
-	case s.asJSON:
-		err = s.json(found)
-	case len(found) == 0:
-		s.line("Ningún contribuyente tiene «%s» en su nombre.", terminal.Printable(name))
-	default:
-		for _, c := range found {
-			for i, line := range fold(fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion), terminal.UsualColumns-13) {
-				s.line("%-13s%s", [...]string{c.RUC, ""}[min(i, 1)], line)
+	return s.answer(c, exit, func() {
+		s.behind("", c.RazonSocial)
+		for i, f := range []struct{ name, value string }{
+			{"RUC", c.RUC}, {"Estado", string(c.Estado)}, {"Condición", string(c.Condicion)},
+			{"Dirección", c.Direccion}, {"Ubigeo", c.Ubigeo}, {"Distrito", c.Distrito}, {"Provincia", c.Provincia},
+			{"Departamento", c.Departamento}, {"Tipo", c.Tipo}, {"Actividad", c.ActividadEconomica},
+			{"Inscripción", c.FechaInscripcion.String()}, {"Inicio", c.FechaInicioActividades.String()},
+		} {
+			if i < 3 || f.value != "" && f.value != "-" {
+				s.field(f.name, f.value)
 			}
 		}
-	}
-	if err == nil && len(found) == 0 {
-		return problem
-	}
-	return err
+		s.line("  %s", s.paint(exit, verdict))
+	})
 }
 
-func showCPE(ctx context.Context, cmd *cli.Command, text string) error {
-	c, err := readComprobante(text)
-	if err != nil {
-		return terminal.Wrong(errors.New(fiscope.TextoParaUsuario(err)), cmd.Name)
+func searchName(ctx context.Context, s *session, name string) error {
+	if name == "" {
+		return s.wrong("falta el nombre, o una parte de él")
 	}
-	s, err := connect(cmd)
+	found, err := s.client.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: name, Limite: s.cmd.Int("limite")})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	if len(found) == 0 {
+		return s.answer(found, problem, func() { s.line("Ningún contribuyente tiene «%s» en su nombre.", terminal.Printable(name)) })
+	}
+	return s.answer(found, allWell, func() {
+		for _, c := range found {
+			s.behind(c.RUC+"  ", fmt.Sprintf("%s (%s, %s)", c.RazonSocial, c.Estado, c.Condicion))
+		}
+	})
+}
+
+func showCPE(ctx context.Context, s *session, text string) error {
+	c, err := readComprobante(text)
+	if err != nil {
+		return s.wrong("%s", fiscope.TextoParaUsuario(err))
+	}
 	v, err := s.client.CPE.Validar(ctx, c, fiscope.CredencialesSOL{})
 	if err != nil {
 		return err
 	}
-	if s.asJSON {
-		err = s.json(v)
-	} else {
+	exit, verdict := problem, "✗ No es válido"
+	switch {
+	case v.EsValido:
+		exit, verdict = allWell, "✓ Válido"
+	case v.Codigo.Indeterminado():
+		exit, verdict = unfinished, "? Todavía no se sabe: repita más tarde"
+	}
+	return s.answer(v, exit, func() {
 		s.line("%s %s de %s", kinds[c.Tipo], c.SerieNumero(), c.RUCEmisor)
 		s.field("Estado", fmt.Sprintf("%s (código %s)", v.Estado, v.Codigo))
 		s.field("Mensaje", v.Mensaje)
-		switch {
-		case v.EsValido:
-			s.line("  %s", s.paint(allWell, "✓ Válido"))
-		case v.Codigo.Indeterminado():
-			s.line("  %s", s.paint(unfinished, "? Todavía no se sabe: repita más tarde"))
-		default:
-			s.line("  %s", s.paint(problem, "✗ No es válido"))
+		s.line("  %s", s.paint(exit, verdict))
+		if odd := oddSeries(c, v.Codigo); odd != "" {
+			s.line("  %s", odd)
 		}
-		if v.Codigo == fiscope.CodigoNoExiste && c.Advertencia() != "" {
-			s.line("  ¿Está bien escrito? Esa serie no es la usual de ese tipo.")
-		}
+	})
+}
+
+// oddSeries asks back if a receipt that does not exist has a series unusual for its kind; else it is "".
+func oddSeries(c fiscope.Comprobante, code fiscope.CodigoCPE) string {
+	if code != fiscope.CodigoNoExiste || c.Advertencia() == "" {
+		return ""
 	}
-	switch {
-	case err != nil || v.EsValido:
-		return err
-	case v.Codigo.Indeterminado():
-		return unfinished
-	}
-	return problem
+	return "¿Está bien escrito? Esa serie no es la usual de ese tipo."
 }
 
 var kinds = map[fiscope.TipoComprobante]string{
@@ -152,44 +145,34 @@ func readComprobante(text string) (fiscope.Comprobante, error) {
 	return fiscope.ParseComprobante(text)
 }
 
-func showRate(ctx context.Context, cmd *cli.Command) error {
-	text := strings.TrimSpace(cmd.Args().First())
+func showRate(ctx context.Context, s *session, text string) error {
 	month, notMonth := time.Parse("2006-01", text)
 	fecha, err := readDate(text)
-	switch wrong := notMonth != nil && err != nil; {
-	case wrong && dateLike.MatchString(text):
-		return terminal.Wrong(fmt.Errorf("no existe el día %s", text), cmd.Name)
-	case wrong || cmd.NArg() > 1:
-		return terminal.Wrong(errors.New("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11"), cmd.Name)
-	case notMonth != nil && cmd.String("salida") != "":
-		return terminal.Wrong(errors.New("-salida va con un mes, como 2026-11"), cmd.Name)
-	}
-	s, err := connect(cmd)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	if notMonth == nil {
-		return s.showMonth(ctx, month.Year(), month.Month(), cmd.String("salida"))
-	}
-	if text == "" {
+	switch {
+	case notMonth == nil:
+		return s.showMonth(ctx, month.Year(), month.Month(), s.cmd.String("salida"))
+	case err != nil && strings.HasSuffix(err.Error(), "out of range"):
+		return s.wrong("no existe el día %s", text)
+	case err != nil:
+		return s.wrong("va una fecha como 2026-11-20 o 20/11/2026, o un mes como 2026-11")
+	case s.cmd.String("salida") != "":
+		return s.wrong("-salida va con un mes, como 2026-11")
+	case text == "":
 		fecha = s.client.Hoy()
 	}
 	tc, err := s.client.TipoCambio.SUNAT(ctx, fecha)
 	if err != nil {
-		return rateError(err, text)
+		return s.rateError(err, text)
 	}
-	if s.asJSON {
-		return s.json(tc)
-	}
-	s.line("Tipo de cambio de la SUNAT para un comprobante del %s", fecha)
-	s.field("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
-	s.field("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
-	s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
-	if len(tc.SinTasa) > 0 {
-		s.field("Atención", sinTasa(*tc))
-	}
-	return nil
+	return s.answer(tc, allWell, func() {
+		s.line("Tipo de cambio de la SUNAT para un comprobante del %s", fecha)
+		s.field("Compra", "S/ "+tc.TipoCambio.Compra.StringFixed(3))
+		s.field("Venta", "S/ "+tc.TipoCambio.Venta.StringFixed(3))
+		s.field("Cierre", tc.TipoCambio.Fecha.String()+" ("+tc.TipoCambio.Origen+")")
+		if missing := sinTasa(*tc); missing != "" {
+			s.field("Atención", missing)
+		}
+	})
 }
 
 // sinTasa says that an older rate was taken; "" if none was.
@@ -205,24 +188,24 @@ func sinTasa(tc fiscope.TipoCambioVigente) string {
 }
 
 // rateError returns the error of a rate; a half-typed date is wrong use.
-func rateError(err error, text string) error {
+func (s *session) rateError(err error, text string) error {
 	if e := (*fiscope.Error)(nil); errors.As(err, &e) && errors.Is(err, fiscope.ErrInvalidRequest) && e.Field == "fecha" {
-		return terminal.Wrong(fmt.Errorf("no hay tipo de cambio de %s: va desde julio de 1991 hasta 31 días después de hoy", text), "tc")
+		return s.wrong("no hay tipo de cambio de %s: va desde julio de 1991 hasta 31 días después de hoy", text)
 	}
 	return err
 }
 
-var dateLike = regexp.MustCompile(`^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}/[0-9]{1,2}/[0-9]{4})$`)
-
 // readDate parses a date in the contract's form or as people write it; "" is not a date.
 func readDate(text string) (fiscope.Fecha, error) {
+	layout := time.DateOnly
+	if strings.Contains(text, "/") {
+		layout = "2/1/2006"
+	}
+	day, err := time.Parse(layout, text)
 	if text == "" {
 		return fiscope.Fecha{}, nil
 	}
-	if t, err := time.Parse("2/1/2006", text); err == nil {
-		return fiscope.NewFecha(t.Date()), nil
-	}
-	return fiscope.ParseFecha(text)
+	return fiscope.NewFecha(day.Date()), err
 }
 
 // showMonth shows SUNAT's table of a month, as far as it is published, or writes it to a file for a spreadsheet,
@@ -240,7 +223,7 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 			break
 		}
 		if err != nil {
-			return rateError(err, fmt.Sprintf("%04d-%02d", year, month))
+			return s.rateError(err, fmt.Sprintf("%04d-%02d", year, month))
 		}
 		table = append(table, day)
 		tc := day.TipoCambio
@@ -251,59 +234,50 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 			return err
 		}
 	}
-	switch {
-	case s.asJSON:
-		return s.json(table)
-	case output != "":
-		s.line("Salida: %s", terminal.Printable(output))
-		return nil
-	}
-	s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
-	s.line("  Día             Compra   Venta   Cierre")
-	for i, day := range table {
-		cells := file.rows[i].cells
-		s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
-		if cells[4] != "" && (i == 0 || day.TipoCambio.Fecha != table[i-1].TipoCambio.Fecha || len(day.SinTasa) != len(table[i-1].SinTasa)) {
-			s.field("", cells[4])
+	return s.answer(table, allWell, func() {
+		if output != "" {
+			s.line("Salida: %s", terminal.Printable(output))
+			return
 		}
-	}
-	return nil
+		s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
+		s.line("  Día             Compra   Venta   Cierre")
+		missing := ""
+		for i, day := range table {
+			cells := file.rows[i].cells
+			s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
+			if missing != cells[4] && cells[4] != "" {
+				s.field("", cells[4])
+			}
+			missing = cells[4]
+		}
+	})
 }
 
 // rucSUNAT is the tax authority's own RUC: it always exists.
 const rucSUNAT = "20131312955"
 
-func showQuota(ctx context.Context, cmd *cli.Command) error {
-	if cmd.NArg() > 0 {
-		return terminal.Wrong(errors.New("cuota no lleva argumentos"), cmd.Name)
+func showQuota(ctx context.Context, s *session, args string) error {
+	if args != "" {
+		return s.wrong("cuota no lleva argumentos")
 	}
-	s, err := connect(cmd)
-	if err != nil {
+	_, err := s.client.Contribuyentes.Consultar(ctx, rucSUNAT)
+	q := s.quota()
+	summary, exit := map[string]any{"quedan": q.left, "cuota": q.limit}, allWell
+	switch spent := q.left == 0 && errors.Is(err, fiscope.ErrQuotaExceeded); {
+	case err != nil && !spent:
 		return err
-	}
-	defer s.close()
-	_, err = s.client.Contribuyentes.Consultar(ctx, rucSUNAT)
-	left, limit, reset := quota(s.client)
-	switch spent := errors.Is(err, fiscope.ErrQuotaExceeded); {
-	case err != nil && !(spent && left == 0):
-		return err
-	case left < 0:
+	case q.left < 0:
 		return errors.New("el servicio no dice cuántas consultas quedan")
+	case q.left == 0:
+		exit = problem
 	}
-	if s.asJSON {
-		summary := map[string]any{"quedan": left, "cuota": limit}
-		if !reset.IsZero() {
-			summary["seRenueva"] = reset
+	if !q.reset.IsZero() {
+		summary["seRenueva"] = q.reset
+	}
+	return s.answer(summary, exit, func() {
+		s.line("Quedan %s de %s consultas.", terminal.Thousands(q.left), terminal.Thousands(q.limit))
+		if !q.reset.IsZero() {
+			s.line("Se renuevan el %s.", inLima(q.reset))
 		}
-		err = s.json(summary)
-	} else {
-		s.line("Quedan %s de %s consultas.", terminal.Thousands(left), terminal.Thousands(limit))
-		if !reset.IsZero() {
-			s.line("Se renuevan el %s.", inLima(reset))
-		}
-	}
-	if left == 0 {
-		return problem
-	}
-	return err
+	})
 }

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,12 +26,20 @@ import (
 const batchDescription = `ENTRADA es un CSV en UTF-8 o Windows-1252, con títulos o sin ellos. La salida
 tiene sus filas con más columnas, y se abre en Excel. Cada respuesta se guarda
 al llegar, junto a la salida: tras Ctrl-C, un corte o el fin de la cuota, el
-mismo comando sigue donde quedó, y solo pregunta lo que falta.`
+mismo comando sigue donde quedó, y solo pregunta lo que falta. Lo que tiene más
+días que -dias se pregunta otra vez, al final; hasta entonces está pendiente.`
+
+// byRegistry, and a day, say why a taxpayer's answer is not final.
+const byRegistry = "el servicio no respondió; es del padrón del "
+
+// longest is the largest -dias.
+const longest = 9999
 
 func batchFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO", Usage: "por defecto, ENTRADA con .lote.csv o .compras.csv al final", Local: true},
 		&cli.StringFlag{Name: "sep", DefaultText: "SEPARADOR", Usage: "; , | o tab; por defecto, el de las primeras líneas", Local: true},
+		&cli.IntFlag{Name: "dias", DefaultText: "N", Usage: "una respuesta vale N días, y con 0 solo hoy; 7 por defecto", Value: 7, Local: true},
 		&cli.IntFlag{Name: "reserva", DefaultText: "N", Usage: "deja las últimas N consultas del día para otros", Local: true},
 		&cli.BoolFlag{Name: "simular", Usage: "dice qué entendió y cuántas consultas haría, y no hace ninguna", Local: true},
 	}
@@ -61,13 +68,17 @@ type batch struct {
 	input, output string
 	mode          os.FileMode // of the input
 	simulates     bool        // asks and writes nothing
+	days          int         // for which an answer counts
+	reserve       int         // queries of a day that are left for others
 	kept          *fiscope.ResultsFile
-	known         map[string]answer // what this run and earlier ones were answered
-	quota         string            // the queries left after the last run, and when; "" if unknown
-	notes         map[string]string // why an input has no final answer
-	queries       map[string]int    // how many it may need, by what is asked
-	bad           int               // rows that cannot be asked for
-	saved         int64             // queries that rows did not need
+	known         map[string]fiscope.SavedResult // what this run and earlier ones were answered
+	noted         quota                          // after the last run; its time is zero if that is unknown
+	notes         map[string]string              // the inputs asked for in this run, and why one has no answer
+	inputs        []string                       // of the rows; "" for none
+	receipts      map[string]fiscope.Comprobante // by their inputs; nil for lote
+	queries       map[string]int                 // how many it may make, by what is asked
+	bad           int                            // rows that cannot be asked for
+	others        map[string]fiscope.Fecha       // answers of another day that rows rest on
 	progress      *terminal.Progress
 	of            int64
 	stopped       error
@@ -76,41 +87,40 @@ type batch struct {
 	waits       sync.Once    // prints once that it waits for queries in flight
 }
 
-// openBatch reads the input first. find finds its columns.
-func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error)) (_ *batch, err error) {
-	if cmd.Int("reserva") < 0 {
-		return nil, terminal.Wrong(errors.New("-reserva va desde 0"), cmd.Name)
+// openBatch reads the input first. find finds its columns. What it returns is to be closed, also after an error.
+func openBatch(cmd *cli.Command, find func(*table) (columns, error)) (*batch, error) {
+	b := &batch{
+		session: &session{}, input: strings.TrimSpace(cmd.Args().First()), output: cmd.String("salida"), simulates: cmd.Bool("simular"),
+		days: cmd.Int("dias"), reserve: cmd.Int("reserva"), notes: map[string]string{}, others: map[string]fiscope.Fecha{},
 	}
-	info, err := os.Stat(input)
+	if b.reserve < 0 || b.days < 0 || b.days > longest {
+		return b, terminal.Wrong(fmt.Errorf("-reserva va desde 0, y -dias de 0 a %d", longest), cmd.Name)
+	}
+	info, err := os.Stat(b.input)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
 	if info.IsDir() {
-		return nil, terminal.Wrong(fmt.Errorf("%s es una carpeta", input), cmd.Name)
+		return b, terminal.Wrong(fmt.Errorf("%s es una carpeta", b.input), cmd.Name)
 	}
-	b := &batch{input: input, mode: info.Mode().Perm(), simulates: cmd.Bool("simular"), notes: map[string]string{}, output: cmd.String("salida")}
-	if b.table, err = readTable(input, cmd.String("sep")); err != nil {
-		return nil, terminal.Wrong(err, cmd.Name)
+	b.mode = info.Mode().Perm()
+	if b.table, err = readTable(b.input, cmd.String("sep")); err != nil {
+		return b, terminal.Wrong(err, cmd.Name)
 	}
-	b.session, err = connect(cmd, fiscope.WithQuotaReserve(cmd.Int("reserva")), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
+	b.session, err = connect(cmd, fiscope.WithQuotaReserve(b.reserve), fiscope.WithHook(b.hook), fiscope.WithObserver(b.observe))
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	defer func() {
-		if err != nil {
-			b.close()
-		}
-	}()
 	if b.columns, err = find(b.table); err == nil && len(b.rows) == 0 {
 		err = errors.New("no tiene filas")
 	}
 	if err != nil {
-		return nil, terminal.Wrong(fmt.Errorf("%s: %w", input, err), cmd.Name)
+		return b, b.wrong("%s: %w", b.input, err)
 	}
 	if b.output == "" {
-		b.output = input + "." + cmd.Name + ".csv"
+		b.output = b.input + "." + cmd.Name + ".csv"
 		if b.service == mockService { // its answers must not mix with real ones
-			b.output = input + "." + cmd.Name + "-mock.csv"
+			b.output = b.input + "." + cmd.Name + "-mock.csv"
 		}
 	}
 	return b, b.openKept()
@@ -119,31 +129,29 @@ func openBatch(cmd *cli.Command, input string, find func(*table) (columns, error
 // keptFile returns the name of the answers' file, next to the output.
 func (b *batch) keptFile() string { return b.output + ".jsonl" }
 
-// openKept opens the file with the answers of earlier runs, or creates it.
+// openKept reads the answers of earlier runs, and opens their file or creates it.
 func (b *batch) openKept() error {
-	name := b.keptFile()
 	if filepath.Clean(b.output) == filepath.Clean(b.input) {
 		return errors.New("la -salida no puede ser la entrada")
 	}
-	info, err := os.Stat(name)
-	begins := err != nil || info.Size() == 0
-	if _, err := os.Stat(b.output); err == nil && begins {
-		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
-	}
-	if !b.simulates {
-		if b.kept, err = fiscope.NewResultsFile(name); err != nil {
-			return notKept(name, err)
-		}
-	}
-	err = b.load()
-	if _, known := b.known["servicio "+b.service]; err == nil && !begins && !known {
-		err = fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", name, b.service)
-	}
-	switch {
-	case b.simulates:
-		return err
+	err := b.load()
+	_, ours := b.known["servicio "+b.service]
+	_, missing := os.Stat(b.output)
+	switch begins := len(b.known) == 0; {
 	case err != nil:
-		return errors.Join(err, b.kept.Close()) // nothing was written
+		return err
+	case begins && missing == nil:
+		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
+	case !begins && !ours:
+		return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", b.keptFile(), b.service)
+	case b.simulates:
+		return nil
+	}
+	if b.kept, err = fiscope.NewResultsFile(b.keptFile(), fiscope.ResultsMaxAge(b.days)); err != nil {
+		return notKept(b.keptFile(), err)
+	}
+	if ours {
+		return nil
 	}
 	return b.kept.Record(context.Background(), "servicio "+b.service)
 }
@@ -171,20 +179,30 @@ func notWritable(name string, err error) error {
 	return err
 }
 
-// pending returns the inputs without an answer, each once, and how many others need no query. Rows without an input have "".
-func (b *batch) pending(inputs []string) (left []string, saved int64) {
-	seen := map[string]bool{}
+// needs returns the inputs of the rows, and the issuers of their receipts; with mayBe also those that may be needed.
+func (b *batch) needs(mayBe bool) []string {
+	all := slices.Concat(b.inputs, b.issuers(mayBe))
+	return slices.DeleteFunc(all, func(input string) bool { return input == "" })
+}
+
+// left returns the inputs to ask for, each once: those never asked, and with all then the others, the oldest answer first.
+func (b *batch) left(inputs []string, all bool) []string {
+	var never, again []string
+	seen := map[string]bool{"": true} // a row without an input
 	for _, input := range inputs {
+		a, known := b.known[input]
+		_, asked := b.notes[input]
 		switch {
-		case input == "":
-		case b.known[input].answered() || seen[input]:
-			saved++
-		default:
-			left = append(left, input)
+		case seen[input], asked, b.answered(a):
+		case !known:
+			never = append(never, input)
+		case all:
+			again = append(again, input)
 		}
 		seen[input] = true
 	}
-	return left, saved
+	slices.SortStableFunc(again, func(x, y string) int { return b.known[x].AsOf.Compare(b.known[y].AsOf) })
+	return append(never, again...)
 }
 
 // observe counts charged queries; a refusal for the quota is not charged. During an outage it shows the reason.
@@ -209,95 +227,32 @@ func (b *batch) show(what string) {
 	b.progress.Report(terminal.Step{What: what, Done: float64(done) / float64(b.of), Rows: done})
 }
 
-// ask takes the lines of a batch of n queries, which stores its own answers.
-func ask[E, R any](ctx context.Context, b *batch, n int, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) error {
-	if n == 0 || b.stopped != nil || b.simulates {
-		return nil
+// ask takes the lines of a batch, which stores its own answers.
+func ask[E, R any](ctx context.Context, b *batch, inputs []string, key func(E) string, lines iter.Seq2[fiscope.LineaLote[E, R], error]) {
+	for _, input := range inputs {
+		b.notes[input] = ""
 	}
-	b.of += int64(n)
+	if len(inputs) == 0 || b.stopped != nil || b.simulates {
+		return
+	}
+	b.of += int64(len(inputs))
 	b.show("consultando")
 	for line, err := range lines {
 		if stopped := (*fiscope.LoteDetenidoError)(nil); errors.As(err, &stopped) {
 			b.stopped = stopped
 			break
 		}
-		// The answers after this line are of this day.
-		if err := b.kept.Record(ctx, "fecha "+b.client.Hoy().String()); err != nil {
-			return err
-		}
 		if err != nil && !errors.Is(err, fiscope.ErrNotFound) {
 			b.notes[key(line.Entrada)] = explain(err)
-		} else if line.Response.Source == fiscope.SourceRespaldo {
-			b.notes[key(line.Entrada)] = fmt.Sprintf("el servicio no respondió; es del padrón del %s", fiscope.FechaEnLima(line.Response.AsOf))
 		}
 		b.done.Add(1)
 		b.show("consultando")
 	}
-	if b.stopped == nil {
-		b.stopped = ctx.Err()
-	}
-	return nil
-}
-
-// answer is a line of the results file.
-type answer struct {
-	Input   string
-	Answer  json.RawMessage
-	Error   string
-	Pending bool
-	date    string
-}
-
-// read decodes the answer in the contract's form; false if there is none.
-func (a answer) read(into any) bool {
-	return len(a.Answer) > 0 && json.Unmarshal(a.Answer, into) == nil
-}
-
-// answered reports whether the input needs no query.
-func (a answer) answered() bool { return a.Input != "" && !a.Pending }
-
-// load reads what was answered from the results file. The last line of an input holds.
-func (b *batch) load() error {
-	text, err := os.ReadFile(b.keptFile())
-	if errors.Is(err, fs.ErrNotExist) { // -simular makes none
-		err = nil
-	}
-	b.known = map[string]answer{}
-	date := ""
-	for line := range bytes.Lines(text) {
-		a := answer{date: date}
-		if json.Unmarshal(line, &a) != nil {
-			continue // damaged: ask again
-		}
-		switch what, text, _ := strings.Cut(a.Input, " "); what {
-		case "fecha":
-			date = text
-		case "cuota":
-			b.quota = text
-		default:
-			b.known[a.Input] = a
-		}
-	}
-	return err
-}
-
-// begin shows what was understood and how many queries the batch needs at most, and the progress.
-func (b *batch) begin() func() {
-	if b.simulates && !b.asJSON {
-		b.err = b.out
-	}
-	left := 0
-	for _, n := range b.queries {
-		left += n
-	}
-	b.note("%s", b.understood(b.columns))
-	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
-	b.progress = terminal.ShowProgress("fiscope", b.err)
-	return b.progress.Stop
+	b.stopped = cmp.Or(b.stopped, ctx.Err(), b.load())
 }
 
 // lookUp looks up taxpayers.
-func (b *batch) lookUp(ctx context.Context, rucs []string) error {
+func (b *batch) lookUp(ctx context.Context, rucs []string) {
 	lines := b.client.Contribuyentes.ConsultarLote(ctx, slices.Values(rucs), fiscope.LotePolicy{Progress: b.kept})
-	return ask(ctx, b, len(rucs), func(ruc string) string { return ruc }, lines)
+	ask(ctx, b, rucs, func(ruc string) string { return ruc }, lines)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -26,14 +27,14 @@ var (
 	comprasTitles  = []string{"comprobante", "codigo_sunat", "mensaje_sunat", "estado_emisor", "condicion_emisor", "consultado"}
 )
 
-func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
-	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
+func runCompras(ctx context.Context, cmd *cli.Command) error {
+	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findPurchases(cmd.StringSlice("columna")) })
+	defer b.close()
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	rows, inputs := []purchase{}, []string{}
-	lines, receipts := map[string]int{}, map[string]fiscope.Comprobante{}
+	rows, lines := []purchase{}, map[string]int{}
+	b.receipts = map[string]fiscope.Comprobante{}
 	for _, r := range b.rows {
 		p := b.columns.read(r)
 		key := ""
@@ -42,48 +43,38 @@ func runCompras(ctx context.Context, cmd *cli.Command, input string) error {
 			b.bad++
 		case !p.other:
 			key = p.receipt.String()
-			receipts[key] = p.receipt
+			b.receipts[key] = p.receipt
 			p.same = lines[key]
 			lines[key] = cmp.Or(p.same, r.line)
 		}
-		rows, inputs = append(rows, p), append(inputs, key)
+		rows, b.inputs = append(rows, p), append(b.inputs, key)
 	}
-	left, saved := b.pending(inputs)
-	issuers, _ := b.pending(b.issuers(receipts, true))
-	b.queries = map[string]int{"comprobantes": len(left), "emisores": len(issuers)}
-	end := b.begin()
-	if err = b.validate(ctx, left, receipts); err == nil {
-		issuers, b.saved = b.pending(b.issuers(receipts, false))
-		b.saved += saved
-		err = b.lookUp(ctx, issuers)
-	}
-	end()
-	if err != nil {
-		return err
-	}
-	return b.finish(comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
+	b.queries = map[string]int{"comprobantes": len(b.left(b.inputs, true)), "emisores": len(b.left(b.issuers(true), true))}
+	return b.run(func() {
+		for _, all := range []bool{false, true} { // first what was never asked
+			b.validate(ctx, b.left(b.inputs, all))
+			b.lookUp(ctx, b.left(b.issuers(false), all))
+		}
+	}, comprasStates, comprasTitles, func(i int) result { return b.judgePurchase(rows[i]) })
 }
 
-// validate validates receipts, and reads their answers.
-func (b *batch) validate(ctx context.Context, keys []string, receipts map[string]fiscope.Comprobante) error {
+// validate validates receipts.
+func (b *batch) validate(ctx context.Context, keys []string) {
 	var left []fiscope.Comprobante
 	for _, key := range keys {
-		left = append(left, receipts[key])
+		left = append(left, b.receipts[key])
 	}
 	lines := b.client.CPE.ValidarLote(ctx, slices.Values(left), fiscope.CredencialesSOL{}, fiscope.LotePolicy{Progress: b.kept})
-	if err := ask(ctx, b, len(left), fiscope.Comprobante.String, lines); err != nil {
-		return err
-	}
-	return b.load()
+	ask(ctx, b, keys, fiscope.Comprobante.String, lines)
 }
 
 // issuers returns the issuers of the accepted receipts, each once, and of those that may be. What is said of a credit note does
 // not depend on its issuer.
-func (b *batch) issuers(receipts map[string]fiscope.Comprobante, mayBe bool) []string {
+func (b *batch) issuers(mayBe bool) []string {
 	var rucs []string
-	for key, receipt := range receipts {
+	for key, receipt := range b.receipts {
 		a, v := b.known[key], fiscope.ResultadoCPE{}
-		if receipt.Tipo != fiscope.TipoNotaCredito && (a.read(&v) && v.EsValido || mayBe && !a.answered()) {
+		if receipt.Tipo != fiscope.TipoNotaCredito && (json.Unmarshal(a.Answer, &v) == nil && v.EsValido || mayBe && !b.answered(a)) {
 			rucs = append(rucs, receipt.RUCEmisor)
 		}
 	}
@@ -105,42 +96,41 @@ func (b *batch) judgePurchase(p purchase) result {
 	key := p.receipt.String()
 	of.cells[0] = key
 	a, v := b.known[key], fiscope.ResultadoCPE{}
-	if !a.read(&v) {
+	if json.Unmarshal(a.Answer, &v) != nil {
 		of.detail = b.notes[key]
 		return of
 	}
-	issuer := fiscope.Contribuyente{}
+	issuer, rests := fiscope.Contribuyente{}, []fiscope.SavedResult{a}
 	of.detail = v.Mensaje
 	switch accepted := v.Codigo == fiscope.CodigoAceptado && v.EsValido; {
 	case accepted && p.receipt.Tipo == fiscope.TipoNotaCredito:
 		of.state, of.detail = comprasNote, ""
 	case accepted:
 		of.state, of.detail = b.judgeIssuer(p.receipt.RUCEmisor, &issuer)
+		rests = append(rests, b.known[p.receipt.RUCEmisor])
 	case v.Codigo == fiscope.CodigoAnulado:
 		of.state = comprasVoid
 	case v.Codigo == fiscope.CodigoNoExiste:
-		if of.state = comprasNone; p.receipt.Advertencia() != "" {
-			of.detail += " ¿Está bien escrito? Esa serie no es la usual de ese tipo."
-		}
+		of.state, of.detail = comprasNone, of.detail+" "+oddSeries(p.receipt, v.Codigo)
 	}
-	of.cells = []string{key, string(v.Codigo), v.Mensaje, string(issuer.Estado), string(issuer.Condicion), a.date}
 	if p.same > 0 {
 		of.state, of.detail = comprasTwice, fmt.Sprintf("es el mismo comprobante de la línea %d", p.same)
 	}
+	of.cells = []string{key, string(v.Codigo), v.Mensaje, string(issuer.Estado), string(issuer.Condicion), b.restOn(&of, comprasWaiting, rests...)}
 	return of
 }
 
 // judgeIssuer decides by the issuer of an accepted receipt. The SDK knows the registry's spellings, so it compares no texts.
 func (b *batch) judgeIssuer(ruc string, issuer *fiscope.Contribuyente) (*state, string) {
 	a := b.known[ruc]
-	switch known := a.read(issuer); {
+	switch known := json.Unmarshal(a.Answer, issuer) == nil; {
 	case known && a.Pending:
-		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, cmp.Or(b.notes[ruc], "el servicio no lo confirmó todavía"))
+		return comprasWaiting, fmt.Sprintf("aceptado; el emisor figura %s, %s: %s", issuer.Estado, issuer.Condicion, byRegistry+dayOf(a))
 	case known && issuer.ActivoYHabido():
 		return comprasPay, ""
 	case known:
 		return comprasDoubt, fmt.Sprintf("el emisor está %s, %s", issuer.Estado, issuer.Condicion)
-	case a.Error != "" && !a.Pending:
+	case isAnswer(a):
 		return comprasDoubt, "el emisor no figura en el padrón del RUC"
 	}
 	return comprasWaiting, "aceptado; falta consultar a su emisor. " + b.notes[ruc]

@@ -2,20 +2,20 @@ package main
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 	"github.com/fiscope/fiscope/internal/charset"
 )
 
@@ -88,16 +88,7 @@ func decode(data []byte) (string, error) {
 		}
 		return "", errors.New("es un libro de Excel: guárdelo como «CSV UTF-8»")
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	data = bytes.TrimRight(data, "\x1a") // the end-of-file mark of DOS programs
-	text := string(data)
-	if !utf8.Valid(data) {
-		characters := make([]rune, len(data))
-		for i, b := range data {
-			characters[i] = charset.Windows1252(b)
-		}
-		text = string(characters)
-	}
+	text := string(charset.UTF8(bytes.TrimRight(data, "\x1a"))) // the end-of-file mark of DOS programs
 	if !strings.Contains(text, "\n") {
 		text = strings.ReplaceAll(text, "\r", "\n") // old Mac line ends
 	}
@@ -181,39 +172,28 @@ func swallowed(cells []string, sep rune) bool {
 	})
 }
 
-// write writes the rows, with more cells at the end of each. It replaces the file atomically. It writes UTF-8 with a byte
-// order mark, which Excel needs.
-func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".fiscope-*.csv")
-	if err != nil {
-		return notWritable(path, err)
-	}
-	defer func() {
-		if err != nil {
-			_, _ = f.Close(), os.Remove(f.Name()) // the first error says it
+// write writes the rows, with more cells at the end of each, made harmless. It replaces the file, in UTF-8 with the byte order
+// mark that Excel needs.
+func (t *table) write(path string, mode os.FileMode, titles []string, more func(i int) []string) error {
+	return notWritable(path, wholefile.Write(path, mode, func(out io.Writer) error {
+		_, _ = io.WriteString(out, "\ufeff") // a full disk fails below too
+		w := csv.NewWriter(out)
+		w.Comma, w.UseCRLF = t.sep, true
+		own := slices.Clone(t.header)
+		for len(own) < t.width {
+			own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
 		}
-	}()
-	b := bufio.NewWriter(f)
-	_, _ = b.WriteString("\ufeff") // Flush returns its error
-	w := csv.NewWriter(b)
-	w.Comma, w.UseCRLF = t.sep, true
-	own := slices.Clone(t.header)
-	for len(own) < t.width {
-		own = append(own, fmt.Sprintf("columna_%d", len(own)+1))
-	}
-	_ = w.Write(append(own, titles...))
-	for i, r := range t.rows {
-		cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
-		_ = w.Write(append(cells, more(i)...)) // the input's own cells are copied unchanged
-	}
-	w.Flush()
-	_ = f.Chmod(mode) // the input's permissions; not every system has them
-	for _, step := range []func() error{w.Error, b.Flush, f.Sync, f.Close} {
-		if err := step(); err != nil {
-			return err
+		_ = w.Write(append(own, titles...)) // Error has it
+		for i, r := range t.rows {
+			cells := append(slices.Clone(r.cells), make([]string, t.width-len(r.cells))...)
+			for _, cell := range more(i) {
+				cells = append(cells, harmless(cell)) // the input's own are copied unchanged
+			}
+			_ = w.Write(cells)
 		}
-	}
-	return os.Rename(f.Name(), path)
+		w.Flush()
+		return w.Error()
+	}))
 }
 
 var (
@@ -238,29 +218,18 @@ func asWritten(cell string) string {
 	if inside, ok := strings.CutPrefix(cell, `="`); ok {
 		cell = strings.TrimSuffix(inside, `"`)
 	}
-	if m := decimals.FindStringSubmatch(cell); m != nil {
-		return m[1]
-	}
-	if m := exponent.FindStringSubmatch(cell); m != nil {
-		return m[1] + m[2]
-	}
-	return strings.TrimSpace(cell)
+	return strings.TrimSpace(exponent.ReplaceAllString(decimals.ReplaceAllString(cell, "$1"), "$1$2"))
 }
 
 // harmless keeps a spreadsheet from running a cell as a formula (CSV injection): a business name can be any text. The
-// registry's "-" for missing values stays.
+// registry's "-" for missing values stays. A code becomes a formula with a text, since 010101 would be the number 10101.
 func harmless(cell string) string {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, " "))
-	if cell == "-" || !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
-		return cell
-	}
-	return "'" + cell
-}
-
-// withZeros writes a code as a formula with a text, since a spreadsheet would turn 010101 into the number 10101.
-func withZeros(cell string) string {
-	if zeroFirst.MatchString(cell) {
+	switch {
+	case zeroFirst.MatchString(cell):
 		return `="` + cell + `"`
+	case cell != "-" && strings.ContainsRune("=+-@\t\r＝＋－＠", first):
+		return "'" + cell
 	}
 	return cell
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -26,48 +26,45 @@ var loteTitles = []string{
 	"tipo", "actividad_economica", "fecha_inscripcion", "fecha_inicio_actividades", "consultado",
 }
 
-func runLote(ctx context.Context, cmd *cli.Command, input string) error {
-	b, err := openBatch(cmd, input, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
+func runLote(ctx context.Context, cmd *cli.Command) error {
+	b, err := openBatch(cmd, func(t *table) (columns, error) { return t.findRUC(cmd.String("columna")) })
+	defer b.close()
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	var inputs, wrongs []string
+	var wrongs []string
 	for _, r := range b.rows {
 		ruc, wrong := readRUC(b.columns.text(r, colIssuer))
 		if len(r.cells) <= b.columns[colIssuer] {
 			wrong = fmt.Sprintf("no tiene columna %d", b.columns[colIssuer]+1)
 		}
-		inputs, wrongs = append(inputs, ruc), append(wrongs, wrong)
+		b.inputs, wrongs = append(b.inputs, ruc), append(wrongs, wrong)
 		if wrong != "" {
 			b.bad++
 		}
 	}
-	left, saved := b.pending(inputs)
-	b.queries, b.saved = map[string]int{"RUC": len(left)}, saved
-	end := b.begin()
-	err = b.lookUp(ctx, left)
-	end()
-	if err != nil {
-		return err
-	}
-	return b.finish(loteStates, loteTitles, func(i int) result { return b.judgeRUC(inputs[i], wrongs[i], b.rows[i].String()) })
+	left := b.left(b.inputs, true)
+	b.queries = map[string]int{"RUC": len(left)}
+	return b.run(func() { b.lookUp(ctx, left) }, loteStates, loteTitles, func(i int) result {
+		return b.judgeRUC(b.inputs[i], wrongs[i], b.rows[i].String())
+	})
 }
 
 // judgeRUC decides the state of a row.
 func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	a, c := b.known[ruc], fiscope.Contribuyente{}
-	known := a.read(&c)
-	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial), cells: make([]string, len(loteTitles))}
-	of.cells[0] = ruc
+	known := json.Unmarshal(a.Answer, &c) == nil
+	of := result{state: loteWaiting, detail: b.notes[ruc], label: strings.TrimSpace(ruc + "  " + c.RazonSocial)}
+	of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia, c.Distrito,
+		c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
 	switch {
 	case wrong != "":
 		of.state, of.detail, of.label = loteWrong, wrong, label
 		return of
-	case !known && (a.Pending || a.Error == ""):
+	case !isAnswer(a):
 		return of
 	case a.Pending:
-		of.detail = cmp.Or(of.detail, "el servicio no lo confirmó todavía")
+		of.detail = byRegistry + dayOf(a)
 	case !known:
 		of.state = loteNone
 	case c.ActivoYHabido():
@@ -75,11 +72,7 @@ func (b *batch) judgeRUC(ruc, wrong, label string) result {
 	default:
 		of.state, of.detail = loteBad, fmt.Sprintf("%s, %s", c.Estado, c.Condicion)
 	}
-	if known {
-		of.cells = []string{ruc, c.RazonSocial, string(c.Estado), string(c.Condicion), c.Direccion, c.Ubigeo, c.Departamento, c.Provincia,
-			c.Distrito, c.Tipo, c.ActividadEconomica, c.FechaInscripcion.String(), c.FechaInicioActividades.String(), ""}
-	}
-	of.cells[len(of.cells)-1] = a.date
+	of.cells[len(of.cells)-1] = b.restOn(&of, loteWaiting, a)
 	return of
 }
 

@@ -1,13 +1,7 @@
 // Command fiscope queries the fiscal data service from a terminal: taxpayers, receipts and exchange rates, one by one or for
 // the rows of a CSV.
 //
-//	fiscope ruc 20131312955
-//	fiscope compras compras.csv
-//
-// It reads FISCOPE_BASE_URL, FISCOPE_API_KEY, FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. Secrets have no
-// flags, because other users of the machine can see the arguments. With -mock a mock in the process answers. The exit status
-// is 0 for success, 1 for an error to correct first, 2 if an answer shows a problem, and 3 if something is left for another
-// run.
+// Its help has the variables and the exit status. Secrets have no flags: other users of the machine can see the arguments.
 package main
 
 import (
@@ -96,15 +90,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 		Commands: []*cli.Command{
 			{Name: "ruc", Usage: "un contribuyente, por su RUC", UsageText: "fiscope ruc [OPCIONES] RUC",
-				Flags: flags(padronFlag), Action: one("RUC", showRUC)},
+				Flags: flags(padronFlag), Action: one("RUC", call(showRUC))},
 			{Name: "buscar", Usage: "contribuyentes, por parte de su nombre", UsageText: "fiscope buscar [OPCIONES] NOMBRE",
-				Flags: flags(&cli.IntFlag{Name: "limite", DefaultText: "N", Usage: "cuántos, de 1 a 50; 10 por defecto", Value: 10, Local: true}), Action: searchName},
+				Flags: flags(&cli.IntFlag{Name: "limite", DefaultText: "N", Usage: "cuántos, de 1 a 50; 10 por defecto", Value: 10, Local: true}), Action: call(searchName)},
 			{Name: "cpe", Usage: "si un comprobante es válido", UsageText: "fiscope cpe [OPCIONES] COMPROBANTE",
 				Description: "COMPROBANTE es como 20100070970-01-F001-123: RUC, tipo (01 factura, 03 boleta,\n07 nota de crédito, 08 nota de débito), serie y número. O el nombre de su XML, o\nel texto de su QR entre comillas.",
-				Flags:       flags(memoryFlag, forgetFlag), Action: one("COMPROBANTE", showCPE)},
+				Flags:       flags(memoryFlag, forgetFlag), Action: one("COMPROBANTE", call(showCPE))},
 			{Name: "tc", Usage: "el tipo de cambio de la SUNAT para un comprobante de una fecha", UsageText: "fiscope tc [OPCIONES] [FECHA | MES]",
 				Description: "FECHA es como 2026-11-20 o 20/11/2026; por defecto, hoy. Un MES, como 2026-11,\nda su tabla: cuesta una consulta por día hábil.",
-				Flags:       flags(&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO.csv", Usage: "escribe la tabla de un MES para Excel", Local: true}), Action: showRate},
+				Flags:       flags(&cli.StringFlag{Name: "salida", DefaultText: "ARCHIVO.csv", Usage: "escribe la tabla de un MES para Excel", Local: true}), Action: call(showRate)},
 			{Name: "lote", Usage: "cada RUC de un CSV, con lo que el padrón dice de él", UsageText: "fiscope lote [OPCIONES] ENTRADA.csv",
 				Description: batchDescription, Action: one("archivo", runLote),
 				Flags: flags(append(batchFlags(), padronFlag, &cli.StringFlag{Name: "columna", DefaultText: "COLUMNA", Usage: "la del RUC, por su título o su posición desde 1; si no, se busca", Local: true})...)},
@@ -115,7 +109,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 					Usage: "la de emisor, tipo, serie, numero, comprobante o importe, por su título\n      o su posición desde 1; si no, se busca. Puede repetirse", Local: true})...), Action: one("archivo", runCompras)},
 			{Name: "cuota", Usage: "cuántas consultas quedan hoy", UsageText: "fiscope cuota [OPCIONES]",
 				Description: "Cuesta una consulta: el servicio lo dice al consultar un RUC.",
-				Flags:       flags(), Action: showQuota},
+				Flags:       flags(), Action: call(showQuota)},
 			serveCommand(),
 			{Name: "version", Usage: "la versión y el commit", UsageText: "fiscope version", Action: func(_ context.Context, cmd *cli.Command) error { cli.ShowVersion(cmd); return nil }},
 			{Name: "help", Usage: "la ayuda de un comando, como fiscope help lote", UsageText: "fiscope help [COMANDO]", Action: terminal.ShowHelp},
@@ -125,7 +119,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := root.Run(ctx, append([]string{root.Name}, args...))
 	exit := statusOf(err)
 	if said := status(0); err != nil && !errors.As(err, &said) {
-		_, _ = fmt.Fprintf(stderr, "fiscope: %s\n", strings.Join(fold(explain(err), terminal.UsualColumns-len("fiscope: ")), "\n         "))
+		printer{out: stderr}.behind("fiscope: ", explain(err))
 		if wrong := (terminal.WrongUsage{}); errors.As(err, &wrong) {
 			_, _ = fmt.Fprintln(stderr, strings.TrimSpace("vea fiscope help "+wrong.Of))
 		}
@@ -152,7 +146,7 @@ func statusOf(err error) status {
 }
 
 // one returns the action of a command with one argument.
-func one(wants string, do func(ctx context.Context, cmd *cli.Command, arg string) error) cli.ActionFunc {
+func one(wants string, do cli.ActionFunc) cli.ActionFunc {
 	return func(ctx context.Context, cmd *cli.Command) error {
 		switch {
 		case cmd.NArg() == 0:
@@ -160,6 +154,6 @@ func one(wants string, do func(ctx context.Context, cmd *cli.Command, arg string
 		case cmd.NArg() > 1:
 			return terminal.Wrong(errors.New("va un solo "+wants), cmd.Name)
 		}
-		return do(ctx, cmd, strings.TrimSpace(cmd.Args().First()))
+		return do(ctx, cmd)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,13 +39,15 @@ func (p printer) line(format string, args ...any) {
 // note prints a text on stderr, out of the way of programs that read stdout.
 func (p printer) note(format string, args ...any) {
 	p.out = p.err
-	p.text(format, args...)
+	p.behind("", fmt.Sprintf(format, args...))
 }
 
-// text prints a text, on several lines if needed.
-func (p printer) text(format string, args ...any) {
-	for _, line := range fold(fmt.Sprintf(format, args...), terminal.UsualColumns) {
-		p.line("%s", line)
+// behind prints a text behind a first column, on several lines if needed.
+func (p printer) behind(first, text string) {
+	width := utf8.RuneCountInString(first)
+	for _, line := range fold(text, terminal.UsualColumns-width) {
+		p.line("%s%s", first, line)
+		first = strings.Repeat(" ", width)
 	}
 }
 
@@ -55,16 +58,8 @@ func (p printer) json(v any) error {
 	return e.Encode(v)
 }
 
-// field prints a name and a value, on several lines if needed.
-func (p printer) field(name, value string) {
-	const indent = 16
-	for i, line := range fold(value, terminal.UsualColumns-indent) {
-		if i > 0 {
-			name = ""
-		}
-		p.line("%-*s%s", indent, "  "+name, line)
-	}
-}
+// field prints a name and a value.
+func (p printer) field(name, value string) { p.behind(fmt.Sprintf("  %-14s", name), value) }
 
 // paint colours a text by its status.
 func (p printer) paint(news status, text string) string {
@@ -130,7 +125,12 @@ var (
 // inLima formats a time as local time in Lima.
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
-	return fmt.Sprintf("%s %d de %s a las %s (Lima)", days[t.Weekday()], t.Day(), months[t.Month()-1], t.Format("15:04"))
+	return fmt.Sprintf("%s %s a las %s (Lima)", days[t.Weekday()], inWords(fiscope.FechaEnLima(t)), t.Format("15:04"))
+}
+
+// inWords formats a day as 4 de mayo.
+func inWords(day fiscope.Fecha) string {
+	return fmt.Sprintf("%d de %s", day.Day(), months[day.Month()-1])
 }
 
 // inSoles formats an amount as S/ 28 320.00.
@@ -141,17 +141,14 @@ func inSoles(amount decimal.Decimal) string {
 	return "S/ " + strings.TrimSuffix(whole, digits) + terminal.Thousands(n) + "." + cents
 }
 
-// quota returns the quota from the last answer: -1 and a zero time for missing values.
-func quota(client *fiscope.Client) (left, limit int, reset time.Time) {
-	left, limit = -1, -1
-	if q := client.RateLimit(); q != nil {
-		reset = q.Reset
-		if q.Remaining != nil {
-			left = *q.Remaining
-		}
-		if q.Limit != nil {
-			limit = *q.Limit
-		}
-	}
-	return left, limit, reset
+// quota is what is known of a day's quota: -1 and a zero time for missing values.
+type quota struct {
+	left, limit int
+	reset, at   time.Time
+}
+
+// quota returns the quota from the last answer.
+func (s *session) quota() quota {
+	unknown, q := -1, cmp.Or(s.client.RateLimit(), new(fiscope.RateLimit))
+	return quota{*cmp.Or(q.Remaining, &unknown), *cmp.Or(q.Limit, &unknown), q.Reset, time.Now()}
 }

@@ -1,28 +1,43 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
 )
 
-// finish writes the output, whatever stopped the run: that costs no query. Then it reports, and returns the exit status.
-func (b *batch) finish(states []*state, titles []string, judge func(i int) result) error {
+// run shows what was understood and how many queries the batch needs at most, and asks. Then it writes the output, whatever
+// stopped it: that costs no query. At last it reports, and returns the exit status.
+func (b *batch) run(ask func(), states []*state, titles []string, judge func(i int) result) error {
+	if b.simulates && !b.asJSON {
+		b.err = b.out
+	}
+	left := len(b.left(b.needs(true), true))
+	b.note("%s", b.understood(b.columns))
+	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
+	b.adviseDays()
+	b.progress = terminal.ShowProgress("fiscope", b.err)
+	ask()
+	b.progress.Stop()
 	if !b.simulates {
-		if left, _, _ := quota(b.client); left >= 0 {
-			_ = b.kept.Record(context.Background(), fmt.Sprintf("cuota %d %s", left, time.Now().Format(time.RFC3339))) // only a note
+		q := b.quota()
+		if spent := int(b.spent.Load()); q.left < 0 && spent > 0 && errors.Is(b.stopped, fiscope.ErrQuotaExceeded) {
+			q.left, q.limit = 0, max(b.noted.limit, spent) // only lookups surely say it
 		}
-		if err := cmp.Or(b.kept.Close(), b.load()); err != nil {
+		if q.left >= 0 {
+			b.noted = q
+			_ = b.kept.Record(context.Background(), fmt.Sprintf(quotaNote, q.left, q.limit)) // only a note
+		}
+		if err := b.kept.Close(); err != nil {
 			return err
 		}
 	}
@@ -35,11 +50,7 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 	}
 	titles = append([]string{"resultado", "detalle"}, titles...)
 	if err := b.write(b.output, b.mode, titles, func(i int) []string {
-		cells := []string{results[i].state.name, results[i].detail}
-		for _, cell := range results[i].cells {
-			cells = append(cells, withZeros(harmless(cell)))
-		}
-		return cells
+		return append([]string{results[i].state.name, strings.TrimSpace(results[i].detail)}, results[i].cells...)
 	}); err != nil {
 		return fmt.Errorf("no se pudo escribir %s (las respuestas están a salvo: corrija esto y repita): %w", b.output, err)
 	}
@@ -48,32 +59,25 @@ func (b *batch) finish(states []*state, titles []string, judge func(i int) resul
 
 // simulate reports what a run would do.
 func (b *batch) simulate(states []*state, results []result) error {
-	left, noted, _ := strings.Cut(b.quota, " ")
-	n, _ := strconv.Atoi(left)
-	at, unknown := time.Parse(time.RFC3339, noted)
-	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
-		if unknown == nil {
-			summary["consultasQuedaban"], summary["anotado"] = n, at
+	summary := map[string]any{"entrada": b.input, "filas": len(results), "columnas": b.understood(b.columns), "conError": b.bad, "porConsultar": b.queries}
+	known := "No se sabe cuántas consultas quedan."
+	if !b.noted.at.IsZero() {
+		summary["consultasQuedaban"], summary["anotado"] = b.noted.left, b.noted.at
+		known = fmt.Sprintf("Quedaban %s consultas el %s.", terminal.Thousands(b.noted.left), inLima(b.noted.at))
+	}
+	return b.answer(summary, allWell, func() {
+		for _, s := range states {
+			if s == comprasWrong || s == loteWrong {
+				b.showState(s, results)
+			}
 		}
-		return b.json(summary)
-	}
-	for _, s := range states {
-		if s == comprasWrong || s == loteWrong {
-			b.showState(s, results)
+		var each []string
+		for _, what := range slices.Sorted(maps.Keys(b.queries)) {
+			each = append(each, what+" "+terminal.Thousands(b.queries[what]))
 		}
-	}
-	var each []string
-	for _, what := range slices.Sorted(maps.Keys(b.queries)) {
-		each = append(each, what+" "+terminal.Thousands(b.queries[what]))
-	}
-	b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
-	if unknown != nil {
-		b.line("No se sabe cuántas consultas quedan.")
-		return nil
-	}
-	b.line("Quedaban %s consultas el %s.", terminal.Thousands(n), inLima(at))
-	return nil
+		b.line("Consultas que haría, a lo más: %s. No se hizo ninguna.", strings.Join(each, ", "))
+		b.line("%s", known)
+	})
 }
 
 // shownRows is how many rows of each state the report shows.
@@ -82,54 +86,55 @@ const shownRows = 10
 func (b *batch) report(states []*state, results []result) error {
 	counts, soles, exit := map[string]int{}, map[string]json.Number{}, allWell
 	for _, s := range states {
-		if n, sum := tally(s, results); n > 0 {
+		n, sum := tally(s, results)
+		if n > 0 {
 			counts[s.name], exit = n, max(exit, s.exit)
-			if sum.Valid {
-				soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
-			}
+		}
+		if sum.Valid {
+			soles[s.name] = json.Number(sum.Decimal.StringFixed(2))
 		}
 	}
-	switch of := statusOf(b.stopped); {
-	case of == wrongUse: // another run cannot fix it
-		exit = of
-	case b.stopped != nil:
+	if b.stopped != nil {
 		exit = unfinished
 	}
-	left, _, reset := quota(b.client)
-	spent := b.spent.Load()
-	if b.asJSON {
-		summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
-			"consultasGastadas": spent, "consultasAhorradas": b.saved, "terminado": exit != unfinished}
-		if left >= 0 {
-			summary["consultasQuedan"] = left
-		}
-		if err := b.json(summary); err != nil {
-			return err
-		}
-	} else {
+	if statusOf(b.stopped) == wrongUse { // another run cannot fix it
+		exit = wrongUse
+	}
+	otherDays, q := slices.SortedFunc(maps.Values(b.others), fiscope.Fecha.Compare), b.quota()
+	spent, saved := int(b.spent.Load()), max(0, len(b.needs(false))-len(b.notes))
+	summary := map[string]any{"entrada": b.input, "salida": b.output, "filas": len(results), "resultados": counts, "soles": soles,
+		"consultasGastadas": spent, "consultasAhorradas": saved, "terminado": exit != unfinished}
+	if q.left >= 0 {
+		summary["consultasQuedan"] = q.left
+	}
+	if len(otherDays) > 0 {
+		summary["respuestasDeOtroDia"], summary["masAntigua"] = len(otherDays), otherDays[0]
+	}
+	err := b.answer(summary, exit, func() {
 		for _, s := range states {
 			b.showState(s, results)
 		}
 		b.line("")
-		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(int(spent)), terminal.Thousands(int(b.saved)))
+		b.line("Filas: %s. Consultas gastadas: %s, ahorradas: %s.", terminal.Thousands(len(results)), terminal.Thousands(spent), terminal.Thousands(saved))
+		if len(otherDays) > 0 {
+			b.line("Respuestas de otro día: %s (la más antigua, del %s)", terminal.Thousands(len(otherDays)), inWords(otherDays[0]))
+		}
 		switch {
-		case left >= 0 && reset.IsZero():
-			b.line("Quedan hoy %s.", terminal.Thousands(left))
-		case left >= 0:
-			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(left), inLima(reset))
+		case q.left >= 0 && q.reset.IsZero():
+			b.line("Quedan hoy %s.", terminal.Thousands(q.left))
+		case q.left >= 0:
+			b.line("Quedan hoy %s, y se renuevan el %s.", terminal.Thousands(q.left), inLima(q.reset))
 		}
 		b.line("Salida: %s", terminal.Printable(b.output))
-	}
+	})
 	if b.stopped != nil {
 		b.note("Se detuvo. %s", explain(b.stopped))
 	}
-	switch {
-	case exit == allWell:
-		return nil
-	case exit == unfinished:
+	b.adviseDays()
+	if exit == unfinished {
 		b.note("Para seguir, repita el mismo comando: solo pregunta lo que falta.")
 	}
-	return exit
+	return err
 }
 
 // tally counts the rows of a state, and sums their soles, if any has an amount.
@@ -156,12 +161,10 @@ func (b *batch) showState(s *state, results []result) {
 	if sum.Valid {
 		name += " (" + inSoles(sum.Decimal) + ")"
 	}
-	for i, line := range fold(name+s.advice, terminal.UsualColumns-len("1234567  ")) {
-		if i == 0 {
-			b.line("%s%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), name)), strings.TrimPrefix(line, name))
-		} else {
-			b.line("%s%s", indent, line)
-		}
+	lines := fold(name+s.advice, terminal.UsualColumns-len("1234567  "))
+	b.line("%s", b.paint(s.exit, fmt.Sprintf("%7s  %s", terminal.Thousands(count), lines[0])))
+	for _, line := range lines[1:] {
+		b.line("%s%s", indent, line)
 	}
 	if s.exit == allWell {
 		return
@@ -177,9 +180,7 @@ func (b *batch) showState(s *state, results []result) {
 		}
 		b.line("%s%s", indent, shorten(fmt.Sprintf("línea %d  %s", b.rows[i].line, r.label), terminal.UsualColumns-len(indent)))
 		if r.detail != "" {
-			for _, line := range fold(r.detail, terminal.UsualColumns-len(indent)-2) {
-				b.line("%s  %s", indent, line)
-			}
+			b.behind(indent+"  ", r.detail)
 		}
 	}
 }

@@ -38,28 +38,24 @@ func flags(own ...cli.Flag) []cli.Flag {
 // session is a command's client and its output.
 type session struct {
 	printer
+	cmd     *cli.Command
 	client  *fiscope.Client
 	service string // its name in a results file
 	closers []io.Closer
 	set     []string // the variables that came from a file
 }
 
-// connect makes a command's client from its flags and the environment.
-func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
-	s := &session{printer: newPrinter(cmd)}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
+// connect makes a command's client from its flags and the environment. The session is to be closed, also after an error.
+func connect(cmd *cli.Command, opts ...fiscope.Option) (s *session, err error) {
+	s = &session{printer: newPrinter(cmd), cmd: cmd}
 	opts = append(opts, fiscope.WithUserAgent("fiscope-cli"), fiscope.WithStrictRUC()) // a mistyped RUC costs nothing
 	if file := cmd.String("padron"); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			return nil, err
+			return s, err
 		}
 		index, err := padron.Open(file)
 		if err != nil {
-			return nil, fmt.Errorf("-padron: %w", err)
+			return s, fmt.Errorf("-padron: %w", err)
 		}
 		s.closers = append(s.closers, index)
 		opts = append(opts, fiscope.WithRespaldo(index))
@@ -68,20 +64,20 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 		return s, s.useMock(opts)
 	}
 	if err := s.readSettings(); err != nil {
-		return nil, terminal.Wrong(err, "")
+		return s, terminal.Wrong(err, "")
 	}
 	if cmd.Name == "cpe" || cmd.Name == "compras" {
 		if _, err := fiscope.CredencialesSOLFromEnv(); err != nil {
-			return nil, wrongVariable(err)
+			return s, wrongVariable(err)
 		}
 		memory, err := openMemory(cmd.String("memoria"))
 		if err != nil {
-			return nil, fmt.Errorf("sin una carpeta donde recordar una clave SOL rechazada no se envía ninguna (-memoria): %w", err)
+			return s, fmt.Errorf("sin una carpeta donde recordar una clave SOL rechazada no se envía ninguna (-memoria): %w", err)
 		}
 		opts = append(opts, fiscope.WithStore(memory))
 	}
 	if s.client, err = fiscope.NewClientFromEnv(opts...); err != nil {
-		return nil, wrongVariable(err)
+		return s, wrongVariable(err)
 	}
 	s.service = s.client.String()
 	if cmd.Bool("olvidar-clave") {
@@ -93,9 +89,6 @@ func connect(cmd *cli.Command, opts ...fiscope.Option) (_ *session, err error) {
 
 // wrongVariable names the unset variable; otherwise it says what they all must be. The SDK's texts are in English.
 func wrongVariable(err error) error {
-	if err == nil {
-		return nil
-	}
 	must := "FISCOPE_BASE_URL debe ser como https://api.ejemplo.pe (con http, de esta máquina), y FISCOPE_API_KEY va sin espacios"
 	if rest, ok := strings.CutPrefix(err.Error(), "fiscope: the variable "); ok {
 		name, _, _ := strings.Cut(rest, " ")
@@ -106,14 +99,11 @@ func wrongVariable(err error) error {
 	return terminal.Wrong(errors.New(must), "")
 }
 
-// For a mock in the process: its name in a results file, and a quota large enough for a large file.
-const (
-	mockService = "mock"
-	mockQuota   = 1_000_000
-)
+// mockService is the name of a mock in the process in a results file.
+const mockService = "mock"
 
 func (s *session) useMock(opts []fiscope.Option) error {
-	mock, err := mockserver.Start(mockserver.WithQuota(mockQuota))
+	mock, err := mockserver.Start(mockserver.WithQuota(1_000_000)) // enough for a large file
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -95,17 +94,15 @@ func (t *table) column(i int) (cells []string) {
 
 // counts reports whether a column counts the rows: 1, 2, 3 in any order, perhaps with gaps where rows were deleted.
 func (t *table) counts(i int) bool {
-	seen, lowest, highest := map[int]bool{}, math.MaxInt, 0
+	var seen []int
 	for _, cell := range t.column(i) {
-		n, err := strconv.Atoi(cell)
-		if seen[n] {
-			return false
-		}
-		if err == nil { // a row of sums has a text
-			seen[n], lowest, highest = true, min(lowest, n), max(highest, n)
+		if n, err := strconv.Atoi(cell); err == nil { // a row of sums has a text
+			seen = append(seen, n)
 		}
 	}
-	return len(seen) >= 3 && highest-lowest < 2*len(seen)
+	slices.Sort(seen)
+	n := len(seen)
+	return n >= 3 && len(slices.Compact(seen)) == n && seen[n-1]-seen[0] < 2*n
 }
 
 // finder finds the wanted columns of a table.

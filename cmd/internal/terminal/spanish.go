@@ -52,14 +52,12 @@ func ShowHelp(ctx context.Context, cmd *cli.Command) error {
 
 // WrongUsage is an error in the command line or in a variable.
 type WrongUsage struct {
-	Err error
-	Of  string // the command whose help to see
+	error
+	Of string // the command whose help to see
 }
 
-func (w WrongUsage) Error() string { return w.Err.Error() }
-
 // Unwrap returns the error.
-func (w WrongUsage) Unwrap() error { return w.Err }
+func (w WrongUsage) Unwrap() error { return w.error }
 
 // Wrong returns err as a [WrongUsage] of a command.
 func Wrong(err error, of string) error { return WrongUsage{err, of} }
