@@ -28,6 +28,7 @@ type answer struct {
 	err       *Error        // what the service or the network says is wrong: class, code, message and cause; nil for a result
 	warnings  []string      // odd but harmless
 	rateLimit *RateLimit    // nil if no header came
+	remaining int           // the header's, or unknown
 	reset     time.Time     // the header's, even if it is in the past
 	pause     time.Duration // that a 429 which says nothing asks for
 
@@ -59,6 +60,7 @@ func (a *answer) read(result func(*answer) any) {
 	if a.Header != nil {
 		a.rateLimit, a.reset, a.warnings = parseRateLimit(a.Header, a.reading.now, spentStatuses[a.Status])
 	}
+	a.remaining = a.rateLimit.left()
 	switch {
 	case a.Status == 0:
 		a.outcome, a.err = unanswered, &Error{cause: a.Err}
@@ -140,7 +142,7 @@ func (a *answer) quote(value string) string {
 // refuse makes the answer unusable, even for lenient reading.
 func (a *answer) refuse(format string, args ...any) {
 	if a.err == nil {
-		a.err = refused(contradictory, format, args...)
+		a.err = newError(contradictory, format, args...)
 	}
 }
 

@@ -22,7 +22,6 @@ type sender struct {
 	userAgent string
 	transport http.RoundTripper
 	bound     time.Duration // the Timeout of the caller's http.Client; 0 for none
-	maxBody   int64         // bytes of an answer
 	lenient   bool
 	report    *reporter
 	sol       *solguard.Guard // learns whether lookups are refused too
@@ -41,7 +40,7 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: s.maxBody, Finish: q.trip != nil}
+	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: maxBody, Finish: q.trip != nil}
 	if q.request.sol != nil {
 		limits.Timeout = q.set.cpeTimeout
 	}

@@ -35,12 +35,12 @@ type entry struct {
 // cache keeps answers in this process. A nil cache keeps nothing.
 type cache struct {
 	policy  CachePolicy
-	clock   clock
+	clock   calendar
 	entries *lru.Cache[cacheKey, *entry]
 }
 
 // newCache returns a cache with the policy's defaults filled in, and nil without a policy.
-func newCache(given *CachePolicy, clock clock) (*cache, error) {
+func newCache(given *CachePolicy, clock calendar) (*cache, error) {
 	if given == nil {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (c *cache) put(k cacheKey, e *entry) {
 const clockSkew = time.Minute
 
 // fresh reports whether the entry has not expired. One from the future, as after the clock was set back, is not fresh.
-func (e *entry) fresh(c clock) bool {
+func (e *entry) fresh(c calendar) bool {
 	if e.lifetime == forGood {
 		return true
 	}

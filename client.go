@@ -1,6 +1,7 @@
 package fiscope
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
-	"github.com/fiscope/fiscope/internal/flight"
 	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/internal/solguard"
 )
@@ -42,8 +42,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if err := opt.applyToClient(&c); err != nil {
-			return nil, err
+		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
+			return nil, cmp.Or(c.invalid, c.calls.invalid)
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)
@@ -53,52 +53,56 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 	if err := checkAPIKey(apiKey); err != nil {
 		return nil, err
 	}
-	core, err := newCore(baseURL, NewSecreto(apiKey), c)
+	k, err := newCore(baseURL, NewSecreto(apiKey), c)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
-		Contribuyentes: &ContribuyentesService{core, c.strictRUC},
-		CPE:            &CPEService{core, c.strictRUC, c.sol},
-		TipoCambio:     &TipoCambioService{core},
-		core:           core,
+		Contribuyentes: &ContribuyentesService{k, c.strictRUC},
+		CPE:            &CPEService{k, c.strictRUC, c.sol},
+		TipoCambio:     &TipoCambioService{k},
+		core:           k,
 	}, nil
 }
 
 // newCore builds the lists of layers. ARCHITECTURE.md explains their order.
 func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
-	cache, err := newCache(c.cache, c.clock)
+	memory, err := newCache(c.cache, c.clock)
 	if err != nil {
 		return nil, err
 	}
 	c.calls.secrets = c.calls.secrets.With(apiKey.text())
-	r := &reporter{c.calls.secrets, c.clock, newObserver(c.observers, c.logger)}
+	o := &observer{notify: c.observers, logger: c.logger}
+	if o.logger != nil {
+		o.notify = append(o.notify, o.log)
+	}
+	r := &reporter{c.calls.secrets, c.clock, o}
 	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
 	c.calls.respaldo = nil
 	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
-	k.background.Panicked = k.logPanic
+	apart := &k.apart
+	apart.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	apart := flight.Runner{Go: k.background.Go, Panicked: k.logPanic}
 	accepted := new(atomic.Bool)
 	shared := newSharedStore(c.store, baseURL, apiKey, r, accepted, apart)
 	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		maxBody: maxBody, lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours, accepted: accepted,
+		lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours, accepted: accepted,
 	}
 	queries := &flights{Runner: apart}
 	retries := retry(c.retry, c.clock, base)
 	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
-	kept := keeper{cache, shared, r}
+	kept := keeper{memory, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
 			newFallback(kept, respaldo, r, accepted, apart).layer,
-			recall(cache),
+			recall(memory),
 			checkInput,
-			coalesce(cache != nil || c.coalescing, queries),
+			coalesce(memory != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
@@ -145,11 +149,8 @@ func (c *Client) Ahora() time.Time { return c.clock.now() }
 // If ctx ends first, Close returns its cause, and the work goes on. A closed Client can still make calls: Close it
 // again after them.
 func (c *Client) Close(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
-	if err := c.background.Wait(ctx); err != nil {
+	if err := c.apart.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil
@@ -160,9 +161,6 @@ func (c *Client) String() string { return "fiscope.Client(" + c.baseURL + ")" }
 
 // LogValue returns the base URL.
 func (c *Client) LogValue() slog.Value { return slog.StringValue(c.baseURL) }
-
-// refuseRedirect makes a redirect the answer: following it would pass on the API key and the clave.
-func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // withoutProxy returns a transport that connects to this machine directly: a proxy would read the key and the clave. It
 // cannot see the proxy of a RoundTripper other than net/http's.
@@ -232,16 +230,14 @@ const (
 // FISCOPE_INSECURE_HTTP=1 to permit plain http in a private network. If all three FISCOPE_SOL_* are set, they are its
 // credentials ([WithSOL]). opts are applied after them. An error names the variable.
 func NewClientFromEnv(opts ...Option) (*Client, error) {
-	for _, name := range []string{envBaseURL, envAPIKey} {
-		if os.Getenv(name) == "" {
-			return nil, fmt.Errorf("fiscope: the variable %s is not set", name)
-		}
+	if err := unset(envBaseURL, envAPIKey); err != nil {
+		return nil, err
 	}
 	var own []Option
 	if insecure := os.Getenv(envInsecure); insecure == "1" || insecure == "true" {
 		own = append(own, WithInsecureHTTP())
 	}
-	if os.Getenv(envRUC) != "" && os.Getenv(envUsuario) != "" && os.Getenv(envClave) != "" {
+	if unset(envRUC, envUsuario, envClave) == nil {
 		credenciales, err := CredencialesSOLFromEnv()
 		if err != nil {
 			return nil, err
@@ -258,14 +254,21 @@ func NewClientFromEnv(opts ...Option) (*Client, error) {
 // CredencialesSOLFromEnv returns the credentials in FISCOPE_SOL_RUC, FISCOPE_SOL_USUARIO and FISCOPE_SOL_CLAVE. An
 // error names the variable that is missing or invalid.
 func CredencialesSOLFromEnv() (CredencialesSOL, error) {
-	for _, name := range []string{envRUC, envUsuario, envClave} {
-		if os.Getenv(name) == "" {
-			return CredencialesSOL{}, fmt.Errorf("fiscope: the variable %s is not set", name)
-		}
+	if err := unset(envRUC, envUsuario, envClave); err != nil {
+		return CredencialesSOL{}, err
 	}
 	c := CredencialesSOL{RUC: os.Getenv(envRUC), Usuario: os.Getenv(envUsuario), Clave: NewSecreto(os.Getenv(envClave))}
 	if err := c.check(); err != nil {
 		return CredencialesSOL{}, fmt.Errorf("%w (from %s, %s and %s)", err, envRUC, envUsuario, envClave)
 	}
 	return c, nil
+}
+
+func unset(names ...string) error {
+	for _, name := range names {
+		if os.Getenv(name) == "" {
+			return fmt.Errorf("fiscope: the variable %s is not set", name)
+		}
+	}
+	return nil
 }

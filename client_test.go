@@ -71,6 +71,54 @@ func TestWithInsecureHTTP(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestNewClientFromEnv(t *testing.T) {
+	insecure := map[string]string{"FISCOPE_BASE_URL": "http://fiscal.internal:8080", "FISCOPE_API_KEY": apiKey}
+	sound := map[string]string{"FISCOPE_BASE_URL": baseURL, "FISCOPE_API_KEY": apiKey}
+	sol := map[string]string{"FISCOPE_SOL_RUC": rucSUNAT, "FISCOPE_SOL_USUARIO": "MIUSER01", "FISCOPE_SOL_CLAVE": clave}
+	for name, test := range map[string]struct {
+		variables []map[string]string
+		says      string // "" for a client
+		sends     string // in the body of a validation without credentials; "" for none sent
+	}{
+		"nothing":              {nil, "FISCOPE_BASE_URL", ""},
+		"no key":               {[]map[string]string{sound, {"FISCOPE_API_KEY": ""}}, "FISCOPE_API_KEY", ""},
+		"in clear":             {[]map[string]string{insecure}, "in clear", ""},
+		"in clear, permitted":  {[]map[string]string{insecure, sol, {"FISCOPE_INSECURE_HTTP": "1"}}, "", clave},
+		"in clear, true":       {[]map[string]string{insecure, sol, {"FISCOPE_INSECURE_HTTP": "true"}}, "", clave},
+		"in clear, 0":          {[]map[string]string{insecure, {"FISCOPE_INSECURE_HTTP": "0"}}, "in clear", ""},
+		"SOL credentials":      {[]map[string]string{sound, sol}, "", clave},
+		"two of the three":     {[]map[string]string{sound, sol, {"FISCOPE_SOL_CLAVE": ""}}, "", ""},
+		"invalid credentials":  {[]map[string]string{sound, sol, {"FISCOPE_SOL_RUC": "1"}}, "FISCOPE_SOL_RUC", ""},
+		"an option that fails": {[]map[string]string{sound, {"FISCOPE_API_KEY": "a\nb"}}, "FISCOPE_API_KEY", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{"FISCOPE_BASE_URL", "FISCOPE_API_KEY", "FISCOPE_INSECURE_HTTP", "FISCOPE_SOL_RUC", "FISCOPE_SOL_USUARIO", "FISCOPE_SOL_CLAVE"} {
+				t.Setenv(variable, "")
+			}
+			for _, variables := range test.variables {
+				for variable, value := range variables {
+					t.Setenv(variable, value)
+				}
+			}
+			s := &service{answers: []handler{raw(200, verdict)}}
+			client, err := fiscope.NewClientFromEnv(fiscope.WithHTTPClient(&http.Client{Transport: s}))
+			if test.says != "" {
+				require.ErrorContains(t, err, test.says)
+				return
+			}
+			require.NoError(t, err)
+			_, err = client.CPE.Validar(t.Context(), factura, fiscope.CredencialesSOL{})
+			if test.sends == "" {
+				require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+				return
+			}
+			require.NoError(t, err)
+			assert.Contains(t, s.requests[0].body, test.sends)
+			assert.Equal(t, apiKey, s.requests[0].header.Get("X-API-KEY"))
+		})
+	}
+}
+
 func TestANilCallOptionIsRefused(t *testing.T) {
 	client, s := answers(t, raw(200, contract(t, "consultar_200.json")))
 	require.ErrorIs(t, operations["consultar"](t.Context(), client, nil), fiscope.ErrInvalidRequest)

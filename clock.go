@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// clock is the client's calendar, see [WithClock]; nil is real time. Waits, durations and a Store's times are always
+// calendar tells the client's time, see [WithClock]; nil is real time. Waits, durations and a Store's times are always
 // real.
-type clock func() time.Time
+type calendar func() time.Time
 
 // now returns the calendar time.
-func (c clock) now() time.Time {
+func (c calendar) now() time.Time {
 	if c == nil {
 		return time.Now()
 	}
@@ -18,7 +18,7 @@ func (c clock) now() time.Time {
 }
 
 // fromReal converts real time to calendar time. The zero time stays zero.
-func (c clock) fromReal(at time.Time) time.Time {
+func (c calendar) fromReal(at time.Time) time.Time {
 	if c == nil || at.IsZero() {
 		return at
 	}
@@ -26,7 +26,7 @@ func (c clock) fromReal(at time.Time) time.Time {
 }
 
 // toReal converts calendar time to real time. The zero time stays zero.
-func (c clock) toReal(at time.Time) time.Time {
+func (c calendar) toReal(at time.Time) time.Time {
 	if c == nil || at.IsZero() {
 		return at
 	}
@@ -34,10 +34,10 @@ func (c clock) toReal(at time.Time) time.Time {
 }
 
 // until returns the time left until a calendar time.
-func (c clock) until(at time.Time) time.Duration { return at.Sub(c.now()) }
+func (c calendar) until(at time.Time) time.Duration { return at.Sub(c.now()) }
 
 // since returns the time elapsed since a calendar time.
-func (c clock) since(at time.Time) time.Duration {
+func (c calendar) since(at time.Time) time.Duration {
 	if c == nil {
 		return time.Since(at) // reads one clock; time.Now reads two
 	}
@@ -47,7 +47,7 @@ func (c clock) since(at time.Time) time.Duration {
 // serviceClock is the calendar by which rates are published: the last Date that the service sent, carried on by elapsed
 // time. With WithClock it is that clock alone; before a Date came, this machine's.
 type serviceClock struct {
-	own      clock
+	own      calendar
 	mu       sync.Mutex
 	date, at time.Time // the Date, and when it came; zero before one came
 }

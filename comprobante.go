@@ -177,7 +177,7 @@ func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 		return Comprobante{}, err
 	}
 	serie, numero, field, wrong := parseSerieNumero(serieNumero)
-	if written, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(written)) > 1 {
+	if before, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(before)) > 1 {
 		field, wrong = "serie", "the series must be 1 to 4 letters and digits, without blanks"
 	}
 	if wrong != "" {

@@ -1,9 +1,12 @@
 package fiscope
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Estado is a taxpayer's status. The set is open: the registry has more values than the contract (docs/contract.md,
@@ -22,20 +25,20 @@ const (
 )
 
 // Activo reports whether the taxpayer is active.
-func (e Estado) Activo() bool { return fold(string(e)) == "ACTIVO" }
+func (e Estado) Activo() bool { return folded(string(e), "activo") }
 
 // Baja reports whether the taxpayer is deregistered, in any form: "BAJA DEFINITIVA", "BAJA DE OFICIO", "BAJA
 // MULT.INSCR. Y O", ...
-func (e Estado) Baja() bool { return family(string(e), "BAJA") }
+func (e Estado) Baja() bool { return family(string(e), "baja") }
 
 // Suspendido reports whether the taxpayer's activities are suspended.
-func (e Estado) Suspendido() bool { return family(string(e), "SUSPENSION") }
+func (e Estado) Suspendido() bool { return family(string(e), "suspension") }
 
 // known reports whether the contract or the registry has the value, or its family. It is false for "".
 func (e Estado) known() bool {
 	return e.Activo() || e.Baja() || e.Suspendido() ||
-		strings.HasPrefix(fold(string(e)), "ANUL") || // "ANULACION - ERROR SU", "ANUL.PROVI.-ACTO ILI"
-		family(string(e), "INHABILITADO") || family(string(e), "PENDIENTE") || otrosEstados[fold(string(e))]
+		strings.HasPrefix(relevance.Fold(string(e)), "anul") || // "ANULACION - ERROR SU", "ANUL.PROVI.-ACTO ILI"
+		family(string(e), "inhabilitado") || family(string(e), "pendiente") || otrosEstados[relevance.Fold(string(e))]
 }
 
 // otrosEstados are the registry's states that belong to no family.
@@ -54,15 +57,15 @@ const (
 )
 
 // Habido reports whether the domicile is verified.
-func (c Condicion) Habido() bool { return fold(string(c)) == "HABIDO" }
+func (c Condicion) Habido() bool { return folded(string(c), "habido") }
 
 // NoHallado reports whether the taxpayer was not found at the domicile, for any reason: "NO HALLADO SE MUDO D", "NO
 // HALLADO CERRADO", ...
-func (c Condicion) NoHallado() bool { return family(string(c), "NO HALLADO") }
+func (c Condicion) NoHallado() bool { return family(string(c), "no hallado") }
 
 // known reports whether the contract or the registry has the value, or its family. It is true for "-" and false for "".
 func (c Condicion) known() bool {
-	return c.Habido() || c.NoHallado() || family(string(c), "PENDIENTE") || otrasCondiciones[fold(string(c))]
+	return c.Habido() || c.NoHallado() || family(string(c), "pendiente") || otrasCondiciones[relevance.Fold(string(c))]
 }
 
 // otrasCondiciones are the registry's conditions that belong to no family.
@@ -82,51 +85,28 @@ var otrasCondiciones = wholeAndCut(
 // registryWidth is the length, in characters, at which the registry cuts both columns.
 const registryWidth = 20
 
-// wholeAndCut returns the registry's values, whole and cut at its width.
+// wholeAndCut returns the registry's values, folded, whole and cut at its width.
 func wholeAndCut(values ...string) map[string]bool {
 	set := make(map[string]bool, 2*len(values))
 	for _, value := range values {
-		set[value] = true
-		set[strings.TrimSpace(value[:min(len(value), registryWidth)])] = true
+		set[relevance.Fold(value)] = true
+		set[relevance.Fold(value[:min(len(value), registryWidth)])] = true
 	}
 	return set
 }
 
+// folded reports whether a value is the given one, ignoring case, accents and repeated blanks.
+func folded(value, as string) bool {
+	var b [64]byte // saves an allocation
+	return string(relevance.AppendFold(b[:0], value)) == as
+}
+
 // family reports whether a value begins with the given words.
 func family(value, words string) bool {
-	rest, ok := strings.CutPrefix(fold(value), words)
-	next, _ := utf8.DecodeRuneInString(rest)
+	var b [64]byte
+	rest, ok := bytes.CutPrefix(relevance.AppendFold(b[:0], value), []byte(words))
+	next, _ := utf8.DecodeRune(rest)
 	return ok && !unicode.IsLetter(next)
-}
-
-var withoutAccents = strings.NewReplacer("Á", "A", "É", "E", "Í", "I", "Ó", "O", "Ú", "U", "Ü", "U", "\u0301", "", "\u0308", "")
-
-// fold returns a value as the registry writes it: upper case, no accents, single spaces.
-func fold(s string) string {
-	if folded(s) {
-		return s
-	}
-	return withoutAccents.Replace(strings.Map(upper, strings.Join(strings.Fields(s), " ")))
-}
-
-// upper returns the capital of a letter, except for a dotless i or a long s: I and S are other letters.
-func upper(r rune) rune {
-	if capital := unicode.ToUpper(r); r < utf8.RuneSelf || capital >= utf8.RuneSelf {
-		return capital
-	}
-	return r
-}
-
-// folded reports whether fold would change nothing. It saves an allocation for nearly all values.
-func folded(s string) bool {
-	last := byte(' ')
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || 'a' <= c && c <= 'z' || c == ' ' && last == ' ' {
-			return false
-		}
-		last = s[i]
-	}
-	return s == "" || last != ' '
 }
 
 // checkTaxpayer warns of odd but harmless values.

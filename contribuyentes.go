@@ -90,7 +90,7 @@ func (b Busqueda) lifetime(p CachePolicy, result any, _ time.Time) time.Duration
 
 func (b Busqueda) check() error {
 	if n := utf8.RuneCountInString(b.RazonSocial); n < shortestSearch {
-		err := refused(shortText, "razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
+		err := newError(shortText, "razonSocial needs at least %d characters, without the blanks around it: it has %d", shortestSearch, n)
 		err.Field = "razonSocial"
 		return err
 	}

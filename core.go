@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/fiscope/fiscope/internal/background"
+	"github.com/fiscope/fiscope/internal/flight"
 )
 
 // core is what the services of a client share. A question goes down one of its lists of layers, its answer comes up.
@@ -14,15 +14,15 @@ type core struct {
 	rates    ask // exchange rates
 	receipts ask // validations
 
-	background background.Group
-	baseURL    string
-	defaults   *settings // of a call without options; a printed Client shows the pointer alone
-	hooks      []Hook
-	clock      clock
-	hours      *serviceClock
-	report     *reporter
-	sol        *solGuard
-	send       *sender
+	apart    flight.Runner // of what outlives its call
+	baseURL  string
+	defaults *settings // of a call without options; a printed Client shows the pointer alone
+	hooks    []Hook
+	clock    calendar
+	hours    *serviceClock
+	report   *reporter
+	sol      *solGuard
+	send     *sender
 }
 
 // logPanic logs a panic in the background.
@@ -47,7 +47,7 @@ func (k *core) ended(ctx context.Context, op Operation, err error) *Error {
 }
 
 // get makes a call with its options. own copies a result that other calls have too.
-func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOption, own func(T) T) (T, error) {
+func get[T any](ctx context.Context, k *core, list ask, in subject, opts []CallOption, own func(T) T) (T, error) {
 	set := k.defaults
 	if len(opts) > 0 || ctx == nil {
 		ctx, set = set.of(ctx, opts)
@@ -60,7 +60,7 @@ func get[T any](ctx context.Context, k *core, list ask, in input, opts []CallOpt
 }
 
 // put puts a question to a list. It returns the answer too, which is never nil.
-func put[T any](ctx context.Context, list ask, in input, set *settings, own func(T) T) (none T, _ *answer, _ error) {
+func put[T any](ctx context.Context, list ask, in subject, set *settings, own func(T) T) (none T, _ *answer, _ error) {
 	a, err := list(ctx, &question{input: in, key: in.key(), set: set, secrets: set.secrets})
 	switch {
 	case err != nil:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/relevance"
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
@@ -203,7 +204,7 @@ func (e EstadoCPE) codigo() (codigo CodigoCPE, known bool) {
 		return codigo, true
 	}
 	for estado, codigo := range codigos {
-		if fold(string(estado)) == fold(string(e)) {
+		if folded(string(e), relevance.Fold(string(estado))) {
 			return codigo, true
 		}
 	}

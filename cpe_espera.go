@@ -69,10 +69,9 @@ func (s *CPEService) esperar(ctx context.Context, v validacion, p EsperaPolicy, 
 	}
 	w := espera{policy: p.complete()}
 	w.end = time.Now().Add(w.policy.Timeout)
-	attempt := *set
-	attempt.sendBy = w.end
+	set.sendBy = w.end
 	for {
-		r, a, err := put(ctx, s.core.receipts, v, &attempt, copyOf[ResultadoCPE])
+		r, a, err := put(ctx, s.core.receipts, v, set, copyOf[ResultadoCPE])
 		pause := w.record(ctx, r, err)
 		if w.fin == "" {
 			select {
@@ -171,10 +170,7 @@ func (w *espera) endOf(ctx context.Context, e *Error) FinEspera {
 
 // draw returns the next pause.
 func (w *espera) draw() time.Duration {
-	span := w.policy.Base
-	for n := 1; n < w.attempts && span < w.policy.Cap; n++ {
-		span = min(span, w.policy.Cap/2) * 2
-	}
+	span := doubled(w.policy.Base, w.policy.Cap, w.attempts-1)
 	return span/2 + rand.N(span/2+1)
 }
 

@@ -44,8 +44,8 @@ type object struct {
 	members jsonobject.Object
 }
 
-// field is a scalar of an answer. The contract's texts are read from any scalar.
-type field struct {
+// scalar is a member of an answer. The contract's texts are read from any scalar.
+type scalar struct {
 	text string
 	kind byte // the first character of the JSON value; 0 if it is absent or null
 }
@@ -59,43 +59,32 @@ func (a *answer) object() (o object, ok bool) {
 // longestPinned is the longest body, in bytes, that its texts keep in memory. Those of a longer one are copied.
 const longestPinned = 800
 
-func (o object) field(name string) field {
+func (o object) field(name string) scalar {
 	raw := o.members.Get(name)
 	if len(raw) == 0 || raw[0] == 'n' {
-		return field{}
+		return scalar{}
 	}
 	text := jsonobject.Text(raw)
 	if len(o.Body) > longestPinned {
 		text = strings.Clone(text)
 	}
-	return field{text, raw[0]}
+	return scalar{text, raw[0]}
 }
 
 // odd reports whether the value is there and not a string.
-func (f field) odd() bool { return f.kind != 0 && f.kind != '"' }
+func (f scalar) odd() bool { return f.kind != 0 && f.kind != '"' }
 
 // number reports whether the value is a JSON number without a sign.
-func (f field) number() bool { return '0' <= f.kind && f.kind <= '9' }
+func (f scalar) number() bool { return '0' <= f.kind && f.kind <= '9' }
+
+// kinds are the types of JSON values by their first character. The others are numbers.
+var kinds = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool", 'n': "null"}
 
 // kindOf returns the type of a JSON value from its first character.
-func kindOf(first byte) string {
-	switch first {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case '"':
-		return "string"
-	case 't', 'f':
-		return "bool"
-	case 'n':
-		return "null"
-	}
-	return "number"
-}
+func kindOf(first byte) string { return cmp.Or(kinds[first], "number") }
 
 // lenient returns a value, and warns if it is not a string.
-func (o object) lenient(name string) field {
+func (o object) lenient(name string) scalar {
 	f := o.field(name)
 	if f.odd() {
 		o.warn("%s is a JSON %s", name, kindOf(f.kind))
@@ -128,7 +117,7 @@ func (o object) required(name string) string {
 }
 
 // ruc returns a RUC, which may be a number or have blanks around it.
-func (o object) ruc() field {
+func (o object) ruc() scalar {
 	f := o.field("ruc")
 	text := strings.TrimSpace(f.text)
 	switch {
@@ -137,7 +126,7 @@ func (o object) ruc() field {
 	case text != f.text:
 		o.warn("ruc has blanks around it")
 	}
-	return field{text, f.kind}
+	return scalar{text, f.kind}
 }
 
 // ubigeo returns a location code. As a number it may have lost its first zero.

@@ -45,13 +45,8 @@ const (
 
 // String returns "not sent", "answered" or "unknown".
 func (d Delivery) String() string {
-	switch d {
-	case DeliveryNotSent:
-		return "not sent"
-	case DeliveryAnswered:
-		return "answered"
-	case DeliveryUnknown:
-		return "unknown"
+	if words := [...]string{"not sent", "answered", "unknown"}; d >= 0 && int(d) < len(words) {
+		return words[d]
 	}
 	return fmt.Sprintf("Delivery(%d)", int(d))
 }
@@ -182,20 +177,20 @@ func copyError(err error) *Error {
 
 // The functions below make an *Error without the details of its call. The layer report adds those.
 
-// refused is the error of a call that ends here.
-func refused(o outcome, format string, args ...any) *Error {
+// newError returns the error of a call that ends here.
+func newError(o outcome, format string, args ...any) *Error {
 	return &Error{Err: outcomes[o].class, outcome: o, Message: fmt.Sprintf(format, args...)}
 }
 
 // invalid is the error for a field that breaks a rule of the contract.
 func invalid(field, format string, args ...any) error {
-	e := refused(invalidInput, field+" "+format, args...)
+	e := newError(invalidInput, field+" "+format, args...)
 	e.Field = field
 	return e
 }
 
 // misuse is the error for an invalid option, policy or context: a mistake of the program, not of what its user typed.
-func misuse(format string, args ...any) error { return refused(misused, format, args...) }
+func misuse(format string, args ...any) error { return newError(misused, format, args...) }
 
 // errDeadlineTooClose ends a call whose deadline comes before it may be sent.
 var errDeadlineTooClose = fmt.Errorf("%w: too little time is left to send it", context.DeadlineExceeded)

@@ -94,14 +94,6 @@ type observer struct {
 // avoided lists the reasons for which calls are counted.
 var avoided = [...]Avoided{avoidedNot, AvoidedInvalid, AvoidedQuota, AvoidedSOL, AvoidedUnpublished, AvoidedOutOfTime, AvoidedCached, AvoidedCoalesced, AvoidedOutage}
 
-func newObserver(notify []notice, logger *slog.Logger) *observer {
-	o := &observer{notify: notify, logger: logger}
-	if logger != nil {
-		o.notify = append(o.notify, o.log)
-	}
-	return o
-}
-
 // event notifies of an attempt or a call.
 func (o *observer) event(ctx context.Context, e Event, why *Error) {
 	for _, notify := range o.notify {

@@ -21,7 +21,7 @@ type fallback struct {
 	respaldo Respaldo // nil for none
 	report   *reporter
 	accepted *atomic.Bool // the service has accepted the API key
-	apart    flight.Runner
+	apart    *flight.Runner
 	down     breaker.Breaker
 	why      atomic.Pointer[Error] // the last failure
 }
@@ -32,9 +32,9 @@ const (
 	probeTimeout = 30 * time.Second
 )
 
-func newFallback(kept keeper, r Respaldo, report *reporter, accepted *atomic.Bool, apart flight.Runner) *fallback {
+func newFallback(kept keeper, respaldo Respaldo, r *reporter, accepted *atomic.Bool, apart *flight.Runner) *fallback {
 	return &fallback{
-		kept: kept, respaldo: r, report: report, accepted: accepted, apart: apart,
+		kept: kept, respaldo: respaldo, report: r, accepted: accepted, apart: apart,
 		down: breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
@@ -156,11 +156,11 @@ func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respa
 	if r == nil {
 		return nil
 	}
-	found := f.search(ctx, r, q.key.text)
-	if found == nil {
+	got := f.search(ctx, r, q.key.text)
+	if got == nil {
 		return nil
 	}
-	a.result, a.shared, a.warnings, a.source, a.asOf = found.result, false, slices.Concat(a.warnings, found.warnings), SourceRespaldo, found.asOf
+	a.result, a.shared, a.warnings, a.source, a.asOf = got.result, false, slices.Concat(a.warnings, got.warnings), SourceRespaldo, got.asOf
 	return &a
 }
 

@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"iter"
 	"slices"
 	"time"
 )
@@ -47,31 +46,27 @@ var nacionales = []struct {
 // since 2024; none outside the years 1 to 9999. Bridge days are declared by decree each year and are not included: see
 // [NoLaborables].
 func FeriadosNacionales(year int) []Feriado {
-	return slices.SortedFunc(feriados(year), func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
-}
-
-// feriados yields the holidays of a year in no particular order.
-func feriados(year int) iter.Seq[Feriado] {
-	return func(yield func(Feriado) bool) {
-		domingo := pascua(year)
-		if !domingo.Valid() {
-			return
+	domingo := pascua(year)
+	if !domingo.Valid() {
+		return nil
+	}
+	var feriados []Feriado
+	for _, f := range nacionales {
+		fecha := NewFecha(year, f.month, f.day)
+		if f.month == 0 {
+			fecha = domingo.SumarDias(f.day)
 		}
-		for _, f := range nacionales {
-			fecha := NewFecha(year, f.month, f.day)
-			if f.month == 0 {
-				fecha = domingo.SumarDias(f.day)
-			}
-			if year >= f.since && !yield(Feriado{fecha, f.nombre, f.norma}) {
-				return
-			}
+		if year >= f.since {
+			feriados = append(feriados, Feriado{fecha, f.nombre, f.norma})
 		}
 	}
+	slices.SortFunc(feriados, func(a, b Feriado) int { return a.Fecha.Compare(b.Fecha) })
+	return feriados
 }
 
 // Feriado returns the national holiday that falls on f, and whether there is one.
 func (f Fecha) Feriado() (Feriado, bool) {
-	for feriado := range feriados(f.Year()) {
+	for _, feriado := range FeriadosNacionales(f.Year()) {
 		if feriado.Fecha == f {
 			return feriado, true
 		}

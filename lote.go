@@ -66,7 +66,7 @@ func (s *ContribuyentesService) ConsultarLote(ctx context.Context, rucs iter.Seq
 		op:     OpConsultarLote,
 		policy: p,
 		list:   s.core.lookups,
-		input:  func(ruc string) input { return consulta{ruc, s.strictRUC} },
+		input:  func(ruc string) subject { return consulta{ruc, s.strictRUC} },
 		key:    func(ruc string) (string, error) { return ruc, checkRUC("ruc", ruc) },
 		final:  func(*Contribuyente) bool { return true },
 	}.over(ctx, rucs, nil, opts)
@@ -84,7 +84,7 @@ func (s *CPEService) ValidarLote(ctx context.Context, comprobantes iter.Seq[Comp
 		op:     OpValidarLote,
 		policy: p,
 		list:   s.core.receipts,
-		input:  func(c Comprobante) input { return s.validacion(c, credenciales) },
+		input:  func(c Comprobante) subject { return s.validacion(c, credenciales) },
 		key:    func(c Comprobante) (string, error) { return c.String(), c.check() },
 		final: func(r *ResultadoCPE) bool {
 			return r.Codigo == CodigoAceptado || r.Codigo == CodigoAnulado || p.NoExisteEsFinal && r.Codigo == CodigoNoExiste
@@ -99,7 +99,7 @@ type lote[E, R any] struct {
 	op     Operation
 	policy LotePolicy
 	list   ask
-	input  func(E) input
+	input  func(E) subject
 	key    func(E) (string, error) // identifies the input, also to a Progress
 	final  func(*R) bool           // a Progress records it
 	once   bool                    // an input that may have been received is asked again only after a 5xx or a 429
@@ -197,8 +197,7 @@ func (r respuesta[R]) forDuplicate() respuesta[R] {
 	r.response.Header, r.response.RateLimit, r.response.Attempts, r.response.Duration = nil, nil, 0, 0
 	r.response.Warnings = slices.Clone(r.response.Warnings)
 	if r.resultado != nil {
-		own := *r.resultado
-		r.resultado = &own
+		r.resultado = copyOf(r.resultado)
 	}
 	return r
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fiscope/fiscope/internal/jsonlines"
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
@@ -29,12 +30,16 @@ type Progress interface {
 //
 // Each Record is one write: it survives a crash of the program; a power cut can lose the last second or so. An
 // incomplete line is ignored, and its input asked again.
-type ProgressFile struct{ inputs *lockfile.Inputs }
+type ProgressFile struct{ inputs *jsonlines.File }
 
 // NewProgressFile opens the file at path, or creates it with mode 0600. It fails if another process has it open, if the
 // folder does not exist, and if the file holds something else, which is left as it is. Close it at the end.
 func NewProgressFile(path string) (*ProgressFile, error) {
-	inputs, err := lockfile.OpenInputs(path)
+	var inputs *jsonlines.File
+	file, err := lockfile.Open(path)
+	if err == nil {
+		inputs, err = jsonlines.Of(file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fiscope: the Progress %s: %w", path, err)
 	}
@@ -49,7 +54,7 @@ func (f *ProgressFile) Done(_ context.Context, input string) (bool, error) {
 
 // Record appends an input. It fails if the file cannot be written or was closed.
 func (f *ProgressFile) Record(_ context.Context, input string) error {
-	return f.inputs.Record(lockfile.Line{Input: input})
+	return f.inputs.Record(jsonlines.Line{Input: input})
 }
 
 // Close syncs the file to the disk and closes it, so that another process may open it.
@@ -60,8 +65,8 @@ func (f *ProgressFile) Close() error { return f.inputs.Close() }
 // "asOf". "pending" is true if the next run asks again. Nothing is deleted: the last line of an input counts.
 type ResultsFile struct {
 	ProgressFile
-	maxAge *int                  // in days; nil for any
-	clock  atomic.Pointer[clock] // the last batch's
+	maxAge *int                     // in days; nil for any
+	clock  atomic.Pointer[calendar] // the last batch's
 }
 
 // ResultsOption configures a [ResultsFile].
@@ -102,22 +107,22 @@ func (f *ResultsFile) Done(_ context.Context, input string) (bool, error) {
 
 // Record appends an input without an answer, with the time. It fails if the file cannot be written or was closed.
 func (f *ResultsFile) Record(_ context.Context, input string) error {
-	return f.inputs.Record(lockfile.Line{Input: input, AsOf: f.clock.Load().now().UTC()})
+	return f.inputs.Record(jsonlines.Line{Input: input, AsOf: f.clock.Load().now().UTC()})
 }
 
 // resultKeeper is a Progress that also keeps the answers of a batch.
 type resultKeeper interface {
-	use(clock)
-	keep(input string, answer any, r Response, err error, final bool) error
+	use(calendar)
+	keep(input string, result any, r Response, err error, final bool) error
 }
 
-func (f *ResultsFile) use(c clock) { f.clock.Store(&c) }
+func (f *ResultsFile) use(c calendar) { f.clock.Store(&c) }
 
-func (f *ResultsFile) keep(input string, answer any, r Response, failure error, final bool) (err error) {
-	l := lockfile.Line{Input: input, Pending: !final, Source: string(r.Source), AsOf: r.AsOf.UTC()}
+func (f *ResultsFile) keep(input string, result any, r Response, failure error, final bool) (err error) {
+	l := jsonlines.Line{Input: input, Pending: !final, Source: string(r.Source), AsOf: r.AsOf.UTC()}
 	if failure != nil {
 		l.Error = failure.Error()
-	} else if l.Answer, err = json.Marshal(answer); err != nil {
+	} else if l.Answer, err = json.Marshal(result); err != nil {
 		return err
 	}
 	return f.inputs.Record(l)
@@ -137,7 +142,7 @@ type SavedResult struct {
 // out. If the file cannot be read, or holds something else, it yields an error alone.
 func ReadResults(path string) iter.Seq2[SavedResult, error] {
 	return func(yield func(SavedResult, error) bool) {
-		lines, err := lockfile.ReadInputs(path)
+		lines, err := jsonlines.Read(path)
 		if err != nil {
 			yield(SavedResult{}, fmt.Errorf("fiscope: the ResultsFile %s: %w", path, err))
 			return

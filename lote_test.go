@@ -874,8 +874,9 @@ func TestTheRequestsOfAnOutage(t *testing.T) {
 			receipts, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(1500), credenciales, fiscope.LotePolicy{}))
 			require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
 			assert.LessOrEqual(t, s.sent()-from, most.receipts)
-			// The first that fails may fail twice, and is then delivered, while those before it are still answered.
-			assert.Contains(t, []int{from, from + 1}, len(receipts))
+			// What fails twice while others are still answered is delivered with its error.
+			assert.GreaterOrEqual(t, len(receipts), from)
+			assert.LessOrEqual(t, len(receipts), from+8)
 		})
 	}
 }

@@ -18,17 +18,18 @@ import (
 )
 
 // Option configures a Client. NewClient fails if its value is invalid.
-type Option interface{ applyToClient(*config) error }
+type Option interface{ applyToClient(*config) }
 
-type option func(*config) error
+type option func(*config)
 
-func (o option) applyToClient(c *config) error { return o(c) }
+func (o option) applyToClient(c *config) { o(c) }
 
 // config is what the options of a Client decide.
 type config struct {
+	invalid    error             // an option was invalid
 	transport  http.RoundTripper // nil for our own
 	bound      time.Duration     // the Timeout of the caller's http.Client, for an attempt; 0 for none
-	clock      clock
+	clock      calendar
 	userAgent  string
 	calls      settings // of a call without options
 	insecure   bool     // plain http to other machines
@@ -63,13 +64,12 @@ func defaultConfig() config {
 // A RoundTripper of your own, and its bodies, must end with the context of the request. It must not repeat requests:
 // one may be a receipt validation.
 func WithHTTPClient(hc *http.Client) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if hc == nil {
-			return errors.New("fiscope: WithHTTPClient: the client is nil")
+			c.invalid = errors.New("fiscope: WithHTTPClient: the client is nil")
+			return
 		}
-		c.transport = hc.Transport
-		c.bound = hc.Timeout
-		return nil
+		c.transport, c.bound = hc.Transport, hc.Timeout
 	})
 }
 
@@ -81,72 +81,57 @@ func userAgent(version string) string {
 // WithUserAgent sends ua as the User-Agent instead of "fiscope-go/VERSION", the version of this module in your build
 // ("devel" for a folder).
 func WithUserAgent(ua string) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if strings.TrimSpace(ua) == "" || strings.ContainsFunc(ua, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return fmt.Errorf("fiscope: WithUserAgent: want printable ASCII, got %q", scrub.Cut(ua, 40))
+			c.invalid = fmt.Errorf("fiscope: WithUserAgent: want printable ASCII, got %q", scrub.Cut(ua, 40))
 		}
 		c.userAgent = ua
-		return nil
 	})
 }
 
 // WithInsecureHTTP accepts plain http to any host, which sends the API key and the clave unencrypted. It is for a
 // private network that is encrypted by other means.
 func WithInsecureHTTP() Option {
-	return option(func(c *config) error {
-		c.insecure = true
-		return nil
-	})
+	return option(func(c *config) { c.insecure = true })
 }
 
 // WithLenientReading turns contradictions in an answer (a RUC, a date or a currency other than asked for, an impossible
 // rate, a code and a status that exclude each other) and values of another JSON type into warnings. Use it if the
 // service drifts from its contract. Such an answer is not cached.
 func WithLenientReading() Option {
-	return option(func(c *config) error {
-		c.lenient = true
-		return nil
-	})
+	return option(func(c *config) { c.lenient = true })
 }
 
 // WithStrictRUC makes Consultar and Validar refuse a RUC that [ValidarRUC] refuses: no query is spent on it. By default
 // any 11 digits are a RUC, as for the service (docs/contract.md, 4.1).
 func WithStrictRUC() Option {
-	return option(func(c *config) error {
-		c.strictRUC = true
-		return nil
-	})
+	return option(func(c *config) { c.strictRUC = true })
 }
 
 // WithRateLimit sends at most limit attempts a second, and burst at once. By default there is no limit. A call that
 // would wait past its deadline fails at once; nothing is sent. Set the limit of your provider, if it has one.
 func WithRateLimit(limit rate.Limit, burst int) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {
-			return fmt.Errorf("fiscope: WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
+			c.invalid = fmt.Errorf("fiscope: WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
 		}
 		c.limiter = rate.NewLimiter(limit, burst)
-		return nil
 	})
 }
 
 // WithoutQuotaGate sends every call, even if headers or a 429 said that the quota is spent.
 func WithoutQuotaGate() Option {
-	return option(func(c *config) error {
-		c.noGate = true
-		return nil
-	})
+	return option(func(c *config) { c.noGate = true })
 }
 
 // WithCache keeps answers, so that the same question is paid once; it implies [WithCoalescing]. With [WithStore] all
 // processes share the answers, each for at most the lifetimes of its own policy.
 func WithCache(p CachePolicy) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if p.Entries < 0 {
-			return fmt.Errorf("fiscope: WithCache: want Entries >= 0, got %d", p.Entries)
+			c.invalid = fmt.Errorf("fiscope: WithCache: want Entries >= 0, got %d", p.Entries)
 		}
 		c.cache = &p
-		return nil
 	})
 }
 
@@ -154,10 +139,7 @@ func WithCache(p CachePolicy) Option {
 // its own result, Response and error. Cancelling one caller does not cancel the others. Receipt validations are never
 // shared.
 func WithCoalescing() Option {
-	return option(func(c *config) error {
-		c.coalescing = true
-		return nil
-	})
+	return option(func(c *config) { c.coalescing = true })
 }
 
 // WithStore shares answers (with [WithCache]), the quota and the SOL guard among all processes with the same Store and
@@ -165,24 +147,22 @@ func WithCoalescing() Option {
 // then sent only if this process saw it accepted within 24 hours; otherwise the error is ErrUnavailable. The log has a
 // line when the Store begins to fail and one when it answers again. See docs/fleet.md.
 func WithStore(s store.Store) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if s == nil {
-			return errors.New("fiscope: WithStore: the store is nil")
+			c.invalid = errors.New("fiscope: WithStore: the store is nil")
 		}
 		c.store = s
-		return nil
 	})
 }
 
 // WithSOL gives the Client its SOL credentials, for Validar, Esperar and batches that get the zero CredencialesSOL.
 // Credentials given to a call win.
 func WithSOL(credenciales CredencialesSOL) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if err := credenciales.check(); err != nil {
-			return fmt.Errorf("fiscope: WithSOL: %w", err)
+			c.invalid = fmt.Errorf("fiscope: WithSOL: %w", err)
 		}
 		c.sol = credenciales
-		return nil
 	})
 }
 
@@ -191,24 +171,22 @@ func WithSOL(credenciales CredencialesSOL) Option {
 // runs in the goroutine of the call or in the background: it must be quick and safe for concurrent use. Several
 // observers run in the order given.
 func WithObserver(f func(ctx context.Context, e Event)) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if f == nil {
-			return errors.New("fiscope: WithObserver: the function is nil")
+			c.invalid = errors.New("fiscope: WithObserver: the function is nil")
 		}
 		c.observers = append(c.observers, func(ctx context.Context, e Event, _ *Error) { f(ctx, e) })
-		return nil
 	})
 }
 
 // WithHook calls h around every operation: see [Hook]. A panic of h reaches the caller. The first of several hooks is
 // outermost.
 func WithHook(h Hook) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if h == nil {
-			return errors.New("fiscope: WithHook: the function is nil")
+			c.invalid = errors.New("fiscope: WithHook: the function is nil")
 		}
 		c.hooks = append(c.hooks, h)
-		return nil
 	})
 }
 
@@ -217,12 +195,11 @@ func WithHook(h Hook) Option {
 // method of a mockserver's Server sets the server's clock. now must be safe for concurrent use. Without it the hour of a
 // rate is by the Date of the service's last answer.
 func WithClock(now func() time.Time) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if now == nil {
-			return errors.New("fiscope: WithClock: the function is nil")
+			c.invalid = errors.New("fiscope: WithClock: the function is nil")
 		}
 		c.clock = now
-		return nil
 	})
 }
 
@@ -232,11 +209,10 @@ func WithClock(now func() time.Time) Option {
 // A failure that repeats itself is logged at its level when it begins, once a minute with the count of calls, and when
 // the service answers again; otherwise at Debug. It is the same failure if operation and [ErrorClass] are the same.
 func WithLogger(l *slog.Logger) Option {
-	return option(func(c *config) error {
+	return option(func(c *config) {
 		if l == nil {
-			return errors.New("fiscope: WithLogger: the logger is nil")
+			c.invalid = errors.New("fiscope: WithLogger: the logger is nil")
 		}
 		c.logger = l
-		return nil
 	})
 }

@@ -12,24 +12,30 @@ import (
 )
 
 // CallOption configures one call. If its value is invalid, the call fails and nothing is sent.
-type CallOption interface{ applyToCall(*settings) error }
+type CallOption interface{ applyToCall(*settings) }
 
-type callOption func(*settings) error
+type callOption func(*settings)
 
-func (o callOption) applyToCall(s *settings) error { return o(s) }
+func (o callOption) applyToCall(s *settings) { o(s) }
+
+// refuse makes the call fail, unless an earlier option does.
+func (s *settings) refuse(format string, args ...any) {
+	s.invalid = cmp.Or(s.invalid, misuse(format, args...))
+}
 
 // of returns the context and the settings of a call with options. A call without a context fails.
 func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, *settings) {
 	own := *s
 	if ctx == nil {
-		ctx, own.invalid = context.Background(), misuse("the context is nil: pass context.Background() if you have no other")
+		ctx = context.Background()
+		own.refuse("the context is nil: pass context.Background() if you have no other")
 	}
 	for _, opt := range opts {
-		err := misuse("an option of the call is nil")
-		if opt != nil {
-			err = opt.applyToCall(&own)
+		if opt == nil {
+			own.refuse("an option of the call is nil")
+			continue
 		}
-		own.invalid = cmp.Or(own.invalid, err)
+		opt.applyToCall(&own)
 	}
 	return ctx, &own
 }
@@ -37,11 +43,10 @@ func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, 
 // responseOption is filled at the end of the call.
 type responseOption struct{ into *Response }
 
-func (o responseOption) applyToCall(*settings) error {
+func (o responseOption) applyToCall(*settings) {
 	if o.into != nil {
 		*o.into = Response{} // an earlier call may have filled it
 	}
-	return nil
 }
 
 // WithResponse fills r with what is known about the call besides its result, even if the call fails.
@@ -58,10 +63,7 @@ func fill(opts []CallOption, a *answer) {
 
 // WithoutCache skips cached answers, also the Store's, and the Client's Respaldo. The new answer is cached.
 func WithoutCache() CallOption {
-	return callOption(func(s *settings) error {
-		s.fresh = true
-		return nil
-	})
+	return callOption(func(s *settings) { s.fresh = true })
 }
 
 // SharedOption is an option for all calls of a Client, or for one call.
@@ -70,45 +72,37 @@ type SharedOption interface {
 	CallOption
 }
 
-type sharedOption func(*settings) error
+type sharedOption func(*settings)
 
-func (o sharedOption) applyToCall(s *settings) error { return o(s) }
+func (o sharedOption) applyToCall(s *settings) { o(s) }
 
-func (o sharedOption) applyToClient(c *config) error {
-	return o(&c.calls)
-}
+func (o sharedOption) applyToClient(c *config) { o(&c.calls) }
 
 // WithTimeout bounds each attempt of a lookup, a search or a rate: 10 seconds by default. An attempt that it ends is
 // repeated once at most. The context bounds the whole call, with retries and waits.
 func WithTimeout(d time.Duration) SharedOption {
-	return sharedOption(func(s *settings) error {
-		s.timeout = d
-		return positive("WithTimeout", d)
+	return sharedOption(func(s *settings) {
+		if s.timeout = d; d <= 0 {
+			s.refuse("WithTimeout wants more than 0: it is %s", d)
+		}
 	})
 }
 
 // WithCPETimeout bounds each attempt of a receipt validation: 30 seconds by default.
 func WithCPETimeout(d time.Duration) SharedOption {
-	return sharedOption(func(s *settings) error {
-		s.cpeTimeout = d
-		return positive("WithCPETimeout", d)
+	return sharedOption(func(s *settings) {
+		if s.cpeTimeout = d; d <= 0 {
+			s.refuse("WithCPETimeout wants more than 0: it is %s", d)
+		}
 	})
-}
-
-func positive(option string, d time.Duration) error {
-	if d <= 0 {
-		return misuse("%s wants more than 0: it is %s", option, d)
-	}
-	return nil
 }
 
 // WithMaxRetries sets how often an attempt is repeated: 2 by default, 0 for never. See [RetryPolicy].
 func WithMaxRetries(n int) SharedOption {
-	return sharedOption(func(s *settings) error {
+	return sharedOption(func(s *settings) {
 		if s.retries = n; n < 0 {
-			return misuse("WithMaxRetries wants 0 or more: it is %d", n)
+			s.refuse("WithMaxRetries wants 0 or more: it is %d", n)
 		}
-		return nil
 	})
 }
 
@@ -116,14 +110,14 @@ func WithMaxRetries(n int) SharedOption {
 // Content-Length, Host, Accept or User-Agent. A value of 8 characters or more is treated as a secret. A shared query
 // has the headers of the call that began it.
 func WithHeader(name, value string) SharedOption {
-	return sharedOption(func(s *settings) error {
+	return sharedOption(func(s *settings) {
 		name := http.CanonicalHeaderKey(name)
 		switch name {
 		case "X-Api-Key", "Content-Type", "Content-Length", "Host", "Accept", "User-Agent", attemptHeader:
-			return misuse("WithHeader wants a header of yours: the client sets %s itself", name)
+			s.refuse("WithHeader wants a header of yours: the client sets %s itself", name)
 		}
 		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return misuse("WithHeader wants the name of a header and a value of one line: the name is %q", scrub.Cut(name, 40))
+			s.refuse("WithHeader wants the name of a header and a value of one line: the name is %q", scrub.Cut(name, 40))
 		}
 		if s.header = s.header.Clone(); s.header == nil {
 			s.header = http.Header{}
@@ -131,7 +125,6 @@ func WithHeader(name, value string) SharedOption {
 		if s.header.Set(name, value); len(value) >= shortestSecret {
 			s.secrets = s.secrets.With(value)
 		}
-		return nil
 	})
 }
 
@@ -146,11 +139,10 @@ var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110
 // It works once an answer of the day has said what is left. The contract promises that for lookups alone: make a lookup
 // first. Until then a warning is logged once a day, and [Stats] counts the attempts.
 func WithQuotaReserve(n int) SharedOption {
-	return sharedOption(func(s *settings) error {
+	return sharedOption(func(s *settings) {
 		if s.reserve = n; n < 0 {
-			return misuse("WithQuotaReserve wants 0 or more: it is %d", n)
+			s.refuse("WithQuotaReserve wants 0 or more: it is %d", n)
 		}
-		return nil
 	})
 }
 
@@ -163,23 +155,22 @@ func WithQuotaReserve(n int) SharedOption {
 // The [Response] of such an answer has Source SourceRespaldo, and in AsOf the day of its data. If r lacks the RUC, fails
 // or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {
-	return sharedOption(func(s *settings) error {
+	return sharedOption(func(s *settings) {
 		if s.respaldo = r; r == nil {
-			return misuse("the Respaldo of WithRespaldo is nil")
+			s.refuse("the Respaldo of WithRespaldo is nil")
 		}
-		return nil
 	})
 }
 
 // walkOption is an option of operations that ask for one day after another. Every other operation refuses it.
 type walkOption func(*walkOptions)
 
-func (o walkOption) applyToCall(s *settings) error {
+func (o walkOption) applyToCall(s *settings) {
 	if s.walk == nil {
-		return misuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
+		s.refuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
+		return
 	}
 	o(s.walk)
-	return nil
 }
 
 // WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older

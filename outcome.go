@@ -27,7 +27,7 @@ const (
 	tooFast                      // 429 that asks for fewer calls
 	silent                       // 429 that says nothing: calls came too fast
 	failedOnce                   // 500, which this very request may have caused
-	failed                       // 502, 503, 504
+	failedAwhile                 // 502, 503, 504
 	failedForGood                // 408, any other 5xx, and a firewall's page
 	bodyBroke                    // a 200 with an incomplete body
 	page                         // unusable: empty, another server's page, or a required field is missing
@@ -81,13 +81,13 @@ const (
 	retryAsked             // if the answer says when to come back
 )
 
-// away says whether a fallback answers instead of the service.
-type away int
+// fallbackRule says whether a fallback answers instead of the service.
+type fallbackRule int
 
 const (
-	answered   away = iota // the answer stands
-	noTaxpayer             // a lookup or a search is answered by a fallback; a rate is not
-	unusable               // the service gave no usable answer
+	answered   fallbackRule = iota // the answer stands
+	noTaxpayer                     // a lookup or a search is answered by a fallback; a rate is not
+	unusable                       // the service gave no usable answer
 )
 
 // Texts for a clerk if that of the class would mislead.
@@ -100,7 +100,7 @@ const (
 // outcomes says what follows from each outcome.
 var outcomes = [lastOutcome]struct {
 	class   error         // the class of the error, a key of the table classes; nil for none
-	away    away          // whether a fallback answers instead
+	away    fallbackRule  // whether a fallback answers instead
 	retry   retryRule     // whether an immediate retry may succeed
 	avoided Avoided       // why a call without an attempt spent no query
 	verdict batch.Outcome // what it means for a batch
@@ -122,7 +122,7 @@ var outcomes = [lastOutcome]struct {
 	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	silent:        {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
 	failedOnce:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryOnce, verdict: batch.Away, level: slog.LevelWarn},
-	failed:        {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
+	failedAwhile:  {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryAlways, verdict: batch.Away, level: slog.LevelWarn},
 	failedForGood: {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, verdict: batch.Away, level: slog.LevelWarn},
 	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},

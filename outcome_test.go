@@ -20,7 +20,7 @@ func TestTheTableOfOutcomesHasNoGaps(t *testing.T) {
 		assert.True(t, row.level >= slog.LevelWarn || row.level == slog.LevelDebug && !away, "%d: an outage is not the caller's doing", o)
 		assert.False(t, row.verdict == batch.Answered && away, "%d: a service that is away gave no answer", o)
 		if row.class != nil {
-			class := classOf(refused(o, ""))
+			class := classOf(newError(o, ""))
 			assert.Equal(t, row.class, class.of, "%d", o)
 			assert.NotEmpty(t, class.word, "%d", o)
 			assert.NotEmpty(t, class.texto, "%d", o)

@@ -24,9 +24,9 @@ type layer func(next ask) ask
 
 // through puts layers above the last ask. A nil layer is skipped.
 func through(last ask, layers ...layer) ask {
-	for _, put := range slices.Backward(layers) {
-		if put != nil {
-			last = put(last)
+	for _, wrap := range slices.Backward(layers) {
+		if wrap != nil {
+			last = wrap(last)
 		}
 	}
 	return last
@@ -34,7 +34,7 @@ func through(last ask, layers ...layer) ask {
 
 // question is one call on its way down a list.
 type question struct {
-	input   input
+	input   subject
 	key     cacheKey
 	set     *settings
 	secrets scrub.Secrets // that the call sends
@@ -47,8 +47,8 @@ type question struct {
 	permit  *permit // of a validation, once it may send its credential; nil otherwise
 }
 
-// input is what an operation asks, and how its answer is read.
-type input interface {
+// subject is what an operation asks, and how its answer is read.
+type subject interface {
 	key() cacheKey
 	request() request
 	read(*answer) any // the result in a 200; errors go to answer.err
@@ -80,11 +80,12 @@ func (k cacheKey) parts() []string {
 // checkInput refuses an input that breaks a rule.
 func checkInput(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		if q.request = q.input.request(); q.request.invalid != nil {
-			return nil, q.request.invalid
-		}
-		if q.request.sol != nil {
+		q.request = q.input.request()
+		if q.request.sol != nil { // also for the text of a refusal
 			q.secrets = q.secrets.With(q.request.sol.Clave.text())
+		}
+		if q.request.invalid != nil {
+			return nil, q.request.invalid
 		}
 		return next(ctx, q)
 	}

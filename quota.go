@@ -11,7 +11,7 @@ import (
 
 // slowDown refuses an attempt while a long row of 429s said nothing, and says how long to wait after each. It is known to
 // one client alone, since others may be answered.
-func slowDown(off bool, clock clock) layer {
+func slowDown(off bool, clock calendar) layer {
 	var slow dayquota.Slowdown
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
@@ -33,7 +33,7 @@ func slowDown(off bool, clock clock) layer {
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does.
-func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
+func limitQuota(off bool, f *sharedStore, clock calendar, notify *observer) layer {
 	if off {
 		return nil
 	}
@@ -73,8 +73,8 @@ func limitQuota(off bool, f *sharedStore, clock clock, notify *observer) layer {
 }
 
 // closed is the refusal of an attempt before a calendar time.
-func closed(clock clock, until time.Time, format string, args ...any) error {
-	e := refused(quotaClosed, format, args...)
+func closed(clock calendar, until time.Time, format string, args ...any) error {
+	e := newError(quotaClosed, format, args...)
 	e.RetryAfter = max(0, clock.until(until))
 	return e
 }
@@ -82,7 +82,7 @@ func closed(clock clock, until time.Time, format string, args ...any) error {
 func hour(at time.Time) string { return at.In(Lima).Format("15:04") }
 
 // spent returns the refusal of an attempt.
-func spent(clock clock, r store.Reservation, reserve int) error {
+func spent(clock calendar, r store.Reservation, reserve int) error {
 	until := r.Until.In(Lima).Format(time.DateOnly) + " " + hour(r.Until)
 	switch {
 	case r.Left < 0 || r.Left > reserve:
@@ -94,7 +94,7 @@ func spent(clock clock, r store.Reservation, reserve int) error {
 }
 
 // quota returns what the answer says about the quota, in calendar time.
-func (a *answer) quota(clock clock) store.Outcome {
+func (a *answer) quota(clock calendar) store.Outcome {
 	o := store.Outcome{
 		Written: 1, Remaining: -1,
 		Served:  a.outcome == found || a.outcome == notFound,
@@ -104,7 +104,7 @@ func (a *answer) quota(clock clock) store.Outcome {
 		o.Written = 0
 	}
 	if a.rateLimit != nil && outcomes[a.outcome].class != ErrUnauthorized { //nolint:errorlint // the table's own
-		o.Remaining, o.Reset = a.rateLimit.left(), a.reset
+		o.Remaining, o.Reset = a.remaining, a.reset
 	}
 	if clock == nil { // a test's clock is not the server's
 		o.Date = a.Date

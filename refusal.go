@@ -63,7 +63,7 @@ func (a *answer) refusal() (outcome, *Error) {
 	case a.Status == http.StatusInternalServerError:
 		return failedOnce, e
 	case a.Status >= 502 && a.Status <= 504:
-		return failed, e
+		return failedAwhile, e
 	case a.Status == http.StatusRequestTimeout, a.Status >= 500 && a.Status < 600:
 		return failedForGood, e
 	case a.Status == http.StatusNotFound, a.Status < 400, a.Status >= 600: // a 404 without NOT_FOUND does not mean "no such taxpayer"
@@ -78,7 +78,7 @@ func (a *answer) refusal() (outcome, *Error) {
 
 // denial decides what a 401 or 403 means.
 func (a *answer) denial(said errorbody.Body, e *Error) outcome {
-	none := a.rateLimit.left() == 0 && a.rateLimit.Reset.After(a.reading.now)
+	none := a.remaining == 0 && a.rateLimit.Reset.After(a.reading.now)
 	switch {
 	case none:
 		return quotaSpent
@@ -111,14 +111,13 @@ func aboutKey(code string) bool {
 // tooMany decides whether a 429 means that the day's quota is spent, or that calls came too fast. The contract does not
 // tell the two apart (docs/contract.md, 8).
 func (a *answer) tooMany(said errorbody.Body) outcome {
-	left := a.rateLimit.left()
 	asked, waits := roundtrip.RetryAfter(a.Header, a.reading.now)
 	code := strings.ToUpper(said.Code)
 	quota := strings.Contains(code, "QUOTA") || strings.Contains(code, "CUOTA")
 	switch {
 	case a.rateLimit == nil && !waits && !quota:
 		return silent
-	case left == 0, left == unknown && asked > longestSlowDown, left == unknown && !waits && said.Says() && a.reading.left <= 0:
+	case a.remaining == 0, a.remaining == unknown && asked > longestSlowDown, a.remaining == unknown && !waits && said.Says() && a.reading.left <= 0:
 		return quotaSpent
 	}
 	return tooFast

@@ -15,7 +15,7 @@ import (
 // reporter makes the *Error and the event of a call.
 type reporter struct {
 	secrets  scrub.Secrets // the API key, and headers of the client
-	clock    clock
+	clock    calendar
 	observer *observer
 }
 
@@ -146,11 +146,6 @@ func withEndOf(ctx context.Context, err error) error {
 		}
 	}
 	return err
-}
-
-// after adds the answer that led to an error.
-func (e *Error) after(answered *Error) {
-	e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = answered.StatusCode, answered.Code, answered.RateLimit, answered.Delivery, answered.body
 }
 
 // panickedError is the error of a call that did not return.

@@ -13,13 +13,48 @@ import (
 	"github.com/fiscope/fiscope/internal/roundtrip"
 )
 
+// RetryPolicy says what is retried, and when. [WithMaxRetries] says how often.
+//
+// A GET is retried after a 502, 503 or 504, a 500 (once), a timeout of the attempt (once), a failed name resolution, a
+// broken connection or body, and a 429 whose Retry-After is at most MaxRetryAfter. Each wait is Retry-After plus a
+// random part of a span that doubles. If the wait does not fit the deadline, the call ends at once with the service's
+// error.
+//
+// The first failure after a success is always retried. Consecutive failures share ten retries; a success returns 0.1 of
+// one.
+type RetryPolicy struct {
+	Base            time.Duration // the span of the first wait. 0: 250 ms; negative: no wait
+	Cap             time.Duration // the longest span. 0: 4 s, or Base if that is longer; negative: no wait
+	MaxRetryAfter   time.Duration // the longest Retry-After to wait for. 0: 10 s; negative: never
+	RetryUnsentPOST bool          // also repeat a receipt validation that certainly was not sent
+}
+
+// filled returns the policy with its defaults and without negative values.
+func (p RetryPolicy) filled() RetryPolicy {
+	or := func(d, byDefault time.Duration) time.Duration {
+		if d == 0 {
+			return byDefault
+		}
+		return max(d, 0)
+	}
+	p.Base = or(p.Base, 250*time.Millisecond)
+	p.Cap = or(p.Cap, max(p.Base, 4*time.Second))
+	p.MaxRetryAfter = or(p.MaxRetryAfter, 10*time.Second)
+	return p
+}
+
+// WithRetry sets what is retried, and when.
+func WithRetry(p RetryPolicy) Option {
+	return option(func(c *config) { c.retry = p.filled() })
+}
+
 // retry repeats failed attempts as RetryPolicy says, with go-retryablehttp. Its hooks find the question in the context.
-func retry(p RetryPolicy, clock clock, base *url.URL) layer {
+func retry(p RetryPolicy, clock calendar, base *url.URL) layer {
 	var budget roundtrip.Budget // of all calls
 	return func(next ask) ask {
 		l := &retrier{policy: p, clock: clock, budget: &budget, loop: &http.Request{URL: base, Header: http.Header{}}}
 		l.client = retryablehttp.Client{
-			HTTPClient:   &http.Client{Transport: attempts(next), CheckRedirect: refuseRedirect},
+			HTTPClient:   &http.Client{Transport: attempts(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 			RetryMax:     math.MaxInt32, // checkRetry counts
 			RetryWaitMin: p.Base,
 			RetryWaitMax: p.Cap,
@@ -33,7 +68,7 @@ func retry(p RetryPolicy, clock clock, base *url.URL) layer {
 
 type retrier struct {
 	policy RetryPolicy
-	clock  clock
+	clock  calendar
 	budget *roundtrip.Budget
 	client retryablehttp.Client
 	loop   *http.Request // what the loop repeats: an empty request, since each attempt makes its own
@@ -119,16 +154,15 @@ func mayPass(a *answer) bool {
 func (l *retrier) fits(ctx context.Context, t *tries) bool {
 	asked, _ := roundtrip.RetryAfter(t.last.Header, t.last.reading.now)
 	deadline, bounded := ctx.Deadline()
-	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+l.span(t.attempt-1))
+	return asked <= l.policy.MaxRetryAfter && (!bounded || time.Until(deadline) > asked+doubled(l.policy.Base, l.policy.Cap, t.attempt-1))
 }
 
-// span bounds the random wait after an attempt, counted from 0.
-func (l *retrier) span(attempt int) time.Duration {
-	doubled := l.policy.Base << min(attempt, 16)
-	if doubled < l.policy.Base { // it overflowed
-		return l.policy.Cap
+// doubled returns a span that doubles n times, up to the longest.
+func doubled(base, longest time.Duration, n int) time.Duration {
+	for ; n > 0 && base < longest; n-- {
+		base = min(base, longest/2) * 2
 	}
-	return min(doubled, l.policy.Cap)
+	return min(base, longest)
 }
 
 // backoff returns Retry-After plus a random part of the span (full jitter).
@@ -137,5 +171,5 @@ func (l *retrier) backoff(_, _ time.Duration, attempt int, resp *http.Response) 
 	if resp != nil {
 		asked, _ = roundtrip.RetryAfter(resp.Header, l.clock.now())
 	}
-	return asked + rand.N(l.span(attempt)+1)
+	return asked + rand.N(doubled(l.policy.Base, l.policy.Cap, attempt)+1)
 }

@@ -2,6 +2,7 @@ package fiscope
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,11 +24,7 @@ const (
 )
 
 func (c ClaseRUC) known() bool {
-	switch c {
-	case ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica:
-		return true
-	}
-	return false
+	return slices.Contains([]ClaseRUC{ClasePersonaNatural, "15", "16", "17", ClasePersonaJuridica}, c)
 }
 
 // ClaseDeRUC returns the first two digits of a RUC; "" if ruc is not 11 digits. It ignores the check digit.
@@ -89,7 +86,7 @@ func checkRUC(field, ruc string) error {
 			return invalid(field, "must be exactly 11 digits: character %d is %q", utf8.RuneCountInString(ruc[:i])+1, r)
 		}
 	}
-	err := refused(invalidInput, "%s must be exactly 11 digits: it has %d", field, len(ruc))
+	err := newError(invalidInput, "%s must be exactly 11 digits: it has %d", field, len(ruc))
 	if err.Field = field; len(ruc) > 1 {
 		err.texto = fmt.Sprintf("%s no es válido: tiene %d dígitos y son 11.", rucDeCampo[field], len(ruc))
 	}
@@ -102,7 +99,7 @@ func checkStrictRUC(field, ruc string) error {
 		return err
 	}
 	if int(ruc[rucLen-1]-'0') != checkDigit(ruc) {
-		err := refused(invalidInput, "%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
+		err := newError(invalidInput, "%s %s does not match its check digit: a digit is wrong, or two are swapped", field, scrub.AbridgeRUC(ruc))
 		err.Field, err.texto = field, rucDeCampo[field]+" no es válido, un dígito no corresponde: revíselo."
 		return err
 	}

@@ -20,9 +20,9 @@ type Secreto struct {
 }
 
 // pad masks the texts in memory: dumpers follow pointers, and fmt calls no method on unexported fields.
-var pad = func() (pad [64]byte) {
-	_, _ = rand.Read(pad[:]) // never fails
-	return pad
+var pad = func() (random [64]byte) {
+	_, _ = rand.Read(random[:]) // never fails
+	return random
 }()
 
 // mask masks a text, or shows a masked one.

@@ -284,3 +284,17 @@ func TestSecretosMadeAtOnceAreEqual(t *testing.T) {
 		assert.True(t, s.Equal(fiscope.NewSecreto(fmt.Sprint("clave-", i%10))))
 	}
 }
+
+// A clave that stands where the series belongs: our own message about it would show it.
+func TestOurOwnMessageHoldsNoSecret(t *testing.T) {
+	client, s := answers(t, raw(200, verdict))
+	const short = "SOL-4711-X"
+	receipt, own := factura, credenciales
+	receipt.Serie, own.Clave = short, fiscope.NewSecreto(short)
+	_, err := client.CPE.Validar(t.Context(), receipt, own)
+	require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
+	var e *fiscope.Error
+	require.ErrorAs(t, err, &e)
+	assert.False(t, strings.Contains(e.Message+err.Error(), short))
+	assert.Empty(t, s.requests)
+}

@@ -21,12 +21,12 @@ import (
 // sharedStore is how a client uses its Store. A nil one is a client without one.
 type sharedStore struct {
 	store    store.Store
-	clock    clock
+	clock    calendar
 	baseURL  string
 	apiKey   Secreto
 	account  string // the name of the service and the API key
 	report   *reporter
-	apart    flight.Runner
+	apart    *flight.Runner
 	accepted *atomic.Bool // the service has accepted the API key
 	down     breaker.Breaker
 	why      atomic.Pointer[error] // the last failure
@@ -53,7 +53,7 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, accepted *atomic.Bool, apart flight.Runner) *sharedStore {
+func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, accepted *atomic.Bool, apart *flight.Runner) *sharedStore {
 	if s == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (s *sharedStore) credential(c *CredencialesSOL) string { return s.name("sol
 
 // askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
 // the background. An answer that comes too late goes to late, which may be nil.
-func askStore[T any](ctx context.Context, s *sharedStore, question func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
+func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
 	if s.down.Open() {
 		if s.down.Probe() {
 			s.apart.Go(func() {
@@ -89,7 +89,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, question func(context.
 				}) // it writes
 			})
 		}
-		return none, s.away()
+		return none, *s.why.Load()
 	}
 	patience := storeTimeout
 	if deadline, bounded := ctx.Deadline(); bounded {
@@ -98,7 +98,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, question func(context.
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	value, err := flight.Detached(limited, s.apart, func(ctx context.Context) (T, error) {
-		return timed(ctx, s, question)
+		return timed(ctx, s, do)
 	}, func(value T) {
 		if late != nil {
 			_, _ = timed(ctx, s, func(ctx context.Context) (any, error) { return nil, late(ctx, value) })
@@ -119,10 +119,10 @@ func askStore[T any](ctx context.Context, s *sharedStore, question func(context.
 }
 
 // timed asks within storeAnswers, and records whether the Store failed. A slow answer is used, and counts as a failure.
-func timed[T any](ctx context.Context, s *sharedStore, question func(context.Context) (T, error)) (T, error) {
+func timed[T any](ctx context.Context, s *sharedStore, do func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeAnswers)
 	defer cancel()
-	value, err := question(ctx)
+	value, err := do(ctx)
 	failure := err
 	if err == nil && ctx.Err() != nil {
 		failure = fmt.Errorf("%T is slow: %w", s.store, ctx.Err())
@@ -150,17 +150,10 @@ func (s *sharedStore) log(ctx context.Context, failure error) {
 }
 
 // failed records why the Store is away.
-func (s *sharedStore) failed(err error) {
-	s.why.Store(&err)
+func (s *sharedStore) failed(why error) {
+	why = fmt.Errorf("%w: %w", errStoreAway, why)
+	s.why.Store(&why)
 	s.down.Record(false)
-}
-
-// away returns the error for a Store that is skipped, with its last failure.
-func (s *sharedStore) away() error {
-	if why := s.why.Load(); why != nil {
-		return fmt.Errorf("%w: %w", errStoreAway, *why)
-	}
-	return errStoreAway
 }
 
 // write writes to the Store in the background, unless it is away.
@@ -173,6 +166,12 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	})
 }
 
+// writeNow writes to the Store and waits, even if ctx ends.
+func (s *sharedStore) writeNow(ctx context.Context, what func(context.Context) error) error {
+	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, what(ctx) }, nil)
+	return err
+}
+
 // load returns what Save kept under a key; nil for nothing, or if the Store does not answer.
 func (s *sharedStore) load(ctx context.Context, key string) []byte {
 	value, _ := askStore(ctx, s, func(ctx context.Context) ([]byte, error) { return s.store.Load(ctx, key) }, nil)
@@ -180,18 +179,15 @@ func (s *sharedStore) load(ctx context.Context, key string) []byte {
 }
 
 // reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
-func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation {
-	if s == nil {
-		return nil
-	}
+func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservation {
 	s.mu.Lock()
-	last, ok := s.spent[keep]
+	last, ok := s.spent[reserve]
 	s.mu.Unlock()
 	if ok && time.Now().Before(last.end) {
 		return &last.Reservation
 	}
 	r, err := askStore(ctx, s, func(ctx context.Context) (store.Reservation, error) {
-		return s.store.Reserve(ctx, s.account, keep)
+		return s.store.Reserve(ctx, s.account, reserve)
 	}, func(ctx context.Context, r store.Reservation) error {
 		if r.Grant == store.Spent {
 			return nil
@@ -206,7 +202,7 @@ func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation 
 	}
 	if r.Grant == store.Spent {
 		s.mu.Lock()
-		s.spent[keep] = spentUntil{r, time.Now().Add(spentPause)}
+		s.spent[reserve] = spentUntil{r, time.Now().Add(spentPause)}
 		s.mu.Unlock()
 	}
 	return &r
@@ -214,7 +210,7 @@ func (s *sharedStore) reserve(ctx context.Context, keep int) *store.Reservation 
 
 // commit records the outcome of a reservation.
 func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.Outcome) {
-	if r == nil || r.Grant == store.Spent {
+	if r.Grant == store.Spent {
 		return
 	}
 	o.Reset, o.Date = s.clock.toReal(o.Reset), s.clock.toReal(o.Date)
@@ -223,5 +219,5 @@ func (s *sharedStore) commit(ctx context.Context, r *store.Reservation, o store.
 		s.write(ctx, commit)
 		return
 	}
-	_, _ = askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) { return nil, commit(ctx) }, nil) // it waits: the next call must see it
+	_ = s.writeNow(ctx, commit) // the next call must see it
 }

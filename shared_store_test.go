@@ -396,4 +396,10 @@ func TestTheErrorOfAStoreThatHangsIsItsOwn(t *testing.T) {
 			assert.ErrorContains(t, err, errServerAway.Error())
 		})
 	})
+	synctest.Test(t, func(t *testing.T) {
+		s := newMemoryStore()
+		s.deaf = true
+		err := validar(t.Context(), withStore(t, s, roundTripper(raw(200, verdict))), clave)
+		assert.ErrorContains(t, err, "*fiscope_test.memoryStore did not answer in time: ", "it has no error of its own")
+	})
 }

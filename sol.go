@@ -17,8 +17,8 @@ import (
 type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
-	clock  clock
-	apart  flight.Runner
+	clock  calendar
+	apart  *flight.Runner
 }
 
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
@@ -57,17 +57,17 @@ func (g *solGuard) refusal(err error) error {
 	var blocked *solguard.Refused
 	switch {
 	case errors.As(err, &blocked):
-		e := refused(solBlocked, "%s", blocked)
+		e := newError(solBlocked, "%s", blocked)
 		if e.RetryAfter = max(0, g.clock.until(blocked.Until)); blocked.Unexplained {
 			e.outcome = solDoubted
 		}
 		return e
 	case errors.Is(err, errStoreAway):
-		e := refused(storeAway, "%s", err)
+		e := newError(storeAway, "%s", err)
 		e.RetryAfter, e.cause = storePause, err
 		return e
 	case errors.Is(err, solguard.ErrBusy):
-		e := refused(solBusy, "%s", solguard.ErrBusy)
+		e := newError(solBusy, "%s", solguard.ErrBusy)
 		e.cause = err
 		return e
 	}

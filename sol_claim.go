@@ -64,10 +64,10 @@ func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 }
 
 // claim asks the Store whether a credential may be sent. A claim granted after its caller left is given back.
-func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, hold time.Duration) (store.Claim, error) {
+func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, longest time.Duration) (store.Claim, error) {
 	name := s.credential(c)
 	return askStore(ctx, s, func(ctx context.Context) (store.Claim, error) {
-		return s.store.Claim(ctx, name, hold)
+		return s.store.Claim(ctx, name, longest)
 	}, func(ctx context.Context, claim store.Claim) error {
 		if claim.State != store.ClaimGranted {
 			return nil
@@ -79,9 +79,7 @@ func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, hold time.D
 // share writes a verdict to the Store and waits for it. A refusal that cannot be written is marked private.
 func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
 	name := g.shared.credential(c)
-	_, err := askStore(context.WithoutCancel(ctx), g.shared, func(ctx context.Context) (any, error) {
-		return nil, g.shared.store.Record(ctx, name, claim, v, memory)
-	}, nil)
+	err := g.shared.writeNow(ctx, func(ctx context.Context) error { return g.shared.store.Record(ctx, name, claim, v, memory) })
 	if v == store.VerdictRefused {
 		g.here.SetPrivate(g.name(c), err != nil)
 	}
@@ -97,10 +95,9 @@ func (s *sharedStore) doubt(ctx context.Context, c *CredencialesSOL) time.Durati
 
 // setDoubt writes it, for as long as a living process would know it.
 func (s *sharedStore) setDoubt(ctx context.Context, c *CredencialesSOL, last time.Duration) error {
-	_, err := askStore(context.WithoutCancel(ctx), s, func(ctx context.Context) (any, error) {
-		return nil, s.store.Save(ctx, s.name("doubt", c.parts()...), []byte(last.String()), last+solguard.Memory)
-	}, nil)
-	return err
+	return s.writeNow(ctx, func(ctx context.Context) error {
+		return s.store.Save(ctx, s.name("doubt", c.parts()...), []byte(last.String()), last+solguard.Memory)
+	})
 }
 
 // proof returns when the credential was accepted for any process, and when that was renewed; zero if that is unknown.

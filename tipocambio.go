@@ -30,17 +30,14 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
 // or not published yet), and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return s.consultar(ctx, cambio{OpConsultarTipoCambio, fecha, s.core.hours}, opts)
+	return get(ctx, s.core, s.core.rates, cambio{OpConsultarTipoCambio, fecha, s.core.hours}, opts, copyOf[TipoCambio])
 }
 
 // Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
 // in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	return s.consultar(ctx, cambio{OpTipoCambioHoy, FechaEnLima(s.core.hours.now()), s.core.hours}, opts)
-}
-
-func (s *TipoCambioService) consultar(ctx context.Context, q cambio, opts []CallOption) (*TipoCambio, error) {
-	return get(ctx, s.core, s.core.rates, q, opts, copyOf[TipoCambio])
+	hoy := cambio{OpTipoCambioHoy, FechaEnLima(s.core.hours.now()), s.core.hours}
+	return get(ctx, s.core, s.core.rates, hoy, opts, copyOf[TipoCambio])
 }
 
 // There was no sol before July 1991. A date further ahead than daysAhead is a typing mistake.
@@ -82,14 +79,14 @@ func (q cambio) request() request {
 func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
 
 func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
-	tc, found := result.(*TipoCambio)
+	tc, ok := result.(*TipoCambio)
 	now = now.Add(q.hours.ahead())
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
-	case found && tc.Fecha != q.fecha:
+	case ok && tc.Fecha != q.fecha:
 		return 0 // the service's clock differs from ours: the lifetime is unknown
-	case found && q.fecha.Compare(hoy) < 0, !found && !q.fecha.DiaHabil():
+	case ok && q.fecha.Compare(hoy) < 0, !ok && !q.fecha.DiaHabil():
 		return forGood
-	case found:
+	case ok:
 		return hoy.SumarDias(1).En(Lima).Sub(now)
 	case now.Before(published):
 		return published.Sub(now)

@@ -162,9 +162,9 @@ func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente,
 			recent = recent || w.age(dia) < mayStillCome
 		default:
 			slices.SortFunc(w.sums.sinTasa, Fecha.Compare)
-			found := &TipoCambioVigente{para, *day.tc, w.sums.queries, passed || recent, w.sums.sinTasa}
+			line := &TipoCambioVigente{para, *day.tc, w.sums.queries, passed || recent, w.sums.sinTasa}
 			w.end(*day.answer)
-			return found, nil
+			return line, nil
 		}
 	}
 	if days < longestWalk {
@@ -174,7 +174,7 @@ func (w *walk) line(ctx context.Context, para, desde Fecha) (*TipoCambioVigente,
 	if passed {
 		none = unpublished
 	}
-	return nil, w.fail(ctx, refused(none, "none of the %d days up to %s has a rate", longestWalk, desde))
+	return nil, w.fail(ctx, newError(none, "none of the %d days up to %s has a rate", longestWalk, desde))
 }
 
 // rate gets the rate of a business day, or none: a later one is known, or mayStillCome has passed. Until then the error
@@ -209,7 +209,7 @@ func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 func (w *walk) age(dia Fecha) time.Duration { return w.core.hours.since(dia.Publicacion()) }
 
 func (w *walk) notYet(dia Fecha) error {
-	e, age := refused(unpublished, "the rate of %s is not out yet", dia), w.age(dia)
+	e, age := newError(unpublished, "the rate of %s is not out yet", dia), w.age(dia)
 	if e.RetryAfter = askAgain; age < 0 {
 		e.RetryAfter, e.Message = -age, fmt.Sprintf("the rate of %s is published after 17:00 (Lima) of that day", dia)
 	}
@@ -257,8 +257,8 @@ func (w *walk) fail(ctx context.Context, err error) error {
 		return w.core.refuse(ctx, w.op, err)
 	}
 	e := copyError(err)
-	if e.Op == "" && w.sums.none != nil {
-		e.after(w.sums.none)
+	if none := w.sums.none; e.Op == "" && none != nil {
+		e.StatusCode, e.Code, e.RateLimit, e.Delivery, e.body = none.StatusCode, none.Code, none.RateLimit, none.Delivery, none.body
 	}
 	if e.Delivery == DeliveryNotSent && w.sums.queries > e.Attempts { // earlier queries were sent
 		e.Delivery = DeliveryAnswered

@@ -14,8 +14,8 @@ type check struct {
 	judge func(*verdict)
 }
 
-// checks returns all checks in the order of their sections: one for each question, and those about several answers.
-func checks(plan []question) (all []check) {
+// inOrder returns all checks in the order of their sections: one for each question, and those about several answers.
+func inOrder(plan []question) (all []check) {
 	for _, q := range plan {
 		if q.judge != nil {
 			all = append(all, q.check)
@@ -26,8 +26,8 @@ func checks(plan []question) (all []check) {
 	return all
 }
 
-// judge applies checks to a record.
-func judge(r *record, checks []check) (verdicts []*verdict) {
+// judgeAll applies checks to a record.
+func judgeAll(r *record, checks []check) (verdicts []*verdict) {
 	for _, c := range checks {
 		v := &verdict{check: c, record: r}
 		if c.judge(v); len(v.failures) > 0 {

@@ -14,16 +14,16 @@ func quotaChecks() []check {
 			v.skipped = "no lookup was answered with 200"
 			for _, x := range v.taxpayers(lookup) {
 				v.skipped = ""
-				if values := x.answer.header.Values(name); len(values) != 1 {
-					v.wrong(x.exchange, "%s came %d times: %q", name, len(values), values)
-				} else if err := wrong(x.exchange, strings.TrimSpace(values[0])); err != nil {
-					v.wrong(x.exchange, "%s is %q: %v", name, values[0], err)
+				if got := x.answer.header.Values(name); len(got) != 1 {
+					v.wrong(x.exchange, "%s came %d times: %q", name, len(got), got)
+				} else if err := wrong(x.exchange, strings.TrimSpace(got[0])); err != nil {
+					v.wrong(x.exchange, "%s is %q: %v", name, got[0], err)
 				}
 			}
 		}}
 	}
-	costs := func(name string, op operation, question string) check {
-		return check{"8/" + name, func(v *verdict) { v.costs(op, question) }}
+	costs := func(name string, op operation, asked string) check {
+		return check{"8/" + name, func(v *verdict) { v.costs(op, asked) }}
 	}
 	number := func(x *exchange, value string) error {
 		if n, ok := count(value); !ok {
@@ -50,18 +50,18 @@ func quotaChecks() []check {
 
 // costs judges the segment in which a question was answered and, for lookups, each segment of nothing else: every
 // success must cost one query. If lookups cost another number, only their own check fails.
-func (v *verdict) costs(op operation, question string) {
-	if _, ok := v.answered(question); !ok {
+func (v *verdict) costs(op operation, asked string) {
+	if _, ok := v.answered(asked); !ok {
 		return
 	}
 	ofLookup, judged := int64(1), false
 	v.skipped = "no two lookups around it had " + headerRemaining
 	for _, s := range v.segments() {
-		alone, inconclusive := len(s.between) == 0, s.inconclusive()
-		if alone && inconclusive == "" && op != lookup {
+		single, inconclusive := len(s.between) == 0, s.inconclusive()
+		if single && inconclusive == "" && op != lookup {
 			ofLookup = s.fell
 		}
-		its := op == lookup && alone || slices.ContainsFunc(s.between, func(x *exchange) bool { return x.name == question })
+		its := op == lookup && single || slices.ContainsFunc(s.between, func(x *exchange) bool { return x.name == asked })
 		switch want := ofLookup + int64(len(s.between)); {
 		case !its:
 		case inconclusive != "":

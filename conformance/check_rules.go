@@ -22,10 +22,10 @@ func ofToday(v *verdict, x *exchange) {
 		v.refusal(x, http.StatusNotFound, "NOT_FOUND")
 		return
 	}
-	rate, ok := success[map[string]any](v, x)
-	fecha, _ := rate["fecha"].(string)
+	tc, ok := success[map[string]any](v, x)
+	fecha, _ := tc["fecha"].(string)
 	if day, err := time.Parse(time.DateOnly, fecha); ok && (err != nil || day.Sub(x.clock()) > 0 || day.Sub(x.clock()) < -29*time.Hour) {
-		v.wrong(x, "fecha is %s: want today", member(rate, "fecha"))
+		v.wrong(x, "fecha is %s: want today", member(tc, "fecha"))
 	}
 }
 

@@ -22,8 +22,8 @@ func (t Target) receipt() (Comprobante, UsuarioSOL) {
 
 // nameOf returns the razonSocial from the lookup; "" for none.
 func nameOf(r *record) string {
-	taxpayer, _ := r.valueOf(askLookup).(map[string]any)
-	name, _ := taxpayer["razonSocial"].(string)
+	found, _ := r.valueOf(askLookup).(map[string]any)
+	name, _ := found["razonSocial"].(string)
 	return strings.TrimSpace(name)
 }
 

@@ -50,7 +50,7 @@ type record struct {
 	secrets   secrets
 }
 
-var errNoTime = errors.New("not sent: the time for all of them is over")
+var errNoTime = errors.New("not sent: the time for answers that do not come is over")
 
 // claveRefused is why a clave is not sent again.
 const claveRefused = "the clave of -cpe was refused: it is not sent again, since too many wrong ones block its user"
@@ -65,7 +65,7 @@ func (x *exchange) refusesClave() bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || x.object()["code"] == "INVALID_SOL_CREDENTIALS"
 }
 
-// send asks the questions, one after another, until ctx ends.
+// send asks the questions, one after another, until ctx ends or the sender has no patience left.
 func send(ctx context.Context, plan []question, to *sender, hide secrets) *record {
 	r := &record{named: map[string]*exchange{}, secrets: hide}
 	blocking := false
@@ -82,7 +82,7 @@ func send(ctx context.Context, plan []question, to *sender, hide secrets) *recor
 		switch {
 		case x.unsent != "":
 			continue
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, to.patience <= 0:
 			x.failed = errNoTime
 			continue
 		}

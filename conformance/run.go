@@ -10,6 +10,8 @@ import (
 // Run checks a target against the contract: a subtest for each rule, named as in "4.2/limit is 10 by default". It
 // returns and logs what it saw of everything that the contract leaves open: one [Observation] for each field of
 // mockserver.Assumptions. An invalid target, or a plan larger than its Budget, ends the test before anything is sent.
+//
+// It does not judge the fields of an answer, their types or its media type: the module contracttest does.
 func Run(t *testing.T, target Target) []Observation {
 	t.Helper()
 	e, err := newExamination(target)
@@ -66,10 +68,8 @@ func (e *examination) run(ctx context.Context) ([]*verdict, []Observation) {
 		defer network.CloseIdleConnections()
 		transport = network
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.wait.all)
-	defer cancel()
-	to := &sender{e.target.BaseURL, e.target.APIKey, transport, e.wait.request}
+	to := &sender{e.target.BaseURL, e.target.APIKey, transport, e.wait.request, e.wait.all}
 	_, user := e.target.receipt()
 	r := send(ctx, e.plan, to, newSecrets(e.target.APIKey, user.Clave, wrongClave))
-	return judge(r, checks(e.plan)), observe(r)
+	return judgeAll(r, inOrder(e.plan)), observe(r)
 }

@@ -27,6 +27,7 @@ type sender struct {
 	base, key string
 	transport http.RoundTripper
 	timeout   time.Duration // of one request and its answer
+	patience  time.Duration // what is left for answers that do not come
 }
 
 // unknownKey is the key of a request with a bad key.
@@ -42,8 +43,14 @@ func newTransport() *http.Transport {
 
 // send returns the answer, or why none came. It reads no more of the body than mostRead.
 func (s *sender) send(ctx context.Context, r request) (a answer, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, fmt.Errorf("nothing more came within %s", s.timeout))
+	timeout, begun := min(s.timeout, s.patience), time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("nothing more came within %s", timeout))
 	defer cancel()
+	defer func() {
+		if err != nil || a.cut != nil {
+			s.patience -= time.Since(begun)
+		}
+	}()
 	req, err := http.NewRequestWithContext(ctx, r.method(), s.base+r.target, strings.NewReader(r.body))
 	if err != nil {
 		return a, errors.New("the request cannot be written")

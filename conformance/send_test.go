@@ -54,7 +54,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	require.NoError(t, err)
 	network := newTransport()
 	defer network.CloseIdleConnections()
-	to := &sender{e.target.BaseURL, e.target.APIKey, network, time.Minute}
+	to := &sender{e.target.BaseURL, e.target.APIKey, network, time.Minute, time.Minute}
 	r := send(context.Background(), e.plan, to, secrets{})
 	assert.EqualValues(t, len(r.sent), seen.Load())
 	for _, x := range r.sent {
@@ -193,11 +193,11 @@ func TestConnectionsThatAreClosedStopNothing(t *testing.T) {
 	assert.Empty(t, failed)
 }
 
-func TestTheTimeForAllOfThemIsBounded(t *testing.T) {
+func TestTheTimeForAnswersThatDoNotComeIsBounded(t *testing.T) {
 	f := listen(t, conforming)
 	results, _ := examineAt(t, f, func(e *examination) { e.wait = patience{time.Second, 0} })
 	assert.Zero(t, f.seen)
-	assert.Contains(t, failing(results)["4.4/a Saturday has no rate"][0], "the time for all of them is over")
+	assert.Contains(t, failing(results)["4.4/a Saturday has no rate"][0], "the time for answers that do not come is over")
 	for _, url := range []string{"http://127.0.0.1:1", "http://localhost", "http://LocalHost:80", "http://[::1]:80", "http://0.0.0.0:80", "http://[::]:80"} {
 		wait := Target{BaseURL: url}.patience()
 		assert.Less(t, wait.all, 5*time.Second, url)

@@ -81,7 +81,7 @@ func (t Target) ready() (Target, error) {
 	return t, nil
 }
 
-// patience is how long the suite waits for one request, and for all.
+// patience is how long the suite waits for one answer, and in all for answers that do not come.
 type patience struct{ request, all time.Duration }
 
 // patience is short on loopback; elsewhere a validation may take several seconds (docs/contract.md, 4.3).

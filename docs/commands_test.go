@@ -2,7 +2,6 @@ package docs_test
 
 import (
 	"flag"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,18 +115,9 @@ func (r reader) run(t *testing.T, b block, how script) {
 // clone copies the files of the repository, without its history.
 func clone(t *testing.T, dir string) {
 	t.Helper()
-	root := os.DirFS("..")
-	require.NoError(t, fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name == ".git" && entry.IsDir():
-			return fs.SkipDir
-		case !entry.Type().IsRegular(), name == ".git": // of a work tree
-			return nil
-		}
-		content, err := fs.ReadFile(root, name)
+	for name := range repository(t) {
+		content, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+		require.NoError(t, err)
 		write(t, filepath.Join(dir, filepath.FromSlash(name)), string(content))
-		return err
-	}))
+	}
 }

@@ -19,35 +19,25 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-func TestBrokenLinksAreFound(t *testing.T) {
-	for name, test := range map[string]struct{ link, fault string }{
-		"file":                     {"[b](b.md)", ""},
-		"file of another folder":   {"[c](../c.go)", ""},
-		"folder":                   {"[d](deep/)", ""},
-		"heading":                  {"[b](b.md#21-un-título-y-code)", ""},
-		"second of the same name":  {"[b](b.md#again-1)", ""},
-		"heading of the same file": {"[a](#a)", ""},
-		"another site":             {"[x](https://example.com/none.md#none)", ""},
-		"in code":                  {"```\n[b](none.md)\n```", ""},
-		"no such file":             {"\n[b](none.md)", "docs/a.md:4: docs/none.md does not exist"},
-		"no such file, referred":   {"[b]: none.md", "docs/a.md:3: docs/none.md does not exist"},
-		"no such heading":          {"[b](b.md#none)", "docs/a.md:3: docs/b.md has no heading #none"},
-		"no heading but code":      {"[b](b.md#comment)", "docs/a.md:3: docs/b.md has no heading #comment"},
-		"no such heading here":     {"[b][x] [x](#none)", "docs/a.md:3: docs/a.md has no heading #none"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var want []string
-			if test.fault != "" {
-				want = []string{test.fault}
-			}
-			assert.Equal(t, want, brokenLinks(texts{
-				"docs/a.md":      "# A\n\n" + test.link + "\n",
-				"docs/b.md":      "## 2.1 Un título, y `code`\n\n# Again\n\n# Again\n\n```sh\n# comment\n```\n",
-				"docs/deep/e.md": "",
-				"c.go":           "package c\n",
-			}))
-		})
+// citation is a section of the contract, as in "docs/contract.md, 4.3".
+var citation = regexp.MustCompile(`docs/contract\.md,[\s/#>]+(\d+(?:\.\d+)*)`)
+
+// A section of the contract that a file cites is there.
+func TestCitations(t *testing.T) {
+	files := repository(t)
+	known := map[string]bool{}
+	for _, title := range headings(files["docs/contract.md"]) {
+		number, _, _ := strings.Cut(title, " ")
+		known[strings.TrimSuffix(number, ".")] = true
 	}
+	cited := 0
+	for file, content := range files {
+		for _, match := range citation.FindAllStringSubmatch(content, -1) {
+			cited++
+			assert.True(t, known[match[1]], "%s: docs/contract.md has no section %s", file, match[1])
+		}
+	}
+	assert.Greater(t, cited, 100)
 }
 
 // link is an inline link or the definition of a reference.

@@ -12,10 +12,8 @@ import (
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -116,14 +114,26 @@ func (p *tab) one(role string, name named) (control, error) {
 	return found[0], nil
 }
 
-// find waits for the only control of a role and a name.
-func (p *tab) find(role string, name named) (c control) {
+// with waits for the only control of a role and a name, and until use has no error.
+func (p *tab) with(role string, name named, use func(control) error) {
 	p.t.Helper()
-	p.within(patience, func() (err error) {
-		c, err = p.one(role, name)
-		return err
+	p.within(patience, func() error {
+		c, err := p.one(role, name)
+		if err != nil {
+			return err
+		}
+		return use(c)
 	})
-	return c
+}
+
+// find waits for the only control of a role and a name.
+func (p *tab) find(role string, name named) (found control) {
+	p.t.Helper()
+	p.with(role, name, func(c control) error {
+		found = c
+		return nil
+	})
+	return found
 }
 
 // gone waits until there is no control of a role and a name.
@@ -182,11 +192,7 @@ const point = `function () {
 // click presses a control with the mouse, once it is there and enabled.
 func (p *tab) click(role string, name named) {
 	p.t.Helper()
-	p.within(patience, func() error {
-		c, err := p.one(role, name)
-		if err != nil {
-			return err
-		}
+	p.with(role, name, func(c control) error {
 		if c.states["disabled"] == "true" {
 			return fmt.Errorf("%s %q is disabled", role, c.name)
 		}
@@ -201,43 +207,20 @@ func (p *tab) click(role string, name named) {
 	})
 }
 
-// fill writes into a field, instead of what it holds. A day or a month is written as its value has it.
+// fill writes into a field, instead of what it holds, or takes the option of a list that has a text. A day or a month is
+// written as its value has it.
 func (p *tab) fill(role string, name named, text string) {
 	p.t.Helper()
-	p.within(patience, func() error {
-		c, err := p.one(role, name)
-		if err != nil {
-			return err
-		}
-		written, err := on[bool](p, c, `function (text) {
+	p.with(role, name, func(c control) error {
+		filled, err := on[bool](p, c, `function (text = '') {
+			if (this.disabled || this.readOnly) return false
 			this.focus()
-			if (/date|month|time/.test(this.type)) {
-				this.value = text
-				this.dispatchEvent(new Event('input', { bubbles: true }))
-				this.dispatchEvent(new Event('change', { bubbles: true }))
-				return true
-			}
-			this.select()
-			return false
+			this.value = this.options ? [...this.options].find((option) => option.text === text)?.value : text
+			for (const type of ['input', 'change']) this.dispatchEvent(new Event(type, { bubbles: true }))
+			return this.isConnected && (this.selectedOptions?.[0]?.text ?? this.value) === text
 		}`, text)
-		if err != nil {
-			return err
-		}
-		if !written {
-			write := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-				_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
-				return err
-			})
-			if text == "" {
-				write = chromedp.KeyEvent(kb.Delete)
-			}
-			if err := chromedp.Do(p.ctx, write); err != nil {
-				return err
-			}
-		}
-		holds, err := on[string](p, c, `function () { return this.isConnected ? this.value : 'it was taken away' }`)
-		if err == nil && holds != text {
-			err = fmt.Errorf("%s %q holds %q", role, c.name, holds)
+		if err == nil && !filled {
+			err = fmt.Errorf("%s %q does not take %q", role, c.name, text)
 		}
 		return err
 	})
@@ -246,25 +229,7 @@ func (p *tab) fill(role string, name named, text string) {
 // choose takes an option of a list by its text.
 func (p *tab) choose(name named, option string) {
 	p.t.Helper()
-	p.within(patience, func() error {
-		c, err := p.one("combobox", name)
-		if err != nil {
-			return err
-		}
-		chosen, err := on[bool](p, c, `function (text) {
-			const option = [...this.options].find((option) => option.text === text)
-			if (!option) return false
-			this.focus()
-			this.value = option.value
-			this.dispatchEvent(new Event('input', { bubbles: true }))
-			this.dispatchEvent(new Event('change', { bubbles: true }))
-			return true
-		}`, option)
-		if err == nil && !chosen {
-			err = fmt.Errorf("%q has no option %q", c.name, option)
-		}
-		return err
-	})
+	p.fill("combobox", name, option)
 }
 
 // press sends keys to what has the focus.
@@ -309,43 +274,40 @@ func (p *tab) sees(texts ...string) {
 	})
 }
 
+// rowsHolding returns the rows of tables that hold all of the texts.
+func (p *tab) rowsHolding(texts []string) (found []string, err error) {
+	rows, err := evaluate[[]string](p, shownRows)
+	for _, row := range rows {
+		if holding(texts...)(row) {
+			found = append(found, row)
+		}
+	}
+	return found, err
+}
+
 // row waits for the only row of a table that holds all of the texts, and returns its text.
-func (p *tab) row(texts ...string) (found string) {
+func (p *tab) row(texts ...string) (row string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		rows, err := evaluate[[]string](p, shownRows)
-		if err != nil {
-			return err
+		found, err := p.rowsHolding(texts)
+		if err == nil && len(found) != 1 {
+			err = fmt.Errorf("%d rows hold %q", len(found), texts)
 		}
-		n := 0
-		for _, row := range rows {
-			if holding(texts...)(row) {
-				found = row
-				n++
-			}
-		}
-		if n != 1 {
-			return fmt.Errorf("%d rows hold %q", n, texts)
-		}
-		return nil
+		row = strings.Join(found, "")
+		return err
 	})
-	return found
+	return row
 }
 
 // noRow waits until no row of a table holds all of the texts.
 func (p *tab) noRow(texts ...string) {
 	p.t.Helper()
 	p.within(patience, func() error {
-		rows, err := evaluate[[]string](p, shownRows)
-		if err != nil {
-			return err
+		found, err := p.rowsHolding(texts)
+		if err == nil && len(found) > 0 {
+			err = fmt.Errorf("there is still the row %q", found[0])
 		}
-		for _, row := range rows {
-			if holding(texts...)(row) {
-				return fmt.Errorf("there is still the row %q", row)
-			}
-		}
-		return nil
+		return err
 	})
 }
 
@@ -364,11 +326,7 @@ func holding(texts ...string) named {
 // is waits until a control has a value, as a field shows it or the accessibility tree says it.
 func (p *tab) is(role string, name named, state, want string) {
 	p.t.Helper()
-	p.within(patience, func() error {
-		c, err := p.one(role, name)
-		if err != nil {
-			return err
-		}
+	p.with(role, name, func(c control) error {
 		got := c.states[state]
 		if state == "value" {
 			got = c.value
@@ -378,4 +336,10 @@ func (p *tab) is(role string, name named, state, want string) {
 		}
 		return nil
 	})
+}
+
+// cutOff is an expression for the texts of the shown elements that are larger than their place.
+func cutOff(selector string) string {
+	return fmt.Sprintf("[...document.querySelectorAll(%q)].filter((part) => part.checkVisibility() && part.clientWidth > 0 &&"+
+		" (part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight + 2)).map((part) => part.innerText || part.value)", selector)
 }

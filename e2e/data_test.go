@@ -16,24 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The data, with its keys and claves, is asked for where a person presses the control of that name, and nowhere else.
-func TestTheDataIsAskedForByItsControlAlone(t *testing.T) {
-	t.Parallel()
-	srv := start(t)
-	page := open(t, srv.page(""))
-	for _, view := range views {
-		page.show(view.title)
-	}
-	assert.Empty(t, page.requests("GET /_mock/data"))
-	file := page.downloaded("Descargar datos", "fiscope-mock.json")
-	assert.Len(t, page.requests("GET /_mock/data"), 1)
-	assert.NotContains(t, page.markup(), "clave-mock-1")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	again := start(t, "-data", file)
-	assert.Equal(t, again.admin(http.MethodGet, "data", ""), string(text), "it can be loaded again")
-}
-
 // downloaded presses a button that gives the browser a file, and returns where the file is.
 func (p *tab) downloaded(button, name string) string {
 	p.t.Helper()
@@ -54,38 +36,51 @@ func (p *tab) downloaded(button, name string) string {
 	return file
 }
 
-func TestDataIsLoaded(t *testing.T) {
+// The data, with its keys and claves, is asked for by its control alone; a file is loaded or refused; parts are reset.
+func TestData(t *testing.T) {
 	t.Parallel()
 	srv := start(t)
-	page := open(t, srv.page("datos"))
-	file := filepath.Join(t.TempDir(), "datos.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"contribuyentes": [{"ruc": "20600000005", "razonSocial": "INVERSIONES DE PRUEBA"}]}`), 0o600))
-	choose := page.find("button", like("^Archivo"))
-	require.NoError(t, chromedp.Do(page.ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, BackendNodeID: choose.id})
-		return err
-	})))
-	page.click("button", exactly("Cargar datos"))
-	page.sees("Hecho")
-	assert.Equal(t, http.StatusOK, srv.lookup("20600000005").status)
-}
+	page := open(t, srv.page(""), apart) // or another test's tab would say where files go
+	for _, view := range views {
+		page.show(view.title)
+	}
+	assert.Empty(t, page.requests("GET /_mock/data"))
+	file := page.downloaded("Descargar datos", "fiscope-mock.json")
+	assert.Len(t, page.requests("GET /_mock/data"), 1)
+	assert.NotContains(t, page.markup(), "clave-mock-1")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	again := start(t, "-data", file)
+	assert.Equal(t, again.admin(http.MethodGet, "data", ""), string(text), "it can be loaded again")
 
-// What was done is taken back part by part, and what was not chosen stays.
-func TestResetByPart(t *testing.T) {
-	t.Parallel()
-	srv := start(t)
-	page := open(t, srv.page("datos"))
-	srv.lookup("20131312955")
+	page = open(t, srv.page("datos"), english)
+	page.expect(`answer 400.*data|status of 400`)
+	file = filepath.Join(t.TempDir(), "datos.json")
+	for _, load := range [][2]string{{"2060000", `line 1: contribuyente "2060000": ruc does not have 11 digits`}, {"20600000005", "Done"}} {
+		require.NoError(t, os.WriteFile(file, []byte(`{"contribuyentes": [{"ruc": "`+load[0]+`", "razonSocial": "DE PRUEBA"}]}`), 0o600))
+		choose := page.find("button", like("^File"))
+		require.NoError(t, chromedp.Do(page.ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, BackendNodeID: choose.id})
+			return err
+		})))
+		page.click("button", exactly("Load data"))
+		page.sees(load[1])
+	}
+	assert.Equal(t, http.StatusOK, srv.lookup("20600000005").status)
+
 	for range 3 {
 		srv.validate("MIUSER01", "incorrecta")
 	}
-	srv.admin(http.MethodPost, "faults", `{"name": "rota", "match": {"op": "buscar"}, "steps": [{"status": 503}]}`)
-	page.click("checkbox", exactly("Los intentos y bloqueos SOL"))
-	page.click("checkbox", exactly("Las fallas"))
-	page.click("button", exactly("Restablecer lo elegido"))
-	page.sees("Hecho")
-	assert.Empty(t, read[[]any](srv, "faults"))
+	srv.fault(`"op": "buscar"`, `"status": 503`)
+	page.click("checkbox", exactly("The SOL attempts and blocks"))
+	page.click("checkbox", exactly("The faults"))
+	page.click("button", exactly("Reset the chosen parts"))
+	page.within(patience, func() error {
+		if len(read[[]any](srv, "faults")) > 0 {
+			return errors.New("there is still a fault")
+		}
+		return nil
+	})
 	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "clave-mock-1").status)
 	assert.Len(t, read[struct{ Requests []any }](srv, "requests").Requests, 5, "the journal stays")
-	assert.Equal(t, 5, read[[]quota](srv, "quotas")[0].Used, "and the quota")
 }

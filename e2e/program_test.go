@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// frozen are the arguments of a program whose day does not end in the middle of a test.
+var frozen = []string{"-now", "2026-11-20T16:41:00-05:00", "-frozen"}
+
 // defaultKey is the program's own key where no other was given.
 const defaultKey = "clave-de-prueba"
 
@@ -114,6 +117,12 @@ func (p *program) validate(usuario, clave string) answer {
 	p.t.Helper()
 	return p.call(http.MethodPost, "/api/cpe/validar", `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 123, `+
 		`"rucSolicitante": "20131312955", "usuarioSol": "`+usuario+`", "claveSol": "`+clave+`"}`)
+}
+
+// fault sets a fault by its JSON.
+func (p *program) fault(match, step string) {
+	p.t.Helper()
+	p.admin(http.MethodPost, "faults", `{"match": {`+match+`}, "steps": [{`+step+`}]}`)
 }
 
 // admin changes or reads the program over its admin API, where that is not refused.

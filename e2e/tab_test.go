@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -25,23 +26,20 @@ import (
 type viewer struct {
 	languages     string // as a browser's settings have them
 	dark          bool
-	width, height int64   // in CSS pixels
-	scale         float64 // device pixels in one of them
-	apart         bool    // with cookies of its own
+	width, height int64 // in CSS pixels
+	apart         bool  // with cookies of its own
 }
 
 // option changes a viewer.
 type option func(*viewer)
 
 func dark(v *viewer)    { v.dark = true }
-func narrow(v *viewer)  { v.width, v.height = 390, 844 }
 func english(v *viewer) { v.languages = "en-GB,en" }
+
+func wide(pixels int64) option { return func(v *viewer) { v.width = pixels } }
 
 // apart has cookies of its own, which takes a while to begin: those of a host are sent to all of its ports.
 func apart(v *viewer) { v.apart = true }
-
-// zoomed is a window of 1280 pixels at 200 %.
-func zoomed(v *viewer) { v.width, v.height, v.scale = 640, 450, 2 }
 
 // tab is the page as one viewer sees it.
 type tab struct {
@@ -61,7 +59,7 @@ type tab struct {
 func open(t *testing.T, address string, options ...option) *tab {
 	t.Helper()
 	needBrowser(t)
-	v := viewer{languages: "es-PE,es", width: 1280, height: 900, scale: 1}
+	v := viewer{languages: "es-PE,es", width: 1280, height: 900}
 	for _, o := range options {
 		o(&v)
 	}
@@ -96,7 +94,7 @@ func (v viewer) apply(p *tab) {
 	do(p, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: "e2e", AcceptLanguage: v.languages})
 	do(p, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"})
 	do(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	do(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.width, Height: v.height, DeviceScaleFactor: v.scale})
+	do(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.width, Height: v.height, DeviceScaleFactor: 1})
 	do(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
@@ -190,13 +188,39 @@ func (p *tab) requests(prefix string) []string {
 	return found
 }
 
-// allowReading lets the page read the clipboard, so that a test can see what was copied.
-func (p *tab) allowReading() {
+// clipboard is the machine's: a test at a time copies and looks.
+var clipboard sync.Mutex
+
+// copies does something that copies a text, and returns it.
+func (p *tab) copies(act func()) (text string) {
 	p.t.Helper()
+	clipboard.Lock()
+	defer clipboard.Unlock()
 	_, err := chromedp.CallBrowser(p.ctx, browser.SetPermission, browser.SetPermissionParams{
 		Permission:       &browser.PermissionDescriptor{Name: "clipboard-read"},
 		Setting:          browser.PermissionSettingGranted,
 		BrowserContextID: chromedp.FromContext(p.ctx).BrowserContextID,
 	})
 	require.NoError(p.t, err)
+	js[bool](p, `navigator.clipboard.writeText('nothing').then(() => true)`)
+	act()
+	p.within(patience, func() error {
+		if text = js[string](p, `navigator.clipboard.readText()`); text == "nothing" {
+			return errors.New("nothing was copied")
+		}
+		return nil
+	})
+	return text
+}
+
+// copied presses a button that copies, and returns what it copied.
+func (p *tab) copied(button named) string {
+	p.t.Helper()
+	return p.copies(func() { p.click("button", button) })
+}
+
+// markup is the whole document as markup, with what its fields hold.
+func (p *tab) markup() string {
+	p.t.Helper()
+	return strings.Join(js[[]string](p, `[document.documentElement.outerHTML, ...[...document.querySelectorAll('input, select, textarea')].map((field) => field.value)]`), "\n")
 }

@@ -1,10 +1,19 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // view is a part of the page: as its address names it, and its links and headings in both languages.
@@ -46,29 +55,159 @@ func (p *tab) settled() {
 	js[bool](p, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))`)
 }
 
-// The page speaks the first of its two languages that the browser asks for, and Spanish where it asks for neither.
+// The page speaks the first of its two languages that the browser asks for, and Spanish if it asks for neither.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	srv := start(t)
-	for name, test := range map[string]struct {
-		languages, lang string
-		button, label   string
-		title           func(view) string
-	}{
-		"Spanish":         {"es-PE,es,en", "es", "Vaciar el historial", "Filtrar", func(v view) string { return v.title }},
-		"English":         {"en-GB,en,es", "en", "Clear the journal", "Filter", func(v view) string { return v.english }},
-		"English, second": {"fr-FR,en,es", "en", "Clear the journal", "Filter", func(v view) string { return v.english }},
-		"neither":         {"de-DE,de", "es", "Vaciar el historial", "Filtrar", func(v view) string { return v.title }},
+	for languages, lang := range map[string]string{"es-PE,es,en": "es", "en-GB,en,es": "en", "fr-FR,en,es": "en", "de-DE,de": "es"} {
+		page := open(t, srv.page(""), func(v *viewer) { v.languages = languages })
+		page.find("heading", exactly(map[string]string{"es": "Llamadas", "en": "Calls"}[lang]))
+		assert.Equal(t, lang, js[string](page, "document.documentElement.lang"), languages)
+	}
+}
+
+// axe is the checker of accessibility that the tests take from npm.
+const axe = "axe-core@4.14.1"
+
+// axeScript installs it, once, and returns its text.
+var axeScript = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "fiscope-axe-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	if out, err := exec.Command("npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", axe).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm install %s: %w: %s", axe, err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
+	return string(text), err
+})
+
+// violations are what axe finds that keeps people out.
+func (p *tab) violations(script string) (serious []string) {
+	p.t.Helper()
+	if !js[bool](p, "'axe' in window") {
+		js[bool](p, script+"; true")
+	}
+	var found []struct {
+		ID, Impact string
+		Nodes      []struct{ HTML, FailureSummary string }
+	}
+	require.NoError(p.t, json.Unmarshal([]byte(js[string](p, `axe.run(document, { resultTypes: ['violations'] }).then((result) => JSON.stringify(result.violations))`)), &found))
+	for _, v := range found {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			serious = append(serious, fmt.Sprintf("%s: %s: %s", v.ID, v.Nodes[0].HTML, v.Nodes[0].FailureSummary))
+		}
+	}
+	return serious
+}
+
+// Every view in both languages, light and dark, from 320 to 1920 pixels: axe finds nothing serious, and nobody scrolls
+// sideways, whatever long words came. -screenshots keeps what it saw.
+func TestEveryView(t *testing.T) {
+	t.Parallel()
+	needBrowser(t)
+	script, err := axeScript()
+	if err != nil {
+		t.Skipf("npm and a network are needed to run this test: apt-get install npm: %v", err)
+	}
+	word := strings.Repeat("palabrota", 20) // 180 characters
+	srv := start(t, frozen...)
+	srv.traffic()
+	srv.admin(http.MethodPost, "faults", `{"name": "`+word+`", "match": {"op": "consultar", "times": 1}, "steps": [{"status": 503}]}`)
+	srv.admin(http.MethodPut, "contribuyentes/20600000005", `{"ruc": "20600000005", "razonSocial": "`+word+`", "direccion": "`+word+`", "estado": "`+word+`"}`)
+	srv.admin(http.MethodPut, "comprobantes/20600000005/01/F001/1", `{"codigo": "99", "mensaje": "`+word+`"}`)
+	srv.admin(http.MethodPut, "sol/20131312955/"+word, `{"clave": "una-clave"}`)
+	srv.send(http.MethodGet, "/api/contribuyentes/20600000005", "", "X-API-KEY", defaultKey, "User-Agent", word)
+	srv.call(http.MethodGet, "/api/"+word, "")
+	srv.call(http.MethodGet, "/api/contribuyentes/search?razonSocial="+word, "")
+	gate := start(t, "-admin-token", "un-token-largo-de-prueba")
+	for name, options := range map[string][]option{
+		"es 320": {wide(320)}, "es 390 dark": {wide(390), dark}, "en 390": {wide(390), english}, "es 1024": {wide(1024)},
+		"en 1280 dark": {english, dark}, "es 1920": {wide(1920)}, "en 640": {wide(640), english}, // 1280 at 200 %
 	} {
 		t.Run(name, func(t *testing.T) {
-			page := open(t, srv.page(""), func(v *viewer) { v.languages = test.languages })
-			page.find("button", exactly(test.button))
-			page.find("searchbox", exactly(test.label))
-			assert.Equal(t, test.lang, js[string](page, "document.documentElement.lang"))
-			for _, view := range views {
-				page.show(test.title(view))
-				assert.Contains(t, js[string](page, "document.title"), test.title(view))
+			t.Parallel()
+			page := open(t, srv.page(""), options...)
+			page.sees("GET /api/" + word)
+			check := func(what string) {
+				t.Helper()
+				page.settled()
+				page.photograph(what + " " + name)
+				assert.Empty(t, page.violations(script), what)
+				assert.Empty(t, js[[]string](page, `document.documentElement.scrollWidth <= innerWidth ? [] :
+					[...document.body.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).map((element) => element.outerHTML.slice(0, 200))`), what)
 			}
+			for _, view := range views {
+				page.show(map[string]string{"es": view.title, "en": view.english}[name[:2]])
+				check(view.name)
+			}
+			page.navigate(srv.page("contribuyentes"))
+			page.click("button", like("^Edit(ar)?: 20600000005"))
+			page.find("dialog", like("^Edit"))
+			check("contribuyente")
+			page.press(kb.Escape)
+			page.gone("dialog", like(""))
+			page.navigate(srv.page("llamadas/20"))
+			page.find("region", like("^(Como|As) curl"))
+			check("llamada")
+			page = open(t, gate.page(""), options...)
+			page.expect(`\b401\b`)
+			page.find("textbox", exactly("Token"))
+			check("token")
 		})
 	}
+}
+
+// Tab reaches every control of every view; each has a name, and an outline that is seen on the element itself.
+func TestTheKeyboardReachesEverything(t *testing.T) {
+	t.Parallel()
+	srv := start(t, frozen...)
+	srv.traffic()
+	page := open(t, srv.page(""))
+	for _, view := range views {
+		page.navigate(srv.page(view.name))
+		page.find("heading", exactly(view.title))
+		page.settled()
+		all, err := page.all("")
+		require.NoError(t, err)
+		for _, c := range all {
+			if c.states["focusable"] == "true" && c.role != "main" { // which only the link before it reaches
+				assert.NotEmpty(t, c.name, c.role)
+			}
+		}
+		js[bool](page, `(window.reached = new Set(), window.bare = [], document.addEventListener('focusin', ({ target }) => {
+			const style = getComputedStyle(target)
+			if (style.outlineStyle === 'none' || parseFloat(style.outlineWidth) === 0) window.bare.push(target.outerHTML.slice(0, 200))
+			window.reached.add(target)
+		}), true)`)
+		var left []string
+		for range 60 {
+			for range 10 {
+				page.press(kb.Tab)
+			}
+			left = js[[]string](page, `[...document.querySelectorAll('a[href], button, input, select, [tabindex]')].filter((element) =>
+				element.checkVisibility({ checkVisibilityCSS: true }) && !element.disabled && element.tabIndex >= 0 && !window.reached.has(element)).map((element) => element.outerHTML.slice(0, 200))`)
+			if len(left) == 0 {
+				break
+			}
+		}
+		assert.Empty(t, left, "Tab does not reach it")
+		assert.Empty(t, js[[]string](page, "window.bare"), "no outline")
+	}
+}
+
+// On a telephone the first call is seen without scrolling; what is folded away is one touch away.
+func TestATelephone(t *testing.T) {
+	t.Parallel()
+	srv := start(t, frozen...)
+	page := open(t, srv.page(""), wide(390))
+	srv.lookup("20131312955")
+	page.row("20131312955")
+	assert.LessOrEqual(t, js[float64](page, `document.querySelector('tr[data-n]').getBoundingClientRect().top`), 300.0)
+	page.gone("button", exactly("Exportar HAR"))
+	page.click("button", exactly("Más"))
+	page.find("button", exactly("Exportar HAR"))
+	page.choose(exactly("Respuesta"), "4xx")
+	page.find("heading", exactly("Ninguna llamada pasa el filtro"))
 }

@@ -74,7 +74,7 @@ func (c *call) write(result any, err error) {
 				}
 			}
 			if !q.Reset.IsZero() {
-				h["X-RateLimit-Reset"] = []string{q.Reset.UTC().Format(time.RFC3339)} //nolint:staticcheck // the contract's spelling
+				h["X-RateLimit-Reset"] = []string{q.Reset.UTC().Format(time.RFC3339)}
 			}
 		}
 	}

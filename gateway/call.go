@@ -53,6 +53,9 @@ func (c *call) answer() (any, error) {
 		c.w.Header().Set("Allow", method)
 		return nil, refusal{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED", "Esa ruta solo admite " + method + "."}
 	}
+	if c.gateway.client == nil && (c.Op == "tipocambio" || c.Op == "validar") {
+		return nil, refusal{http.StatusServiceUnavailable, "NO_PROVIDER", "Este sistema no tiene un proveedor de consultas: solo responde por los contribuyentes del padrón."}
+	}
 	return do()
 }
 
@@ -113,13 +116,8 @@ func (c *call) buscar() (any, error) {
 	return list, err
 }
 
-var noProvider = refusal{http.StatusServiceUnavailable, "NO_PROVIDER", "Este sistema no tiene un proveedor de consultas: solo responde por los contribuyentes del padrón."}
-
 func (c *call) tipoCambio() (any, error) {
 	client, ctx := c.gateway.client, c.r.Context()
-	if client == nil {
-		return nil, noProvider
-	}
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	fecha, tc := fiscope.Fecha{}, (*fiscope.TipoCambio)(nil) // today's is the zero one
 	switch {
@@ -181,8 +179,6 @@ func (c *call) validar() (any, error) {
 		return nil, missing
 	case len(mistyped) > 0:
 		return nil, refusal{http.StatusBadRequest, "INVALID_FIELD", "No son del tipo que pide el contrato: " + strings.Join(mistyped, ", ") + "."}
-	case c.gateway.client == nil:
-		return nil, noProvider
 	}
 	c.RUC = abridged(texts["rucEmisor"])
 	comprobante := fiscope.Comprobante{RUCEmisor: texts["rucEmisor"], Tipo: fiscope.TipoComprobante(texts["tipoComprobante"]), Serie: texts["serie"], Numero: numero}

@@ -82,7 +82,10 @@ func New(client *fiscope.Client, o Options) (*Gateway, error) {
 		return nil, errors.New("gateway: give a Client, a Registro or both")
 	}
 	g := &Gateway{client: client, registro: o.Registro, observe: o.Observe}
-	return g, g.SetKeys(o.Keys)
+	if err := g.SetKeys(o.Keys); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // SetKeys replaces the keys. It refuses an empty list, a name or a key that is empty or another's, and a Reserve below 0,
@@ -91,19 +94,19 @@ func (g *Gateway) SetKeys(keys []Key) error {
 	if len(keys) == 0 {
 		return errors.New("gateway: no keys: nobody could ask")
 	}
-	apps, names, hashes := make([]app, len(keys)), map[string]bool{}, map[[sha256.Size]byte]bool{}
+	apps, taken := make([]app, len(keys)), map[string]bool{"": true} // names and keys
 	for i, k := range keys {
-		a := app{name: k.Name, hash: sha256.Sum256([]byte(k.Key))}
-		if k.Name == "" || names[k.Name] || k.Key == "" || k.Key != strings.TrimSpace(k.Key) || hashes[a.hash] || k.Reserve < 0 {
+		if taken[k.Name] || taken[k.Key] || k.Key != strings.TrimSpace(k.Key) || k.Reserve < 0 {
 			return fmt.Errorf("gateway: key %d, %q: its name or key is empty or another's, the key has blanks around it, or Reserve is negative", i, k.Name)
 		}
+		a := app{name: k.Name, hash: sha256.Sum256([]byte(k.Key))}
 		if k.Reserve > 0 { // otherwise the client's own counts
 			a.opts = append(a.opts, fiscope.WithQuotaReserve(k.Reserve))
 		}
 		if g.registro != nil {
 			a.opts = append(a.opts, fiscope.WithRespaldo(g.registro))
 		}
-		apps[i], names[k.Name], hashes[a.hash] = a, true, true
+		apps[i], taken[k.Name], taken[k.Key] = a, true, true
 	}
 	g.apps.Store(&apps)
 	return nil

@@ -255,7 +255,8 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		"two of a key":         {{Name: "a", Key: tienda}, {Name: "b", Key: tienda}},
 		"a reserve of below 0": {{Name: "a", Key: tienda, Reserve: -1}},
 	} {
-		_, err := gateway.New(client, gateway.Options{Keys: keys})
+		g, err := gateway.New(client, gateway.Options{Keys: keys})
+		assert.Nil(t, g, name)
 		require.Error(t, err, name)
 		assert.NotContains(t, err.Error(), tienda)
 	}

@@ -1,10 +1,8 @@
 package mockserver
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -109,22 +107,8 @@ func (a action) canTouch(op Operation, assume *Assumptions) bool {
 	return a.acts() || a.Header != nil || a.sunat && op == OpValidar || a.change != nil && a.change.canTouch(op, assume)
 }
 
-// touches reports whether the action changes the answer to a call. It computes the answer if needed.
-func (a action) touches(c *call) bool {
-	switch {
-	case a.acts():
-		return true
-	case a.sunat && !c.answered && c.reachesSUNAT():
-		return true
-	}
-	own, header := c.answer(), c.w.Header().Clone()
-	c.head(header, own)
-	body, changed := a.over(own.body, header.Clone())
-	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
-}
-
-// over applies the action to a body and a header, which it may modify.
-func (a action) over(body []byte, h http.Header) ([]byte, http.Header) {
+// rewrite applies the action to a body and a header, which it may modify.
+func (a action) rewrite(body []byte, h http.Header) ([]byte, http.Header) {
 	if a.change != nil {
 		body = a.change.change(body, h)
 	}

@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,54 +40,10 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	}
 	var wanted strings.Builder
 	for i, f := range want {
-		fmt.Fprintf(&wanted, "%d. %s\n", i+1, printable(s.WithoutKeys(f.String())))
+		fmt.Fprintf(&wanted, "%d. %s\n", i+1, printable(s.withoutKeys(f.String())))
 	}
 	t.Errorf("%s\n%sWant, in this order:\n%s", s.headline("%d requests, want these %d in order (see below the table)", len(v.taken), len(want)), s.table(v.all, why), &wanted)
 	return false
-}
-
-// AssertInFlight fails t if more than most requests of f were open at once.
-func (s *Server) AssertInFlight(t TB, f Filter, most int) bool {
-	t.Helper()
-	v, ok := s.view(t, f, 0)
-	if !ok {
-		return false
-	}
-	// The maximum is right after an arrival.
-	type change struct {
-		turn int64
-		by   int
-		of   *entry
-	}
-	var changes []change
-	for _, e := range v.taken {
-		changes = append(changes, change{e.arrivedTurn, 1, e})
-		if e.endedTurn > 0 {
-			changes = append(changes, change{e.endedTurn, -1, e})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.turn, b.turn) })
-	n, peak, last := 0, 0, (*entry)(nil)
-	for _, c := range changes {
-		if n += c.by; n > peak {
-			peak, last = n, c.of
-		}
-	}
-	if peak <= max(most, 0) {
-		return true
-	}
-	v.fail(t, func(e *entry) string {
-		if why := v.filter.differs(e); why != "" || e.covers(last.arrivedTurn) {
-			return why
-		}
-		return "it was not under way then"
-	}, "%d requests under way when request %d came, want at most %d, among %v", peak, last.N, most, v.filter)
-	return false
-}
-
-// covers reports whether the request was in flight at a turn.
-func (s *span) covers(turn int64) bool {
-	return s.arrivedTurn <= turn && (s.endedTurn == 0 || turn < s.endedTurn)
 }
 
 // AssertPauses fails t unless two or more requests match f, and each arrives between least and most, in real time, after

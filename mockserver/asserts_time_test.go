@@ -53,52 +53,6 @@ func TestAssertOrder(t *testing.T) {
 	}
 }
 
-// So many calls are under way at once as goroutines wait.
-func TestAssertInFlight(t *testing.T) {
-	for name, c := range map[string]struct {
-		steps []mockserver.Step
-		opts  []mockserver.Option
-	}{
-		"a latency":      {[]mockserver.Step{mockserver.Latency(time.Second)}, nil},
-		"before":         {[]mockserver.Step{mockserver.Latency(time.Second).Uncharged()}, nil},
-		"a slow body":    {[]mockserver.Step{mockserver.Slow}, nil},
-		"a hang":         {[]mockserver.Step{mockserver.Hang}, nil},
-		"a hang inside":  {[]mockserver.Step{mockserver.HangInside}, nil},
-		"a frozen clock": {[]mockserver.Step{mockserver.Latency(time.Second)}, []mockserver.Option{mockserver.WithFrozenClock()}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv, api := start(t, c.opts...)
-				fault := srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, c.steps...)
-				var wg sync.WaitGroup
-				for range 3 {
-					wg.Go(func() { _, _ = api.try("GET", lookup, "") })
-				}
-				synctest.Wait()
-				all := mockserver.Filter{Op: mockserver.OpConsultar}
-				assert.True(t, srv.AssertInFlight(t, all, 3))
-				var now fakeTB
-				assert.False(t, srv.AssertInFlight(&now, all, 2), "while they are under way")
-				assert.Contains(t, now.String(), "3 requests under way when request ")
-				time.Sleep(time.Minute)
-				fault.Release()
-				wg.Wait()
-				fault.Remove()
-				for range 5 {
-					api.get(lookup)
-				}
-				assert.True(t, srv.AssertInFlight(t, all, 3))
-				var later fakeTB
-				assert.False(t, srv.AssertInFlight(&later, all, 2), "when they are over")
-				assert.Contains(t, later.String(), "it was not under way then")
-				assert.True(t, srv.AssertInFlight(t, mockserver.Filter{After: 3}, 1), "one after the other")
-				assert.True(t, srv.AssertInFlight(t, mockserver.Filter{Op: mockserver.OpBuscar}, 0))
-				assert.True(t, srv.AssertInFlight(t, mockserver.Filter{Op: mockserver.OpBuscar}, -1))
-			})
-		})
-	}
-}
-
 // A client that sends one call after the other never has two under way, however the calls end.
 func TestOneAfterTheOther(t *testing.T) {
 	srv := mockserver.New(t, mockserver.WithQuota(mockserver.Unlimited))
@@ -113,7 +67,6 @@ func TestOneAfterTheOther(t *testing.T) {
 		}
 		srv.ClearFaults()
 	}
-	assert.True(t, srv.AssertInFlight(t, mockserver.Filter{}, 1))
 	assert.True(t, srv.AssertPauses(t, mockserver.Filter{}, 0, time.Minute))
 }
 
@@ -173,7 +126,6 @@ func TestPausesBetweenTheClientsRetries(t *testing.T) {
 		_, err := srv.Client().Contribuyentes.Consultar(t.Context(), lookedUp)
 		require.NoError(t, err)
 		assert.True(t, srv.AssertPauses(t, mockserver.Filter{}, 7*time.Second, 8*time.Second))
-		assert.True(t, srv.AssertInFlight(t, mockserver.Filter{}, 1))
 		assert.True(t, srv.AssertFaultsMet(t))
 	})
 }

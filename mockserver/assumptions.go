@@ -2,12 +2,16 @@ package mockserver
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/relevance"
 )
 
 // Assumptions is how the mock interprets what docs/contract.md (sections in parentheses) leaves open. Start from
@@ -74,22 +78,16 @@ func DefaultAssumptions() Assumptions {
 
 // validate returns an error for values not based on DefaultAssumptions, or that make an error a success.
 func (a Assumptions) validate() error {
-	for _, r := range []struct {
-		field string
-		Refusal
-	}{
-		{"MissingKey", a.MissingKey}, {"InvalidKey", a.InvalidKey}, {"QuotaExceeded", a.QuotaExceeded}, {"BlockedSOL", a.BlockedSOL},
-	} {
-		if r.Status < 400 || r.Status > 599 {
-			return fmt.Errorf("%s es %d %q: dé un estado de 400 a 599", r.field, r.Status, r.Code)
-		}
-	}
-	for _, c := range []struct{ field, code string }{
-		{"CodeInvalidRUC", a.CodeInvalidRUC}, {"CodeInvalidLimit", a.CodeInvalidLimit}, {"CodeMissingFields", a.CodeMissingFields},
-		{"CodeInvalidCPERUC", a.CodeInvalidCPERUC}, {"CodeSUNATUnavailable", a.CodeSUNATUnavailable}, {"CodeInvalidDate", a.CodeInvalidDate},
-	} {
-		if c.code == "" {
-			return fmt.Errorf("%s está vacío: dé un código", c.field)
+	for field, v := range reflect.ValueOf(a).Fields() {
+		switch value := v.Interface().(type) {
+		case Refusal:
+			if value.Status < 400 || value.Status > 599 {
+				return fmt.Errorf("%s es %d %q: dé un estado de 400 a 599", field.Name, value.Status, value.Code)
+			}
+		case string: // a code
+			if value == "" {
+				return fmt.Errorf("%s está vacío: dé un código", field.Name)
+			}
 		}
 	}
 	switch {
@@ -113,5 +111,73 @@ func oneOf[S ~string](field string, value S, values []S) error {
 	return fmt.Errorf("%s es %q: los valores son %q", field, string(value), values)
 }
 
+// limits reports whether an operation's answers have the rate-limit headers.
+func (a *Assumptions) limits(op Operation) bool { return op == OpConsultar || a.HeadersEverywhere }
+
 // charges reports whether an answer with this status costs a query.
 func (a *Assumptions) charges(status int) bool { return status < 300 || a.ChargeFailures }
+
+// Unknown says how a lookup writes a field without a value.
+type Unknown string
+
+// The ways to write a field set to "" or "-".
+const (
+	UnknownAsPut  Unknown = "as-put" // unchanged, except an ordinary value in ubigeo and the dates, which have a form
+	UnknownEmpty  Unknown = "empty"  // ""
+	UnknownDash   Unknown = "dash"   // "-", as in the registry's file
+	UnknownNull   Unknown = "null"   // null
+	UnknownAbsent Unknown = "absent" // without the member
+)
+
+var unknowns = []Unknown{UnknownAsPut, UnknownEmpty, UnknownDash, UnknownNull, UnknownAbsent}
+
+// value returns the value of a field: nil for none, since its tag has omitempty.
+func (u Unknown) value(put, conforming string) any {
+	if put != "" && put != "-" {
+		return put
+	}
+	switch u {
+	case UnknownEmpty:
+		return ""
+	case UnknownDash:
+		return "-"
+	case UnknownNull:
+		return json.RawMessage("null")
+	case UnknownAbsent:
+		return nil
+	}
+	return conforming
+}
+
+// Vocabulario is one spelling of the taxpayer states (docs/contract.md, 3.1).
+type Vocabulario string
+
+// The vocabularies. An unknown state stays as it is.
+const (
+	EstadosTabla Vocabulario = "tabla" // the status table (3.1): BAJA PROVISIONAL, BAJA DEFINITIVA, SUSPENSIÓN TEMPORAL
+	EstadosLista Vocabulario = "lista" // the field description (3.1): BAJA, SUSPENSIÓN
+	EstadosSUNAT Vocabulario = "sunat" // the registry's own: no accents, cut at 20 characters
+)
+
+var vocabularios = []Vocabulario{EstadosTabla, EstadosLista, EstadosSUNAT}
+
+// estado returns a stored state in this vocabulary.
+func (v Vocabulario) estado(stored string) string {
+	switch v {
+	case EstadosLista:
+		switch {
+		case strings.HasPrefix(stored, "BAJA"):
+			return "BAJA"
+		case strings.HasPrefix(stored, "SUSPENSI"):
+			return "SUSPENSIÓN"
+		}
+	case EstadosSUNAT:
+		plain := []rune(strings.ToUpper(relevance.Fold(stored)))
+		return string(plain[:min(len(plain), 20)])
+	case EstadosTabla:
+		if stored == "SUSPENSION TEMPORAL" {
+			return "SUSPENSIÓN TEMPORAL"
+		}
+	}
+	return stored
+}

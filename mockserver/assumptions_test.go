@@ -269,11 +269,11 @@ func TestSetAssumptions(t *testing.T) {
 	first := api.get("/api/contribuyentes/20999990098")
 	assert.Contains(t, first.body, `"ubigeo":"-"`)
 
-	a := srv.Assumptions()
+	a := srv.Control().Assumptions()
 	assert.Equal(t, mockserver.DefaultAssumptions(), a)
 	a.Unknown, a.Estados, a.Quota = mockserver.UnknownNull, mockserver.EstadosLista, 5
-	require.NoError(t, srv.SetAssumptions(a))
-	assert.Equal(t, a, srv.Assumptions())
+	require.NoError(t, srv.Control().SetAssumptions(a))
+	assert.Equal(t, a, srv.Control().Assumptions())
 	r := api.get("/api/contribuyentes/20999990098")
 	assert.Contains(t, r.body, `"ubigeo":null`, "also of a record that was looked up before")
 	assert.Equal(t, "5", r.header.Get("X-RateLimit-Limit"))
@@ -282,23 +282,23 @@ func TestSetAssumptions(t *testing.T) {
 
 	zone := a
 	zone.ResetZone = time.UTC
-	require.NoError(t, srv.SetAssumptions(zone))
+	require.NoError(t, srv.Control().SetAssumptions(zone))
 	r = api.get(lookup)
 	assert.Equal(t, "4", remaining(r), "another reset, and nobody has used anything")
 	assert.Equal(t, "2026-11-21T00:00:00Z", r.header.Get("X-RateLimit-Reset"))
-	require.NoError(t, srv.SetAssumptions(a))
+	require.NoError(t, srv.Control().SetAssumptions(a))
 
 	_, err := mockserver.Start(mockserver.WithAssumptions(mockserver.Assumptions{}))
 	require.Error(t, err)
 	loose, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithAssumptions(a))
 	require.NoError(t, err)
-	require.ErrorContains(t, loose.SetAssumptions(mockserver.Assumptions{}), "MissingKey")
-	assert.Equal(t, a, loose.Assumptions())
+	require.ErrorContains(t, loose.Control().SetAssumptions(mockserver.Assumptions{}), "MissingKey")
+	assert.Equal(t, a, loose.Control().Assumptions())
 
 	require.NoError(t, srv.Reset(mockserver.PartQuotas))
-	assert.Equal(t, a, srv.Assumptions())
+	assert.Equal(t, a, srv.Control().Assumptions())
 	require.NoError(t, srv.Reset(mockserver.PartData))
-	assert.Equal(t, mockserver.DefaultAssumptions(), srv.Assumptions())
+	assert.Equal(t, mockserver.DefaultAssumptions(), srv.Control().Assumptions())
 	assert.Equal(t, "1000", api.get(lookup).header.Get("X-RateLimit-Limit"))
 }
 
@@ -310,7 +310,7 @@ func TestSetAssumptionsUnderLoad(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range 200 {
-			assert.NoError(t, srv.SetAssumptions([]mockserver.Assumptions{one, other}[i%2]))
+			assert.NoError(t, srv.Control().SetAssumptions([]mockserver.Assumptions{one, other}[i%2]))
 		}
 	})
 	for range 4 {

@@ -2,40 +2,14 @@ package mockserver
 
 import (
 	"cmp"
-	"context"
 	"slices"
 )
 
 // Change is a revision of the journal: a request changed, or was removed.
 type Change struct {
-	Rev     int64    // 0 means "forget all"; see Server.Changes
+	Rev     int64    // 0 means "forget all"; see Control.Changes
 	Request *Request // the current state; nil if requests were removed
 	Key     string   // whose requests were removed, as a fingerprint; "" for all
-}
-
-// Changes waits for changes after the revision since that match f. 0 is the beginning. It returns at most 1000 changes,
-// and the revision to continue from, also with an error: the cause of ctx. If since is beyond the journal's last
-// revision, the first change has Rev 0: forget all.
-func (s *Server) Changes(ctx context.Context, since int64, f Filter) (changes []Change, rev int64, err error) {
-	for {
-		changes, rev, changed := s.journal.after(since, s.filter(f)) // each time: a key may have been added
-		if len(changes) > 0 {
-			return changes, rev, nil
-		}
-		since = rev
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, rev, context.Cause(ctx)
-		}
-	}
-}
-
-// Revision returns the number of the journal's last revision, 0 for none.
-func (s *Server) Revision() int64 {
-	s.journal.mu.Lock()
-	defer s.journal.mu.Unlock()
-	return s.journal.revision
 }
 
 // changesMost is the maximum number of changes returned.

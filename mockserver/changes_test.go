@@ -30,7 +30,7 @@ func (f *follower) next() (words []string) {
 	ended, end := context.WithCancel(f.t.Context())
 	end() // what is there is there; it waits for nothing
 	for {
-		changes, rev, err := f.srv.Changes(ended, f.since, f.filter)
+		changes, rev, err := f.srv.Control().Changes(ended, f.since, f.filter)
 		if err != nil {
 			assert.ErrorIs(f.t, err, context.Canceled)
 			assert.Empty(f.t, changes)
@@ -76,7 +76,7 @@ func TestChangesTellWhatBecameOfEachRequest(t *testing.T) {
 		assert.Equal(t, []string{"n2 400"}, all.next(), "again, with what became of it")
 		assert.Equal(t, []string{"n1 200", "n3 200", "n2 400"}, late.next(), "once, in the order of the revisions")
 		assert.Empty(t, all.next())
-		assert.EqualValues(t, 4, srv.Revision())
+		assert.EqualValues(t, 4, srv.Control().Revision())
 
 		other := srv.Requests(mockserver.Filter{Key: "otra-clave"})[0].Key
 		for name, c := range map[string]struct {
@@ -109,7 +109,7 @@ func TestChangesWait(t *testing.T) {
 			api.get(lookup)
 		}()
 		began := time.Now()
-		changes, rev, err := srv.Changes(t.Context(), 0, mockserver.Filter{Op: mockserver.OpConsultar})
+		changes, rev, err := srv.Control().Changes(t.Context(), 0, mockserver.Filter{Op: mockserver.OpConsultar})
 		require.NoError(t, err)
 		require.Len(t, changes, 1)
 		assert.EqualValues(t, 4, rev)
@@ -119,7 +119,7 @@ func TestChangesWait(t *testing.T) {
 		why := errors.New("enough")
 		time.AfterFunc(time.Minute, func() { cancel(why) })
 		go api.get("/api/nada")
-		changes, rev, err = srv.Changes(ctx, 4, mockserver.Filter{Op: mockserver.OpConsultar})
+		changes, rev, err = srv.Control().Changes(ctx, 4, mockserver.Filter{Op: mockserver.OpConsultar})
 		assert.ErrorIs(t, err, why)
 		assert.Empty(t, changes)
 		assert.EqualValues(t, 5, rev, "what it did not take is behind it all the same")
@@ -135,7 +135,7 @@ func TestChangesOfAKeyThatIsNotKnownYet(t *testing.T) {
 		srv, api := start(t)
 		got := make(chan []mockserver.Change)
 		go func() {
-			changes, _, _ := srv.Changes(t.Context(), 0, mockserver.Filter{Key: id})
+			changes, _, _ := srv.Control().Changes(t.Context(), 0, mockserver.Filter{Key: id})
 			got <- changes
 		}()
 		synctest.Wait()
@@ -157,7 +157,7 @@ func TestChangesTellWhatIsForgotten(t *testing.T) {
 	assert.Equal(t, []string{"|", "n1 200", "|", "n1 200"}, everybody())
 
 	api.get(lookup)
-	require.NoError(t, srv.Tenant(key).Reset(mockserver.PartJournal))
+	require.NoError(t, srv.Control().ResetKey(key, mockserver.PartJournal))
 	api.withKey(key).get(lookup)
 	assert.Equal(t, []string{"n2 200", "|", "-" + id, "n3 200", "|", "n2 200", "-" + id, "n3 200"}, everybody())
 
@@ -178,7 +178,7 @@ func TestChangesFromTheBeginningOfALongJournal(t *testing.T) {
 	for range 2500 {
 		serve(srv, srv.APIKey)
 	}
-	changes, rev, err := srv.Changes(t.Context(), 0, mockserver.Filter{})
+	changes, rev, err := srv.Control().Changes(t.Context(), 0, mockserver.Filter{})
 	require.NoError(t, err)
 	assert.Len(t, changes, 1000)
 	assert.EqualValues(t, 1000, rev)
@@ -203,7 +203,7 @@ func TestChangesAmongStrays(t *testing.T) {
 	}
 	assert.Len(t, all.next(), 4)
 	require.NoError(t, srv.PutKey("clave-uno", 5))
-	require.NoError(t, srv.Tenant("clave-uno").Reset(mockserver.PartJournal))
+	require.NoError(t, srv.Control().ResetKey("clave-uno", mockserver.PartJournal))
 	assert.Len(t, all.next(), 1)
 	late := &follower{t: t, srv: srv}
 	assert.Equal(t, []string{"n4 401", "n6 401"}, late.next())
@@ -271,7 +271,7 @@ func TestChangesHideKeys(t *testing.T) {
 	srv, api := start(t)
 	api.get("/api/contribuyentes/" + key)
 	require.NoError(t, srv.PutKey(key, 5))
-	changes, _, err := srv.Changes(t.Context(), 0, mockserver.Filter{})
+	changes, _, err := srv.Control().Changes(t.Context(), 0, mockserver.Filter{})
 	require.NoError(t, err)
 	require.Len(t, changes, 1)
 	assert.Equal(t, srv.Requests()[0], *changes[0].Request)
@@ -289,7 +289,7 @@ func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 			for n := range 1500 {
 				serve(srv, []string{srv.APIKey, "otra-clave", "desconocida"}[(i+n)%3])
 				if i == 0 && n%300 == 299 {
-					_ = srv.Tenant("otra-clave").Reset(mockserver.PartJournal)
+					_ = srv.Control().ResetKey("otra-clave", mockserver.PartJournal)
 				}
 				if i == 1 && n == 700 {
 					_ = srv.Reset(mockserver.PartJournal)
@@ -301,7 +301,7 @@ func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 		followers.Go(func() {
 			seen, since := map[int64]mockserver.Request{}, int64(0)
 			for {
-				changes, rev, err := srv.Changes(done, since, mockserver.Filter{})
+				changes, rev, err := srv.Control().Changes(done, since, mockserver.Filter{})
 				if err != nil {
 					break
 				}
@@ -351,7 +351,7 @@ func TestChangesOfAKeyThatIsTakenAwayWhileItCalls(t *testing.T) {
 		for _, r := range srv.Requests() {
 			kept = append(kept, r.N)
 		}
-		changes, _, _ := srv.Changes(ended, 0, mockserver.Filter{})
+		changes, _, _ := srv.Control().Changes(ended, 0, mockserver.Filter{})
 		for _, c := range changes {
 			seen = append(seen, c.Request.N)
 		}

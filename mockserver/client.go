@@ -15,13 +15,8 @@ const idlePerHost = 100
 // [New]; after [Start], they panic.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	s.t.Helper()
-	return s.client(s.APIKey, opts...)
-}
-
-func (s *Server) client(key string, opts ...fiscope.Option) *fiscope.Client {
-	s.t.Helper()
 	hc := &http.Client{Transport: s.pool()}
-	client, err := fiscope.NewClient(s.URL, key, append([]fiscope.Option{fiscope.WithHTTPClient(hc), fiscope.WithClock(s.Now)}, opts...)...)
+	client, err := fiscope.NewClient(s.URL, s.APIKey, append([]fiscope.Option{fiscope.WithHTTPClient(hc), fiscope.WithClock(s.Now)}, opts...)...)
 	if err != nil {
 		s.t.Fatalf("mockserver: Client: %v", err)
 	}
@@ -50,7 +45,7 @@ func (s *Server) Transport() http.RoundTripper {
 		if s.closed {
 			_ = s.network.Close()
 		} else {
-			s.memory = serve.Start(s.network, serve.Config{Handler: s, ConnContext: s.ConnContext})
+			s.memory = serve.Start(s.network, serve.Config{Handler: s, ConnContext: s.connContext})
 		}
 	}
 	return &http.Transport{DialContext: s.network.Dial, MaxIdleConnsPerHost: idlePerHost}

@@ -23,15 +23,10 @@ func TestAdvanceIsANewDayForTheClientToo(t *testing.T) {
 		"a year to come":      {mockserver.WithNow(at(t, "2031-02-26T18:00:00-05:00"))},
 		"a clock of its own":  {mockserver.WithClock(func() time.Time { return noon.Add(time.Since(began)) })},
 	} {
-		for name, client := range map[string]func(*mockserver.Server, ...fiscope.Option) *fiscope.Client{
-			name + ", the server's": (*mockserver.Server).Client,
-			name + ", a tenant's": func(srv *mockserver.Server, opts ...fiscope.Option) *fiscope.Client {
-				return srv.Tenant(srv.APIKey).Client(opts...)
-			},
-		} {
+		{
 			t.Run(name, func(t *testing.T) {
 				srv, _ := start(t, append(opts, mockserver.WithQuota(1))...)
-				client := client(srv)
+				client := srv.Client()
 				look := func() error {
 					_, err := client.Contribuyentes.Consultar(t.Context(), lookedUp)
 					return err

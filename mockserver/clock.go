@@ -94,36 +94,3 @@ func (c *clock) change(change func(*shift)) error {
 	c.moved.Store(&next)
 	return nil
 }
-
-// Now returns the server's time.
-func (s *Server) Now() time.Time { return s.clock.now() }
-
-// SetNow sets the server's clock, from 1970 to 9000-01-01. It keeps running.
-func (s *Server) SetNow(t time.Time) error {
-	s.t.Helper()
-	if err := s.clock.change(func(to *shift) { to.at = t }); err != nil {
-		return s.checked("SetNow", err)
-	}
-	return nil
-}
-
-// Advance moves the server's clock by d, also if negative; see [Server.SetNow].
-func (s *Server) Advance(d time.Duration) error {
-	s.t.Helper()
-	if err := s.clock.change(func(to *shift) { to.at = to.at.Add(d) }); err != nil {
-		return s.checked("Advance", err)
-	}
-	return nil
-}
-
-// Freeze stops the server's clock.
-func (s *Server) Freeze() { _ = s.clock.change(func(to *shift) { to.frozen = true }) }
-
-// Resume starts a frozen clock again.
-func (s *Server) Resume() { _ = s.clock.change(func(to *shift) { to.frozen = false }) }
-
-// Frozen reports whether the server's clock is stopped.
-func (s *Server) Frozen() bool {
-	m := s.clock.moved.Load()
-	return m != nil && m.frozen
-}

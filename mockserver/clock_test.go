@@ -17,7 +17,7 @@ import (
 
 func TestClockMovesAllThatFollowsIt(t *testing.T) {
 	srv, api := start(t, mockserver.WithNow(at(t, "2026-11-20T16:59:59-05:00")), mockserver.WithFrozenClock(), mockserver.WithQuota(10))
-	assert.True(t, srv.Frozen())
+	assert.True(t, srv.Control().Frozen())
 	assert.Equal(t, at(t, "2026-11-20T16:59:59-05:00").Unix(), srv.Now().Unix())
 
 	r := api.get("/api/tipocambio")
@@ -56,7 +56,7 @@ func TestClockRunsFreezesAndResumes(t *testing.T) {
 		shows := func(want string) { t.Helper(); assert.Equal(t, want, srv.Now().UTC().Format(time.DateTime)) }
 		time.Sleep(time.Minute)
 		shows("2026-11-20 10:01:00")
-		assert.False(t, srv.Frozen())
+		assert.False(t, srv.Control().Frozen())
 		srv.Freeze()
 		time.Sleep(time.Hour)
 		shows("2026-11-20 10:01:00")
@@ -124,7 +124,7 @@ func TestClockTakesOrRefuses(t *testing.T) {
 					if assert.Equal(t, want.IsZero(), err != nil, "%v", err); err != nil {
 						want = now
 					}
-					assert.Equal(t, stands, srv.Frozen())
+					assert.Equal(t, stands, srv.Control().Frozen())
 					assert.True(t, want.Equal(srv.Now()), srv.Now())
 					r := api.get(lookup)
 					assert.Equal(t, want.UTC().Format(http.TimeFormat), r.header.Get("Date"))

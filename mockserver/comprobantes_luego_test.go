@@ -40,7 +40,7 @@ func TestAReceiptThatChangesByItself(t *testing.T) {
 				got = append(got, ask())
 			}
 			assert.Equal(t, c.want, strings.Join(got, " "))
-			require.NoError(t, srv.PutComprobante(srv.Comprobantes("20100070970")[5]), "as it was put")
+			require.NoError(t, srv.PutComprobante(srv.Control().Comprobantes("20100070970")[5]), "as it was put")
 			assert.Equal(t, "4", ask(), "put again, it begins anew")
 			require.NoError(t, srv.Reset(mockserver.PartData))
 			assert.Equal(t, "4", ask())
@@ -68,7 +68,7 @@ func TestLuegoThatCannotBe(t *testing.T) {
 		`{"codigo": "0", "tras": 2}`:                    `"tras" es un número: se espera una duración`,
 		`{"codigo": "0", "Tras": "2m"}`:                 `no existe el miembro "Tras": se escribe "tras"`,
 	} {
-		_, err := mockserver.ReadData(strings.NewReader(pending(luego)), "datos.json")
+		_, err := mockserver.Control{}.ReadData(strings.NewReader(pending(luego)), "datos.json")
 		assert.ErrorContains(t, err, "datos.json:1: ", luego)
 		assert.ErrorContains(t, err, says, luego)
 	}

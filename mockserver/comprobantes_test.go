@@ -44,23 +44,23 @@ func TestComprobantesAreListed(t *testing.T) {
 		return mockserver.Comprobante{RUCEmisor: issuer, Tipo: "01", Serie: serie, Numero: numero, Codigo: codigo}
 	}
 	srv, api := start(t)
-	assert.Equal(t, []string{"08-01-E001-42 0", "08-08-FND1-8 0"}, ids(srv.Comprobantes(other)))
-	assert.Contains(t, ids(srv.Comprobantes(issuer)), "70-01-F001-126 98", "a default one that does not exist")
+	assert.Equal(t, []string{"08-01-E001-42 0", "08-08-FND1-8 0"}, ids(srv.Control().Comprobantes(other)))
+	assert.Contains(t, ids(srv.Control().Comprobantes(issuer)), "70-01-F001-126 98", "a default one that does not exist")
 
 	require.NoError(t, srv.PutComprobante(receipt(other, "E001", 42, "2"), receipt(other, "A001", 10, "98"), receipt(other, "A001", 9, "4")))
-	assert.Equal(t, []string{"08-01-A001-9 4", "08-01-A001-10 98", "08-01-E001-42 2", "08-08-FND1-8 0"}, ids(srv.Comprobantes(other)))
-	require.NoError(t, srv.DeleteComprobante(other, "08", "FND1", 8))
-	require.NoError(t, srv.DeleteComprobante(other, "01", "A001", 9))
-	assert.Equal(t, []string{"08-01-A001-10 98", "08-01-E001-42 2"}, ids(srv.Comprobantes(other)))
-	assert.Len(t, srv.Comprobantes(""), 10, "of all issuers")
-	assert.Empty(t, srv.Comprobantes("20999999999"))
+	assert.Equal(t, []string{"08-01-A001-9 4", "08-01-A001-10 98", "08-01-E001-42 2", "08-08-FND1-8 0"}, ids(srv.Control().Comprobantes(other)))
+	require.NoError(t, srv.Control().DeleteComprobante(other, "08", "FND1", 8))
+	require.NoError(t, srv.Control().DeleteComprobante(other, "01", "A001", 9))
+	assert.Equal(t, []string{"08-01-A001-10 98", "08-01-E001-42 2"}, ids(srv.Control().Comprobantes(other)))
+	assert.Len(t, srv.Control().Comprobantes(""), 10, "of all issuers")
+	assert.Empty(t, srv.Control().Comprobantes("20999999999"))
 
 	own := receipt(other, "FND1", 8, "98")
 	own.Tipo, own.Mensaje = "08", "No figura."
 	require.NoError(t, srv.PutComprobante(own))
-	assert.Contains(t, ids(srv.Comprobantes(other)), "08-08-FND1-8 98", "one with its own message was put, not deleted")
+	assert.Contains(t, ids(srv.Control().Comprobantes(other)), "08-08-FND1-8 98", "one with its own message was put, not deleted")
 	assert.Contains(t, api.validar(cpe(t, "rucEmisor", `"`+other+`"`, "tipoComprobante", `"08"`, "serie", `"FND1"`, "numero", "8")).body, "No figura.")
 
 	srv, _ = start(t, mockserver.WithoutDefaultData())
-	assert.Empty(t, srv.Comprobantes(""))
+	assert.Empty(t, srv.Control().Comprobantes(""))
 }

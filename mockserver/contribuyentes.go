@@ -78,13 +78,13 @@ type contribuyentes struct {
 	base Registro // may be nil
 
 	mu   sync.RWMutex // never held during a call to the Registro: it may be slow, or call a setter
-	over records
+	over taxpayers
 	gone map[string]bool // deleted RUCs of base
 }
 
 // change deletes RUCs, then adds taxpayers, both valid, in one step.
 func (s *contribuyentes) change(deleted []string, put []Contribuyente) {
-	list := newRecords(put)
+	list := newTaxpayers(put)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.gone == nil && s.base != nil {
@@ -130,33 +130,6 @@ func (s *contribuyentes) porRUC(ctx context.Context, ruc string) (Contribuyente,
 	return s.base.PorRUC(ctx, ruc)
 }
 
-// list returns at most limite taxpayers: first those whose RUC begins with texto, then those whose name contains it.
-func (s *contribuyentes) list(ctx context.Context, texto string, limite int) ([]Contribuyente, error) {
-	var found []Contribuyente
-	switch {
-	case isRUC(texto):
-		c, ok, err := s.porRUC(ctx, texto)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			found = append(found, c)
-		}
-	case texto == "" || digits(texto):
-		found = s.first(texto, limite)
-	}
-	if texto == "" || len(found) >= limite {
-		return found, nil
-	}
-	named, err := s.buscar(ctx, texto, limite)
-	for _, c := range named {
-		if len(found) < limite && !slices.ContainsFunc(found, func(f Contribuyente) bool { return f.RUC == c.RUC }) {
-			found = append(found, c)
-		}
-	}
-	return found, err
-}
-
 // first returns the first taxpayers whose RUC begins with prefijo, sorted by RUC: those that were set, then those of a
 // Registro in memory. Other registries cannot be asked for them.
 func (s *contribuyentes) first(prefijo string, limite int) []Contribuyente {
@@ -178,7 +151,7 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) (
 		found, _ := s.merge(folded, limite, nil)
 		return found, nil
 	}
-	// At most all set and deleted records hide results of the Registro; usually few do.
+	// At most all set and deleted taxpayers hide results of the Registro; usually few do.
 	for more := min(s.hidden(), limite); ; more = 2 * max(1, more, s.hidden()) { // more may be added meanwhile
 		base, err := s.base.Buscar(ctx, texto, limite+more)
 		if err != nil {
@@ -191,7 +164,7 @@ func (s *contribuyentes) buscar(ctx context.Context, texto string, limite int) (
 	}
 }
 
-// hidden returns how many records of the Registro can be hidden at most.
+// hidden returns how many taxpayers of the Registro can be hidden at most.
 func (s *contribuyentes) hidden() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -213,7 +186,7 @@ func (s *contribuyentes) merge(folded string, limite int, base []Contribuyente) 
 	if len(matches) == 0 { // nothing to merge: keep the Registro's order
 		return seen[:min(len(seen), limite)], len(seen)
 	}
-	for _, r := range newRecords(seen) {
+	for _, r := range newTaxpayers(seen) {
 		rank, ok := r.Match(folded)
 		if !ok { // the Registro's match is unknown to this package
 			rank = relevance.Inside

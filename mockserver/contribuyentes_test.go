@@ -53,7 +53,7 @@ func TestAnswersWhileTaxpayersAreWritten(t *testing.T) {
 			for n := range 300 {
 				assert.NoError(t, srv.PutContribuyente(c(kept, fmt.Sprint("GLORIA PUESTA ", n))))
 				assert.NoError(t, srv.PutContribuyente(c(passing, "ENCIMA"), c(fmt.Sprintf("2000000%d%03d", i+1, n), "GLORIA NUEVA")))
-				assert.NoError(t, srv.PutData(mockserver.Data{
+				assert.NoError(t, srv.Control().PutData(mockserver.Data{
 					Contribuyentes: []mockserver.Contribuyente{c(kept, "GLORIA OTRA VEZ")},
 					Deleted:        mockserver.Deleted{Contribuyentes: []string{kept, passing, fmt.Sprintf("2000000%d%03d", i+1, n)}},
 				}))
@@ -199,7 +199,7 @@ func TestASearchFindsTheBestWhileTaxpayersAreWritten(t *testing.T) {
 			}
 			change := func(list []int) {
 				for _, i := range list {
-					assert.NoError(t, srv.PutData(hide(i)))
+					assert.NoError(t, srv.Control().PutData(hide(i)))
 				}
 			}
 			change(c.before)
@@ -281,7 +281,7 @@ func (r *askedRegistro) Buscar(ctx context.Context, texto string, limite int) ([
 	return r.RegistroEnMemoria.Buscar(ctx, texto, limite)
 }
 
-func TestContribuyentesFoundByRUCOrName(t *testing.T) {
+func TestTheFirstContribuyentes(t *testing.T) {
 	const none = "(none)"
 	var known mockserver.RegistroEnMemoria
 	foreign := &askedRegistro{}
@@ -296,51 +296,37 @@ func TestContribuyentesFoundByRUCOrName(t *testing.T) {
 		))
 	}
 	for name, c := range map[string]struct {
-		texto      string
-		limite     int
-		memory     string // the ends of the RUCs found
-		registro   string // the same, in a Registro that is not in memory
-		asksOfThat string
+		prefijo  string
+		limite   int
+		memory   string // the ends of the RUCs found
+		registro string // the same, in a Registro that is not in memory
 	}{
-		"all, the put ones first": {"", 9, "2 5 1 3", "2 5", ""},
-		"the first":               {"", 3, "2 5 1", "2 5", ""},
-		"no more than put":        {"", 1, "2", "2", ""},
-		"none wanted":             {"", 0, none, none, ""},
-		"less than none":          {"", -1, none, none, ""},
-		"a prefix and a name":     {"20", 9, "5 1 3", "5 3", "Buscar 20 12"},
-		"a prefix, enough":        {"20", 1, "5", "5", ""},
-		"a longer prefix":         {"2000000000", 9, "5 1 3", "5", "Buscar 2000000000 12"},
-		"no more than wanted":     {"10", 2, "2 5", "2 5", "Buscar 10 4"},
-		"no such prefix":          {"99", 9, none, none, "Buscar 99 12"},
-		"a RUC":                   {"20000000001", 9, "1", "1", "PorRUC 20000000001, Buscar 20000000001 12"},
-		"only the RUC":            {"20000000001", 1, "1", "1", "PorRUC 20000000001"},
-		"a RUC that was put":      {"10000000002", 1, "2", "2", ""},
-		"a RUC that was deleted":  {"10000000009", 9, none, none, "Buscar 10000000009 12"},
-		"a name":                  {" gloria ", 9, "1", "1", "Buscar gloria 12"},
-		"a trade name, put":       {"encima", 9, "2", "2", "Buscar encima 12"},
-		"nothing of that name":    {"debajo", 9, none, none, "Buscar debajo 12"},
-		"two letters":             {"gl", 9, "1", "1", "Buscar gl 12"},
+		"all, the put ones first": {"", 9, "2 5 1 3", "2 5"},
+		"the first":               {"", 3, "2 5 1", "2 5"},
+		"no more than put":        {"", 1, "2", "2"},
+		"none wanted":             {"", 0, none, none},
+		"a prefix":                {"20", 9, "5 1 3", "5"},
+		"a prefix, enough":        {"20", 1, "5", "5"},
+		"a RUC that was deleted":  {"10000000009", 9, none, none},
+		"no such prefix":          {"99", 9, none, none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, with := range []struct {
-				registro    mockserver.Registro
-				found, asks string
-			}{{&known, c.memory, ""}, {foreign, c.registro, c.asksOfThat}} {
-				foreign.asked = nil
+				registro mockserver.Registro
+				found    string
+			}{{&known, c.memory}, {foreign, c.registro}} {
 				srv, _ := start(t, mockserver.WithRegistro(with.registro))
 				require.NoError(t, srv.PutContribuyente(
 					mockserver.Contribuyente{RUC: "20000000005", RazonSocial: "PUESTA 10"},
 					mockserver.Contribuyente{RUC: "10000000002", RazonSocial: "ENCIMA"},
 				))
 				require.NoError(t, srv.DeleteContribuyente("10000000009"))
-				found, err := srv.Contribuyentes(t.Context(), c.texto, c.limite)
-				require.NoError(t, err)
 				var ends []string
-				for _, f := range found {
+				for _, f := range srv.Control().First(c.prefijo, c.limite) {
 					ends = append(ends, f.RUC[10:])
 				}
 				assert.Equal(t, with.found, cmp.Or(strings.Join(ends, " "), none))
-				assert.Equal(t, with.asks, strings.Join(foreign.asked, ", "))
+				assert.Empty(t, foreign.asked, "it cannot be asked")
 			}
 		})
 	}
@@ -350,22 +336,17 @@ func TestContribuyenteAsItIsStored(t *testing.T) {
 	srv, _ := start(t)
 	stored := mockserver.Contribuyente{RUC: "20700000001", NombreComercial: "TIENDA", Estado: "BAJA DE OFICIO", Ubigeo: "-"}
 	require.NoError(t, srv.PutContribuyente(stored))
-	got, known, err := srv.Contribuyente(t.Context(), "20700000001")
+	got, known, err := srv.Control().Contribuyente(t.Context(), "20700000001")
 	require.NoError(t, err)
 	assert.True(t, known)
 	assert.Equal(t, stored, got, "and not as it is answered")
-	_, known, err = srv.Contribuyente(t.Context(), "20700000002")
+	_, known, err = srv.Control().Contribuyente(t.Context(), "20700000002")
 	require.NoError(t, err)
 	assert.False(t, known)
 
 	srv, _ = start(t, mockserver.WithRegistro(brokenRegistro{}))
-	_, _, err = srv.Contribuyente(t.Context(), "20131312955")
+	_, _, err = srv.Control().Contribuyente(t.Context(), "20131312955")
 	require.Error(t, err)
-	for _, texto := range []string{"20131312955", "sunat", "201"} {
-		_, err = srv.Contribuyentes(t.Context(), texto, 20)
-		require.Error(t, err, texto)
-	}
-	found, err := srv.Contribuyentes(t.Context(), "", 20)
-	require.NoError(t, err, "it is not asked")
-	assert.Empty(t, found)
+	_, err = srv.Control().Buscar(t.Context(), "sunat", 20)
+	require.Error(t, err)
 }

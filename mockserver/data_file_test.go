@@ -52,7 +52,7 @@ func TestDataErrorsHaveAFileALineAndAReason(t *testing.T) {
 		"a decimal as a wor":      {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": \"tres\", \"venta\": 3.8}]}", `estado.json:2: "compra": se espera un número como 3.750`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := mockserver.ReadData(strings.NewReader(c.text), "estado.json")
+			_, err := mockserver.Control{}.ReadData(strings.NewReader(c.text), "estado.json")
 			require.Error(t, err)
 			assert.True(t, strings.HasPrefix(err.Error(), c.want), "got  %s\nwant %s", err, c.want)
 			assert.NotContains(t, err.Error(), "4711", "a clave")
@@ -93,7 +93,7 @@ func TestAFileWithABOM(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, d.Contribuyentes, 1)
 	}
-	_, err := mockserver.ReadData(strings.NewReader("\ufeff{\n  \"nada\": 1}"), "estado.json")
+	_, err := mockserver.Control{}.ReadData(strings.NewReader("\ufeff{\n  \"nada\": 1}"), "estado.json")
 	assert.ErrorContains(t, err, `estado.json:2: no existe el miembro "nada"`)
 	for _, order := range []string{"\xff\xfe{\x00", "\xfe\xff\x00{"} {
 		require.NoError(t, os.WriteFile(name, []byte(order), 0o600))

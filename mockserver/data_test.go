@@ -35,7 +35,7 @@ const fixture = `{
 
 func readData(t *testing.T, text string) mockserver.Data {
 	t.Helper()
-	d, err := mockserver.ReadData(strings.NewReader(text), "estado.json")
+	d, err := mockserver.Control{}.ReadData(strings.NewReader(text), "estado.json")
 	require.NoError(t, err)
 	return d
 }
@@ -72,7 +72,7 @@ func TestDataFromEverywhereIsTheSame(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(want, "\n404 ")+strings.Count(want, "\n401 "), "the deleted ones: %s", want)
 
 	srv, put := start(t, clock)
-	require.NoError(t, srv.PutData(data))
+	require.NoError(t, srv.Control().PutData(data))
 	assert.Equal(t, want, answers(put, t))
 
 	byHand, setters := start(t, clock)
@@ -108,7 +108,7 @@ func TestDataOfAnUntouchedServerIsItsKey(t *testing.T) {
 	assert.True(t, bare.Data().WithoutDefaults)
 	api.get(lookup).isError(t, 404, "NOT_FOUND")
 	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
-	require.NoError(t, srv.PutData(mockserver.Data{WithoutDefaults: true}))
+	require.NoError(t, srv.Control().PutData(mockserver.Data{WithoutDefaults: true}))
 	assert.Empty(t, cmp.Diff(bare.Data(), srv.Data()), "all was taken away")
 }
 
@@ -183,7 +183,7 @@ func TestDataRoundTrip(t *testing.T) {
 			assert.Empty(t, cmp.Diff(want, second.Data()), "after a reset too")
 
 			running, _ := start(t)
-			require.NoError(t, running.PutData(read))
+			require.NoError(t, running.Control().PutData(read))
 			assert.Empty(t, cmp.Diff(want, running.Data()))
 		})
 	}
@@ -191,7 +191,7 @@ func TestDataRoundTrip(t *testing.T) {
 		gone := mockserver.Data{Deleted: mockserver.Deleted{DefaultKey: true}, Keys: []mockserver.Key{{Key: "clave-a", Quota: 1}}}
 		srv, api := start(t, mockserver.WithAPIKey(mockserver.DefaultAPIKey), mockserver.WithData(gone))
 		assert.Equal(t, 200, api.get(lookup).status)
-		require.NoError(t, srv.PutData(gone))
+		require.NoError(t, srv.Control().PutData(gone))
 		assert.Equal(t, 200, api.get(lookup).status)
 		srv, _ = start(t, mockserver.WithAPIKey("clave-mia"), mockserver.WithData(gone))
 		assert.Equal(t, "clave-mia", srv.APIKey)
@@ -206,11 +206,11 @@ func TestWithoutDefaultsKeepsTheRest(t *testing.T) {
 	srv.SetSUNATDown(true)
 	require.NoError(t, srv.DeleteContribuyente("20000000001"))
 	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000002"}))
-	require.NoError(t, srv.PutData(mockserver.Data{WithoutDefaults: true, Usuarios: []mockserver.SOL{{RUC: "20000000003", Usuario: "USUARIO3", Clave: "clave-sol"}}}))
+	require.NoError(t, srv.Control().PutData(mockserver.Data{WithoutDefaults: true, Usuarios: []mockserver.SOL{{RUC: "20000000003", Usuario: "USUARIO3", Clave: "clave-sol"}}}))
 	assert.Equal(t, 200, api.get("/api/contribuyentes/20000000001").status, "the Registro answers again, without what lay over it")
 	assert.Equal(t, 404, api.get("/api/contribuyentes/20000000002").status)
 	assert.Equal(t, []string{"20000000001"}, rucs(api.get("/api/contribuyentes/search?razonSocial=registro").body))
-	assert.True(t, srv.SUNATDown())
+	assert.True(t, srv.Control().SUNATDown())
 	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
 	api.get("/api/tipocambio?fecha=2024-02-29").isError(t, 404, "NOT_FOUND")
 	srv.SetSUNATDown(false)
@@ -263,18 +263,18 @@ func again(key string) func(*testing.T, *mockserver.Server) {
 // back, it stays, with what it has used.
 func TestTheDefaultKeyGoesByData(t *testing.T) {
 	srv, api := start(t)
-	fault := srv.Tenant(srv.APIKey).Fault(mockserver.Match{}, mockserver.OK)
+	fault := srv.Fault(mockserver.Match{Key: srv.APIKey}, mockserver.OK)
 	api.get(lookup)
 	back := mockserver.Data{Deleted: mockserver.Deleted{DefaultKey: true}, Keys: []mockserver.Key{{Key: srv.APIKey, Quota: 7}}}
-	require.NoError(t, srv.PutData(back))
+	require.NoError(t, srv.Control().PutData(back))
 	q, _ := srv.Quota(srv.APIKey)
 	assert.Equal(t, 7, q.Limit)
 	assert.Equal(t, 1, q.Used)
 	assert.Len(t, srv.Requests(), 1)
 	back.Keys = nil
-	require.NoError(t, srv.PutData(back))
+	require.NoError(t, srv.Control().PutData(back))
 	assert.Empty(t, srv.Requests())
-	assert.Empty(t, srv.Faults())
+	assert.Empty(t, srv.Control().Faults(""))
 	assert.False(t, fault.Status().Active)
 	api.get(lookup).isError(t, 401, "UNAUTHORIZED")
 }
@@ -301,7 +301,7 @@ func TestWhatIsDeletedAndPutIsReplacedInOneStep(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				assert.NoError(t, srv.PutData(data))
+				assert.NoError(t, srv.Control().PutData(data))
 			}
 		}
 	})

@@ -41,6 +41,13 @@ type dataset struct {
 	withDefaults   bool
 }
 
+// lookupBody caches the answer to the last lookup of a record: encoding takes longer than all the rest.
+type lookupBody struct {
+	of     Contribuyente
+	assume *Assumptions // used to encode it
+	answer answer       // never modified
+}
+
 // newDataset returns a dataset with the default data, or an empty one; a Registro replaces the default taxpayers.
 func newDataset(withDefaults bool, registro Registro) (*dataset, error) {
 	d := &dataset{withDefaults: withDefaults}

@@ -85,6 +85,23 @@ func (e Effect) And(other Step) Effect {
 	return e
 }
 
+// over returns an answer with the effect's status and body.
+func (e Effect) over(a answer) answer {
+	switch {
+	case e.Status >= 300 && e.Body == nil:
+		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
+	case e.Status != 0:
+		a.status, a.code = e.Status, ""
+	}
+	if e.Body != nil {
+		a.body, a.code = []byte(*e.Body), ""
+	}
+	if a.status == 0 {
+		a.status = http.StatusOK
+	}
+	return a
+}
+
 // check returns an error for fields that no answer can have.
 func (e Effect) check() error {
 	switch {

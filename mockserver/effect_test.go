@@ -23,7 +23,7 @@ func TestFaultJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, text, string(again))
 	srv, api := start(t)
-	_, err = srv.AddFault(f)
+	_, err = srv.Control().AddFault(f)
 	require.NoError(t, err)
 	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
 	for name, bad := range map[string]string{
@@ -75,7 +75,7 @@ func TestPresetsTogether(t *testing.T) {
 		srv.Fault(mockserver.Match{Times: 1}, mockserver.SUNATDown.And(mockserver.Header("X-Uno", "1")))
 		assert.Equal(t, "1", api.get(lookup).header.Get("X-Uno"), "the header of a lookup too")
 		for _, two := range []mockserver.Effect{mockserver.OtherRUC.And(mockserver.Latin1), mockserver.Hang.And(mockserver.ResetBefore), {Preset: "slow+nada"}} {
-			_, err := srv.AddFault(mockserver.Fault{Steps: []mockserver.Effect{two}})
+			_, err := srv.Control().AddFault(mockserver.Fault{Steps: []mockserver.Effect{two}})
 			assert.Error(t, err, two.Preset)
 		}
 	})

@@ -1,11 +1,15 @@
 package mockserver
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,11 +30,10 @@ type FaultStatus struct {
 
 // ActiveFault is a fault set on a server. It is safe for concurrent use.
 type ActiveFault struct {
-	fault  Fault
-	steps  []action
-	until  time.Time
-	server *Server
-	remove func()
+	fault Fault
+	steps []action
+	until time.Time
+	of    *faults
 
 	deciding sync.Mutex // held while deciding whether it meets a call
 	mu       sync.Mutex
@@ -43,14 +46,14 @@ type ActiveFault struct {
 }
 
 // newFault returns a fault that is not set yet, or the reason why it is invalid.
-func (s *Server) newFault(f Fault) (*ActiveFault, error) {
+func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 	if err := f.Match.check(); err != nil {
 		return nil, err
 	}
 	if len(f.Steps) == 0 {
 		return nil, errors.New("la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{server: s, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))} //nolint:gosec // repeatable
+	active := &ActiveFault{of: fs, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))}
 	for i, step := range f.Steps {
 		a, err := step.action()
 		if err != nil {
@@ -65,21 +68,15 @@ func (s *Server) newFault(f Fault) (*ActiveFault, error) {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = s.Now().Add(f.Match.For)
+		active.until = fs.clock.now().Add(f.Match.For)
 	}
 	active.fault = f
 	return active, nil
 }
 
-// Name returns the fault's name in the journal and in [Server.Faults].
-func (f *ActiveFault) Name() string { return f.fault.Name }
-
-// Hits returns how many calls the fault has met.
-func (f *ActiveFault) Hits() int { return f.Status().Hits }
-
 // Status returns the fault with its counts.
 func (f *ActiveFault) Status() FaultStatus {
-	now := f.server.Now()
+	now := f.of.clock.now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.possible()}
@@ -87,9 +84,9 @@ func (f *ActiveFault) Status() FaultStatus {
 
 // possible reports whether any call can meet the next step.
 func (f *ActiveFault) possible() bool {
-	m, assume := &f.fault.Match, f.server.assume.Load()
-	return (m.Key == "" || f.server.keys.account(m.Key) != nil) &&
-		slices.ContainsFunc(Operations(), func(op Operation) bool {
+	m, assume := &f.fault.Match, f.of.assume.Load()
+	return (m.Key == "" || f.of.keys.account(m.Key) != nil) &&
+		slices.ContainsFunc(operations, func(op Operation) bool {
 			hasRUC := op == OpConsultar || op == OpValidar
 			return (m.Op == "" || m.Op == op) && (m.RUC == "" || hasRUC) && f.step().canTouch(op, assume)
 		})
@@ -109,7 +106,7 @@ func (f *ActiveFault) Release() {
 }
 
 // Remove ends the fault and releases the calls that it holds.
-func (f *ActiveFault) Remove() { f.remove() }
+func (f *ActiveFault) Remove() { f.of.remove(func(g *ActiveFault) bool { return g == f }) }
 
 // lasts reports whether the fault's time is not over.
 func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
@@ -128,7 +125,7 @@ func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	f.seen++
 	due = m.Nth == 0 || m.Nth == f.seen
 	f.mu.Unlock()
-	due = due && free && a.touches(c) // without the lock: it may compute the answer
+	due = due && free && touches(c, a) // without the lock: it may compute the answer
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if due = due && !f.over; due {
@@ -137,6 +134,20 @@ func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
 	}
 	f.over = f.over || m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth
 	return a, due
+}
+
+// touches reports whether an action changes the answer to a call. It computes the answer if needed.
+func touches(c *call, a action) bool {
+	switch {
+	case a.acts():
+		return true
+	case a.sunat && !c.answered && !c.data.sunatDown.Load() && isCPE(&c.request, c.assume):
+		return true
+	}
+	own, header := c.answer(), c.w.Header().Clone()
+	c.head(header, own, &rateLimitHeaders)
+	body, changed := a.rewrite(own.body, header.Clone())
+	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }
 
 // end ends the fault.
@@ -151,4 +162,102 @@ func (f *ActiveFault) ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.over
+}
+
+// faults are the faults of one server, in the order in which they were set.
+type faults struct {
+	clock  *clock
+	keys   *keyring
+	assume *atomic.Pointer[Assumptions]
+
+	mu   sync.RWMutex
+	all  []*ActiveFault // without removed ones
+	made int            // counter for default names
+}
+
+// add sets a valid fault. It replaces one with the same name and key.
+func (fs *faults) add(fault Fault) (*ActiveFault, error) {
+	f, err := fs.newFault(fault)
+	if err != nil {
+		return nil, err
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.fault.Name == "" {
+		fs.made++
+		f.fault.Name = fmt.Sprintf("%s-%d", cmp.Or(string(f.fault.Steps[0].Preset), "fault"), fs.made)
+	}
+	same := func(old *ActiveFault) bool {
+		return old.fault.Name == f.fault.Name && old.fault.Match.Key == f.fault.Match.Key
+	}
+	if i := slices.IndexFunc(fs.all, same); i >= 0 {
+		fs.all[i].end()
+		fs.all[i].Release()
+		fs.all[i] = f
+		return f, nil
+	}
+	fs.all = append(fs.all, f)
+	return f, nil
+}
+
+// remove removes the faults for which which returns true, and releases the calls that they hold.
+func (fs *faults) remove(which func(*ActiveFault) bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.all = slices.DeleteFunc(fs.all, func(f *ActiveFault) bool {
+		if !which(f) {
+			return false
+		}
+		f.end()
+		f.Release()
+		return true
+	})
+}
+
+// clear removes the faults of a key, "" for all.
+func (fs *faults) clear(key string) {
+	fs.remove(func(f *ActiveFault) bool { return key == "" || f.fault.Match.Key == key })
+}
+
+// list returns all faults, including ended ones.
+func (fs *faults) list() []*ActiveFault {
+	fs.mu.RLock()
+	defer fs.mu.RUnlock()
+	return slices.Clone(fs.all)
+}
+
+// status returns the faults of a key, "" for all, ended ones too.
+func (fs *faults) status(key string) (list []FaultStatus) {
+	for _, f := range fs.list() {
+		if key == "" || f.fault.Match.Key == key {
+			list = append(list, f.Status())
+		}
+	}
+	return list
+}
+
+// find returns the first fault with a name and key ("" for any key), or nil.
+func (fs *faults) find(key, name string) *ActiveFault {
+	for _, f := range fs.list() {
+		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
+			return f
+		}
+	}
+	return nil
+}
+
+// match returns the fault that meets a call, and the effect. Every fault counts the call, even if another one meets it.
+func (fs *faults) match(c *call) (met *ActiveFault, a action) {
+	for _, f := range fs.list() {
+		switch {
+		case f.ended():
+		case !f.lasts(c.now):
+			f.end()
+		case f.fault.Match.covers(&c.request, c.now):
+			if next, due := f.count(c, met == nil); due {
+				met, a = f, next
+			}
+		}
+	}
+	return met, a
 }

@@ -1,6 +1,8 @@
 package mockserver
 
 import (
+	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,7 +10,7 @@ import (
 
 // meet answers a call that the fault has met.
 func (f *ActiveFault) meet(c *call, e action) {
-	c.fault = f.fault.Name
+	c.log.fault = f.fault.Name
 	var a answer
 	switch {
 	case !e.Before:
@@ -18,7 +20,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 	case e.replaces():
 		c.undo()
 		f.hold(c, e)
-		a = replaced(answer{}, e.Effect)
+		a = e.Effect.over(answer{})
 	default:
 		f.hold(c, e)
 		a = c.answerWith(e.Effect)
@@ -29,12 +31,12 @@ func (f *ActiveFault) meet(c *call, e action) {
 		return
 	}
 	header := c.w.Header()
-	c.head(header, a)
+	c.head(header, a, &rateLimitHeaders)
 	if e.change != nil {
 		// Hide keys before the change: half of a key could not be found.
-		a.kept, _ = e.over([]byte(c.keys.Out(string(a.body))), http.Header{})
+		a.kept, _ = e.rewrite([]byte(c.keys.Out(string(a.body))), http.Header{})
 	}
-	a.body, _ = e.over(a.body, header)
+	a.body, _ = e.rewrite(a.body, header)
 	header["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if c.r.Method == http.MethodHead {
 		e.chunk = 0 // there is no body to pace
@@ -58,25 +60,9 @@ func (f *ActiveFault) meet(c *call, e action) {
 	}
 }
 
-// replaced returns an answer with the effect's status and body.
-func replaced(a answer, e Effect) answer {
-	switch {
-	case e.Status >= 300 && e.Body == nil:
-		a = refusal(e.Status, "MOCK_FAULT", "falla simulada: %d %s", e.Status, http.StatusText(e.Status))
-	case e.Status != 0:
-		a.status, a.code = e.Status, ""
-	}
-	if e.Body != nil {
-		a.body, a.code = []byte(*e.Body), ""
-	}
-	if a.status == 0 {
-		a.status = http.StatusOK
-	}
-	return a
-}
-
 // hold waits as long as the effect says. It does not return if the client leaves or the server closes.
 func (f *ActiveFault) hold(c *call, e action) {
+	c.waited = c.waited || e.waits()
 	if e.waits() && !c.readOn() {
 		c.record(answer{})
 		cut()
@@ -126,7 +112,7 @@ func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
 		}
 		n := min(e.chunk, len(body))
 		if last := n == len(body) && e.end == ""; last {
-			c.finish(c.recorded)
+			c.finish(c.log.last)
 		}
 		if _, err := c.w.Write(body[:n]); err != nil {
 			return false
@@ -135,4 +121,44 @@ func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
 		body = body[n:]
 	}
 	return true
+}
+
+// breakOff ends a call's connection.
+func (f *ActiveFault) breakOff(c *call, how ending) {
+	_, _ = c.readBody() // it identifies a repetition
+	c.log.broken = true
+	switch how {
+	case hangs:
+		c.record(c.log.last)
+		f.wait(c, nil)
+		cut()
+	case resets:
+		c.end()
+		hijack(c, true)
+	case closes:
+		c.end()
+		hijack(c, false)
+	}
+}
+
+// cut closes the connection without another byte. It does not return.
+func cut() { panic(http.ErrAbortHandler) }
+
+// hijack takes the connection from net/http and closes it, with a reset or orderly.
+func hijack(c *call, reset bool) {
+	// Closing a connection with unread bytes would reset it.
+	_, _ = io.Copy(io.Discard, io.LimitReader(c.r.Body, bodyMost))
+	conn, _, err := http.NewResponseController(c.w).Hijack()
+	if err != nil { // HTTP/2, or no connection
+		cut()
+	}
+	if reset {
+		if raw, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS would send an alert first
+			conn = raw.NetConn()
+		}
+		if linger, ok := conn.(interface{ SetLinger(int) error }); ok {
+			_ = linger.SetLinger(0)
+		}
+	}
+	_ = conn.Close()
 }

@@ -92,7 +92,7 @@ func TestHoldUntilReleased(t *testing.T) {
 		for range 3 {
 			go func() { done <- api.get(lookup) }()
 		}
-		held, err := srv.WaitRequests(t.Context(), mockserver.Filter{Fault: gate.Name()}, 3)
+		held, err := srv.WaitRequests(t.Context(), mockserver.Filter{Fault: gate.Status().Name}, 3)
 		require.NoError(t, err)
 		assert.Zero(t, held[0].Status, "it waits")
 		assert.Equal(t, 200, api.get("/api/contribuyentes/search?razonSocial=sunat").status, "the others do not")
@@ -212,7 +212,7 @@ func TestResetBehindTLS(t *testing.T) {
 		reset bool
 	}{{mockserver.ResetBefore, true}, {mockserver.CloseBefore, false}} {
 		server := httptest.NewUnstartedServer(srv)
-		server.Config.ConnContext = srv.ConnContext
+		server.Config.ConnContext = srv.Control().ConnContext
 		server.StartTLS()
 		fault := srv.Fault(mockserver.Match{}, c.step)
 		_, err := api{t, server.URL, srv.APIKey, server.Client()}.try("GET", lookup, "")
@@ -356,7 +356,7 @@ func TestFaultsFollowTheAssumptions(t *testing.T) {
 				srv, api := start(t, mockserver.WithAssumptions(free), mockserver.WithQuota(10))
 				fault := srv.Fault(mockserver.Match{Times: 1}, c.step)
 				r := api.get(c.path)
-				require.Equal(t, 1, fault.Hits())
+				require.Equal(t, 1, fault.Status().Hits)
 				q, _ := srv.Quota(srv.APIKey)
 				assert.Equal(t, c.cost, q.Used)
 				assert.Equal(t, c.cost, q.Spent)
@@ -421,7 +421,7 @@ func TestAClientThatLeavesBeforeItSaysWhomItIsAbout(t *testing.T) {
 				<-left
 				q, _ := srv.Quota(srv.APIKey)
 				assert.Zero(t, q.Spent+q.Used)
-				assert.Zero(t, fault.Hits())
+				assert.Zero(t, fault.Status().Hits)
 				srv.AssertSpent(t, mockserver.Filter{}, 0)
 				srv.AssertCalls(t, mockserver.Filter{}, 1)
 				state, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)

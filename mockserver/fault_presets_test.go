@@ -141,7 +141,7 @@ func (row failing) perform(t *testing.T, reused bool, srv *mockserver.Server, op
 		}
 		if got.count++; got.count == 1 {
 			assert.Equal(t, reused, r.Reused, "the first request's connection")
-			assert.Equal(t, fault.Name(), r.Fault)
+			assert.Equal(t, fault.Status().Name, r.Fault)
 		}
 	}
 	return got

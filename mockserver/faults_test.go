@@ -24,7 +24,7 @@ func TestSequencesAndOrder(t *testing.T) {
 	srv, api := start(t)
 	srv.Fault(mockserver.Match{}, mockserver.Status(500), mockserver.OK, mockserver.Status(502))
 	assert.Equal(t, []int{500, 200, 502, 200, 200}, statuses(api, 5))
-	assert.False(t, srv.Faults()[0].Active)
+	assert.False(t, srv.Control().Faults("")[0].Active)
 	srv.ClearFaults()
 	srv.Fault(mockserver.Match{Times: 5}, mockserver.Status(500), mockserver.OK)
 	assert.Equal(t, []int{500, 200, 500, 200, 500, 200}, statuses(api, 6), "again from the start")
@@ -37,20 +37,20 @@ func TestSequencesAndOrder(t *testing.T) {
 
 func TestFaultsAreNamedReplacedAndRemoved(t *testing.T) {
 	srv, api := start(t)
-	assert.Empty(t, srv.Faults())
+	assert.Empty(t, srv.Control().Faults(""))
 	html := srv.Fault(mockserver.Match{}, mockserver.HTML200)
-	assert.Equal(t, "html-200-1", html.Name())
-	_, err := srv.AddFault(mockserver.Fault{Name: "mía", Steps: []mockserver.Effect{mockserver.Status(500)}})
+	assert.Equal(t, "html-200-1", html.Status().Name)
+	_, err := srv.Control().AddFault(mockserver.Fault{Name: "mía", Steps: []mockserver.Effect{mockserver.Status(500)}})
 	require.NoError(t, err)
 	assert.Equal(t, "text/html; charset=utf-8", api.get(lookup).header.Get("Content-Type"))
 	html.Remove()
 	assert.Equal(t, 500, api.get(lookup).status)
-	_, err = srv.AddFault(mockserver.Fault{Name: "mía", Steps: []mockserver.Effect{mockserver.Status(502)}})
+	_, err = srv.Control().AddFault(mockserver.Fault{Name: "mía", Steps: []mockserver.Effect{mockserver.Status(502)}})
 	require.NoError(t, err)
 	assert.Equal(t, 502, api.get(lookup).status, "replaced")
-	require.Len(t, srv.Faults(), 1)
-	assert.Equal(t, 1, srv.FindFault("mía").Hits())
-	assert.Nil(t, srv.FindFault("otra"))
+	require.Len(t, srv.Control().Faults(""), 1)
+	assert.Equal(t, 1, srv.Control().FindFault("", "mía").Status().Hits)
+	assert.Nil(t, srv.Control().FindFault("", "otra"))
 	require.NoError(t, srv.Reset(mockserver.PartFaults))
 	assert.Equal(t, 200, api.get(lookup).status)
 	assert.Equal(t, []string{"html-200-1", "mía", "mía", ""}, func() (names []string) {
@@ -97,10 +97,10 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"n-th and times":      match(mockserver.Match{Nth: 2, Times: 3}),
 		"n-th and steps":      {Match: mockserver.Match{Nth: 2}, Steps: []mockserver.Effect{mockserver.Status(500), mockserver.OK}},
 	} {
-		_, err := srv.AddFault(f)
+		_, err := srv.Control().AddFault(f)
 		assert.Error(t, err, name)
 	}
-	assert.Empty(t, srv.Faults())
+	assert.Empty(t, srv.Control().Faults(""))
 	var f fakeT
 	mockserver.New(&f, mockserver.WithoutSocket()).Fault(mockserver.Match{})
 	assert.Contains(t, f.fatal, "mockserver: Fault: ")
@@ -136,7 +136,7 @@ func TestActiveFaults(t *testing.T) {
 		"removed": {mockserver.Match{}, func(_ *mockserver.Server, f *mockserver.ActiveFault, _ api) { f.Remove() }, false},
 		"cleared": {mockserver.Match{}, func(srv *mockserver.Server, _ *mockserver.ActiveFault, _ api) { srv.ClearFaults() }, false},
 		"replaced": {mockserver.Match{}, func(srv *mockserver.Server, f *mockserver.ActiveFault, _ api) {
-			_, err := srv.AddFault(mockserver.Fault{Name: f.Name(), Match: mockserver.Match{Op: mockserver.OpBuscar}, Steps: []mockserver.Effect{status}})
+			_, err := srv.Control().AddFault(mockserver.Fault{Name: f.Status().Name, Match: mockserver.Match{Op: mockserver.OpBuscar}, Steps: []mockserver.Effect{status}})
 			require.NoError(t, err)
 		}, false},
 		"its n-th was met by another": {mockserver.Match{Nth: 3}, func(_ *mockserver.Server, _ *mockserver.ActiveFault, a api) {
@@ -155,11 +155,11 @@ func TestActiveFaults(t *testing.T) {
 				c.end(srv, fault, api)
 			}
 			assert.Equal(t, c.active, fault.Status().Active)
-			hits := fault.Hits()
+			hits := fault.Status().Hits
 			for range 3 {
 				api.get(lookup)
 			}
-			assert.Equal(t, c.active, fault.Hits() > hits)
+			assert.Equal(t, c.active, fault.Status().Hits > hits)
 		})
 	}
 }
@@ -191,7 +191,7 @@ func TestEndedFaultsCostNothing(t *testing.T) {
 		call()
 	}
 	assert.InDelta(t, without, testing.AllocsPerRun(50, call), 1)
-	assert.Len(t, srv.Faults(), 750)
+	assert.Len(t, srv.Control().Faults(""), 750)
 }
 
 // A fault that no call can meet is not active.
@@ -220,7 +220,7 @@ func TestAFaultThatMeetsNothingIsNotActive(t *testing.T) {
 	assert.Equal(t, 503, api.withKey("otra-clave").get(lookup).status)
 	require.NoError(t, srv.Reset(mockserver.PartData))
 	assert.False(t, later.Status().Active)
-	assert.Empty(t, srv.Faults(), "they go with their key")
+	assert.Empty(t, srv.Control().Faults(""), "they go with their key")
 	require.NoError(t, srv.PutKey("otra-clave", 5))
 	assert.Equal(t, 200, api.withKey("otra-clave").get(lookup).status)
 }
@@ -229,12 +229,12 @@ func TestAFaultThatMeetsNothingIsNotActive(t *testing.T) {
 func TestAFaultInThePlaceOfAnotherLetsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, api := start(t)
-		_, err := srv.AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Hold()}})
+		_, err := srv.Control().AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Hold()}})
 		require.NoError(t, err)
 		got := make(chan reply, 1)
 		go func() { got <- api.get(lookup) }()
 		synctest.Wait()
-		_, err = srv.AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Status(503)}})
+		_, err = srv.Control().AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Status(503)}})
 		require.NoError(t, err)
 		synctest.Wait()
 		select {

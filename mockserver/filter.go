@@ -50,20 +50,17 @@ func (f filter) differs(r *entry) string {
 	return ""
 }
 
+// has reports whether a text contains a part, ignoring case.
+func has(text, part string) bool {
+	return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
 // number formats a number, "" for 0.
 func number(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// String describes the filter, with the key as a fingerprint.
-func (f Filter) String() string {
-	if f.Key != "" {
-		f.Key = redact.Fingerprint(f.Key)
-	}
-	return filter(f).String()
 }
 
 func (f filter) String() string {
@@ -85,8 +82,13 @@ func (f filter) String() string {
 	return "requests with " + strings.Join(parts, ", ")
 }
 
-// Format implements [fmt.Formatter]: it omits the key.
-func (f Filter) Format(s fmt.State, _ rune) { _, _ = fmt.Fprint(s, f.String()) }
+// Format implements [fmt.Formatter], with the key's fingerprint.
+func (f Filter) Format(s fmt.State, _ rune) {
+	if f.Key != "" {
+		f.Key = redact.Fingerprint(f.Key)
+	}
+	_, _ = fmt.Fprint(s, filter(f).String())
+}
 
 // matchAny returns a function that reports whether any of the filters matches a request, true without filters.
 func matchAny(filters []filter) func(*entry) bool {

@@ -26,14 +26,14 @@ func FuzzReadData(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := mockserver.ReadData(bytes.NewReader(text), "datos.json")
+		d, err := mockserver.Control{}.ReadData(bytes.NewReader(text), "datos.json")
 		if err != nil {
 			require.True(t, strings.HasPrefix(err.Error(), "datos.json:"), err.Error())
 			return
 		}
 		var first, second bytes.Buffer
 		require.NoError(t, d.Write(&first))
-		again, err := mockserver.ReadData(bytes.NewReader(first.Bytes()), "datos.json")
+		again, err := mockserver.Control{}.ReadData(bytes.NewReader(first.Bytes()), "datos.json")
 		require.NoError(t, err, first.String())
 		require.NoError(t, again.Write(&second))
 		require.Equal(t, first.String(), second.String())

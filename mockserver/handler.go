@@ -1,8 +1,6 @@
 package mockserver
 
-import (
-	"net/http"
-)
+import "net/http"
 
 // ServeHTTP answers one request of the service.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -11,15 +9,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.NoBody
 	}
 	c := &call{
-		w: w, r: r, clock: &s.clock, assume: s.assume.Load(), data: s.data.Load(), journal: &s.journal, closing: s.closing, left: Unlimited,
+		request: request{w: w, r: r, closing: s.closing}, log: record{journal: &s.journal, left: Unlimited},
+		clock: &s.clock, assume: s.assume.Load(), data: s.data.Load(), recording: s.recording,
 	}
-	c.recording = s.recording
-	c.begin()
+	c.log.begin()
 	defer c.end()
 	c.readClock()
-	c.came = c.now
+	c.log.came = c.now
 	if c.to, c.ruc = routeOf(r.URL); c.to != nil {
-		c.op, c.words = c.to.op, c.to.words()
+		c.op = c.to.op
 	}
 	if keys := r.Header["X-Api-Key"]; len(keys) > 0 { // the canonical name: Get would canonicalize it for every request
 		c.key = keys[0]
@@ -49,14 +47,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refused(c *call) (answer, bool) {
 	switch {
 	case c.to == nil:
-		return noRoute(c), true
+		return noRoute(&c.request), true
 	case !c.to.accepts(c.r.Method):
-		return wrongMethod(c.to, c), true
+		return wrongMethod(&c.request), true
 	case c.account == nil && (c.key == "" || !c.recording.asks()):
 		return refusedKey(c.r, c.assume), true
 	}
 	return answer{}, false
 }
-
-// bodyMost is the largest accepted body; the seven fields of a receipt validation take about 200 bytes.
-const bodyMost = 64 << 10

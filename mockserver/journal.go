@@ -35,10 +35,18 @@ type journal struct {
 	changed  chan struct{}  // closed at the next change; nil if nothing waits for it
 }
 
-// record stores an entry in the ring of its key (nil for a missing or unknown one) and returns its number. An entry with a
-// number replaces the entry with that number; if that was cleared, it is new. spent is its cost since it was last
-// recorded; after a reset (wiped) a new entry does not have it.
-func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
+// linked is where an entry is, and the call that it repeats; see Request.
+type linked struct {
+	n       int64
+	retryOf int64
+	attempt int
+	replay  int64
+}
+
+// record stores an entry in the ring of its key (nil for a missing or unknown one). An entry with a number replaces the entry
+// with that number; if that was cleared, it is new. spent is its cost since it was last recorded; after a reset (wiped) a new
+// entry does not have it.
+func (j *journal) record(of *ring, e *entry, spent int, wiped bool) linked {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.spent += spent
@@ -83,7 +91,7 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) int64 {
 		}
 	}
 	j.notify()
-	return e.N
+	return linked{e.N, e.RetryOf, e.Attempt, e.Replay}
 }
 
 // next returns a channel that is closed at the next change. The lock is held, also in notify.

@@ -10,7 +10,7 @@ import (
 // Request is a request with its answer, without claves and keys.
 type Request struct {
 	N               int64               `json:"n"`    // 1 for the server's first request, in the order of arrival at the journal
-	Rev             int64               `json:"rev"`  // the journal's revision of its last change; see Server.Changes
+	Rev             int64               `json:"rev"`  // the journal's revision of its last change; see Control.Changes
 	Time            time.Time           `json:"time"` // the server's clock on arrival
 	Op              Operation           `json:"op,omitempty"`
 	Matched         bool                `json:"matched"` // it reached the operation: path, method and key were right, and a recording has its question

@@ -27,7 +27,7 @@ func TestJournalTableIsInLima(t *testing.T) {
 func TestJournalTableFitsATerminal(t *testing.T) {
 	long := strings.Repeat("ñ/", 300)
 	srv, api := start(t, mockserver.WithKey(strings.Repeat("clave", 50), 1000))
-	_, err := srv.AddFault(mockserver.Fault{Name: strings.Repeat("falla ", 40), Match: mockserver.Match{Op: mockserver.OpBuscar}, Steps: []mockserver.Effect{mockserver.Status(503)}})
+	_, err := srv.Control().AddFault(mockserver.Fault{Name: strings.Repeat("falla ", 40), Match: mockserver.Match{Op: mockserver.OpBuscar}, Steps: []mockserver.Effect{mockserver.Status(503)}})
 	require.NoError(t, err)
 	api.get(lookup)
 	api.get("/" + long)

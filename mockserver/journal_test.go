@@ -111,9 +111,9 @@ func TestJournalIsARing(t *testing.T) {
 		ns = append(ns, r.N)
 	}
 	assert.Equal(t, []int64{1, 4, 5, 6}, ns, "a busy key pushes out its own requests only")
-	assert.Equal(t, 2, srv.Dropped(""))
-	assert.Equal(t, 2, srv.Dropped(srv.APIKey))
-	assert.Zero(t, srv.Dropped("otra")+srv.Dropped("nadie"))
+	assert.Equal(t, 2, srv.Control().Dropped(""))
+	assert.Equal(t, 2, srv.Control().Dropped(srv.APIKey))
+	assert.Zero(t, srv.Control().Dropped("otra")+srv.Control().Dropped("nadie"))
 
 	var f fakeTB
 	assert.False(t, srv.AssertCalls(&f, mockserver.Filter{}, 4))
@@ -366,7 +366,7 @@ func TestAKeyThatIsAddedLaterIsTakenOut(t *testing.T) {
 func TestAFaultsNameIsShownWithoutKeys(t *testing.T) {
 	const name = "llave-de-otro"
 	srv, api := start(t, mockserver.WithKey(name, 10))
-	_, err := srv.AddFault(mockserver.Fault{Name: name, Steps: []mockserver.Effect{mockserver.Status(500)}})
+	_, err := srv.Control().AddFault(mockserver.Fault{Name: name, Steps: []mockserver.Effect{mockserver.Status(500)}})
 	require.NoError(t, err)
 	api.get(lookup)
 	srv.AssertNoSecrets(t)
@@ -383,7 +383,7 @@ func TestAShortKeyManglesNothing(t *testing.T) {
 		assert.Equal(t, "/api/contribuyentes/apico", r.Path)
 		assert.Equal(t, "api/1.0 apico", r.Agent)
 		assert.Equal(t, got.body, r.Answer)
-		assert.Equal(t, "sin api", srv.WithoutKeys("sin api"))
+		assert.Equal(t, "sin api", srv.Control().WithoutKeys("sin api"))
 	}
 }
 
@@ -391,8 +391,8 @@ func TestWithoutKeys(t *testing.T) {
 	srv, api := start(t, mockserver.WithKey("llave-de-otro", 10))
 	api.withKey("llave-de-otro").get(lookup)
 	id := srv.Requests()[0].Key
-	assert.Equal(t, "a "+id+" b "+id, srv.WithoutKeys("a llave-de-otro b %6Clave-de-otro"))
-	assert.NotContains(t, srv.WithoutKeys("una tercera", "tercera"), "tercera")
+	assert.Equal(t, "a "+id+" b "+id, srv.Control().WithoutKeys("a llave-de-otro b %6Clave-de-otro"))
+	assert.NotContains(t, srv.Control().WithoutKeys("una tercera", "tercera"), "tercera")
 }
 
 // A path cannot move the cursor of the terminal on which a test's log is read, nor hide a line of it.
@@ -488,7 +488,7 @@ func TestWhatIsUnderWayWhenTheJournalIsCleared(t *testing.T) {
 					}
 					synctest.Wait()
 					if c.tenant {
-						require.NoError(t, srv.Tenant(srv.APIKey).Reset(quotas, journal))
+						require.NoError(t, srv.Control().ResetKey(srv.APIKey, quotas, journal))
 					} else {
 						require.NoError(t, srv.Reset(c.reset...))
 					}
@@ -500,13 +500,13 @@ func TestWhatIsUnderWayWhenTheJournalIsCleared(t *testing.T) {
 					assert.Equal(t, 3, calls, "each once")
 					var said fakeTB
 					if kept == 2 {
-						assert.Equal(t, 1, srv.Dropped(""))
+						assert.Equal(t, 1, srv.Control().Dropped(""))
 						assert.False(t, srv.AssertSpent(&said, mockserver.Filter{}, 0))
 						return
 					}
 					srv.AssertSpent(t, mockserver.Filter{}, c.spent)
 					srv.AssertCalls(t, mockserver.Filter{Status: 200}, 3)
-					assert.Zero(t, srv.Dropped(""))
+					assert.Zero(t, srv.Control().Dropped(""))
 					ns := map[int64]bool{}
 					for _, r := range srv.Requests() {
 						ns[r.N] = true
@@ -525,7 +525,7 @@ func TestAKeyThatIsTakenAwayTakesItsJournal(t *testing.T) {
 		"DeleteKey": func(s *mockserver.Server) error { return s.DeleteKey(key) },
 		"a reset":   func(s *mockserver.Server) error { return s.Reset(mockserver.PartData) },
 		"its own reset": func(s *mockserver.Server) error {
-			return s.Tenant(key).Reset(mockserver.PartJournal)
+			return s.Control().ResetKey(key, mockserver.PartJournal)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -533,7 +533,7 @@ func TestAKeyThatIsTakenAwayTakesItsJournal(t *testing.T) {
 			api = api.withKey(key)
 			nothing := func(when string) {
 				assert.Empty(t, srv.Requests(), when)
-				assert.Zero(t, srv.Dropped(key)+srv.Dropped(""), when)
+				assert.Zero(t, srv.Control().Dropped(key)+srv.Control().Dropped(""), when)
 				srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
 			}
 			for range 5 { // as an unknown key
@@ -543,14 +543,14 @@ func TestAKeyThatIsTakenAwayTakesItsJournal(t *testing.T) {
 			for range 4 {
 				api.get(lookup)
 			}
-			assert.Equal(t, 5, srv.Dropped(key))
+			assert.Equal(t, 5, srv.Control().Dropped(key))
 			require.NoError(t, take(srv))
 			nothing("it is gone")
 			require.NoError(t, srv.PutKey(key, 50))
 			nothing("it is back")
 			api.get(lookup)
 			srv.AssertCalls(t, mockserver.Filter{Key: key}, 1)
-			require.NoError(t, srv.Tenant(key).Reset())
+			require.NoError(t, srv.Control().ResetKey(key))
 			nothing("it begins anew")
 		})
 	}
@@ -569,7 +569,7 @@ func TestACallWhoseKeyIsTakenAway(t *testing.T) {
 		assert.Equal(t, 200, (<-got).status)
 		srv.AssertCalls(t, mockserver.Filter{Key: "otra-clave", Status: 200}, 1)
 		require.NoError(t, srv.PutKey("otra-clave", 5))
-		require.NoError(t, srv.Tenant("otra-clave").Reset(mockserver.PartJournal))
+		require.NoError(t, srv.Control().ResetKey("otra-clave", mockserver.PartJournal))
 		assert.Empty(t, srv.Requests())
 	})
 }
@@ -591,7 +591,7 @@ func TestAnUnknownKeyThatLooksLikeAFingerprint(t *testing.T) {
 	said.Errorf("%v", err)
 	api.withKey(key).get(lookup)
 	api.withKey(key).get(lookup)
-	assert.Equal(t, 1, srv.Dropped(key))
+	assert.Equal(t, 1, srv.Control().Dropped(key))
 	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 3))
 	assert.NotContains(t, said.String(), key)
 }

@@ -24,7 +24,7 @@ func TestKeys(t *testing.T) {
 	assert.Equal(t, "3", r.header.Get("X-RateLimit-Limit"))
 	assert.Equal(t, "1", r.header.Get("X-RateLimit-Remaining"), "what was used today is kept")
 	require.NoError(t, srv.PutKey("tercera", 5))
-	assert.Equal(t, []mockserver.Key{{Key: "propia", Quota: 1000}, {Key: "segunda", Quota: 3}, {Key: "tercera", Quota: 5}}, srv.Keys())
+	assert.Equal(t, []mockserver.Key{{Key: "propia", Quota: 1000}, {Key: "segunda", Quota: 3}, {Key: "tercera", Quota: 5}}, srv.Control().Keys())
 	assert.Equal(t, "4", api.withKey("tercera").get("/api/contribuyentes/20131312955").header.Get("X-RateLimit-Remaining"))
 }
 

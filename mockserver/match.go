@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/strictjson"
@@ -38,8 +37,8 @@ func (m Match) Format(f fmt.State, _ rune) {
 
 func (m Match) check() error {
 	switch {
-	case m.Op != "" && !slices.Contains(Operations(), m.Op):
-		return fmt.Errorf("no existe la operación %q: las operaciones son %v", string(m.Op), Operations())
+	case m.Op != "" && !slices.Contains(operations, m.Op):
+		return fmt.Errorf("no existe la operación %q: las operaciones son %v", string(m.Op), operations)
 	case m.Nth < 0 || m.Times < 0 || m.For < 0:
 		return errors.New("nth, times y for no pueden ser negativos")
 	case m.Nth > 0 && m.Times > 1:
@@ -49,16 +48,11 @@ func (m Match) check() error {
 }
 
 // covers reports whether a call matches the fields other than counters.
-func (m *Match) covers(c *call) bool {
-	return (m.Op == "" || m.Op == c.op) &&
-		(m.Key == "" || m.Key == c.key) &&
-		(m.RUC == "" || c.isAbout(m.RUC)) &&
-		(m.Text == "" || has(c.text(), m.Text)) && has(c.r.UserAgent(), m.UserAgent)
-}
-
-// has reports whether a text contains a part, ignoring case.
-func has(text, part string) bool {
-	return part == "" || strings.Contains(strings.ToLower(text), strings.ToLower(part))
+func (m *Match) covers(q *request, now time.Time) bool {
+	return (m.Op == "" || m.Op == q.op) &&
+		(m.Key == "" || m.Key == q.key) &&
+		(m.RUC == "" || q.isAbout(m.RUC)) &&
+		(m.Text == "" || has(q.text(now), m.Text)) && has(q.r.UserAgent(), m.UserAgent)
 }
 
 type (

@@ -55,7 +55,7 @@ func TestMatch(t *testing.T) {
 				}
 			}
 			assert.Equal(t, c.meets, strings.Join(met, " "))
-			assert.Equal(t, len(met), fault.Hits())
+			assert.Equal(t, len(met), fault.Status().Hits)
 			// What reaches no operation is nobody's call.
 			before := fault.Status().Seen
 			api.get("/api/nada").isError(t, 404, "MOCK_NO_ROUTE")

@@ -18,8 +18,8 @@ const (
 )
 
 // buscar is the search of docs/contract.md, 4.2.
-func buscar(c *call, assume *Assumptions) answer {
-	query, refused := c.query()
+func buscar(q *request, data *dataset, assume *Assumptions) answer {
+	query, refused := q.query()
 	if query == nil {
 		return refused
 	}
@@ -27,7 +27,7 @@ func buscar(c *call, assume *Assumptions) answer {
 	texto := strings.TrimSpace(given)
 	switch n := characters(texto); {
 	case !query.Has("razonSocial"):
-		return refusal(http.StatusBadRequest, codeSearchTooShort, "falta el parámetro razonSocial%s (docs/contract.md, 4.2)", c.otherParams(query))
+		return refusal(http.StatusBadRequest, codeSearchTooShort, "falta el parámetro razonSocial%s (docs/contract.md, 4.2)", q.otherParams(query))
 	case given == "":
 		return refusal(http.StatusBadRequest, codeSearchTooShort, "razonSocial está vacío: envíe al menos %d caracteres (docs/contract.md, 4.2)", searchShortest)
 	case n < searchShortest:
@@ -38,9 +38,9 @@ func buscar(c *call, assume *Assumptions) answer {
 	if !ok {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidLimit,
 			"limit %s no es válido: envíe un entero de 1 a %d, u omítalo para recibir %d (docs/contract.md, 4.2)",
-			c.quoted(query.Get("limit")), limitMost, limitDefault)
+			q.quoted(query.Get("limit")), limitMost, limitDefault)
 	}
-	found, err := c.data.contribuyentes.buscar(c.r.Context(), texto, limite)
+	found, err := data.contribuyentes.buscar(q.r.Context(), texto, limite)
 	if err != nil {
 		return registroFailed(err)
 	}
@@ -53,12 +53,12 @@ func buscar(c *call, assume *Assumptions) answer {
 }
 
 // otherParams lists the parameters sent instead of the expected one.
-func (c *call) otherParams(query url.Values) string {
+func (q *request) otherParams(query url.Values) string {
 	query.Del("limit")
 	if len(query) == 0 {
 		return ""
 	}
-	return " " + redact.Query(&url.URL{RawQuery: query.Encode()}, nil, c.keys)
+	return " " + redact.Query(&url.URL{RawQuery: query.Encode()}, nil, q.keys)
 }
 
 // characters counts the characters of s as readers do: a combining accent is part of its letter.

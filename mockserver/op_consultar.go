@@ -28,21 +28,21 @@ type wireContribuyente struct {
 }
 
 // consultar is the lookup of docs/contract.md, 4.1.
-func consultar(c *call, assume *Assumptions) answer {
-	ruc := c.ruc
+func consultar(q *request, data *dataset, assume *Assumptions) answer {
+	ruc := q.ruc
 	if !isRUC(ruc) {
 		return refusal(http.StatusBadRequest, assume.CodeInvalidRUC,
-			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contract.md, 4.1)", c.quoted(ruc))
+			"el RUC %s no es válido: debe tener exactamente 11 dígitos numéricos (docs/contract.md, 4.1)", q.quoted(ruc))
 	}
-	found, ok, err := c.data.contribuyentes.porRUC(c.r.Context(), ruc)
+	found, ok, err := data.contribuyentes.porRUC(q.r.Context(), ruc)
 	if err != nil {
 		return registroFailed(err)
 	}
 	if !ok {
 		return refusal(http.StatusNotFound, codeNotFound,
-			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contract.md, 4.1)", c.keys.Out(ruc))
+			"no existe un contribuyente con el RUC %s: revise el número o busque por razón social (docs/contract.md, 4.1)", q.keys.Out(ruc))
 	}
-	last := &c.data.lookups[maphash.String(hashSeed, ruc)%uint64(len(c.data.lookups))]
+	last := &data.lookups[maphash.String(hashSeed, ruc)%uint64(len(data.lookups))]
 	if b := last.Load(); b != nil && b.of == found && b.assume == assume {
 		return b.answer
 	}
@@ -61,11 +61,4 @@ func consultar(c *call, assume *Assumptions) answer {
 	})
 	last.Store(&lookupBody{found, assume, a})
 	return a
-}
-
-// lookupBody caches the answer to the last lookup of a record: encoding takes longer than all the rest.
-type lookupBody struct {
-	of     Contribuyente
-	assume *Assumptions // used to encode it
-	answer answer       // never modified
 }

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/fiscope/fiscope"
 )
@@ -16,21 +17,21 @@ type wireTipoCambio struct {
 }
 
 // tipoCambio is the exchange rate of docs/contract.md, 4.4.
-func tipoCambio(c *call, assume *Assumptions) answer {
-	query, refused := c.query()
+func tipoCambio(q *request, data *dataset, assume *Assumptions, now time.Time) answer {
+	query, refused := q.query()
 	if query == nil {
 		return refused
 	}
-	fecha := fiscope.FechaEnLima(c.now)
+	fecha := fiscope.FechaEnLima(now)
 	if query.Has("fecha") {
 		var err error
 		if fecha, err = fiscope.ParseFecha(query.Get("fecha")); err != nil {
 			return refusal(http.StatusBadRequest, assume.CodeInvalidDate,
 				"fecha %s no es válida: envíe un día que exista, en la forma AAAA-MM-DD, como 2026-11-20, u omítala para el de hoy (docs/contract.md, 4.4)",
-				c.quoted(query.Get("fecha")))
+				q.quoted(query.Get("fecha")))
 		}
 	}
-	day := c.data.tiposCambio.delDia(fecha, c.now)
+	day := data.tiposCambio.delDia(fecha, now)
 	if day.Why != "" {
 		return refusal(http.StatusNotFound, codeNotFound,
 			"no hay tipo de cambio del %s: %s (docs/contract.md, 4.4)", fecha, day.Why)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fiscope/fiscope/internal/strictjson"
@@ -24,22 +25,22 @@ type wireResultado struct {
 
 // validar is the receipt validation of docs/contract.md, 4.3. It asks the tax authority last: an invalid request, or one
 // during an outage, is not a SOL attempt.
-func validar(c *call, assume *Assumptions) answer {
-	body, a := readObject(c)
+func validar(q *request, n *note, data *dataset, assume *Assumptions, now time.Time, down bool) answer {
+	body, a := readObject(q)
 	if body == nil {
 		return a
 	}
-	q, a, ok := readCPE(body, assume)
+	cpe, a, ok := readCPE(body, assume)
 	if !ok {
 		return a
 	}
-	if c.sunatDown || c.data.sunatDown.Load() {
+	if down {
 		return refusal(http.StatusInternalServerError, assume.CodeSUNATUnavailable,
 			"el servicio de SUNAT no responde: reintente más tarde; no se contó como intento del usuario SOL (docs/contract.md, 4.3)")
 	}
-	c.ruc = q.comprobante.emisor
-	o := c.data.sol.attempt(q.usuario, q.clave, c.now, assume.BlockAfter, assume.BlockFor)
-	c.solUser, c.solResult = q.usuario.hash(), o.result
+	q.ruc = cpe.comprobante.emisor
+	o := data.sol.attempt(cpe.usuario, cpe.clave, now, assume.BlockAfter, assume.BlockFor)
+	n.user, n.sol = cpe.usuario.hash(), o.result
 	if o.result != SOLAccepted {
 		r := Refusal{http.StatusUnauthorized, codeInvalidSOL}
 		if o.result == SOLBlocked && !o.principal {
@@ -47,7 +48,7 @@ func validar(c *call, assume *Assumptions) answer {
 		}
 		return r.refusal("%s (docs/contract.md, 4.3)", whyRefused(o))
 	}
-	found := c.data.comprobantes.find(q.comprobante, c.now)
+	found := data.comprobantes.find(cpe.comprobante, now)
 	return success(wireResultado{
 		Codigo:   found.Codigo,
 		Mensaje:  found.Mensaje,
@@ -56,16 +57,16 @@ func validar(c *call, assume *Assumptions) answer {
 	})
 }
 
-// reachesSUNAT reports whether a call asks the tax authority, and it responds.
-func (c *call) reachesSUNAT() bool {
-	if c.op != OpValidar || c.data.sunatDown.Load() {
+// isCPE reports whether a call is a valid receipt validation, which reaches the tax authority.
+func isCPE(q *request, assume *Assumptions) bool {
+	if q.op != OpValidar {
 		return false
 	}
-	body, _ := readObject(c)
+	body, _ := readObject(q)
 	if body == nil {
 		return false
 	}
-	_, _, right := readCPE(body, c.assume)
+	_, _, right := readCPE(body, assume)
 	return right
 }
 
@@ -81,16 +82,16 @@ type consultaCPE struct {
 
 // readObject reads the body as one JSON object, or returns the refusal. It has its own texts: encoding/json's quote the
 // input, and with it a clave.
-func readObject(c *call) (map[string]json.RawMessage, answer) {
-	media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+func readObject(q *request) (map[string]json.RawMessage, answer) {
+	media, _, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType, "%s: debe ser application/json (docs/contract.md, 4.3)", c.gotMedia(media))
+		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType, "%s: debe ser application/json (docs/contract.md, 4.3)", q.gotMedia(media))
 	}
-	if coding := c.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if coding := q.r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return nil, refusal(http.StatusUnsupportedMediaType, codeMediaType,
-			"el cuerpo llegó comprimido, con Content-Encoding %s: envíelo sin comprimir", c.quoted(coding))
+			"el cuerpo llegó comprimido, con Content-Encoding %s: envíelo sin comprimir", q.quoted(coding))
 	}
-	raw, err := c.readBody()
+	raw, err := q.readBody()
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, refusal(http.StatusRequestEntityTooLarge, codeTooLarge,
 			"el cuerpo supera %d bytes: envíe solo los siete campos (docs/contract.md, 2.3)", bodyMost)
@@ -115,12 +116,12 @@ func readObject(c *call) (map[string]json.RawMessage, answer) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON,
 			"el cuerpo no es un objeto JSON%s: envíe uno solo, con los siete campos (docs/contract.md, 2.3)", where)
 	}
-	c.redacted = redact.CPE(object, c.keys)
+	q.redacted = redact.CPE(object, q.keys)
 	if name := repeatedMember(raw); name != "" {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "%s está dos veces en el cuerpo: envíe cada campo una sola vez", name)
 	}
 	if clave := ""; json.Unmarshal(object["claveSol"], &clave) == nil {
-		c.hide(clave) // it may also be in a header
+		q.hide(clave) // it may also be in a header
 	}
 	return object, answer{}
 }
@@ -143,16 +144,16 @@ func repeatedMember(object []byte) string {
 }
 
 // gotMedia says which media type came instead of JSON.
-func (c *call) gotMedia(media string) string {
+func (q *request) gotMedia(media string) string {
 	switch {
-	case c.r.Header.Get("Content-Type") == "":
+	case q.r.Header.Get("Content-Type") == "":
 		return "falta el encabezado Content-Type"
 	case media == "application/x-www-form-urlencoded", media == "multipart/form-data":
 		return "el cuerpo llegó como formulario, con Content-Type " + media
 	case strings.Trim(media, "abcdefghijklmnopqrstuvwxyz/+-.") != "": // it may be anything
 		return "el encabezado Content-Type no se puede leer"
 	}
-	return "el cuerpo llegó con Content-Type " + c.quoted(media)
+	return "el cuerpo llegó con Content-Type " + q.quoted(media)
 }
 
 func unreadable() answer {

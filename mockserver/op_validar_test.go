@@ -217,7 +217,7 @@ func TestAnswersToSOLUsers(t *testing.T) {
 	}
 	api.validar(cpe(t)).isError(t, 423, "BLOQUEADO")
 	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 4)
-	require.NoError(t, srv.UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
+	require.NoError(t, srv.Control().UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
 	assert.Equal(t, 200, api.validar(cpe(t)).status)
 	var results []mockserver.SOLResult
 	for _, r := range srv.Requests() {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fiscope/fiscope"
 )
 
 // Option configures a Server. The last one wins; an invalid one is an error.
@@ -33,7 +35,6 @@ type config struct {
 	now           func() time.Time // the clock's source
 	at            time.Time        // the clock's initial time; zero for now's
 	frozen        bool
-	addr          string
 	withoutSocket bool
 	defaultData   bool
 	registro      Registro
@@ -47,7 +48,6 @@ func newConfig(opts []Option) (*config, error) {
 	c := &config{
 		assume:      DefaultAssumptions(),
 		now:         time.Now,
-		addr:        "127.0.0.1:0",
 		defaultData: true,
 		journal:     journalDefault,
 	}
@@ -141,11 +141,6 @@ func WithClock(now func() time.Time) Option {
 // WithAssumptions sets the readings. Change fields of [DefaultAssumptions].
 func WithAssumptions(a Assumptions) Option { return set(func(c *config) { c.assume = a }) }
 
-// WithAddr sets the TCP address to listen on. Default: a free loopback port.
-func WithAddr(addr string) Option {
-	return setUnless(addr == "", "WithAddr: la dirección está vacía", func(c *config) { c.addr = addr })
-}
-
 // WithoutSocket opens no socket, for a testing/synctest bubble.
 func WithoutSocket() Option { return set(func(c *config) { c.withoutSocket = true }) }
 
@@ -184,6 +179,19 @@ func WithData(d Data) Option {
 		c.defaultData = c.defaultData && !d.WithoutDefaults
 		return nil
 	}
+}
+
+// WithUpstream answers lookups, searches and rates from a recording, or asks a real service with the caller's key and
+// records what it answers. It asks all validations, and records none.
+func WithUpstream(u Upstream) Option {
+	_, err := fiscope.NewClient(u.URL, "x") // which refuses to send a key there
+	return setUnless(err != nil, "WithUpstream: se espera la URL de un servicio con https; con http, solo de esta máquina", func(c *config) { c.upstream = &u })
+}
+
+// WithRecording answers lookups, searches and rates from a file of fiscope-mock -record, and any other with a 501. The clock
+// starts at the last answer, unless [WithNow] sets it. Validations are answered from the data.
+func WithRecording(path string) Option {
+	return set(func(c *config) { c.upstream = &Upstream{File: path} })
 }
 
 // WithJournal sets how many requests per key are kept. Default: 1000.

@@ -71,9 +71,11 @@ func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 }
 
 // padronFailed is an index's error.
-type padronFailed struct{ error }
+type padronFailed struct{ cause error }
 
-func (f padronFailed) Unwrap() error { return f.error }
+func (f padronFailed) Error() string { return f.cause.Error() }
+
+func (f padronFailed) Unwrap() error { return f.cause }
 
 // Spanish returns the reason that an answer shows.
 func (padronFailed) Spanish() string {

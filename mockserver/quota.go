@@ -1,10 +1,8 @@
 package mockserver
 
 import (
-	"net/http"
 	"slices"
 	"sort"
-	"strconv"
 	"sync"
 	"time"
 
@@ -123,77 +121,4 @@ func (u *usage) quota(now time.Time, zone *time.Location) Quota {
 		q.Remaining = max(0, q.Limit-q.Used)
 	}
 	return q
-}
-
-// charge is one call counted by the quota: charged, or refused because nothing was left.
-type charge struct {
-	usage  *usage
-	limit  int
-	day    *day
-	reset  string // the day's
-	used   int    // including this call, so that each answer shows another Remaining
-	resets int    // of the usage
-}
-
-// charge takes one call from the quota of the day of now, and reports whether one was left.
-func (u *usage) charge(now time.Time, assume *Assumptions) (charge, bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	d := u.use(now, assume.ResetZone)
-	left := u.limit == Unlimited || d.used < u.limit
-	if left {
-		d.used++
-		u.spent++
-	}
-	return charge{u, u.limit, d, d.reset, d.used, u.resets}, left
-}
-
-// refund returns the call to the quota.
-func (c *charge) refund() {
-	c.usage.mu.Lock()
-	defer c.usage.mu.Unlock()
-	c.used--
-	if c.resets == c.usage.resets { // otherwise all usage was cleared
-		c.day.used = max(0, c.day.used-1) // setUsed may have changed it
-		c.usage.spent--
-	}
-}
-
-// stands reports whether the quotas were not reset since.
-func (c *charge) stands() bool {
-	c.usage.mu.Lock()
-	defer c.usage.mu.Unlock()
-	return c.resets == c.usage.resets
-}
-
-// left returns how many queries of the day are left after the call.
-func (c charge) left() int {
-	if c.limit == Unlimited {
-		return Unlimited
-	}
-	return max(0, c.limit-c.used)
-}
-
-// The headers of docs/contract.md, 8, in net/http's form and as the contract spells them. Header.Set would canonicalize
-// them for every answer.
-var (
-	rateLimitHeaders = [...]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
-	rateLimitSpelled = [...]string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
-)
-
-// setHeaders writes the three headers of docs/contract.md, 8.
-func (c charge) setHeaders(h http.Header) {
-	if c.limit == Unlimited {
-		return
-	}
-	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
-	for i, name := range rateLimitHeaders {
-		h[name] = values[i : i+1 : i+1]
-	}
-}
-
-func quotaExceeded(c charge, assume *Assumptions) answer {
-	return assume.QuotaExceeded.refusal(
-		"se agotó la cuota diaria de %d consultas de esta clave de API: se renueva el %s (Lima); esta llamada no consumió nada (docs/contract.md, 8)",
-		c.limit, c.day.until.In(fiscope.Lima).Format("2006-01-02 a las 15:04"))
 }

@@ -407,7 +407,7 @@ func TestAZoneIsWhatItIs(t *testing.T) {
 			api.get(lookup)
 			api.get(lookup)
 			a.ResetZone = c.then
-			require.NoError(t, srv.SetAssumptions(a))
+			require.NoError(t, srv.Control().SetAssumptions(a))
 			q, _ := srv.Quota(srv.APIKey)
 			assert.Equal(t, c.used, q.Used)
 			assert.Equal(t, strconv.Itoa(999-c.used), remaining(api.get(lookup)))
@@ -442,17 +442,17 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 			if c.set != nil {
 				require.NoError(t, c.set(srv))
 			}
-			assert.Equal(t, c.limit, srv.Assumptions().Quota)
-			a := srv.Assumptions()
+			assert.Equal(t, c.limit, srv.Control().Assumptions().Quota)
+			a := srv.Control().Assumptions()
 			a.BlockAfter = 9
-			require.NoError(t, srv.SetAssumptions(a))
+			require.NoError(t, srv.Control().SetAssumptions(a))
 			q, _ := srv.Quota(own)
 			assert.Equal(t, c.limit, q.Limit, "another field was set")
 			for _, to := range []int{1000, 7, 7, 0} {
 				require.NoError(t, srv.PutKey(own, 77))
 				a.Quota = to
-				require.NoError(t, srv.SetAssumptions(a))
-				assert.Equal(t, to, srv.Assumptions().Quota)
+				require.NoError(t, srv.Control().SetAssumptions(a))
+				assert.Equal(t, to, srv.Control().Assumptions().Quota)
 				for key, want := range map[string]int{own: to, "otra-clave": 50} {
 					q, _ := srv.Quota(key)
 					if name == "another key" && key == "otra-clave" {

@@ -25,6 +25,7 @@ import (
 // recording has the answers of a real service, which it asks for others, unless its URL is "".
 type recording struct {
 	Upstream
+	now       func() time.Time // the real time
 	transport http.Transport
 	usage     usage    // of the service's quota, by this server
 	sent      sync.Map // the keys and claves that were sent: none may be in the file
@@ -86,6 +87,25 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 	return r
 }
 
+// inFile returns the text of the file. The body is its last member, and not encoded: the encoder of Go 1.27 changes tokens.
+func (r *recorded) inFile() []byte {
+	own := *r
+	own.Body = jsonText{}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // people read it
+	e.SetIndent("    ", "  ")
+	_ = e.Encode(own) // it is valid
+	const end = "\n    }"
+	if body := r.Body.RawMessage; body != nil {
+		text.Truncate(text.Len() - len(end+"\n"))
+		text.WriteString(",\n      \"body\": ")
+		_ = json.Indent(&text, body, "      ", "  ") // it is valid
+		text.WriteString(end)
+	}
+	return bytes.TrimSpace(text.Bytes())
+}
+
 func (r *recorded) id() string { return r.Question }
 
 // check makes the answer, or returns why it is invalid.
@@ -138,12 +158,12 @@ func questionOf(u *url.URL) string {
 var special = regexp.MustCompile(`[%&+;#?/\x00-\x1f\x7f\x{fffd}]`)
 
 // newRecording returns a server's recording and the time of its last answer; nil without one.
-func newRecording(c *config) (r *recording, last time.Time, err error) {
-	if c.upstream == nil {
+func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.Time, err error) {
+	if of == nil {
 		return nil, last, nil
 	}
-	r = &recording{Upstream: *c.upstream, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
-	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, idlePerHost
+	r = &recording{Upstream: *of, now: now, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
+	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, 100
 	text, err := os.ReadFile(r.File)
 	if r.asks() && len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
 		return r, last, nil
@@ -209,12 +229,7 @@ func (r *recording) write(w io.Writer) error {
 	for _, question := range slices.Sorted(maps.Keys(r.answers)) {
 		a := r.answers[question]
 		if a.text == nil {
-			var text bytes.Buffer
-			e := json.NewEncoder(&text)
-			e.SetEscapeHTML(false) // or tokens of a body would change
-			e.SetIndent("    ", "  ")
-			_ = e.Encode(a) // it is valid
-			a.text = bytes.TrimSpace(text.Bytes())
+			a.text = a.inFile()
 		}
 		texts = append(texts, a.text)
 	}

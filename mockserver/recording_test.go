@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -199,10 +200,8 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	}
 
 	later := time.Date(2027, 12, 1, 0, 0, 0, 0, time.UTC)
-	found, err := srv.Contribuyentes(t.Context(), "2", 5)
-	assert.NoError(t, err)
-	assert.Empty(t, found, "no samples, and none of the data")
-	assert.NotEmpty(t, srv.TiposCambio(2026, time.November)[19].Why, "nor its rates")
+	assert.Empty(t, srv.Control().First("2", 5), "no samples, and none of the data")
+	assert.NotEmpty(t, srv.Control().TipoCambio(fiscope.NewFecha(2026, time.November, 20)).Why, "nor its rates")
 	srv, replay := start(t, mockserver.WithRecording(file.file(t)), mockserver.WithClock(func() time.Time { return later }), mockserver.WithQuota(1))
 	assert.Equal(t, last, srv.Now().UTC(), "today is what it was")
 	for path, want := range came {
@@ -292,7 +291,7 @@ func TestKeysOfTheRealService(t *testing.T) {
 		assert.Len(t, service.since(), c.asked, "%+v", c)
 	}
 	assert.Equal(t, "Key", api.withKey("clave-mala").get(other).header.Get("WWW-Authenticate"))
-	for _, k := range srv.Keys() {
+	for _, k := range srv.Control().Keys() {
 		assert.Equal(t, api.key, k.Key)
 	}
 	srv.AssertNoSecrets(t, realKey, "clave-mala")

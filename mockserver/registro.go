@@ -22,8 +22,8 @@ type Registro interface {
 
 // RegistroEnMemoria is a [Registro] in memory. The zero value is ready.
 type RegistroEnMemoria struct {
-	mu      sync.RWMutex
-	records records
+	mu        sync.RWMutex
+	taxpayers taxpayers
 }
 
 // Put adds or replaces taxpayers. If a RUC is not 11 digits, it adds none.
@@ -33,27 +33,18 @@ func (m *RegistroEnMemoria) Put(cs ...Contribuyente) error {
 			return err
 		}
 	}
-	list := newRecords(cs)
+	list := newTaxpayers(cs)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.records.put(list)
+	m.taxpayers.put(list)
 	return nil
-}
-
-// Delete deletes taxpayers. A missing one is not an error.
-func (m *RegistroEnMemoria) Delete(rucs ...string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, ruc := range rucs {
-		delete(m.records, ruc)
-	}
 }
 
 // PorRUC implements [Registro].
 func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente, bool, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	c, ok := m.records.find(ruc)
+	c, ok := m.taxpayers.find(ruc)
 	return c, ok, nil
 }
 
@@ -61,46 +52,46 @@ func (m *RegistroEnMemoria) PorRUC(_ context.Context, ruc string) (Contribuyente
 // word. Ties: active first, then short.
 func (m *RegistroEnMemoria) Buscar(_ context.Context, texto string, limite int) ([]Contribuyente, error) {
 	m.mu.RLock()
-	found := m.records.search(relevance.Fold(texto))
-	m.mu.RUnlock() // records are never modified
+	found := m.taxpayers.search(relevance.Fold(texto))
+	m.mu.RUnlock() // taxpayers are never modified
 	return best(found, limite), nil
 }
 
 func (m *RegistroEnMemoria) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.records.first(prefijo, limite, hidden)
+	return m.taxpayers.first(prefijo, limite, hidden)
 }
 
-// record is a taxpayer with its folded names, for searches.
-type record struct {
+// taxpayer is a record with its folded names, for searches.
+type taxpayer struct {
 	Contribuyente
 	relevance.Record
 }
 
-// newRecords folds the names of many taxpayers, which takes time: call it without the lock.
-func newRecords(cs []Contribuyente) []*record {
-	list := make([]*record, len(cs))
+// newTaxpayers folds the names of many taxpayers, which takes time: call it without the lock.
+func newTaxpayers(cs []Contribuyente) []*taxpayer {
+	list := make([]*taxpayer, len(cs))
 	for i, c := range cs {
-		list[i] = &record{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.conforming().Estado)}
+		list[i] = &taxpayer{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.conforming().Estado)}
 	}
 	return list
 }
 
-// records are taxpayers in memory, by RUC. Their owner locks them.
-type records map[string]*record
+// taxpayers are those in memory, by RUC. Their owner locks them.
+type taxpayers map[string]*taxpayer
 
 // put adds taxpayers, or replaces those with the same RUC.
-func (rs *records) put(list []*record) {
+func (rs *taxpayers) put(list []*taxpayer) {
 	if *rs == nil {
-		*rs = make(records, len(list))
+		*rs = make(taxpayers, len(list))
 	}
 	for _, r := range list {
 		(*rs)[r.RUC] = r
 	}
 }
 
-func (rs records) find(ruc string) (Contribuyente, bool) {
+func (rs taxpayers) find(ruc string) (Contribuyente, bool) {
 	if r, ok := rs[ruc]; ok {
 		return r.Contribuyente, true
 	}
@@ -108,7 +99,7 @@ func (rs records) find(ruc string) (Contribuyente, bool) {
 }
 
 // first returns the limite taxpayers with the lowest RUCs that begin with prefijo and are not hidden.
-func (rs records) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
+func (rs taxpayers) first(prefijo string, limite int, hidden func(ruc string) bool) []Contribuyente {
 	var rucs []string
 	for ruc := range rs {
 		if strings.HasPrefix(ruc, prefijo) && !hidden(ruc) {
@@ -124,7 +115,7 @@ func (rs records) first(prefijo string, limite int, hidden func(ruc string) bool
 }
 
 // search returns the matches of a folded text, in no order.
-func (rs records) search(folded string) (found []match) {
+func (rs taxpayers) search(folded string) (found []match) {
 	for _, r := range rs {
 		if rank, ok := r.Match(folded); ok {
 			found = append(found, match{r, rank})
@@ -135,7 +126,7 @@ func (rs records) search(folded string) (found []match) {
 
 // match is a search's match.
 type match struct {
-	*record
+	*taxpayer
 	rank relevance.Rank
 }
 

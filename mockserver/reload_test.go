@@ -18,14 +18,14 @@ func TestReload(t *testing.T) {
 	fault := srv.Fault(mockserver.Match{RUC: "20700000003", Times: 1}, mockserver.Status(503))
 	require.Equal(t, 200, api.get("/api/contribuyentes/20700000001").status)
 	for range 2 { // the second time from what the first one left
-		require.NoError(t, srv.Reload(taxpayer("20700000003"), mockserver.WithKey("clave-b", 7), mockserver.WithQuota(9)))
+		require.NoError(t, srv.Control().Reload(taxpayer("20700000003"), mockserver.WithKey("clave-b", 7), mockserver.WithQuota(9)))
 		require.NoError(t, srv.Reset(mockserver.PartData))
 		for ruc, status := range map[string]int{"20700000001": 404, "20700000002": 404, "20131312955": 200} {
 			assert.Equal(t, status, api.get("/api/contribuyentes/"+ruc).status, ruc)
 		}
 	}
 	assert.Equal(t, 503, api.get("/api/contribuyentes/20700000003").status, "a fault stays")
-	assert.Equal(t, 1, fault.Hits())
+	assert.Equal(t, 1, fault.Status().Hits)
 	assert.Len(t, srv.Requests(), 8, "and the journal")
 	assert.Equal(t, 401, api.withKey("clave-a").get("/api/contribuyentes/20700000003").status)
 	assert.Equal(t, 200, api.withKey("clave-b").get("/api/contribuyentes/20700000003").status)
@@ -35,11 +35,11 @@ func TestReload(t *testing.T) {
 	plain, err := mockserver.Start(mockserver.WithoutSocket())
 	require.NoError(t, err)
 	defer plain.Close()
-	assert.Error(t, plain.Reload(mockserver.WithKey("", 1)))
-	assert.NoError(t, plain.Reload(mockserver.WithData(mockserver.Data{WithoutDefaults: true})))
-	_, known, _ := plain.Contribuyente(t.Context(), "20131312955")
+	assert.Error(t, plain.Control().Reload(mockserver.WithKey("", 1)))
+	assert.NoError(t, plain.Control().Reload(mockserver.WithData(mockserver.Data{WithoutDefaults: true})))
+	_, known, _ := plain.Control().Contribuyente(t.Context(), "20131312955")
 	assert.False(t, known)
-	assert.NoError(t, plain.Reload())
-	_, known, _ = plain.Contribuyente(t.Context(), "20131312955")
+	assert.NoError(t, plain.Control().Reload())
+	_, known, _ = plain.Control().Contribuyente(t.Context(), "20131312955")
 	assert.True(t, known)
 }

@@ -52,8 +52,8 @@ func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, 
 	return requests(found), err
 }
 
-// Dropped returns how many requests of a key, "" for all, were dropped.
-func (s *Server) Dropped(key string) int {
+// dropped returns how many requests of a key, "" for all, were dropped.
+func (s *Server) dropped(key string) int {
 	var of *ring
 	if a := s.keys.named(key); a != nil {
 		of = &a.seen
@@ -72,7 +72,7 @@ func (s *Server) JournalTable(filters ...Filter) string {
 // table formats entries; why returns the reason why a request does not count, or "". Without it none is marked.
 func (s *Server) table(of []entry, why func(*entry) string) string {
 	if len(of) > 0 {
-		return journalTable(of, why, s.WithoutKeys)
+		return journalTable(of, why, s.withoutKeys)
 	}
 	if calls, _ := s.Totals(); calls > 0 {
 		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
@@ -80,7 +80,7 @@ func (s *Server) table(of []entry, why func(*entry) string) string {
 	return "The journal is empty: no request came.\n"
 }
 
-// WithoutKeys replaces known keys, and more, in text by fingerprints.
-func (s *Server) WithoutKeys(text string, more ...string) string {
+// withoutKeys replaces known keys, and more, in text by fingerprints.
+func (s *Server) withoutKeys(text string, more ...string) string {
 	return s.keys.searched.Load().And(more...).Out(text)
 }

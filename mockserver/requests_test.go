@@ -84,7 +84,7 @@ func TestTotals(t *testing.T) {
 					api.withKey("nadie").get(lookup)
 				}
 				require.NoError(t, srv.Reset())
-				require.NoError(t, srv.Tenant("otra").Reset())
+				require.NoError(t, srv.Control().ResetKey("otra"))
 				require.NoError(t, srv.DeleteKey("otra"))
 				for _, step := range []mockserver.Step{mockserver.ResetInside, mockserver.Latency(time.Second), mockserver.Slow, mockserver.Status(500).Uncharged()} {
 					fault := srv.Fault(mockserver.Match{}, step)
@@ -106,13 +106,13 @@ func TestDroppedOfEachKey(t *testing.T) {
 	}
 	id := srv.Requests(mockserver.Filter{Key: "otra"})[0].Key
 	for key, want := range map[string]int{"": 4, "otra": 1, id: 1, srv.APIKey: 0, "nadie": 2, "ninguno": 1, "jamás": 0} {
-		assert.Equal(t, want, srv.Dropped(key), key)
+		assert.Equal(t, want, srv.Control().Dropped(key), key)
 	}
-	require.NoError(t, srv.Tenant("otra").Reset(mockserver.PartJournal))
-	assert.Zero(t, srv.Dropped("otra"))
-	assert.Equal(t, 3, srv.Dropped(""))
+	require.NoError(t, srv.Control().ResetKey("otra", mockserver.PartJournal))
+	assert.Zero(t, srv.Control().Dropped("otra"))
+	assert.Equal(t, 3, srv.Control().Dropped(""))
 	require.NoError(t, srv.Reset(mockserver.PartJournal))
-	assert.Zero(t, srv.Dropped(""))
+	assert.Zero(t, srv.Control().Dropped(""))
 }
 
 func TestAnEmptyTableSaysWhatItKnows(t *testing.T) {

@@ -139,8 +139,8 @@ func TestReplayIsOfLate(t *testing.T) {
 		"a minute later":         {func(*mockserver.Server, api) { time.Sleep(time.Minute) }, 1},
 		"later":                  {func(*mockserver.Server, api) { time.Sleep(time.Minute + 1) }, 0},
 		"the journal is cleared": {func(s *mockserver.Server, _ api) { _ = s.Reset(mockserver.PartJournal) }, 0},
-		"its own part":           {func(s *mockserver.Server, _ api) { _ = s.Tenant(s.APIKey).Reset(mockserver.PartJournal) }, 0},
-		"another one's part":     {func(s *mockserver.Server, _ api) { _ = s.Tenant(other).Reset(mockserver.PartJournal) }, 1},
+		"its own part":           {func(s *mockserver.Server, _ api) { _ = s.Control().ResetKey(s.APIKey, mockserver.PartJournal) }, 0},
+		"another one's part":     {func(s *mockserver.Server, _ api) { _ = s.Control().ResetKey(other, mockserver.PartJournal) }, 1},
 		"63 others":              {func(_ *mockserver.Server, a api) { breakMany(a, 63) }, 1},
 		"64 others":              {func(_ *mockserver.Server, a api) { breakMany(a, 64) }, 0},
 	} {

@@ -21,7 +21,7 @@ type rewriting struct {
 }
 
 func (r *rewriting) canTouch(op Operation, assume *Assumptions) bool {
-	return (r.ops == nil || slices.Contains(r.ops, op)) && (!r.limits || routeTo(op).hasLimits(assume))
+	return (r.ops == nil || slices.Contains(r.ops, op)) && (!r.limits || assume.limits(op))
 }
 
 // ofBody returns a rewriting of the body.

@@ -51,7 +51,7 @@ func TestBodies(t *testing.T) {
 	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: `5" x 1 \`, Estado: "2"}))
 	quoted := srv.Fault(mockserver.Match{RUC: "20000000001"}, mockserver.NumbersAsStrings)
 	assert.Contains(t, func() string { // asked before the sequence's next step
-		srv.FindFault("other-ruc-1").Remove()
+		srv.Control().FindFault("", "other-ruc-1").Remove()
 		return api.get("/api/contribuyentes/20000000001").body
 	}(), `{"ruc":"20000000001","razonSocial":"5\" x 1 \\","estado":"2",`)
 	quoted.Remove()

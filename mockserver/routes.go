@@ -9,40 +9,36 @@ import (
 	"github.com/fiscope/fiscope/internal/nearest"
 )
 
-// route is the path and the handler of an operation.
+// route is the method and the path of an operation.
 type route struct {
-	op      Operation
-	method  string
-	path    string
-	params  []string // query parameters
-	headers bool     // whether the contract documents the rate-limit headers for it
-	answer  func(*call, *Assumptions) answer
+	op     Operation
+	method string
+	path   string
+	params []string // query parameters
 }
 
 // routes are all routes, in the order of error texts.
 var routes = [...]route{
-	{OpBuscar, http.MethodGet, "/api/contribuyentes/search", []string{"razonSocial", "limit"}, false, buscar},
-	{OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", nil, true, consultar},
-	{OpValidar, http.MethodPost, "/api/cpe/validar", nil, false, validar},
-	{OpTipoCambio, http.MethodGet, "/api/tipocambio", []string{"fecha"}, false, tipoCambio},
+	toBuscar:     {OpBuscar, http.MethodGet, "/api/contribuyentes/search", []string{"razonSocial", "limit"}},
+	toConsultar:  {OpConsultar, http.MethodGet, "/api/contribuyentes/{ruc}", nil},
+	toValidar:    {OpValidar, http.MethodPost, "/api/cpe/validar", nil},
+	toTipoCambio: {OpTipoCambio, http.MethodGet, "/api/tipocambio", []string{"fecha"}},
 }
 
-// hasLimits reports whether the operation's answers have the rate-limit headers.
-func (to *route) hasLimits(assume *Assumptions) bool { return to.headers || assume.HeadersEverywhere }
+const (
+	toBuscar = iota
+	toConsultar
+	toValidar
+	toTipoCambio
+)
 
-// words returns the beginning of every path of a route.
+// words returns the beginning of every path of a route, "" for no route.
 func (to *route) words() string {
+	if to == nil {
+		return ""
+	}
 	words, _, _ := strings.Cut(to.path, "{")
 	return words
-}
-
-func routeTo(op Operation) *route {
-	for i := range routes {
-		if routes[i].op == op {
-			return &routes[i]
-		}
-	}
-	return nil
 }
 
 // routeOf returns the route of a path, whatever the method, and the RUC in the path; nil for none. An http.ServeMux would
@@ -71,13 +67,13 @@ func routeOf(u *url.URL) (to *route, ruc string) {
 	}
 	switch resource, name := segments[2], segments[3]; {
 	case n == 3 && resource == "tipocambio":
-		return routeTo(OpTipoCambio), ""
+		return &routes[toTipoCambio], ""
 	case n == 4 && resource == "cpe" && name == "validar":
-		return routeTo(OpValidar), ""
+		return &routes[toValidar], ""
 	case n == 4 && resource == "contribuyentes" && name == "search":
-		return routeTo(OpBuscar), ""
+		return &routes[toBuscar], ""
 	case n == 4 && resource == "contribuyentes" && name != "":
-		return routeTo(OpConsultar), name
+		return &routes[toConsultar], name
 	}
 	return nil, ""
 }
@@ -87,12 +83,13 @@ func (to *route) accepts(method string) bool {
 	return method == to.method || method == http.MethodHead && to.method == http.MethodGet
 }
 
-func wrongMethod(to *route, c *call) answer {
+func wrongMethod(q *request) answer {
+	to := q.to
 	a := refusal(http.StatusMethodNotAllowed, codeMethod,
-		"%s no admite el método %s; use %s %s", to.path, c.quoted(c.r.Method), to.method, to.path)
-	if origin := c.r.Header.Get("Origin"); c.r.Method == http.MethodOptions && origin != "" {
+		"%s no admite el método %s; use %s %s", to.path, q.quoted(q.r.Method), to.method, to.path)
+	if origin := q.r.Header.Get("Origin"); q.r.Method == http.MethodOptions && origin != "" {
 		a = refusal(http.StatusMethodNotAllowed, codeMethod,
-			"es la consulta previa (CORS) de un navegador, y este servidor no responde a páginas de otro origen: para permitir una, inicie fiscope-mock con -cors %s", c.quoted(origin))
+			"es la consulta previa (CORS) de un navegador, y este servidor no responde a páginas de otro origen: para permitir una, inicie fiscope-mock con -cors %s", q.quoted(origin))
 	}
 	if a.allow = to.method; to.accepts(http.MethodHead) {
 		a.allow += ", HEAD"
@@ -109,13 +106,13 @@ func routeNames() []nearest.Route {
 	return names
 }
 
-func noRoute(c *call) answer {
-	path, names := c.r.URL.EscapedPath(), routeNames()
+func noRoute(q *request) answer {
+	path, names := q.r.URL.EscapedPath(), routeNames()
 	guess, shown := "Las rutas del servicio", make([]string, 0, len(names))
-	best, near := nearest.Of(c.r.Method, path, names)
+	best, near := nearest.Of(q.r.Method, path, names)
 	missing := "el RUC"
-	if c.r.URL.Query().Has("razonSocial") {
-		missing, best, near = "/search", 0, true // the first route
+	if q.r.URL.Query().Has("razonSocial") {
+		missing, best, near = "/search", toBuscar, true
 	}
 	for i, name := range names {
 		if near && i == best {
@@ -124,7 +121,7 @@ func noRoute(c *call) answer {
 		}
 		shown = append(shown, name.String())
 	}
-	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", c.quoted(path), whyNot(c.r.URL.Path, missing), guess, strings.Join(shown, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", q.quoted(path), whyNot(q.r.URL.Path, missing), guess, strings.Join(shown, ", "))
 }
 
 // whyNot returns the one reason why a path is not a route, "" for none or several. missing may be its last segment.
@@ -144,17 +141,3 @@ func whyNot(given, missing string) string {
 	}
 	return ""
 }
-
-// Operation names one of the four operations of docs/contract.md, 4.
-type Operation string
-
-// The operations.
-const (
-	OpConsultar  Operation = "consultar"  // lookup (4.1)
-	OpBuscar     Operation = "buscar"     // search (4.2)
-	OpValidar    Operation = "validar"    // receipt validation (4.3)
-	OpTipoCambio Operation = "tipocambio" // exchange rate (4.4)
-)
-
-// Operations returns the four operations.
-func Operations() []Operation { return []Operation{OpConsultar, OpBuscar, OpValidar, OpTipoCambio} }

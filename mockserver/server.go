@@ -97,9 +97,10 @@ func Start(opts ...Option) (*Server, error) {
 		t:       outside{},
 	}
 	s.journal.known = &s.keys.searched
+	s.faults = faults{clock: &s.clock, keys: &s.keys, assume: &s.assume}
 	s.keys.own = s.APIKey
 	var last time.Time
-	if s.recording, last, err = newRecording(c); err != nil {
+	if s.recording, last, err = newRecording(c.upstream, c.now); err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
 	if c.at.IsZero() {
@@ -112,12 +113,12 @@ func Start(opts ...Option) (*Server, error) {
 	if c.withoutSocket {
 		return s, nil
 	}
-	ln, err := net.Listen("tcp", c.addr)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("mockserver: %w", err)
 	}
 	s.URL = "http://" + serve.Host(ln)
-	s.socket = serve.Start(ln, serve.Config{Handler: s, ConnContext: s.ConnContext, HeaderTimeout: 30 * time.Second})
+	s.socket = serve.Start(ln, serve.Config{Handler: s, ConnContext: s.connContext, HeaderTimeout: 30 * time.Second})
 	return s, nil
 }
 
@@ -156,26 +157,24 @@ const (
 	PartLocks   Part = "locks"   // no SOL user is blocked or has attempts
 )
 
-// Parts returns all parts, in the order of their reset.
-func Parts() []Part {
-	return []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
-}
+// parts are all parts, in the order of their reset.
+var parts = []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
 
-// Reset restores parts to their initial state; without parts, all.
-func (s *Server) Reset(parts ...Part) error {
+// Reset restores some parts to their initial state; without any, all.
+func (s *Server) Reset(only ...Part) error {
 	s.t.Helper()
-	for _, part := range parts {
-		if !slices.Contains(Parts(), part) {
-			return s.checked("Reset", fmt.Errorf("no existe la parte %q: las partes son %v", string(part), Parts()))
+	for _, part := range only {
+		if !slices.Contains(parts, part) {
+			return s.checked("Reset", fmt.Errorf("no existe la parte %q: las partes son %v", string(part), parts))
 		}
 	}
-	if len(parts) == 0 {
-		parts = Parts()
+	if len(only) == 0 {
+		only = parts
 	}
-	for _, part := range parts {
+	for _, part := range only {
 		switch part {
 		case PartFaults:
-			s.faults.clear()
+			s.faults.clear("")
 		case PartClock:
 			s.clock.start(s.config.at, s.config.frozen)
 		case PartData:
@@ -193,10 +192,13 @@ func (s *Server) Reset(parts ...Part) error {
 	return nil
 }
 
-// ConnContext numbers connections. Use it in your own [http.Server].
-func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
+// connContext numbers connections.
+func (s *Server) connContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, &connection{number: s.conns.Add(1)})
 }
+
+// Now returns the server's time.
+func (s *Server) Now() time.Time { return s.clock.now() }
 
 // Close stops the server. It waits at most one second for answers in flight and leaves no goroutine. It may be called twice.
 // ServeHTTP still answers.
@@ -219,15 +221,17 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.recording.close())
 }
 
-// Reload replaces the data and keys with those of the options.
-func (s *Server) Reload(opts ...Option) error {
+// checked reports a setter's error to the test as well: tests rarely check it, and a rejected value must not go unnoticed.
+func (s *Server) checked(setter string, err error) error {
+	err = fmt.Errorf("mockserver: %s: %w", setter, err)
 	s.t.Helper()
-	c, err := newConfig(opts)
-	if err != nil {
-		return s.checked("Reload", err)
-	}
-	s.writing.Lock()
-	s.config.data, s.config.defaultData = c.data, c.defaultData
-	s.writing.Unlock()
-	return s.loadData()
+	s.t.Errorf("%v", err)
+	return err
+}
+
+// forgetKey removes a key, with its faults and requests.
+func (s *Server) forgetKey(key string, a *account) {
+	s.keys.remove(key)
+	s.faults.clear(key)
+	s.journal.deleteKey(&a.seen, a.id)
 }

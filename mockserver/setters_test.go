@@ -28,10 +28,10 @@ func TestDeleteAndPutBack(t *testing.T) {
 	_, other := start(t)
 	assert.Contains(t, other.get(lookup).body, "SUPERINTENDENCIA", "the default data are nobody's to change")
 
-	require.NoError(t, srv.DeleteComprobante("20100070970", "01", "F001", 123))
+	require.NoError(t, srv.Control().DeleteComprobante("20100070970", "01", "F001", 123))
 	assert.Contains(t, api.validar(cpe(t)).body, `"codigo":"98"`)
 	require.NoError(t, srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F009", Numero: 1, Codigo: "0"}))
-	require.NoError(t, srv.DeleteComprobante("20100070970", "01", "F009", 1))
+	require.NoError(t, srv.Control().DeleteComprobante("20100070970", "01", "F009", 1))
 	assert.Len(t, srv.Data().Comprobantes, 1, "only the default one needs a record of its absence")
 
 	require.NoError(t, srv.PutKey("otra", 1))
@@ -45,9 +45,9 @@ func TestDeletesRefuseWhatCannotBe(t *testing.T) {
 	var f fakeT
 	srv := mockserver.New(&f, mockserver.WithoutSocket())
 	refused := []error{
-		srv.DeleteContribuyente("1"), srv.DeleteComprobante("20100070970", "02", "F001", 1), srv.DeleteUsuarioSOL("20100070970", ""),
-		srv.DeleteKey("nadie"), srv.PutData(mockserver.Data{Contribuyentes: []mockserver.Contribuyente{{RUC: "20000000001"}}, Keys: []mockserver.Key{{}}}),
-		srv.SetQuotaUsed("nadie", 1), srv.SetQuotaUsed(srv.APIKey, -1), srv.UnblockSOL("20100070970", "NADIE"), srv.Reset("todo"),
+		srv.DeleteContribuyente("1"), srv.Control().DeleteComprobante("20100070970", "02", "F001", 1), srv.DeleteUsuarioSOL("20100070970", ""),
+		srv.DeleteKey("nadie"), srv.Control().PutData(mockserver.Data{Contribuyentes: []mockserver.Contribuyente{{RUC: "20000000001"}}, Keys: []mockserver.Key{{}}}),
+		srv.SetQuotaUsed("nadie", 1), srv.SetQuotaUsed(srv.APIKey, -1), srv.Control().UnblockSOL("20100070970", "NADIE"), srv.Reset("todo"),
 	}
 	for i, err := range refused {
 		assert.ErrorContains(t, err, "mockserver: ", i)
@@ -165,40 +165,35 @@ func failuresOfSetters(t *testing.T, journal int) {
 	srv := mockserver.New(lt, mockserver.WithoutSocket(), mockserver.WithJournal(journal))
 	client := srv.Client()
 	_, _ = client.Contribuyentes.Consultar(t.Context(), lookedUp)
-	tenant, stranger := srv.Tenant(srv.APIKey), srv.Tenant("nadie")
 	for name, fail := range map[string]func(){
 		"PutContribuyente":    func() { _ = srv.PutContribuyente(mockserver.Contribuyente{}) },
 		"DeleteContribuyente": func() { _ = srv.DeleteContribuyente("1") },
 		"PutComprobante":      func() { _ = srv.PutComprobante(mockserver.Comprobante{}) },
-		"DeleteComprobante":   func() { _ = srv.DeleteComprobante("1", "01", "F001", 1) },
+		"DeleteComprobante":   func() { _ = srv.Control().DeleteComprobante("1", "01", "F001", 1) },
 		"PutTipoCambio":       func() { _ = srv.PutTipoCambio("ayer", "1", "1") },
 		"DeleteTipoCambio":    func() { _ = srv.DeleteTipoCambio("ayer") },
 		"PutUsuarioSOL":       func() { _ = srv.PutUsuarioSOL(mockserver.SOL{}) },
 		"DeleteUsuarioSOL":    func() { _ = srv.DeleteUsuarioSOL("1", "") },
-		"UnblockSOL":          func() { _ = srv.UnblockSOL("1", "") },
+		"UnblockSOL":          func() { _ = srv.Control().UnblockSOL("1", "") },
 		"PutKey":              func() { _ = srv.PutKey("", 1) },
 		"DeleteKey":           func() { _ = srv.DeleteKey("nadie") },
 		"SetQuotaUsed":        func() { _ = srv.SetQuotaUsed("nadie", 1) },
-		"SetAssumptions":      func() { _ = srv.SetAssumptions(mockserver.Assumptions{}) },
-		"PutData":             func() { _ = srv.PutData(mockserver.Data{Keys: []mockserver.Key{{}}}) },
+		"SetAssumptions":      func() { _ = srv.Control().SetAssumptions(mockserver.Assumptions{}) },
+		"PutData":             func() { _ = srv.Control().PutData(mockserver.Data{Keys: []mockserver.Key{{}}}) },
 		"SetNow":              func() { _ = srv.SetNow(time.Time{}) },
 		"Advance":             func() { _ = srv.Advance(-1 << 62) },
 		"Reset":               func() { _ = srv.Reset("todo") },
-		"a tenant's Reset":    func() { _ = tenant.Reset(mockserver.PartClock) },
-		"a stranger's Reset":  func() { _ = stranger.Reset() },
+		"ResetKey":            func() { _ = srv.Control().ResetKey(srv.APIKey, mockserver.PartClock) },
+		"a stranger's":        func() { _ = srv.Control().ResetKey("nadie") },
 		"Fault":               func() { srv.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
-		"a tenant's Fault":    func() { tenant.Fault(mockserver.Match{Nth: -1}, mockserver.OK) },
 		"Client":              func() { srv.Client(fiscope.WithTimeout(-1)) },
-		"a tenant's Client":   func() { tenant.Client(fiscope.WithTimeout(-1)) },
 		"New":                 func() { mockserver.New(lt, mockserver.WithJournal(-1)) },
 		"AssertCalls":         func() { srv.AssertCalls(lt, mockserver.Filter{}, 2) },
 		"AssertSpent":         func() { srv.AssertSpent(lt, mockserver.Filter{}, 2) },
 		"AssertSOLAttempts":   func() { srv.AssertSOLAttempts(lt, lookedUp, "X", 2) },
 		"AssertNoSecrets":     func() { srv.AssertNoSecrets(lt, "/api/") },
 		"AssertOrder":         func() { srv.AssertOrder(lt, mockserver.Filter{Op: mockserver.OpValidar}) },
-		"AssertInFlight":      func() { srv.AssertInFlight(lt, mockserver.Filter{}, 0) },
 		"AssertPauses":        func() { srv.AssertPauses(lt, mockserver.Filter{}, 0, 0) },
-		"AssertHeader":        func() { srv.AssertHeader(lt, mockserver.Filter{}, "Accept", "x") },
 		"AssertFaultsMet": func() {
 			srv.Fault(mockserver.Match{}, mockserver.OK)
 			srv.AssertFaultsMet(lt)

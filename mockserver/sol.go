@@ -122,13 +122,6 @@ func (s *sol) all() []SOL {
 	return us
 }
 
-// SOLStatus is a SOL user in a list, without its clave.
-type SOLStatus struct {
-	UsuarioID
-	Principal bool
-	SOLState
-}
-
 // endBlock clears the attempts of a block that is over.
 func (u *solUser) endBlock(now time.Time) {
 	if !u.blockedUntil.IsZero() && !now.Before(u.blockedUntil) {

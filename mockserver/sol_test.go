@@ -178,7 +178,7 @@ func TestSOLState(t *testing.T) {
 	}
 	api.validar(cpe(t))
 	assert.Equal(t, mockserver.SOLState{Attempts: 5, Fails: 3, Blocked: true, BlockedUntil: srv.Now().Add(30 * time.Minute)}, state())
-	require.NoError(t, srv.UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
+	require.NoError(t, srv.Control().UnblockSOL(mockserver.RUCSolicitante, mockserver.UsuarioSOL))
 	assert.Equal(t, mockserver.SOLState{Attempts: 5}, state())
 	assert.Equal(t, 200, api.validar(cpe(t)).status)
 	for range 3 {
@@ -201,48 +201,16 @@ func TestUsuariosSOLAreListedWithoutTheirClaves(t *testing.T) {
 		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 401, wrongSOL)
 	}
 	until := srv.Now().Add(30 * time.Minute)
-	listed := srv.UsuariosSOL()
-	assert.Equal(t, []mockserver.SOLStatus{
-		{UsuarioID: mockserver.UsuarioID{RUC: "20131312955", Usuario: "MIUSER01"}, SOLState: mockserver.SOLState{Attempts: 3, Fails: 3, Blocked: true, BlockedUntil: until}},
-		{UsuarioID: mockserver.UsuarioID{RUC: "20131312955", Usuario: "PRINCIP1"}, Principal: true},
-		{UsuarioID: mockserver.UsuarioID{RUC: "10000000006", Usuario: "DOS"}},
-		{UsuarioID: mockserver.UsuarioID{RUC: "20600000005", Usuario: "UNO"}, Principal: true},
-	}, listed)
-	text, err := json.Marshal(listed)
-	require.NoError(t, err)
-	assert.NotContains(t, fmt.Sprintf("%+v %#v %s", listed, listed, text), "clave-de")
-	require.NoError(t, srv.Advance(30*time.Minute))
-	assert.Equal(t, mockserver.SOLState{Attempts: 3}, srv.UsuariosSOL()[0].SOLState, "the block is over")
-}
-
-func TestChangeUsuarioSOL(t *testing.T) {
-	srv, err := mockserver.Start(mockserver.WithoutSocket()) // not New, which fails the test for what is not taken
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, srv.Close()) })
-	api := plain(t, srv)
-	leave := func(*mockserver.SOL) {}
-
-	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
-		assert.Equal(t, "clave-mock-1", u.Clave)
-		u.Principal, u.RUC, u.Usuario = true, "20600000005", "OTRO"
-	}))
-	api.validar(cpe(t)).isError(t, 401, wrongSOL)
-	_, known := srv.SOLState("20600000005", "OTRO")
-	assert.False(t, known, "whose user it is stays")
-	require.NoError(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
-		assert.True(t, u.Principal)
-		u.Principal, u.Clave = false, "nueva"
-	}))
+	listed := srv.Control().UsuariosSOL()
+	var ids []string
+	for _, u := range listed {
+		ids = append(ids, u.RUC+" "+u.Usuario)
+	}
+	assert.Equal(t, []string{"10000000006 DOS", "20131312955 MIUSER01", "20131312955 PRINCIP1", "20600000005 UNO"}, ids)
+	assert.NotContains(t, fmt.Sprintf("%+v %#v", listed, listed), "clave-de")
 	state, _ := srv.SOLState("20131312955", "MIUSER01")
-	assert.Zero(t, state, "its attempts are forgotten")
-	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
-
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "MIUSER01", func(u *mockserver.SOL) {
-		u.Clave = ""
-	}), "la clave SOL está vacía")
-	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status, "nothing was changed")
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("20131312955", "NUEVO", leave), "la clave SOL está vacía")
-	require.ErrorContains(t, srv.ChangeUsuarioSOL("2013131295", "NUEVO", leave), "no tiene 11 dígitos")
-	_, known = srv.SOLState("20131312955", "NUEVO")
-	assert.False(t, known)
+	assert.Equal(t, mockserver.SOLState{Attempts: 3, Fails: 3, Blocked: true, BlockedUntil: until}, state)
+	require.NoError(t, srv.Advance(30*time.Minute))
+	state, _ = srv.SOLState("20131312955", "MIUSER01")
+	assert.Equal(t, mockserver.SOLState{Attempts: 3}, state, "the block is over")
 }

@@ -26,7 +26,7 @@ func disturb(srv *mockserver.Server, r *rand.Rand, presets []mockserver.PresetIn
 	case 0, 1, 2:
 		srv.Fault(mockserver.Match{Key: key, Times: 1 + r.IntN(5)}, p.Name, mockserver.OK)
 	case 3:
-		_, _ = srv.AddFault(mockserver.Fault{Match: mockserver.Match{Times: 3, For: time.Hour}, Steps: []mockserver.Effect{p.Name.Uncharged()}}) // or it cannot be
+		_, _ = srv.Control().AddFault(mockserver.Fault{Match: mockserver.Match{Times: 3, For: time.Hour}, Steps: []mockserver.Effect{p.Name.Uncharged()}}) // or it cannot be
 	case 4:
 		srv.Advance(time.Duration(r.IntN(72)-24) * time.Hour)
 	case 5:
@@ -145,7 +145,7 @@ func TestMemoryIsFlat(t *testing.T) {
 	before := heap()
 	send(*requests - *requests/3)
 	after := heap()
-	assert.Positive(t, fault.Hits())
+	assert.Positive(t, fault.Status().Hits)
 	assert.Less(t, after, before+2<<20, "%d bytes before, %d after", before, after)
 	assert.Less(t, after, uint64(64<<20))
 }

@@ -20,10 +20,9 @@ func TestTiposCambioAreWhatIsAnswered(t *testing.T) {
 			require.NoError(t, srv.PutTipoCambio("2026-11-30", "3.9", "3.91"))
 			require.NoError(t, srv.DeleteTipoCambio("2026-11-18"))
 			at := srv.Now().In(fiscope.Lima)
-			days := srv.TiposCambio(at.Year(), at.Month())
-			require.Len(t, days, time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
-			for i, d := range days {
-				require.Equal(t, fiscope.NewFecha(at.Year(), at.Month(), i+1).String(), d.Fecha)
+			for day := fiscope.NewFecha(at.Year(), at.Month(), 1); day.Month() == at.Month(); day = day.SumarDias(1) {
+				d := srv.Control().TipoCambio(day)
+				require.Equal(t, day.String(), d.Fecha)
 				answer := api.get("/api/tipocambio?fecha=" + d.Fecha)
 				if d.Why == "" {
 					assert.Equal(t, 200, answer.status, answer.body)
@@ -54,11 +53,8 @@ func TestWhyADayHasNoRate(t *testing.T) {
 	} {
 		day, err := fiscope.ParseFecha(fecha)
 		require.NoError(t, err)
-		assert.Equal(t, why, srv.TiposCambio(day.Year(), day.Month())[day.Day()-1].Why, fecha)
-	}
-	for _, year := range []int{0, -1, 10_000} {
-		assert.Empty(t, srv.TiposCambio(year, time.November))
+		assert.Equal(t, why, srv.Control().TipoCambio(day).Why, fecha)
 	}
 	srv, _ = start(t, frozen(t, "2026-11-20T16:59:00-05:00"), mockserver.WithoutDefaultData())
-	assert.Equal(t, "este servidor de pruebas no tiene ese día; use otro día hábil", srv.TiposCambio(2026, time.November)[18].Why)
+	assert.Equal(t, "este servidor de pruebas no tiene ese día; use otro día hábil", srv.Control().TipoCambio(fiscope.NewFecha(2026, time.November, 19)).Why)
 }

@@ -51,7 +51,7 @@ func TestRestoreTipoCambio(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, change())
-			require.NoError(t, srv.RestoreTipoCambio("2026-11-20"))
+			require.NoError(t, srv.Control().RestoreTipoCambio("2026-11-20"))
 			assert.Equal(t, was, api.get("/api/tipocambio").body)
 			assert.Empty(t, srv.Data().TiposCambio)
 			assert.Empty(t, srv.Data().Deleted.TiposCambio)
@@ -60,6 +60,6 @@ func TestRestoreTipoCambio(t *testing.T) {
 	outside, err := mockserver.Start(mockserver.WithoutSocket())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, outside.Close()) }()
-	require.ErrorContains(t, outside.RestoreTipoCambio("2026-11-21"), "fin de semana")
-	require.ErrorContains(t, outside.RestoreTipoCambio("ayer"), "AAAA-MM-DD")
+	require.ErrorContains(t, outside.Control().RestoreTipoCambio("2026-11-21"), "fin de semana")
+	require.ErrorContains(t, outside.Control().RestoreTipoCambio("ayer"), "AAAA-MM-DD")
 }

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/fiscope/fiscope"
 )
 
 // Upstream is a real service.
@@ -26,99 +24,77 @@ type Upstream struct {
 	Save  func(write func(io.Writer) error) error // writes the recording, within a second; nil keeps it in memory
 }
 
-// WithUpstream answers lookups, searches and rates from a recording, or asks a real service with the caller's key and
-// records what it answers. It asks all validations, and records none.
-func WithUpstream(u Upstream) Option {
-	_, err := fiscope.NewClient(u.URL, "x") // which refuses to send a key there
-	return setUnless(err != nil, "WithUpstream: se espera la URL de un servicio con https; con http, solo de esta máquina", func(c *config) { c.upstream = &u })
-}
-
-// WithRecording answers lookups, searches and rates from a file of fiscope-mock -record, and any other with a 501. The clock
-// starts at the last answer, unless [WithNow] sets it. Validations are answered from the data.
-func WithRecording(path string) Option {
-	return set(func(c *config) { c.upstream = &Upstream{File: path} })
-}
-
 // asks reports whether a real service is asked, so that it decides about unknown keys. A nil recording asks none.
 func (r *recording) asks() bool { return r != nil && r.URL != "" }
 
-// real returns the real service's answer to a call, recorded or new; false if the data have the answer.
-func (c *call) real() (answer, bool) {
-	r := c.recording
-	if r == nil || c.op == OpValidar && !r.asks() {
-		return answer{}, false
-	}
-	c.charge = charge{limit: Unlimited} // the quota is the service's
-	if c.op == OpValidar && (c.sunatDown || c.data.sunatDown.Load()) {
-		return validar(c, c.assume), true
-	}
-	question := questionOf(c.r.URL)
+// serves reports whether an operation's answers are the real service's.
+func (r *recording) serves(op Operation) bool { return r != nil && (op != OpValidar || r.asks()) }
+
+// answer returns the real service's answer to a request, recorded or new, and what it cost there. If replaced, a fault's
+// answer replaces it, so that none is asked for.
+func (r *recording) answer(q *request, n *note, assume *Assumptions, now time.Time, replaced bool) (answer, charge) {
+	free := charge{limit: Unlimited} // the quota is the service's
+	question := questionOf(q.r.URL)
 	known := r.find(question)
-	_, refused := r.refused.Load(c.key)
+	_, refused := r.refused.Load(q.key)
 	switch final := []int{http.StatusOK, http.StatusBadRequest, http.StatusNotFound}; {
 	case known != nil && (!r.asks() || !refused && !r.Again && slices.Contains(final, known.Status)):
-		return known.answer, true
-	case c.replaced:
-		return answer{}, true
-	case r.asks():
-		return c.ask(question), true
+		return known.answer, free
+	case replaced:
+		return answer{}, free
+	case !r.asks():
+		n.unrecorded = true
+		return refusal(http.StatusNotImplemented, codeNotRecorded,
+			"la grabación no tiene esta consulta: agréguela con -upstream y -record, o a mano en el archivo"), free
 	}
-	c.unrecorded = true
-	return refusal(http.StatusNotImplemented, codeNotRecorded,
-		"la grabación no tiene esta consulta: agréguela con -upstream y -record, o a mano en el archivo"), true
-}
-
-// ask asks the real service, and records its answer.
-func (c *call) ask(question string) answer {
-	r, clave := c.recording, ""
-	if c.op == OpValidar {
-		object, refused := readObject(c)
-		if _, err := c.readBody(); err != nil { // a part of it must not be sent
-			return refused
+	clave := ""
+	if q.op == OpValidar {
+		object, a := readObject(q)
+		if _, err := q.readBody(); err != nil { // a part of it must not be sent
+			return a, free
 		}
-		if q, _, ok := readCPE(object, c.assume); ok {
-			c.ruc = q.comprobante.emisor
+		if cpe, _, ok := readCPE(object, assume); ok {
+			q.ruc = cpe.comprobante.emisor
 		}
 		_ = json.Unmarshal(object["claveSol"], &clave) // it may be anything
 	}
-	r.sent.Store(c.key, true)
+	r.sent.Store(q.key, true)
 	r.sent.Store(clave, true)
-	r.sent.Range(func(secret, _ any) bool { c.hide(secret.(string)); return true })
-	asked := c.clock.source()
-	c.asked = "asked"
-	a, err := r.send(c)
+	r.sent.Range(func(secret, _ any) bool { q.hide(secret.(string)); return true })
+	asked := r.now()
+	n.upstream = "asked"
+	a, err := r.send(q)
 	if err != nil {
-		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", c.keys.Out(whyAway(err)))
+		return refusal(http.StatusBadGateway, codeUpstream, "el servicio real no respondió: %s", q.keys.Out(whyAway(err))), free
 	}
-	c.charge, c.charged = r.usage.charge(c.now, c.assume)
-	if !c.conforms(a) {
-		c.asked = "strange"
+	if !conforms(q, a) {
+		n.upstream = "strange"
 	}
 	switch {
-	case c.op == OpValidar: // a clave belongs in no test's file
+	case q.op == OpValidar: // a clave belongs in no test's file
 	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden:
-		r.refused.Store(c.key, true)
+		r.refused.Store(q.key, true)
 	default:
-		r.refused.Delete(c.key)
-		if c.keys.Out(question) == question {
-			r.add(newRecorded(question, asked, a, c.keys))
+		r.refused.Delete(q.key)
+		if q.keys.Out(question) == question {
+			r.add(newRecorded(question, asked, a, q.keys))
 		}
 	}
-	return a
+	return a, r.usage.charge(now, assume)
 }
 
 // send makes one request. A missing User-Agent stays missing.
-func (r *recording) send(c *call) (answer, error) {
+func (r *recording) send(q *request) (answer, error) {
 	const longest, most = time.Minute, 4 << 20
-	ctx, cancel := context.WithTimeout(c.r.Context(), longest)
+	ctx, cancel := context.WithTimeout(q.r.Context(), longest)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, c.to.method, strings.TrimRight(r.URL, "/")+c.r.URL.RequestURI(), bytes.NewReader(c.body))
+	req, err := http.NewRequestWithContext(ctx, q.to.method, strings.TrimRight(r.URL, "/")+q.r.URL.RequestURI(), bytes.NewReader(q.body))
 	if err != nil {
 		return answer{}, err
 	}
-	req.Header.Set("X-API-KEY", c.key)
+	req.Header.Set("X-API-KEY", q.key)
 	for _, name := range []string{"Accept", "Accept-Language", "Content-Encoding", "Content-Type", "User-Agent"} {
-		req.Header[name] = c.r.Header[name]
+		req.Header[name] = q.r.Header[name]
 	}
 	resp, err := r.transport.RoundTrip(req) // it follows no redirect
 	if err != nil {
@@ -158,7 +134,7 @@ var taxpayerMembers = strings.Fields("ruc razonSocial estado condicion direccion
 	"actividadEconomica fechaInscripcion fechaInicioActividades")
 
 // conforms reports whether an answer has the contract's members, and is about what was asked.
-func (c *call) conforms(a answer) bool {
+func conforms(q *request, a answer) bool {
 	var got any
 	if json.Unmarshal(a.body, &got) != nil || !utf8.Valid(a.body) {
 		return false
@@ -167,10 +143,10 @@ func (c *call) conforms(a answer) bool {
 		return have("", got, "error", "code")
 	}
 	o, _ := got.(map[string]any)
-	query := c.r.URL.Query()
-	switch c.op {
+	query := q.r.URL.Query()
+	switch q.op {
 	case OpConsultar:
-		return have("", got, taxpayerMembers...) && o["ruc"] == c.ruc
+		return have("", got, taxpayerMembers...) && o["ruc"] == q.ruc
 	case OpBuscar:
 		list, ok := got.([]any)
 		limit, valid := parseLimit(query)

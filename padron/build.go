@@ -19,7 +19,7 @@ type builder struct {
 	out       *sections
 	byRank    *rowsByRank
 	rucs      rucs
-	texts     texts
+	texts     textTable
 	nameBytes int64 // of the folded names, each with its LF
 	rowBytes  int64 // of the rows
 	rows      int
@@ -31,20 +31,20 @@ type builder struct {
 
 // newBuilder makes an index in an empty file, with another file for the rows.
 func newBuilder(index, rows *os.File) *builder {
-	return &builder{out: newSections(index), byRank: &rowsByRank{file: rows}, texts: texts{numbers: map[string]uint16{}}}
+	return &builder{out: newSections(index), byRank: &rowsByRank{file: rows}, texts: textTable{numbers: map[string]uint16{}}}
 }
 
 // add takes a row. If several have the same RUC, the last one counts.
-func (b *builder) add(r *row) error {
+func (b *builder) add(r *taxpayerRow) error {
 	b.folded = relevance.AppendFold(b.folded[:0], r.nombre)
-	var numbers [3]uint16
+	var known [3]uint16
 	for i, text := range [3][]byte{r.estado, r.condicion, r.ubigeo} {
 		var err error
-		if numbers[i], err = b.texts.number(text); err != nil {
+		if known[i], err = b.texts.number(text); err != nil {
 			return err
 		}
 	}
-	b.rest = appendRest(b.rest[:0], numbers, r.calle, r.nombre, b.folded)
+	b.rest = appendRest(b.rest[:0], known, r.calle, r.nombre, b.folded)
 	if err := b.rucs.add(r.ruc, r.line); err != nil {
 		return err
 	}
@@ -93,14 +93,14 @@ func (b *builder) finish(ctx context.Context, info Info, phase func(string)) err
 	return b.out.finish(b.texts.content())
 }
 
-// texts are the few different texts of some columns.
-type texts struct {
+// textTable has the few different texts of some columns.
+type textTable struct {
 	numbers map[string]uint16
 	list    [][]byte
 }
 
 // number returns the number of a text, a new one if it has none.
-func (t *texts) number(text []byte) (uint16, error) {
+func (t *textTable) number(text []byte) (uint16, error) {
 	if n, ok := t.numbers[string(text)]; ok {
 		return n, nil
 	}
@@ -113,4 +113,4 @@ func (t *texts) number(text []byte) (uint16, error) {
 	return n, nil
 }
 
-func (t *texts) content() []byte { return bytes.Join(t.list, []byte{'\n'}) }
+func (t *textTable) content() []byte { return bytes.Join(t.list, []byte{'\n'}) }

@@ -12,7 +12,7 @@ import (
 func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 	taxpayers := b.taken()
 	names := make([]byte, 0, b.nameBytes+sortedBytes)
-	rucs := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a third to two thirds stay empty
+	byRUC := make([]uint32, 1<<bits.Len(uint(taxpayers+taxpayers/2))) // a third to two thirds stay empty
 	nameAt := b.out.begin(sectionNameAt, 4*int64(taxpayers+1))
 	rowAt := b.out.begin(sectionRowAt, 4*int64(taxpayers))
 	rows := b.out.begin(sectionRows, b.rowBytes)
@@ -37,11 +37,11 @@ func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 			rowAt.number(used)
 			row = rowIn(row, p.ruc, number32(len(names)), p.folded, p.rest)
 			rows.write(row)
-			slot := slotOf(p.ruc, len(rucs))
-			for rucs[slot] != 0 {
-				slot = (slot + 1) & (len(rucs) - 1)
+			slot := slotOf(p.ruc, len(byRUC))
+			for byRUC[slot] != 0 {
+				slot = (slot + 1) & (len(byRUC) - 1)
 			}
-			rucs[slot] = used + 1
+			byRUC[slot] = used + 1
 			used += number32(len(row))
 			names = append(append(names, p.folded...), '\n')
 			b.out.header.Contribuyentes++
@@ -53,7 +53,7 @@ func (b *builder) writeRows(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, rucs), b.out.write(sectionNames, names))
+	return names, cmp.Or(b.out.writeNumbers(sectionRUCs, byRUC), b.out.write(sectionNames, names))
 }
 
 // ranked is where a pending row is, with what its rank depends on.

@@ -12,15 +12,15 @@ import (
 	"github.com/fiscope/fiscope/internal/relevance"
 )
 
-// word is a distinct word of the names, with everything up to the next blank.
-type word struct {
+// countedWord is a distinct word of the names, with everything up to the next blank.
+type countedWord struct {
 	at     uint32    // its first occurrence
 	ranges [4]uint32 // from, to among the beginnings of names; from, to among those of other words
 }
 
 // differentWords returns the words that have offsets inside, by their first occurrences.
-func differentWords(ctx context.Context, names []byte, beginnings, others []uint32) ([]word, error) {
-	var words []word
+func differentWords(ctx context.Context, names []byte, beginnings, others []uint32) ([]countedWord, error) {
+	var words []countedWord
 	for i, j, n := 0, 0, 0; i < len(beginnings) || j < len(others); n++ {
 		if n%(1<<16) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -56,10 +56,10 @@ func differentWords(ctx context.Context, names []byte, beginnings, others []uint
 			if len(words) == cap(words) {
 				words = slices.Grow(words, max(1<<10, len(words)))
 			}
-			words = append(words, word{at, [4]uint32{number32(from), number32(i), number32(fromOther), number32(j)}})
+			words = append(words, countedWord{at, [4]uint32{number32(from), number32(i), number32(fromOther), number32(j)}})
 		}
 	}
-	slices.SortFunc(words, func(a, b word) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(words, func(a, b countedWord) int { return cmp.Compare(a.at, b.at) })
 	return words, nil
 }
 
@@ -111,7 +111,7 @@ func insideOf(names []byte, at uint32) iter.Seq[uint32] {
 }
 
 // innerOf returns the offsets inside words.
-func innerOf(names []byte, words []word) iter.Seq[uint32] {
+func innerOf(names []byte, words []countedWord) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range words {
 			for offset := range insideOf(names, words[i].at) {

@@ -22,7 +22,7 @@ func ImportRows(ctx context.Context, index string, info Info, rows []RowForTest)
 	for i, r := range rows {
 		ruc, err := strconv.ParseUint(r.RUC, 10, 64)
 		if err == nil {
-			err = b.add(&row{i + 2, ruc, []byte(r.Nombre), []byte(r.Estado), []byte(r.Condicion), []byte(r.Ubigeo), []byte(r.Calle)})
+			err = b.add(&taxpayerRow{i + 2, ruc, []byte(r.Nombre), []byte(r.Estado), []byte(r.Condicion), []byte(r.Ubigeo), []byte(r.Calle)})
 		}
 		if err != nil {
 			d.discard()
@@ -85,7 +85,7 @@ func ReadRows(ctx context.Context, file string) (rows []RowForTest, err error) {
 	}
 	defer in.Close()
 	var report Report
-	err = in.rows(ctx, &report, unheard, func(r *row) error {
+	err = in.rows(ctx, &report, unheard, func(r *taxpayerRow) error {
 		rows = append(rows, RowForTest{strconv.FormatUint(1e11+r.ruc, 10)[1:], string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
 		return nil
 	})

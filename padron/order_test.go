@@ -126,7 +126,7 @@ var alphabets = map[string][]string{
 	"accents":      {"ñ", "n", "Ñ", "á", "a", "\u0301", " ", "ü", "é"},
 	"nothing left": {"\u0301", " ", "a", "b"},
 	"control":      {"a", "\x00", "\x01", "\t", "\x0b", "\x1f", "\x7f", " ", "b"},
-	"other script": {"Ω", "я", "İ", "ẞ", "字", " ", "a", "١", "\u00a0", "\u3000"},
+	"other script": {"Ω", "р", "İ", "ẞ", "字", " ", "a", "١", "\u00a0", "\u3000"},
 	"four bytes":   {"𝒜", "😀", "a", " ", "𐐀"},
 	"not UTF-8":    {"\xff", "\xc3", "\xe2\x82", "a", " ", "\ufffd"},
 	"long":         {strings.Repeat("a", 100), strings.Repeat("a", 157), strings.Repeat("a ", 80), "b", " ", strings.Repeat("s.", 130), "."},
@@ -191,4 +191,10 @@ func TestLongWordsAlike(t *testing.T) {
 			require.Equal(t, scan(list, text, 20), search(t, x, text, 20), "%q", text)
 		}
 	}
+}
+
+// TestTheEndOfAWordThatOtherwiseEndsAName is the first of all ends of words.
+func TestTheEndOfAWordThatOtherwiseEndsAName(t *testing.T) {
+	x := indexOf(t, []padron.RowForTest{{RUC: "20000000001", Nombre: "XA"}, {RUC: "20000000002", Nombre: "XA BO"}})
+	assert.Equal(t, []string{"20000000002"}, search(t, x, "a b", 10))
 }

@@ -96,10 +96,10 @@ func (x *Index) contribuyente(at uint32) (c fiscope.Contribuyente, folded []byte
 		Condicion: fiscope.Condicion(x.texts[condicion]),
 		Ubigeo:    x.texts[ubigeo],
 	}
-	lugar := x.lugares[ubigeo]
-	c.Departamento, c.Provincia, c.Distrito = lugar.departamento, lugar.provincia, lugar.distrito
+	place := x.lugares[ubigeo]
+	c.Departamento, c.Provincia, c.Distrito = place.departamento, place.provincia, place.distrito
 	street := uvarint(&row)
-	c.Direccion = direccion(row[:street>>1], lugar)
+	c.Direccion = direccion(row[:street>>1], place)
 	row = row[street>>1:]
 	if street&1 == 0 {
 		c.RazonSocial = capitals(folded)

@@ -10,9 +10,9 @@ import (
 	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// row is a taxpayer as written in a line of the file. Its texts are UTF-8, trimmed, "" if missing, and valid until the
+// taxpayerRow is a taxpayer as written in a line of the file. Its texts are UTF-8, trimmed, "" if missing, and valid until the
 // next row.
-type row struct {
+type taxpayerRow struct {
 	line              int    // 1 is the header
 	ruc               uint64 // 11 digits
 	nombre            []byte
@@ -23,7 +23,7 @@ type row struct {
 
 // readRows reads the lines below a header and calls each for the rows that are taken. It counts odd rows in the report,
 // except Duplicates. read gets the number of bytes read.
-func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, read func(bytes int), each func(*row) error) error {
+func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, read func(bytes int), each func(*taxpayerRow) error) error {
 	r := rowReader{isUTF8: isUTF8, report: report}
 	return eachLine(ctx, in, read, func(line []byte) error {
 		if r.row.line++; r.row.line == 1 || len(bytes.TrimSpace(line)) == 0 {
@@ -40,7 +40,7 @@ func readRows(ctx context.Context, in io.Reader, isUTF8 bool, report *Report, re
 type rowReader struct {
 	isUTF8  bool // otherwise Windows-1252
 	report  *Report
-	row     row
+	row     taxpayerRow
 	decoded []byte // the line in UTF-8, unless it is ASCII
 	fields  [columns][]byte
 }

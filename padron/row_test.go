@@ -28,7 +28,7 @@ type taken struct {
 
 // readText reads a text with a header.
 func readText(text string, isUTF8 bool) (rows []taken, report Report, err error) {
-	err = readRows(context.Background(), strings.NewReader(text), isUTF8, &report, func(int) {}, func(r *row) error {
+	err = readRows(context.Background(), strings.NewReader(text), isUTF8, &report, func(int) {}, func(r *taxpayerRow) error {
 		rows = append(rows, taken{r.line, r.ruc, string(r.nombre), string(r.estado), string(r.condicion), string(r.ubigeo), string(r.calle)})
 		return nil
 	})
@@ -146,29 +146,29 @@ func TestReadingEndsWithTheFirstError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	text := windows1252(header) + "\n" + strings.Repeat("20000000001|A|-|-|-|-|-|-|-|-|-|-|-|-|-|\n", 100_000)
 	boom := errors.New("boom")
-	read := func(ctx context.Context, each func(*row) error) (n int, err error) {
-		err = readRows(ctx, strings.NewReader(text), false, &Report{}, func(int) {}, func(r *row) error {
+	read := func(ctx context.Context, each func(*taxpayerRow) error) (n int, err error) {
+		err = readRows(ctx, strings.NewReader(text), false, &Report{}, func(int) {}, func(r *taxpayerRow) error {
 			n++
 			return each(r)
 		})
 		return n, err
 	}
 	t.Run("of each", func(t *testing.T) {
-		n, err := read(t.Context(), func(*row) error { return boom })
+		n, err := read(t.Context(), func(*taxpayerRow) error { return boom })
 		assert.Equal(t, boom, err)
 		assert.Equal(t, 1, n)
 	})
 	t.Run("of the text", func(t *testing.T) {
 		in := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(text)))
-		assert.ErrorIs(t, readRows(t.Context(), in, false, &Report{}, func(int) {}, func(*row) error { return nil }), iotest.ErrTimeout)
+		assert.ErrorIs(t, readRows(t.Context(), in, false, &Report{}, func(int) {}, func(*taxpayerRow) error { return nil }), iotest.ErrTimeout)
 	})
 	t.Run("of the context", func(t *testing.T) {
-		n, err := read(ctx, func(*row) error { cancel(boom); return nil })
+		n, err := read(ctx, func(*taxpayerRow) error { cancel(boom); return nil })
 		assert.Equal(t, boom, err)
 		assert.Less(t, n, 100_000)
 	})
 	t.Run("a panic", func(t *testing.T) {
-		assert.Panics(t, func() { _, _ = read(t.Context(), func(*row) error { panic(boom) }) })
+		assert.Panics(t, func() { _, _ = read(t.Context(), func(*taxpayerRow) error { panic(boom) }) })
 	})
 	t.Run("a reader that does nothing", func(t *testing.T) {
 		assert.ErrorContains(t, readRows(t.Context(), idle{}, false, &Report{}, func(int) {}, nil), "no data or error")
@@ -184,7 +184,7 @@ func (idle) Read([]byte) (int, error) { return 0, nil }
 func TestRowsCostNoAllocation(t *testing.T) {
 	text := windows1252(header) + "\n" + strings.Repeat(windows1252("20000000001|PEÑA|ACTIVO|HABIDO|150101|AV.|UNO|URB.|DOS|10|-|-|-|-|-|\n"), 10_000)
 	allocs := testing.AllocsPerRun(3, func() {
-		_ = readRows(context.Background(), strings.NewReader(text), false, &Report{}, func(int) {}, func(*row) error { return nil })
+		_ = readRows(context.Background(), strings.NewReader(text), false, &Report{}, func(int) {}, func(*taxpayerRow) error { return nil })
 	})
 	assert.Less(t, allocs, 100.0)
 }
@@ -240,7 +240,7 @@ func TestGeneratedRowsAreRead(t *testing.T) {
 			var got Report
 			duplicates, named, read := 0, 0, 0
 			seen := map[uint64]bool{}
-			err = readRows(t.Context(), &text, false, &got, func(n int) { read += n }, func(r *row) error {
+			err = readRows(t.Context(), &text, false, &got, func(n int) { read += n }, func(r *taxpayerRow) error {
 				if seen[r.ruc] {
 					duplicates++
 				}
@@ -264,16 +264,5 @@ func TestGeneratedRowsAreRead(t *testing.T) {
 				assert.InDelta(t, 25, got.Odd()+duplicates, 15)
 			}
 		})
-	}
-}
-
-func BenchmarkRows(b *testing.B) {
-	var text bytes.Buffer
-	_, err := padrongen.Generate(&text, 100_000, 1)
-	require.NoError(b, err)
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = readRows(context.Background(), bytes.NewReader(text.Bytes()), false, &Report{}, func(int) {}, func(*row) error { return nil })
 	}
 }

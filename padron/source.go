@@ -124,7 +124,7 @@ func (s *source) findMember() error {
 
 // rows checks the header, finds the encoding of the text, and then calls each for the rows that are taken, as readRows
 // does. It reads the text twice if the header may be UTF-8.
-func (s *source) rows(ctx context.Context, report *Report, begin beginPhase, each func(*row) error) error {
+func (s *source) rows(ctx context.Context, report *Report, begin beginPhase, each func(*taxpayerRow) error) error {
 	isUTF8, err := s.isUTF8(ctx, begin)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *source) isUTF8(ctx context.Context, begin beginPhase) (bool, error) {
 	if line, _, _ := bytes.Cut(beginning, []byte("\n")); !utf8.Valid(line) {
 		return false, nil
 	}
-	return isUTF8(ctx, text, begin(PhaseEncoding, s.size))
+	return onlyUTF8(ctx, text, begin(PhaseEncoding, s.size))
 }
 
 // text opens the text at its beginning.

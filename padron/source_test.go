@@ -77,7 +77,7 @@ func readFile(name string) (rows []taken, s source, err error) {
 	}
 	defer opened.Close()
 	var report Report
-	err = opened.rows(ctx, &report, unheard, func(r *row) error {
+	err = opened.rows(ctx, &report, unheard, func(r *taxpayerRow) error {
 		rows = append(rows, taken{Line: r.line, RUC: r.ruc, Nombre: string(r.nombre)})
 		return nil
 	})
@@ -198,7 +198,7 @@ func TestBrokenSources(t *testing.T) {
 			s, err := openSource(t.Context(), name, unheard)
 			require.NoError(t, err)
 			require.NoError(t, change(name))
-			err = s.rows(t.Context(), &Report{}, unheard, func(*row) error { return nil })
+			err = s.rows(t.Context(), &Report{}, unheard, func(*taxpayerRow) error { return nil })
 			assert.ErrorContains(t, err, "written while it was read", what)
 			s.Close()
 		}

@@ -38,8 +38,8 @@ func appendWindows1252(dst, text []byte) []byte {
 	return dst
 }
 
-// isUTF8 reports whether all of in is UTF-8. It stops at the first invalid byte. read gets the number of bytes read.
-func isUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, error) {
+// onlyUTF8 reports whether all of in is UTF-8. It stops at the first invalid byte. read gets the number of bytes read.
+func onlyUTF8(ctx context.Context, in io.Reader, read func(bytes int)) (bool, error) {
 	var cut []byte // the beginning of a character that goes on in the next chunk
 	err := readAhead(in, func(chunk []byte) error {
 		if ctx.Err() != nil {

@@ -49,11 +49,11 @@ func TestIsUTF8(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for before := range len(test.end) + 1 { // so many bytes of it are in the first chunk
-				got, err := isUTF8(t.Context(), strings.NewReader(strings.Repeat("x", chunkSize-before)+test.end), func(int) {})
+				got, err := onlyUTF8(t.Context(), strings.NewReader(strings.Repeat("x", chunkSize-before)+test.end), func(int) {})
 				require.NoError(t, err)
 				assert.Equal(t, test.want, got, before)
 			}
-			got, err := isUTF8(t.Context(), strings.NewReader(test.end), func(int) {})
+			got, err := onlyUTF8(t.Context(), strings.NewReader(test.end), func(int) {})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, got)
 		})

@@ -17,6 +17,7 @@ type proxy struct {
 	mu     sync.Mutex
 	delay  time.Duration // of each answer
 	hangs  bool          // nothing comes through
+	after  int           // so many answers, of which the last hangs already; 0 for never
 	resets bool          // connections break
 	loses  int           // so many answers, with their connections
 	conns  []net.Conn
@@ -82,6 +83,12 @@ func (p *proxy) pass(from, to net.Conn, answers bool) {
 		if err != nil {
 			return
 		}
+		p.set(func() {
+			if answers && p.after > 0 {
+				p.after--
+				p.hangs = p.after == 0
+			}
+		})
 		for {
 			p.mu.Lock()
 			delay, hangs, resets := p.delay, p.hangs, p.resets

@@ -60,6 +60,6 @@ func (s *Store) Record(ctx context.Context, credential string, c store.Claim, v 
 
 // sol runs the script of credentials.
 func (s *Store) sol(ctx context.Context, credential, what, token string, life time.Duration) *redis.Cmd {
-	keys := []string{s.keys.credential(credential), s.keys.claim(credential)}
-	return solScript.Run(ctx, s.client, keys, what, token, milliseconds(life), milliseconds(store.Recent))
+	names := []string{s.keys.credential(credential), s.keys.claim(credential)}
+	return solScript.Run(ctx, s.client, names, what, token, milliseconds(life), milliseconds(store.Recent))
 }

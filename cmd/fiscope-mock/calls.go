@@ -17,7 +17,7 @@ import (
 // logCalls logs each finished call of the journal that matches a filter, until ctx ends.
 func logCalls(ctx context.Context, mock *mockserver.Server, of mockserver.Filter, log *slog.Logger) {
 	for rev := int64(0); ; {
-		changes, next, err := mock.Changes(ctx, rev, of)
+		changes, next, err := mock.Control().Changes(ctx, rev, of)
 		if err != nil {
 			return
 		}

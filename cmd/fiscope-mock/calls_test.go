@@ -137,7 +137,7 @@ func TestTheLogShowsNoKeyOfAnAnswer(t *testing.T) {
 				var log buffer
 				r, err := start(s, newLogger(s.log, &log))
 				require.NoError(t, err)
-				_, err = r.mock.AddFault(mockserver.Fault{Steps: []mockserver.Effect{mockserver.Answer(500, `{"code":"`+code+`"}`)}})
+				_, err = r.mock.Control().AddFault(mockserver.Fault{Steps: []mockserver.Effect{mockserver.Answer(500, `{"code":"`+code+`"}`)}})
 				require.NoError(t, err)
 				_, _ = lookup(t, r.url, "otra")
 				require.NoError(t, r.close())

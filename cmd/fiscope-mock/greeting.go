@@ -25,7 +25,7 @@ func (r *running) greeting() string {
 	}
 	line("Clave de API", key+", "+quota)
 	path := "/api/tipocambio"
-	if found, err := r.mock.Contribuyentes(context.Background(), mockserver.RUCSolicitante, 1); err == nil && len(found) > 0 {
+	if _, known, err := r.mock.Control().Contribuyente(context.Background(), mockserver.RUCSolicitante); err == nil && known {
 		path = "/api/contribuyentes/" + mockserver.RUCSolicitante
 	}
 	const next = " \\\n                  "

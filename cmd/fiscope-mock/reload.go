@@ -14,7 +14,7 @@ func (r *running) followData(ctx context.Context, taken filewatch.State, log *sl
 	filewatch.Follow(ctx, taken, func() filewatch.State { return filewatch.Of(r.data...) }, func(filewatch.State) {
 		opts, err := r.options()
 		if err == nil {
-			err = r.mock.Reload(opts...)
+			err = r.mock.Control().Reload(opts...)
 		}
 		if err != nil {
 			log.Warn("no tomó lo nuevo de -data, y siguen los datos de antes", "error", terminal.InSpanish(err))

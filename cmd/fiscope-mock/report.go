@@ -21,7 +21,7 @@ type kind struct {
 
 // report writes how many calls the mock server got, and how often each kind, in order.
 func report(w io.Writer, mock *mockserver.Server) {
-	requests, dropped := mock.Requests(), mock.Dropped("")
+	requests, dropped := mock.Requests(), mock.Control().Dropped("")
 	times, first := map[kind]int{}, map[kind]int64{}
 	for _, r := range requests {
 		k := kind{cmp.Or(string(r.Op), r.Method+" "+r.Path), r.Code, r.Fault, r.Status}

@@ -29,7 +29,7 @@ func TestTheReportShowsNoKeyAndMovesNoCursor(t *testing.T) {
 			mock, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithAPIKey(key))
 			require.NoError(t, err)
 			defer mock.Close()
-			_, err = mock.AddFault(mockserver.Fault{Name: c.fault, Steps: []mockserver.Effect{mockserver.Status(500)}})
+			_, err = mock.Control().AddFault(mockserver.Fault{Name: c.fault, Steps: []mockserver.Effect{mockserver.Status(500)}})
 			require.NoError(t, err)
 			q, err := http.NewRequest(http.MethodGet, mock.URL+c.path, nil)
 			require.NoError(t, err)

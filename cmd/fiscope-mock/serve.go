@@ -123,7 +123,7 @@ func start(s settings, log *slog.Logger) (_ *running, err error) {
 func (r *running) config(answering http.Handler, log *slog.Logger) serve.Config {
 	return serve.Config{
 		Handler:     answering,
-		ConnContext: r.mock.ConnContext,
+		ConnContext: r.mock.Control().ConnContext,
 		ReadTimeout: time.Minute, // for the headers too: one timer less per request
 		IdleTimeout: 5 * time.Minute,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),

@@ -100,6 +100,8 @@ func TestLoteGoesOn(t *testing.T) {
 	assert.Equal(t, int(unfinished), got)
 	assert.Contains(t, stdout, "pendiente: sin respuesta")
 	assert.Contains(t, stderr, "Para seguir, repita el mismo comando")
+	stdout, _, _ = execute(t, "lote", "prov.csv", "-json")
+	assert.Contains(t, stdout, `"consultasQuedan": 0`)
 	require.NoError(t, srv.PutKey(secretKey, 1000))
 
 	// The write of an answer was cut by a kill.

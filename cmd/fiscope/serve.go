@@ -86,7 +86,7 @@ func serveContract(ctx context.Context, cmd *cli.Command) error {
 		if err != nil {
 			return errors.Join(err, server.Close(ctx))
 		}
-		defer other.Close(ctx)
+		defer func() { _ = other.Close(ctx) }()
 	}
 	if file != "" {
 		go filewatch.Follow(ctx, taken, func() filewatch.State { return filewatch.Of(file) }, func(filewatch.State) {
@@ -165,11 +165,9 @@ func (s *session) gateway(cmd *cli.Command, addr string, log *slog.Logger) (_ *g
 		return nil, nil, err
 	}
 	observe, metrics := newMetrics(s.client)
-	if cmd.String("log") != "off" || cmd.String("metricas") != "" {
-		o.Observe = func(ctx context.Context, c gateway.Call) {
-			observe(c)
-			log.InfoContext(ctx, "llamada", "app", c.App, "op", c.Op, "ruc", c.RUC, "status", c.Status, "code", c.Code, "source", c.Source, "ms", c.Duration.Milliseconds(), "request", c.RequestID)
-		}
+	o.Observe = func(ctx context.Context, c gateway.Call) {
+		observe(c)
+		log.InfoContext(ctx, "llamada", "app", c.App, "op", c.Op, "ruc", c.RUC, "status", c.Status, "code", c.Code, "source", c.Source, "ms", c.Duration.Milliseconds(), "request", c.RequestID)
 	}
 	g, err := gateway.New(s.client, o)
 	return g, metrics, err

@@ -30,16 +30,16 @@ func Read(body []byte, known func(code string) bool) Body {
 	o := jsonobject.Of(string(body))
 	said := o.Get("error")
 	inner := jsonobject.Of(said) // error: {code, message}
-	b := Body{Code: code(o, known), Text: cmp.Or(text(inner), text(o))}
+	b := Body{Code: codeOf(o, known), Text: cmp.Or(textOf(inner), textOf(o))}
 	if !known(b.Code) {
-		b.Code = cmp.Or(code(inner, known), b.Code)
+		b.Code = cmp.Or(codeOf(inner, known), b.Code)
 	}
 	var several []json.RawMessage
 	if list := o.Get("errors"); list != "" {
 		_ = json.Unmarshal([]byte(list), &several)
 	}
 	for _, e := range several {
-		b.Text = cmp.Or(b.Text, text(jsonobject.Of(string(e))))
+		b.Text = cmp.Or(b.Text, textOf(jsonobject.Of(string(e))))
 	}
 	switch said {
 	case "", "null", "false", "0", `""`, "{}", "[]":
@@ -50,8 +50,8 @@ func Read(body []byte, known func(code string) bool) Body {
 	return b
 }
 
-// text returns the message of an object, under any of the names that services use.
-func text(o jsonobject.Object) (text string) {
+// textOf returns the message of an object, under any of the names that services use.
+func textOf(o jsonobject.Object) (text string) {
 	for _, name := range []string{"error", "message", "msg", "detail"} {
 		if said := o.Get(name); name != "error" || strings.HasPrefix(said, `"`) {
 			text = cmp.Or(text, jsonobject.Text(said))
@@ -60,7 +60,7 @@ func text(o jsonobject.Object) (text string) {
 	return text
 }
 
-func code(o jsonobject.Object, known func(string) bool) string {
+func codeOf(o jsonobject.Object, known func(string) bool) string {
 	code := strings.TrimSpace(jsonobject.Text(o.Get("code")))
 	if plain := strings.ToUpper(strings.ReplaceAll(code, " ", "_")); known(plain) {
 		return plain

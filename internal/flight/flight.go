@@ -9,7 +9,7 @@ import (
 // Group holds the flights under way, by key. Callers with the same key share one. Its Runner is set before the first
 // call.
 type Group[K comparable, V any] struct {
-	Runner
+	*Runner
 
 	mu      sync.Mutex
 	flights map[K]*flight[V]
@@ -50,15 +50,13 @@ func (g *Group[K, V]) begin(ctx context.Context, key K, begin func() (V, func(co
 		g.flights = map[K]*flight[V]{}
 	}
 	g.flights[key] = f
-	g.Go(func() {
-		g.guard(func() { work(f) }, func(panicked error) {
-			f.err = panicked
-			g.mu.Lock()
-			delete(g.flights, key)
-			g.mu.Unlock()
-			close(f.done)
-			f.cancel(nil)
-		})
+	g.run(func() { work(f) }, func(panicked error) {
+		f.err = panicked
+		g.mu.Lock()
+		delete(g.flights, key)
+		g.mu.Unlock()
+		close(f.done)
+		f.cancel(nil)
 	})
 	return f
 }

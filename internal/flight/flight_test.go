@@ -17,7 +17,7 @@ import (
 )
 
 func newGroup() *flight.Group[string, *int] {
-	return &flight.Group[string, *int]{Runner: flight.Runner{Go: func(f func()) { go f() }, Panicked: func(string, []byte) {}}}
+	return &flight.Group[string, *int]{Runner: &flight.Runner{Panicked: func(string, []byte) {}}}
 }
 
 // sets is work that takes a second, unless its context ends, and then sets the value.

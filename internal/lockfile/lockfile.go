@@ -1,5 +1,4 @@
-// Package lockfile opens a file that one process at a time may write to, and keeps the answers of a batch in such a
-// file.
+// Package lockfile opens a file that one process at a time may write to.
 package lockfile
 
 import "errors"

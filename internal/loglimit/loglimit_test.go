@@ -50,3 +50,21 @@ func TestAnOutageThatComesAndGoesBeginsOnceAMinute(t *testing.T) {
 		assert.Equal(t, [2]int{10, 10}, [2]int{begins, ends})
 	})
 }
+
+func TestABeginningAndAnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o loglimit.Outage
+		assert.True(t, o.Begin())
+		assert.False(t, o.Begin(), "once")
+		time.Sleep(30 * time.Second)
+		_, lasted, ended := o.End()
+		assert.True(t, ended)
+		assert.Equal(t, 30*time.Second, lasted)
+		time.Sleep(30*time.Second - 1)
+		assert.False(t, o.Begin(), "within a minute of the last line")
+		_, _, ended = o.End()
+		assert.False(t, ended, "the beginning was not logged")
+		time.Sleep(1)
+		assert.True(t, o.Begin())
+	})
+}

@@ -29,7 +29,7 @@ func Of(method, path string, routes []Route) (best int, near bool) {
 	got := segments(strings.ToLower(path[:min(len(path), longest)]))
 	least := -1
 	cost := func(got, want []string) int {
-		return distance(got, want, func(string) int { return tooMany }, func(s string) int { return len(s) }, other)
+		return distance(got, want, func(string) int { return tooMany }, func(s string) int { return len(s) }, replacing)
 	}
 	for i, to := range routes {
 		total := cost(got, segments(to.Path))
@@ -48,8 +48,8 @@ func segments(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// other returns the cost of replacing one segment by another.
-func other(got, want string) int {
+// replacing returns the cost of replacing one segment by another.
+func replacing(got, want string) int {
 	if strings.HasPrefix(want, "{") {
 		return anySegment
 	}

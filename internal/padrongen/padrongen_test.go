@@ -70,11 +70,3 @@ func TestGenerateTellsThatItCouldNotWrite(t *testing.T) {
 		assert.ErrorIs(t, err, noRoom)
 	}
 }
-
-func BenchmarkGenerate(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := Generate(&bytes.Buffer{}, 100_000, 1)
-		require.NoError(b, err)
-	}
-}

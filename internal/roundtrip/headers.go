@@ -33,8 +33,8 @@ func date(h http.Header) time.Time {
 	if text == "" { // an error costs an allocation
 		return time.Time{}
 	}
-	date, _ := http.ParseTime(text)
-	return date
+	at, _ := http.ParseTime(text)
+	return at
 }
 
 // LongestWait is enough to mean "not now", and far from an overflow.

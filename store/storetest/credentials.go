@@ -24,7 +24,7 @@ func (s suite) record(c store.Claim, v store.Verdict, memory time.Duration) {
 func (s suite) is(state store.ClaimState) store.Claim {
 	s.t.Helper()
 	c := s.claim(time.Hour)
-	want(s, "state", c.State, state)
+	mustBe(s, "state", c.State, state)
 	return c
 }
 
@@ -173,7 +173,7 @@ func concurrentClaims(s suite) {
 		})
 	}
 	wg.Wait()
-	want(s, "claims that were granted", granted.Load(), 1)
-	want(s, "proofs", refused.Load(), 0)
+	mustBe(s, "claims that were granted", granted.Load(), 1)
+	mustBe(s, "proofs", refused.Load(), 0)
 	s.is(store.ClaimRefused)
 }

@@ -32,7 +32,7 @@ func (s suite) commit(r store.Reservation, o store.Outcome) {
 func (s suite) attempt(o store.Outcome) {
 	s.t.Helper()
 	r := s.reserve(0)
-	want(s, "grant", r.Grant, store.Granted)
+	mustBe(s, "grant", r.Grant, store.Granted)
 	s.commit(r, o)
 }
 
@@ -51,7 +51,7 @@ func (s suite) drain() int {
 func unknownQuota(s suite) {
 	for range 50 {
 		r := s.reserve(0)
-		want(s, "grant without a header", r.Grant, store.Granted)
+		mustBe(s, "grant without a header", r.Grant, store.Granted)
 		s.isUnknown(r)
 		s.commit(r, silent)
 	}
@@ -61,12 +61,12 @@ func headerQuota(s suite) {
 	o := header(3)
 	s.attempt(o)
 	r := s.reserve(0)
-	want(s, "Left of a query that is granted after a header that says 3", r.Left, 2)
+	mustBe(s, "Left of a query that is granted after a header that says 3", r.Left, 2)
 	s.commit(r, store.Outcome{Remaining: -1})
-	want(s, "granted after a header that says 3", s.drain(), 3)
+	mustBe(s, "granted after a header that says 3", s.drain(), 3)
 	r = s.reserve(0)
-	want(s, "grant after that", r.Grant, store.Spent)
-	want(s, "Left", r.Left, 0)
+	mustBe(s, "grant after that", r.Grant, store.Spent)
+	mustBe(s, "Left", r.Left, 0)
 	s.near("Until", r.Until, o.Reset)
 }
 
@@ -74,18 +74,18 @@ func givenBackQuota(s suite) {
 	s.attempt(header(3))
 	r := s.reserve(0)
 	s.commit(r, store.Outcome{Remaining: -1})
-	want(s, "granted after one of 3 was given back", s.drain(), 3)
+	mustBe(s, "granted after one of 3 was given back", s.drain(), 3)
 }
 
 func keptQuota(s suite) {
-	want(s, "grant while nothing is known", s.reserve(100).Grant, store.Granted)
+	mustBe(s, "grant while nothing is known", s.reserve(100).Grant, store.Granted)
 	s.attempt(header(5))
 	r := s.reserve(5)
-	want(s, "grant of what is all kept for others", r.Grant, store.Spent)
+	mustBe(s, "grant of what is all kept for others", r.Grant, store.Spent)
 	if r.Left < 1 || r.Left > 5 {
 		s.t.Fatalf("Left: got %d, want what is left, at most 5", r.Left)
 	}
-	want(s, "grant for one of the others", s.reserve(0).Grant, store.Granted)
+	mustBe(s, "grant for one of the others", s.reserve(0).Grant, store.Granted)
 }
 
 // isUnknown checks that a reservation does not say what is left.
@@ -101,14 +101,14 @@ func refusedQuota(s suite) {
 	o.Served, o.Refused = false, true
 	s.attempt(o)
 	r := s.reserve(0)
-	want(s, "grant after a refusal", r.Grant, store.Spent)
+	mustBe(s, "grant after a refusal", r.Grant, store.Spent)
 	s.near("Until", r.Until, o.Reset)
 }
 
 func refusedUnknownQuota(s suite) {
 	s.attempt(store.Outcome{Written: 1, Refused: true, Remaining: -1})
 	r := s.reserve(0)
-	want(s, "grant after a refusal of a day that is not known", r.Grant, store.Spent)
+	mustBe(s, "grant after a refusal of a day that is not known", r.Grant, store.Spent)
 	s.isUnknown(r)
 	s.beforeReset(r)
 }
@@ -117,8 +117,8 @@ func refusedWithQueriesLeft(s suite) {
 	s.attempt(header(900))
 	s.attempt(store.Outcome{Written: 1, Refused: true, Remaining: -1})
 	r := s.reserve(0)
-	want(s, "grant after a refusal while queries are left", r.Grant, store.Spent)
-	want(s, "Left", r.Left, 899)
+	mustBe(s, "grant after a refusal while queries are left", r.Grant, store.Spent)
+	mustBe(s, "Left", r.Left, 899)
 	s.beforeReset(r)
 }
 
@@ -140,7 +140,7 @@ func resetQuota(s suite) {
 		return r.Grant != store.Spent
 	})
 	s.commit(r, header(2))
-	want(s, "granted on the next day", s.drain(), 2)
+	mustBe(s, "granted on the next day", s.drain(), 2)
 }
 
 func servedQuota(s suite) {
@@ -148,13 +148,13 @@ func servedQuota(s suite) {
 	o.Served, o.Reset = false, time.Now().Add(time.Second)
 	s.attempt(o)
 	r := s.reserve(0)
-	want(s, "Served after an answer that served nothing", r.Served, false)
+	mustBe(s, "Served after an answer that served nothing", r.Served, false)
 	s.commit(r, silent)
 	s.eventually("the day is over", func() bool {
 		r = s.reserve(0)
 		return r.Left < 0
 	})
-	want(s, "Served on the next day", r.Served, true)
+	mustBe(s, "Served on the next day", r.Served, true)
 }
 
 func lateHeaderQuota(s suite) {
@@ -169,7 +169,7 @@ func lateHeaderQuota(s suite) {
 func foreignTokenQuota(s suite) {
 	s.attempt(header(3))
 	s.commit(store.Reservation{Token: "foreign"}, store.Outcome{Remaining: -1})
-	want(s, "granted after a foreign reservation was given back", s.drain(), 3)
+	mustBe(s, "granted after a foreign reservation was given back", s.drain(), 3)
 }
 
 func apartQuota(s suite) {
@@ -202,5 +202,5 @@ func concurrentQuota(s suite) {
 		})
 	}
 	wg.Wait()
-	want(s, "granted to 20 goroutines", granted.Load(), quota)
+	mustBe(s, "granted to 20 goroutines", granted.Load(), quota)
 }

@@ -85,7 +85,7 @@ func (s suite) ok(err error) {
 	}
 }
 
-func want[V comparable](s suite, what string, got, want V) {
+func mustBe[V comparable](s suite, what string, got, want V) {
 	s.t.Helper()
 	if got != want {
 		s.t.Fatalf("%s: got %v, want %v", what, got, want)

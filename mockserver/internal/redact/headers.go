@@ -32,7 +32,8 @@ func Map(pairs []string) map[string][]string {
 		if h == nil {
 			h = make(map[string][]string, len(pairs)/2)
 		}
-		h[pairs[i]] = append(h[pairs[i]], pairs[i+1])
+		name := http.CanonicalHeaderKey(pairs[i])
+		h[name] = append(h[name], pairs[i+1])
 	}
 	return h
 }

@@ -41,6 +41,7 @@ type Config struct {
 // api serves everything under Prefix.
 type api struct {
 	Config
+	control  mockserver.Control // of Mock
 	mux      *http.ServeMux
 	instance string     // differs in each process
 	changing sync.Mutex // locked to change the assumptions, whose Quota is a key's limit
@@ -48,7 +49,7 @@ type api struct {
 
 // New returns the handler of everything under Prefix.
 func New(c Config) http.Handler {
-	a := &api{Config: c, mux: http.NewServeMux(), instance: rand.Text()}
+	a := &api{Config: c, control: c.Mock.Control(), mux: http.NewServeMux(), instance: rand.Text()}
 	methods := map[string]map[string]endpoint{}
 	for _, e := range endpoints {
 		if methods[e.path] == nil {
@@ -108,7 +109,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 	e, known := methods[method]
 	switch {
 	case !known:
-		a.refuse(w, wrongMethod(methods, a.Mock.WithoutKeys(r.Method)))
+		a.refuse(w, wrongMethod(methods, a.control.WithoutKeys(r.Method)))
 		return
 	case (method == http.MethodPost || method == http.MethodPut) && !isJSON(r) && hasBody(r):
 		a.refuse(w, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
@@ -120,7 +121,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 		return
 	}
 	if method != http.MethodGet {
-		a.Log.Info("admin", "method", method, "path", a.Mock.WithoutKeys(r.URL.Path))
+		a.Log.Info("admin", "method", method, "path", a.control.WithoutKeys(r.URL.Path))
 	}
 	write(w, r, answer)
 }
@@ -128,7 +129,7 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 // refuse sends an error answer. It hides a key that was sent in a wrong place.
 func (a *api) refuse(w http.ResponseWriter, p *problem) {
 	shown := *p
-	shown.text = a.Mock.WithoutKeys(p.text)
+	shown.text = a.control.WithoutKeys(p.text)
 	shown.write(w)
 }
 

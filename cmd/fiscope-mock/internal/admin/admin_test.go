@@ -64,7 +64,7 @@ func TestAWebPageChangesNothing(t *testing.T) {
 			r.do(e.method, path, `{"down": true, "frozen": true, "by": "1h"}`, "Content-Type", kind).isProblem(t, 415, codeMediaType, "application/json")
 		}
 	}
-	assert.False(t, r.mock.Frozen())
+	assert.False(t, r.mock.Control().Frozen())
 	assert.Empty(t, r.do("GET", "clock", "", "Origin", "https://pagina.invalid").header.Get("Access-Control-Allow-Origin"))
 	assert.Equal(t, 405, r.do("OPTIONS", "data", "", "Origin", "https://pagina.invalid").status, "a browser that asks first is refused")
 	assert.Equal(t, 200, r.do("PUT", "clock", `{"frozen": true}`, "Content-Type", "application/json; charset=utf-8").status)
@@ -192,7 +192,7 @@ func TestBodies(t *testing.T) {
 			r.do("PUT", "clock", c.body).isProblem(t, 400, codeInvalid, c.says)
 		})
 	}
-	assert.False(t, r.mock.Frozen())
+	assert.False(t, r.mock.Control().Frozen())
 }
 
 func TestTooMuch(t *testing.T) {
@@ -227,7 +227,7 @@ func TestABodyOfUnknownLength(t *testing.T) {
 			r.api.ServeHTTP(w, req)
 			assert.Equal(t, c.status, w.status, w.b.String())
 			assert.Equal(t, c.status == 204, len(r.mock.Requests()) == 0)
-			assert.False(t, r.mock.Frozen())
+			assert.False(t, r.mock.Control().Frozen())
 		})
 	}
 }

@@ -173,7 +173,7 @@ func (a *api) parametersOf(r *http.Request, names ...string) (url.Values, error)
 	}
 	for name := range values {
 		if !slices.Contains(names, name) {
-			return nil, invalid(fmt.Sprintf("los parámetros son %v", names), "no hay ningún parámetro %.40q", a.Mock.WithoutKeys(name))
+			return nil, invalid(fmt.Sprintf("los parámetros son %v", names), "no hay ningún parámetro %.40q", a.control.WithoutKeys(name))
 		}
 	}
 	return values, nil

@@ -126,6 +126,6 @@ func TestErrorsAreInSpanish(t *testing.T) {
 func TestABodyMayBeginWithABOM(t *testing.T) {
 	r := start(t)
 	r.ok(new(clock), "PUT", "clock", "\ufeff"+`{"frozen": true}`)
-	assert.True(t, r.mock.Frozen())
+	assert.True(t, r.mock.Control().Frozen())
 	r.ok(nil, "PUT", "data", "\ufeff"+`{"contribuyentes": [{"ruc": "20700000001"}]}`)
 }

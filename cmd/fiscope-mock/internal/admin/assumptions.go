@@ -12,9 +12,9 @@ import (
 )
 
 func (a *api) getAssumptions(*http.Request) (any, error) {
-	list := assumption.List(a.Mock.Assumptions())
+	list := assumption.List(a.control.Assumptions())
 	for i := range list {
-		list[i].Value = a.Mock.WithoutKeys(list[i].Value) // a code may be any text
+		list[i].Value = a.control.WithoutKeys(list[i].Value) // a code may be any text
 	}
 	return list, nil
 }
@@ -33,7 +33,7 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 	}
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	assume := a.Mock.Assumptions()
+	assume := a.control.Assumptions()
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		for _, p := range mockserver.OpenPoints() {
 			if name != p.Field && strings.EqualFold(name, p.Field) { // -assume accepts it
@@ -50,7 +50,7 @@ func (a *api) putAssumptions(r *http.Request) (any, error) {
 			return nil, invalid(assumptionsHint, "no se acepta %s: %s", name, err)
 		}
 	}
-	if err := a.Mock.SetAssumptions(assume); err != nil {
+	if err := a.control.SetAssumptions(assume); err != nil {
 		return nil, err
 	}
 	return a.getAssumptions(r)

@@ -35,9 +35,9 @@ func TestPutEveryAssumption(t *testing.T) {
 			var list []assumption.Item
 			r.ok(&list, "PUT", "assumptions", `{"`+item.Name+`": "`+item.Value+`"}`)
 			assert.Contains(t, list, item)
-			assert.Equal(t, list, assumption.List(r.mock.Assumptions()))
+			assert.Equal(t, list, assumption.List(r.mock.Control().Assumptions()))
 			r.ok(nil, "POST", "reset", `{"parts": ["data"]}`)
-			require.Equal(t, mockserver.DefaultAssumptions(), r.mock.Assumptions())
+			require.Equal(t, mockserver.DefaultAssumptions(), r.mock.Control().Assumptions())
 		}
 	}
 }
@@ -45,13 +45,13 @@ func TestPutEveryAssumption(t *testing.T) {
 func TestPutAssumptions(t *testing.T) {
 	r := start(t)
 	r.ok(new(any), "PUT", "assumptions", `{"Quota": 0, "QuotaExceeded": "403:", "HeadersEverywhere": true}`)
-	now := r.mock.Assumptions()
+	now := r.mock.Control().Assumptions()
 	assert.Equal(t, mockserver.Refusal{Status: 403}, now.QuotaExceeded)
 	assert.True(t, now.HeadersEverywhere)
 	const large = math.MaxInt - 2 // which no float64 holds, where an int has 64 bits
 	r.ok(new(any), "PUT", "assumptions", fmt.Sprintf(`{"BlockAfter": %d, "ChargeFailures": false}`, large))
-	assert.Equal(t, large, r.mock.Assumptions().BlockAfter, "to its last digit")
-	now = r.mock.Assumptions()
+	assert.Equal(t, large, r.mock.Control().Assumptions().BlockAfter, "to its last digit")
+	now = r.mock.Control().Assumptions()
 	assert.Equal(t, 403, r.call(lookup, r.mock.APIKey), "from the next request on")
 
 	for body, says := range map[string]string{
@@ -78,7 +78,7 @@ func TestPutAssumptions(t *testing.T) {
 		`{"BlockAfter": 9, "Qu": 10}`: "Qu",
 	} {
 		r.do("PUT", "assumptions", body).isProblem(t, 400, codeInvalid, says)
-		assert.Equal(t, now, r.mock.Assumptions(), "all or none: %s", body)
+		assert.Equal(t, now, r.mock.Control().Assumptions(), "all or none: %s", body)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestAssumptionsOfSeveralAtOnce(t *testing.T) {
 		wg.Wait()
 		want := mockserver.DefaultAssumptions()
 		want.BlockAfter, want.ChargeFailures, want.HeadersEverywhere, want.Quota = 9, false, true, 7
-		require.Equal(t, want, r.mock.Assumptions())
+		require.Equal(t, want, r.mock.Control().Assumptions())
 	}
 }
 
@@ -106,7 +106,7 @@ func TestAssumptionsOfSeveralAtOnce(t *testing.T) {
 func TestTheQuotaThatIsShownIsInForce(t *testing.T) {
 	r := start(t)
 	shown := func() string {
-		for _, item := range assumption.List(r.mock.Assumptions()) {
+		for _, item := range assumption.List(r.mock.Control().Assumptions()) {
 			if item.Name == "Quota" {
 				return item.Value
 			}

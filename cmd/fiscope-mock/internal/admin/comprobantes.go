@@ -13,11 +13,11 @@ const comprobanteShape = `{"codigo": "4", "mensaje": "", "luego": [{"codigo": "0
 // shownComprobante returns a receipt with fingerprints instead of keys.
 func (a *api) shownComprobante(c mockserver.Comprobante) mockserver.Comprobante {
 	for _, text := range []*string{&c.RUCEmisor, &c.Serie, &c.Mensaje} {
-		*text = a.Mock.WithoutKeys(*text)
+		*text = a.control.WithoutKeys(*text)
 	}
 	c.Luego = slices.Clone(c.Luego)
 	for i := range c.Luego {
-		c.Luego[i].Mensaje = a.Mock.WithoutKeys(c.Luego[i].Mensaje)
+		c.Luego[i].Mensaje = a.control.WithoutKeys(c.Luego[i].Mensaje)
 	}
 	return c
 }
@@ -27,7 +27,7 @@ func (a *api) getComprobantes(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.Mock.Comprobantes(values.Get("ruc"))
+	found := a.control.Comprobantes(values.Get("ruc"))
 	if text := values.Get("limit"); text != "" {
 		limit, err := strconv.Atoi(text)
 		if err != nil || limit < 1 {
@@ -82,8 +82,8 @@ func (a *api) deleteComprobante(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(a.Mock.Comprobantes(id.RUCEmisor), func(c mockserver.Comprobante) bool { return isSame(c, id) }) {
+	if !slices.ContainsFunc(a.control.Comprobantes(id.RUCEmisor), func(c mockserver.Comprobante) bool { return isSame(c, id) }) {
 		return nil, notFound("vea los que hay en GET /_mock/comprobantes", "no hay tal comprobante")
 	}
-	return nil, a.Mock.DeleteComprobante(id.RUCEmisor, id.Tipo, id.Serie, id.Numero)
+	return nil, a.control.DeleteComprobante(id.RUCEmisor, id.Tipo, id.Serie, id.Numero)
 }

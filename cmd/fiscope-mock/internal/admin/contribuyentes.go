@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -24,7 +27,7 @@ func (a *api) shownContribuyente(c mockserver.Contribuyente) mockserver.Contribu
 		&c.RUC, &c.RazonSocial, &c.NombreComercial, &c.Estado, &c.Condicion, &c.Direccion, &c.Ubigeo, &c.Departamento, &c.Provincia,
 		&c.Distrito, &c.Tipo, &c.ActividadEconomica, &c.FechaInscripcion, &c.FechaInicioActividades,
 	} {
-		*text = a.Mock.WithoutKeys(*text)
+		*text = a.control.WithoutKeys(*text)
 	}
 	return c
 }
@@ -40,7 +43,7 @@ func (a *api) getContribuyentes(r *http.Request) (any, error) {
 			return nil, invalid("quítelo, o envíe un entero de 1 a "+strconv.Itoa(contribuyentesMost), "limit no es un número entero de 1 a %d", contribuyentesMost)
 		}
 	}
-	found, err := a.Mock.Contribuyentes(r.Context(), values.Get("text"), limit)
+	found, err := a.listed(r.Context(), strings.TrimSpace(values.Get("text")), limit)
 	if err != nil {
 		return nil, registryFailed(err)
 	}
@@ -49,6 +52,32 @@ func (a *api) getContribuyentes(r *http.Request) (any, error) {
 		list[i] = a.shownContribuyente(c)
 	}
 	return list, nil
+}
+
+// listed returns at most limit taxpayers: first those whose RUC begins with text, then those whose name contains it.
+func (a *api) listed(ctx context.Context, text string, limit int) (found []mockserver.Contribuyente, err error) {
+	switch digits := strings.Trim(text, "0123456789") == ""; {
+	case digits && len(text) == 11:
+		c, known, err := a.control.Contribuyente(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		if known {
+			found = append(found, c)
+		}
+	case digits:
+		found = a.control.First(text, limit)
+	}
+	if text == "" || len(found) >= limit {
+		return found, nil
+	}
+	named, err := a.control.Buscar(ctx, text, limit)
+	for _, c := range named {
+		if len(found) < limit && !slices.ContainsFunc(found, func(f mockserver.Contribuyente) bool { return f.RUC == c.RUC }) {
+			found = append(found, c)
+		}
+	}
+	return found, err
 }
 
 func (a *api) getContribuyente(r *http.Request) (any, error) {
@@ -61,7 +90,7 @@ func (a *api) getContribuyente(r *http.Request) (any, error) {
 
 // contribuyente returns the taxpayer of the path.
 func (a *api) contribuyente(r *http.Request) (mockserver.Contribuyente, error) {
-	c, known, err := a.Mock.Contribuyente(r.Context(), r.PathValue("ruc"))
+	c, known, err := a.control.Contribuyente(r.Context(), r.PathValue("ruc"))
 	switch {
 	case err != nil:
 		return c, registryFailed(err)

@@ -14,17 +14,17 @@ func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 		f.Match.Key = fingerprint(f.Match.Key)
 	}
 	for _, text := range []*string{&f.Name, &f.Match.RUC, &f.Match.Text, &f.Match.UserAgent} {
-		*text = a.Mock.WithoutKeys(*text)
+		*text = a.control.WithoutKeys(*text)
 	}
 	f.Steps = slices.Clone(f.Steps)
 	for i := range f.Steps {
 		e := &f.Steps[i]
 		if e.Body != nil {
-			e.Body = new(a.Mock.WithoutKeys(*e.Body))
+			e.Body = new(a.control.WithoutKeys(*e.Body))
 		}
 		e.Header = maps.Clone(e.Header)
 		for name, value := range e.Header {
-			e.Header[name] = a.Mock.WithoutKeys(value)
+			e.Header[name] = a.control.WithoutKeys(value)
 		}
 	}
 	return f
@@ -35,12 +35,8 @@ func (a *api) getFaults(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	faults := a.Mock.Faults
-	if tenant != nil {
-		faults = tenant.Faults
-	}
 	list := []mockserver.FaultStatus{}
-	for _, f := range faults() {
+	for _, f := range a.control.Faults(tenant) {
 		list = append(list, a.shown(f))
 	}
 	return list, nil
@@ -56,8 +52,8 @@ func (a *api) postFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	switch {
-	case tenant != nil:
-		f.Match.Key = tenant.APIKey
+	case tenant != "":
+		f.Match.Key = tenant
 	case f.Match.Key != "":
 		key, ok := a.keyNamed(f.Match.Key)
 		if !ok {
@@ -65,7 +61,7 @@ func (a *api) postFault(r *http.Request) (any, error) {
 		}
 		f.Match.Key = key
 	}
-	active, err := a.Mock.AddFault(f)
+	active, err := a.control.AddFault(f)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +73,7 @@ func (a *api) deleteFaults(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tenant != nil {
-		tenant.ClearFaults()
-	} else {
-		a.Mock.ClearFaults()
-	}
+	a.control.ClearFaults(tenant)
 	return nil, nil
 }
 
@@ -106,17 +98,13 @@ func (a *api) fault(r *http.Request) (*mockserver.ActiveFault, error) {
 	if err != nil {
 		return nil, err
 	}
-	find, faults := a.Mock.FindFault, a.Mock.Faults
-	if tenant != nil {
-		find, faults = tenant.FindFault, tenant.Faults
-	}
 	name := r.PathValue("name")
-	for _, f := range faults() { // by the name shown
+	for _, f := range a.control.Faults(tenant) { // by the name shown
 		if a.shown(f).Name == name {
 			name = f.Name
 		}
 	}
-	if f := find(name); f != nil {
+	if f := a.control.FindFault(tenant, name); f != nil {
 		return f, nil
 	}
 	return nil, notFound("vea las que hay en GET /_mock/faults", "no hay ninguna falla con ese nombre")

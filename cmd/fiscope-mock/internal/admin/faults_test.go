@@ -53,15 +53,15 @@ func TestFaultsOfATenant(t *testing.T) {
 	assert.Len(t, list, 1)
 	r.do("DELETE", "faults/suya", "", "X-API-KEY", r.mock.APIKey).isProblem(t, 404, codeNotFound, "faults")
 	r.ok(nil, "DELETE", "faults", "", "X-API-KEY", r.mock.APIKey)
-	assert.Len(t, r.mock.Faults(), 1, "another tenant's")
+	assert.Len(t, r.mock.Control().Faults(""), 1, "another tenant's")
 	r.ok(nil, "DELETE", "faults", "", "X-API-KEY", "s3creta")
-	assert.Empty(t, r.mock.Faults())
+	assert.Empty(t, r.mock.Control().Faults(""))
 
 	// What GET shows can be posted again: the fingerprint stands for the key.
 	r.ok(&f, "POST", "faults", `{"match": {"key": "`+fingerprint("s3creta")+`"}, "steps": [{"status": 503}]}`)
 	assert.Equal(t, 503, r.call(lookup, "s3creta"))
 	r.ok(nil, "DELETE", "faults", "")
-	assert.Empty(t, r.mock.Faults())
+	assert.Empty(t, r.mock.Control().Faults(""))
 }
 
 // A header that HTTP cannot carry is refused, and a fault that can never act is not active.
@@ -70,7 +70,7 @@ func TestFaultsThatCannotShow(t *testing.T) {
 	for _, header := range []string{`"X Y": "1"`, `"X": "a\r\nSet-Cookie: b"`, `"Transfer-Encoding": "chunked"`} {
 		r.do("POST", "faults", `{"steps": [{"header": {`+header+`}}]}`).isProblem(t, 400, codeInvalid, "encabezado")
 	}
-	assert.Empty(t, r.mock.Faults())
+	assert.Empty(t, r.mock.Control().Faults(""))
 	var f mockserver.FaultStatus
 	r.ok(&f, "POST", "faults", `{"match": {"op": "consultar"}, "steps": [{"preset": "sunat-down"}]}`)
 	assert.False(t, f.Active)
@@ -108,11 +108,11 @@ func TestFaultsShowNoKey(t *testing.T) {
 		assert.NotContains(t, a.body, "s3creta")
 		assert.Contains(t, a.body, fingerprint("s3creta"))
 	}
-	assert.Equal(t, "s3creta", *r.mock.Faults()[0].Steps[0].Body, "as it was set")
-	assert.Equal(t, "s3creta", r.mock.Faults()[0].Steps[0].Header["X-Otra"])
+	assert.Equal(t, "s3creta", *r.mock.Control().Faults("")[0].Steps[0].Body, "as it was set")
+	assert.Equal(t, "s3creta", r.mock.Control().Faults("")[0].Steps[0].Header["X-Otra"])
 	r.ok(nil, "POST", "faults/s3creta/release", "")
 	r.ok(nil, "DELETE", "faults/"+fingerprint("s3creta"), "")
-	assert.Empty(t, r.mock.Faults())
+	assert.Empty(t, r.mock.Control().Faults(""))
 }
 
 // Somebody may write a clave where a RUC is asked for.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,21 +11,18 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-// tenant returns the tenant of a request's key, or nil for the whole server if there is no header.
-func (a *api) tenant(r *http.Request) (*mockserver.Tenant, error) {
-	key := r.Header.Get("X-API-KEY")
-	if key == "" {
-		return nil, nil
+// tenant returns the key that a request is about, "" for the whole server if there is no header.
+func (a *api) tenant(r *http.Request) (key string, err error) {
+	key = r.Header.Get("X-API-KEY")
+	if _, ok := a.Mock.Quota(key); key != "" && !ok {
+		return "", notFound("agréguela con POST /_mock/keys, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de API de X-API-KEY")
 	}
-	if _, ok := a.Mock.Quota(key); !ok {
-		return nil, notFound("agréguela con POST /_mock/keys, o quite el encabezado para hablar de todo el servidor", "este servidor no conoce la clave de API de X-API-KEY")
-	}
-	return a.Mock.Tenant(key), nil
+	return key, nil
 }
 
 // fingerprint returns a key's fingerprint in the journal.
 func fingerprint(key string) string {
-	_, id, _ := strings.Cut(mockserver.Filter{Key: key}.String(), "key=")
+	_, id, _ := strings.Cut(fmt.Sprint(mockserver.Filter{Key: key}), "key=")
 	return id
 }
 
@@ -42,7 +40,7 @@ type apiKey struct {
 
 func (a *api) getKeys(*http.Request) (any, error) {
 	list := []apiKey{}
-	for _, k := range a.Mock.Keys() {
+	for _, k := range a.control.Keys() {
 		list = append(list, apiKey{fingerprint(k.Key), k.Quota, k.Key == a.Mock.APIKey})
 	}
 	return list, nil
@@ -59,7 +57,7 @@ func (a *api) postKey(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if to.Quota == nil {
-		limit := a.Mock.Assumptions().Quota
+		limit := a.control.Assumptions().Quota
 		if q, known := a.Mock.Quota(to.Key); known {
 			limit = q.Limit
 		}
@@ -78,7 +76,7 @@ func (a *api) deleteKey(r *http.Request) (any, error) {
 
 // keyOfPath returns the key whose fingerprint is in the path. URLs must not contain keys.
 func (a *api) keyOfPath(r *http.Request) (string, error) {
-	for _, k := range a.Mock.Keys() {
+	for _, k := range a.control.Keys() {
 		if fingerprint(k.Key) == r.PathValue("fingerprint") {
 			return k.Key, nil
 		}
@@ -88,7 +86,7 @@ func (a *api) keyOfPath(r *http.Request) (string, error) {
 
 // keyNamed finds a key of the server by the key or its fingerprint.
 func (a *api) keyNamed(text string) (string, bool) {
-	keys := a.Mock.Keys()
+	keys := a.control.Keys()
 	i := slices.IndexFunc(keys, func(k mockserver.Key) bool { return k.Key == text })
 	if i < 0 {
 		i = slices.IndexFunc(keys, func(k mockserver.Key) bool { return fingerprint(k.Key) == text })
@@ -120,8 +118,8 @@ func (a *api) getQuotas(r *http.Request) (any, error) {
 		return nil, err
 	}
 	list := []quota{}
-	for _, k := range a.Mock.Keys() {
-		if tenant == nil || tenant.APIKey == k.Key {
+	for _, k := range a.control.Keys() {
+		if tenant == "" || tenant == k.Key {
 			list = append(list, a.quotaOf(k.Key))
 		}
 	}
@@ -135,8 +133,8 @@ func (a *api) putQuota(r *http.Request) (any, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case tenant != nil:
-			return tenant.APIKey, nil
+		case tenant != "":
+			return tenant, nil
 		}
 		if _, ok := a.Mock.Quota(a.Mock.APIKey); !ok {
 			return "", notFound("envíe X-API-KEY con una clave de API de este servidor, o agréguela con POST /_mock/keys", "la clave de API propia del servidor fue retirada")

@@ -28,6 +28,8 @@ const (
 // filters are the parameters that select requests.
 var filters = []string{"op", "ruc", "text", "path", "status", "code", "fault", "unmatched", "after", "key"}
 
+var operations = []mockserver.Operation{mockserver.OpConsultar, mockserver.OpBuscar, mockserver.OpValidar, mockserver.OpTipoCambio}
+
 // query is a request's query of the journal.
 type query struct {
 	filter       mockserver.Filter
@@ -50,8 +52,8 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 		return q, err
 	}
 	q.filter.Op = mockserver.Operation(values.Get("op"))
-	if q.filter.Op != "" && !slices.Contains(mockserver.Operations(), q.filter.Op) {
-		return q, invalid(fmt.Sprintf("las operaciones son %v", mockserver.Operations()), "no existe la operación %.40q", a.Mock.WithoutKeys(values.Get("op")))
+	if q.filter.Op != "" && !slices.Contains(operations, q.filter.Op) {
+		return q, invalid(fmt.Sprintf("las operaciones son %v", operations), "no existe la operación %.40q", a.control.WithoutKeys(values.Get("op")))
 	}
 	q.filter.RUC, q.filter.Text, q.filter.Path = values.Get("ruc"), values.Get("text"), values.Get("path")
 	q.filter.Code, q.filter.Fault = values.Get("code"), values.Get("fault")
@@ -85,16 +87,16 @@ func (a *api) readQuery(r *http.Request, q query, more ...string) (query, error)
 }
 
 // keyOf returns the key to select: a tenant's, the one of a fingerprint, or "" for all.
-func keyOf(tenant *mockserver.Tenant, id string) (string, error) {
+func keyOf(tenant, id string) (string, error) {
 	switch {
 	case id != "" && !isFingerprint(id): // perhaps a key, which must not be in a URL
 		return "", invalid("envíe la huella que muestran requests y quotas (k_ y 8 dígitos hexadecimales), o la clave de API en X-API-KEY", "key no es la huella de una clave de API")
-	case tenant == nil:
+	case tenant == "":
 		return id, nil
-	case id != "" && id != fingerprint(tenant.APIKey):
+	case id != "" && id != fingerprint(tenant):
 		return "", invalid("quite uno de los dos", "key y X-API-KEY son de claves de API distintas")
 	}
-	return tenant.APIKey, nil
+	return tenant, nil
 }
 
 // revision parses a revision. A number that is too large counts as above the newest.
@@ -117,7 +119,7 @@ func (a *api) newest(q query, found []mockserver.Request) journal {
 	for i := range found {
 		found[i].Time = found[i].Time.In(fiscope.Lima)
 	}
-	return journal{found, a.Mock.Dropped(q.filter.Key)}
+	return journal{found, a.control.Dropped(q.filter.Key)}
 }
 
 func (a *api) getRequests(r *http.Request) (any, error) {
@@ -162,8 +164,8 @@ func (a *api) deleteRequests(r *http.Request) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case tenant != nil:
-		return nil, tenant.Reset(mockserver.PartJournal)
+	case tenant != "":
+		return nil, a.control.ResetKey(tenant, mockserver.PartJournal)
 	}
 	return nil, a.Mock.Reset(mockserver.PartJournal)
 }

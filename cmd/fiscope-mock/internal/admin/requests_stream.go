@@ -45,7 +45,7 @@ func (a *api) streamRequests(r *http.Request) (any, error) {
 		ctx, stop := s.open(r.Context())
 		defer stop()
 		s.b.WriteString(streamRetry)
-		last := a.Mock.Revision()
+		last := a.control.Revision()
 		s.event("hello", "", asLine(hello{a.instance, last}))
 		a.follow(ctx, &s, q, last)
 	}), nil
@@ -66,7 +66,7 @@ type cleared struct {
 func (a *api) follow(ctx context.Context, s *stream, q query, last int64) {
 	for s.flush() {
 		waiting, cancel := context.WithTimeout(ctx, streamHeartbeat)
-		changes, rev, err := a.Mock.Changes(waiting, q.since, q.filter)
+		changes, rev, err := a.control.Changes(waiting, q.since, q.filter)
 		cancel()
 		switch {
 		case ctx.Err() != nil:

@@ -20,27 +20,32 @@ type solUser struct {
 }
 
 func (a *api) getSOL(*http.Request) (any, error) {
-	list := []solUser{}
-	for _, u := range a.Mock.UsuariosSOL() {
-		user := solUser{a.Mock.WithoutKeys(u.RUC), a.Mock.WithoutKeys(u.Usuario), u.Principal, u.Attempts, u.Fails, u.Blocked, nil}
-		if u.Blocked {
-			until := u.BlockedUntil.In(fiscope.Lima)
+	own, others := []solUser{}, []solUser(nil) // the sample user first
+	for _, u := range a.control.UsuariosSOL() {
+		state, _ := a.Mock.SOLState(u.RUC, u.Usuario)
+		user := solUser{a.control.WithoutKeys(u.RUC), a.control.WithoutKeys(u.Usuario), u.Principal, state.Attempts, state.Fails, state.Blocked, nil}
+		if state.Blocked {
+			until := state.BlockedUntil.In(fiscope.Lima)
 			user.BlockedUntil = &until
 		}
-		list = append(list, user)
+		if u.RUC == mockserver.RUCSolicitante {
+			own = append(own, user)
+		} else {
+			others = append(others, user)
+		}
 	}
-	return list, nil
+	return append(own, others...), nil
 }
 
 // usuario returns the SOL user in the path, by its name or the name shown, and whether it exists.
-func (a *api) usuario(r *http.Request) (mockserver.UsuarioID, bool) {
-	id := mockserver.UsuarioID{RUC: r.PathValue("ruc"), Usuario: r.PathValue("usuario")}
-	if _, ok := a.Mock.SOLState(id.RUC, id.Usuario); ok {
-		return id, true
-	}
-	for _, u := range a.Mock.UsuariosSOL() {
-		if a.Mock.WithoutKeys(u.RUC) == id.RUC && a.Mock.WithoutKeys(u.Usuario) == id.Usuario {
-			return u.UsuarioID, true
+func (a *api) usuario(r *http.Request) (mockserver.SOL, bool) {
+	id := mockserver.SOL{RUC: r.PathValue("ruc"), Usuario: r.PathValue("usuario")}
+	users := a.control.UsuariosSOL()
+	for _, shown := range []func(string) string{func(s string) string { return s }, func(s string) string { return a.control.WithoutKeys(s) }} {
+		for _, u := range users {
+			if shown(u.RUC) == id.RUC && shown(u.Usuario) == id.Usuario {
+				return u, true
+			}
 		}
 	}
 	return id, false
@@ -58,7 +63,7 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	if err := readSecret(r, &to, shape); err != nil {
 		return nil, err
 	}
-	id, known := a.usuario(r)
+	user, known := a.usuario(r)
 	switch {
 	case !known && to.Clave == nil:
 		return nil, invalid("envíe "+shape, "un usuario nuevo necesita una clave SOL")
@@ -67,14 +72,13 @@ func (a *api) putUsuario(r *http.Request) (any, error) {
 	case to.Clave == nil && to.Principal == nil:
 		return nil, invalid("envíe "+shape, "no dice qué cambia del usuario")
 	}
-	return nil, a.Mock.ChangeUsuarioSOL(id.RUC, id.Usuario, func(u *mockserver.SOL) {
-		if to.Clave != nil {
-			u.Clave = *to.Clave
-		}
-		if to.Principal != nil {
-			u.Principal = *to.Principal
-		}
-	})
+	if to.Clave != nil {
+		user.Clave = *to.Clave
+	}
+	if to.Principal != nil {
+		user.Principal = *to.Principal
+	}
+	return nil, a.Mock.PutUsuarioSOL(user)
 }
 
 func (a *api) deleteUsuario(r *http.Request) (any, error) {
@@ -87,7 +91,7 @@ func (a *api) deleteUsuario(r *http.Request) (any, error) {
 
 func (a *api) unblock(r *http.Request) (any, error) {
 	id, _ := a.usuario(r)
-	if err := a.Mock.UnblockSOL(id.RUC, id.Usuario); err != nil {
+	if err := a.control.UnblockSOL(id.RUC, id.Usuario); err != nil {
 		return nil, errNoUser
 	}
 	return nil, nil

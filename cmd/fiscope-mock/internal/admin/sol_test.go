@@ -120,10 +120,10 @@ func TestASOLUserNamedLikeAKey(t *testing.T) {
 	shown := "sol/20600000005/" + fingerprint("s3creta")
 	r.ok(nil, "DELETE", shown+"/block", "")
 	r.ok(nil, "PUT", shown, `{"principal": true}`)
-	users := r.mock.UsuariosSOL()
-	assert.Equal(t, mockserver.UsuarioID{RUC: "20600000005", Usuario: "s3creta"}, users[len(users)-1].UsuarioID)
+	users := r.mock.Control().UsuariosSOL()
+	assert.Equal(t, mockserver.UsuarioID{RUC: "20600000005", Usuario: "s3creta"}, mockserver.UsuarioID{RUC: users[len(users)-1].RUC, Usuario: users[len(users)-1].Usuario})
 	assert.True(t, users[len(users)-1].Principal)
 	r.ok(nil, "DELETE", shown, "")
-	assert.Len(t, r.mock.UsuariosSOL(), len(users)-1)
+	assert.Len(t, r.mock.Control().UsuariosSOL(), len(users)-1)
 	assert.NotContains(t, r.log.String(), "s3creta")
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ type sunat struct {
 	Down bool `json:"down"`
 }
 
-func (a *api) getSUNAT(*http.Request) (any, error) { return sunat{a.Mock.SUNATDown()}, nil }
+func (a *api) getSUNAT(*http.Request) (any, error) { return sunat{a.control.SUNATDown()}, nil }
 
 func (a *api) putSUNAT(r *http.Request) (any, error) {
 	const shape = `{"down": true}`
@@ -41,14 +40,14 @@ func (a *api) reset(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if what.Parts != nil && len(what.Parts) == 0 { // an empty list must not mean all
-		return nil, invalid(fmt.Sprintf("las partes son %v; sin parts vuelve todo al inicio", mockserver.Parts()), "parts no nombra ninguna parte")
+		return nil, invalid("las partes son [faults clock data locks quotas journal]; sin parts vuelve todo al inicio", "parts no nombra ninguna parte")
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
 		return nil, err
 	}
-	if tenant != nil {
-		return nil, tenant.Reset(what.Parts...)
+	if tenant != "" {
+		return nil, a.control.ResetKey(tenant, what.Parts...)
 	}
 	return nil, a.Mock.Reset(what.Parts...)
 }
@@ -62,14 +61,14 @@ func (a *api) getData(*http.Request) (any, error) {
 }
 
 func (a *api) putData(r *http.Request) (any, error) {
-	d, err := mockserver.ReadData(http.MaxBytesReader(nil, r.Body, bodyMost), "cuerpo")
+	d, err := a.control.ReadData(http.MaxBytesReader(nil, r.Body, bodyMost), "cuerpo")
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return nil, &problem{http.StatusRequestEntityTooLarge, codeTooLarge, "los datos son demasiados para una petición", "repártalos en varias, o inicie el servidor con -data"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, a.Mock.PutData(d)
+	return nil, a.control.PutData(d)
 }
 
 func (a *api) deleteData(*http.Request) (any, error) { return nil, a.Mock.Reset(mockserver.PartData) }
@@ -81,7 +80,7 @@ type clock struct {
 }
 
 func (a *api) getClock(*http.Request) (any, error) {
-	return clock{a.Mock.Now().In(fiscope.Lima).Round(0), a.Mock.Frozen()}, nil
+	return clock{a.Mock.Now().In(fiscope.Lima).Round(0), a.control.Frozen()}, nil
 }
 
 const clockShape = `{"now": "2026-11-20T16:59:00-05:00", "frozen": true}, uno o ambos`

@@ -24,7 +24,7 @@ func TestData(t *testing.T) {
 	for _, part := range []string{"PRUEBA & S.A.C.", "otra-clave", "s3creta", "20100070970"} {
 		assert.Contains(t, export, part, "an export is a fixture: a server must be able to start with it")
 	}
-	d, err := mockserver.ReadData(strings.NewReader(export), "export")
+	d, err := mockserver.Control{}.ReadData(strings.NewReader(export), "export")
 	require.NoError(t, err)
 	again := start(t, mockserver.WithData(d))
 	assert.Equal(t, 200, again.call("/api/contribuyentes/20700000001", "s3creta"))
@@ -72,8 +72,8 @@ func TestReset(t *testing.T) {
 	dirty()
 	r.ok(nil, "POST", "reset", `{"parts": ["journal", "clock"]}`)
 	assert.Empty(t, r.mock.Requests())
-	assert.False(t, r.mock.Frozen())
-	assert.Len(t, r.mock.Faults(), 1, "another part")
+	assert.False(t, r.mock.Control().Frozen())
+	assert.Len(t, r.mock.Control().Faults(""), 1, "another part")
 
 	dirty()
 	r.ok(nil, "POST", "reset", "", "X-API-KEY", "s3creta")
@@ -83,7 +83,7 @@ func TestReset(t *testing.T) {
 
 	r.ok(nil, "POST", "reset", "")
 	assert.Zero(t, used(r.mock.APIKey))
-	assert.Empty(t, r.mock.Faults())
+	assert.Empty(t, r.mock.Control().Faults(""))
 }
 
 // What the clock does not take moves nothing, and whatever it takes it shows.
@@ -137,7 +137,7 @@ func TestSUNAT(t *testing.T) {
 	r := start(t)
 	down := func() (s sunat) {
 		r.ok(&s, "GET", "sunat", "")
-		assert.Equal(t, r.mock.SUNATDown(), s.Down)
+		assert.Equal(t, r.mock.Control().SUNATDown(), s.Down)
 		return s
 	}
 	assert.False(t, down().Down)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 // tipoCambio is the server's present answer for one day.
@@ -13,7 +14,7 @@ type tipoCambio struct {
 	Fecha  string      `json:"fecha"`
 	Compra json.Number `json:"compra,omitempty"`
 	Venta  json.Number `json:"venta,omitempty"`
-	Why    string      `json:"why,omitempty"` // in Spanish, the reason for having no rate
+	Why    string      `json:"why,omitempty"` // in Spanish, the reason for answering no rate
 	Put    bool        `json:"put,omitempty"` // its rate was set or removed
 }
 
@@ -29,8 +30,16 @@ func (a *api) getTiposCambio(r *http.Request) (any, error) {
 			return nil, invalid("envíe un mes como 2026-11, o quítelo para el de hoy en Lima", "mes no es un mes como 2026-11")
 		}
 	}
+	set := map[string]mockserver.TipoCambio{}
+	for _, t := range a.Mock.Data().TiposCambio {
+		set[t.Fecha] = t
+	}
 	list := []tipoCambio{}
-	for _, d := range a.Mock.TiposCambio(mes.Year(), mes.Month()) {
+	for day := fiscope.NewFecha(mes.Year(), mes.Month(), 1); day.Valid() && day.Month() == mes.Month(); day = day.SumarDias(1) {
+		d := a.control.TipoCambio(day)
+		if d.Put { // also before its hour
+			d.Compra, d.Venta = set[d.Fecha].Compra, set[d.Fecha].Venta
+		}
 		list = append(list, tipoCambio{d.Fecha, d.Compra, d.Venta, d.Why, d.Put})
 	}
 	return list, nil
@@ -56,5 +65,5 @@ func (a *api) deleteTipoCambio(r *http.Request) (any, error) {
 }
 
 func (a *api) restoreTipoCambio(r *http.Request) (any, error) {
-	return nil, a.Mock.RestoreTipoCambio(r.PathValue("fecha"))
+	return nil, a.control.RestoreTipoCambio(r.PathValue("fecha"))
 }

@@ -20,6 +20,10 @@ func TestTiposCambio(t *testing.T) {
 	assert.Equal(t, map[string]any{"fecha": "2026-11-20", "compra": 3.924, "venta": 3.934}, days[19])
 	assert.Equal(t, map[string]any{"fecha": "2026-11-22", "why": "es domingo; use el último día hábil anterior"}, days[21])
 	assert.Equal(t, "es una fecha futura; hoy en Lima es 2026-11-30", month("?mes=2026-12")[0]["why"])
+	r.ok(nil, "PUT", "tiposcambio/2026-12-02", `{"compra": 3.9, "venta": 3.91}`)
+	assert.Equal(t, map[string]any{
+		"fecha": "2026-12-02", "compra": 3.9, "venta": 3.91, "why": "es una fecha futura; hoy en Lima es 2026-11-30", "put": true,
+	}, month("?mes=2026-12")[1], "before its hour")
 	assert.Len(t, month("?mes=2024-02"), 29)
 	assert.Len(t, month("?mes=0001-01"), 31)
 	assert.Len(t, month("?mes=9999-12"), 31)

@@ -33,8 +33,8 @@ func modules(t *testing.T, srv *mockserver.Server, script string, result any) {
 	require.NoError(t, os.CopyFS(dir, os.DirFS("files")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module"}`), 0o600))
 	state, err := json.Marshal(map[string]any{
-		"files": "file://" + filepath.ToSlash(dir) + "/", "origin": srv.URL, "calls": srv.Requests(), "faults": srv.Faults(),
-		"presets": mockserver.Presets(), "assumptions": assumption.List(srv.Assumptions()),
+		"files": "file://" + filepath.ToSlash(dir) + "/", "origin": srv.URL, "calls": srv.Requests(), "faults": srv.Control().Faults(""),
+		"presets": mockserver.Presets(), "assumptions": assumption.List(srv.Control().Assumptions()),
 	})
 	require.NoError(t, err)
 	script = `const { files, origin, calls, faults, presets, assumptions } = JSON.parse(process.argv[1])

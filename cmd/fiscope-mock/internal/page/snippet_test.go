@@ -16,7 +16,7 @@ import (
 func TestSnippetsMakeTheCallAgain(t *testing.T) {
 	needs(t, "curl")
 	needs(t, "go")
-	srv := mockserver.New(t)
+	srv := mockserver.New(t, mockserver.WithAPIKey("una-clave-propia"))
 	for _, path := range []string{
 		"contribuyentes/20131312955", "contribuyentes/99999999999",
 		"contribuyentes/search?razonSocial=luz+del+sur&limit=5", `contribuyentes/search?razonSocial=%22%24O'Hara%22%20%26%20%C3%91`,

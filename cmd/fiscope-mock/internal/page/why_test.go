@@ -58,7 +58,7 @@ func TestWhy(t *testing.T) {
 		}, "GET", "contribuyentes/20131312955", "", []string{"La falla outage-503-1 actuó: el 503 en HTML", "Costó 1"}, "fallas"},
 		{"a fault in an answer of 200", func() {
 			srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Times: 1}, mockserver.EpochReset)
-		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 actuó", "Es el intento 2 de #26", "Costó 1"}, "fallas"},
+		}, "GET", "contribuyentes/20131312955", "", []string{"La falla epoch-reset-2 actuó", "Esta llamada repite #26.", "Costó 1"}, "fallas"},
 		{"the quota spent", func() { require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 1000)) }, "GET", "contribuyentes/20131312955", "", []string{"La cuota del día está agotada", "El servidor dijo", "No costó"}, "cuotas"},
 		{"blocked, and a fault", func() {
 			srv.SetSUNATDown(false)

@@ -87,7 +87,7 @@ function isFalse(call) {
     case 'validar':
       return typeof said?.codigo !== 'string' || said.esValido !== (said.codigo === '0')
     case 'tipocambio':
-      return typeof said?.venta !== 'number' || said.fecha !== (subject(call) || call.time.slice(0, 10))
+      return typeof said?.venta !== 'number' || said.fecha !== asked(call)
   }
   return false
 }
@@ -104,6 +104,7 @@ const classes = {
 function takes(filter, call) {
   return (!filter.op || (filter.op === 'unmatched' ? !call.matched : call.op === filter.op)) &&
     (!filter.kind || classes[filter.kind](call)) &&
+    (!filter.asked || asked(call).toLowerCase().includes(filter.asked)) &&
     (!filter.text || wordsOf(call).includes(filter.text))
 }
 
@@ -131,6 +132,16 @@ export function parameters(call) {
   return { razonSocial, limit, fecha }
 }
 
+// part is what a fault's text can say of a call's question, besides its RUC.
+export function part(call) {
+  const { razonSocial, fecha } = parameters(call)
+  const { serie, numero } = call.op === 'validar' && parse(call.body) || {}
+  return razonSocial ?? fecha ?? [serie, numero].filter((value) => value != null).join('-')
+}
+
+// asked is the subject; of the rate of today, its day.
+const asked = (call) => subject(call) || call.time.slice(0, 10)
+
 export function subject(call) {
   switch (call.op) {
     case 'consultar':
@@ -140,7 +151,7 @@ export function subject(call) {
     case 'validar': {
       const body = parse(call.body)
       if (!body) return call.body ?? ''
-      return [body.rucEmisor, body.tipoComprobante, [body.serie, body.numero].filter((part) => part != null).join('-')].filter(Boolean).join(' ')
+      return [body.rucEmisor, body.tipoComprobante, part(call)].filter(Boolean).join(' ')
     }
     case 'tipocambio':
       return parameters(call).fecha ?? ''

@@ -1,6 +1,6 @@
 // One call, opened: why it ended so, what was asked and answered, and what can be done with it.
 import { button, code, copy, h } from './element.js'
-import { failed, parameters, parse } from './calls.js'
+import { failed, parameters, parse, part } from './calls.js'
 import { presets } from './preset.js'
 import { post } from './server.js'
 import { curl, goProgram } from './snippet.js'
@@ -12,17 +12,19 @@ import { edit as addTaxpayer } from './view/contribuyentes.js'
 import { edit as addReceipt } from './view/comprobantes.js'
 
 const titleOf = (call) => `${t('call')} #${call.n} · ${call.op ?? t('unmatched')}`
+const most = 10 // attempts that are linked
 const strong = /^(X-RateLimit-|Retry-After:)/
 
 // callDetail shows a call, with the attempts of its question that are known, each at its address.
 export function callDetail(call, attempts, address, close) {
+  const from = Math.max(0, Math.min(attempts.indexOf(call) - 5, attempts.length - most))
   const reasons = why(call, state.faults, state.assumptions, attempts[attempts.indexOf(call) - 1])
   const copies = { curl: () => curl(call, location.origin), Markdown: () => markdown(call, reasons), [t('link')]: () => location.href }
   return [
     h('header', {}, h('h2', {}, titleOf(call)), h('button', { type: 'button', onclick: close, 'aria-keyshortcuts': 'Escape' }, t('close'))),
     h('div', { class: 'why' }, reasons.map(([text, view]) =>
       h('p', {}, text, view && [' ', h('a', { href: `#${view}` }, t('goTo', { view: t(view) }))])),
-    attempts.length > 1 && h('p', {}, t('attempts'), ': ', attempts.map((one) => [' ', h(one === call ? 'b' : 'a', { href: one !== call && address(one.n), class: failed(one) && 'bad' }, `#${one.n} ${statusText(one)}`)]))),
+    attempts.length > 1 && h('p', {}, t('attempts'), attempts.length > most && ` (${number(attempts.length)})`, ': ', attempts.slice(from, from + most).map((one) => [' ', h(one === call ? 'b' : 'a', { href: one !== call && address(one.n), class: failed(one) && 'bad' }, `#${one.n} ${statusText(one)}`)]))),
     h('div', { class: 'actions' }, offers(call), Object.entries(copies).map(([name, text]) =>
       button([`${t('copy')} ${name}`], () => copy(text(), name)))),
     facts(call),
@@ -59,7 +61,7 @@ function markdown(call, reasons) {
 // offers are the controls that put what was missed, and that make the next such call fail.
 function offers(call) {
   if (!call.matched || !call.op) return []
-  const match = { op: call.op, ruc: call.ruc, key: call.key, times: 1 }
+  const match = { op: call.op, ruc: call.ruc, text: part(call) || undefined, key: call.key, times: 1 }
   const step = failed(call) && sameFailure(call)
   return [call.fault ? [] : missed(call), step
     ? button('failSo', async () => {

@@ -23,6 +23,8 @@ const live = h('p', { class: 'live', role: 'status' })
 const time = h('a', { href: '#reloj', class: 'time', hidden: true })
 const clockBack = button('clockBack', () => post('reset', { parts: ['clock'] }), { class: 'back', title: t('resetClock'), hidden: true })
 const notices = h('p')
+const keys = h('div', { id: 'teclas', popover: true, role: 'dialog', 'aria-label': t('keys') }, h('h2', {}, t('keys')),
+  t('keyList').split('; ').map((line) => line.split(': ')).map(([key, does]) => h('p', {}, h('span', {}, h('kbd', {}, key)), does)))
 const main = h('main', { id: 'contenido', onblur() { main.removeAttribute('tabindex') } })
 const nav = h('nav', { 'aria-label': t('views') }, h('ul', {}, views.map((view) => h('li', {}, h('a', { href: `#${view.id}` }, t(view.id))))))
 const sections = new Map()
@@ -34,8 +36,9 @@ let again = false
 
 document.documentElement.lang = language
 window.addEventListener('token', askToken)
+document.addEventListener('keydown', ({ key, target }) => { if (key === '?' && !target.closest('input, select, dialog')) keys.togglePopover() })
 document.body.replaceChildren(
-  h('header', { class: 'top' }, h('a', { href: '#contenido', class: 'skip', onclick: skip }, t('skip')), h('h1', {}, 'fiscope-mock'), time, clockBack, notices, live), nav, main, announcements)
+  h('header', { class: 'top' }, h('a', { href: '#contenido', class: 'skip', onclick: skip }, t('skip')), h('h1', {}, 'fiscope-mock'), time, clockBack, notices, live, h('button', { type: 'button', class: 'keys', popovertarget: keys.id, title: t('keys'), 'aria-label': t('keys'), 'aria-keyshortcuts': '?' }, '?')), nav, main, keys, announcements)
 start()
 
 // skip makes the contents focusable only now: a click on them would focus them too.

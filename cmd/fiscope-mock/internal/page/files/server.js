@@ -1,5 +1,5 @@
 // What the page asks of the server, and how it follows the calls.
-import { language, readTexts } from './text.js'
+import { refusal } from './refusal.js'
 
 // ask sends a request to the admin API, and returns the answer's JSON, or null without one. What the
 // server refuses is an error with its text and what to do.
@@ -13,25 +13,6 @@ export async function ask(method, path, body) {
   if (response.status === 401 && path !== 'session') window.dispatchEvent(new Event('token'))
   if (!response.ok) throw new Error(await refusal(response))
   return response.status === 204 ? null : response.json()
-}
-
-// The English of what the server refuses in Spanish.
-const english = readTexts(`
-MOCK_ADMIN_TOKEN|That is not this server’s token
-MOCK_ADMIN_INVALID|The server does not take that
-MOCK_ADMIN_NOT_FOUND|It is not there any more
-MOCK_ADMIN_TOO_LARGE|That is too large
-MOCK_ADMIN_REGISTRY|The registry that this server was given fails
-MOCK_ADMIN_CLOSING|The server is closing
-`)
-
-async function refusal(response) {
-  try {
-    const { error, hint, code } = await response.json()
-    return language === 'es' ? `${error}: ${hint}` : `${english.get(code)?.[0] ?? 'The server refuses it'}: “${error}”`
-  } catch {
-    return `HTTP ${response.status}`
-  }
 }
 
 export const get = (path) => ask('GET', path)

@@ -13,7 +13,7 @@ export const curlOf = (origin) => origin.startsWith('https:') ? 'curl -k' : 'cur
 export function curl(call, origin) {
   const lines = [`${curlOf(origin)} -sS ${shell(origin + encodeURI(call.path).replaceAll('?', '%3F').replaceAll('#', '%23') + query(call))}`]
   if (call.method !== 'GET' && !(call.method === 'POST' && call.op === 'validar')) lines[0] += call.method === 'HEAD' ? ' -I' : ` -X ${shell(call.method)}`
-  lines.push('-H "X-API-KEY: $FISCOPE_API_KEY"')
+  lines.push('-H "X-API-KEY: ${FISCOPE_API_KEY:-clave-de-prueba}"')
   if (call.op === 'validar' && call.method === 'POST') {
     lines.push("-H 'Content-Type: application/json'", `-d ${receipt(call)}`)
   }

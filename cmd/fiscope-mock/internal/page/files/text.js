@@ -11,6 +11,8 @@ export const readTexts = (lines) => new Map(lines.trim().split('\n').map((line) 
 const texts = readTexts(`
 views|Vistas|Views
 skip|Saltar al contenido|Skip to the content
+keys|Teclas|Keys
+keyList|?: estas teclas; ↑ ↓: otra llamada; Inicio Fin: la primera o la última; Entrar: abrirla; Esc: cerrarla; c: copiarla como curl|?: these keys; ↑ ↓: another call; Home End: the first or last one; Enter: open it; Esc: close it; c: copy it as curl
 live|en vivo|live
 offline|sin conexión, reintentando|no connection, trying again
 frozen|congelado|frozen
@@ -48,17 +50,16 @@ cost|Costo|Cost
 marks|Marcas|Marks
 key|Clave de API|Key
 filter|Filtrar|Filter
-filterHint|RUC, texto, código, falla…|RUC, text, code, fault…
-allOperations|Todas|All
+askedHint|fecha, F001-124…|date, F001-124…
+filterHint|RUC, código, falla…|RUC, code, fault…
 answered_|Todas|All
 answered_ok|Correctas (2xx)|Successes (2xx)
 answered_error|Con error|Errors
 answered_cost|Con costo|With a cost
-answered_4xx|4xx
-answered_5xx|5xx
 answered_none|Sin respuesta|No answer
 unmatched|sin ruta|no route
-noKey|clave de API rechazada|key refused
+noKey|sin clave de API|no key
+keyRefused|clave de API rechazada|key refused
 notRecorded|sin grabar|not recorded
 real|servicio real|real service
 strange|rompe el contrato|breaks the contract
@@ -69,6 +70,7 @@ broken|cortada a medias|broken off
 false|no corresponde|wrong answer
 attempt|intento {n}|attempt {n}
 attemptOf|intento {n} de #{first}|attempt {n} of #{first}
+repeats|repite #{n}|repeats #{n}
 attemptAfter|, {lasted} después|, {lasted} later
 nothingFound|sin resultados|no results
 copyCurl|Copiar como curl (tecla c)|Copy as curl (key c)
@@ -94,6 +96,7 @@ newer|{n} nuevas|{n} new
 newer1|1 nueva|1 new
 spentBy|Gasto:|Spent:
 exportHAR|Exportar HAR|Export HAR
+onlyInHAR|El HAR tiene {n} de {all} llamadas: el servidor ya no guarda las demás.|The HAR has {n} of {all} calls: the server no longer keeps the others.
 exportJSON|Exportar JSON|Export JSON
 noMatch|Ninguna llamada pasa el filtro|No call passes the filter
 showAll|Mostrar todo|Show all
@@ -162,7 +165,8 @@ whySOL_principal|Es el usuario SOL principal, y hace falta uno secundario. Cuent
 whyBroken|La respuesta no llegó completa.|The answer did not come whole.
 whyFalse|La respuesta no corresponde: no es lo que se preguntó, o no tiene la forma del contrato.|The answer is wrong: it is not what was asked for, or does not follow the contract.
 whyAttempt|Es el {attempt}.|It is {attempt}.
-whyReplay|Repite la llamada #{n}, cuya respuesta no llegó completa.|It repeats call #{n}, whose answer did not come whole.
+whyRepeats|Esta llamada {attempt}.|This call {attempt}.
+whyReplay|La respuesta a #{n} no llegó completa.|The answer to #{n} did not come whole.
 costOne|Costó 1 consulta.|It cost 1 query.
 costOneLeft|Costó 1 consulta; quedaron {left}.|It cost 1 query; {left} were left.
 costNothing|No costó ninguna consulta.|It cost no query.
@@ -179,9 +183,7 @@ deleteKey|Borrar la clave de API|Delete the key
 dailyQuota|Consultas por día|Queries a day
 quotaHint|−1 es sin límite.|−1 is unlimited.
 addKey|Agregar una clave de API|Add a key
-apiKey|Clave de API|API key
 reloj|Reloj|Clock
-plus1h|+1 h
 plus1d|+1 día|+1 day
 freeze|Congelar|Freeze
 unfreeze|Reanudar|Resume
@@ -204,7 +206,7 @@ faultOver|terminada|over
 release|Liberar|Release
 deleteFaults|Borrar todas las fallas|Delete all faults
 presets|Fallas preparadas|Presets
-presetsMean|Un clic pone la falla, con la operación, el RUC, la clave de API y las veces de arriba; ×1 y ×2, para una o dos llamadas.|One click sets the fault, with the operation, RUC, key and times above; ×1 and ×2 set it for one or two calls.
+presetsMean|Un clic pone la falla, para las llamadas y las veces de arriba; ×1 y ×2, para una o dos.|One click sets the fault, for the calls and times above; ×1 and ×2, for one or two.
 searchPreset|Buscar una falla|Search a fault
 noPreset|Ninguna falla preparada tiene ese texto.|No preset contains that text.
 group_body|El cuerpo|The body
@@ -225,6 +227,7 @@ setFault|Poner la falla|Set the fault
 faultSet|Falla puesta: {name}|Fault set: {name}
 chooseEffect|Indique un estado HTTP, un Retry-After o una latencia.|Give an HTTP status, a Retry-After or a latency.
 onlyRUC|Solo este RUC|Only this RUC
+onlyText|Solo esta consulta|Only this question
 onlyKey|Solo esta clave de API|Only this key
 howOften|Veces|Times
 latency|Latencia (s)|Latency (s)
@@ -281,6 +284,8 @@ monthAfter|Mes siguiente|Month after
 chartRange|Venta de {low} a {high} soles por dólar, en {n} días.|Selling rate of {low} to {high} soles a dollar, on {n} days.
 noRates|Ningún día de este mes tiene tipo de cambio.|No day of this month has a rate.
 rateOf|Compra {compra}, venta {venta}.|Buying {compra}, selling {venta}.
+notYetWhy|Todavía no se responde: {why}.|Not answered yet: {why}.
+goThere|Ir a ese día, 17:00|Go to that day, 17:00
 noRateWhy|Sin tipo de cambio: {why}.|No rate: {why}.
 byHand|puesto a mano|set by hand
 setRate|Poner el tipo de cambio|Set the rate

@@ -11,11 +11,14 @@ export function why(call, faults, assumptions, before) {
 
 export const statusText = (call) => call.status || t(underWay(call) ? 'underWay' : 'noAnswer')
 
-// attemptText says which attempt a call is, and how long after the answer to the one before it came.
+const isNumbered = (call) => Boolean(call.requestHeaders?.['Fiscope-Attempt'])
+
+// attemptText says which attempt a call is if its client numbers them, else which call it repeats, and how much later.
 export function attemptText(call, before) {
   if (!(call.attempt > 1)) return ''
   const wait = before ? Date.parse(call.time) - Date.parse(before.time) - (before.ms ?? 0) : 0
-  return t(call.retryOf ? 'attemptOf' : 'attempt', { n: call.attempt, first: call.retryOf }) + (wait > 0 ? t('attemptAfter', { lasted: lastedText(wait) }) : '')
+  const what = isNumbered(call) ? t(call.retryOf ? 'attemptOf' : 'attempt', { n: call.attempt, first: call.retryOf }) : t('repeats', { n: before?.n ?? call.retryOf })
+  return what + (wait > 0 ? t('attemptAfter', { lasted: lastedText(wait).replace('.0 ', ' ') }) : '')
 }
 
 // meanings are what an answer says that a program should not overlook: NO HABIDO, Anulado.
@@ -91,7 +94,7 @@ function faultText(call, faults) {
 
 function repeated(call, before) {
   const attempt = attemptText(call, before)
-  return [[attempt && t('whyAttempt', { attempt })], [call.replay ? t('whyReplay', { n: call.replay }) : '']]
+  return [[attempt && t(isNumbered(call) ? 'whyAttempt' : 'whyRepeats', { attempt })], [call.replay ? t('whyReplay', { n: call.replay }) : '']]
 }
 
 function cost(call) {

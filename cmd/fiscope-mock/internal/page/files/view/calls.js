@@ -30,28 +30,36 @@ const changed = new Map() // calls that came or changed since the last one
 const body = h('tbody')
 const summary = h('p', { class: 'summary' })
 const pill = button('', showNewest, { class: 'pill' })
-const more = button('', showMore, { class: 'more' })
+const more = button('', () => {
+  limit += step
+  draw()
+}, { class: 'more' })
 const tooMany = h('p', { class: 'hint more' })
 const detail = h('section', { class: 'detail', id: 'detail', 'aria-label': t('call'), hidden: true })
-const kinds = ['', 'ok', 'error', 'cost', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`)])
+const kinds = ['', 'ok', 'error', 'cost', '4xx', '5xx', 'none'].map((kind) => [kind, t(`answered_${kind}`) || kind])
 const controls = { // by their names in an address
   texto: input('texto', { type: 'search', placeholder: t('filterHint'), oninput: refilter }),
-  op: select({ name: 'op', oninput: refilter }, [['', t('allOperations')], ...operations, ['unmatched', t('unmatched')]]),
+  consulta: input('consulta', { type: 'search', placeholder: t('askedHint'), oninput: refilter }),
+  op: select({ name: 'op', oninput: refilter }, [['', t('answered_')], ...operations, ['unmatched', t('unmatched')]]),
   respuesta: select({ name: 'respuesta', oninput: refilter }, kinds),
 }
 const pause = button('pause', togglePause, { 'aria-pressed': 'false' })
-const from = button('countFromHere', () => countAfter(after ? 0 : calls.last))
+const from = button('countFromHere', () => {
+  after = after ? 0 : calls.last
+  draw()
+})
 const columns = ['time', 'op', 'subject', 'status', 'lasted number', 'cost number', 'marks', 'key', 'copy']
 const list = h('div', { class: 'list' }, table('llamadas', columns, body, 'calls'), more, tooMany)
 const nothing = h('h2', {}, t('noCalls'))
 const noMatch = h('div', { class: 'empty', hidden: true }, h('h2', {}, t('noMatch')), h('p', {}, h('a', { href: `#${id}` }, t('showAll'))))
 const controlBar = h('div', { class: 'bar folded', role: 'search' }, field('filter', controls.texto),
-  h('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false', onclick: unfold }, t('more')),
-  field('op', controls.op), field('answer', controls.respuesta),
+  h('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false', onclick() { this.setAttribute('aria-expanded', !controlBar.classList.toggle('folded')) } }, t('more')),
+  field('subject', controls.consulta), field('op', controls.op), field('answer', controls.respuesta),
   h('div', { class: 'actions' }, pause, from, button('clearJournal', () => remove('requests'), { class: 'destroys' })))
 let empty
 
-const filter = () => ({ op: controls.op.value, kind: controls.respuesta.value, text: controls.texto.value.trim().toLowerCase() })
+const wordsIn = ({ value }) => value.trim().toLowerCase()
+const filter = () => ({ op: controls.op.value, kind: controls.respuesta.value, asked: wordsIn(controls.consulta), text: wordsIn(controls.texto) })
 
 // address is that of a call, or of none, with the filter, of which other is said elsewhere.
 function address(n, other) {
@@ -96,7 +104,7 @@ export function make({ defaultKey }, notify) {
   })
   draw()
   return [controlBar,
-    h('div', { class: 'above' }, summary, pill, h('div', { class: 'actions' }, button('exportHAR', exportHAR), button('exportJSON', exportJSON))),
+    h('div', { class: 'above' }, summary, pill, h('div', { class: 'actions' }, button('exportHAR', exportHAR), button('exportJSON', () => saveJSON('llamadas.json', { requests: listed() })))),
     h('div', { class: 'split' }, h('div', {}, list, noMatch, empty), detail)]
 }
 
@@ -139,16 +147,16 @@ function draw() {
   const wanted = new Set(shown.map(({ n }) => n))
   for (const n of rows.keys()) if (!wanted.has(n)) rows.delete(n)
   const severalDays = shown.some((call) => dayOf(call) !== dayOf(shown[0]))
-  // One column less than there are: that of curl is not always shown, and no row may add one.
   arrange(body, shown.flatMap((call, i) => {
     if (!rows.has(call.n)) rows.set(call.n, newRow(call))
     const { element } = rows.get(call.n)
     const [follows, leads] = [shown[i - 1], shown[i + 1]].map((other) => other !== undefined && firstOf(other) === firstOf(call))
     for (const [name, is] of Object.entries({ before: call.n === after, follows, linked: follows || leads })) element.classList.toggle(name, is)
     const parted = i > 0 ? dayOf(call) !== dayOf(shown[i - 1]) : severalDays
-    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length - 1 }, dayText(Date.parse(call.time)))), element] : [element]
+    return parted ? [h('tr', { class: 'day' }, h('td', { colspan: columns.length }, dayText(Date.parse(call.time)))), element] : [element]
   }))
   if (!body.querySelector('[tabindex="0"]')) body.querySelector('button')?.setAttribute('tabindex', '0')
+  list.style.setProperty('--digits', String(calls.last).length)
   const left = sum.all - shown.length
   more.hidden = left === 0 || limit >= most
   more.textContent = t('showMore', { n: number(Math.min(step, left)), all: number(left) })
@@ -219,27 +227,23 @@ const marks = (call) => [
   call.sol && call.sol !== 'accepted' && ['bad', t(`sol_${call.sol}`)],
   answeredByService(call) && ['means', t('real')],
   answeredByService(call) === 'strange' && ['bad', t('strange')],
-  !call.matched && ['bad', t(call.code === 'MOCK_NOT_RECORDED' ? 'notRecorded' : call.op && call.code !== 'MOCK_METHOD' ? 'noKey' : 'unmatched')],
+  !call.matched && ['bad', t(call.code === 'MOCK_NOT_RECORDED' ? 'notRecorded' : !call.op || call.code === 'MOCK_METHOD' ? 'unmatched' : call.key ? 'keyRefused' : 'noKey')],
   call.fault && ['fault', call.fault],
 ].filter(Boolean).map(([kind, text]) => h('span', { class: `mark ${kind}`, title: text }, text))
 
 const listed = () => calls.newest(filter(), Infinity, 0, top).shown.sort((a, b) => a.n - b.n)
 
-function exportJSON() {
-  save('llamadas.json', new Blob([JSON.stringify({ requests: listed() }, null, 2)], { type: 'application/json' }))
-}
+const saveJSON = (name, value) => save(name, new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
 
 // exportHAR asks for what the server can filter; a comment begins with the number of its call.
 async function exportHAR() {
   const wanted = new Set(listed().map(({ n }) => n))
   const { op } = filter()
   const har = await get(`requests.har?${new URLSearchParams(op && op !== 'unmatched' ? { op } : {})}`)
-  har.log.entries = har.log.entries.filter(({ comment }) => wanted.has(Number(/\d+/.exec(comment))))
-  save('llamadas.har', new Blob([JSON.stringify(har)], { type: 'application/json' }))
-}
-
-function unfold() {
-  this.setAttribute('aria-expanded', !controlBar.classList.toggle('folded'))
+  const { length: n } = har.log.entries = har.log.entries.filter(({ comment }) => wanted.has(Number(/\d+/.exec(comment))))
+  if (n < wanted.size) har.log.comment = t('onlyInHAR', { n: number(n), all: number(wanted.size) })
+  saveJSON('llamadas.har', har)
+  return har.log.comment
 }
 
 function refilter() {
@@ -255,21 +259,11 @@ function togglePause() {
   update()
 }
 
-function countAfter(n) {
-  after = n
-  draw()
-}
-
 function showNewest() {
   limit = step
   top = calls.last
   window.scrollTo(0, 0)
   scrolled = false
-  draw()
-}
-
-function showMore() {
-  limit += step
   draw()
 }
 
@@ -303,7 +297,7 @@ function close() { location.hash = address(0) }
 // only one of the rows is reached by Tab.
 function onKey(event) {
   const { key, target } = event
-  if (controlBar.closest('[hidden]') || event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog')) return
+  if (controlBar.closest('[hidden]') || event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog') || document.querySelector(':popover-open')) return
   if (key === 'Escape' && opened) return close()
   if (target.closest('input, select, pre')) return
   const focused = target.closest('.calls tbody tr')

@@ -20,7 +20,7 @@ export function make() {
   const at = input('at', { type: 'datetime-local', step: 1, required: true, min: '1970-01-02T00:00', max: '8999-12-31T00:00', value: limaTime(now()) })
   return [h('div', { class: 'card wide' }, time, date, stands,
     h('div', { class: 'actions' },
-      button('16:59', () => change({ now: `${limaDate(now())}T16:59:00-05:00` })), button('plus1h', () => advance('1h')),
+      button('16:59', () => change({ now: `${limaDate(now())}T16:59:00-05:00` })), button('+1 h', () => advance('1h')),
       button('plus1d', () => advance('24h')), freeze,
       button('resetClock', () => post('reset', { parts: ['clock'] }), { class: 'destroys' })),
     form('setTime', ({ at }) => change({ now: `${at.length === 16 ? `${at}:00` : at}-05:00` }), 'setTime', field('timeInLima', at))),

@@ -41,11 +41,11 @@ export function edit(receipt = {}) {
   const isNew = receipt.mensaje === undefined
   const fixed = { readonly: !isNew, required: true }
   dialog(isNew ? t('addReceipt') : `${t('edit')}: ${partsOf(receipt).join('-')}`,
-    ({ codigo, mensaje, ...named }) => put(pathOf(isNew ? named : receipt), { luego: receipt.luego, codigo, mensaje }),
+    ({ codigo, mensaje, ...named }) => put(pathOf(isNew ? { ...named, numero: Number(named.numero) } : receipt), { luego: receipt.luego, codigo, mensaje }),
     field('rucEmisor', rucInput('rucEmisor', { value: receipt.rucEmisor, ...fixed })),
     field('tipoComprobante', select({ name: 'tipoComprobante', disabled: !isNew }, kinds, receipt.tipoComprobante)),
     field('serie', input('serie', { value: receipt.serie, placeholder: 'F001', ...fixed })),
-    field('numero', input('numero', { type: 'number', min: 1, value: receipt.numero, ...fixed })),
+    field('numero', input('numero', { type: 'number', min: 1, max: 99999999, value: receipt.numero, ...fixed })),
     field('codigo', select({ name: 'codigo' }, results, receipt.codigo)),
     field('mensaje', input('mensaje', { value: receipt.mensaje }), 'mensajeHint'))
 }

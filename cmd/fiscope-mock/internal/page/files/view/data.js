@@ -1,5 +1,6 @@
 // The data as a file, and back to the start.
 import { button, checkbox, field, form, h, input, save } from '../element.js'
+import { refusal } from '../refusal.js'
 import { post, put } from '../server.js'
 import { t } from '../text.js'
 
@@ -21,6 +22,6 @@ const card = (name, content) => h('article', { class: 'card' }, h('h3', {}, t(na
 
 async function download() {
   const response = await fetch('data')
-  if (!response.ok) throw new Error((await response.json()).error)
+  if (!response.ok) throw new Error(await refusal(response))
   save('fiscope-mock.json', await response.blob())
 }

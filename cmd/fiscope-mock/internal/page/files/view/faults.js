@@ -12,10 +12,11 @@ const none = h('p', { class: 'hint' }, t('noFaults'))
 const active = table('activeFaults', ['fault', 'meets', 'seen number', 'hits number', 'state', 'action'], list)
 const down = button('sunatDown', () => put('sunat', { down: !state.down }), { role: 'switch', 'aria-checked': 'false' })
 const controls = { // by their names in an address
-  op: select({ name: 'op' }, [['', t('allOperations')], ...operations]),
+  op: select({ name: 'op' }, [['', t('answered_')], ...operations]),
   ruc: input('ruc', { inputmode: 'numeric', maxlength: 11, placeholder: t('any') }),
+  text: input('text', { placeholder: t('askedHint') }),
   key: select({ name: 'key' }, [['', t('any')]]),
-  times: input('times', { type: 'number', min: 1, placeholder: t('always') }),
+  times: input('times', { type: 'number', min: 1, value: 1, placeholder: t('always') }),
 }
 const search = input('preset', { type: 'search', oninput: refilter })
 const noPreset = h('p', { class: 'hint', hidden: true }, t('noPreset'), ' ', button('showAll', () => {
@@ -31,20 +32,20 @@ const chosen = () => Object.fromEntries(Object.entries(controls).filter(([, { va
 // set returns what it has set, as a text. The next fault has a number of times of its own.
 async function set(match, step) {
   const { name } = await post('faults', { match, steps: [step] })
-  controls.times.value = ''
+  controls.times.value = 1
   return t('faultSet', { name })
 }
 
 export function make() {
   const own = form('ownFault', ({ status, retryAfter, latency }) => {
     const step = {
-      status: Number(status) || undefined, latency: latency ? `${latency}s` : undefined,
+      status: Number(status) || undefined, latency: latency ? `${Number(latency)}s` : undefined,
       header: retryAfter ? { 'Retry-After': retryAfter } : undefined,
     }
     if (Object.values(step).every((value) => value === undefined)) throw new Error(t('chooseEffect'))
     return set(chosen(), step)
   }, 'setFault', h('div', { class: 'fields' },
-    field('op', controls.op), field('onlyRUC', controls.ruc), field('onlyKey', controls.key), field('howOften', controls.times),
+    field('op', controls.op), field('onlyRUC', controls.ruc), field('onlyText', controls.text), field('onlyKey', controls.key), field('howOften', controls.times),
     field('status', input('status', { type: 'number', min: 200, max: 599, value: 503 })),
     field(['Retry-After'], input('retryAfter', { placeholder: t('without') })),
     field('latency', input('latency', { type: 'number', min: 0, step: 'any', placeholder: '0' }))))

@@ -12,7 +12,7 @@ const limitInput = (name, properties) => input(name, { type: 'number', min: unli
 
 export const make = () => [cards, h('h3', {}, t('addKey')), form('addKey',
   ({ key, quota }) => post('keys', quota === '' ? { key } : { key, quota: Number(quota) }), 'add', h('div', { class: 'fields' },
-    field('apiKey', secret('key', { required: true }), 'writtenOnly'),
+    field('key', secret('key', { required: true }), 'writtenOnly'),
     field('dailyQuota', limitInput('quota'), 'quotaHint')))]
 
 export async function refresh() {

@@ -26,7 +26,7 @@ export async function refresh() {
 function row(user) {
   const { ruc, usuario, principal, attempts, fails, blocked, blockedUntil } = user
   const state = blocked
-    ? [h('span', { class: 'mark sol' }, t('blockedUntil', { until: momentText(blockedUntil) })), ' ', h('small', { 'data-until': blockedUntil }, remaining(blockedUntil))]
+    ? [h('span', { class: 'mark bad' }, t('blockedUntil', { until: momentText(blockedUntil) })), ' ', h('small', { 'data-until': blockedUntil }, remaining(blockedUntil))]
     : t(principal ? 'alwaysRefused' : 'free')
   return h('tr', {}, head('fixed', ruc), cell('word', usuario), cell('fixed', t(principal ? 'principal' : 'secondary')),
     cell('number', number(attempts)), cell('number', number(fails)), cell('', state),

@@ -3,7 +3,7 @@ import { button, field, form, h, input } from '../element.js'
 import { chart } from '../chart.js'
 import { get, post, put, remove } from '../server.js'
 import { language, t } from '../text.js'
-import { limaDate, longDayText, now } from '../time.js'
+import { limaDate, longDayText, now, setClock } from '../time.js'
 
 export const id = 'tipocambio'
 
@@ -85,11 +85,11 @@ function cell(day) {
   if (!day) return h('td')
   const { fecha, compra, venta, why } = day
   return h('td', {}, h('button', {
-    type: 'button', class: `${venta ? 'rate' : 'none'} ${fecha === limaDate(now()) ? 'today' : ''}`,
+    type: 'button', class: `${venta ? 'rate' : 'none'} ${venta && why ? 'ahead' : ''} ${fecha === limaDate(now()) ? 'today' : ''}`,
     'aria-pressed': String(fecha === chosen), title: reason(why),
     onclick: () => { chosen = fecha; draw() },
   }, h('b', {}, Number(fecha.slice(8))), h('span', {}, venta ? digits(venta) : short(why)),
-  h('span', { class: 'unseen' }, ` ${longText(fecha)}: ${reason(why) ?? `compra ${digits(compra)}, venta ${digits(venta)}`}`)))
+  h('span', { class: 'unseen' }, ` ${longText(fecha)}: ${[venta && `compra ${digits(compra)}, venta ${digits(venta)}`, reason(why)].filter(Boolean).join('; ')}`)))
 }
 
 function drawDay() {
@@ -97,8 +97,8 @@ function drawDay() {
   const rate = (name, value) => field(name, input(name, { required: true, pattern: '[0-9]+([.][0-9]+)?', inputmode: 'decimal', value: value && digits(value), title: t('decimal') }))
   const never = /feriado|sábado|domingo/.test(why)
   detail.replaceChildren(h('h3', {}, longText(fecha)),
-    h('p', {}, venta ? t('rateOf', { compra: digits(compra), venta: digits(venta) }) : t('noRateWhy', { why: reason(why) }), byHand ? h('small', {}, t('byHand')) : ''),
+    h('p', {}, venta ? t('rateOf', { compra: digits(compra), venta: digits(venta) }) : '', ' ', why ? t(venta ? 'notYetWhy' : 'noRateWhy', { why: reason(why) }) : '', byHand ? h('small', {}, t('byHand')) : ''),
     ...never ? [] : [form('setRate', (values) => put(`tiposcambio/${fecha}`, values), 'setRate', h('div', { class: 'fields' }, rate('compra', compra), rate('venta', venta))),
-      h('div', { class: 'actions' }, byHand && button('restoreRate', () => post(`tiposcambio/${fecha}/restore`)),
+      h('div', { class: 'actions' }, venta && why && button('goThere', async () => setClock(await put('clock', { now: `${fecha}T17:00:00-05:00` }))), byHand && button('restoreRate', () => post(`tiposcambio/${fecha}/restore`)),
         venta && button('deleteRate', () => remove(`tiposcambio/${fecha}`), { class: 'destroys' }))])
 }

@@ -1,4 +1,5 @@
-package lockfile
+// Package jsonlines keeps what came of the inputs of a batch in a file of JSON lines.
+package jsonlines
 
 import (
 	"bufio"
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Line is what a file of inputs says of one input.
+// Line is what a file says of one input.
 type Line struct {
 	Input   string          `json:"input"`
 	Answer  json.RawMessage `json:"answer,omitempty"`
@@ -21,48 +22,47 @@ type Line struct {
 	AsOf    time.Time       `json:"asOf,omitzero"`
 }
 
-// Inputs is a file of JSON lines, of which the last one of an input counts. It is safe for concurrent use.
-type Inputs struct {
+// File is a file of which the last line of an input counts. It is safe for concurrent use.
+type File struct {
 	mu     sync.Mutex
 	file   *os.File
-	end    int64           // of the last complete line
-	last   map[string]last // line of each input
-	synced time.Time       // when it was last synced to the disk
+	end    int64            // of the last complete line
+	last   map[string]state // of each input
+	synced time.Time        // when it was last synced to the disk
 }
 
-type last struct {
+// state is what the last line of an input says.
+type state struct {
 	asOf    time.Time
 	pending bool
 }
 
 const begins = `{"input":`
 
-// OpenInputs opens or creates the file at path, and reads which inputs are done. It refuses any other file, and leaves
-// it as it is.
-func OpenInputs(path string) (*Inputs, error) {
-	file, err := Open(path)
-	if err != nil {
-		return nil, err
-	}
-	f := &Inputs{file: file, last: map[string]last{}}
-	if f.end, err = read(file, func(l Line) { f.last[l.Input] = last{l.AsOf, l.Pending} }); err == nil {
-		err = file.Truncate(f.end) // drop an incomplete last line
+// Of reads which inputs are done in a file that was opened to read and write. If it refuses the file, it closes it and
+// leaves it as it is.
+func Of(file *os.File) (*File, error) {
+	f := &File{file: file, last: map[string]state{}}
+	end, err := scan(file, func(l Line) { f.last[l.Input] = state{l.AsOf, l.Pending} })
+	if err == nil {
+		err = file.Truncate(end) // drop an incomplete last line
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
+	f.end = end
 	return f, nil
 }
 
-// ReadInputs returns the last line of each input, in the order of the file. Another process may be writing to it.
-func ReadInputs(path string) ([]Line, error) {
+// Read returns the last line of each input, in the order of the file. Another process may be writing to it.
+func Read(path string) ([]Line, error) {
 	file, err := os.Open(path) //nolint:gosec // the caller's own
 	if err != nil {
 		return nil, err
 	}
 	var lines, kept []Line
 	last := map[string]int{}
-	_, err = read(file, func(l Line) { last[l.Input], lines = len(lines), append(lines, l) })
+	_, err = scan(file, func(l Line) { last[l.Input], lines = len(lines), append(lines, l) })
 	for i, l := range lines {
 		if last[l.Input] == i {
 			kept = append(kept, l)
@@ -71,8 +71,8 @@ func ReadInputs(path string) ([]Line, error) {
 	return kept, errors.Join(err, file.Close())
 }
 
-// read reads the complete lines, and returns where they end. It skips a damaged one: its input is asked again.
-func read(file io.Reader, take func(Line)) (end int64, err error) {
+// scan reads the complete lines, and returns where they end. It skips a damaged one: its input is asked again.
+func scan(file io.Reader, take func(Line)) (end int64, err error) {
 	r := bufio.NewReader(file)
 	if first, _ := r.Peek(len(begins)); !strings.HasPrefix(begins, string(first)) {
 		return 0, errors.New("it holds something else")
@@ -94,7 +94,7 @@ func read(file io.Reader, take func(Line)) (end int64, err error) {
 
 // Record appends a line, and syncs the file to the disk at most once a second. It leaves out a pending line that is
 // older than the input's last, such as a failure, and one that repeats it.
-func (f *Inputs) Record(l Line) error {
+func (f *File) Record(l Line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (f *Inputs) Record(l Line) error {
 		return err // the next line overwrites what was written of this one
 	}
 	f.end += int64(n)
-	f.last[l.Input] = last{l.AsOf, l.Pending}
+	f.last[l.Input] = state{l.AsOf, l.Pending}
 	if time.Since(f.synced) < time.Second {
 		return nil
 	}
@@ -119,15 +119,15 @@ func (f *Inputs) Record(l Line) error {
 }
 
 // Done reports whether an input is done, by this process or an earlier one, and the time of its answer.
-func (f *Inputs) Done(input string) (asOf time.Time, done bool) {
+func (f *File) Done(input string) (asOf time.Time, done bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, seen := f.last[input]
 	return before.asOf, seen && !before.pending
 }
 
-// Close syncs the file to the disk, closes it and lets another process open it.
-func (f *Inputs) Close() error {
+// Close syncs the file to the disk, and closes it.
+func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return errors.Join(f.file.Sync(), f.file.Close())

@@ -1,4 +1,4 @@
-package lockfile_test
+package jsonlines_test
 
 import (
 	"os"
@@ -10,12 +10,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/internal/lockfile"
+	"github.com/fiscope/fiscope/internal/jsonlines"
 )
 
-func open(t *testing.T, path string) *lockfile.Inputs {
+func of(path string) (*jsonlines.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return jsonlines.Of(file)
+}
+
+func open(t *testing.T, path string) *jsonlines.File {
 	t.Helper()
-	f, err := lockfile.OpenInputs(path)
+	f, err := of(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
@@ -28,19 +36,19 @@ func TestInputs(t *testing.T) {
 	may, june := time.Date(2026, time.May, 4, 0, 0, 0, 0, time.UTC), time.Date(2026, time.June, 4, 1, 2, 3, 0, time.UTC)
 	var want strings.Builder
 	for _, r := range []struct {
-		lockfile.Line
+		jsonlines.Line
 		text string // "" if it is left out
 	}{
-		{lockfile.Line{Input: "a"}, `{"input":"a"}`},
-		{lockfile.Line{Input: "a", Answer: []byte(`"once is enough"`)}, ""},
-		{lockfile.Line{Input: "b", Answer: []byte(`{"n": 1}`), Pending: true}, `{"input":"b","answer":{"n":1},"pending":true}`},
-		{lockfile.Line{Input: "b", Answer: []byte(`{"n": 2}`)}, `{"input":"b","answer":{"n":2}}`},
-		{lockfile.Line{Input: "c \n\x00", Error: "failed", Pending: true}, `{"input":"c \n\u0000","error":"failed","pending":true}`},
-		{lockfile.Line{Input: "d", Source: "service", AsOf: june}, `{"input":"d","source":"service","asOf":"2026-06-04T01:02:03Z"}`},
-		{lockfile.Line{Input: "d", Error: "a failure does not hide the answer", Pending: true}, ""},
-		{lockfile.Line{Input: "d", Answer: []byte(`"nor does an older one"`), AsOf: may, Pending: true}, ""},
-		{lockfile.Line{Input: "d", AsOf: may}, `{"input":"d","asOf":"2026-05-04T00:00:00Z"}`},
-		{lockfile.Line{Input: "d", AsOf: june, Pending: true}, `{"input":"d","pending":true,"asOf":"2026-06-04T01:02:03Z"}`},
+		{jsonlines.Line{Input: "a"}, `{"input":"a"}`},
+		{jsonlines.Line{Input: "a", Answer: []byte(`"once is enough"`)}, ""},
+		{jsonlines.Line{Input: "b", Answer: []byte(`{"n": 1}`), Pending: true}, `{"input":"b","answer":{"n":1},"pending":true}`},
+		{jsonlines.Line{Input: "b", Answer: []byte(`{"n": 2}`)}, `{"input":"b","answer":{"n":2}}`},
+		{jsonlines.Line{Input: "c \n\x00", Error: "failed", Pending: true}, `{"input":"c \n\u0000","error":"failed","pending":true}`},
+		{jsonlines.Line{Input: "d", Source: "service", AsOf: june}, `{"input":"d","source":"service","asOf":"2026-06-04T01:02:03Z"}`},
+		{jsonlines.Line{Input: "d", Error: "a failure does not hide the answer", Pending: true}, ""},
+		{jsonlines.Line{Input: "d", Answer: []byte(`"nor does an older one"`), AsOf: may, Pending: true}, ""},
+		{jsonlines.Line{Input: "d", AsOf: may}, `{"input":"d","asOf":"2026-05-04T00:00:00Z"}`},
+		{jsonlines.Line{Input: "d", AsOf: june, Pending: true}, `{"input":"d","pending":true,"asOf":"2026-06-04T01:02:03Z"}`},
 	} {
 		require.NoError(t, f.Record(r.Line))
 		if r.text != "" {
@@ -51,21 +59,19 @@ func TestInputs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want.String(), string(text))
 
-	_, err = lockfile.OpenInputs(path)
-	require.ErrorIs(t, err, lockfile.ErrLocked)
 	require.NoError(t, f.Close())
-	require.Error(t, f.Record(lockfile.Line{Input: "e"}), "it is closed")
+	require.Error(t, f.Record(jsonlines.Line{Input: "e"}), "it is closed")
 
 	f = open(t, path)
 	for input, done := range map[string]bool{"a": true, "b": true, "c \n\x00": false, "d": false, "e": false} {
 		_, got := f.Done(input)
 		assert.Equal(t, done, got, input)
 	}
-	lines, err := lockfile.ReadInputs(path)
+	lines, err := jsonlines.Read(path)
 	require.NoError(t, err)
 	require.Len(t, lines, 4)
-	assert.Equal(t, lockfile.Line{Input: "b", Answer: []byte(`{"n":2}`)}, lines[1])
-	assert.Equal(t, lockfile.Line{Input: "d", AsOf: june, Pending: true}, lines[3])
+	assert.Equal(t, jsonlines.Line{Input: "b", Answer: []byte(`{"n":2}`)}, lines[1])
+	assert.Equal(t, jsonlines.Line{Input: "d", AsOf: june, Pending: true}, lines[3])
 }
 
 // A file that was cut anywhere has all whole lines, and takes others. An invalid line is ignored.
@@ -80,7 +86,7 @@ func TestInputsOfACutFile(t *testing.T) {
 			_, done := f.Done(input)
 			require.Equal(t, strings.Contains(left, `"`+input+`"`), done, "%s after %d bytes", input, cut)
 		}
-		require.NoError(t, f.Record(lockfile.Line{Input: "9"}))
+		require.NoError(t, f.Record(jsonlines.Line{Input: "9"}))
 		require.NoError(t, f.Close())
 		f = open(t, path)
 		_, done := f.Done("9")
@@ -98,9 +104,9 @@ func TestWhatIsNoFileOfInputsStaysAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file")
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			_, err := lockfile.OpenInputs(path)
+			_, err := of(path)
 			require.ErrorContains(t, err, "it holds something else")
-			_, err = lockfile.ReadInputs(path)
+			_, err = jsonlines.Read(path)
 			require.ErrorContains(t, err, "it holds something else")
 			left, err := os.ReadFile(path)
 			require.NoError(t, err)

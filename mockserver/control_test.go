@@ -1,0 +1,76 @@
+package mockserver_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/fiscope/fiscope/mockserver"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Test processes that run at once share a server without seeing each other.
+func TestKeysDoNotSeeEachOther(t *testing.T) {
+	srv := mockserver.New(t, mockserver.WithJournal(20))
+	var wg sync.WaitGroup
+	for i := range 8 {
+		key := fmt.Sprint("proceso-", i)
+		require.NoError(t, srv.PutKey(key, 100+i))
+		wg.Go(func() {
+			fault := srv.Fault(mockserver.Match{Op: mockserver.OpConsultar, Nth: 2, Key: key}, mockserver.Status(404))
+			api := plain(t, srv).withKey(key)
+			for n := range 10 {
+				assert.Equal(t, map[bool]int{true: 404, false: 200}[n == 1], api.get(lookup).status)
+			}
+			assert.Equal(t, 1, fault.Status().Hits)
+			assert.Equal(t, 2, fault.Status().Seen, "until it ended")
+			assert.Len(t, srv.Control().Faults(key), 1)
+			assert.Len(t, srv.Requests(mockserver.Filter{Key: key}), 10)
+			q, _ := srv.Quota(key)
+			assert.Equal(t, 10, q.Used)
+			assert.Equal(t, 90+i, q.Remaining)
+			srv.AssertCalls(t, mockserver.Filter{Key: key}, 10)
+		})
+	}
+	wg.Wait()
+	const one, other = "proceso-1", "proceso-2"
+	c := srv.Control()
+	require.NoError(t, c.ResetKey(one))
+	assert.Empty(t, c.Faults(one))
+	assert.Empty(t, srv.Requests(mockserver.Filter{Key: one}))
+	q, _ := srv.Quota(one)
+	assert.Zero(t, q.Used)
+	assert.Len(t, c.Faults(other), 1)
+	assert.Len(t, srv.Requests(mockserver.Filter{Key: other}), 10)
+	assert.NotNil(t, c.FindFault(other, c.Faults(other)[0].Name))
+	assert.Nil(t, c.FindFault(one, c.Faults(other)[0].Name))
+
+	require.NoError(t, srv.DeleteKey(other))
+	assert.Empty(t, c.Faults(other))
+	assert.Empty(t, srv.Requests(mockserver.Filter{Key: other}), "a key leaves with all that is its own")
+}
+
+func TestKeysNameTheirFaultsThemselves(t *testing.T) {
+	srv, api := start(t, mockserver.WithKey("a", 10), mockserver.WithKey("b", 10))
+	for key, status := range map[string]int{"a": 500, "b": 503} {
+		_, err := srv.Control().AddFault(mockserver.Fault{Name: "caída", Match: mockserver.Match{Key: key}, Steps: []mockserver.Effect{mockserver.Status(status)}})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, 500, api.withKey("a").get(lookup).status)
+	assert.Equal(t, 503, api.withKey("b").get(lookup).status)
+	assert.Equal(t, 200, api.get(lookup).status)
+	srv.Control().ClearFaults("a")
+	assert.Equal(t, 200, api.withKey("a").get(lookup).status)
+	assert.Equal(t, 503, api.withKey("b").get(lookup).status)
+	srv.Fault(mockserver.Match{}, mockserver.Status(418))
+	assert.Equal(t, 418, api.withKey("a").get(lookup).status, "a fault of the server is everybody's")
+}
+
+func TestResetKeyRefusesWhatIsTheServers(t *testing.T) {
+	var f fakeT
+	srv := mockserver.New(&f, mockserver.WithoutSocket())
+	assert.Error(t, srv.Control().ResetKey(srv.APIKey, mockserver.PartClock))
+	assert.Error(t, srv.Control().ResetKey("nadie"))
+	assert.Len(t, f.errors, 2)
+}
