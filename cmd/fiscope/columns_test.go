@@ -64,6 +64,8 @@ func TestRealFiles(t *testing.T) {
 		"a counter of sorted rows, and sums": {"Nro;Tipo;Serie;Folio;RUC\n3;01;F001;102;" + supplier + "\n1;01;F001;205;" + supplier + "\n4;01;F001;308;" + supplier + "\nTOTAL;;;;\n", "", "", "", "«Nro» (1) cuenta las filas"},
 		"a counter, and a title that nobody knows": {numbered("Nro;Fecha;Tipo;Serie;Folio;RUC;Total", 3, counted), "", "", "",
 			"«Nro» (1) cuenta las filas, y no es el número del comprobante: indique su columna con -columna numero=N; hay: Nro, Fecha, Tipo, Serie, Folio"},
+		"a counter of filtered rows":  {"Nro;Tipo;Serie;Folio;RUC\n1;01;F001;102;" + supplier + "\n7;01;F001;205;" + supplier + "\n12;01;F001;308;" + supplier + "\n", "", "", "", "hay dos columnas «numero», «Nro» (1) y «Folio» (4): elija con -columna numero=N"},
+		"a number left of the series": {"Número;Serie;Tipo;RUC\n102;F001;01;" + supplier + "\n", "", "RUC: «RUC» (4), tipo: «Tipo» (3), serie: «Serie» (2), número: «Número» (1)", "20100070970-01-F001-00000102", ""},
 		"the same, mended by position": {numbered("Nro;Fecha;Tipo;Serie;Folio;RUC;Total", 3, counted), "numero=5",
 			"RUC: «RUC» (6), tipo: «Tipo» (3), serie: «Serie» (4), número: «Folio» (5), importe: «Total» (7)", "20100070970-01-F001-00000102 1180", ""},
 		"the same, mended by title":                  {numbered("Nro;Fecha;Tipo;Serie;Folio, último;RUC;Total", 3, counted), "Número=FOLIO ultimo", "RUC: «RUC» (6), tipo: «Tipo» (3), serie: «Serie» (4), número: «Folio, último» (5), importe: «Total» (7)", "", ""},
