@@ -126,7 +126,7 @@ func (f *fallback) away(op Operation, o outcome) bool {
 	switch outcomes[o].away {
 	case unusable:
 		return true
-	case noTaxpayer:
+	case unlessRate:
 		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.accepted.Load()) //nolint:errorlint // the table's own
 	case answered:
 	}

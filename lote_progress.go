@@ -83,7 +83,7 @@ func NewResultsFile(path string, opts ...ResultsOption) (*ResultsFile, error) {
 		set(f)
 	}
 	if f.maxAge != nil && *f.maxAge < 0 {
-		return nil, fmt.Errorf("fiscope: ResultsMaxAge wants 0 days or more: they are %d", *f.maxAge)
+		return nil, fmt.Errorf("fiscope: ResultsMaxAge wants 0 days or more: it is %d", *f.maxAge)
 	}
 	progress, err := NewProgressFile(path)
 	if err != nil {

@@ -248,7 +248,7 @@ func TestTheAgeOfResults(t *testing.T) {
 		})
 	}
 	_, err := fiscope.NewResultsFile(filepath.Join(t.TempDir(), "results"), fiscope.ResultsMaxAge(-1))
-	require.EqualError(t, err, "fiscope: ResultsMaxAge wants 0 days or more: they are -1")
+	require.EqualError(t, err, "fiscope: ResultsMaxAge wants 0 days or more: it is -1")
 	for r, err := range fiscope.ReadResults("none") {
 		assert.Zero(t, r)
 		require.ErrorIs(t, err, os.ErrNotExist)

@@ -86,7 +86,7 @@ type fallbackRule int
 
 const (
 	answered   fallbackRule = iota // the answer stands
-	noTaxpayer                     // a lookup or a search is answered by a fallback; a rate is not
+	unlessRate                     // a lookup or a search is answered by a fallback; a rate is not
 	unusable                       // the service gave no usable answer
 )
 
@@ -115,8 +115,8 @@ var outcomes = [lastOutcome]struct {
 	callRefused:   {class: ErrInvalidRequest, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
 	refusedPage:   {class: ErrInvalidRequest, away: unusable, avoided: AvoidedOutage, texto: textoDeMalUso, status: http.StatusInternalServerError, level: slog.LevelWarn},
 	solRefused:    {class: ErrInvalidSOLCredentials, verdict: batch.Stop, level: slog.LevelWarn},
-	keyRefused:    {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelError},
-	keyForbidden:  {class: ErrUnauthorized, away: noTaxpayer, avoided: AvoidedOutage, verdict: batch.StopFirst, level: slog.LevelError},
+	keyRefused:    {class: ErrUnauthorized, away: unlessRate, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelError},
+	keyForbidden:  {class: ErrUnauthorized, away: unlessRate, avoided: AvoidedOutage, verdict: batch.StopFirst, level: slog.LevelError},
 	unexplained:   {class: ErrUnauthorized, verdict: batch.Stop, level: slog.LevelWarn},
 	quotaSpent:    {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, verdict: batch.Stop, level: slog.LevelWarn},
 	tooFast:       {class: ErrQuotaExceeded, away: unusable, avoided: AvoidedOutage, retry: retryAsked, verdict: batch.TooFast, texto: textoMasLento, level: slog.LevelWarn},
@@ -127,7 +127,7 @@ var outcomes = [lastOutcome]struct {
 	bodyBroke:     {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 	page:          {class: ErrMalformedResponse, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
 	redirected:    {class: ErrRedirect, away: unusable, avoided: AvoidedOutage, level: slog.LevelWarn},
-	contradictory: {class: ErrMalformedResponse, away: noTaxpayer, avoided: AvoidedOutage, level: slog.LevelWarn},
+	contradictory: {class: ErrMalformedResponse, away: unlessRate, avoided: AvoidedOutage, level: slog.LevelWarn},
 	otherSubject:  {class: ErrMalformedResponse, level: slog.LevelWarn},
 	unanswered:    {class: ErrUnavailable, away: unusable, avoided: AvoidedOutage, retry: retryPassing, verdict: batch.Away, level: slog.LevelWarn},
 

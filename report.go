@@ -48,7 +48,7 @@ func report(r *reporter) layer {
 				err = failure
 			default: // a fallback's
 				a.behind = failure
-				if outcomes[failure.outcome].away == noTaxpayer {
+				if outcomes[failure.outcome].away == unlessRate {
 					a.warnings = append(slices.Clip(a.warnings), "the service's own answer is not used: "+failure.Error())
 				}
 			}

@@ -76,8 +76,8 @@ func (s *sharedStore) name(kind string, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// credential returns the key of a credential for the Store.
-func (s *sharedStore) credential(c *CredencialesSOL) string { return s.name("sol", c.parts()...) }
+// solName returns the key of a credential for the Store.
+func (s *sharedStore) solName(c *CredencialesSOL) string { return s.name("sol", c.parts()...) }
 
 // askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
 // the background. An answer that comes too late goes to late, which may be nil.

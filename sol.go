@@ -21,8 +21,8 @@ type solGuard struct {
 	apart  *flight.Runner
 }
 
-// name returns a credential as internal/solguard identifies it.
-func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
+// credential returns a credential as internal/solguard identifies it.
+func (g *solGuard) credential(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
 
@@ -78,11 +78,11 @@ func (g *solGuard) refusal(err error) error {
 // acquire waits until this process may send a credential. A remembered block counts only if the Store has it too, since
 // another process may have lifted it.
 func (g *solGuard) acquire(ctx context.Context, c *CredencialesSOL, patience time.Duration) (*permit, error) {
-	p, err := g.here.Acquire(ctx, g.name(c), patience)
+	p, err := g.here.Acquire(ctx, g.credential(c), patience)
 	var refused *solguard.Refused
 	if errors.As(err, &refused) && g.shared != nil && g.freed(ctx, c, patience, refused) {
-		g.here.Forget(g.name(c))
-		p, err = g.here.Acquire(ctx, g.name(c), patience)
+		g.here.Forget(g.credential(c))
+		p, err = g.here.Acquire(ctx, g.credential(c), patience)
 	}
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p *permit) verdict(ctx context.Context) solguard.Verdict {
 
 // forget permits a refused credential again.
 func (g *solGuard) forget(ctx context.Context, c *CredencialesSOL) error {
-	g.here.Forget(g.name(c))
+	g.here.Forget(g.credential(c))
 	if g.shared == nil {
 		return nil
 	}

@@ -65,7 +65,7 @@ func (g *solGuard) maySend(ctx context.Context, p *permit) error {
 
 // claim asks the Store whether a credential may be sent. A claim granted after its caller left is given back.
 func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, longest time.Duration) (store.Claim, error) {
-	name := s.credential(c)
+	name := s.solName(c)
 	return askStore(ctx, s, func(ctx context.Context) (store.Claim, error) {
 		return s.store.Claim(ctx, name, longest)
 	}, func(ctx context.Context, claim store.Claim) error {
@@ -78,10 +78,10 @@ func (s *sharedStore) claim(ctx context.Context, c *CredencialesSOL, longest tim
 
 // share writes a verdict to the Store and waits for it. A refusal that cannot be written is marked private.
 func (g *solGuard) share(ctx context.Context, c *CredencialesSOL, claim store.Claim, v store.Verdict, memory time.Duration) error {
-	name := g.shared.credential(c)
+	name := g.shared.solName(c)
 	err := g.shared.writeNow(ctx, func(ctx context.Context) error { return g.shared.store.Record(ctx, name, claim, v, memory) })
 	if v == store.VerdictRefused {
-		g.here.SetPrivate(g.name(c), err != nil)
+		g.here.SetPrivate(g.credential(c), err != nil)
 	}
 	return err
 }

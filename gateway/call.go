@@ -110,7 +110,7 @@ func (c *call) buscar() (any, error) {
 		list = append(list, fiscope.ContribuyenteResumen{RUC: t.RUC, RazonSocial: t.RazonSocial, Estado: t.Estado, Condicion: t.Condicion})
 	}
 	c.resp.Source = fiscope.SourceRespaldo
-	if len(rows) > 0 {
+	if err == nil && len(rows) > 0 {
 		_, err = c.fromRegistry(rows[0].RUC) // for its date
 	}
 	return list, err
