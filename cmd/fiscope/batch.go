@@ -141,7 +141,7 @@ func (b *batch) openKept() error {
 	case err != nil:
 		return err
 	case begins && missing == nil:
-		return fmt.Errorf("%s ya existe y no es de este programa: bórrelo o indique otra -salida", b.output)
+		return fmt.Errorf("%s ya existe y no es de este programa, o ya no están sus respuestas (%s): bórrelo o indique otra -salida", b.output, b.keptFile())
 	case !begins && !ours:
 		return fmt.Errorf("las respuestas de %s no son de %s: indique otra -salida", b.keptFile(), b.service)
 	case b.simulates:

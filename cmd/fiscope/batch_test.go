@@ -147,7 +147,7 @@ func TestLoteRefuses(t *testing.T) {
 		says string
 	}{
 		"to write over the input":  {[]string{"-salida", "./prov.csv"}, "no puede ser la entrada"},
-		"to write over a file":     {[]string{"-salida", "otro.csv"}, "no es de este programa"},
+		"to write over a file":     {[]string{"-salida", "otro.csv"}, "no es de este programa, o ya no están sus respuestas (otro.csv.jsonl)"},
 		"a folder that is not":     {[]string{"-salida", "no/x.csv"}, "la carpeta no no existe"},
 		"a column that is not":     {[]string{"-columna", "DNI"}, "no hay columna «DNI»; hay: RUC"},
 		"a position that is not":   {[]string{"-columna", "2"}, "-columna va de 1 a 1"},
