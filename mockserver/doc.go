@@ -12,7 +12,8 @@
 //
 // # Data
 //
-// A server starts with the data of docs/sample-data.md. Add your own with setters, or from a file or folder.
+// A server starts with the data of docs/sample-data.md: its key and SOL users are constants, from [DefaultAPIKey] to
+// [ClavePrincipal]. Add your own with setters, or from a file or folder.
 //
 //	data, err := mockserver.LoadData("testdata/estado.json") // an error says file, line and reason
 //	srv := mockserver.New(t, mockserver.WithData(data))

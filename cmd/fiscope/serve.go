@@ -38,7 +38,7 @@ func serveCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name: "serve", Usage: "el servicio, para programas en cualquier lenguaje", UsageText: "fiscope serve [OPCIONES]", Action: serveContract,
-		Description: "Atiende el contrato del servicio, y le pregunta solo lo que no sabe: con caché,\nuna cuota para todos y la clave SOL protegida. Cada opción tiene su variable:\nFISCOPE_SERVE_SIN_CACHE=true es -sin-cache.",
+		Description: "Atiende el contrato del servicio, y le pregunta solo lo que no sabe: con caché,\nuna cuota para todos y la clave SOL protegida. El servicio es el de\nFISCOPE_BASE_URL y FISCOPE_API_KEY, y el usuario SOL el de FISCOPE_SOL_RUC,\nFISCOPE_SOL_USUARIO y FISCOPE_SOL_CLAVE. Cada opción tiene además su variable:\nFISCOPE_SERVE_SIN_CACHE=true es -sin-cache.",
 		Flags: []cli.Flag{
 			flag("addr", "HOST:PUERTO", "dónde escucha: 127.0.0.1:8081 por defecto; el puerto 0 es uno libre"),
 			flag("claves", "ARCHIVO", "quién puede llamar: por aplicación, una línea NOMBRE CLAVE, o NOMBRE\n      CLAVE reserva=N, que deja a las demás las últimas N consultas del día.\n      Sin él, los programas de esta máquina, con FISCOPE_API_KEY"),
@@ -49,7 +49,7 @@ func serveCommand() *cli.Command {
 			flag("tls-cert", "ARCHIVO", "atiende https con este certificado, en PEM"),
 			flag("tls-key", "ARCHIVO", "la llave privada de -tls-cert"),
 			flag("log", "FORMATO", "una línea por llamada en stderr: text (por defecto), json u off"),
-			flag("metricas", "HOST:PUERTO", "métricas para Prometheus, en /metrics de esa dirección"),
+			flag("metricas", "HOST:PUERTO", "métricas para Prometheus, en /metrics de esa dirección, sin clave"),
 		},
 	}
 }
