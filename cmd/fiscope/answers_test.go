@@ -132,6 +132,21 @@ func TestAnswersOfAnotherDay(t *testing.T) {
 	assert.Len(t, srv.Requests(), calls+1)
 }
 
+// A pending row has the day of the answers that it has, and its own reason.
+func TestTheDayOfAPendingRow(t *testing.T) {
+	srv := mockserver.New(t)
+	environment(t, srv)
+	write(t, "c.csv", "20100070970;01;F001-125\n20331898008;01;E001-42\n")
+	srv.Fault(mockserver.Match{Op: mockserver.OpConsultar}, mockserver.Status(400))
+	_, _, _ = execute(t, "compras", "c.csv")
+	older(t, "c.csv.compras.csv.jsonl", "F001-00000125", 8)
+	require.NoError(t, srv.PutKey(secretKey, 0))
+	_, _, _ = execute(t, "compras", "c.csv", "-memoria", t.TempDir())
+	assert.Equal(t, []string{"pendiente", "pendiente"}, columnOf(t, "c.csv.compras.csv", "resultado"))
+	assert.Equal(t, []string{daysAgo(8), daysAgo(0)}, columnOf(t, "c.csv.compras.csv", "consultado"))
+	assert.Equal(t, []string{"El comprobante todavía no ha sido procesado.", "aceptado; falta consultar a su emisor."}, columnOf(t, "c.csv.compras.csv", "detalle"))
+}
+
 func TestLoteOfAnotherDay(t *testing.T) {
 	for name, c := range map[string]struct {
 		age  int
