@@ -29,11 +29,11 @@ type call struct {
 
 // answer checks the key before anything else, and then answers the operation of the path.
 func (c *call) answer() (any, error) {
-	app := c.gateway.admit(c.r)
-	if app == nil {
+	by := c.gateway.admit(c.r)
+	if by == nil {
 		return nil, refusal{http.StatusUnauthorized, "UNAUTHORIZED", "Falta la clave de API en el encabezado X-API-KEY, o no es válida."}
 	}
-	c.App, c.opts = app.name, append([]fiscope.CallOption{fiscope.WithResponse(&c.resp)}, app.opts...)
+	c.App, c.opts = by.name, append([]fiscope.CallOption{fiscope.WithResponse(&c.resp)}, by.opts...)
 	var do func() (any, error)
 	path, method := c.r.URL.Path, http.MethodGet
 	ruc, lookup := strings.CutPrefix(path, "/api/contribuyentes/")

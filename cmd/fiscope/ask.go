@@ -216,16 +216,16 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 		return fmt.Errorf("%s ya existe y no es de este programa: indique otra -salida", output)
 	}
 	file := &table{sep: ';', header: strings.Split(titles, ";"), width: 5}
-	table := []fiscope.TipoCambioVigente{}
+	days := []fiscope.TipoCambioVigente{}
 	for day, err := range s.client.TipoCambio.Mes(ctx, year, month, fiscope.WithTodosLosDias()) {
-		if errors.Is(err, fiscope.ErrNotYetPublished) && len(table) > 0 {
+		if errors.Is(err, fiscope.ErrNotYetPublished) && len(days) > 0 {
 			s.note("Desde el %s todavía no se publica.", day.Para)
 			break
 		}
 		if err != nil {
 			return s.rateError(err, fmt.Sprintf("%04d-%02d", year, month))
 		}
-		table = append(table, day)
+		days = append(days, day)
 		tc := day.TipoCambio
 		file.rows = append(file.rows, row{cells: []string{day.Para.String(), tc.Compra.StringFixed(3), tc.Venta.StringFixed(3), tc.Fecha.String(), sinTasa(day)}})
 	}
@@ -234,7 +234,7 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 			return err
 		}
 	}
-	return s.answer(table, allWell, func() {
+	return s.answer(days, allWell, func() {
 		if output != "" {
 			s.line("Salida: %s", terminal.Printable(output))
 			return
@@ -242,9 +242,9 @@ func (s *session) showMonth(ctx context.Context, year int, month time.Month, out
 		s.line("Tipo de cambio de la SUNAT, %s de %d, en soles por dólar", months[month-1], year)
 		s.line("  Día             Compra   Venta   Cierre")
 		missing := ""
-		for i, day := range table {
+		for i, day := range days {
 			cells := file.rows[i].cells
-			s.line("  %-10s %3d  %7s %7s   %s", days[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
+			s.line("  %-10s %3d  %7s %7s   %s", dayNames[day.Para.Weekday()], day.Para.Day(), cells[1], cells[2], cells[3])
 			if missing != cells[4] && cells[4] != "" {
 				s.field("", cells[4])
 			}

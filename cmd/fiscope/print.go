@@ -118,14 +118,14 @@ func explain(err error) string {
 }
 
 var (
-	days   = [...]string{"domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"}
-	months = [...]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}
+	dayNames = [...]string{"domingo", "lunes", "martes", "miércoles", "jueves", "viernes", "sábado"}
+	months   = [...]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "setiembre", "octubre", "noviembre", "diciembre"}
 )
 
 // inLima formats a time as local time in Lima.
 func inLima(t time.Time) string {
 	t = t.In(fiscope.Lima)
-	return fmt.Sprintf("%s %s a las %s (Lima)", days[t.Weekday()], inWords(fiscope.FechaEnLima(t)), t.Format("15:04"))
+	return fmt.Sprintf("%s %s a las %s (Lima)", dayNames[t.Weekday()], inWords(fiscope.FechaEnLima(t)), t.Format("15:04"))
 }
 
 // inWords formats a day as 4 de mayo.

@@ -17,7 +17,7 @@ import (
 
 // run shows what was understood and how many queries the batch needs at most, and asks. Then it writes the output, whatever
 // stopped it: that costs no query. At last it reports, and returns the exit status.
-func (b *batch) run(ask func(), states []*state, titles []string, judge func(i int) result) error {
+func (b *batch) run(question func(), states []*state, titles []string, judge func(i int) result) error {
 	if b.simulates && !b.asJSON {
 		b.err = b.out
 	}
@@ -26,7 +26,7 @@ func (b *batch) run(ask func(), states []*state, titles []string, judge func(i i
 	b.note("%s: %s; por consultar: %s; con error: %s.", b.input, terminal.Rows(len(b.rows)), terminal.Thousands(left), terminal.Thousands(b.bad))
 	b.adviseDays()
 	b.progress = terminal.ShowProgress("fiscope", b.err)
-	ask()
+	question()
 	b.progress.Stop()
 	if !b.simulates {
 		q := b.quota()

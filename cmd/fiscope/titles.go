@@ -14,9 +14,9 @@ import (
 
 // Parts of the patterns of titles.
 const (
-	nro     = `(n|no|nro|num|numero)(de|del)?`
-	receipt = `(doc|documento|comprob|comprobante|cp|cpe|fact|factura)(depago)?`
-	soles   = `(s|soles|ensoles|pen|mn)?`
+	nro          = `(n|no|nro|num|numero)(de|del)?`
+	receiptWords = `(doc|documento|comprob|comprobante|cp|cpe|fact|factura)(depago)?`
+	solesWords   = `(s|soles|ensoles|pen|mn)?`
 )
 
 // knownTitle has usual titles of a column. Of an unsure one the cells decide.
@@ -26,32 +26,32 @@ type knownTitle struct {
 	unsure bool
 }
 
-// titles are the usual titles, as plain returns them, the surest of a column first. In files of SUNAT's SIRE
+// knownTitles are the usual titles, as plain returns them, the surest of a column first. In files of SUNAT's SIRE
 // "RUC" and "Razón social" are those of the books' owner, so the supplier's titles are surer.
-var titles = []knownTitle{
-	{colIssuer, title(nro + `(doc|documento)(de)?identidad`), false},
-	{colIssuer, title(`(` + nro + `)?ruc(de|del)?(emisor|proveedor)|(emisor|proveedor)ruc`), false},
-	{colIssuer, title(`(` + nro + `)?ruc|ruc[oy]?dni|dni[oy]?ruc`), false},
-	{colIssuer, title(nro + `|(` + nro + `)?(doc|documento)((de|del)?(emisor|proveedor))?|emisor|proveedor`), true},
-	{colKind, title(`tipo(de|del)?(comprobante|comprob|cp|cpe|cdp)(doc|depago)?`), false},
-	{colKind, title(`tipo|td|t(ipo)?(de)?(doc|documento)`), false},
-	{colKind, title(receipt), true},
-	{colSeries, title(`(` + nro + `)?serie((de|del)?(cdp|` + receipt + `))?`), false},
-	{colNumber, title(`nrocpodoc(nroinicialrango)?`), false},
-	{colNumber, title(`correlativo|` + nro + `(correlativo|` + receipt + `)?|` + receipt + `|serie[yo]?(correlativo|` + nro + `)`), false},
-	{colLast, title(`nrofinalrango`), false},
-	{colAmount, title(`(importe|monto|precio)?total(de|del)?(` + receipt + `)?` + soles), false},
-	{colAmount, title(`(importe|monto|valor)` + soles), false},
-	{colCurrency, title(`((tipo|codigo|cod)(de)?)?(moneda|mon)`), false},
-	{colName, title(`apellidosnombresrazonsocial`), false},
-	{colName, title(`proveedor|((nombre|razonsocial)(o|de|del)?)?(nombre|razonsocial|proveedor|emisor)`), false},
+var knownTitles = []knownTitle{
+	{colIssuer, titleLike(nro + `(doc|documento)(de)?identidad`), false},
+	{colIssuer, titleLike(`(` + nro + `)?ruc(de|del)?(emisor|proveedor)|(emisor|proveedor)ruc`), false},
+	{colIssuer, titleLike(`(` + nro + `)?ruc|ruc[oy]?dni|dni[oy]?ruc`), false},
+	{colIssuer, titleLike(nro + `|(` + nro + `)?(doc|documento)((de|del)?(emisor|proveedor))?|emisor|proveedor`), true},
+	{colKind, titleLike(`tipo(de|del)?(comprobante|comprob|cp|cpe|cdp)(doc|depago)?`), false},
+	{colKind, titleLike(`tipo|td|t(ipo)?(de)?(doc|documento)`), false},
+	{colKind, titleLike(receiptWords), true},
+	{colSeries, titleLike(`(` + nro + `)?serie((de|del)?(cdp|` + receiptWords + `))?`), false},
+	{colNumber, titleLike(`nrocpodoc(nroinicialrango)?`), false},
+	{colNumber, titleLike(`correlativo|` + nro + `(correlativo|` + receiptWords + `)?|` + receiptWords + `|serie[yo]?(correlativo|` + nro + `)`), false},
+	{colLast, titleLike(`nrofinalrango`), false},
+	{colAmount, titleLike(`(importe|monto|precio)?total(de|del)?(` + receiptWords + `)?` + solesWords), false},
+	{colAmount, titleLike(`(importe|monto|valor)` + solesWords), false},
+	{colCurrency, titleLike(`((tipo|codigo|cod)(de)?)?(moneda|mon)`), false},
+	{colName, titleLike(`apellidosnombresrazonsocial`), false},
+	{colName, titleLike(`proveedor|((nombre|razonsocial)(o|de|del)?)?(nombre|razonsocial|proveedor|emisor)`), false},
 }
 
-func title(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
+func titleLike(pattern string) *regexp.Regexp { return regexp.MustCompile(`^(` + pattern + `)$`) }
 
 // isTitle reports whether a cell is surely the title of a wanted column.
 func isTitle(cell string, wanted []column) bool {
-	return slices.ContainsFunc(titles, func(known knownTitle) bool {
+	return slices.ContainsFunc(knownTitles, func(known knownTitle) bool {
 		return slices.Contains(wanted, known.what) && !known.unsure && known.names.MatchString(plain(cell))
 	})
 }
@@ -156,7 +156,7 @@ func (f *finder) pick(what column) (refused error) {
 		fits = isWhole
 	}
 	doubt := map[int]int{} // of each column with such a title
-	for rank, known := range titles {
+	for rank, known := range knownTitles {
 		for i, title := range f.header {
 			if _, seen := doubt[i]; seen || known.what != what || !known.names.MatchString(plain(title)) || f.found.taken(i) {
 				continue
