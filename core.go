@@ -14,7 +14,7 @@ type core struct {
 	rates    ask // exchange rates
 	receipts ask // validations
 
-	apart    flight.Runner // of what outlives its call
+	apart    flight.Runner // runs what outlives its call
 	baseURL  string
 	defaults *settings // of a call without options; a printed Client shows the pointer alone
 	hooks    []Hook
@@ -54,7 +54,7 @@ func get[T any](ctx context.Context, k *core, list ask, in subject, opts []CallO
 	}
 	result, a, err := put(ctx, list, in, set, own)
 	if len(opts) > 0 {
-		fill(opts, a)
+		set.fill(a)
 	}
 	return result, err
 }

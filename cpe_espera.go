@@ -54,7 +54,7 @@ func (s *CPEService) Esperar(ctx context.Context, c Comprobante, credenciales Cr
 		e, a, err = s.esperar(ctx, s.validacion(c, credenciales), p, set)
 		return a, err
 	})
-	fill(opts, a)
+	set.fill(a)
 	return e, err
 }
 

@@ -39,6 +39,8 @@ func newFallback(kept keeper, respaldo Respaldo, r *reporter, accepted *atomic.B
 	}
 }
 
+// layer asks below, and replaces an unusable answer. After three failures it first tries the fallbacks: only a call that
+// none can answer waits for the service.
 func (f *fallback) layer(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
 		if ctx.Err() != nil || f.kept.cache == nil && f.respaldo == nil && q.set.respaldo == nil {
@@ -46,7 +48,7 @@ func (f *fallback) layer(next ask) ask {
 		}
 		open := f.down.Open()
 		if open && !q.set.fresh {
-			f.kept.find(ctx, q) // another process may have an answer
+			f.kept.find(ctx, q) // puts another process's answer into the cache
 		}
 		stale, r := f.of(q)
 		if open && f.kept.fresh(q.key) == nil {
@@ -68,7 +70,7 @@ func (f *fallback) layer(next ask) ask {
 		if away := f.count(asking, q, a, err); !away || ctx.Err() != nil {
 			return a, err
 		}
-		stale, r = f.of(q) // with what came meanwhile
+		stale, r = f.of(q) // again: an answer may have come meanwhile
 		if stale != nil && stale.fresh(f.report.clock) {
 			return &stale.answer, nil // another call has just got it
 		}
@@ -146,7 +148,8 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	})
 }
 
-// answer lays the result of a fallback over a failed answer: report makes both known. It is nil without a fallback.
+// answer returns a copy of a failed answer with the result of a fallback; nil without one. report passes on the result
+// and the failure.
 func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failed *answer) *answer {
 	a := *failed // other calls may have the same
 	if kept != nil {

@@ -24,7 +24,7 @@ func (o *observer) log(ctx context.Context, e Event, why *Error) {
 	level, attrs := e.level(why), []slog.Attr{slog.Any("event", e)}
 	switch {
 	case why != nil && level > slog.LevelDebug:
-		calls, logged := o.outage(e.Op, why).Again()
+		calls, logged := o.outage(e.Op, why).Log(true)
 		if !logged {
 			level = slog.LevelDebug
 		} else if calls > 1 {

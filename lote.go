@@ -121,7 +121,7 @@ func (l lote[E, R]) over(ctx context.Context, inputs iter.Seq[E], refused error,
 	case refused != nil:
 	case p.Concurrency < 0 || p.From < 0:
 		refused = misuse("a LotePolicy wants 0 or more in Concurrency and From: they are %d and %d", p.Concurrency, p.From)
-	case slices.ContainsFunc(opts, func(o CallOption) bool { _, ok := o.(responseOption); return ok }):
+	case set.responses != nil:
 		refused = misuse("WithResponse is for one call: a batch makes many at a time, and each line has its own Response")
 	}
 	return func(yield func(LineaLote[E, R], error) bool) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fiscope/fiscope/internal/lockfile"
 )
 
-// Progress records which inputs of a batch were answered: the next run skips them, without a line. A RUC is its 11
-// digits, a receipt its String. [ProgressFile] and [ResultsFile] implement it.
+// Progress records which inputs of a batch were answered. The next run skips them and yields no line for them. The input
+// of a RUC is its 11 digits, that of a receipt its String. [ProgressFile] and [ResultsFile] implement it.
 //
 // An input is recorded when the consumer asks for the next line: store the answer before that. Failures, stale answers,
 // those of a [Respaldo], and receipts that may still change are not recorded. Both methods are called in the goroutine
@@ -60,9 +60,9 @@ func (f *ProgressFile) Record(_ context.Context, input string) error {
 // Close syncs the file to the disk and closes it, so that another process may open it.
 func (f *ProgressFile) Close() error { return f.inputs.Close() }
 
-// ResultsFile is a [ProgressFile] that keeps the answers too: see [ReadResults]. A batch writes a line of JSON for each
-// input that it delivers: its "input", either its "answer", in the contract's form, or its "error", and "source" and
-// "asOf". "pending" is true if the next run asks again. Nothing is deleted: the last line of an input counts.
+// ResultsFile is a [ProgressFile] that keeps the answers too: see [ReadResults]. A batch writes one line of JSON for each
+// input that it delivers, with the members of [SavedResult]: "input", "answer" or "error", "pending", "source" and "asOf".
+// Nothing is deleted: the last line of an input counts.
 type ResultsFile struct {
 	ProgressFile
 	maxAge *int                     // in days; nil for any
@@ -72,8 +72,8 @@ type ResultsFile struct {
 // ResultsOption configures a [ResultsFile].
 type ResultsOption func(*ResultsFile)
 
-// ResultsMaxAge makes an answer done for that many days: the next run asks again for an older one. With 0 only today's
-// are done. Days are those of Lima, by the clock of the batch's client. Lines without a time are too old.
+// ResultsMaxAge limits the age of a recorded answer, in days: the next run asks again for older ones. 0 keeps only
+// today's. A day begins at midnight in Lima, by the clock of the batch's client. Lines without a time are too old.
 func ResultsMaxAge(days int) ResultsOption { return func(f *ResultsFile) { f.maxAge = &days } }
 
 // NewResultsFile is [NewProgressFile] for a ResultsFile.
@@ -102,7 +102,7 @@ func (f *ResultsFile) Done(_ context.Context, input string) (bool, error) {
 	}
 	const day = 24 * time.Hour
 	age := FechaEnLima(f.clock.Load().now()).utc().Sub(FechaEnLima(asOf).utc())
-	return !asOf.IsZero() && age >= 0 && int(age/day) <= *f.maxAge, nil // one of the future is of a wrong clock
+	return !asOf.IsZero() && age >= 0 && int(age/day) <= *f.maxAge, nil // a time in the future is from a wrong clock
 }
 
 // Record appends an input without an answer, with the time. It fails if the file cannot be written or was closed.

@@ -40,24 +40,20 @@ func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, 
 	return ctx, &own
 }
 
-// responseOption is filled at the end of the call.
-type responseOption struct{ into *Response }
-
-func (o responseOption) applyToCall(*settings) {
-	if o.into != nil {
-		*o.into = Response{} // an earlier call may have filled it
-	}
+// WithResponse fills r with what is known about the call besides its result, even if the call fails.
+func WithResponse(r *Response) CallOption {
+	return callOption(func(s *settings) {
+		if r != nil {
+			*r = Response{} // an earlier call may have filled it
+			s.responses = append(s.responses, r)
+		}
+	})
 }
 
-// WithResponse fills r with what is known about the call besides its result, even if the call fails.
-func WithResponse(r *Response) CallOption { return responseOption{r} }
-
-// fill fills the Response that the options ask for.
-func fill(opts []CallOption, a *answer) {
-	for _, opt := range opts {
-		if o, ok := opt.(responseOption); ok && o.into != nil {
-			*o.into = a.response()
-		}
+// fill fills the Responses that the options ask for.
+func (s *settings) fill(a *answer) {
+	for _, r := range s.responses {
+		*r = a.response()
 	}
 }
 

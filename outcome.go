@@ -28,7 +28,7 @@ const (
 	silent                       // 429 that says nothing: calls came too fast
 	failedOnce                   // 500, which this very request may have caused
 	failedAwhile                 // 502, 503, 504
-	failedForGood                // 408, any other 5xx, and a firewall's page
+	failedForGood                // 408, any other 5xx, and a 403 without a code or text, as of a firewall
 	bodyBroke                    // a 200 with an incomplete body
 	page                         // unusable: empty, another server's page, or a required field is missing
 	redirected                   // 3xx
@@ -46,7 +46,7 @@ const (
 	solBlocked   // the clave was refused before
 	solDoubted   // the clave, or the API key, was refused before
 	solBusy      // another call tries the clave
-	storeAway    // the clave needs the Store's word
+	storeAway    // the clave needs the Store, which is away
 	deadlineNear // too little time is left to send it
 	outOfTime    // the context's deadline
 	canceled     // the context was cancelled

@@ -37,14 +37,14 @@ type question struct {
 	input   subject
 	key     cacheKey
 	set     *settings
-	secrets scrub.Secrets // that the call sends
+	secrets scrub.Secrets // those that the call sends
 
 	request request // what is sent; set by checkInput
-	attempt int     // the number of this one, from 1 on
-	left    int     // queries left after it, as far as the gate knows; below 0 if unknown
+	attempt int     // the number of this attempt, from 1 on
+	left    int     // queries left after this attempt, according to limitQuota; below 0 if unknown
 	sent    bool    // an earlier attempt may have been received
-	trip    *trip   // of a question in the background; nil otherwise
-	permit  *permit // of a validation, once it may send its credential; nil otherwise
+	trip    *trip   // what callers see of a question in the background; nil for any other
+	permit  *permit // set by permits; nil for other operations
 }
 
 // subject is what an operation asks, and how its answer is read.
@@ -81,7 +81,7 @@ func (k cacheKey) parts() []string {
 func checkInput(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
 		q.request = q.input.request()
-		if q.request.sol != nil { // also for the text of a refusal
+		if q.request.sol != nil { // before the check: its error must not show the clave
 			q.secrets = q.secrets.With(q.request.sol.Clave.text())
 		}
 		if q.request.invalid != nil {
@@ -91,7 +91,7 @@ func checkInput(next ask) ask {
 	}
 }
 
-// trip is what the callers of a background question see of it.
+// trip is what callers see of a question that runs in the background.
 type trip struct {
 	sent   atomic.Int32 // attempts that may have reached the service
 	answer *answer      // set at the end, with err
@@ -131,8 +131,8 @@ type permit struct {
 
 // settings are the options of a call. Calls without options share their client's settings, which never change.
 type settings struct {
-	timeout    time.Duration
-	cpeTimeout time.Duration // ... of a validation's attempt
+	timeout    time.Duration // of an attempt
+	cpeTimeout time.Duration // of a validation's attempt
 	retries    int
 	header     http.Header   // of the caller; nil for none
 	secrets    scrub.Secrets // the API key, and the caller's headers
@@ -140,6 +140,7 @@ type settings struct {
 	fresh      bool          // skip the cache
 	respaldo   Respaldo      // nil for none
 	invalid    error         // an option was invalid
+	responses  []*Response   // see WithResponse
 	walk       *walkOptions  // nil for other operations
 	sendBy     time.Time     // no attempt is sent later; zero for no limit
 }

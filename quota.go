@@ -9,8 +9,8 @@ import (
 	"github.com/fiscope/fiscope/store"
 )
 
-// slowDown refuses an attempt while a long row of 429s said nothing, and says how long to wait after each. It is known to
-// one client alone, since others may be answered.
+// slowDown says how long to wait after a 429 that says nothing. After many in a row it refuses attempts, see
+// [dayquota.Slowdown]. The Store does not share this: the service may still answer other clients.
 func slowDown(off bool, clock calendar) layer {
 	var slow dayquota.Slowdown
 	return func(next ask) ask {

@@ -54,7 +54,9 @@ func retry(p RetryPolicy, clock calendar, base *url.URL) layer {
 	return func(next ask) ask {
 		l := &retrier{policy: p, clock: clock, budget: &budget, loop: &http.Request{URL: base, Header: http.Header{}}}
 		l.client = retryablehttp.Client{
-			HTTPClient:   &http.Client{Transport: attempts(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+			HTTPClient: &http.Client{Transport: attempts(next), CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse // following it would pass on the API key and the clave
+			}},
 			RetryMax:     math.MaxInt32, // checkRetry counts
 			RetryWaitMin: p.Base,
 			RetryWaitMax: p.Cap,

@@ -30,7 +30,7 @@ type sharedStore struct {
 	accepted *atomic.Bool // the service has accepted the API key
 	down     breaker.Breaker
 	why      atomic.Pointer[error] // the last failure
-	outage   loglimit.Outage       // as it is logged
+	outage   loglimit.Outage       // for the log
 
 	mu    sync.Mutex
 	spent map[int]spentUntil // the last refusal, keyed by reserve
@@ -76,6 +76,7 @@ func (s *sharedStore) name(kind string, parts ...string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
+// credential returns the key of a credential for the Store.
 func (s *sharedStore) credential(c *CredencialesSOL) string { return s.name("sol", c.parts()...) }
 
 // askStore asks the Store, for at most a second or half of the caller's time. A failed Store is skipped and probed in
@@ -86,7 +87,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Contex
 			s.apart.Go(func() {
 				_, _ = timed(ctx, s, func(ctx context.Context) (store.Claim, error) {
 					return s.store.Claim(ctx, s.name("probe"), time.Second)
-				}) // it writes
+				}) // a Claim, because it writes
 			})
 		}
 		return none, *s.why.Load()
@@ -140,9 +141,11 @@ func timed[T any](ctx context.Context, s *sharedStore, do func(context.Context) 
 
 // log logs the Store's own error when an outage begins, and the end of that outage.
 func (s *sharedStore) log(ctx context.Context, failure error) {
-	if failure != nil && s.outage.Begin() {
-		s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
-	} else if failure == nil {
+	if failure != nil {
+		if _, begins := s.outage.Log(false); begins {
+			s.report.observer.logger.WarnContext(ctx, "fiscope: the Store fails", slog.String("error", s.report.secrets.Line(failure.Error())))
+		}
+	} else {
 		if _, lasted, ended := s.outage.End(); ended {
 			s.report.observer.logger.InfoContext(ctx, "fiscope: the Store answers again", slog.String("duration", lasted.String()))
 		}
@@ -178,7 +181,7 @@ func (s *sharedStore) load(ctx context.Context, key string) []byte {
 	return value
 }
 
-// reserve reserves a query in the Store, leaving keep queries for others; nil if the Store does not answer.
+// reserve reserves a query in the Store, and leaves reserve queries for others. It returns nil if the Store does not answer.
 func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservation {
 	s.mu.Lock()
 	last, ok := s.spent[reserve]
@@ -197,7 +200,7 @@ func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservati
 	if err != nil {
 		return nil
 	}
-	if r.Served || r.Left >= 0 { // quotas that a refused key's answers told are not kept
+	if r.Served || r.Left >= 0 { // the Store keeps no quota from answers that refuse the key
 		s.accepted.Store(true)
 	}
 	if r.Grant == store.Spent {

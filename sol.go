@@ -21,6 +21,7 @@ type solGuard struct {
 	apart  *flight.Runner
 }
 
+// name returns a credential as internal/solguard identifies it.
 func (g *solGuard) name(c *CredencialesSOL) solguard.Credential {
 	return g.here.Credential(c.RUC, c.Usuario, c.Clave.text())
 }
@@ -101,7 +102,7 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
 		return false
 	}
-	if claim.State == store.ClaimGranted {
+	if claim.State == store.ClaimGranted { // nothing is sent yet: give it back
 		_ = g.share(ctx, c, claim, store.VerdictNone, 0)
 	}
 	return true

@@ -67,7 +67,7 @@ func (s *TipoCambioService) Mes(ctx context.Context, year int, mes time.Month, o
 		_, _ = s.walk(ctx, OpTipoCambioMes, first, last.SumarDias(0), opts, func(ctx context.Context, w *walk) (*TipoCambioVigente, error) {
 			for para := first; para.Month() == first.Month(); para = para.SumarDias(1) {
 				line, err := w.line(ctx, para, para.SumarDias(-1))
-				fill(opts, &w.answer)
+				w.set.fill(&w.answer)
 				if err != nil {
 					yield(TipoCambioVigente{Para: para}, err)
 					return nil, err
@@ -130,7 +130,7 @@ func (s *TipoCambioService) walk(ctx context.Context, op Operation, first, last 
 		line, err = run(ctx, w)
 		return &w.answer, err
 	})
-	fill(opts, &w.answer)
+	w.set.fill(&w.answer)
 	return line, err
 }
 

@@ -62,7 +62,7 @@ func refusalOf(err error) (r refusal, wait time.Duration) {
 	return r, e.RetryAfter
 }
 
-// write writes the result of an operation, or its error, and what is known of the quota.
+// write writes the result of an operation, or its error, and the headers of the quota if it is known.
 func (c *call) write(result any, err error) {
 	h, client, now := c.w.Header(), c.gateway.client, time.Now
 	if client != nil {
@@ -95,7 +95,7 @@ func (c *call) write(result any, err error) {
 	write(c.w, http.StatusOK, result)
 }
 
-// write writes texts, dates and numbers, which always marshal. "A & B" stays as it is.
+// write writes v as JSON. It consists of texts, dates and numbers, which always marshal. "A & B" is not escaped.
 func write(w http.ResponseWriter, status int, v any) {
 	var body bytes.Buffer
 	e := json.NewEncoder(&body)

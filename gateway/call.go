@@ -119,7 +119,7 @@ func (c *call) buscar() (any, error) {
 func (c *call) tipoCambio() (any, error) {
 	client, ctx := c.gateway.client, c.r.Context()
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
-	fecha, tc := fiscope.Fecha{}, (*fiscope.TipoCambio)(nil) // today's is the zero one
+	fecha, tc := fiscope.Fecha{}, (*fiscope.TipoCambio)(nil) // the zero fecha is today's
 	switch {
 	case err != nil || len(query["fecha"]) > 1:
 		return nil, &fiscope.Error{Err: fiscope.ErrInvalidRequest, Field: "fecha"}
@@ -173,7 +173,7 @@ func (c *call) validar() (any, error) {
 		}
 	}
 	missing := refusal{http.StatusBadRequest, "MISSING_FIELDS", "Faltan campos, o están vacíos: " + strings.Join(absent, ", ") + "."}
-	own := len(absent) == 3 && absent[0] == fields[4] // no credentials: the client's count
+	own := len(absent) == 3 && absent[0] == fields[4] // no credentials: the client's are used
 	switch {
 	case !own && len(absent) > 0:
 		return nil, missing
@@ -187,13 +187,13 @@ func (c *call) validar() (any, error) {
 		credenciales = fiscope.CredencialesSOL{RUC: texts["rucSolicitante"], Usuario: texts["usuarioSol"], Clave: fiscope.NewSecreto(texts["claveSol"])}
 	}
 	v, err := c.gateway.client.CPE.Validar(c.r.Context(), comprobante, credenciales, c.opts...)
-	if e := (*fiscope.Error)(nil); own && errors.As(err, &e) && e.StatusCode == 0 && e.Field == fields[4] { // it has none
+	if e := (*fiscope.Error)(nil); own && errors.As(err, &e) && e.StatusCode == 0 && e.Field == fields[4] { // nor has the client any
 		return nil, missing
 	}
 	return v, err
 }
 
-// readObject reads the body. One in another encoding is refused: its clave would be sent as another clave.
+// readObject reads the body. It refuses any encoding but UTF-8, which would change the clave.
 func (c *call) readObject() (members map[string]json.RawMessage, err error) {
 	if media, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, refusal{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "El Content-Type debe ser application/json."}

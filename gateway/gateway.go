@@ -26,7 +26,7 @@ import (
 type Key struct {
 	Name    string // of the application, for [Call]
 	Key     string `json:"-"` // what it sends as X-API-KEY
-	Reserve int    // it leaves the day's last Reserve queries to the others, see [fiscope.WithQuotaReserve]
+	Reserve int    // the application leaves the day's last Reserve queries to the others, see [fiscope.WithQuotaReserve]
 }
 
 // Format implements [fmt.Formatter]: no verb shows the key.
@@ -76,7 +76,7 @@ type app struct {
 }
 
 // New returns a Gateway that asks through client. If client is nil, the Registro answers lookups and searches alone. It
-// fails without either, and as [Gateway.SetKeys] does.
+// fails if both are nil, or if [Gateway.SetKeys] refuses the keys.
 func New(client *fiscope.Client, o Options) (*Gateway, error) {
 	if client == nil && o.Registro == nil {
 		return nil, errors.New("gateway: give a Client, a Registro or both")
@@ -88,8 +88,8 @@ func New(client *fiscope.Client, o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// SetKeys replaces the keys. It refuses an empty list, a name or a key that is empty or another's, and a Reserve below 0,
-// and then changes nothing. No error shows a key.
+// SetKeys replaces the keys. It refuses an empty list, a name or key that is empty or used twice, a key with blanks around
+// it, and a negative Reserve. After an error the old keys stay. No error shows a key.
 func (g *Gateway) SetKeys(keys []Key) error {
 	if len(keys) == 0 {
 		return errors.New("gateway: no keys: nobody could ask")

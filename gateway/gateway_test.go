@@ -480,7 +480,7 @@ func TestEqualLookups(t *testing.T) {
 	s.mock.AssertSpent(t, mockserver.Filter{}, 1)
 }
 
-// A caller that leaves is answered nothing that counts; one that is cut by a shutdown is answered 503.
+// A call whose context ends, as at a shutdown, is answered 503.
 func TestACallThatIsCut(t *testing.T) {
 	s := serve(t, mockserver.New(t), nil)
 	held := s.mock.Fault(mockserver.Match{}, mockserver.Hold())

@@ -27,15 +27,9 @@ type edit struct {
 
 // helpers is a file of each changed package. Its functions are small enough to be inlined.
 const helpers = `package %s
-
 import ("cmp"; "os"; "strconv")
-
 var mutant_ = func() int { n, _ := strconv.Atoi(os.Getenv("FISCOPE_MUTANT")); return n }()
-
-type mutantNumber_ interface {
-	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
-}
-
+type mutantNumber_ interface { ~int|~int8|~int16|~int32|~int64|~uint|~uint8|~uint16|~uint32|~uint64|~uintptr|~float32|~float64 }
 func mutantMore_[T mutantNumber_](on bool, n T) T { if on { return n + 1 }; return n }
 func mutantSum_[T mutantNumber_](on bool, a, b T) T { if on { return a - b }; return a + b }
 func mutantLess_[T cmp.Ordered](on bool, a, b T) bool { if on { return a <= b }; return a < b }

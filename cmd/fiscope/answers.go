@@ -34,7 +34,7 @@ func (b *batch) load() error {
 	return nil
 }
 
-// isAnswer reports whether the service or the registry answered, if only that nobody has the RUC.
+// isAnswer reports whether the service or the registry answered, also that nobody has the RUC.
 func isAnswer(a fiscope.SavedResult) bool { return len(a.Answer) > 0 || a.Error != "" && !a.Pending }
 
 // dayOf returns the day of an answer in Lima; "" if that is unknown.
@@ -45,7 +45,7 @@ func dayOf(a fiscope.SavedResult) string {
 	return fiscope.FechaEnLima(a.AsOf).String()
 }
 
-// noDay is the age of what has no time, or one of the future.
+// noDay is the age of an answer without a time, or with one in the future.
 const noDay = longest + 1
 
 // age returns the age of an answer in days of Lima.
@@ -54,7 +54,7 @@ func (b *batch) age(a fiscope.SavedResult) int {
 	if age < 0 {
 		return noDay
 	}
-	return min(noDay, int(age/(24*time.Hour))) // of no time: 292 years
+	return min(noDay, int(age/(24*time.Hour))) // without a time it is 292 years
 }
 
 // answered reports whether an input needs no query.
@@ -76,8 +76,8 @@ func (b *batch) restOn(of *result, waiting *state, answers ...fiscope.SavedResul
 	return dayOf(oldest)
 }
 
-// adviseDays says which -dias the quota allows, if it does not allow this one. All that is now older than some age can be
-// asked in so many days, and by then the rest is so many days older.
+// adviseDays says which -dias the quota allows, if it does not allow this one. If the answers older than A days can be
+// renewed in D days, the others are then at most A+D days old. The smallest A+D is the advice.
 func (b *batch) adviseDays() {
 	perDay := b.noted.limit - b.reserve
 	if perDay <= 0 {

@@ -54,7 +54,7 @@ func serveCommand() *cli.Command {
 	}
 }
 
-// drain is how long calls under way may finish at the end. Those that it cuts are answered so at once.
+// drain is how long calls under way may take to finish at a shutdown. The gateway answers those that are cut with a 503.
 var drain = 30 * time.Second
 
 func serveContract(ctx context.Context, cmd *cli.Command) error {

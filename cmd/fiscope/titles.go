@@ -123,12 +123,19 @@ func (f *finder) option(what column) string {
 // isNot says why a column with the right title is another one. others reports whether more columns could be it.
 func (f *finder) isNot(what column, i int, others bool) error {
 	series, ok := f.found[colSeries]
-	own, cells := os.Getenv("FISCOPE_SOL_RUC"), f.column(i)
+	own, cells, several := os.Getenv("FISCOPE_SOL_RUC"), f.column(i), false // a column has several RUCs
+	for j := range f.width {
+		several = several || what == colIssuer && f.mostly(j, what.fits) && len(slices.Compact(f.column(j))) > 1
+	}
 	switch {
 	case what == colIssuer && (others || len(cells) >= 10) && !slices.ContainsFunc(cells, func(cell string) bool { return cell != own }):
 		return fmt.Errorf("%s es el RUC de usted en todas las filas, y no el de los emisores: indique su columna con %s", f.shown(i), f.option(what))
+	case what == colIssuer && len(slices.Compact(cells)) <= 1 && several:
+		return fmt.Errorf("%s no tiene más de un RUC, y otra columna sí: indique la de los emisores con %s", f.shown(i), f.option(what))
 	case what == colNumber && f.counts(i) && (others || ok && i < series || f.couldBe(what, i-1) || f.couldBe(what, i+1)):
 		return fmt.Errorf("%s cuenta las filas, y no es el número del comprobante: indique su columna con %s; hay: %s", f.shown(i), f.option(what), f.titles())
+	case what == colNumber && ok && i < series && f.couldBe(what, series+1): // it may count with gaps, as filtered rows
+		return fmt.Errorf("hay dos columnas «%s», %s y %s: elija con %s", what, f.shown(i), f.shown(series+1), f.option(what))
 	}
 	return nil
 }

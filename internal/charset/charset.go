@@ -3,7 +3,6 @@ package charset
 
 import (
 	"bytes"
-
 	"unicode/utf8"
 )
 

@@ -26,12 +26,13 @@ func (o *Outage) Count() {
 	o.calls++
 }
 
-// Again reports whether to log a failure, and how many calls failed since the last line.
-func (o *Outage) Again() (calls int, logged bool) {
+// Log reports whether to log a failure, and how many calls failed since the last line. Without repeat only the beginning
+// is logged.
+func (o *Outage) Log(repeat bool) (calls int, logged bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
-	if now.Before(o.next) {
+	if now.Before(o.next) || o.open && !repeat {
 		return 0, false
 	}
 	if !o.open {
@@ -39,18 +40,6 @@ func (o *Outage) Again() (calls int, logged bool) {
 	}
 	calls, o.calls, o.next = o.calls, 0, now.Add(logEvery)
 	return calls, true
-}
-
-// Begin reports whether to log a failure of which only the beginning and the end are logged.
-func (o *Outage) Begin() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now := time.Now()
-	if o.open || now.Before(o.next) {
-		return false
-	}
-	o.open, o.began, o.next = true, now, now.Add(logEvery)
-	return true
 }
 
 // End reports whether to log the end, how many calls failed since the last line, and how long it lasted.

@@ -46,7 +46,7 @@ func Send(ctx context.Context, transport http.RoundTripper, request *http.Reques
 	t := new(trace)
 	life, cancel := t.life(ctx, l)
 	defer cancel()
-	resp, err := transport.RoundTrip(request.WithContext(life)) //nolint:bodyclose // receive closes it
+	resp, err := transport.RoundTrip(request.WithContext(life))
 	switch {
 	case err == nil && resp == nil:
 		a.Err = errMisuse
