@@ -30,6 +30,7 @@ const (
 	maxFailures  = 3
 	probePause   = 5 * time.Second
 	probeTimeout = 30 * time.Second
+	hungAfter    = 2 * time.Second // longer than most answers take
 )
 
 func newFallback(kept keeper, respaldo Respaldo, r *reporter, accepted *atomic.Bool, apart *flight.Runner) *fallback {
@@ -63,11 +64,12 @@ func (f *fallback) layer(next ask) ask {
 			asking, cancel = shortened(ctx)
 		}
 		defer cancel()
+		asked := time.Now()
 		a, err := next(asking, q)
 		if a == nil {
 			a = new(answer)
 		}
-		if away := f.count(asking, q, a, err); !away || ctx.Err() != nil {
+		if away := f.count(asking, q, a, err, asked); !away || ctx.Err() != nil {
 			return a, err
 		}
 		stale, r = f.of(q) // again: an answer may have come meanwhile
@@ -105,14 +107,21 @@ func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // count counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
-func (f *fallback) count(ctx context.Context, q *question, a *answer, err error) (away bool) {
+// A caller who left after hungAfter counts too: while the service hangs, impatient callers see no other failure.
+func (f *fallback) count(ctx context.Context, q *question, a *answer, err error, asked time.Time) (away bool) {
+	left := false
 	if err != nil || a.err != nil {
-		away = f.away(q.key.op, a.end(ctx, err))
+		o := a.end(ctx, err)
+		away, left = f.away(q.key.op, o), o == canceled && time.Since(asked) > hungAfter
 	}
 	switch {
 	case a.attempts == 0 || a.joined:
-	case away:
-		f.why.Store(f.report.failure(ctx, q, a, err))
+	case away || left:
+		why := f.report.failure(ctx, q, a, err)
+		if left {
+			why.outcome, why.Err = unanswered, ErrUnavailable
+		}
+		f.why.Store(why)
 		f.down.Record(false)
 	case a.Status != 0: // a cancelled call or a panic says nothing
 		f.down.Record(true)
@@ -138,12 +147,12 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return
 	}
-	own := *q
+	own, asked := *q, time.Now()
 	f.apart.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		if a, err := next(ctx, &own); a != nil {
-			f.count(ctx, &own, a, err)
+			f.count(ctx, &own, a, err, asked)
 		}
 	})
 }

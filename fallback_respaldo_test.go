@@ -368,6 +368,35 @@ func TestTheStoreKnowsAnAcceptedKey(t *testing.T) {
 	}
 }
 
+// While the service hangs, callers who leave after some seconds get the Respaldo's answer, though no call of theirs failed.
+func TestImpatientCallersGetTheRespaldo(t *testing.T) {
+	for name, opts := range map[string][]fiscope.Option{"without a cache": nil, "with one": {fiscope.WithCache(fiscope.CachePolicy{})}} {
+		for wait, want := range map[time.Duration]fiscope.Source{3 * time.Second: fiscope.SourceRespaldo, time.Second: ""} {
+			t.Run(fmt.Sprint(name, ", ", wait), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client, s := newChangingClient(t, hangs, append(opts, fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64))))...)
+					call := func(ruc string) (resp fiscope.Response) {
+						ctx, cancel := context.WithCancel(t.Context())
+						defer time.AfterFunc(wait, cancel).Stop()
+						_, err := client.Contribuyentes.Consultar(ctx, ruc, fiscope.WithResponse(&resp))
+						assert.True(t, err == nil || errors.Is(err, context.Canceled), err)
+						return resp
+					}
+					for i := range 3 {
+						assert.Empty(t, call(ruc(i)).Source)
+					}
+					assert.Equal(t, want, call(ruc(3)).Source)
+					s.become(raw(200, record))
+					time.Sleep(time.Minute) // a probe ends it
+					_ = call("20131312955")
+					synctest.Wait()
+					assert.NotEqual(t, fiscope.SourceRespaldo, call("20131312955").Source)
+				})
+			})
+		}
+	}
+}
+
 func TestABatchStopsAtARefusedKey(t *testing.T) {
 	for name, opts := range map[string][]fiscope.Option{"without a Respaldo": nil, "with one": {fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))}} {
 		t.Run(name, func(t *testing.T) {

@@ -193,6 +193,8 @@ func readKeys(file string) (keys []gateway.Key, err error) {
 			continue
 		case len(fields) != 2 || err != nil || reserve < 0:
 			wrong = "va como NOMBRE CLAVE, o NOMBRE CLAVE reserva=N"
+		case !utf8.ValidString(line): // a metric cannot have such a name
+			wrong = "no está en UTF-8: guarde así el archivo"
 		case utf8.RuneCountInString(fields[1]) < 16:
 			wrong = "la clave tiene menos de 16 caracteres"
 		case known[fields[0]] || known[fields[1]]:

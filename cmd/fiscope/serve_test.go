@@ -297,6 +297,7 @@ func TestServeThatDoesNotStart(t *testing.T) {
 	write(t, "nombre", "tienda "+appKey+"\ntienda clave-de-la-otra-1\n")
 	write(t, "clave", "tienda "+appKey+"\notra "+appKey+"\n")
 	write(t, "forma", appKey+"\n")
+	write(t, "latin1", "pe\xf1a "+appKey+"\n")
 	write(t, "reserva", "tienda "+appKey+" reserva=-1\n")
 	write(t, "propia", "tienda "+strings.Repeat(secretKey, 2)+"\n")
 	busy := httptest.NewServer(http.NotFoundHandler())
@@ -315,6 +316,7 @@ func TestServeThatDoesNotStart(t *testing.T) {
 		"two of a name":         {[]string{"-claves", "nombre"}, "nombre, línea 2: otra línea, o el servicio, tiene ese nombre o esa clave"},
 		"two of a key":          {[]string{"-claves", "clave"}, "clave, línea 2: otra línea"},
 		"a key alone":           {[]string{"-claves", "forma"}, "forma, línea 1: va como NOMBRE CLAVE, o NOMBRE CLAVE reserva=N"},
+		"a name in Latin-1":     {[]string{"-claves", "latin1"}, "latin1, línea 1: no está en UTF-8"},
 		"a reserve below 0":     {[]string{"-claves", "reserva"}, "reserva, línea 1: va como"},
 		"the service's key":     {[]string{"-claves", "propia"}, "propia, línea 1: otra línea, o el servicio, tiene"},
 		"a certificate alone":   {[]string{"-tls-cert", "nada"}, "-tls-cert y -tls-key: "},
