@@ -162,29 +162,28 @@ func TestAnAnswerThatComesTooLateIsGivenBack(t *testing.T) {
 			require.NoError(t, ask(t.Context(), client, "")) // there is a connection, and Redis knows the script
 			_ = ask(t.Context(), client, "equivocada")
 			direct := s.client(t)
-			nothingHeld := func() bool {
+			held := func() (reserved, claimed int) {
 				var day struct{ Used, Done int }
 				key := direct.Keys(t.Context(), "*:quota:*").Val()[0]
 				require.NoError(t, json.Unmarshal([]byte(direct.Get(t.Context(), key).Val()), &day))
-				return day.Done == day.Used && len(direct.Keys(t.Context(), "*:claim:1").Val()) == 0
+				return day.Used - day.Done, len(direct.Keys(t.Context(), "*:claim:1").Val())
 			}
-			for claims := range 2 { // while it reserves, and while it claims
-				eventually(t, "all is written", nothingHeld)
-				p.set(func() { p.after = claims + 1 })
+			holds := func(reserved, claimed int) func() bool {
+				return func() bool { r, c := held(); return r == reserved && c == claimed }
+			}
+			for claimed, question := range []string{"}:quota:", "}:claim:"} { // whose answer comes too late
+				eventually(t, "all is written", holds(0, 0))
+				p.set(func() { p.mutes = question })
 				ctx, cancel := context.WithCancel(t.Context())
 				left := make(chan error)
 				go func() { left <- ask(ctx, client, mockserver.ClaveSOL) }()
-				eventually(t, "Redis has answered", func() (hangs bool) {
-					p.set(func() { hangs = p.hangs })
-					return hangs
-				})
-				assert.Len(t, direct.Keys(t.Context(), "*:claim:1").Val(), claims)
+				eventually(t, "Redis has answered", holds(1, claimed))
 				cancel()
 				require.ErrorIs(t, <-left, context.Canceled)
-				p.set(func() { p.hangs = false })
+				p.set(func() { p.mutes, p.mute = "", false })
 			}
 			require.NoError(t, client.Close(t.Context()))
-			assert.True(t, nothingHeld())
+			assert.True(t, holds(0, 0)())
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"bytes"
 	"net"
 	"sync"
 	"testing"
@@ -17,7 +18,8 @@ type proxy struct {
 	mu     sync.Mutex
 	delay  time.Duration // of each answer
 	hangs  bool          // nothing comes through
-	after  int           // so many answers, of which the last hangs already; 0 for never
+	mutes  string        // from a question with this text on no answer comes; "" for never
+	mute   bool          // no answer comes
 	resets bool          // connections break
 	loses  int           // so many answers, with their connections
 	conns  []net.Conn
@@ -40,7 +42,7 @@ func startProxy(t testing.TB, target string) *proxy {
 	})
 	t.Cleanup(func() {
 		_ = listener.Close()
-		p.set(func() { p.hangs, p.delay = false, 0 })
+		p.set(func() { p.hangs, p.mute, p.delay = false, false, 0 })
 		p.breakAll()
 		wg.Wait()
 	})
@@ -84,14 +86,13 @@ func (p *proxy) pass(from, to net.Conn, answers bool) {
 			return
 		}
 		p.set(func() {
-			if answers && p.after > 0 {
-				p.after--
-				p.hangs = p.after == 0
+			if !answers && p.mutes != "" && bytes.Contains(buffer[:n], []byte(p.mutes)) {
+				p.mute = true
 			}
 		})
 		for {
 			p.mu.Lock()
-			delay, hangs, resets := p.delay, p.hangs, p.resets
+			delay, hangs, resets := p.delay, p.hangs || answers && p.mute, p.resets
 			if answers && p.loses > 0 {
 				p.loses--
 				resets = true
