@@ -13,29 +13,19 @@ func TestContribuyentes(t *testing.T) {
 	srv := start(t)
 	search := exactly("Buscar por RUC o nombre")
 	page := open(t, srv.page("contribuyentes"))
-	page.row("20131312955", "ACTIVO", "HABIDO")
-	page.fill("searchbox", search, "ficticia")
-	page.noRow("20131312955")
-	page.row("10000000006", "PERSONA FICTICIA UNO DE PRUEBA")
 	page.fill("searchbox", search, "2013131")
+	page.noRow("10000000006")
 	page.click("button", exactly("Editar: 20131312955"))
-	page.is("textbox", exactly("RUC"), "value", "20131312955")
 	page.fill("textbox", exactly("razonSocial"), "NOMBRE NUEVO S.A.C.")
 	page.fill("combobox", exactly("estado"), "BAJA DEFINITIVA")
 	page.click("button", exactly("Guardar"))
 	page.gone("dialog", like(""))
 	page.row("20131312955", "NOMBRE NUEVO S.A.C.", "BAJA DEFINITIVA")
-	srv.admin(http.MethodPut, "assumptions", `{"Estados": "lista"}`)
-	page.within(patience, func() error { // in the vocabulary of the answers
-		_, err := evaluate[bool](page, `document.querySelector('tbody').innerText.includes('DEFINITIVA') ? Promise.reject('it is still DEFINITIVA') : true`)
-		return err
-	})
 	assert.Contains(t, srv.lookup("20131312955").body, "NOMBRE NUEVO S.A.C.")
 
 	page.fill("searchbox", search, "20600000021")
 	page.sees("Ningún contribuyente tiene «20600000021».")
 	page.click("button", exactly("Agregar un contribuyente"))
-	page.is("textbox", exactly("RUC"), "value", "20600000021")
 	page.fill("textbox", exactly("razonSocial"), "INVERSIONES DE PRUEBA")
 	page.click("button", exactly("Guardar"))
 	page.gone("dialog", like(""))
@@ -49,7 +39,4 @@ func TestContribuyentes(t *testing.T) {
 	page.click("button", exactly("Mostrar todo"))
 	page.click("button", exactly("Agregar uno NO HABIDO")) // with a RUC that nobody has, and valid
 	page.row("20999980008", "CONTRIBUYENTE DE PRUEBA", "ACTIVO", "NO HABIDO")
-	assert.Contains(t, srv.lookup("20999980008").body, `"condicion":"NO HABIDO"`)
-	page.click("button", exactly("Agregar uno NO HABIDO"))
-	page.row("20999980016", "NO HABIDO")
 }

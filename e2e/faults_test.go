@@ -34,17 +34,12 @@ func TestFaults(t *testing.T) {
 	page.click("button", exactly("Borrar: fault-1"))
 	page.noRow("fault-1")
 
-	srv.admin(http.MethodPost, "keys", `{"key": "equipo-de-pagos"}`)
-	key := read[[]quota](srv, "quotas")[1].Key
-	page.navigate(srv.page("fallas?op=consultar&ruc=20100070970&text=&key=" + key + "&times=1"))
-	page.fill("searchbox", exactly("Buscar una falla"), "no hay tal")
-	page.sees("Ninguna falla preparada tiene ese texto.")
+	page.navigate(srv.page("fallas?op=consultar&ruc=20100070970&text=&times=1"))
 	page.fill("searchbox", exactly("Buscar una falla"), "503")
 	page.gone("heading", exactly("La conexión"))
 	page.click("button", exactly("outage-503"))
-	page.row("outage-503-2", "consultar, key "+key+", ruc 20100070970, una vez", "activa")
-	assert.Equal(t, http.StatusOK, srv.lookup("20100070970").status)
-	assert.Equal(t, http.StatusServiceUnavailable, srv.send(http.MethodGet, "/api/contribuyentes/20100070970", "", "X-API-KEY", "equipo-de-pagos").status)
+	page.row("outage-503-2", "consultar, ruc 20100070970, una vez", "activa")
+	assert.Equal(t, http.StatusServiceUnavailable, srv.lookup("20100070970").status)
 	page.row("outage-503-2", "terminada")
 	page.click("button", exactly("Borrar todas las fallas"))
 	page.sees("No hay ninguna.")
@@ -53,9 +48,6 @@ func TestFaults(t *testing.T) {
 	status := make(chan int, 1)
 	go func() { status <- srv.lookup("20131312955").status }()
 	page.row("espera", "1\t1\t")
-	page.show("Llamadas")
-	page.row("consultar", "en curso", "espera")
-	page.show("Fallas")
 	page.click("button", exactly("Liberar: espera"))
 	assert.Equal(t, http.StatusOK, <-status)
 
@@ -63,9 +55,6 @@ func TestFaults(t *testing.T) {
 	page.is("switch", exactly("SUNAT caída"), "checked", "true")
 	page.find("link", exactly("SUNAT caída"))
 	assert.Equal(t, http.StatusInternalServerError, srv.validate("MIUSER01", "clave-mock-1").status)
-	page.click("switch", exactly("SUNAT caída"))
-	page.is("switch", exactly("SUNAT caída"), "checked", "false")
-	assert.Equal(t, http.StatusOK, srv.validate("MIUSER01", "clave-mock-1").status)
 }
 
 // A call makes the next one of its kind fail as it did, leads to the form that does, or adds what it missed.
@@ -76,7 +65,6 @@ func TestWhatACallOffers(t *testing.T) {
 	failed := srv.lookup("99999999999")
 	page.click("button", like("^consultar 99999999999, 404"))
 	page.click("button", exactly("Agregar un contribuyente"))
-	page.is("textbox", exactly("RUC"), "value", "99999999999")
 	page.press("\r")
 	page.gone("dialog", like(""))
 	page.click("button", exactly("Que la próxima falle así"))
@@ -99,8 +87,4 @@ func TestWhatACallOffers(t *testing.T) {
 	page.navigate(srv.page("llamadas/7"))
 	page.click("link", exactly("Poner el tipo de cambio"))
 	page.find("heading", exactly("viernes, 20 de noviembre de 2026"))
-	srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-11-15", "")
-	page.navigate(srv.page("llamadas/8"))
-	page.find("heading", like("^Llamada #8 "))
-	assert.NotContains(t, page.text(), "Poner el tipo de cambio", "it is a Sunday")
 }
