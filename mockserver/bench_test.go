@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/relevance"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -200,31 +199,6 @@ func getOnce(b testing.TB, rt http.RoundTripper, url string) {
 	}
 }
 
-// BenchmarkNew is a server for one test: at most 100 us in memory by our own promise, and with a socket
-// 1.25 times httptest with the bare handler.
-func BenchmarkNew(b *testing.B) {
-	b.Run("in memory", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			once(b, mockserver.WithoutSocket())
-		}
-	})
-	b.Run("socket beside httptest", func(b *testing.B) {
-		body := bytes.Repeat([]byte("x"), 400)
-		var ours, theirs time.Duration
-		for b.Loop() {
-			begin := time.Now()
-			once(b)
-			middle := time.Now()
-			srv := httptest.NewServer(bare(body))
-			getOnce(b, &http.Transport{}, srv.URL)
-			srv.Close()
-			ours, theirs = ours+middle.Sub(begin), theirs+time.Since(middle)
-		}
-		b.ReportMetric(float64(ours)/float64(theirs), "x-httptest")
-	})
-}
-
 // The allocations are exact, so what is promised of them can be a test.
 func TestNewGetCloseMakesAtMost220Allocations(t *testing.T) {
 	if !countsAllocations {
@@ -253,108 +227,4 @@ func TestALookupMakesAtMostTenAllocations(t *testing.T) {
 	if t.Logf("%v allocations", got); got > 10 {
 		t.Errorf("%v allocations: want at most 10", got)
 	}
-}
-
-// many are n taxpayers with names as in the registry, one in ten of which has "gloria" in it.
-func many(n int) []mockserver.Contribuyente {
-	words := []string{"COMERCIAL", "INVERSIONES", "SERVICIOS GENERALES", "TRANSPORTES", "CORPORACION", "GRUPO", "CONSTRUCTORA", "IMPORTACIONES", "AGROINDUSTRIA", "GLORIA"}
-	places := []string{"DEL SUR", "ANDINA", "PERUANA", "LA MERCED", "SAN MARTIN", "EL SOL", "SANTA ROSA"}
-	cs := make([]mockserver.Contribuyente, n)
-	for i := range cs {
-		cs[i] = mockserver.Contribuyente{
-			RUC:         fmt.Sprintf("20%09d", i),
-			RazonSocial: fmt.Sprintf("%s %s %d S.A.C.", words[i%len(words)], places[i%len(places)], (i*7919)%n),
-			Estado:      []string{"ACTIVO", "BAJA DEFINITIVA"}[i%3/2],
-		}
-	}
-	return cs
-}
-
-// BenchmarkSearch compares a search of 100 000 taxpayers in memory, which keeps only the best, with one that
-// collects all that match and sorts them. x-sorted is at most a third by our own promise, where much is found.
-func BenchmarkSearch(b *testing.B) {
-	var registro mockserver.RegistroEnMemoria
-	list := many(100_000)
-	if err := registro.Put(list...); err != nil {
-		b.Fatal(err)
-	}
-	var sorted sortsAll
-	for _, c := range list {
-		sorted = append(sorted, record{c, relevance.NewRecord(c.RUC, c.RazonSocial, c.NombreComercial, c.Estado)})
-	}
-	for _, text := range []string{"zzz", "gloria", "s.a.c", "a"} {
-		b.Run(text, func(b *testing.B) {
-			var ours, theirs []time.Duration
-			for b.Loop() {
-				begin := time.Now()
-				got, _ := registro.Buscar(b.Context(), text, 10)
-				middle := time.Now()
-				want := sorted.search(text, 10)
-				ours, theirs = append(ours, middle.Sub(begin)), append(theirs, time.Since(middle))
-				if !slices.Equal(got, want) {
-					b.Fatalf("found %v, want %v", got, want)
-				}
-			}
-			slices.Sort(ours)
-			slices.Sort(theirs)
-			p50, base := ours[len(ours)/2], theirs[len(theirs)/2]
-			b.ReportMetric(float64(p50.Microseconds())/1000, "p50-ms")
-			b.ReportMetric(float64(p50)/float64(base), "x-sorted")
-		})
-	}
-}
-
-// sortsAll is a search that sorts all it finds.
-type sortsAll []record
-
-type record struct {
-	mockserver.Contribuyente
-	relevance.Record
-}
-
-func (s sortsAll) search(text string, limit int) (cs []mockserver.Contribuyente) {
-	type hit struct {
-		*record
-		rank relevance.Rank
-	}
-	var hits []hit
-	folded := relevance.Fold(text)
-	for i := range s {
-		if rank, ok := s[i].Match(folded); ok {
-			hits = append(hits, hit{&s[i], rank})
-		}
-	}
-	slices.SortFunc(hits, func(a, b hit) int { return relevance.Compare(&a.Record, a.rank, &b.Record, b.rank) })
-	for _, h := range hits[:min(len(hits), limit)] {
-		cs = append(cs, h.Contribuyente)
-	}
-	return cs
-}
-
-// BenchmarkDelete deletes 8 000 taxpayers one by one, and a tenth of them: x-tenth is about 10 where it is linear,
-// and 100 where it is quadratic.
-func BenchmarkDelete(b *testing.B) {
-	list := many(8_000)
-	took := func(n int) time.Duration {
-		var registro mockserver.RegistroEnMemoria
-		if err := registro.Put(list...); err != nil {
-			b.Fatal(err)
-		}
-		srv, err := mockserver.Start(mockserver.WithoutSocket(), mockserver.WithRegistro(&registro))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer func() { _ = srv.Close() }()
-		begin := time.Now()
-		for _, c := range list[:n] {
-			_ = srv.DeleteContribuyente(c.RUC)
-		}
-		return time.Since(begin)
-	}
-	all, tenth := time.Hour, time.Hour // the least of each
-	for b.Loop() {
-		all, tenth = min(all, took(len(list))), min(tenth, took(len(list)/10))
-	}
-	b.ReportMetric(float64(all)/float64(tenth), "x-tenth")
-	b.ReportMetric(float64(all.Microseconds())/1000, "ms")
 }

@@ -126,25 +126,6 @@ func TestChangesWait(t *testing.T) {
 	})
 }
 
-// A follower gets requests of a key that the server knows only since it waits.
-func TestChangesOfAKeyThatIsNotKnownYet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		probe, probing := start(t)
-		probing.withKey("clave-futura").get(lookup)
-		id := probe.Requests()[0].Key // fingerprints are the process's
-		srv, api := start(t)
-		got := make(chan []mockserver.Change)
-		go func() {
-			changes, _, _ := srv.Control().Changes(t.Context(), 0, mockserver.Filter{Key: id})
-			got <- changes
-		}()
-		synctest.Wait()
-		require.NoError(t, srv.PutKey("clave-futura", 5))
-		api.withKey("clave-futura").get(lookup)
-		assert.Len(t, <-got, 1)
-	})
-}
-
 func TestChangesTellWhatIsForgotten(t *testing.T) {
 	const key = "otra-clave"
 	srv, api := start(t, mockserver.WithKey(key, 50))
@@ -248,36 +229,6 @@ func TestChangesOfAFullJournal(t *testing.T) {
 	assert.Empty(t, (&follower{t: t, srv: off}).next())
 }
 
-// A call that the journal dropped while it was under way is no change of another one when it ends.
-func TestChangesOfACallThatWasDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv, _ := start(t, mockserver.WithJournal(1))
-		all := &follower{t: t, srv: srv}
-		gate := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hold())
-		var held sync.WaitGroup
-		held.Go(func() { serve(srv, srv.APIKey) })
-		synctest.Wait()
-		serve(srv, srv.APIKey)
-		assert.Equal(t, []string{"n2 200"}, all.next())
-		gate.Release()
-		held.Wait()
-		assert.Empty(t, all.next())
-	})
-}
-
-// Keys that the server gets later are in no change.
-func TestChangesHideKeys(t *testing.T) {
-	const key = "20777777777"
-	srv, api := start(t)
-	api.get("/api/contribuyentes/" + key)
-	require.NoError(t, srv.PutKey(key, 5))
-	changes, _, err := srv.Control().Changes(t.Context(), 0, mockserver.Filter{})
-	require.NoError(t, err)
-	require.Len(t, changes, 1)
-	assert.Equal(t, srv.Requests()[0], *changes[0].Request)
-	assert.NotContains(t, fmt.Sprintf("%+v", *changes[0].Request), key)
-}
-
 // Whatever happens at the same time, a follower ends with what the journal has.
 func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 	srv, _ := start(t, mockserver.WithJournal(500), mockserver.WithQuota(mockserver.Unlimited), mockserver.WithKey("otra-clave", mockserver.Unlimited))
@@ -330,32 +281,4 @@ func TestFollowersSeeTheJournalAsItIs(t *testing.T) {
 	calls.Wait()
 	stop()
 	followers.Wait()
-}
-
-// What a follower has of a key that is taken away while its calls are under way is what the journal has of it.
-func TestChangesOfAKeyThatIsTakenAwayWhileItCalls(t *testing.T) {
-	const key = "otra-clave"
-	srv := mockserver.New(t)
-	ended, end := context.WithCancel(t.Context())
-	end()
-	for range 1000 {
-		require.NoError(t, srv.PutKey(key, mockserver.Unlimited))
-		serve(srv, key)
-		var calls sync.WaitGroup
-		for range 2 {
-			calls.Go(func() { serve(srv, key) })
-		}
-		require.NoError(t, srv.DeleteKey(key))
-		calls.Wait()
-		var kept, seen []int64
-		for _, r := range srv.Requests() {
-			kept = append(kept, r.N)
-		}
-		changes, _, _ := srv.Control().Changes(ended, 0, mockserver.Filter{})
-		for _, c := range changes {
-			seen = append(seen, c.Request.N)
-		}
-		require.ElementsMatch(t, kept, seen)
-		require.NoError(t, srv.Reset(mockserver.PartJournal))
-	}
 }
