@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -300,27 +299,4 @@ func TestSetAssumptions(t *testing.T) {
 	require.NoError(t, srv.Reset(mockserver.PartData))
 	assert.Equal(t, mockserver.DefaultAssumptions(), srv.Control().Assumptions())
 	assert.Equal(t, "1000", api.get(lookup).header.Get("X-RateLimit-Limit"))
-}
-
-// Every request is answered by one reading, whole.
-func TestSetAssumptionsUnderLoad(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
-	one, other := mockserver.DefaultAssumptions(), mockserver.DefaultAssumptions()
-	other.InvalidKey = mockserver.Refusal{Status: 403, Code: "OTRA"}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for i := range 200 {
-			assert.NoError(t, srv.Control().SetAssumptions([]mockserver.Assumptions{one, other}[i%2]))
-		}
-	})
-	for range 4 {
-		wg.Go(func() {
-			for range 50 {
-				assert.Equal(t, 200, api.get(lookup).status)
-				r := api.withKey("x").get(lookup)
-				assert.Equal(t, map[int]any{401: "UNAUTHORIZED", 403: "OTRA"}[r.status], r.object(t)["code"])
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -15,40 +15,6 @@ import (
 
 const lookedUp = "20131312955"
 
-// The clock of a server is that of its clients, whatever year it shows.
-func TestAdvanceIsANewDayForTheClientToo(t *testing.T) {
-	began, noon := time.Now(), at(t, "2027-07-15T12:00:00-05:00")
-	for name, opts := range map[string][]mockserver.Option{
-		"a past year, frozen": {mockserver.WithNow(at(t, "2024-02-28T18:00:00-05:00")), mockserver.WithFrozenClock()},
-		"a year to come":      {mockserver.WithNow(at(t, "2031-02-26T18:00:00-05:00"))},
-		"a clock of its own":  {mockserver.WithClock(func() time.Time { return noon.Add(time.Since(began)) })},
-	} {
-		{
-			t.Run(name, func(t *testing.T) {
-				srv, _ := start(t, append(opts, mockserver.WithQuota(1))...)
-				client := srv.Client()
-				look := func() error {
-					_, err := client.Contribuyentes.Consultar(t.Context(), lookedUp)
-					return err
-				}
-				for range 3 {
-					require.NoError(t, look())
-					require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded)
-					assert.Equal(t, new(0), client.RateLimit().Remaining)
-					assert.False(t, client.RateLimit().Reset.IsZero(), "the mock's midnight is ahead")
-					require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded)
-					srv.Advance(24 * time.Hour)
-				}
-				srv.AssertCalls(t, mockserver.Filter{}, 3)
-				require.NoError(t, look())
-				srv.Advance(-24 * time.Hour)
-				require.ErrorIs(t, look(), fiscope.ErrQuotaExceeded, "the day before was used")
-				srv.AssertCalls(t, mockserver.Filter{Status: 429}, 1) // the client has asked
-			})
-		}
-	}
-}
-
 func TestARefusedCallSaysWhenTheServersDayEnds(t *testing.T) {
 	srv, _ := start(t, mockserver.WithNow(at(t, "2024-02-28T18:00:00-05:00")), mockserver.WithFrozenClock(), mockserver.WithQuota(1))
 	client := srv.Client()
@@ -58,53 +24,6 @@ func TestARefusedCallSaysWhenTheServersDayEnds(t *testing.T) {
 	var e *fiscope.Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 6*time.Hour, e.RetryAfter)
-}
-
-func TestTheCacheOfAClientGoesByTheServersClock(t *testing.T) {
-	srv, _ := start(t, mockserver.WithNow(at(t, "2024-02-28T16:00:00-05:00")), mockserver.WithFrozenClock())
-	client := srv.Client(fiscope.WithCache(fiscope.CachePolicy{}))
-	today := func() (fecha string) {
-		tc, err := client.TipoCambio.Hoy(t.Context())
-		if err != nil {
-			require.ErrorIs(t, err, fiscope.ErrNotFound)
-			return ""
-		}
-		return tc.Fecha.String()
-	}
-	for _, step := range []struct {
-		moved time.Duration
-		want  string
-		asked int // requests so far
-	}{
-		{0, "", 1}, {59 * time.Minute, "", 1}, {time.Minute, "2024-02-28", 2}, {6 * time.Hour, "2024-02-28", 2},
-		{time.Hour, "", 3}, {17 * time.Hour, "2024-02-29", 4}, {0, "2024-02-29", 4},
-	} {
-		srv.Advance(step.moved)
-		assert.Equal(t, step.want, today(), srv.Now())
-		srv.AssertCalls(t, mockserver.Filter{}, step.asked)
-	}
-	_, err := client.TipoCambio.SUNAT(t.Context(), fiscope.FechaEnLima(srv.Now()).SumarDias(1))
-	require.NoError(t, err)
-	_, err = client.TipoCambio.UltimoPublicado(t.Context(), fiscope.FechaEnLima(srv.Now()).SumarDias(1))
-	require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
-}
-
-func TestABlockOfSOLEndsByTheServersClock(t *testing.T) {
-	srv, _ := start(t, mockserver.WithNow(at(t, "2024-02-28T16:00:00-05:00")), mockserver.WithFrozenClock())
-	client := srv.Client()
-	defer func() { require.NoError(t, client.Close(context.Background())) }()
-	credentials := fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto("mala")}
-	validate := func() error {
-		_, err := client.CPE.Validar(t.Context(), fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 123}, credentials)
-		return err
-	}
-	require.ErrorIs(t, validate(), fiscope.ErrInvalidSOLCredentials)
-	srv.Advance(24*time.Hour - 1)
-	require.ErrorIs(t, validate(), fiscope.ErrSOLCredentialsBlocked)
-	srv.AssertCalls(t, mockserver.Filter{}, 1)
-	srv.Advance(1)
-	require.NotErrorIs(t, validate(), fiscope.ErrSOLCredentialsBlocked)
-	srv.AssertCalls(t, mockserver.Filter{}, 2)
 }
 
 func TestTheOptionsOfAClientWinOverTheServersClock(t *testing.T) {

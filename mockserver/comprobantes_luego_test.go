@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -72,19 +70,4 @@ func TestLuegoThatCannotBe(t *testing.T) {
 		assert.ErrorContains(t, err, "datos.json:1: ", luego)
 		assert.ErrorContains(t, err, says, luego)
 	}
-}
-
-// CPE.Esperar is tested with one record.
-func TestEsperarWithOneRecord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		receipt := mockserver.Factura("20100070970", "F001", 900)
-		receipt.Codigo, receipt.Luego = mockserver.CodigoEnProceso, []mockserver.Cambio{{Codigo: mockserver.CodigoAceptado, Tras: 2 * time.Minute}}
-		srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithComprobantes(receipt))
-		begin := time.Now()
-		e, err := srv.Client().CPE.Esperar(t.Context(), fiscope.Comprobante{RUCEmisor: "20100070970", Tipo: fiscope.TipoFactura, Serie: "F001", Numero: 900},
-			fiscope.CredencialesSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: fiscope.NewSecreto(mockserver.ClaveSOL)}, fiscope.EsperaPolicy{})
-		require.NoError(t, err)
-		assert.Equal(t, fiscope.CodigoAceptado, e.Resultado.Codigo)
-		assert.GreaterOrEqual(t, time.Since(begin), 2*time.Minute)
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -33,54 +32,6 @@ func TestSearchWritesNotIntoWhatTheRegistroReturns(t *testing.T) {
 		assert.Equal(t, []string{"20000000002", "20000000003"}, rucs(api.get("/api/contribuyentes/search?razonSocial=gloria").body))
 	}
 	assert.Equal(t, "20000000001", registro.found[0].RUC)
-}
-
-// Each answer is that of one moment: what is there before a change and after it is there, once, and what lay
-// under a record that was put is never seen.
-func TestAnswersWhileTaxpayersAreWritten(t *testing.T) {
-	c := func(ruc, razonSocial string) mockserver.Contribuyente {
-		return mockserver.Contribuyente{RUC: ruc, RazonSocial: razonSocial, Estado: "ACTIVO"}
-	}
-	const kept, passing = "20000000001", "20000000002"
-	var registro mockserver.RegistroEnMemoria
-	require.NoError(t, registro.Put(c(kept, "GLORIA DEL REGISTRO"), c(passing, "DEBAJO")))
-	srv := mockserver.New(t, mockserver.WithRegistro(&registro), mockserver.WithQuota(mockserver.Unlimited))
-	require.NoError(t, srv.DeleteContribuyente(passing))
-	done := make(chan struct{})
-	var writers, readers sync.WaitGroup
-	for i := range 2 {
-		writers.Go(func() {
-			for n := range 300 {
-				assert.NoError(t, srv.PutContribuyente(c(kept, fmt.Sprint("GLORIA PUESTA ", n))))
-				assert.NoError(t, srv.PutContribuyente(c(passing, "ENCIMA"), c(fmt.Sprintf("2000000%d%03d", i+1, n), "GLORIA NUEVA")))
-				assert.NoError(t, srv.Control().PutData(mockserver.Data{
-					Contribuyentes: []mockserver.Contribuyente{c(kept, "GLORIA OTRA VEZ")},
-					Deleted:        mockserver.Deleted{Contribuyentes: []string{kept, passing, fmt.Sprintf("2000000%d%03d", i+1, n)}},
-				}))
-			}
-		})
-	}
-	for range 4 {
-		api := plain(t, srv)
-		readers.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				found := api.get("/api/contribuyentes/search?razonSocial=gloria&limit=50").body
-				assert.Equal(t, 1, strings.Count(found, kept), found)
-				assert.Equal(t, strings.Count(found, `"ruc"`), strings.Count(found, "GLORIA"), found)
-				assert.Equal(t, 200, api.get("/api/contribuyentes/"+kept).status)
-				assert.NotContains(t, api.get("/api/contribuyentes/"+passing).body, "DEBAJO")
-				assert.Equal(t, "[]\n", api.get("/api/contribuyentes/search?razonSocial=debajo").body)
-			}
-		})
-	}
-	writers.Wait()
-	close(done)
-	readers.Wait()
 }
 
 // busy is a Registro that puts a taxpayer on the server each time that it is asked.
@@ -116,99 +67,6 @@ func TestRegistroIsAskedAsOftenAsNeeded(t *testing.T) {
 			found := rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body)
 			assert.Equal(t, c.asked, registro.asked)
 			assert.Len(t, found, c.found)
-		})
-	}
-}
-
-// asking notes the limits that it is asked for.
-type asking struct {
-	mockserver.RegistroEnMemoria
-	limits []int
-}
-
-func (r *asking) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
-	r.limits = append(r.limits, limite)
-	return r.RegistroEnMemoria.Buscar(ctx, texto, limite)
-}
-
-// However much lies over a Registro, few of its taxpayers are asked for, unless they are hidden.
-func TestRegistroIsAskedForFew(t *testing.T) {
-	for name, c := range map[string]struct {
-		over   func(i int) (ruc, nombre string)
-		limits []int
-		first  string
-	}{
-		"others lie over it":  {func(i int) (string, string) { return fmt.Sprintf("2099999%04d", i), "OTRA" }, []int{10}, "20000000000"},
-		"its best are hidden": {func(i int) (string, string) { return fmt.Sprintf("2000000%04d", i), "OTRA" }, []int{10, 4005}, "20000002000"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			registro := new(asking)
-			var over []mockserver.Contribuyente
-			for i := range 3000 {
-				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: fmt.Sprintf("2000000%04d", i), RazonSocial: "GLORIA"}))
-				if i < 2000 {
-					ruc, nombre := c.over(i)
-					over = append(over, mockserver.Contribuyente{RUC: ruc, RazonSocial: nombre})
-				}
-			}
-			_, api := start(t, mockserver.WithRegistro(registro), mockserver.WithContribuyentes(over...))
-			found := rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body)
-			require.Len(t, found, 5)
-			assert.Equal(t, c.first, found[0])
-			assert.Equal(t, c.limits, registro.limits)
-		})
-	}
-}
-
-// changing is a Registro that changes the server's own data the first time that it is asked.
-type changing struct {
-	mockserver.RegistroEnMemoria
-	change func()
-}
-
-func (r *changing) Buscar(ctx context.Context, texto string, limite int) ([]mockserver.Contribuyente, error) {
-	found, err := r.RegistroEnMemoria.Buscar(ctx, texto, limite)
-	if change := r.change; change != nil {
-		r.change = nil
-		change()
-	}
-	return found, err
-}
-
-// What hides taxpayers of the Registro while it is asked must not make worse ones of the server's own fill
-// their places: the Registro has more.
-func TestASearchFindsTheBestWhileTaxpayersAreWritten(t *testing.T) {
-	const others = 10
-	rucOf := func(i int) string { return fmt.Sprintf("200000001%02d", i) }
-	hide := func(i int) (worse mockserver.Data) {
-		worse.Deleted.Contribuyentes = []string{rucOf(i)}
-		worse.Contribuyentes = []mockserver.Contribuyente{{RUC: rucOf(others + i), RazonSocial: "VANAGLORIA", Estado: "BAJA"}}
-		return worse
-	}
-	for name, c := range map[string]struct{ before, during, want []int }{
-		"all that were found are deleted": {nil, []int{0, 1, 2, 3, 4}, []int{5, 6, 7, 8, 9}},
-		"some are":                        {nil, []int{0, 3}, []int{1, 2, 4, 5, 6}},
-		"some were before":                {[]int{0, 1}, []int{2, 3, 4, 5}, []int{6, 7, 8, 9, 10}},
-		"others are":                      {nil, []int{7, 8}, []int{0, 1, 2, 3, 4}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			registro := new(changing)
-			srv, api := start(t, mockserver.WithRegistro(registro))
-			for i := range others {
-				require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: rucOf(i), RazonSocial: "GLORIA " + string(rune('A'+i)), Estado: "ACTIVO"}))
-			}
-			change := func(list []int) {
-				for _, i := range list {
-					assert.NoError(t, srv.Control().PutData(hide(i)))
-				}
-			}
-			change(c.before)
-			registro.change = func() { change(c.during) }
-			var want []string
-			for _, i := range c.want {
-				want = append(want, rucOf(i))
-			}
-			assert.Equal(t, want, rucs(api.get("/api/contribuyentes/search?razonSocial=gloria&limit=5").body))
 		})
 	}
 }

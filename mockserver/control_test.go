@@ -66,11 +66,3 @@ func TestKeysNameTheirFaultsThemselves(t *testing.T) {
 	srv.Fault(mockserver.Match{}, mockserver.Status(418))
 	assert.Equal(t, 418, api.withKey("a").get(lookup).status, "a fault of the server is everybody's")
 }
-
-func TestResetKeyRefusesWhatIsTheServers(t *testing.T) {
-	var f fakeT
-	srv := mockserver.New(&f, mockserver.WithoutSocket())
-	assert.Error(t, srv.Control().ResetKey(srv.APIKey, mockserver.PartClock))
-	assert.Error(t, srv.Control().ResetKey("nadie"))
-	assert.Len(t, f.errors, 2)
-}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // A fault counts as met exactly where it changed something, and where it did not, the next one acts.
@@ -95,17 +94,4 @@ func TestStepsWaitForTheirCall(t *testing.T) {
 	assert.Equal(t, 0, second.Status().Hits, "the second validation met the other fault")
 	state, _ := srv.SOLState(mockserver.RUCSolicitante, mockserver.UsuarioSOL)
 	assert.Zero(t, state.Attempts)
-}
-
-// What changes nothing of a call leaves it to a fault that costs nothing.
-func TestAnIdleFaultBeforeAnUnchargedOne(t *testing.T) {
-	srv, api := start(t)
-	srv.Fault(mockserver.Match{}, mockserver.Latin1)
-	uncharged := srv.Fault(mockserver.Match{}, mockserver.Status(503).Uncharged())
-	got := api.get("/api/tipocambio?fecha=2024-02-29")
-	require.Equal(t, 503, got.status)
-	assert.Equal(t, 1, uncharged.Status().Hits)
-	q, _ := srv.Quota(srv.APIKey)
-	assert.Zero(t, q.Spent)
-	srv.AssertSpent(t, mockserver.Filter{}, 0)
 }

@@ -376,27 +376,6 @@ func TestFaultsFollowTheAssumptions(t *testing.T) {
 	}
 }
 
-// An answer that was paid for and is lost stays paid for, where failures are free too.
-func TestWhatIsLostWasPaidFor(t *testing.T) {
-	free := mockserver.DefaultAssumptions()
-	free.ChargeFailures = false
-	for name, c := range map[string]struct {
-		step mockserver.Step
-		cost int
-	}{
-		"reset": {mockserver.ResetBefore, 1}, "close": {mockserver.CloseBefore, 1}, "reset inside": {mockserver.ResetInside, 1},
-		"a 503 that is lost": {mockserver.Status(503).And(mockserver.ResetInside), 0},
-	} {
-		srv, api := start(t, mockserver.WithAssumptions(free))
-		srv.Fault(mockserver.Match{}, c.step)
-		_, err := api.try("POST", "/api/cpe/validar", cpe(t))
-		assert.Error(t, err, name)
-		q, _ := srv.Quota(srv.APIKey)
-		assert.Equal(t, c.cost, q.Spent, name)
-		srv.AssertSpent(t, mockserver.Filter{}, c.cost)
-	}
-}
-
 // The taxpayer that a call is about is in its body: a client that leaves within it is noticed too, and the call costs nothing.
 func TestAClientThatLeavesBeforeItSaysWhomItIsAbout(t *testing.T) {
 	body := cpe(t)

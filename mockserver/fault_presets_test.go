@@ -5,9 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,16 +28,6 @@ type failing struct {
 	what  string
 	op    mockserver.Operation
 	steps []mockserver.Step
-}
-
-// The presets of a group stand together, and in the first group the first one is what is met most.
-func TestPresetsStandInGroups(t *testing.T) {
-	var groups []string
-	for _, p := range mockserver.Presets() {
-		groups = append(groups, p.Group)
-	}
-	assert.Equal(t, []string{"status", "quota", "sunat", "connection", "body", "data"}, slices.Compact(groups))
-	assert.Equal(t, mockserver.Outage503, mockserver.Presets()[0].Name)
 }
 
 func failings() []failing {
@@ -200,30 +188,3 @@ then the server sees 4 requests for ` + "`reset`, `close` and `ResetBefore.Uncha
 | fault | what happens | operation | returns | requests | queries |
 |---|---|---|---|---|---|
 `
-
-// A socket must show the same as memory does, with real resets.
-func TestBreaksOverASocket(t *testing.T) {
-	quick := fiscope.RetryPolicy{Base: -1}
-	for _, row := range failings() {
-		if !strings.HasPrefix(row.name, "reset") && !strings.HasPrefix(row.name, "close") && row.name != "ResetBefore, OK" {
-			continue
-		}
-		for _, reused := range []bool{false, true} {
-			t.Run(fmt.Sprint(row.name, " ", row.op, " reused=", reused), func(t *testing.T) {
-				socket := row.perform(t, reused, mockserver.New(t), fiscope.WithRetry(quick))
-				memory := row.perform(t, reused, mockserver.New(t, mockserver.WithoutSocket()), fiscope.WithRetry(quick))
-				assert.Equal(t, memory, socket)
-			})
-		}
-	}
-}
-
-func TestClientOverPlainTransportSeesTheReset(t *testing.T) {
-	srv, api := start(t)
-	srv.Fault(mockserver.Match{}, mockserver.ResetBefore)
-	req, err := http.NewRequest(http.MethodGet, api.url+lookup, nil)
-	require.NoError(t, err)
-	req.Header.Set("X-API-KEY", api.key)
-	_, err = api.hc.Do(req)
-	assert.True(t, isReset(err), "%v", err)
-}

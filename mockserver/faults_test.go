@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -162,36 +161,6 @@ func TestActiveFaults(t *testing.T) {
 			assert.Equal(t, c.active, fault.Status().Hits > hits)
 		})
 	}
-}
-
-// The allocations of a call are exact: as many with a thousand faults that have ended as with none.
-func TestEndedFaultsCostNothing(t *testing.T) {
-	if !countsAllocations {
-		t.Skip("allocations are counted with Go 1.26, without the race detector")
-	}
-	srv, _ := start(t, mockserver.WithQuota(mockserver.Unlimited), mockserver.WithJournal(0))
-	call := func() {
-		req := httptest.NewRequest(http.MethodPost, "/api/cpe/validar", strings.NewReader(cpe(t)))
-		req.Header.Set("X-API-KEY", srv.APIKey)
-		req.Header.Set("Content-Type", "application/json")
-		srv.ServeHTTP(discard{http.Header{}}, req)
-	}
-	without := testing.AllocsPerRun(50, call)
-	const about = mockserver.RUCSolicitante // reading a body for it is dear
-	for range 250 {
-		srv.Fault(mockserver.Match{RUC: about, Times: 1}, mockserver.OK)
-		call()
-		srv.Fault(mockserver.Match{RUC: about, Nth: 1}, mockserver.OK)
-		call()
-		srv.Fault(mockserver.Match{RUC: about}, mockserver.OK).Remove()
-		srv.Fault(mockserver.Match{RUC: about, For: time.Minute}, mockserver.OK)
-		srv.Advance(time.Minute)
-	}
-	for range 3 { // the two that come after the first n-th one pass it
-		call()
-	}
-	assert.InDelta(t, without, testing.AllocsPerRun(50, call), 1)
-	assert.Len(t, srv.Control().Faults(""), 750)
 }
 
 // A fault that no call can meet is not active.

@@ -362,31 +362,6 @@ func TestAKeyThatIsAddedLaterIsTakenOut(t *testing.T) {
 	})
 }
 
-// A fault may have a key as its name, and more that a terminal would act on.
-func TestAFaultsNameIsShownWithoutKeys(t *testing.T) {
-	const name = "llave-de-otro"
-	srv, api := start(t, mockserver.WithKey(name, 10))
-	_, err := srv.Control().AddFault(mockserver.Fault{Name: name, Steps: []mockserver.Effect{mockserver.Status(500)}})
-	require.NoError(t, err)
-	api.get(lookup)
-	srv.AssertNoSecrets(t)
-	srv.AssertCalls(t, mockserver.Filter{Fault: name}, 1)
-	assert.NotContains(t, srv.JournalTable(), name)
-}
-
-func TestAShortKeyManglesNothing(t *testing.T) {
-	for _, key := range []string{"a", "api", "apico"} {
-		srv, api := start(t, mockserver.WithAPIKey(key))
-		got := api.send("GET", "/api/contribuyentes/apico", "", "User-Agent", "api/1.0 apico")
-		assert.Contains(t, got.body, "«apico»")
-		r := srv.Requests()[0]
-		assert.Equal(t, "/api/contribuyentes/apico", r.Path)
-		assert.Equal(t, "api/1.0 apico", r.Agent)
-		assert.Equal(t, got.body, r.Answer)
-		assert.Equal(t, "sin api", srv.Control().WithoutKeys("sin api"))
-	}
-}
-
 func TestWithoutKeys(t *testing.T) {
 	srv, api := start(t, mockserver.WithKey("llave-de-otro", 10))
 	api.withKey("llave-de-otro").get(lookup)
@@ -434,24 +409,6 @@ func TestJournalIsWrittenFirst(t *testing.T) {
 		require.NoError(t, srv.Reset(mockserver.PartJournal))
 		srv.Fault(mockserver.Match{}, mockserver.Null200)
 	}
-}
-
-// Once a caller has an answer, the request is in the journal.
-func TestJournalComesBeforeTheAnswer(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithQuota(mockserver.Unlimited))
-	api := plain(t, srv)
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			path := fmt.Sprintf("/api/contribuyentes/200000000%02d", i)
-			for n := range 10 {
-				api.get(path)
-				assert.Len(t, srv.Requests(mockserver.Filter{Path: path}), n+1)
-			}
-		})
-	}
-	wg.Wait()
-	srv.AssertCalls(t, mockserver.Filter{}, 200)
 }
 
 // What is under way when the journal is cleared is in it when it goes on, with its end, and with its cost where
@@ -572,61 +529,6 @@ func TestACallWhoseKeyIsTakenAway(t *testing.T) {
 		require.NoError(t, srv.Control().ResetKey("otra-clave", mockserver.PartJournal))
 		assert.Empty(t, srv.Requests())
 	})
-}
-
-// What the server knows neither as a key nor as a fingerprint of a request is a key, and is not shown.
-func TestAnUnknownKeyThatLooksLikeAFingerprint(t *testing.T) {
-	const key = "k_0badf00d"
-	srv, api := start(t, mockserver.WithJournal(3))
-	srv.AssertCalls(t, mockserver.Filter{Key: key}, 0)
-	api.withKey(key).get(lookup)
-	api.withKey(key).get(lookup)
-	srv.AssertCalls(t, mockserver.Filter{Key: key}, 2)
-	srv.AssertCalls(t, mockserver.Filter{Key: srv.Requests()[0].Key}, 2)
-	var said fakeTB
-	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 0))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := srv.WaitRequests(ctx, mockserver.Filter{Key: key}, 3)
-	said.Errorf("%v", err)
-	api.withKey(key).get(lookup)
-	api.withKey(key).get(lookup)
-	assert.Equal(t, 1, srv.Control().Dropped(key))
-	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{Key: key}, 3))
-	assert.NotContains(t, said.String(), key)
-}
-
-// A wait that no request can end fails at once.
-func TestAWaitWithoutRoomAmongStrays(t *testing.T) {
-	srv, api := start(t, mockserver.WithJournal(5), mockserver.WithKey("otra-clave", 50))
-	api.withKey("desconocida").get(lookup)
-	for name, f := range map[string]mockserver.Filter{
-		"what no stray is":     {Status: 200, Key: srv.APIKey},
-		"what only strays are": {Status: 401, Unmatched: true},
-		"of an unknown key":    {Key: "desconocida"},
-	} {
-		_, err := srv.WaitRequests(t.Context(), f, 6)
-		assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, name)
-	}
-	_, err := srv.WaitRequests(t.Context(), mockserver.Filter{Op: mockserver.OpConsultar, Status: 200}, 11)
-	assert.ErrorIs(t, err, mockserver.ErrJournalTooSmall, "two keys have room for 10")
-}
-
-// The journal has the status of an answer that was not sent in one piece, or not in full.
-func TestTheStatusOfAnAnswerInPieces(t *testing.T) {
-	for name, step := range map[string]mockserver.Step{
-		"reset inside": mockserver.ResetInside, "closed inside": mockserver.CloseInside,
-	} {
-		t.Run(name, func(t *testing.T) {
-			srv, api := start(t)
-			srv.Fault(mockserver.Match{}, step)
-			_, _ = api.try("GET", lookup, "")
-			require.Len(t, srv.Requests(), 1)
-			assert.Equal(t, 200, srv.Requests()[0].Status)
-			assert.Equal(t, 1, srv.Requests()[0].Cost)
-			assert.Empty(t, srv.Requests()[0].Body, "it had none")
-		})
-	}
 }
 
 // What was hidden when a request came stays hidden after its key is gone.

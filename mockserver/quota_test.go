@@ -81,15 +81,6 @@ func TestSpentQuota(t *testing.T) {
 	}
 }
 
-func TestSpentQuotaSparesTheSOLUser(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(0), mockserver.WithKey("rica", 10))
-	for range 5 {
-		api.validar(cpe(t, "claveSol", `"mala"`)).isError(t, 429, "QUOTA_EXCEEDED")
-	}
-	_ = srv
-	assert.Equal(t, 200, api.withKey("rica").validar(cpe(t)).status)
-}
-
 func TestUnlimitedQuota(t *testing.T) {
 	_, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
 	for range 20 {
@@ -116,49 +107,6 @@ func TestQuotaResetsAtMidnightInLima(t *testing.T) {
 		waitUntil(t, "2026-12-31T12:00:00-05:00")
 		assert.Equal(t, "2027-01-01T05:00:00Z", api.get(lookup).header.Get("X-RateLimit-Reset"))
 	})
-}
-
-func TestQuotaFollowsAClockSetBack(t *testing.T) {
-	now := at(t, "2026-11-21T12:00:00Z")
-	var mu sync.Mutex
-	_, api := start(t, mockserver.WithQuota(1), mockserver.WithClock(func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return now
-	}))
-	require.Equal(t, 200, api.get(lookup).status)
-	mu.Lock()
-	now = now.AddDate(0, 0, -3)
-	mu.Unlock()
-	r := api.get(lookup)
-	require.Equal(t, 200, r.status, "another day")
-	assert.Equal(t, "2026-11-19T05:00:00Z", r.header.Get("X-RateLimit-Reset"))
-}
-
-// Nothing is charged twice or lost, and no two answers show the same Remaining.
-func TestLedgerAddsUpUnderConcurrency(t *testing.T) {
-	const quota, calls = 150, 200
-	srv := mockserver.New(t, mockserver.WithQuota(quota))
-	api := plain(t, srv)
-	seen := make(chan string, calls)
-	var wg sync.WaitGroup
-	for range calls {
-		wg.Go(func() {
-			r := api.get(lookup)
-			if r.status == 200 {
-				seen <- remaining(r)
-			} else {
-				assert.Equal(t, 429, r.status)
-			}
-		})
-	}
-	wg.Wait()
-	close(seen)
-	distinct := map[string]bool{}
-	for s := range seen {
-		distinct[s] = true
-	}
-	assert.Len(t, distinct, quota)
 }
 
 func TestQuotaState(t *testing.T) {
@@ -464,35 +412,6 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 			api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
 		})
 	}
-}
-
-// A key that the options name twice has its last limit, also for the instant in which the data are reset.
-func TestAResetOfTheDataOpensNoQuota(t *testing.T) {
-	srv, _ := start(t, mockserver.WithAPIKey("clave-larga"), mockserver.WithKey("clave-larga", 2), mockserver.WithJournal(1))
-	stop, answered := make(chan bool), 0
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			req := httptest.NewRequest(http.MethodGet, lookup, nil)
-			req.Header.Set("X-API-KEY", "clave-larga")
-			rec := httptest.NewRecorder()
-			srv.ServeHTTP(rec, req)
-			if rec.Code == 200 {
-				answered++
-			}
-		}
-	})
-	for range 5000 {
-		require.NoError(t, srv.Reset(mockserver.PartData))
-	}
-	close(stop)
-	wg.Wait()
-	assert.LessOrEqual(t, answered, 2)
 }
 
 // waiting is a Registro that fails on demand.

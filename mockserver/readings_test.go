@@ -108,47 +108,6 @@ func TestEachAssumptionWithTheSDK(t *testing.T) {
 	})
 }
 
-// A refusal of SOL credentials that has neither the contract's code nor status 401 cannot be distinguished from one of
-// the key or of the request: the SDK reports that, and may send the credentials again. So may it after a 401 whose code
-// speaks of the key.
-func TestRefusedSOLUsersWithTheSDK(t *testing.T) {
-	for name, c := range map[string]struct {
-		refusal mockserver.Refusal
-		class   error
-		sent    int // of two
-	}{
-		"as the contract has it":    {mockserver.Refusal{Status: 401, Code: wrongSOL}, fiscope.ErrInvalidSOLCredentials, 1},
-		"another status":            {mockserver.Refusal{Status: 403, Code: wrongSOL}, fiscope.ErrInvalidSOLCredentials, 1},
-		"an empty code":             {mockserver.Refusal{Status: 401}, fiscope.ErrUnauthorized, 1},
-		"another code":              {mockserver.Refusal{Status: 401, Code: "SOL_USER_BLOCKED"}, fiscope.ErrUnauthorized, 1},
-		"a code about the key":      {mockserver.Refusal{Status: 401, Code: "INVALID_API_KEY"}, fiscope.ErrUnauthorized, 2},
-		"another status and code":   {mockserver.Refusal{Status: 403, Code: "SOL_USER_BLOCKED"}, fiscope.ErrUnauthorized, 2},
-		"a locked resource":         {mockserver.Refusal{Status: 423, Code: "SOL_USER_BLOCKED"}, fiscope.ErrInvalidRequest, 2},
-		"a request that is no good": {mockserver.Refusal{Status: 400, Code: "BAD_REQUEST"}, fiscope.ErrInvalidRequest, 2},
-		"a user that is not there":  {mockserver.Refusal{Status: 404, Code: "SOL_USER_NOT_FOUND"}, fiscope.ErrMalformedResponse, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := mockserver.DefaultAssumptions()
-			a.BlockedSOL = c.refusal
-			srv := mockserver.New(t, mockserver.WithoutSocket(), mockserver.WithAssumptions(a))
-			for range a.BlockAfter {
-				_, err := validate(t, srv.Client(), mockserver.UsuarioSOL, "mala")
-				require.ErrorIs(t, err, fiscope.ErrInvalidSOLCredentials, "a wrong clave is refused as the contract says")
-			}
-			client, before := srv.Client(), len(srv.Requests())
-			_, err := validate(t, client, mockserver.UsuarioSOL, mockserver.ClaveSOL)
-			assert.ErrorIs(t, err, c.class)
-			_, err = validate(t, client, mockserver.UsuarioSOL, mockserver.ClaveSOL)
-			if c.sent == 1 {
-				assert.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked)
-			} else {
-				assert.ErrorIs(t, err, c.class)
-			}
-			assert.Equal(t, c.sent, len(srv.Requests())-before)
-		})
-	}
-}
-
 // validate asks for a receipt that is accepted.
 func validate(t *testing.T, client *fiscope.Client, usuario, clave string) (*fiscope.ResultadoCPE, error) {
 	return client.CPE.Validar(t.Context(),

@@ -98,36 +98,6 @@ func TestReplayOfAReplay(t *testing.T) {
 	assert.Equal(t, []int64{0, 1, 2, 0}, replays(srv))
 }
 
-// A client that has waited long enough leaves and asks again.
-func TestReplayAfterAHang(t *testing.T) {
-	t.Run("the connection closes", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			srv, api := start(t)
-			fault := srv.Fault(mockserver.Match{Times: 1}, mockserver.Hang)
-			go func() { _, _ = api.try("GET", lookup, "") }()
-			synctest.Wait()
-			fault.Release()
-			synctest.Wait()
-			api.get(lookup)
-			api.get(lookup)
-			assert.Equal(t, []int64{0, 1, 0}, replays(srv))
-		})
-	})
-	t.Run("a client that leaves while it waits", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			srv, api := start(t)
-			srv.Fault(mockserver.Match{Times: 1}, mockserver.Latency(time.Hour))
-			api.hc.Timeout = time.Second
-			_, err := api.try("POST", "/api/cpe/validar", cpe(t))
-			require.ErrorAs(t, err, new(*url.Error))
-			synctest.Wait()
-			_, err = api.try("POST", "/api/cpe/validar", cpe(t))
-			require.NoError(t, err)
-			assert.Equal(t, []int64{0, 1}, replays(srv))
-		})
-	})
-}
-
 // What was cut long ago, or has left the journal, is repeated by nobody.
 func TestReplayIsOfLate(t *testing.T) {
 	const other = "otra-clave"
@@ -254,42 +224,6 @@ func TestRetries(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Two that fail at once and try again are two calls with two attempts, not one with four.
-func TestRetriesOfTwoAtOnce(t *testing.T) {
-	for _, said := range []string{"", "2"} {
-		synctest.Test(t, func(t *testing.T) {
-			srv, api := start(t)
-			gate := srv.Fault(mockserver.Match{Times: 2}, mockserver.Hold().And(mockserver.Status(503)))
-			for round := range 2 {
-				header := []string{}
-				if round == 1 && said != "" {
-					header = []string{mockserver.AttemptHeader, said}
-				}
-				for range 2 {
-					go func() { api.send("GET", lookup, "", header...) }()
-				}
-				synctest.Wait()
-				gate.Release()
-				synctest.Wait()
-			}
-			got := attempts(srv)
-			assert.Equal(t, []string{"1", "1"}, got[:2])
-			assert.ElementsMatch(t, []string{"2 of 1", "2 of 2"}, got[2:])
-		})
-	}
-}
-
-func TestRetriesInTheJSON(t *testing.T) {
-	srv, api := start(t)
-	srv.Fault(mockserver.Match{Times: 1}, mockserver.Status(503))
-	api.get(lookup)
-	api.get(lookup)
-	text, err := json.Marshal(srv.Requests()[1])
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `"retryOf":1,"attempt":2`)
-	assert.NotContains(t, string(text), `"replay"`, "the first answer came whole")
 }
 
 // Our SDK says the same attempt twice if net/http sends it again by itself.

@@ -128,38 +128,6 @@ func TestCloseDoesNotWaitForUnusedConnections(t *testing.T) {
 	assert.Less(t, time.Since(began), 900*time.Millisecond)
 }
 
-// 100 servers in one process share nothing, while all are written to.
-func TestServersShareNothing(t *testing.T) {
-	var wg sync.WaitGroup
-	for i := range 100 {
-		srv, api := start(t, mockserver.WithQuota(i+20))
-		wg.Go(func() {
-			name := fmt.Sprintf("SOLO DEL SERVIDOR %03d", i)
-			assert.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20131312955", RazonSocial: name}))
-			assert.NoError(t, srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: i + 1000, Codigo: "0"}))
-			assert.NoError(t, srv.PutTipoCambio("2024-02-29", "3.750", fmt.Sprintf("4.%03d", i)))
-			if i%2 == 0 {
-				for range 3 {
-					api.validar(cpe(t, "claveSol", `"mala"`))
-				}
-			}
-			r := api.get(lookup)
-			assert.Contains(t, r.body, name)
-			used := 1 + 3*((i+1)%2)
-			assert.Equal(t, fmt.Sprint(i+20-used), remaining(r))
-			assert.Contains(t, api.get("/api/contribuyentes/search?razonSocial=solo+del+servidor").body, name)
-			assert.Contains(t, api.get("/api/tipocambio?fecha=2024-02-29").body, fmt.Sprintf(`"venta":4.%03d`, i))
-			v := api.validar(cpe(t, "numero", fmt.Sprint(i+1001)))
-			if i%2 == 0 {
-				v.isError(t, 401, wrongSOL)
-			} else {
-				assert.Contains(t, v.body, `"codigo":"98"`, "the receipt of the next server")
-			}
-		})
-	}
-	wg.Wait()
-}
-
 // Each part is put back, and no other one.
 func TestResetByPart(t *testing.T) {
 	type state struct {

@@ -86,34 +86,6 @@ func TestSettersRefuseWhatCannotBe(t *testing.T) {
 	assert.Len(t, f.errors, len(refused), "each fails the test too: %s", strings.Join(f.errors, "\n"))
 }
 
-// Setters act while the server serves.
-func TestSettersWhileServing(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(mockserver.Unlimited))
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for j := range 20 {
-				assert.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: fmt.Sprintf("2000000%02d%02d", i, j), RazonSocial: "NUEVA SUNAT"}))
-				assert.NoError(t, srv.PutComprobante(mockserver.Comprobante{RUCEmisor: "20100070970", Tipo: "01", Serie: "F002", Numero: j + 1, Codigo: "0"}))
-				assert.NoError(t, srv.PutTipoCambio("2024-02-29", "3.750", "3.760"))
-				assert.NoError(t, srv.PutKey(fmt.Sprint("k", i), j))
-				assert.NoError(t, srv.PutUsuarioSOL(mockserver.SOL{RUC: "20100070970", Usuario: fmt.Sprint("USER", i), Clave: "x"}))
-				srv.SetSUNATDown(j%2 == 0)
-			}
-		})
-		wg.Go(func() {
-			for range 10 {
-				for _, call := range four(t, api) {
-					assert.Contains(t, []int{200, 500}, call().status)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	srv.SetSUNATDown(false)
-	assert.Equal(t, 200, api.validar(cpe(t)).status)
-}
-
 // lineT is a T that notes the place of a failure as testing does: the first caller that is no helper.
 type lineT struct {
 	fakeT

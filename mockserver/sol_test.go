@@ -96,26 +96,6 @@ func TestPutUsuarioSOLUnblocks(t *testing.T) {
 	assert.Equal(t, 200, api.validar(cpe(t, "claveSol", `"nueva"`)).status)
 }
 
-func TestAttemptsAreCountedOneByOne(t *testing.T) {
-	srv := mockserver.New(t)
-	api := plain(t, srv)
-	var mu sync.Mutex
-	counted := 0
-	var wg sync.WaitGroup
-	for range 30 {
-		wg.Go(func() {
-			r := api.validar(cpe(t, "claveSol", `"mala"`))
-			mu.Lock()
-			defer mu.Unlock()
-			if strings.Contains(r.body, "es incorrecta") {
-				counted++
-			}
-		})
-	}
-	wg.Wait()
-	assert.Equal(t, 3, counted, "the rest found the user blocked")
-}
-
 // The clave is in no answer, whatever is wrong with the request, wherever it was put by mistake.
 func TestClaveNeverComesBack(t *testing.T) {
 	const clave = "canario-4711"
