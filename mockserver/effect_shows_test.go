@@ -70,6 +70,10 @@ func TestAFaultThatCanNeverActIsNotActive(t *testing.T) {
 		"the date of a RUC":                 {mockserver.Match{RUC: "20100070970"}, []mockserver.Step{mockserver.OtherDate}, mockserver.DefaultAssumptions(), false},
 		"the quota of a search":             {mockserver.Match{Op: mockserver.OpBuscar}, []mockserver.Step{mockserver.NoRateLimit}, mockserver.DefaultAssumptions(), false},
 		"the quota of a search that has it": {mockserver.Match{Op: mockserver.OpBuscar}, []mockserver.Step{mockserver.NoRateLimit}, everywhere, true},
+		"of an exchange rate":               {mockserver.Match{RUC: lookedUp, Op: mockserver.OpTipoCambio}, []mockserver.Step{mockserver.OK}, mockserver.DefaultAssumptions(), false},
+		"of a search":                       {mockserver.Match{RUC: lookedUp, Op: mockserver.OpBuscar}, []mockserver.Step{mockserver.OK}, mockserver.DefaultAssumptions(), false},
+		"of a validation":                   {mockserver.Match{RUC: lookedUp, Op: mockserver.OpValidar}, []mockserver.Step{mockserver.OK}, mockserver.DefaultAssumptions(), true},
+		"an unknown key":                    {mockserver.Match{Key: "otra-clave"}, []mockserver.Step{mockserver.OK}, mockserver.DefaultAssumptions(), false},
 		"with a latency":                    {mockserver.Match{Op: mockserver.OpConsultar}, []mockserver.Step{mockserver.SUNATDown.And(mockserver.Latency(1))}, mockserver.DefaultAssumptions(), true},
 		"no fault at all":                   {mockserver.Match{Op: mockserver.OpConsultar}, []mockserver.Step{mockserver.OK}, mockserver.DefaultAssumptions(), true},
 	} {

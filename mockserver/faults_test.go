@@ -1,8 +1,6 @@
 package mockserver_test
 
 import (
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,26 +161,9 @@ func TestActiveFaults(t *testing.T) {
 	}
 }
 
-// A fault that no call can meet is not active.
-func TestAFaultThatMeetsNothingIsNotActive(t *testing.T) {
+// A fault of a key is active once the key is known, and goes with it.
+func TestAFaultOfAKeyThatComesLater(t *testing.T) {
 	srv, api := start(t)
-	for name, c := range map[string]struct {
-		match  mockserver.Match
-		active bool
-	}{
-		"any call":            {mockserver.Match{}, true},
-		"a key":               {mockserver.Match{Key: srv.APIKey}, true},
-		"an unknown key":      {mockserver.Match{Key: "otra-clave"}, false},
-		"a RUC":               {mockserver.Match{RUC: lookedUp}, true},
-		"of a lookup":         {mockserver.Match{RUC: lookedUp, Op: mockserver.OpConsultar}, true},
-		"of a validation":     {mockserver.Match{RUC: lookedUp, Op: mockserver.OpValidar}, true},
-		"of an exchange rate": {mockserver.Match{RUC: lookedUp, Op: mockserver.OpTipoCambio}, false},
-		"of a search":         {mockserver.Match{RUC: lookedUp, Op: mockserver.OpBuscar}, false},
-	} {
-		f := srv.Fault(c.match, mockserver.OK)
-		assert.Equal(t, c.active, f.Status().Active, name)
-		f.Remove()
-	}
 	later := srv.Fault(mockserver.Match{Key: "otra-clave"}, mockserver.Status(503))
 	require.NoError(t, srv.PutKey("otra-clave", 5))
 	assert.True(t, later.Status().Active, "it is known now")

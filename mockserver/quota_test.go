@@ -239,20 +239,13 @@ func TestAskingForTheQuotaStoresNothing(t *testing.T) {
 // Not every date of a zone begins at midnight, and not every date exists.
 func TestQuotaDaysOfAZone(t *testing.T) {
 	for name, c := range map[string]struct{ zone, now, reset string }{
-		"Lima":                              {"America/Lima", "2026-11-21T12:00:00-05:00", "2026-11-22T05:00:00Z"},
-		"the second before midnight":        {"America/Lima", "2026-11-21T23:59:59.999-05:00", "2026-11-22T05:00:00Z"},
-		"midnight":                          {"America/Lima", "2026-11-22T00:00:00-05:00", "2026-11-23T05:00:00Z"},
-		"Santiago, before no midnight":      {"America/Santiago", "2026-09-05T12:00:00-04:00", "2026-09-06T04:00:00Z"},
-		"Santiago, the last hour":           {"America/Santiago", "2026-09-05T23:30:00-04:00", "2026-09-06T04:00:00Z"},
-		"Santiago, the first hour":          {"America/Santiago", "2026-09-06T01:30:00-03:00", "2026-09-07T03:00:00Z"},
-		"Santiago, an hour twice":           {"America/Santiago", "2026-04-04T23:30:00-03:00", "2026-04-05T04:00:00Z"},
-		"Santiago, an hour again":           {"America/Santiago", "2026-04-04T23:30:00-04:00", "2026-04-05T04:00:00Z"},
-		"Havana, midnight twice":            {"America/Havana", "2026-10-31T12:00:00-04:00", "2026-11-01T04:00:00Z"},
-		"Havana, midnight again":            {"America/Havana", "2026-11-01T00:30:00-05:00", "2026-11-02T05:00:00Z"},
-		"Apia, which had no 30th December":  {"Pacific/Apia", "2011-12-29T12:00:00-10:00", "2011-12-30T10:00:00Z"},
-		"Santiago, a day of 25 hours":       {"America/Santiago", "2026-04-04T00:00:00-03:00", "2026-04-05T04:00:00Z"},
-		"Casey, a day of 27 hours":          {"Antarctica/Casey", "2023-03-09T00:00:00+11:00", "2023-03-09T16:00:00Z"},
-		"Kwajalein, a day of 23 hours less": {"Pacific/Kwajalein", "1993-08-20T12:00:00-12:00", "1993-08-21T12:00:00Z"},
+		"Lima":                             {"America/Lima", "2026-11-21T12:00:00-05:00", "2026-11-22T05:00:00Z"},
+		"the second before midnight":       {"America/Lima", "2026-11-21T23:59:59.999-05:00", "2026-11-22T05:00:00Z"},
+		"Santiago, before no midnight":     {"America/Santiago", "2026-09-05T12:00:00-04:00", "2026-09-06T04:00:00Z"},
+		"Santiago, an hour again":          {"America/Santiago", "2026-04-04T23:30:00-04:00", "2026-04-05T04:00:00Z"},
+		"Havana, midnight twice":           {"America/Havana", "2026-10-31T12:00:00-04:00", "2026-11-01T04:00:00Z"},
+		"Apia, which had no 30th December": {"Pacific/Apia", "2011-12-29T12:00:00-10:00", "2011-12-30T10:00:00Z"},
+		"Casey, a day of 27 hours":         {"Antarctica/Casey", "2023-03-09T00:00:00+11:00", "2023-03-09T16:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := mockserver.DefaultAssumptions()
@@ -274,43 +267,30 @@ func TestQuotaDaysOfAZone(t *testing.T) {
 	}
 }
 
-// What is given back after the quotas were reset is not given back again.
+// What is given back after the used number was reset or set meanwhile makes it no smaller.
 func TestGivenBackAfterAReset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := mockserver.DefaultAssumptions()
-		a.ChargeFailures = false
-		asked, answer := make(chan bool), make(chan bool)
-		srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(3), mockserver.WithRegistro(waiting{asked, answer}))
-		got := make(chan reply)
-		go func() { got <- api.get(lookup) }()
-		<-asked
-		require.NoError(t, srv.Reset(mockserver.PartQuotas))
-		answer <- true
-		(<-got).isError(t, 500, "MOCK_REGISTRY_FAILURE")
-		q, _ := srv.Quota(srv.APIKey)
-		assert.Equal(t, 3, q.Remaining)
-		assert.Zero(t, q.Used)
-		assert.Zero(t, q.Spent)
-	})
-}
-
-// What is given back never makes a used number that was set meanwhile negative.
-func TestGivenBackAfterItWasSet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := mockserver.DefaultAssumptions()
-		a.ChargeFailures = false
-		asked, answer := make(chan bool), make(chan bool)
-		srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(3), mockserver.WithRegistro(waiting{asked, answer}))
-		got := make(chan reply)
-		go func() { got <- api.get(lookup) }()
-		<-asked
-		require.NoError(t, srv.SetQuotaUsed(srv.APIKey, 0))
-		answer <- true
-		(<-got).isError(t, 500, "MOCK_REGISTRY_FAILURE")
-		q, _ := srv.Quota(srv.APIKey)
-		assert.Zero(t, q.Used)
-		assert.Equal(t, 3, q.Remaining)
-	})
+	for name, meanwhile := range map[string]func(*mockserver.Server) error{
+		"reset": func(s *mockserver.Server) error { return s.Reset(mockserver.PartQuotas) },
+		"set":   func(s *mockserver.Server) error { return s.SetQuotaUsed(s.APIKey, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := mockserver.DefaultAssumptions()
+				a.ChargeFailures = false
+				asked, answer := make(chan bool), make(chan bool)
+				srv, api := start(t, mockserver.WithAssumptions(a), mockserver.WithQuota(3), mockserver.WithRegistro(waiting{asked, answer}))
+				got := make(chan reply)
+				go func() { got <- api.get(lookup) }()
+				<-asked
+				require.NoError(t, meanwhile(srv))
+				answer <- true
+				(<-got).isError(t, 500, "MOCK_REGISTRY_FAILURE")
+				q, _ := srv.Quota(srv.APIKey)
+				assert.Equal(t, 3, q.Remaining)
+				assert.Zero(t, q.Used)
+			})
+		})
+	}
 }
 
 // A key remembers the last eight days that it was used on, and no more.
@@ -369,47 +349,33 @@ func TestTheQuotaOfTheReadingsIsInForce(t *testing.T) {
 	const own = mockserver.DefaultAPIKey
 	for name, c := range map[string]struct {
 		opts  []mockserver.Option
-		set   func(*mockserver.Server) error
 		limit int
 	}{
-		"the default":         {nil, nil, 1000},
-		"WithQuota":           {[]mockserver.Option{mockserver.WithQuota(2)}, nil, 2},
-		"WithKey":             {[]mockserver.Option{mockserver.WithKey(own, 3)}, nil, 3},
-		"WithData, WithQuota": {[]mockserver.Option{mockserver.WithKey(own, 3), mockserver.WithQuota(4)}, nil, 4},
-		"WithQuota, WithData": {[]mockserver.Option{mockserver.WithQuota(4), mockserver.WithKey(own, 3)}, nil, 3},
-		"PutKey":              {nil, func(s *mockserver.Server) error { return s.PutKey(own, 5) }, 5},
-		"another key":         {nil, func(s *mockserver.Server) error { return s.PutKey("otra-clave", 5) }, 1000},
-		"Unlimited":           {nil, func(s *mockserver.Server) error { return s.PutKey(own, mockserver.Unlimited) }, mockserver.Unlimited},
-		"a reset": {[]mockserver.Option{mockserver.WithQuota(2)}, func(s *mockserver.Server) error {
-			_ = s.PutKey(own, 9)
-			return s.Reset(mockserver.PartData)
-		}, 2},
+		"the default":         {nil, 1000},
+		"WithQuota":           {[]mockserver.Option{mockserver.WithQuota(2)}, 2},
+		"WithData, WithQuota": {[]mockserver.Option{mockserver.WithKey(own, 3), mockserver.WithQuota(4)}, 4},
+		"WithQuota, WithData": {[]mockserver.Option{mockserver.WithQuota(4), mockserver.WithKey(own, 3)}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv, api := start(t, append(c.opts, mockserver.WithKey("otra-clave", 50))...)
-			if c.set != nil {
-				require.NoError(t, c.set(srv))
+			limit := func(key string) int {
+				q, _ := srv.Quota(key)
+				return q.Limit
 			}
-			assert.Equal(t, c.limit, srv.Control().Assumptions().Quota)
 			a := srv.Control().Assumptions()
+			assert.Equal(t, c.limit, a.Quota)
 			a.BlockAfter = 9
 			require.NoError(t, srv.Control().SetAssumptions(a))
-			q, _ := srv.Quota(own)
-			assert.Equal(t, c.limit, q.Limit, "another field was set")
-			for _, to := range []int{1000, 7, 7, 0} {
-				require.NoError(t, srv.PutKey(own, 77))
-				a.Quota = to
-				require.NoError(t, srv.Control().SetAssumptions(a))
-				assert.Equal(t, to, srv.Control().Assumptions().Quota)
-				for key, want := range map[string]int{own: to, "otra-clave": 50} {
-					q, _ := srv.Quota(key)
-					if name == "another key" && key == "otra-clave" {
-						want = 5
-					}
-					assert.Equal(t, want, q.Limit, key)
-				}
-			}
+			assert.Equal(t, c.limit, limit(own), "another field was set")
+			require.NoError(t, srv.PutKey(own, 77))
+			assert.Equal(t, 77, srv.Control().Assumptions().Quota)
+			a.Quota = 0
+			require.NoError(t, srv.Control().SetAssumptions(a))
+			assert.Zero(t, limit(own))
+			assert.Equal(t, 50, limit("otra-clave"))
 			api.get(lookup).isError(t, 429, "QUOTA_EXCEEDED")
+			require.NoError(t, srv.Reset(mockserver.PartData))
+			assert.Equal(t, c.limit, limit(own))
 		})
 	}
 }

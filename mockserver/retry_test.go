@@ -3,12 +3,10 @@ package mockserver_test
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"

@@ -1,11 +1,9 @@
 package mockserver_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
