@@ -241,14 +241,3 @@ func TestHeadlinesOfFailures(t *testing.T) {
 	srv.AssertCalls(&said, mockserver.Filter{}, 3)
 	assert.Contains(t, said.String(), "WithJournal(")
 }
-
-// What a failure advises is enough for what was wanted too, not only for what came.
-func TestTheAdviceIsEnoughForWhatIsWanted(t *testing.T) {
-	srv, api := start(t, mockserver.WithJournal(2))
-	for range 3 {
-		api.get(lookup)
-	}
-	var said fakeTB
-	assert.False(t, srv.AssertCalls(&said, mockserver.Filter{}, 40))
-	assert.Contains(t, said.String(), "WithJournal(40)")
-}

@@ -53,23 +53,6 @@ func TestAssertOrder(t *testing.T) {
 	}
 }
 
-// A client that sends one call after the other never has two under way, however the calls end.
-func TestOneAfterTheOther(t *testing.T) {
-	srv := mockserver.New(t, mockserver.WithQuota(mockserver.Unlimited))
-	api := plain(t, srv)
-	for _, step := range []mockserver.Step{
-		mockserver.OK, mockserver.Null200, mockserver.ResetBefore, mockserver.ResetInside, mockserver.CloseBefore,
-		mockserver.CloseInside, mockserver.Latency(time.Microsecond), mockserver.Answer(200, ""),
-	} {
-		srv.Fault(mockserver.Match{}, step)
-		for range 20 {
-			_, _ = api.try("GET", lookup, "")
-		}
-		srv.ClearFaults()
-	}
-	assert.True(t, srv.AssertPauses(t, mockserver.Filter{}, 0, time.Minute))
-}
-
 func TestAssertPauses(t *testing.T) {
 	for name, opts := range map[string][]mockserver.Option{"a running clock": nil, "a frozen clock": {mockserver.WithFrozenClock()}} {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -162,52 +161,6 @@ func BenchmarkLookup(b *testing.B) {
 	b.ReportMetric(with100.ratio(bareOne), "rps-ratio-100-rules")
 	b.ReportMetric(float64(mock.p99())/float64(bareOne.p99()), "p99-ratio")
 	b.ReportMetric(float64(time.Second)/float64(mock.took())*connections*perRound, "mock-rps")
-}
-
-// once is what a test does at least: a server, one answer, the end.
-func once(b testing.TB, opts ...mockserver.Option) {
-	srv, err := mockserver.Start(opts...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rt := srv.Transport()
-	if len(opts) == 0 {
-		rt = &http.Transport{}
-	}
-	getOnce(b, rt, srv.URL)
-	if err := srv.Close(); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func getOnce(b testing.TB, rt http.RoundTripper, url string) {
-	req, err := http.NewRequest(http.MethodGet, url+lookup, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	req.Header.Set("X-API-KEY", mockserver.DefaultAPIKey)
-	resp, err := rt.RoundTrip(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		b.Fatal(err, resp.StatusCode)
-	}
-	_ = resp.Body.Close()
-	if t, ok := rt.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
-}
-
-// The allocations are exact, so what is promised of them can be a test.
-func TestNewGetCloseMakesAtMost220Allocations(t *testing.T) {
-	if !countsAllocations {
-		t.Skip("allocations are counted with Go 1.26, without the race detector")
-	}
-	got := testing.AllocsPerRun(100, func() { once(t, mockserver.WithoutSocket()) })
-	if t.Logf("%v allocations", got); got > 220 {
-		t.Errorf("%v allocations: want at most 220", got)
-	}
 }
 
 // The allocations of the server's own part of a lookup, with quota and journal on; encoding a record anew, as

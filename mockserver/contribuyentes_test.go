@@ -12,28 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shared is a Registro that gives every search the same slice.
-type shared struct {
-	mockserver.RegistroEnMemoria
-	found []mockserver.Contribuyente
-}
-
-func (s *shared) Buscar(context.Context, string, int) ([]mockserver.Contribuyente, error) {
-	return s.found, nil
-}
-
-func TestSearchWritesNotIntoWhatTheRegistroReturns(t *testing.T) {
-	registro := &shared{found: []mockserver.Contribuyente{
-		{RUC: "20000000001", RazonSocial: "GLORIA UNO"}, {RUC: "20000000002", RazonSocial: "GLORIA DOS"}, {RUC: "20000000003", RazonSocial: "GLORIA TRES"},
-	}}
-	srv, api := start(t, mockserver.WithRegistro(registro))
-	require.NoError(t, srv.DeleteContribuyente("20000000001"))
-	for range 3 {
-		assert.Equal(t, []string{"20000000002", "20000000003"}, rucs(api.get("/api/contribuyentes/search?razonSocial=gloria").body))
-	}
-	assert.Equal(t, "20000000001", registro.found[0].RUC)
-}
-
 // busy is a Registro that puts a taxpayer on the server each time that it is asked.
 type busy struct {
 	mockserver.RegistroEnMemoria

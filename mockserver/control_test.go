@@ -50,19 +50,3 @@ func TestKeysDoNotSeeEachOther(t *testing.T) {
 	assert.Empty(t, c.Faults(other))
 	assert.Empty(t, srv.Requests(mockserver.Filter{Key: other}), "a key leaves with all that is its own")
 }
-
-func TestKeysNameTheirFaultsThemselves(t *testing.T) {
-	srv, api := start(t, mockserver.WithKey("a", 10), mockserver.WithKey("b", 10))
-	for key, status := range map[string]int{"a": 500, "b": 503} {
-		_, err := srv.Control().AddFault(mockserver.Fault{Name: "caída", Match: mockserver.Match{Key: key}, Steps: []mockserver.Effect{mockserver.Status(status)}})
-		require.NoError(t, err)
-	}
-	assert.Equal(t, 500, api.withKey("a").get(lookup).status)
-	assert.Equal(t, 503, api.withKey("b").get(lookup).status)
-	assert.Equal(t, 200, api.get(lookup).status)
-	srv.Control().ClearFaults("a")
-	assert.Equal(t, 200, api.withKey("a").get(lookup).status)
-	assert.Equal(t, 503, api.withKey("b").get(lookup).status)
-	srv.Fault(mockserver.Match{}, mockserver.Status(418))
-	assert.Equal(t, 418, api.withKey("a").get(lookup).status, "a fault of the server is everybody's")
-}

@@ -12,43 +12,27 @@ import (
 )
 
 func TestDataErrorsHaveAFileALineAndAReason(t *testing.T) {
-	const receipt = `{"rucEmisor": "20100070970", "tipoComprobante": "01", "serie": "F001", "numero": 1, "codigo": "0"}`
 	const user = `{"ruc": "20000000001", "usuario": "U", "clave": "canario"}`
 	const rate = `{"fecha": "2026-11-20", "compra": 3.7, "venta": 3.7}`
 	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":                 {"hola", "estado.json:1: no es JSON"},
-		"empty":                   {"", "estado.json:1: el texto termina antes de tiempo"},
-		"a list":                  {"[]", "estado.json:1: esto es una lista: se espera un objeto"},
 		"an no existe el miembro": {"{\n\"contribuyente\": []}", `estado.json:2: no existe el miembro "contribuyente": los miembros son comprobantes, contribuyentes,`},
-		"a repeated member":       {"{\"keys\": [],\n\n\"keys\": []}", `estado.json:3: "keys" está dos veces`},
-		"no list":                 {"{\"keys\":\n{}}", `estado.json:2: "keys" es un objeto: se espera una lista`},
 		"a comma":                 {"{\n  \"keys\": [\n    {\"key\": \"a\", \"quota\": 1},\n  ]\n}", "estado.json:4: no es JSON"},
-		"a forgotten comma":       {"{\n  \"keys\": [\n    {\"key\": \"a\" \"quota\": 1}\n  ]\n}", "estado.json:3: no es JSON"},
 		"not closed":              {"{\n  \"keys\": [\n    {\"key\": \"a\"", "estado.json:3: el texto termina antes de tiempo"},
-		"text after it":           {"{}\n{}", "estado.json:2: hay más texto después"},
 		"bad RUC":                 {"{\"contribuyentes\": [\n{\"ruc\": \"20000000001\"},\n{\"ruc\": \"2000000001\"}]}", `estado.json:3: contribuyente "2000000001": ruc no tiene 11 dígitos`},
 		"bad code":                {"{\"comprobantes\": [\n\n{\"rucEmisor\": \"20100070970\", \"tipoComprobante\": \"01\", \"serie\": \"F001\", \"numero\": 1, \"codigo\": \"3\"}]}", "estado.json:3: comprobante"},
 		"unknown field":           {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\n\"razonsocial2\": \"X\"}]}", `estado.json:3: no existe el miembro "razonsocial2"`},
 		"wrong type":              {"{\"contribuyentes\": [{\"ruc\":\n20000000001}]}", `estado.json:2: "ruc" es un número: se espera un texto, entre comillas`},
-		"clave is a number":       {"{\"usuarios\": [{\"ruc\": \"20000000001\", \"usuario\": \"U\",\n\"clave\": 4711}]}", `estado.json:2: "clave" es un número`},
-		"half a number":           {"{\"comprobantes\": [\n{\"numero\": 4711.5}]}", `estado.json:2: "numero" es un número: se espera un número entero`},
 		"no clave":                {"{\"usuarios\": [\n{\"ruc\": \"20000000001\", \"usuario\": \"U\"}]}", "estado.json:2: SOL{20000000001 U principal=false}: la clave SOL está vacía"},
 		"half a rate":             {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 3.7}]}", `estado.json:2: tipo de cambio de 2026-11-20: "" no es un decimal positivo`},
 		"rate of a sunday":        {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-22\", \"compra\": 3.7, \"venta\": 3.8}]}", "estado.json:2: 2026-11-22 es fin de semana"},
 		"negative quota":          {"{\"keys\": [\n{\"key\": \"a\", \"quota\": -2}]}", "estado.json:2: una cuota de -2"},
-		"another case":            {"{\"contribuyentes\": [\n{\"RUC\": \"20000000001\"}]}", `estado.json:2: no existe el miembro "RUC": se escribe "ruc"`},
-		"a field twice":           {"{\"contribuyentes\": [\n{\"ruc\": \"20000000001\", \"ruc\": \"20000000002\"}]}", `estado.json:2: "ruc" está dos veces`},
 		"a taxpayer twice":        {"{\"contribuyentes\": [{\"ruc\": \"20000000001\"},\n{\"ruc\": \"20000000002\"},\n{\"ruc\": \"20000000001\"}]}", "estado.json:3: el registro 3 de la lista es el mismo que el 1"},
-		"a receipt twice":         {"{\"comprobantes\": [" + receipt + ",\n" + receipt + "]}", "estado.json:2: el registro 2"},
 		"a user twice":            {"{\"usuarios\": [" + user + ",\n" + user + "]}", "estado.json:2: el registro 2"},
 		"a rate twice":            {"{\"tiposCambio\": [" + rate + ",\n" + rate + "]}", "estado.json:2: el registro 2"},
 		"a key twice":             {`{"keys": [{"key": "canario", "quota": 1}, {"key": "canario", "quota": 2}]}`, "estado.json:1: el registro 2"},
 		"buying above":            {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": 10.1, \"venta\": 9.9}]}", "estado.json:2: tipo de cambio de 2026-11-20: la compra 10.1 es mayor que la venta 9.9"},
-		"a null text":             {"{\"contribuyentes\": [{\"ruc\": \"20000000001\",\n\"razonSocial\": null}]}", `estado.json:2: "razonSocial" es null`},
-		"null":                    {"{\"keys\": [\nnull]}", "estado.json:2: null no es un valor"},
-		"deleted in a typo":       {"{\n\"deleted\": {\"ruc\": []}}", `estado.json:2: no existe el miembro "ruc"`},
 		"latin-1":                 {"{\"contribuyentes\":\n\n[{\"ruc\": \"20000000001\", \"razonSocial\": \"PE\xd1A\"}]}", "estado.json:3: no es UTF-8"},
-		"bool as text":            {"{\n\"withoutDefaults\": \"no\"}", `estado.json:2: "withoutDefaults" es un texto: se espera true o false`},
 		"a decimal as a wor":      {"{\"tiposCambio\": [\n{\"fecha\": \"2026-11-20\", \"compra\": \"tres\", \"venta\": 3.8}]}", `estado.json:2: "compra": se espera un número como 3.750`},
 	} {
 		t.Run(name, func(t *testing.T) {

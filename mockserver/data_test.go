@@ -217,14 +217,6 @@ func TestWithoutDefaultsKeepsTheRest(t *testing.T) {
 	api.validar(cpe(t)).isError(t, 401, "INVALID_SOL_CREDENTIALS")
 }
 
-func TestDataOfWhatWasPutAndDeleted(t *testing.T) {
-	srv, _ := start(t, mockserver.WithoutDefaultData())
-	want := srv.Data()
-	require.NoError(t, srv.PutContribuyente(mockserver.Contribuyente{RUC: "20000000001"}))
-	require.NoError(t, srv.DeleteContribuyente("20000000001"))
-	assert.Empty(t, cmp.Diff(want, srv.Data()))
-}
-
 // The server's own key is the own one of a server that is started with its data.
 func TestTheOwnKeyStaysTheOwnKey(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -66,20 +66,6 @@ func TestDefaultTaxpayers(t *testing.T) {
 	}
 }
 
-func TestDefaultSOLUsersAreTheConstants(t *testing.T) {
-	var kinds []bool
-	for _, row := range read(t, "usuarios") {
-		kinds = append(kinds, row["principal"].(bool))
-	}
-	assert.ElementsMatch(t, []bool{false, true}, kinds)
-	_, api := start(t)
-	as := func(usuario, clave string) reply {
-		return api.validar(cpe(t, "rucSolicitante", `"`+mockserver.RUCSolicitante+`"`, "usuarioSol", `"`+usuario+`"`, "claveSol", `"`+clave+`"`))
-	}
-	assert.Equal(t, 200, as(mockserver.UsuarioSOL, mockserver.ClaveSOL).status)
-	as(mockserver.UsuarioPrincipal, mockserver.ClavePrincipal).isError(t, 401, wrongSOL)
-}
-
 func TestWithoutDefaultData(t *testing.T) {
 	_, api := start(t, mockserver.WithoutDefaultData(), frozen(t, "2026-11-21T12:00:00-05:00"),
 		mockserver.WithTipoCambio("2026-11-20", "3.750", "3.760"), mockserver.WithUsuariosSOL(mockserver.SOL{RUC: "20100053455", Usuario: "U", Clave: "c"}))

@@ -2,7 +2,6 @@ package mockserver_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/fiscope/fiscope/mockserver"
@@ -173,27 +172,4 @@ func TestAFaultOfAKeyThatComesLater(t *testing.T) {
 	assert.Empty(t, srv.Control().Faults(""), "they go with their key")
 	require.NoError(t, srv.PutKey("otra-clave", 5))
 	assert.Equal(t, 200, api.withKey("otra-clave").get(lookup).status)
-}
-
-// A fault that takes the place of another one lets go what that held.
-func TestAFaultInThePlaceOfAnotherLetsGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv, api := start(t)
-		_, err := srv.Control().AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Hold()}})
-		require.NoError(t, err)
-		got := make(chan reply, 1)
-		go func() { got <- api.get(lookup) }()
-		synctest.Wait()
-		_, err = srv.Control().AddFault(mockserver.Fault{Name: "una", Steps: []mockserver.Effect{mockserver.Status(503)}})
-		require.NoError(t, err)
-		synctest.Wait()
-		select {
-		case r := <-got:
-			assert.Equal(t, 200, r.status)
-		default:
-			t.Error("it is still held")
-			srv.ClearFaults()
-			<-got
-		}
-	})
 }

@@ -92,13 +92,3 @@ func TestAKeyThatLooksLikeAFingerprint(t *testing.T) {
 		})
 	}
 }
-
-// An unknown key has a fingerprint too, and its requests are found by either.
-func TestRequestsOfAnUnknownKey(t *testing.T) {
-	srv, api := start(t)
-	api.withKey("k_desconocida").get(lookup)
-	found := srv.Requests(mockserver.Filter{Key: "k_desconocida"})
-	require.Len(t, found, 1)
-	assert.Len(t, srv.Requests(mockserver.Filter{Key: found[0].Key}), 1)
-	assert.Empty(t, srv.Requests(mockserver.Filter{Key: srv.APIKey}))
-}

@@ -228,13 +228,6 @@ func TestAnswersToSOLUsers(t *testing.T) {
 	}, results, "the journal has what it was, whatever was answered")
 }
 
-func TestABOMIsCalledByItsName(t *testing.T) {
-	_, api := start(t)
-	r := api.validar("\ufeff" + cpe(t))
-	r.isError(t, 400, "MOCK_INVALID_JSON")
-	assert.Contains(t, r.body, "empieza con un BOM")
-}
-
 func TestAFieldThatIsTwiceIsNamed(t *testing.T) {
 	srv, api := start(t)
 	assert.Contains(t, api.validar(`{"numero":1,`+cpe(t)[1:]).body, "numero está dos veces")

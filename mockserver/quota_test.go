@@ -216,26 +216,6 @@ func TestLedgerAddsUpAroundMidnight(t *testing.T) {
 	srv.AssertSpent(t, mockserver.Filter{Status: 200}, answered)
 }
 
-func TestAskingForTheQuotaStoresNothing(t *testing.T) {
-	srv, api := start(t, mockserver.WithQuota(5), mockserver.WithNow(at(t, "2026-11-21T12:00:00-05:00")), mockserver.WithFrozenClock())
-	used := func() int {
-		q, _ := srv.Quota(srv.APIKey)
-		return q.Used
-	}
-	for day := range 20 {
-		api.get(lookup)
-		assert.Equal(t, 1, used())
-		srv.Advance(24 * time.Hour)
-		assert.Zero(t, used(), "day %d", day)
-		srv.Advance(-24 * time.Hour)
-		assert.Equal(t, 1, used())
-		srv.Advance(24 * time.Hour)
-	}
-	require.NoError(t, srv.Reset(mockserver.PartQuotas))
-	srv.Advance(-24 * time.Hour)
-	assert.Zero(t, used(), "a reset forgets every day")
-}
-
 // Not every date of a zone begins at midnight, and not every date exists.
 func TestQuotaDaysOfAZone(t *testing.T) {
 	for name, c := range map[string]struct{ zone, now, reset string }{

@@ -10,16 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSearchOfALimitThatIsNone(t *testing.T) {
-	var registro mockserver.RegistroEnMemoria
-	require.NoError(t, registro.Put(mockserver.Contribuyente{RUC: "20000000001", RazonSocial: "GLORIA"}))
-	for limite, want := range map[int]int{math.MinInt: 0, -1: 0, 0: 0, 1: 1, math.MaxInt: 1} {
-		found, err := registro.Buscar(t.Context(), "gloria", limite)
-		require.NoError(t, err)
-		assert.Len(t, found, want, limite)
-	}
-}
-
 // The best are the same whatever is put first, and however many there are beside them.
 func TestSearchKeepsTheBest(t *testing.T) {
 	var registro mockserver.RegistroEnMemoria

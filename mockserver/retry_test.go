@@ -86,16 +86,6 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A call that was cut twice is repeated by each one after it; of two that were cut, the later one is repeated first.
-func TestReplayOfAReplay(t *testing.T) {
-	srv, api := start(t)
-	srv.Fault(mockserver.Match{}, mockserver.ResetInside, mockserver.ResetInside, mockserver.OK)
-	for range 4 {
-		_, _ = api.try("GET", lookup, "")
-	}
-	assert.Equal(t, []int64{0, 1, 2, 0}, replays(srv))
-}
-
 // What was cut long ago, or has left the journal, is repeated by nobody.
 func TestReplayIsOfLate(t *testing.T) {
 	const other = "otra-clave"

@@ -39,23 +39,6 @@ func TestDeleteAndPutBack(t *testing.T) {
 	api.validar(cpe(t)).isError(t, 401, wrongSOL)
 }
 
-func TestDeletesRefuseWhatCannotBe(t *testing.T) {
-	var f fakeT
-	srv := mockserver.New(&f, mockserver.WithoutSocket())
-	refused := []error{
-		srv.DeleteContribuyente("1"), srv.Control().DeleteComprobante("20100070970", "02", "F001", 1), srv.DeleteUsuarioSOL("20100070970", ""),
-		srv.DeleteKey("nadie"), srv.Control().PutData(mockserver.Data{Contribuyentes: []mockserver.Contribuyente{{RUC: "20000000001"}}, Keys: []mockserver.Key{{}}}),
-		srv.SetQuotaUsed("nadie", 1), srv.SetQuotaUsed(srv.APIKey, -1), srv.Control().UnblockSOL("20100070970", "NADIE"), srv.Reset("todo"),
-	}
-	for i, err := range refused {
-		assert.ErrorContains(t, err, "mockserver: ", i)
-	}
-	assert.Len(t, f.errors, len(refused))
-	assert.Empty(t, srv.Data().Contribuyentes, "all or nothing")
-	_, err := mockserver.Start(mockserver.WithData(mockserver.Data{Keys: []mockserver.Key{{Key: "a b"}}}))
-	assert.Error(t, err)
-}
-
 func TestSettersRefuseWhatCannotBe(t *testing.T) {
 	var f fakeT
 	srv := mockserver.New(&f, mockserver.WithoutSocket())
