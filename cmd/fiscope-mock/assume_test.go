@@ -3,9 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -78,15 +76,4 @@ func TestAReportThatCannotBeTaken(t *testing.T) {
 			assert.Equal(t, 3, s.assume.BlockAfter)
 		})
 	}
-}
-
-// exec gives the suite the server to ask, as it does any command.
-func TestTheSuiteUnderExec(t *testing.T) {
-	cmd := exec.Command(binary(t), "exec", "--", "go", "test", "-count=1", "-run=^TestConformance$", "../../conformance")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	calls := regexp.MustCompile(`fiscope-mock: llamadas: (\d+)`).FindSubmatch(out)
-	require.NotNil(t, calls, "%s", out)
-	assert.Greater(t, string(calls[1]), "40")
-	assert.Regexp(t, `\d+ x +buscar +400 +SEARCH_TOO_SHORT`, string(out))
 }

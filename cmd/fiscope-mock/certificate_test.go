@@ -4,11 +4,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -78,22 +76,4 @@ func TestServesTLS(t *testing.T) {
 	}
 	assert.FileExists(t, own)
 	assert.Empty(t, filesIn(t, temporary))
-}
-
-// A fault over TLS is a real reset, not TLS's polite goodbye.
-func TestResetOverTLS(t *testing.T) {
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-tls", "-tls-ca-file", ca)
-	hc := overTLS(t, ca)
-	resp, err := hc.Post(url+"/_mock/faults", "application/json", strings.NewReader(`{"steps": [{"preset": "reset"}]}`))
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, 200, resp.StatusCode)
-	req, err := http.NewRequest(http.MethodGet, url+"/api/tipocambio", nil)
-	require.NoError(t, err)
-	req.Header.Set("X-API-KEY", "clave-de-prueba")
-	_, err = hc.Do(req)
-	var broken *net.OpError
-	require.ErrorAs(t, err, &broken)
-	assert.ErrorContains(t, err, "connection reset by peer")
 }

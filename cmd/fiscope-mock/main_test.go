@@ -131,6 +131,7 @@ func TestRunRefuses(t *testing.T) {
 		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "BlockAfter y BlockFor no pueden ser negativos\n"},
 		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
 		"a reading":        {vars(), []string{"-assume", "Nada=1"}, 2, "valor inválido \"Nada=1\" de -assume: ninguna lectura se llama así"},
+		"no data":          {vars(), []string{"-data", "no.json"}, 2, "no.json: no existe"},
 		"port in use":      {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy + ": otro programa ya atiende ahí\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"log/slog"
 	"net"
@@ -55,125 +54,6 @@ func TestServesDataAtATime(t *testing.T) {
 	assert.Contains(t, body, `"compra":3.750`)
 	_, limit := lookup(t, url, "clave-de-prueba")
 	assert.Equal(t, "50", limit, "a flag's quota wins over the file's")
-}
-
-// The limit that the flags say is in force for every key without its own, and the admin API shows it.
-func TestQuotaInForce(t *testing.T) {
-	for name, c := range map[string]struct {
-		env   []string
-		flags []string
-		limit string
-	}{
-		"the default":   {vars(), nil, "1000"},
-		"a flag":        {vars(), []string{"-quota", "7"}, "7"},
-		"an assumption": {vars(), []string{"-assume", "Quota=7"}, "7"},
-		"its variable":  {vars("FISCOPE_MOCK_ASSUME", "BlockAfter=5 Quota=7"), nil, "7"},
-		"both the same": {vars("FISCOPE_MOCK_ASSUME", "Quota=7"), []string{"-quota", "7"}, "7"},
-		"another key":   {vars(), []string{"-assume", "quota=7", "-api-key", "clave-de-prueba=9", "-api-key", "b"}, "9"},
-		"a spent one":   {vars(), []string{"-assume", "Quota=0"}, "0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
-			_, limit := lookup(t, url, "clave-de-prueba")
-			assert.Equal(t, c.limit, limit)
-			_, body := ask(t, "GET", url+"/_mock/quotas", "")
-			assert.Contains(t, body, `"limit": `+c.limit)
-			if name == "another key" {
-				_, limit = lookup(t, url, "b")
-				assert.Equal(t, "7", limit)
-			}
-			_, body = ask(t, "GET", url+"/_mock/assumptions", "")
-			assert.Regexp(t, `"name": "Quota",\s+"value": "`+c.limit+`"`, body)
-		})
-	}
-	_, stderr, status := runMain(t, vars("FISCOPE_MOCK_QUOTA", "8"), "-assume", "Quota=7")
-	assert.Equal(t, 2, status)
-	assert.Contains(t, stderr, "se contradicen")
-}
-
-// A reading from a flag, from its variable or from the admin API is in force, and a value that there is not is
-// named when the program starts.
-func TestAssumptionsInForce(t *testing.T) {
-	for name, c := range map[string]struct {
-		env   []string
-		flags []string
-	}{
-		"flags":        {vars(), []string{"-assume", "HeadersEverywhere=true", "-assume", "MissingKey=403:"}},
-		"its variable": {vars("FISCOPE_MOCK_ASSUME", "HeadersEverywhere=true MissingKey=403:"), nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url := serving(t, c.env, append(c.flags, "-addr", "127.0.0.1:0", "-log", "off")...)
-			keyless := func() (int, string) {
-				resp, err := http.Get(url + "/api/tipocambio")
-				require.NoError(t, err)
-				defer func() { _ = resp.Body.Close() }()
-				body, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				return resp.StatusCode, string(body)
-			}
-			_, list := ask(t, "GET", url+"/_mock/assumptions", "")
-			assert.Regexp(t, `"name": "MissingKey",\s+"value": "403:",\s+"default": "401:UNAUTHORIZED",\s+"section": "5.4",\s+"reason": "`, list)
-			status, body := keyless()
-			assert.Equal(t, 403, status)
-			assert.Regexp(t, `^\{"error":"falta el encabezado X-API-KEY.*,"code":""\}`, body)
-			status, body = ask(t, "PUT", url+"/_mock/assumptions", `{"MissingKey": "400:FALTA"}`)
-			require.Equal(t, 200, status, body)
-			_, body = keyless()
-			assert.Contains(t, body, `"code":"FALTA"`)
-		})
-	}
-	_, stderr, status := runMain(t, nil, "-addr", "127.0.0.1:0", "-assume", "Estados=otra")
-	assert.Equal(t, 2, status)
-	assert.Contains(t, stderr, `Estados se escribe como uno de tabla, lista, sunat`)
-}
-
-func TestRefusesWrongData(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "datos.json")
-	for what, c := range map[string]struct{ text, says string }{
-		"syntax":    {"{\n  \"contribuyentes\": [\n    {]\n", name + ":3: "},
-		"a RUC":     {"{\"contribuyentes\": [\n{\"ruc\": \"2060000000\"}\n]}", name + ":2: "},
-		"a member":  {"{\n\n\"contribuyente\": []}", name + ":3: no existe el miembro \"contribuyente\""},
-		"no object": {"[]", name + ":1: "},
-	} {
-		t.Run(what, func(t *testing.T) {
-			require.NoError(t, os.WriteFile(name, []byte(c.text), 0o600))
-			stdout, stderr, status := runMain(t, nil, "-addr", "127.0.0.1:0", "-data", name)
-			assert.Equal(t, 2, status)
-			assert.Empty(t, stdout)
-			assert.Contains(t, stderr, "fiscope-mock: "+c.says)
-		})
-	}
-	_, stderr, status := runMain(t, nil, "-data", filepath.Join(t.TempDir(), "no.json"))
-	assert.Equal(t, 2, status)
-	assert.Contains(t, stderr, "no.json: no existe")
-}
-
-func TestJournalKnowsTheConnections(t *testing.T) {
-	url := serving(t, vars(), "-addr", "127.0.0.1:0")
-	hc := &http.Client{Transport: new(http.Transport)}
-	defer hc.CloseIdleConnections()
-	for range 2 {
-		req, err := http.NewRequest(http.MethodGet, url+"/api/contribuyentes/20131312955", nil)
-		require.NoError(t, err)
-		req.Header.Set("X-API-KEY", "clave-de-prueba")
-		resp, err := hc.Do(req)
-		require.NoError(t, err)
-		_, _ = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, resp.Body.Close())
-	}
-	_, body := ask(t, "GET", url+"/_mock/requests", "")
-	var j struct {
-		Requests []struct {
-			Conn   int
-			Reused bool
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(body), &j))
-	require.Len(t, j.Requests, 2)
-	assert.NotZero(t, j.Requests[0].Conn)
-	assert.Equal(t, j.Requests[0].Conn, j.Requests[1].Conn)
-	assert.False(t, j.Requests[0].Reused)
-	assert.True(t, j.Requests[1].Reused)
 }
 
 // Without its slash the path of the admin API is no path of the service.

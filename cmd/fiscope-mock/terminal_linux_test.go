@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,49 +134,4 @@ func TestTheCommandHasTheTerminal(t *testing.T) {
 		s.shows("four cuatro")
 		s.ends()
 	})
-}
-
-// What the kernel knows of a process's signals tells at once whether it would ever take note of one.
-func TestTheServerDoesNotListenToAnIgnoredSIGHUP(t *testing.T) {
-	for name, c := range map[string]struct {
-		trap    string
-		ignored bool
-	}{"as nohup has it": {`trap "" HUP`, true}, "as usual": {":", false}} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, "sh", "-c", c.trap+`; exec "$0" -addr 127.0.0.1:0 -log off`, binary(t))
-			stdout, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			lines := bufio.NewScanner(stdout)
-			require.True(t, lines.Scan())
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-			require.NoError(t, err)
-			ignored := regexp.MustCompile(`SigIgn:\s+[0-9a-f]+([0-9a-f])\n`).FindSubmatch(status)
-			require.NotNil(t, ignored)
-			bits, err := strconv.ParseUint(string(ignored[1]), 16, 8)
-			require.NoError(t, err)
-			assert.Equal(t, c.ignored, bits&1 == 1, "SIGHUP is the first")
-			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-			_, _ = io.Copy(io.Discard, stdout)
-			assert.NoError(t, cmd.Wait())
-		})
-	}
-}
-
-// With the terminal the command alone is sent Ctrl-C, and the shell sees exec alone.
-func TestCtrlCEndsALoopOfTheShell(t *testing.T) {
-	for name, script := range map[string]string{
-		"with the terminal": `while :; do "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
-		"without its input": `while :; do sleep 60 | "$0" exec -- sh -c 'echo "pid $$ "; exec sleep 60'; done`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := onTerminal(t, script)
-			s.shows(`pid (\d+) `)
-			s.typed("\x03")
-			assert.ErrorContains(t, <-s.done, "signal: interrupt", s.text.String())
-			assert.Equal(t, 1, strings.Count(s.text.String(), "pid "))
-		})
-	}
 }
