@@ -9,8 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestHealthAndList(t *testing.T) {
@@ -77,18 +75,15 @@ func TestABodylessPOSTNeedsNoContentType(t *testing.T) {
 		header []string
 		status int
 	}{
-		"nothing":             {[]string{"Content-Type", ""}, 204},
-		"curl -d ''":          {[]string{"Content-Type", "application/x-www-form-urlencoded"}, 204},
-		"JSON":                {nil, 204},
-		"its own page":        {[]string{"Content-Type", "", "Origin", "http://mock", "Sec-Fetch-Site", "same-origin"}, 204},
-		"typed by a person":   {[]string{"Content-Type", "", "Sec-Fetch-Site", "none"}, 204},
-		"a foreign origin":    {[]string{"Content-Type", "", "Origin", "https://pagina.invalid"}, 403},
-		"a file, a sandbox":   {[]string{"Content-Type", "", "Origin", "null"}, 403},
-		"another port":        {[]string{"Content-Type", "", "Origin", "http://mock:81"}, 403},
-		"cross-site":          {[]string{"Content-Type", "", "Sec-Fetch-Site", "cross-site"}, 403},
-		"cross-site, its own": {[]string{"Content-Type", "", "Sec-Fetch-Site", "cross-site", "Origin", "http://mock"}, 403},
-		"same-site":           {[]string{"Content-Type", "", "Sec-Fetch-Site", "same-site"}, 403},
-		"foreign with JSON":   {[]string{"Origin", "https://pagina.invalid"}, 403},
+		"nothing":           {[]string{"Content-Type", ""}, 204},
+		"curl -d ''":        {[]string{"Content-Type", "application/x-www-form-urlencoded"}, 204},
+		"JSON":              {nil, 204},
+		"its own page":      {[]string{"Content-Type", "", "Origin", "http://mock", "Sec-Fetch-Site", "same-origin"}, 204},
+		"typed by a person": {[]string{"Content-Type", "", "Sec-Fetch-Site", "none"}, 204},
+		"a foreign origin":  {[]string{"Content-Type", "", "Origin", "https://pagina.invalid"}, 403},
+		"another port":      {[]string{"Content-Type", "", "Origin", "http://mock:81"}, 403},
+		"cross-site":        {[]string{"Content-Type", "", "Sec-Fetch-Site", "cross-site"}, 403},
+		"foreign with JSON": {[]string{"Origin", "https://pagina.invalid"}, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.call(lookup, "s3creta")
@@ -107,23 +102,6 @@ func TestABodylessPOSTNeedsNoContentType(t *testing.T) {
 	r.do("PUT", "clock", "", "Content-Type", "").isProblem(t, 400, codeInvalid, "no dice")
 	assert.Equal(t, 403, r.do("DELETE", "data", "", "Sec-Fetch-Site", "cross-site").status)
 	assert.Equal(t, 200, r.do("GET", "clock", "", "Sec-Fetch-Site", "cross-site").status, "a link; a page cannot read the answer")
-}
-
-func TestErrorsShowNoKey(t *testing.T) {
-	r := start(t, mockserver.WithKey("llave-larga-de-otro", 5))
-	for _, got := range []reply{
-		r.do("GET", "requests?llave-larga-de-otro=1", ""), r.do("GET", "requests?"+strings.Repeat("x", 35)+"llave-larga-de-otro=1", ""),
-		r.do("GET", "requests?op=llave-larga-de-otro", ""), r.do("PUT", "clock", `{"llave-larga-de-otro": 1}`),
-		r.do("POST", "faults", `{"steps": [{"preset": "llave-larga-de-otro"}]}`), r.do("llave-larga-de-otro", "clock", ""),
-	} {
-		assert.GreaterOrEqual(t, got.status, 400)
-		assert.NotContains(t, got.body, "llav")
-	}
-	r.do("PUT", "clock", `{"frozen": true}`)
-	r.do("POST", "faults", `{"name": "llave-larga-de-otro", "steps": [{"status": 500}]}`)
-	r.do("DELETE", "faults/llave-larga-de-otro", "")
-	assert.Contains(t, r.log.String(), "/_mock/faults/k_")
-	assert.NotContains(t, r.log.String(), "llave")
 }
 
 func TestToken(t *testing.T) {
@@ -176,25 +154,6 @@ func TestLogsChanges(t *testing.T) {
 	assert.Contains(t, r.log.String(), "path=/_mock/clock")
 }
 
-func TestBodies(t *testing.T) {
-	r := start(t)
-	for name, c := range map[string]struct{ body, says string }{
-		"no JSON":        {"{", "no es el JSON esperado"},
-		"unknown member": {`{"zona": 1, "frozen": true}`, "zona"},
-		"wrong type":     {`{"frozen": "no"}`, `"frozen" es `},
-		"more text":      {`{"frozen": true} x`, "más texto"},
-		"a list":         {`[]`, "no es el JSON esperado"},
-		"nothing":        {``, "no dice"},
-		"empty":          {`{}`, "no dice"},
-		"no RFC 3339":    {`{"now": "2026-11-20"}`, "2026-11-20T16:59:00-05:00"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r.do("PUT", "clock", c.body).isProblem(t, 400, codeInvalid, c.says)
-		})
-	}
-	assert.False(t, r.mock.Control().Frozen())
-}
-
 func TestTooMuch(t *testing.T) {
 	r := start(t)
 	body := strings.Repeat(" ", bodyMost+1)
@@ -209,8 +168,6 @@ func TestABodyOfUnknownLength(t *testing.T) {
 		status                   int
 	}{
 		"an empty POST":        {"POST", "reset", "", "", 204},
-		"an empty PUT":         {"PUT", "clock", "", "", 400},
-		"an empty form":        {"POST", "reset", "", "application/x-www-form-urlencoded", 204},
 		"text":                 {"POST", "reset", "parts", "text/plain", 415},
 		"JSON without a type":  {"POST", "reset", `{"parts": ["journal"]}`, "", 415},
 		"PUT without a type":   {"PUT", "clock", `{"frozen": true}`, "", 415},

@@ -27,16 +27,8 @@ func TestFaults(t *testing.T) {
 	assert.Empty(t, list)
 	r.do("DELETE", "faults/otra", "").isProblem(t, 404, codeNotFound, "GET /_mock/faults")
 	r.do("POST", "faults/otra/release", "").isProblem(t, 404, codeNotFound, "GET /_mock/faults")
-
-	for name, c := range map[string]struct{ body, says string }{
-		"no steps":       {`{}`, "no tiene steps"},
-		"unknown preset": {`{"steps": [{"preset": "nada"}]}`, "nada"},
-		"unknown op":     {`{"match": {"op": "nada"}, "steps": [{"status": 500}]}`, "consultar"},
-		"unknown member": {`{"match": {"operacion": "consultar"}, "steps": [{"status": 500}]}`, "operacion"},
-		"unknown key":    {`{"match": {"key": "otra"}, "steps": [{"status": 500}]}`, "match.key"},
-	} {
-		t.Run(name, func(t *testing.T) { r.do("POST", "faults", c.body).isProblem(t, 400, codeInvalid, c.says) })
-	}
+	r.do("POST", "faults", `{"match": {"key": "otra"}, "steps": [{"status": 500}]}`).isProblem(t, 400, codeInvalid, "match.key")
+	r.do("POST", "faults", `{"steps": [{"header": {"X Y": "1"}}]}`).isProblem(t, 400, codeInvalid, "encabezado")
 }
 
 func TestFaultsOfATenant(t *testing.T) {
@@ -64,20 +56,6 @@ func TestFaultsOfATenant(t *testing.T) {
 	assert.Empty(t, r.mock.Control().Faults(""))
 }
 
-// A header that HTTP cannot carry is refused, and a fault that can never act is not active.
-func TestFaultsThatCannotShow(t *testing.T) {
-	r := start(t)
-	for _, header := range []string{`"X Y": "1"`, `"X": "a\r\nSet-Cookie: b"`, `"Transfer-Encoding": "chunked"`} {
-		r.do("POST", "faults", `{"steps": [{"header": {`+header+`}}]}`).isProblem(t, 400, codeInvalid, "encabezado")
-	}
-	assert.Empty(t, r.mock.Control().Faults(""))
-	var f mockserver.FaultStatus
-	r.ok(&f, "POST", "faults", `{"match": {"op": "consultar"}, "steps": [{"preset": "sunat-down"}]}`)
-	assert.False(t, f.Active)
-	r.ok(&f, "POST", "faults", `{"match": {"op": "validar"}, "steps": [{"preset": "sunat-down"}]}`)
-	assert.True(t, f.Active)
-}
-
 func TestHoldAndRelease(t *testing.T) {
 	r := start(t)
 	r.ok(new(any), "POST", "faults", `{"name": "espera", "steps": [{"hold": true}]}`)
@@ -95,32 +73,4 @@ func TestPresets(t *testing.T) {
 	var list []mockserver.PresetInfo
 	r.ok(&list, "GET", "presets", "")
 	assert.Equal(t, mockserver.Presets(), list)
-}
-
-// A key may stand where a name or a text was asked for. A fault is found by the name that it is shown with, too.
-func TestFaultsShowNoKey(t *testing.T) {
-	r := start(t)
-	const fault = `{"name": "s3creta", "match": {"ruc": "s3creta", "userAgent": "s3creta"}, "steps": [{"status": 500, "body": "s3creta", "header": {"X-Otra": "s3creta"}}]}`
-	posted := r.do("POST", "faults", fault)
-	shown := r.do("GET", "faults", "")
-	for _, a := range []reply{posted, shown} {
-		assert.Equal(t, 200, a.status)
-		assert.NotContains(t, a.body, "s3creta")
-		assert.Contains(t, a.body, fingerprint("s3creta"))
-	}
-	assert.Equal(t, "s3creta", *r.mock.Control().Faults("")[0].Steps[0].Body, "as it was set")
-	assert.Equal(t, "s3creta", r.mock.Control().Faults("")[0].Steps[0].Header["X-Otra"])
-	r.ok(nil, "POST", "faults/s3creta/release", "")
-	r.ok(nil, "DELETE", "faults/"+fingerprint("s3creta"), "")
-	assert.Empty(t, r.mock.Control().Faults(""))
-}
-
-// Somebody may write a clave where a RUC is asked for.
-func TestPutDataRepeatsNoMisplacedClave(t *testing.T) {
-	r := start(t)
-	for _, body := range []string{`{"usuarios": [{"ruc": "canario-4711", "usuario": "A", "clave": "B"}]}`, `{"deleted": {"usuarios": [{"ruc": "canario-4711", "usuario": "A"}]}}`} {
-		got := r.do("PUT", "data", body)
-		assert.Equal(t, 400, got.status)
-		assert.NotContains(t, got.body, "canario")
-	}
 }

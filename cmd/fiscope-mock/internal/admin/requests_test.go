@@ -80,16 +80,6 @@ func TestRequests(t *testing.T) {
 	assert.Contains(t, r.do("GET", "requests", "").body, `"requests": []`)
 }
 
-func TestDropped(t *testing.T) {
-	r := start(t, mockserver.WithJournal(1))
-	r.call(lookup, "s3creta")
-	r.call(lookup, "s3creta")
-	var j journal
-	r.ok(&j, "GET", "requests", "")
-	assert.Len(t, j.Requests, 1)
-	assert.Equal(t, 1, j.Dropped, "a reader must see that some are missing")
-}
-
 func TestWaitForMoreThanTheJournalHolds(t *testing.T) {
 	r := start(t, mockserver.WithJournal(2))
 	r.do("GET", "requests/wait?count=3&timeout=5m", "", "X-API-KEY", "s3creta").isProblem(t, 400, codeInvalid, "-journal 3")
@@ -142,14 +132,6 @@ func TestWait(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestRequestsAreInLima(t *testing.T) {
-	r := start(t, mockserver.WithClock(func() time.Time { return time.Date(2026, 11, 21, 3, 30, 0, 0, time.UTC) }))
-	r.call(lookup, "s3creta")
-	for _, path := range []string{"requests", "requests/wait"} {
-		assert.Contains(t, r.do("GET", path, "").body, `"time": "2026-11-20T22:30:00-05:00"`)
 	}
 }
 

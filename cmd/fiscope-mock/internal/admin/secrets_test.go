@@ -77,6 +77,7 @@ func TestNoAnswerShowsASecret(t *testing.T) {
 	assert.Contains(t, r.do("GET", "data", "").body, canaryClave)
 
 	r.ok(nil, "DELETE", "comprobantes/20700000001/01/"+canaryKey+"/1", "")
+	r.ok(nil, "DELETE", "faults/"+fingerprint(canaryKey), "")
 	r.ok(nil, "DELETE", "sol/20131312955/"+canaryKey, "")
 	r.ok(nil, "DELETE", "keys/"+fingerprint(canaryKey), "")
 	noCanary(t, r.log.String(), "the log")
