@@ -121,27 +121,4 @@ func TestOnLoopbackTheAdminAPIKnowsItsNames(t *testing.T) {
 			assert.Equal(t, 200, status, "the service answers any name")
 		})
 	}
-	conn, err := net.Dial("tcp", strings.TrimPrefix(plain, "http://"))
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = io.WriteString(conn, "GET /_mock/data HTTP/1.0\r\n\r\n")
-	require.NoError(t, err)
-	answer, err := io.ReadAll(conn)
-	require.NoError(t, err)
-	assert.Contains(t, string(answer), " 421 ", "an empty name is not one of them")
-}
-
-func TestAnEmptyAdminTokenIsRefused(t *testing.T) {
-	for name, args := range map[string][]string{
-		"empty": {"-admin-token", ""}, "with an equals sign": {"-admin-token="}, "a blank": {"-admin-token", " "},
-		"a line break": {"-admin-token", "t0ken\n"}, "no ASCII": {"-admin-token", "t0kén"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			stdout, stderr, status := runMain(t, vars("FISCOPE_MOCK_ADMIN_TOKEN", "otro"), append(args, "-addr", "127.0.0.1:0")...)
-			assert.Equal(t, 2, status)
-			assert.Contains(t, stderr, "-admin-token")
-			assert.NotContains(t, stderr, "t0k")
-			assert.Empty(t, stdout)
-		})
-	}
 }

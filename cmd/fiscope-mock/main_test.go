@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"unicode/utf8"
 
@@ -78,10 +77,8 @@ func TestRun(t *testing.T) {
 		args       []string
 		key, limit string
 	}{
-		"defaults":    {vars(), []string{"-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000"},
 		"serve":       {vars(), []string{"serve", "-addr", "127.0.0.1:0"}, "clave-de-prueba", "1000"},
 		"flags":       {vars(), []string{"-addr", "127.0.0.1:0", "-api-key=k", "-quota", "7"}, "k", "7"},
-		"two dashes":  {vars(), []string{"--addr=127.0.0.1:0", "--api-key", "k"}, "k", "1000"},
 		"environment": {vars("FISCOPE_MOCK_ADDR", "127.0.0.1:0", "FISCOPE_MOCK_API_KEY", "e", "FISCOPE_MOCK_QUOTA", "8"), nil, "e", "8"},
 		"flag wins": {
 			vars("FISCOPE_MOCK_ADDR", "nowhere", "FISCOPE_MOCK_API_KEY", "e e", "FISCOPE_MOCK_QUOTA", "many"),
@@ -108,31 +105,23 @@ func TestRunRefuses(t *testing.T) {
 		status int
 		says   string
 	}{
-		"unknown flag":     {vars(), []string{"-quta", "1"}, 2, "no existe la opción -quta: ¿quiso decir -quota?\nvea fiscope-mock help serve\n"},
-		"nothing near":     {vars(), []string{"-x"}, 2, "no existe la opción -x\nvea fiscope-mock help serve\n"},
-		"help of nothing":  {vars(), []string{"-h", "nada"}, 2, "no existe el comando 'nada'\n"},
-		"unknown of exec":  {vars(), []string{"exec", "--quot", "1"}, 125, "no existe la opción -quot: ¿quiso decir -quota?\nvea fiscope-mock help exec\n"},
-		"unknown command":  {vars(), []string{"exce", "--", "ls"}, 2, "no existe el comando \"exce\": ¿quiso decir exec? Los comandos son serve, exec, health, padron, version, completion\nvea fiscope-mock help\n"},
-		"unknown of help":  {vars(), []string{"help", "exce"}, 2, "¿quiso decir exec?"},
-		"unknown shell":    {vars(), []string{"completion", "basch"}, 2, "¿quiso decir bash? Los comandos son bash, zsh, fish, pwsh\nvea fiscope-mock help completion\n"},
-		"nothing like it":  {vars(), []string{"8080"}, 2, "no existe el comando \"8080\": los comandos son "},
-		"command at last":  {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "el comando exec va primero"},
-		"without a value":  {vars(), []string{"-api-key"}, 2, "falta el valor de -api-key\n"},
-		"quota":            {vars(), []string{"-quota", "mil"}, 2, "valor inválido \"mil\" de -quota: se espera un número de consultas"},
-		"negative quota":   {vars(), []string{"-quota", "-2"}, 2, "-quota"},
-		"quota variable":   {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": se espera un número de consultas`},
-		"address":          {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: falta el puerto`},
-		"port":             {vars(), []string{"-addr", "127.0.0.1:99999"}, 2, "el puerto va de 0 a 65535"},
-		"address variable": {vars("FISCOPE_MOCK_ADDR", "x"), nil, 2, "FISCOPE_MOCK_ADDR"},
-		"empty address":    {vars(), []string{"-addr", ""}, 2, "está vacía"},
-		"empty key":        {vars(), []string{"-api-key", ""}, 2, "la clave de API está vacía"},
-		"key variable":     {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "no es ASCII imprimible"},
-		"time too early":   {vars(), []string{"-now", "1960-01-01T00:00:00Z"}, 2, "-now: se espera una hora"},
-		"negative":         {vars(), []string{"-assume", "BlockAfter=-1"}, 2, "BlockAfter y BlockFor no pueden ser negativos\n"},
-		"empty code":       {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
-		"a reading":        {vars(), []string{"-assume", "Nada=1"}, 2, "valor inválido \"Nada=1\" de -assume: ninguna lectura se llama así"},
-		"no data":          {vars(), []string{"-data", "no.json"}, 2, "no.json: no existe"},
-		"port in use":      {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy + ": otro programa ya atiende ahí\n"},
+		"unknown flag":    {vars(), []string{"-quta", "1"}, 2, "no existe la opción -quta: ¿quiso decir -quota?\nvea fiscope-mock help serve\n"},
+		"help of nothing": {vars(), []string{"-h", "nada"}, 2, "no existe el comando 'nada'\n"},
+		"unknown of exec": {vars(), []string{"exec", "--quot", "1"}, 125, "no existe la opción -quot: ¿quiso decir -quota?\nvea fiscope-mock help exec\n"},
+		"unknown command": {vars(), []string{"exce", "--", "ls"}, 2, "no existe el comando \"exce\": ¿quiso decir exec? Los comandos son serve, exec, health, padron, version, completion\nvea fiscope-mock help\n"},
+		"unknown shell":   {vars(), []string{"completion", "basch"}, 2, "¿quiso decir bash? Los comandos son bash, zsh, fish, pwsh\nvea fiscope-mock help completion\n"},
+		"nothing like it": {vars(), []string{"8080"}, 2, "no existe el comando \"8080\": los comandos son "},
+		"command at last": {vars(), []string{"-quota", "5", "exec", "--", "ls"}, 2, "el comando exec va primero"},
+		"without a value": {vars(), []string{"-api-key"}, 2, "falta el valor de -api-key\n"},
+		"quota":           {vars(), []string{"-quota", "mil"}, 2, "valor inválido \"mil\" de -quota: se espera un número de consultas"},
+		"quota variable":  {vars("FISCOPE_MOCK_QUOTA", "mil"), nil, 2, `FISCOPE_MOCK_QUOTA="mil": se espera un número de consultas`},
+		"address":         {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: falta el puerto`},
+		"empty address":   {vars(), []string{"-addr", ""}, 2, "está vacía"},
+		"empty key":       {vars(), []string{"-api-key", ""}, 2, "la clave de API está vacía"},
+		"key variable":    {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "no es ASCII imprimible"},
+		"empty code":      {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
+		"no data":         {vars(), []string{"-data", "no.json"}, 2, "no.json: no existe"},
+		"port in use":     {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy + ": otro programa ya atiende ahí\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, status := runMain(t, c.env, c.args...)
@@ -217,25 +206,4 @@ func TestCompletionInABareBash(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	assert.NoError(t, err)
 	assert.Equal(t, "-journal\n", string(out))
-}
-
-// The built program, over a real socket, stopped as a supervisor stops it.
-func TestProgram(t *testing.T) {
-	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		t.Run(signal.String(), func(t *testing.T) {
-			p := startProgram(t, []string{"FISCOPE_MOCK_ADDR=127.0.0.1:0", "FISCOPE_MOCK_API_KEY=del-entorno", "FISCOPE_MOCK_QUOTA=5"})
-			status, limit := lookup(t, p.url, "del-entorno")
-			assert.Equal(t, 200, status)
-			assert.Equal(t, "5", limit)
-			require.NoError(t, p.cmd.Process.Signal(signal))
-			assert.False(t, p.lines.Scan(), "nothing more on stdout")
-			assert.NoError(t, p.cmd.Wait(), "exit status 0")
-			assert.Empty(t, p.stderr.String())
-		})
-	}
-	t.Run("exit status 2", func(t *testing.T) {
-		var exit *exec.ExitError
-		require.ErrorAs(t, exec.Command(binary(t), "-quota", "x").Run(), &exit)
-		assert.Equal(t, 2, exit.ExitCode())
-	})
 }

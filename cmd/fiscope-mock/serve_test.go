@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -10,14 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fiscope/fiscope/internal/serve"
-	"github.com/fiscope/fiscope/mockserver"
 )
 
 // ask sends one request, JSON if there is a body, with the default key on a service path.
@@ -38,24 +32,6 @@ func ask(t *testing.T, method, url, body string) (int, string) {
 	return resp.StatusCode, string(got)
 }
 
-func TestServesDataAtATime(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"contribuyentes": [{"ruc": "20600000005", "razonSocial": "PRUEBA S.A.C."}]}`), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.json"), []byte(`{"tiposCambio": [{"fecha": "2026-11-20", "compra": 3.750, "venta": 3.760}], "keys": [{"key": "clave-de-prueba", "quota": 3}]}`), 0o600))
-	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off", "-data", dir, "-now", "2026-11-20T16:59:59-05:00", "-frozen", "-api-key", "clave-de-prueba=50")
-	status, body := ask(t, "GET", url+"/api/contribuyentes/20600000005", "")
-	assert.Equal(t, 200, status)
-	assert.Contains(t, body, "PRUEBA S.A.C.")
-	status, _ = ask(t, "GET", url+"/api/tipocambio", "")
-	assert.Equal(t, 404, status, "a second before it is published")
-	status, _ = ask(t, "POST", url+"/_mock/clock/advance", `{"by": "1s"}`)
-	assert.Equal(t, 200, status)
-	_, body = ask(t, "GET", url+"/api/tipocambio", "")
-	assert.Contains(t, body, `"compra":3.750`)
-	_, limit := lookup(t, url, "clave-de-prueba")
-	assert.Equal(t, "50", limit, "a flag's quota wins over the file's")
-}
-
 // Without its slash the path of the admin API is no path of the service.
 func TestTheAdminAPIWithoutItsSlash(t *testing.T) {
 	url := serving(t, vars(), "-addr", "127.0.0.1:0", "-log", "off")
@@ -71,36 +47,6 @@ func TestTheAdminAPIWithoutItsSlash(t *testing.T) {
 	_, body = ask(t, "GET", url+"/_mock/requests", "")
 	assert.Contains(t, body, "/_mocks")
 	assert.NotContains(t, body, `"/_mock"`)
-}
-
-// The program lives for days: what stalls does not hold its connections.
-func TestTheProgramCutsWhatStalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		mock, err := mockserver.Start(mockserver.WithoutSocket())
-		require.NoError(t, err)
-		defer mock.Close()
-		r := &running{mock: mock}
-		ln := &pipes{dialled: make(chan net.Conn, 1), closed: make(chan struct{})}
-		server := serve.Start(ln, r.config(mock, slog.New(slog.DiscardHandler)))
-		defer func() { _ = server.Close(t.Context()) }()
-		for name, c := range map[string]struct {
-			sends string
-			after time.Duration
-		}{
-			"nothing":           {"", time.Minute},
-			"half of a header":  {"GET /api/tipocambio HT", time.Minute},
-			"half of a body":    {"POST /api/cpe/validar HTTP/1.1\r\nHost: a\r\nX-API-KEY: " + mock.APIKey + "\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{", time.Minute},
-			"nothing once more": {"GET /api/tipocambio HTTP/1.1\r\nHost: a\r\n\r\n", 5 * time.Minute},
-		} {
-			client, conn := net.Pipe()
-			ln.dialled <- conn
-			began := time.Now()
-			go func() { _, _ = io.WriteString(client, c.sends) }()
-			_, _ = io.Copy(io.Discard, client)
-			assert.InDelta(t, c.after, time.Since(began), float64(time.Second), name) // net/http may linger before it closes
-			_ = client.Close()
-		}
-	})
 }
 
 // pipes is a listener of connections without a socket.

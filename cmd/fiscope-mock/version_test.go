@@ -19,8 +19,6 @@ func TestVersion(t *testing.T) {
 		want string
 	}{
 		"a release":                {build.Info{Version: "v0.1.0"}, "fiscope-mock v0.1.0"},
-		"none":                     {build.Info{Version: build.Unversioned}, "fiscope-mock (devel)"},
-		"a clone":                  {build.Info{Version: "v0.1.0", Commit: commit, Date: date}, "fiscope-mock v0.1.0 (commit f4b58cfc0e6f of 2026-11-22T14:17:34Z)"},
 		"a clone that was changed": {build.Info{Version: "v0.1.0+dirty", Commit: commit, Date: date, Modified: true}, "fiscope-mock v0.1.0+dirty (commit f4b58cfc0e6f of 2026-11-22T14:17:34Z, modified)"},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, test.want+platform, version(test.of)) })

@@ -1,14 +1,12 @@
 package admin
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func TestHealthAndList(t *testing.T) {
@@ -159,32 +157,4 @@ func TestTooMuch(t *testing.T) {
 	body := strings.Repeat(" ", bodyMost+1)
 	r.do("PUT", "clock", body).isProblem(t, 413, codeTooLarge, "bytes")
 	r.do("PUT", "data", body).isProblem(t, 413, codeTooLarge, "-data")
-}
-
-// A body of unknown length may be empty all the same; one that is not is refused like any other.
-func TestABodyOfUnknownLength(t *testing.T) {
-	for name, c := range map[string]struct {
-		method, path, body, kind string
-		status                   int
-	}{
-		"an empty POST":        {"POST", "reset", "", "", 204},
-		"text":                 {"POST", "reset", "parts", "text/plain", 415},
-		"JSON without a type":  {"POST", "reset", `{"parts": ["journal"]}`, "", 415},
-		"PUT without a type":   {"PUT", "clock", `{"frozen": true}`, "", 415},
-		"JSON, and it says so": {"POST", "reset", `{"parts": ["journal"]}`, "application/json", 204},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := start(t)
-			r.call(lookup, "s3creta")
-			req, err := http.NewRequest(c.method, "http://mock/_mock/"+c.path, io.NopCloser(strings.NewReader(c.body)))
-			require.NoError(t, err)
-			req.ContentLength = -1
-			req.Header.Set("Content-Type", c.kind)
-			w := &recorder{reply: reply{status: 200, header: http.Header{}}}
-			r.api.ServeHTTP(w, req)
-			assert.Equal(t, c.status, w.status, w.b.String())
-			assert.Equal(t, c.status == 204, len(r.mock.Requests()) == 0)
-			assert.False(t, r.mock.Control().Frozen())
-		})
-	}
 }

@@ -106,17 +106,6 @@ func TestNoTextBecomesMarkup(t *testing.T) {
 	assert.True(t, forbidden.MatchString("x.innerHTML = y"))
 }
 
-// It works offline, and reports a visit to nobody.
-func TestNothingFromElsewhere(t *testing.T) {
-	elsewhere := regexp.MustCompile(`(?:https?:)?//[a-z0-9-]+\.[a-z]+`)
-	for name, text := range files(t) {
-		text = strings.ReplaceAll(text, "http://www.w3.org/2000/svg", "") // the name of SVG, which nobody asks for
-		text = regexp.MustCompile(`(?m)(?:^|\s)// .*$`).ReplaceAllString(text, "")
-		assert.Empty(t, elsewhere.FindAllString(text, -1), name)
-	}
-	assert.Regexp(t, elsewhere, `import x from "//cdn.example/x.js"`)
-}
-
 var keyOfText = regexp.MustCompile(`(?m)^(\w+)\|([^|\n]+)(?:\|([^|\n]+))?$`)
 
 // Every text that is asked for is there, in both languages, and none is there for nothing.
@@ -157,14 +146,4 @@ func TestSpanishOfTheServersLists(t *testing.T) {
 	for _, item := range assumption.List(mockserver.DefaultAssumptions()) {
 		assert.Regexp(t, `(?m)^`+item.Name+`\|[^|\n]+\|[^|\n]+$`, all["files/assumption.js"])
 	}
-}
-
-// The page shows a clave nowhere: the one request that reveals claves is made by the control that says so.
-func TestDataAreAskedForByTheirButtonAlone(t *testing.T) {
-	for name, text := range files(t) {
-		if name != "files/view/data.js" {
-			assert.NotRegexp(t, `(?:get|fetch|ask)\((?:'GET', )?['"`+"`"+`]data`, text, name)
-		}
-	}
-	assert.Equal(t, 1, strings.Count(files(t)["files/view/data.js"], "fetch("))
 }
