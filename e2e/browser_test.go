@@ -2,8 +2,7 @@ package e2e
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"testing"
@@ -21,8 +20,9 @@ const requireChromium = "FISCOPE_REQUIRE_CHROMIUM"
 var browserContext context.Context
 
 // startBrowser starts the browser with an empty profile, if it is installed, and returns what ends it.
-func startBrowser(profile string) (stop func(), err error) {
+func startBrowser(profile string) (stop func()) {
 	var path string
+	var err error
 	for _, name := range chromium {
 		if path, err = exec.LookPath(name); err == nil {
 			break
@@ -30,9 +30,9 @@ func startBrowser(profile string) (stop func(), err error) {
 	}
 	if err != nil {
 		if os.Getenv(requireChromium) != "" {
-			return nil, errors.New("no chromium: apt-get install chromium")
+			log.Fatalln("no chromium: apt-get install chromium")
 		}
-		return func() {}, nil
+		return func() {}
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("disable-lcd-text", true)) // letters in grey: pictures of them are smaller
@@ -42,15 +42,13 @@ func startBrowser(profile string) (stop func(), err error) {
 	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
 	if err := chromedp.Do(ctx); err != nil {
-		end()
-		endAllocator()
-		return nil, fmt.Errorf("%s does not start: %w", path, err)
+		log.Fatalf("%s does not start: %v", path, err)
 	}
 	browserContext = ctx
 	return func() {
 		end()
 		endAllocator()
-	}, nil
+	}
 }
 
 // needBrowser skips a test where there is no browser, and says what to install.

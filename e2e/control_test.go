@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -274,53 +275,33 @@ func (p *tab) sees(texts ...string) {
 	})
 }
 
-// rowsHolding returns the rows of tables that hold all of the texts.
-func (p *tab) rowsHolding(texts []string) (found []string, err error) {
-	rows, err := evaluate[[]string](p, shownRows)
-	for _, row := range rows {
-		if holding(texts...)(row) {
-			found = append(found, row)
+// rowsHolding waits until so many rows of tables hold all of the texts, and returns theirs.
+func (p *tab) rowsHolding(n int, texts []string) (text string) {
+	p.t.Helper()
+	p.within(patience, func() error {
+		rows, err := evaluate[[]string](p, shownRows)
+		rows = slices.DeleteFunc(rows, func(row string) bool {
+			return slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(row, text) })
+		})
+		if err == nil && len(rows) != n {
+			err = fmt.Errorf("%d rows hold %q", len(rows), texts)
 		}
-	}
-	return found, err
+		text = strings.Join(rows, "")
+		return err
+	})
+	return text
 }
 
 // row waits for the only row of a table that holds all of the texts, and returns its text.
-func (p *tab) row(texts ...string) (row string) {
+func (p *tab) row(texts ...string) string {
 	p.t.Helper()
-	p.within(patience, func() error {
-		found, err := p.rowsHolding(texts)
-		if err == nil && len(found) != 1 {
-			err = fmt.Errorf("%d rows hold %q", len(found), texts)
-		}
-		row = strings.Join(found, "")
-		return err
-	})
-	return row
+	return p.rowsHolding(1, texts)
 }
 
 // noRow waits until no row of a table holds all of the texts.
 func (p *tab) noRow(texts ...string) {
 	p.t.Helper()
-	p.within(patience, func() error {
-		found, err := p.rowsHolding(texts)
-		if err == nil && len(found) > 0 {
-			err = fmt.Errorf("there is still the row %q", found[0])
-		}
-		return err
-	})
-}
-
-// holding fits a name that holds each of the texts.
-func holding(texts ...string) named {
-	return func(name string) bool {
-		for _, text := range texts {
-			if !strings.Contains(name, text) {
-				return false
-			}
-		}
-		return true
-	}
+	p.rowsHolding(0, texts)
 }
 
 // is waits until a control has a value, as a field shows it or the accessibility tree says it.

@@ -82,9 +82,4 @@ func TestWhatACallOffers(t *testing.T) {
 	assert.Contains(t, srv.validate("MIUSER01", "clave-mock-1").body, "Aceptado")
 	page.click("link", exactly("Que la próxima falle…"))
 	page.is("textbox", exactly("Solo esta consulta"), "value", "F001-123")
-
-	srv.call(http.MethodGet, "/api/tipocambio?fecha=2026-11-20", "")
-	page.navigate(srv.page("llamadas/7"))
-	page.click("link", exactly("Poner el tipo de cambio"))
-	page.find("heading", exactly("viernes, 20 de noviembre de 2026"))
 }

@@ -1,8 +1,7 @@
 package e2e
 
 import (
-	"flag"
-	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,34 +16,23 @@ const repository = ".."
 // binary is the built program.
 var binary string
 
-// allTests are the tests between what they stand on: the built program and a browser.
-type allTests struct{ *testing.M }
-
-// Run builds the program and starts the browser, runs the tests, and ends what it began.
-func (m allTests) Run() int {
-	flag.Parse()
+// TestMain builds the program and starts the browser, runs the tests, and ends what it began.
+func TestMain(m *testing.M) {
+	log.SetFlags(0)
 	folder, err := os.MkdirTemp("", "fiscope-e2e-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		log.Fatalln(err)
 	}
-	defer os.RemoveAll(folder)
 	binary = filepath.Join(folder, "fiscope-mock")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/fiscope-mock")
 	build.Dir = repository
 	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
-		return 1
+		log.Fatalf("%v\n%s", err, out)
 	}
-	stop, err := startBrowser(filepath.Join(folder, "profile"))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer stop()
-	return m.M.Run()
-}
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(allTests{m})
+	stop := startBrowser(filepath.Join(folder, "profile"))
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
+		stop()
+		_ = os.RemoveAll(folder)
+		os.Exit(status)
+	}))
 }
