@@ -2,7 +2,8 @@ package e2e
 
 import (
 	"context"
-	"log"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -20,9 +21,8 @@ const requireChromium = "FISCOPE_REQUIRE_CHROMIUM"
 var browserContext context.Context
 
 // startBrowser starts the browser with an empty profile, if it is installed, and returns what ends it.
-func startBrowser(profile string) (stop func()) {
+func startBrowser(profile string) (stop func(), err error) {
 	var path string
-	var err error
 	for _, name := range chromium {
 		if path, err = exec.LookPath(name); err == nil {
 			break
@@ -30,9 +30,9 @@ func startBrowser(profile string) (stop func()) {
 	}
 	if err != nil {
 		if os.Getenv(requireChromium) != "" {
-			log.Fatalln("no chromium: apt-get install chromium")
+			return nil, errors.New("no chromium: apt-get install chromium")
 		}
-		return func() {}
+		return func() {}, nil
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile),
 		chromedp.Flag("disable-lcd-text", true)) // letters in grey: pictures of them are smaller
@@ -42,13 +42,15 @@ func startBrowser(profile string) (stop func()) {
 	allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, end := chromedp.NewContext(allocator)
 	if err := chromedp.Do(ctx); err != nil {
-		log.Fatalf("%s does not start: %v", path, err)
+		end()
+		endAllocator()
+		return nil, fmt.Errorf("%s does not start: %w", path, err)
 	}
 	browserContext = ctx
 	return func() {
 		end()
 		endAllocator()
-	}
+	}, nil
 }
 
 // needBrowser skips a test where there is no browser, and says what to install.

@@ -1,7 +1,8 @@
 package e2e
 
 import (
-	"log"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,23 +17,34 @@ const repository = ".."
 // binary is the built program.
 var binary string
 
-// TestMain builds the program and starts the browser, runs the tests, and ends what it began.
-func TestMain(m *testing.M) {
-	log.SetFlags(0)
+// allTests are the tests between what they stand on: the built program and a browser.
+type allTests struct{ *testing.M }
+
+// Run builds the program and starts the browser, runs the tests, and ends what it began.
+func (m allTests) Run() int {
+	flag.Parse()
 	folder, err := os.MkdirTemp("", "fiscope-e2e-")
 	if err != nil {
-		log.Fatalln(err)
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
+	defer os.RemoveAll(folder)
 	binary = filepath.Join(folder, "fiscope-mock")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/fiscope-mock")
 	build.Dir = repository
 	if out, err := build.CombinedOutput(); err != nil {
-		log.Fatalf("%v\n%s", err, out)
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		return 1
 	}
-	stop := startBrowser(filepath.Join(folder, "profile"))
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
-		stop()
-		_ = os.RemoveAll(folder)
-		os.Exit(status)
-	}))
+	stop, err := startBrowser(filepath.Join(folder, "profile"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer stop()
+	return m.M.Run()
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(allTests{m})
 }
