@@ -28,6 +28,10 @@ func TestACall(t *testing.T) {
 	page.noRow("20131312955")
 	page.sees("Retry-After: 120", "La falla outage-503-1 actuó", "User-Agent: Go-http-client/1.1", "X-API-KEY: k_")
 	assert.Equal(t, srv.url+"/_mock/#llamadas/4?op=consultar&texto=20100070970", page.copied(exactly("Copiar enlace")))
+	page.press("?")
+	page.sees("Teclas", "copiarla como curl")
+	page.press(kb.Escape)
+	page.gone("dialog", exactly("Teclas"))
 	page.click("button", exactly("Cerrar"))
 	page.gone("heading", like("^Llamada #"))
 	js[bool](page, `history.back() ?? true`)
@@ -72,32 +76,4 @@ func TestRepeatedCalls(t *testing.T) {
 	assert.Equal(t, 9, js[int](page, `document.querySelectorAll('.why a[href*="llamadas/"]').length`))
 	page.click("link", exactly("#12 429"))
 	page.find("heading", like("^Llamada #12 "))
-}
-
-// What a mouse does, keys do: through the calls, into one, out of it; ? shows which.
-func TestTheCallsByKeys(t *testing.T) {
-	t.Parallel()
-	srv := start(t, frozen...)
-	page := open(t, srv.page(""))
-	for _, ruc := range []string{"20131312955", "20100070970", "20100053455"} {
-		srv.lookup(ruc)
-	}
-	page.row("20100053455")
-	page.press("?")
-	page.sees("Teclas", "copiarla como curl")
-	page.press(kb.Escape)
-	page.gone("dialog", exactly("Teclas"))
-
-	_, err := on[bool](page, page.find("button", like("^consultar 20100053455")), `function () { return this.focus() ?? true }`)
-	require.NoError(t, err)
-	page.press(kb.End)
-	page.is("button", like("^consultar 20131312955"), "focused", "true")
-	page.press(kb.Enter)
-	page.find("heading", like("^Llamada #1 "))
-	page.press(kb.ArrowUp)
-	page.find("heading", like("^Llamada #2 "))
-	assert.Contains(t, page.copies(func() { page.press("c") }), "/api/contribuyentes/20100070970'")
-	page.press(kb.Escape)
-	page.gone("heading", like("^Llamada #"))
-	page.is("button", like("^consultar 20100070970"), "focused", "true")
 }

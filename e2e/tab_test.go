@@ -191,8 +191,8 @@ func (p *tab) requests(prefix string) []string {
 // clipboard is the machine's: a test at a time copies and looks.
 var clipboard sync.Mutex
 
-// copies does something that copies a text, and returns it.
-func (p *tab) copies(act func()) (text string) {
+// copied presses a button that copies, and returns what it copied.
+func (p *tab) copied(button named) (text string) {
 	p.t.Helper()
 	clipboard.Lock()
 	defer clipboard.Unlock()
@@ -203,7 +203,7 @@ func (p *tab) copies(act func()) (text string) {
 	})
 	require.NoError(p.t, err)
 	js[bool](p, `navigator.clipboard.writeText('nothing').then(() => true)`)
-	act()
+	p.click("button", button)
 	p.within(patience, func() error {
 		if text = js[string](p, `navigator.clipboard.readText()`); text == "nothing" {
 			return errors.New("nothing was copied")
@@ -211,12 +211,6 @@ func (p *tab) copies(act func()) (text string) {
 		return nil
 	})
 	return text
-}
-
-// copied presses a button that copies, and returns what it copied.
-func (p *tab) copied(button named) string {
-	p.t.Helper()
-	return p.copies(func() { p.click("button", button) })
 }
 
 // markup is the whole document as markup, with what its fields hold.

@@ -180,16 +180,3 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 		assert.Empty(t, js[[]string](page, "window.bare"), "no outline")
 	}
 }
-
-// On a telephone the first call is seen without scrolling; what is folded away is one touch away.
-func TestATelephone(t *testing.T) {
-	t.Parallel()
-	srv := start(t, frozen...)
-	page := open(t, srv.page(""), wide(390))
-	srv.lookup("20131312955")
-	page.row("20131312955")
-	assert.LessOrEqual(t, js[float64](page, `document.querySelector('tr[data-n]').getBoundingClientRect().top`), 300.0)
-	page.gone("button", exactly("Exportar HAR"))
-	page.click("button", exactly("Más"))
-	page.find("button", exactly("Exportar HAR"))
-}

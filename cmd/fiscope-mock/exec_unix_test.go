@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -101,23 +100,6 @@ func TestExecLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
 	stdout, _, status := runProgram(t, nil, "exec", "--", "sh", "-c", `kill -HUP $$; echo alive`)
 	assert.Equal(t, 128+1, status, "not ignored where it was not")
 	assert.Empty(t, stdout)
-}
-
-func TestTheServerLeavesAnIgnoredSIGHUPIgnored(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", `trap "" HUP; exec "$0" -addr 127.0.0.1:0`, binary(t))
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewScanner(stdout)
-	require.True(t, lines.Scan())
-	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
-	status, _ := lookup(t, lines.Text(), "clave-de-prueba")
-	assert.Equal(t, 200, status)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	_, _ = io.Copy(io.Discard, stdout)
-	assert.NoError(t, cmd.Wait())
 }
 
 // places are where the program writes its files.

@@ -67,10 +67,3 @@ func TestHoldAndRelease(t *testing.T) {
 	r.ok(nil, "POST", "faults/espera/release", "")
 	assert.Equal(t, 200, <-status)
 }
-
-func TestPresets(t *testing.T) {
-	r := start(t)
-	var list []mockserver.PresetInfo
-	r.ok(&list, "GET", "presets", "")
-	assert.Equal(t, mockserver.Presets(), list)
-}
