@@ -19,7 +19,7 @@ func TestUsuariosSOL(t *testing.T) {
 	assert.Regexp(t, `secundario\t3\t3\t`, page.row("MIUSER01", "bloqueado hasta 17:29", "30 min"))
 	page.click("button", exactly("Desbloquear: MIUSER01"))
 	page.row("MIUSER01", "libre")
-
+	page.settled()
 	for _, clave := range []string{"nueva-clave-77", ""} { // nothing written: it keeps the clave
 		page.click("button", exactly("Editar: MIUSER01"))
 		page.is("textbox", like("^Clave SOL nueva"), "value", "")
