@@ -118,6 +118,7 @@ func TestRunRefuses(t *testing.T) {
 		"address":         {vars(), []string{"-addr", "8080"}, 2, `"8080" de -addr o FISCOPE_MOCK_ADDR no sirve: falta el puerto`},
 		"empty address":   {vars(), []string{"-addr", ""}, 2, "está vacía"},
 		"empty key":       {vars(), []string{"-api-key", ""}, 2, "la clave de API está vacía"},
+		"its quota alone": {vars(), []string{"-api-key", "=5"}, 2, "la clave de API está vacía"},
 		"key variable":    {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "no es ASCII imprimible"},
 		"empty code":      {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
 		"no data":         {vars(), []string{"-data", "no.json"}, 2, "no.json: no existe"},

@@ -49,7 +49,7 @@ func TestNoAnswerShowsASecret(t *testing.T) {
 		}
 	}
 	r.ok(nil, "PUT", "contribuyentes/20700000001", "{"+strings.Join(taxpayer, ", ")+"}")
-	r.ok(nil, "PUT", "comprobantes/20700000001/01/"+canaryKey+"/1", `{"codigo": "0", "mensaje": "`+canaryKey+`"}`)
+	r.ok(nil, "PUT", "comprobantes/20700000001/01/"+canaryKey+"/1", `{"codigo": "4", "mensaje": "`+canaryKey+`", "luego": [{"codigo": "0", "tras": "1m", "mensaje": "`+canaryKey+`"}]}`)
 	r.ok(new(any), "POST", "faults", `{"name": "`+canaryKey+`", "match": {"ruc": "`+canaryKey+`", "userAgent": "`+canaryKey+`", "key": "`+canaryKey+`"},
 		"steps": [{"status": 200, "body": "`+canaryKey+`", "header": {"X-Canary": "`+canaryKey+`"}}]}`)
 	r.ok(new(any), "PUT", "assumptions", `{"QuotaExceeded": "403:`+canaryKey+`", "CodeInvalidRUC": "`+canaryKey+`"}`)

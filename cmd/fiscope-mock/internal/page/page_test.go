@@ -62,7 +62,9 @@ func TestFilesAreServed(t *testing.T) {
 
 // No text of a call can become a script, a style or a request to elsewhere.
 func TestPolicy(t *testing.T) {
-	policy := get(t, "GET", "/_mock/").Header.Get("Content-Security-Policy")
+	header := get(t, "GET", "/_mock/").Header
+	assert.Equal(t, "no-referrer", header.Get("Referrer-Policy"))
+	policy := header.Get("Content-Security-Policy")
 	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
 		assert.Contains(t, strings.Split(policy, "; "), directive)
 	}
