@@ -24,6 +24,7 @@ func TestWaitRequestsForMoreThanTheJournalHolds(t *testing.T) {
 		"of an operation":         {3, 1, 4, mockserver.Filter{Op: mockserver.OpConsultar}, false, true},
 		"of two keys":             {3, 2, 6, mockserver.Filter{}, false, false},
 		"one more than of two":    {3, 2, 7, mockserver.Filter{}, false, true},
+		"as many of one of them":  {3, 2, 3, mockserver.Filter{Key: mockserver.DefaultAPIKey}, false, false},
 		"of one of two keys":      {3, 2, 4, mockserver.Filter{Key: mockserver.DefaultAPIKey}, false, true},
 		"of an unknown key":       {3, 2, 4, mockserver.Filter{Key: "nadie"}, false, true},
 		"with an unknown one too": {3, 1, 6, mockserver.Filter{}, true, false},

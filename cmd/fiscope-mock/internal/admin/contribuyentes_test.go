@@ -31,6 +31,7 @@ func TestContribuyentes(t *testing.T) {
 	assert.Equal(t, []string{"20700000001"}, found("?text=207"))
 	assert.Equal(t, []string{"20700000001"}, found("?text=20700000001"))
 	assert.Equal(t, []string{"20700000001"}, found("?text="+url.QueryEscape(" ñusta & ")))
+	assert.Equal(t, []string{"20600000005", "20100000131"}, found("?text=gloria&limit=2"))
 	assert.Equal(t, []string{"20600000005"}, found("?text=gloria&limit=1"))
 	assert.Equal(t, "[]\n", r.do("GET", "contribuyentes?text=zzzz", "").body)
 

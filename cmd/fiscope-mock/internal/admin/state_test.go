@@ -43,6 +43,8 @@ func TestClock(t *testing.T) {
 	r.ok(&c, "PUT", "clock", `{"now": "2026-11-20T21:59:00Z", "frozen": true}`)
 	assert.Equal(t, "2026-11-20T16:59:00-05:00", c.Now.Format(time.RFC3339), "in Lima")
 	assert.True(t, c.Frozen)
+	r.ok(&c, "PUT", "clock", `{"now": "2026-11-20T21:59:00Z"}`)
+	assert.True(t, c.Frozen, "as it was")
 	assert.Equal(t, 404, r.call("/api/tipocambio", "s3creta"))
 	r.ok(&c, "POST", "clock/advance", `{"by": "1m"}`)
 	assert.Equal(t, 200, r.call("/api/tipocambio", "s3creta"))
