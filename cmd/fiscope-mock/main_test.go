@@ -122,6 +122,7 @@ func TestRunRefuses(t *testing.T) {
 		"key variable":    {vars("FISCOPE_MOCK_API_KEY", "a\x7f"), []string{"-addr", "127.0.0.1:0"}, 2, "no es ASCII imprimible"},
 		"empty code":      {vars("FISCOPE_MOCK_ASSUME", "CodeInvalidRUC="), nil, 2, "CodeInvalidRUC está vacío: dé un código\n"},
 		"no data":         {vars(), []string{"-data", "no.json"}, 2, "no.json: no existe"},
+		"time too early":  {vars(), []string{"-now", "1960-01-01T00:00:00Z"}, 2, "-now: se espera una hora"},
 		"port in use":     {vars(), []string{"-addr", busy}, 1, "no puede atender en " + busy + ": otro programa ya atiende ahí\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
