@@ -420,7 +420,7 @@ func TestSimular(t *testing.T) {
 	require.NoError(t, err)
 	stdout, _, _ = execute(t, "compras", "c.csv", "-simular")
 	assert.Regexp(t, `a lo más: comprobantes 4, emisores 1\.`, stdout)
-	assert.Regexp(t, `Quedaban 99\d consultas el [a-z]+ \d+ de [a-z]+ a las \d\d:\d\d \(Lima\)\.`, stdout)
+	assert.Regexp(t, `Quedaban 99\d consultas el \pL+ \d+ de [a-z]+ a las \d\d:\d\d \(Lima\)\.`, stdout)
 	stdout, _, _ = execute(t, "compras", "c.csv", "-simular", "-json")
 	var printed struct {
 		Filas, ConError, ConsultasQuedaban int
