@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	api "go.opentelemetry.io/otel/trace"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
@@ -52,17 +51,4 @@ func Example() {
 	// GET client Unset
 	// Contribuyentes.Consultar internal Unset
 	// Contribuyentes.Consultar internal Unset
-}
-
-// A hook of one's own runs within the span.
-func ExampleWithHook() {
-	telemetry, err := otelfiscope.New(otelfiscope.WithHook(
-		func(ctx context.Context, op fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
-			log.Println(op, "in trace", api.SpanContextFromContext(ctx).TraceID())
-			return ctx, nil
-		}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = fiscope.WithHook(telemetry.Hook)
 }

@@ -146,11 +146,6 @@ func outcomes(t testing.TB) map[string]outcome {
 				ended(lookup, "0s to 3s", "error=unavailable outcome=error source=service attempts=3"),
 			},
 		},
-		"a spent quota": {
-			answer: contract(t, 200, "consultar_200.json", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"), calls: consultTwice,
-			spans:   []string{one, lookedUp, ended(lookup, "0s to 0s", "error=quota_exceeded outcome=error source=client attempts=0")},
-			avoided: "quota " + lookup,
-		},
 		"a refused clave, and again": {
 			answer: contract(t, 401, "validar_401.json"),
 			calls:  func(ctx context.Context, c *fiscope.Client) { validateOnce(ctx, c); validateOnce(ctx, c) },
@@ -180,18 +175,6 @@ func outcomes(t testing.TB) map[string]outcome {
 				ended(lookup, "1s to 1s", "outcome=result source=cache attempts=0"),
 			},
 			avoided: "cached " + lookup,
-		},
-		"a stale answer": {
-			answer: inTurn(record, away), opts: []fiscope.Option{atOnce(0), fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour})},
-			calls: func(ctx context.Context, c *fiscope.Client) {
-				consult(ctx, c)
-				time.Sleep(13 * time.Hour)
-				consult(ctx, c)
-			},
-			spans: []string{
-				one, lookedUp, tried(lookup, "13h0m0s to 13h0m0s", "error=unavailable status=503"),
-				ended(lookup, "13h0m0s to 13h0m0s", "outcome=result source=stale attempts=1"),
-			},
 		},
 		"a shared query": {
 			answer: slowly, opts: []fiscope.Option{fiscope.WithCoalescing()},

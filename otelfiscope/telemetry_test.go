@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,9 +38,11 @@ func TestTheMetrics(t *testing.T) {
 	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
 	got := map[string]string{}
 	bounds := map[string][]float64{}
+	kinds, measuredIn := map[trace.SpanID]trace.SpanKind{}, map[string]trace.SpanKind{}
 	scope := instrumentation.Scope{Name: "github.com/fiscope/fiscope/otelfiscope", SchemaURL: "https://opentelemetry.io/schemas/1.43.0"}
 	for _, s := range r.spans.GetSpans() {
 		assert.Equal(t, scope, s.InstrumentationScope)
+		kinds[s.SpanContext.SpanID()] = s.SpanKind
 	}
 	for _, of := range r.collect(t).ScopeMetrics {
 		assert.Equal(t, scope, of.Scope)
@@ -49,6 +50,7 @@ func TestTheMetrics(t *testing.T) {
 			got[m.Name] = m.Unit + ": " + m.Description
 			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
 				bounds[m.Name] = data.DataPoints[0].Bounds
+				measuredIn[m.Name] = kinds[trace.SpanID(data.DataPoints[0].Exemplars[0].SpanID)]
 			}
 		}
 	}
@@ -65,6 +67,8 @@ func TestTheMetrics(t *testing.T) {
 		"fiscope.operation.duration":   {.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60},
 		"http.client.request.duration": {.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10},
 	}, bounds))
+	assert.Equal(t, map[string]trace.SpanKind{"fiscope.operation.duration": trace.SpanKindInternal, "http.client.request.duration": trace.SpanKindClient}, measuredIn,
+		"an exemplar leads from a metric to its span")
 	for _, line := range r.traced() {
 		assert.Contains(t, line, "server.address=fiscal.example server.port=443")
 	}
@@ -222,51 +226,13 @@ func TestSpansAndMetricsDoWithoutEachOther(t *testing.T) {
 	}
 }
 
-func TestManyCallsAtOnce(t *testing.T) {
-	const calls = 200
-	r := newRecorder(t)
-	client := connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json"))
-	var all sync.WaitGroup
-	for range calls {
-		all.Go(func() { consult(t.Context(), client) })
-	}
-	all.Wait()
-	assert.Len(t, r.traced(), 2*calls)
-	for _, s := range r.measured(t) {
-		if s.kind == "histogram" {
-			assert.EqualValues(t, calls, s.value, s.name)
-		}
-	}
-	_ = lines(t, r.measured(t)) // nothing is under way
-}
-
-// An exemplar leads from a metric to the span in which it was measured.
-func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
-	r := newRecorder(t)
-	consult(t.Context(), connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json")))
-	of := map[string]string{}
-	for _, scope := range r.collect(t).ScopeMetrics {
-		for _, m := range scope.Metrics {
-			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
-				require.Len(t, data.DataPoints[0].Exemplars, 1)
-				of[m.Name] = trace.SpanID(data.DataPoints[0].Exemplars[0].SpanID).String()
-			}
-		}
-	}
-	spans := r.spans.GetSpans()
-	assert.Equal(t, map[string]string{
-		"http.client.request.duration": spans[0].SpanContext.SpanID().String(),
-		"fiscope.operation.duration":   spans[1].SpanContext.SpanID().String(),
-	}, of)
-}
-
 // A program may go on without telemetry, should New refuse an option.
 func TestATelemetryThatNewDidNotMakeChangesNothing(t *testing.T) {
 	for name, tel := range map[string]*otelfiscope.Telemetry{"nil": nil, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
 			h := handleErrors(t)
 			client := connect(t, tel, contract(t, 200, "consultar_200.json"), fiscope.WithCache(fiscope.CachePolicy{}))
-			answersTwice(t, client)
+			answersTwice(t.Context(), t, client)
 			_, err := tel.ObserveQuota(client)
 			require.ErrorContains(t, err, "not made by New")
 			assert.Empty(t, h.all)
