@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/conformance"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -102,16 +103,16 @@ func TestAServerByTheDocument(t *testing.T) {
 
 // What the suite itself does not see is seen.
 func TestAServerWithAMistakeIsNoticed(t *testing.T) {
-	for name, c := range map[string]struct{ target, old, new, want string }{
-		"a rate in quotes":         {ratePath, `"compra":`, `"compra":"3.75","nota":`, "/compra"},
-		"a field that is missing":  {lookupPath, `"tipo"`, `"clase"`, "/tipo"},
-		"another media type":       {lookupPath, "", "", "Content-Type"},
-		"of a field, no such type": {searchPath, `"condicion":"HABIDO"`, `"condicion":null`, "/condicion"},
+	for name, c := range map[string]struct{ sample, old, new, want string }{
+		"a rate in quotes":         {"tipocambio_200.json", "3.750", `"3.750"`, "/compra"},
+		"a field that is missing":  {"consultar_200.json", `"tipo"`, `"clase"`, "/tipo"},
+		"of a field, no such type": {"buscar_200.json", `"HABIDO"`, "null", "/condicion"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spoilt := spoiling{mockserver.New(t).Transport(), c.old, c.new}
-			j := &judging{contract: loadContract(t).open(), key: mockserver.DefaultAPIKey, next: spoilt}
-			req := newRequest(t, http.MethodGet, anyBase+c.target, "", "")
+			spoilt := testservice.Raw(200, strings.Replace(readSample(t, c.sample), c.old, c.new, 1),
+				"X-RateLimit-Limit: 9", "X-RateLimit-Remaining: 8", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+			j := &judging{contract: loadContract(t).open(), key: "clave", next: spoilt}
+			req := newRequest(t, http.MethodGet, anyBase+samples[c.sample].path, "", "")
 			req.Header["X-API-KEY"] = []string{j.key}
 			resp, err := j.RoundTrip(req)
 			require.NoError(t, err)
@@ -120,24 +121,4 @@ func TestAServerWithAMistakeIsNoticed(t *testing.T) {
 			assert.Contains(t, j.wrong[0], c.want)
 		})
 	}
-}
-
-// spoiling changes a text of each answer, or its media type.
-type spoiling struct {
-	next     http.RoundTripper
-	old, new string
-}
-
-func (s spoiling) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := s.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if s.old == "" {
-		resp.Header.Set("Content-Type", "text/html")
-	}
-	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), s.old, s.new, 1)))
-	return resp, err
 }
