@@ -65,7 +65,7 @@ func TestSpoiltHeaderIsRefused(t *testing.T) {
 	}
 }
 
-// What exchanges has is not repeated here.
+// What TestAServerByTheDocument sends is not repeated here.
 func TestSpoiltRequestIsRefused(t *testing.T) {
 	c := loadContract(t)
 	receipt := readSample(t, requestSample)
