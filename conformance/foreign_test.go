@@ -229,20 +229,6 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 		"texts in \\u escapes":                   replaced(always, "SUSPENSIÓN", `SUSPENSI\u00d3N`),
 		"no value":                               replaced(of(lookup), "150101", "-"),
 		"an esValido that says nothing of Error": replaced(of(validation), `"estado":"Error","esValido":false`, `"estado":"Error","esValido":true`),
-		"headers everywhere": func(f *foreign, r *http.Request) string {
-			text := conforming(f, r)
-			if strings.Contains(text, "X-RateLimit") {
-				return text
-			}
-			return strings.Replace(text, "\r\nConnection", "\r\n"+strings.Join(f.limits(), "\r\n")+"\r\nConnection", 1)
-		},
-		"failures cost nothing": func(f *foreign, r *http.Request) string {
-			text := conforming(f, r)
-			if !strings.Contains(text, " 200 OK") && r.Header.Get("X-API-KEY") == theKey {
-				f.left++
-			}
-			return text
-		},
 		"today's rate": func(f *foreign, r *http.Request) string {
 			if text := conforming(f, r); operationOf(r) != rate || r.URL.RawQuery != "" {
 				return text
@@ -254,12 +240,6 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 				return text
 			}
 			return raw(200, strings.Replace(foreignRate, "2024-01-17", "2020-02-03", 1), "Date: Tue, 04 Feb 2020 04:59:58 GMT")
-		},
-		"no 30 February": func(f *foreign, r *http.Request) string {
-			if text := conforming(f, r); r.URL.Query().Get("fecha") != "2024-02-30" {
-				return text
-			}
-			return raw(400, foreignError("E_FECHA"))
 		},
 		"a quota that ends, and nothing more than that": func(f *foreign, r *http.Request) string {
 			f.left = max(min(f.left, 20), 1)

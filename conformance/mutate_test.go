@@ -17,6 +17,14 @@ type reply struct {
 	body   []byte
 }
 
+func (a *reply) write(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.status)
+	w.Write(a.body)
+}
+
 // answering changes the answers that an operation gives to the requests that is says.
 func answering(op operation, is func(*http.Request, *reply) bool, change func(*reply)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
@@ -25,11 +33,7 @@ func answering(op operation, is func(*http.Request, *reply) bool, change func(*r
 			if operationOf(r) == op && is(r, a) {
 				change(a)
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }
@@ -168,11 +172,7 @@ func times(op operation, of func(*reply) int) func(http.Handler) http.Handler {
 					a = came
 				}
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }
@@ -190,11 +190,7 @@ func free(op operation) func(http.Handler) http.Handler {
 				n, _ := strconv.Atoi(left)
 				a.header[http.CanonicalHeaderKey(headerRemaining)] = []string{strconv.Itoa(n + given)}
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }
