@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"no existe el día 2026-02-30"}},
 		"a date of no form":   {[]string{"tc", "20-11-2026"}, wrongUse, []string{"va una fecha como 2026-11-20"}},
 		"the quota":           {[]string{"cuota"}, allWell, []string{"Quedan 999 999 de 1 000 000 consultas.", "(Lima)"}},
-		"JSON of the quota":   {[]string{"cuota", "-json"}, allWell, []string{`"quedan": 999999`}},
+		"JSON of the quota":   {[]string{"cuota", "-json"}, allWell, []string{`"quedan": 999999`, `"seRenueva": "20`}},
 		"words for the quota": {[]string{"cuota", "x"}, wrongUse, []string{"no lleva argumentos"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +127,8 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+	stdout, _, _ := execute(t, "buscar", "-json", "s.a", "-mock")
+	assert.Equal(t, 10, strings.Count(stdout, `"ruc"`), "by default")
 }
 
 // The service has no rate of Tuesday, 10 February.
