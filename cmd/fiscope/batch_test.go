@@ -314,6 +314,7 @@ func TestNoReset(t *testing.T) {
 	for _, reset := range []string{"", "1970-01-01T00:00:00Z", "mañana"} {
 		environment(t, nil)
 		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			assert.Contains(t, r.UserAgent(), "fiscope-cli")
 			w.Header().Set("X-RateLimit-Remaining", "45")
 			w.Header().Set("X-RateLimit-Limit", "50")
 			w.Header().Set("X-RateLimit-Reset", reset)

@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 		status status
 		says   []string
 	}{
-		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "  Dirección     ", "✓ Activo y habido"}},
+		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "  Dirección     ", "✓ Activo y habido", "Responde un mock"}},
 		"flags behind":        {[]string{"ruc", "20-131312955 ", "--json"}, allWell, []string{`"ruc": "20131312955"`}},
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
 		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró ningún contribuyente"}},
@@ -129,6 +129,8 @@ func TestAnswers(t *testing.T) {
 	}
 	stdout, _, _ := execute(t, "buscar", "-json", "s.a", "-mock")
 	assert.Equal(t, 10, strings.Count(stdout, `"ruc"`), "by default")
+	stdout, _, _ = execute(t, "ruc", "10000000006", "-mock")
+	assert.NotContains(t, stdout, "Dirección", "it is a dash")
 }
 
 // The service has no rate of Tuesday, 10 February.
