@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strconv"
-	"strings"
 )
 
 // reply is an answer that a mutant changes before it is sent.
@@ -94,10 +93,6 @@ func withQuery(name, value string) func(*http.Request, *reply) bool {
 	return func(r *http.Request, _ *reply) bool {
 		return r.URL.Query().Has(name) && r.URL.Query().Get(name) == value
 	}
-}
-
-func withPath(end string) func(*http.Request, *reply) bool {
-	return func(r *http.Request, _ *reply) bool { return strings.HasSuffix(r.URL.Path, end) }
 }
 
 func ofCodigo(codigo string) func(*http.Request, *reply) bool {

@@ -26,8 +26,8 @@ type tally struct {
 }
 
 // run makes calls with so many clients of ten goroutines each, every one with a connection of its own to Redis, until
-// they are refused or the time is over.
-func run(t *testing.T, clients int, redisAddr string, service *mockserver.Server, clave string, limit time.Duration) (sum tally) {
+// they are refused or the time is over. Meanwhile it calls a function.
+func run(t *testing.T, clients int, redisAddr string, service *mockserver.Server, clave string, limit time.Duration, meanwhile func()) (sum tally) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -68,6 +68,7 @@ func run(t *testing.T, clients int, redisAddr string, service *mockserver.Server
 			sum.outages += strings.Count(log.String(), "\n")
 		})
 	}
+	meanwhile()
 	all.Wait()
 	return sum
 }
@@ -111,17 +112,16 @@ func TestAFleetUsesItsQuota(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, service := startReal(t), startService(t, test.quota)
-			done := make(chan tally)
-			go func() { done <- run(t, clients, s.addr, service, "", 2*time.Minute) }()
-			if test.killed {
-				eventually(t, "a third is used", func() bool {
-					used, _ := service.Quota(service.APIKey)
-					return used.Used >= test.quota/3
-				})
-				s.kill()
-				s.start()
-			}
-			sum := <-done
+			sum := run(t, clients, s.addr, service, "", 2*time.Minute, func() {
+				if test.killed {
+					eventually(t, "a third is used", func() bool {
+						used, _ := service.Quota(service.APIKey)
+						return used.Used >= test.quota/3
+					})
+					s.kill()
+					s.start()
+				}
+			})
 			assert.Empty(t, sum.failed)
 			most := clients
 			if sum.outages > 0 {
@@ -142,7 +142,7 @@ func TestAWrongClaveCostsAFleetOneStrike(t *testing.T) {
 			t.Parallel()
 			service, way := startService(t, 1000), startProxy(t, s.addr)
 			way.set(func() { way.delay = delay })
-			sum := run(t, 12, way.addr, service, "equivocada-"+delay.String(), 8*time.Second)
+			sum := run(t, 12, way.addr, service, "equivocada-"+delay.String(), 8*time.Second, func() {})
 			assert.Zero(t, sum.answered)
 			assert.LessOrEqual(t, strikes(service), 1)
 			if delay == 0 {
