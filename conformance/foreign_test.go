@@ -229,6 +229,13 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 		"texts in \\u escapes":                   replaced(always, "SUSPENSIÓN", `SUSPENSI\u00d3N`),
 		"no value":                               replaced(of(lookup), "150101", "-"),
 		"an esValido that says nothing of Error": replaced(of(validation), `"estado":"Error","esValido":false`, `"estado":"Error","esValido":true`),
+		"headers everywhere": func(f *foreign, r *http.Request) string {
+			text := conforming(f, r)
+			if strings.Contains(text, "X-RateLimit") {
+				return text
+			}
+			return strings.Replace(text, "\r\nConnection", "\r\n"+strings.Join(f.limits(), "\r\n")+"\r\nConnection", 1)
+		},
 		"today's rate": func(f *foreign, r *http.Request) string {
 			if text := conforming(f, r); operationOf(r) != rate || r.URL.RawQuery != "" {
 				return text
