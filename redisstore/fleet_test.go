@@ -102,8 +102,7 @@ const goroutines = 10 // of a client
 
 // Six clients use up the quota, and the service refuses one attempt of each at most. Redis may answer too late on a busy
 // machine, or forget the day when it is killed: then it refuses no more than they have under way. No lookup fails.
-func TestAFleetUsesItsQuota(t *testing.T) {
-	t.Parallel()
+func TestAFleetUsesItsQuota(t *testing.T) { // before those that are parallel: it computes
 	const clients = 6
 	for name, test := range map[string]struct {
 		quota  int
