@@ -25,9 +25,9 @@ type tally struct {
 	outages           int // of the Store
 }
 
-// run makes calls with so many clients of ten goroutines each, every one with a connection of its own to Redis, until
+// run makes calls with so many clients of so many goroutines each, every one with a connection of its own to Redis, until
 // they are refused or the time is over. Meanwhile it calls a function.
-func run(t *testing.T, clients int, redisAddr string, service *mockserver.Server, clave string, limit time.Duration, meanwhile func()) (sum tally) {
+func run(t *testing.T, clients, goroutines int, redisAddr string, service *mockserver.Server, clave string, limit time.Duration, meanwhile func()) (sum tally) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -98,12 +98,10 @@ func strikes(service *mockserver.Server) int {
 	return state.Attempts
 }
 
-const goroutines = 10 // of a client
-
 // Six clients use up the quota, and the service refuses one attempt of each at most. Redis may answer too late on a busy
 // machine, or forget the day when it is killed: then it refuses no more than they have under way. No lookup fails.
 func TestAFleetUsesItsQuota(t *testing.T) { // before those that are parallel: it computes
-	const clients = 6
+	const clients, goroutines = 6, 10
 	for name, test := range map[string]struct {
 		quota  int
 		killed bool // in the middle of the day
@@ -111,7 +109,7 @@ func TestAFleetUsesItsQuota(t *testing.T) { // before those that are parallel: i
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, service := startReal(t), startService(t, test.quota)
-			sum := run(t, clients, s.addr, service, "", 2*time.Minute, func() {
+			sum := run(t, clients, goroutines, s.addr, service, "", 2*time.Minute, func() {
 				if test.killed {
 					eventually(t, "a third is used", func() bool {
 						used, _ := service.Quota(service.APIKey)
@@ -141,7 +139,7 @@ func TestAWrongClaveCostsAFleetOneStrike(t *testing.T) {
 			t.Parallel()
 			service, way := startService(t, 1000), startProxy(t, s.addr)
 			way.set(func() { way.delay = delay })
-			sum := run(t, 12, way.addr, service, "equivocada-"+delay.String(), 8*time.Second, func() {})
+			sum := run(t, 12, 2, way.addr, service, "equivocada-"+delay.String(), 8*time.Second, func() {})
 			assert.Zero(t, sum.answered)
 			assert.LessOrEqual(t, strikes(service), 1)
 			if delay == 0 {
