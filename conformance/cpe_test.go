@@ -19,10 +19,8 @@ const (
 
 func TestLoadCPE(t *testing.T) {
 	for name, text := range map[string]string{
-		"receipts and a user":  `{"comprobantes": [` + aReceipt + `], "usuarios": [` + aUser + `]}`,
-		"a principal user too": `{"usuarios": [` + theBoss + `,` + aUser + `], "comprobantes": [` + aReceipt + `]}`,
 		"what is not of receipts": `{"contribuyentes": [{"ruc": "x"}], "tiposCambio": [], "keys": [], "deleted": {}, "withoutDefaults": true,
-			"comprobantes": [` + aReceipt + `], "usuarios": [` + aUser + `]}`,
+			"comprobantes": [` + aReceipt + `], "usuarios": [` + theBoss + `,` + aUser + `]}`,
 		"a byte order mark": "\ufeff" + `{"comprobantes": [` + aReceipt + `], "usuarios": [` + aUser + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

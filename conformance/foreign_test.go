@@ -236,13 +236,6 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 			}
 			return strings.Replace(text, "\r\nConnection", "\r\n"+strings.Join(f.limits(), "\r\n")+"\r\nConnection", 1)
 		},
-		"failures cost nothing": func(f *foreign, r *http.Request) string {
-			text := conforming(f, r)
-			if !strings.Contains(text, " 200 OK") && r.Header.Get("X-API-KEY") == theKey {
-				f.left++
-			}
-			return text
-		},
 		"today's rate": func(f *foreign, r *http.Request) string {
 			if text := conforming(f, r); operationOf(r) != rate || r.URL.RawQuery != "" {
 				return text
@@ -254,12 +247,6 @@ func TestOtherReadingsThatTheContractPermits(t *testing.T) {
 				return text
 			}
 			return raw(200, strings.Replace(foreignRate, "2024-01-17", "2020-02-03", 1), "Date: Tue, 04 Feb 2020 04:59:58 GMT")
-		},
-		"no 30 February": func(f *foreign, r *http.Request) string {
-			if text := conforming(f, r); r.URL.Query().Get("fecha") != "2024-02-30" {
-				return text
-			}
-			return raw(400, foreignError("E_FECHA"))
 		},
 		"a quota that ends, and nothing more than that": func(f *foreign, r *http.Request) string {
 			f.left = max(min(f.left, 20), 1)

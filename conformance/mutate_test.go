@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strconv"
-	"strings"
 )
 
 // reply is an answer that a mutant changes before it is sent.
@@ -15,6 +14,14 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+}
+
+func (a *reply) write(w http.ResponseWriter) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.status)
+	w.Write(a.body)
 }
 
 // answering changes the answers that an operation gives to the requests that is says.
@@ -25,11 +32,7 @@ func answering(op operation, is func(*http.Request, *reply) bool, change func(*r
 			if operationOf(r) == op && is(r, a) {
 				change(a)
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }
@@ -90,10 +93,6 @@ func withQuery(name, value string) func(*http.Request, *reply) bool {
 	return func(r *http.Request, _ *reply) bool {
 		return r.URL.Query().Has(name) && r.URL.Query().Get(name) == value
 	}
-}
-
-func withPath(end string) func(*http.Request, *reply) bool {
-	return func(r *http.Request, _ *reply) bool { return strings.HasSuffix(r.URL.Path, end) }
 }
 
 func ofCodigo(codigo string) func(*http.Request, *reply) bool {
@@ -168,11 +167,7 @@ func times(op operation, of func(*reply) int) func(http.Handler) http.Handler {
 					a = came
 				}
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }
@@ -190,11 +185,7 @@ func free(op operation) func(http.Handler) http.Handler {
 				n, _ := strconv.Atoi(left)
 				a.header[http.CanonicalHeaderKey(headerRemaining)] = []string{strconv.Itoa(n + given)}
 			}
-			for name, values := range a.header {
-				w.Header()[name] = values
-			}
-			w.WriteHeader(a.status)
-			w.Write(a.body)
+			a.write(w)
 		})
 	}
 }

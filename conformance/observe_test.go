@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/mockserver"
 )
@@ -112,27 +111,53 @@ func TestHowAFieldWithoutAValueIsSeen(t *testing.T) {
 	}
 }
 
-func TestResetIsSeenAsZone(t *testing.T) {
-	for name, c := range map[string]struct{ reset, date, zone string }{
-		"Lima":                     {"2026-11-21T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima"},
-		"UTC":                      {"2026-11-21T00:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "UTC"},
-		"west":                     {"2026-11-21T03:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT+3"},
-		"east":                     {"2026-11-20T23:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "Etc/GMT-1"},
-		"the last second of a day": {"2026-11-20T23:59:59Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
-		"some day":                 {"2031-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
-		"a day that is past":       {"2020-01-01T12:34:56Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
-		"a midnight of some year":  {"2031-01-01T05:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", "America/Lima"},
-		"rolling":                  {"2026-11-21T20:31:07Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
-		"rolling, from this hour":  {"2026-11-21T21:00:00Z", "Fri, 20 Nov 2026 21:00:00 GMT", ""},
+// What the mock has no form of, or what is not the same everywhere, is not seen.
+func TestWhatIsSeenOfAnswers(t *testing.T) {
+	reset := func(text string) func(http.Handler) http.Handler {
+		return answering(lookup, answered200, func(a *reply) {
+			a.header[http.CanonicalHeaderKey(headerReset)] = []string{text}
+			a.header["Date"] = []string{"Fri, 20 Nov 2026 21:00:00 GMT"}
+		})
+	}
+	code := func(text string) func(http.Handler) http.Handler {
+		return answering(lookup, answered400, setMember("code", `"`+text+`"`))
+	}
+	refused := func(status int) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			for _, op := range operations {
+				next = answering(op, answered400, failWith(status, "DESPACIO"))(next)
+			}
+			return next
+		}
+	}
+	for name, c := range map[string]struct {
+		breaks      func(http.Handler) http.Handler
+		point, want string // "" for one that is not seen
+	}{
+		"Lima":                     {reset("2026-11-21T05:00:00Z"), "ResetZone", "America/Lima"},
+		"UTC":                      {reset("2026-11-21T00:00:00Z"), "ResetZone", "UTC"},
+		"west":                     {reset("2026-11-21T03:00:00Z"), "ResetZone", "Etc/GMT+3"},
+		"east":                     {reset("2026-11-20T23:00:00Z"), "ResetZone", "Etc/GMT-1"},
+		"the last second of a day": {reset("2026-11-20T23:59:59Z"), "ResetZone", ""},
+		"some day":                 {reset("2031-01-01T12:34:56Z"), "ResetZone", ""},
+		"a day that is past":       {reset("2020-01-01T12:34:56Z"), "ResetZone", ""},
+		"a midnight of some year":  {reset("2031-01-01T05:00:00Z"), "ResetZone", "America/Lima"},
+		"rolling":                  {reset("2026-11-21T20:31:07Z"), "ResetZone", ""},
+		"rolling, from this hour":  {reset("2026-11-21T21:00:00Z"), "ResetZone", ""},
+		"the basic format":         {reset("20261121T050000Z"), "ResetZone", "America/Lima"},
+		"without seconds":          {reset("2026-11-21T05:00Z"), "ResetZone", "America/Lima"},
+		"an offset":                {reset("2026-11-21T05:00:00+0000"), "ResetZone", "America/Lima"},
+		"a comma":                  {reset("2026-11-21T05:00:00,5Z"), "ResetZone", "America/Lima"},
+		"a long code":              {code(strings.Repeat("X", mostShown+1)), "CodeInvalidRUC", ""},
+		"a code with the key":      {code("NO_" + strings.NewReplacer("&", `\u0026`, "<", `\u003c`).Replace(theKey)), "CodeInvalidRUC", ""},
+		"throttled":                {refused(http.StatusTooManyRequests), "ChargeFailures", "true"},
+		"redirected":               {refused(http.StatusFound), "ChargeFailures", "true"},
+		"a failure of its own":     {refused(http.StatusInternalServerError), "ChargeFailures", "true"},
+		"headers that differ":      {answering(rate, answered200, header(http.CanonicalHeaderKey(headerRemaining), "5")), "HeadersEverywhere", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			breaks := answering(lookup, answered200, func(a *reply) {
-				a.header[http.CanonicalHeaderKey(headerReset)] = []string{c.reset}
-				a.header["Date"] = []string{c.date}
-			})
-			_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
-			seen := seenBy(observations)
-			assert.Equal(t, c.zone, seen["ResetZone"])
+			_, observations := examine(t, c.breaks(newMock(t)), fullTarget("http://mock.invalid"))
+			assert.Equal(t, c.want, seenBy(observations)[c.point])
 		})
 	}
 }
@@ -152,48 +177,4 @@ func TestANewDayMeanwhile(t *testing.T) {
 	failed := failing(results)
 	assert.NotContains(t, failed, "8/a search consumes 1 query, however many it finds")
 	assert.Contains(t, skipping(results)["8/a search consumes 1 query, however many it finds"], "reset meanwhile")
-}
-
-// What a server repeats of a secret is in no observation.
-func TestASecretIsNotObserved(t *testing.T) {
-	text := strings.ReplaceAll(strings.ReplaceAll(theKey, "&", `\u0026`), "<", `\u003c`)
-	breaks := answering(lookup, withPath("/2013131295"), setMember("code", `"NO_`+text+`"`))
-	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
-	seen := seenBy(observations)
-	require.Contains(t, seen, "CodeInvalidDate")
-	assert.NotContains(t, seen, "CodeInvalidRUC")
-}
-
-// What the mock has no form of is not said to be one that it has.
-func TestWhatTheMockHasNoFormOfIsNotSeen(t *testing.T) {
-	for _, reset := range []string{"20261121T050000Z", "2026-11-21T05:00Z", "2026-11-21T05:00:00+0000", "2026-11-21T05:00:00,5Z"} {
-		_, observations := examine(t, answering(lookup, answered200, header(http.CanonicalHeaderKey(headerReset), reset))(newMock(t)), fullTarget("http://mock.invalid"))
-		seen := seenBy(observations)
-		assert.Equal(t, "America/Lima", seen["ResetZone"], reset)
-	}
-
-	_, observations := examine(t, answering(lookup, answered400, setMember("code", `"`+strings.Repeat("X", mostShown+1)+`"`))(newMock(t)), fullTarget("http://mock.invalid"))
-	assert.NotContains(t, seenBy(observations), "CodeInvalidRUC", "no code is so long")
-}
-
-// Throttling is no failure of a request, and says nothing of what failures cost.
-func TestThrottlingIsNoObservation(t *testing.T) {
-	for status, charged := range map[int]string{http.StatusTooManyRequests: "true", http.StatusFound: "true", http.StatusInternalServerError: "true"} {
-		breaks := func(next http.Handler) http.Handler {
-			for _, op := range operations {
-				next = answering(op, answered400, failWith(status, "DESPACIO"))(next)
-			}
-			return next
-		}
-		_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
-		seen := seenBy(observations)
-		assert.Equal(t, charged, seen["ChargeFailures"], status)
-	}
-}
-
-// What holds for some answers and not for others is no one value.
-func TestWhatIsNotTheSameEverywhereIsNotSeen(t *testing.T) {
-	breaks := answering(rate, answered200, header(http.CanonicalHeaderKey(headerRemaining), "5"))
-	_, observations := examine(t, breaks(newMock(t)), fullTarget("http://mock.invalid"))
-	assert.NotContains(t, seenBy(observations), "HeadersEverywhere")
 }

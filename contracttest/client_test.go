@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -54,30 +55,38 @@ func newJudged(t *testing.T, file string) (*fiscope.Client, *judge) {
 	return client, j
 }
 
-func TestClientLooksUpByTheContract(t *testing.T) {
-	client, j := newJudged(t, "consultar_200.json")
-	_, err := client.Contribuyentes.Consultar(t.Context(), "20131312955")
-	require.NoError(t, err)
-	assert.Equal(t, "/api/contribuyentes/20131312955", j.request.URL.Path)
-}
-
-func TestClientSearchesByTheContract(t *testing.T) {
-	for _, b := range []fiscope.Busqueda{
-		{RazonSocial: "peru"},
-		{RazonSocial: "peru", Limite: 1},
-		{RazonSocial: "peru", Limite: 50},
-		{RazonSocial: "ñañ"},
-		{RazonSocial: "A & B"},
-		{RazonSocial: "100% PURO"},
-		{RazonSocial: "a+b=c?d#e/f;g"},
+func TestTheClientAsksByTheContract(t *testing.T) {
+	search := func(texto string, limite int) func(context.Context, *fiscope.Client) error {
+		return func(ctx context.Context, c *fiscope.Client) error {
+			_, err := c.Contribuyentes.Buscar(ctx, fiscope.Busqueda{RazonSocial: texto, Limite: limite})
+			return err
+		}
+	}
+	for name, test := range map[string]struct {
+		sample, want string
+		ask          func(context.Context, *fiscope.Client) error
+	}{
+		"a lookup": {"consultar_200.json", "/api/contribuyentes/20131312955", func(ctx context.Context, c *fiscope.Client) error {
+			_, err := c.Contribuyentes.Consultar(ctx, "20131312955")
+			return err
+		}},
+		"a search":                     {"buscar_200.json", "/api/contribuyentes/search?razonSocial=peru", search("peru", 0)},
+		"a search, with a limit":       {"buscar_200.json", "/api/contribuyentes/search?limit=50&razonSocial=peru", search("peru", 50)},
+		"a search in Spanish":          {"buscar_200.json", "/api/contribuyentes/search?razonSocial=%C3%B1a%C3%B1", search("ñañ", 0)},
+		"a search with odd characters": {"buscar_200.json", "/api/contribuyentes/search?razonSocial=100%25+a%2Bb%3Dc%3Fd%23e%2Ff%3Bg+%26+B", search("100% a+b=c?d#e/f;g & B", 0)},
+		"a rate": {"tipocambio_200.json", "/api/tipocambio?fecha=2026-11-20", func(ctx context.Context, c *fiscope.Client) error {
+			_, err := c.TipoCambio.Consultar(ctx, fiscope.NewFecha(2026, time.November, 20))
+			return err
+		}},
+		"today's rate": {"tipocambio_200.json", "/api/tipocambio", func(ctx context.Context, c *fiscope.Client) error {
+			_, err := c.TipoCambio.Hoy(ctx)
+			return err
+		}},
 	} {
-		t.Run(b.RazonSocial, func(t *testing.T) {
-			client, j := newJudged(t, "buscar_200.json")
-			_, err := client.Contribuyentes.Buscar(t.Context(), b)
-			require.NoError(t, err)
-			query := j.request.URL.Query()
-			assert.Equal(t, b.RazonSocial, query.Get("razonSocial"), "the text must arrive as it was given")
-			assert.Equal(t, b.Limite != 0, query.Has("limit"), "an absent limit is the service's default")
+		t.Run(name, func(t *testing.T) {
+			client, j := newJudged(t, test.sample)
+			require.NoError(t, test.ask(t.Context(), client))
+			assert.Equal(t, test.want, j.request.URL.RequestURI())
 		})
 	}
 }
@@ -97,18 +106,4 @@ func TestClientValidatesReceiptsByTheContract(t *testing.T) {
 			assert.JSONEq(t, want, string(j.body))
 		})
 	}
-}
-
-func TestClientAsksForARateByTheContract(t *testing.T) {
-	client, j := newJudged(t, "tipocambio_200.json")
-	_, err := client.TipoCambio.Consultar(t.Context(), fiscope.NewFecha(2026, time.November, 20))
-	require.NoError(t, err)
-	assert.Equal(t, "2026-11-20", j.request.URL.Query().Get("fecha"))
-}
-
-func TestClientAsksForTodaysRateByTheContract(t *testing.T) {
-	client, j := newJudged(t, "tipocambio_200.json")
-	_, err := client.TipoCambio.Hoy(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, j.request.URL.RawQuery, "which day is today is the service's to say")
 }

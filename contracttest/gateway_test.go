@@ -25,9 +25,6 @@ func TestTheGatewayByTheDocument(t *testing.T) {
 	server := httptest.NewServer(g)
 	defer server.Close()
 	j := &judging{contract: loadContract(t), key: key, next: &http.Transport{DisableKeepAlives: true}}
-	conformance.Run(t, conformance.Target{BaseURL: server.URL, APIKey: key, Transport: j, WrongClave: true, CPE: &conformance.CPE{
-		Comprobantes: []conformance.Comprobante{{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"}, {RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"}},
-		Usuario:      conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
-	}})
+	conformance.Run(t, conformance.Target{BaseURL: server.URL, APIKey: key, Transport: j, WrongClave: true, CPE: receipts})
 	assert.Empty(t, j.wrong)
 }

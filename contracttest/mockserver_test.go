@@ -10,25 +10,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
 )
-
-// send performs e on a server of its own: nothing that another exchange did is in its way.
-func (e exchange) send(t *testing.T) (*http.Request, reply) {
-	t.Helper()
-	server := mockserver.New(t, e.options()...)
-	key := server.APIKey
-	if e.when == keyless {
-		key = ""
-	}
-	req := newRequest(t, e.method, server.URL+e.target, key, e.body)
-	return req, roundTrip(t, req)
-}
 
 // roundTrip uses net/http and nothing of the SDK, and follows no redirect.
 func roundTrip(t *testing.T, req *http.Request) reply {
@@ -42,81 +32,37 @@ func roundTrip(t *testing.T, req *http.Request) reply {
 	return reply{resp.StatusCode, resp.Header, body}
 }
 
-func TestMockServerAnswersByTheContract(t *testing.T) {
+// What TestAServerByTheDocument does not reach: other states of the server, and requests that are no operation of the
+// contract. They have the error body of docs/contract.md, 2.6, too.
+func TestMockServersOtherErrorsConform(t *testing.T) {
 	c := loadContract(t)
-	for _, e := range append(exchanges(t), undocumented(t)...) {
-		t.Run(e.name, func(t *testing.T) {
-			req, got := e.send(t)
+	afternoon := mockserver.WithNow(time.Date(2026, time.November, 20, 16, 0, 0, 0, fiscope.Lima))
+	const key = mockserver.DefaultAPIKey
+	for name, e := range map[string]struct {
+		opt                       mockserver.Option
+		method, target, key, body string
+		status                    int
+	}{
+		"a rate before 17:00":   {afternoon, "GET", "/api/tipocambio", key, "", 404},
+		"the authority is down": {mockserver.WithSUNATDown(), "POST", cpePath, key, readSample(t, requestSample), 500},
+		"a spent quota":         {mockserver.WithQuota(0), "GET", lookupPath, key, "", 429},
+		"no key":                {afternoon, "GET", lookupPath, "", "", 401},
+		"a receipt not JSON":    {afternoon, "POST", cpePath, key, "rucEmisor=1", 400},
+		"another path":          {afternoon, "GET", "/api/contribuyente/20131312955", key, "", 404},
+		"root":                  {afternoon, "GET", "/", key, "", 404},
+		"another method":        {afternoon, "DELETE", lookupPath, key, "", 405},
+		"GET of a receipt":      {afternoon, "GET", cpePath, key, "", 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := newRequest(t, e.method, mockserver.New(t, e.opt).URL+e.target, e.key, e.body)
+			got := roundTrip(t, req)
 			require.Equal(t, e.status, got.status, "%s", got.body)
-			require.NoError(t, c.checkReply(req, got))
+			if _, err := c.route(req); err == nil {
+				require.NoError(t, c.checkReply(req, got))
+			}
+			assert.NoError(t, c.checkError(got))
 			// JSON has no charset parameter (RFC 8259, 11), and some clients compare the whole text.
 			assert.Equal(t, []string{"application/json"}, got.header["Content-Type"])
-			if e.code != "" {
-				assert.Equal(t, e.code, decodeError(t, got.body).Code)
-			}
-		})
-	}
-}
-
-// The mock server and openapi.yaml must agree on what a bad request is, or one of them misreads the
-// contract.
-func TestMockServerRefusesWhatTheDocumentRefuses(t *testing.T) {
-	c := loadContract(t)
-	for _, e := range exchanges(t) {
-		t.Run(e.name, func(t *testing.T) {
-			err := c.checkRequest(newRequest(t, e.method, anyBase+e.target, "key", e.body))
-			if e.status == http.StatusBadRequest {
-				assert.Error(t, err)
-			} else {
-				assert.NoError(t, err)
-			}
-		})
-	}
-}
-
-func TestMockServerReachesEveryDocumentedStatus(t *testing.T) {
-	c := loadContract(t)
-	reached := map[string]bool{}
-	for _, e := range exchanges(t) {
-		reached[c.row(t, newRequest(t, e.method, anyBase+e.target, "", ""), e.status)] = true
-	}
-	for _, row := range c.documented() {
-		assert.True(t, reached[row], "no exchange for %s", row)
-	}
-}
-
-// Every state of docs/contract.md, 2.4, as the mock reports it and not only as some valid value.
-func TestMockServerPairsCodeAndEstado(t *testing.T) {
-	for numero, want := range map[string]receiptState{
-		"123": {"0", "Aceptado", true},
-		"2":   {"2", "Anulado", false},
-		"4":   {"4", "En Proceso", false},
-		"98":  {"98", "No Existe", false},
-		"99":  {"99", "Error", false},
-	} {
-		_, answer := receipt(t, numero, "123", numero, 200, "").send(t)
-		var got receiptState
-		require.NoError(t, json.Unmarshal(answer.body, &got), "%s", answer.body)
-		assert.Equal(t, want, got)
-	}
-}
-
-// What is no operation of the contract still answers with the error body of docs/contract.md, 2.6.
-func TestMockServerAnswersOtherRequestsWithTheErrorBody(t *testing.T) {
-	schema := loadContract(t).doc.Components.Schemas["Error"].Value
-	for _, e := range []exchange{
-		get("unknown path", "/api/contribuyente/20131312955", 404, ""),
-		get("root", "/", 404, ""),
-		{name: "wrong method", method: http.MethodDelete, target: lookupPath, status: 405},
-		get("GET of a receipt", cpePath, 405, ""),
-	} {
-		t.Run(e.name, func(t *testing.T) {
-			_, got := e.send(t)
-			require.Equal(t, e.status, got.status)
-			assert.Equal(t, []string{"application/json"}, got.header["Content-Type"])
-			var value any
-			require.NoError(t, json.Unmarshal(got.body, &value))
-			assert.NoError(t, schema.VisitJSON(value))
 		})
 	}
 }
@@ -174,17 +120,19 @@ func TestWhatARecordDoesNotSayConforms(t *testing.T) {
 		"one of two dates":  {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", FechaInicioActividades: "2024-02-29"},
 		"no ubigeo":         {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", Departamento: "CUSCO"},
 		"a state, no dates": {RUC: "20700000001", RazonSocial: "MINIMA S.A.C.", Estado: "BAJA DE OFICIO"},
+		"a company":         mockserver.Empresa("20700000001"),
+		"a person":          mockserver.Persona("10000000014"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := mockserver.New(t, mockserver.WithContribuyentes(put))
-			got := conforms(t, c, server, "/api/contribuyentes/20700000001")
+			got := conforms(t, c, server, "/api/contribuyentes/"+put.RUC)
 			var fields map[string]string
 			require.NoError(t, json.Unmarshal(got.body, &fields))
 			assert.Len(t, fields, 13)
 			assert.Equal(t, cmp.Or(put.Estado, "ACTIVO"), fields["estado"])
 			assert.Equal(t, put.Departamento, fields["departamento"], "any text has the contract's form")
 			assert.LessOrEqual(t, fields["fechaInscripcion"], fields["fechaInicioActividades"])
-			conforms(t, c, server, "/api/contribuyentes/search?razonSocial=MINIMA")
+			conforms(t, c, server, "/api/contribuyentes/search?razonSocial="+url.QueryEscape(cmp.Or(put.RazonSocial, "MINIMA")))
 		})
 	}
 }

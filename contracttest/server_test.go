@@ -3,6 +3,7 @@ package contracttest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope/conformance"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -33,10 +35,15 @@ type judging struct {
 	key      string
 	base     string // the path before /api
 	next     http.RoundTripper
+	strict   bool // a 400 is for the requests that the document refuses, and for no others
 	wrong    []string
 }
 
 func (j *judging) RoundTrip(req *http.Request) (*http.Response, error) {
+	asked := req.Clone(req.Context())
+	if req.GetBody != nil {
+		asked.Body, _ = req.GetBody()
+	}
 	resp, err := j.next.RoundTrip(req)
 	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, err
@@ -48,12 +55,35 @@ func (j *judging) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || !slices.Contains(sent, j.key) { // what refuses a key is open
 		return resp, err
 	}
-	asked := req.Clone(req.Context())
+	asked.Header.Set("X-API-KEY", j.key) // as the validator looks for it
 	asked.URL.Path = strings.TrimPrefix(asked.URL.Path, j.base)
-	if err := j.contract.checkReply(asked, reply{resp.StatusCode, resp.Header, body}); err != nil && len(j.wrong) < 20 {
+	err = j.contract.checkReply(asked, reply{resp.StatusCode, resp.Header, body})
+	if err == nil && j.strict {
+		if err = j.contract.checkRequest(asked); resp.StatusCode == http.StatusBadRequest && err == nil {
+			err = errors.New("the document permits what was refused")
+		} else if resp.StatusCode == http.StatusBadRequest {
+			err = nil
+		}
+	}
+	if err != nil && len(j.wrong) < 20 {
 		j.wrong = append(j.wrong, fmt.Sprintf("%s %s, %d: %v", req.Method, asked.URL.RequestURI(), resp.StatusCode, err))
 	}
 	return resp, nil
+}
+
+// receipts are of the mock's own data, one of each codigo and type.
+var receipts = &conformance.CPE{
+	Comprobantes: []conformance.Comprobante{
+		{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 123, Codigo: "0"},
+		{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 124, Codigo: "2"},
+		{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 125, Codigo: "4"},
+		{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 126, Codigo: "98"},
+		{RUCEmisor: "20100070970", Tipo: "01", Serie: "F001", Numero: 127, Codigo: "99"},
+		{RUCEmisor: "20100070970", Tipo: "03", Serie: "B001", Numero: 4567, Codigo: "0"},
+		{RUCEmisor: "20100070970", Tipo: "07", Serie: "F001", Numero: 15, Codigo: "0"},
+		{RUCEmisor: "20331898008", Tipo: "08", Serie: "FND1", Numero: 8, Codigo: "0"},
+	},
+	Usuario: conformance.UsuarioSOL{RUC: mockserver.RUCSolicitante, Usuario: mockserver.UsuarioSOL, Clave: mockserver.ClaveSOL},
 }
 
 // open makes a contract permit what it leaves open: further members, and fields without a value.
@@ -80,7 +110,7 @@ func TestAServerByTheDocument(t *testing.T) {
 	}
 	if target.BaseURL == "" {
 		mock := mockserver.New(t)
-		target.BaseURL, target.APIKey, target.WrongClave = mock.URL, mock.APIKey, true
+		target.BaseURL, target.APIKey, target.WrongClave, target.CPE, j.strict = mock.URL, mock.APIKey, true, receipts, true
 	} else {
 		j.contract.open()
 	}
@@ -102,16 +132,16 @@ func TestAServerByTheDocument(t *testing.T) {
 
 // What the suite itself does not see is seen.
 func TestAServerWithAMistakeIsNoticed(t *testing.T) {
-	for name, c := range map[string]struct{ target, old, new, want string }{
-		"a rate in quotes":         {ratePath, `"compra":`, `"compra":"3.75","nota":`, "/compra"},
-		"a field that is missing":  {lookupPath, `"tipo"`, `"clase"`, "/tipo"},
-		"another media type":       {lookupPath, "", "", "Content-Type"},
-		"of a field, no such type": {searchPath, `"condicion":"HABIDO"`, `"condicion":null`, "/condicion"},
+	for name, c := range map[string]struct{ sample, old, new, want string }{
+		"a rate in quotes":         {"tipocambio_200.json", "3.750", `"3.750"`, "/compra"},
+		"a field that is missing":  {"consultar_200.json", `"tipo"`, `"clase"`, "/tipo"},
+		"of a field, no such type": {"buscar_200.json", `"HABIDO"`, "null", "/condicion"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spoilt := spoiling{mockserver.New(t).Transport(), c.old, c.new}
-			j := &judging{contract: loadContract(t).open(), key: mockserver.DefaultAPIKey, next: spoilt}
-			req := newRequest(t, http.MethodGet, anyBase+c.target, "", "")
+			spoilt := testservice.Raw(200, strings.Replace(readSample(t, c.sample), c.old, c.new, 1),
+				"X-RateLimit-Limit: 9", "X-RateLimit-Remaining: 8", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
+			j := &judging{contract: loadContract(t).open(), key: "clave", next: spoilt}
+			req := newRequest(t, http.MethodGet, anyBase+samples[c.sample].path, "", "")
 			req.Header["X-API-KEY"] = []string{j.key}
 			resp, err := j.RoundTrip(req)
 			require.NoError(t, err)
@@ -120,24 +150,4 @@ func TestAServerWithAMistakeIsNoticed(t *testing.T) {
 			assert.Contains(t, j.wrong[0], c.want)
 		})
 	}
-}
-
-// spoiling changes a text of each answer, or its media type.
-type spoiling struct {
-	next     http.RoundTripper
-	old, new string
-}
-
-func (s spoiling) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := s.next.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if s.old == "" {
-		resp.Header.Set("Content-Type", "text/html")
-	}
-	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), s.old, s.new, 1)))
-	return resp, err
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // What a Markdown file links to in the repository, a file, a folder or a heading, is there.
@@ -17,27 +15,6 @@ func TestLinks(t *testing.T) {
 	for _, fault := range brokenLinks(repository(t)) {
 		t.Error(fault)
 	}
-}
-
-// citation is a section of the contract, as in "docs/contract.md, 4.3".
-var citation = regexp.MustCompile(`docs/contract\.md,[\s/#>]+(\d+(?:\.\d+)*)`)
-
-// A section of the contract that a file cites is there.
-func TestCitations(t *testing.T) {
-	files := repository(t)
-	known := map[string]bool{}
-	for _, title := range headings(files["docs/contract.md"]) {
-		number, _, _ := strings.Cut(title, " ")
-		known[strings.TrimSuffix(number, ".")] = true
-	}
-	cited := 0
-	for file, content := range files {
-		for _, match := range citation.FindAllStringSubmatch(content, -1) {
-			cited++
-			assert.True(t, known[match[1]], "%s: docs/contract.md has no section %s", file, match[1])
-		}
-	}
-	assert.Greater(t, cited, 100)
 }
 
 // link is an inline link or the definition of a reference.

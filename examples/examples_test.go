@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
@@ -69,21 +70,6 @@ func assertImports(t *testing.T, file string) {
 
 // secrets are what a user has in the environment, and no output may hold.
 var secrets = map[string]string{"FISCOPE_API_KEY": "secreto-de-api", "FISCOPE_SOL_CLAVE": "secreto-sol", "FISCOPE_SOL_USUARIO": "SECRETO1"}
-
-// until is an output that calls a function once it holds a text.
-type until struct {
-	text strings.Builder
-	says string
-	then func()
-}
-
-func (u *until) Write(p []byte) (int, error) {
-	n, err := u.text.Write(p)
-	if strings.Contains(u.text.String(), u.says) {
-		u.then()
-	}
-	return n, err
-}
 
 func TestTheyRun(t *testing.T) {
 	bin := t.TempDir()
@@ -153,13 +139,13 @@ func TestTheyRun(t *testing.T) {
 	})
 	t.Run("observabilidad", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		said := &until{says: "Ctrl-C termina", then: cancel}
+		said := &testservice.Until{Says: "Ctrl-C termina", Then: cancel}
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "observabilidad"))
 		cmd.Stdout, cmd.Env = said, append(os.Environ(), "FISCOPE_BASE_URL=")
 		require.Error(t, cmd.Run(), "it serves until it is ended")
-		assert.Contains(t, said.text.String(), "event.status=503")
-		assert.Contains(t, said.text.String(), "clase=not_found")
-		assert.NotContains(t, said.text.String(), "SUPERINTENDENCIA")
+		assert.Contains(t, said.String(), "event.status=503")
+		assert.Contains(t, said.String(), "clase=not_found")
+		assert.NotContains(t, said.String(), "SUPERINTENDENCIA")
 	})
 	t.Run("no secret is printed, whatever fails", func(t *testing.T) {
 		srv := mockserver.New(t)

@@ -1,11 +1,9 @@
 package filestore_test
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/store"
 )
@@ -45,24 +44,20 @@ func TestAProgramThatIsStartedAgain(t *testing.T) {
 	}
 }
 
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // A clave that was accepted, and then changed on the portal, costs three programs one refusal.
 func TestAClaveThatWasChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	synctest.Test(t, func(t *testing.T) {
 		var changed atomic.Bool
 		var posts atomic.Int64
-		service := roundTripper(func(*http.Request) (*http.Response, error) {
+		accepted := testservice.Raw(http.StatusOK, `{"codigo":"0","mensaje":"x","estado":"Aceptado","esValido":true}`)
+		refused := testservice.Raw(http.StatusUnauthorized, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`)
+		service := testservice.After(time.Second, func(r *http.Request) (*http.Response, error) {
 			posts.Add(1)
-			time.Sleep(time.Second)
-			status, body := http.StatusOK, `{"codigo":"0","mensaje":"x","estado":"Aceptado","esValido":true}`
 			if changed.Load() {
-				status, body = http.StatusUnauthorized, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`
+				return refused(r)
 			}
-			return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+			return accepted(r)
 		})
 		var clients []*fiscope.Client
 		for range 3 {

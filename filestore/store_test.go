@@ -38,50 +38,6 @@ func TestTheStoreKeepsItsPromises(t *testing.T) {
 	})
 }
 
-// several is as many programs with one file, each of which makes the next call.
-type several chan *filestore.Store
-
-func (s several) next() *filestore.Store {
-	one := <-s
-	s <- one
-	return one
-}
-
-func (s several) Load(ctx context.Context, key string) ([]byte, error) {
-	return s.next().Load(ctx, key)
-}
-
-func (s several) Save(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.next().Save(ctx, key, value, ttl)
-}
-
-func (s several) Reserve(ctx context.Context, account string, keep int) (store.Reservation, error) {
-	return s.next().Reserve(ctx, account, keep)
-}
-
-func (s several) Commit(ctx context.Context, account string, r store.Reservation, o store.Outcome) error {
-	return s.next().Commit(ctx, account, r, o)
-}
-
-func (s several) Claim(ctx context.Context, credential string, hold time.Duration) (store.Claim, error) {
-	return s.next().Claim(ctx, credential, hold)
-}
-
-func (s several) Record(ctx context.Context, credential string, c store.Claim, v store.Verdict, memory time.Duration) error {
-	return s.next().Record(ctx, credential, c, v, memory)
-}
-
-func TestSeveralStoresShareAFile(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store {
-		path := filepath.Join(t.TempDir(), "store")
-		s := make(several, 3)
-		for range cap(s) {
-			s <- open(t, path)
-		}
-		return s
-	})
-}
-
 // aging is a Store whose clock moves.
 type aging struct {
 	*filestore.Store
@@ -91,23 +47,6 @@ type aging struct {
 func (s *aging) Advance(d time.Duration) {
 	s.ahead += d
 	s.SetClock(func() time.Time { return time.Now().Add(s.ahead) })
-}
-
-// A program that cron starts each night has a wrong clave: it is refused once.
-func TestARefusalOutlivesItsProgram(t *testing.T) {
-	path, now := filepath.Join(t.TempDir(), "store"), time.Now()
-	strikes := 0
-	for night := range 30 {
-		s := open(t, path)
-		s.SetClock(func() time.Time { return now.AddDate(0, 0, night) })
-		c, err := s.Claim(t.Context(), "credential", time.Minute)
-		require.NoError(t, err)
-		if c.State == store.ClaimGranted {
-			strikes++
-			require.NoError(t, s.Record(t.Context(), "credential", c, store.VerdictRefused, 90*24*time.Hour))
-		}
-	}
-	assert.Equal(t, 1, strikes)
 }
 
 func TestASpentDayOutlivesItsProgram(t *testing.T) {

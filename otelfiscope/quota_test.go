@@ -31,6 +31,8 @@ func TestTheQuotaIsThatOfTheLastAnswer(t *testing.T) {
 				client := connect(t, tel, contract(t, 200, "consultar_200.json", test.headers...))
 				registration, err := tel.ObserveQuota(client)
 				require.NoError(t, err)
+				_, err = tel.ObserveQuota(nil)
+				require.ErrorContains(t, err, "the client is nil")
 				assert.Empty(t, r.measured(t), "before the first answer")
 				consult(t.Context(), client)
 				assert.Empty(t, cmp.Diff(test.want, quotaOf(r, t)))
@@ -50,9 +52,4 @@ func quotaOf(r *recorder, t *testing.T) (lines []string) {
 		}
 	}
 	return lines
-}
-
-func TestNoClientHasNoQuota(t *testing.T) {
-	_, err := newRecorder(t).telemetry(t).ObserveQuota(nil)
-	require.ErrorContains(t, err, "the client is nil")
 }

@@ -1,19 +1,16 @@
 package otelfiscope_test
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/otelfiscope"
 )
 
@@ -33,58 +30,21 @@ var (
 	credenciales = fiscope.CredencialesSOL{RUC: ruc, Usuario: usuario, Clave: fiscope.NewSecreto(clave)}
 )
 
-// answer is what a transport returns.
-type answer func(*http.Request) (*http.Response, error)
-
-func (a answer) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
-
-// raw is an answer: a status, a body, and headers as "Name: value".
-func raw(status int, body string, headers ...string) answer {
-	return func(*http.Request) (*http.Response, error) {
-		h := http.Header{"Content-Type": {"application/json"}}
-		for _, line := range headers {
-			name, value, _ := strings.Cut(line, ": ")
-			h.Set(name, value)
-		}
-		return &http.Response{
-			StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Header: h, Body: io.NopCloser(bytes.NewReader([]byte(body))), ContentLength: int64(len(body)),
-		}, nil
-	}
-}
-
 // contract is an answer of the contract.
-func contract(t testing.TB, status int, name string, headers ...string) answer {
+func contract(t testing.TB, status int, name string, headers ...string) testservice.Answer {
 	t.Helper()
-	return raw(status, bytesOf(t, name), headers...)
+	return testservice.Raw(status, sample(t, name), headers...)
 }
 
-func bytesOf(t testing.TB, name string) string {
+func sample(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "testdata", name))
 	require.NoError(t, err)
 	return string(b)
 }
 
-// broken is a request that gets no answer.
-func broken(err error) answer {
-	return func(*http.Request) (*http.Response, error) { return nil, err }
-}
-
-// after answers later, and not at all once the context has ended.
-func after(d time.Duration, a answer) answer {
-	return func(r *http.Request) (*http.Response, error) {
-		select {
-		case <-time.After(d):
-			return a(r)
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
-	}
-}
-
 // inTurn gives each request its answer, and those after the last one the last.
-func inTurn(answers ...answer) answer {
+func inTurn(answers ...testservice.Answer) testservice.Answer {
 	return func(r *http.Request) (*http.Response, error) {
 		next := answers[0]
 		if len(answers) > 1 {
@@ -95,7 +55,7 @@ func inTurn(answers ...answer) answer {
 }
 
 // connect returns a client of a service that answers so, which reports to tel.
-func connect(t testing.TB, tel *otelfiscope.Telemetry, a answer, opts ...fiscope.Option) *fiscope.Client {
+func connect(t testing.TB, tel *otelfiscope.Telemetry, a testservice.Answer, opts ...fiscope.Option) *fiscope.Client {
 	t.Helper()
 	opts = append([]fiscope.Option{
 		fiscope.WithHTTPClient(&http.Client{Transport: a}),

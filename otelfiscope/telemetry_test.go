@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,25 +14,23 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-	mnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-	tnoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/otelfiscope"
 )
 
-// The names, units and bounds are a promise to dashboards.
+// The names, units and bounds are a promise to dashboards. Attributes of one's own are everywhere.
 func TestTheMetrics(t *testing.T) {
 	r := newRecorder(t)
-	tel := r.telemetry(t)
-	client := connect(t, tel, inTurn(raw(503, ""), contract(t, 200, "consultar_200.json",
+	tel := r.telemetry(t, otelfiscope.WithAttributes(attribute.String("server.address", "fiscal.example")), otelfiscope.WithAttributes(attribute.Int("server.port", 443)))
+	client := connect(t, tel, inTurn(testservice.Raw(503, ""), contract(t, 200, "consultar_200.json",
 		"X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 995", "X-RateLimit-Reset: 2099-01-01T05:00:00Z")), atOnce(1))
 	_, err := tel.ObserveQuota(client)
 	require.NoError(t, err)
@@ -41,9 +38,11 @@ func TestTheMetrics(t *testing.T) {
 	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
 	got := map[string]string{}
 	bounds := map[string][]float64{}
+	kinds, measuredIn := map[trace.SpanID]trace.SpanKind{}, map[string]trace.SpanKind{}
 	scope := instrumentation.Scope{Name: "github.com/fiscope/fiscope/otelfiscope", SchemaURL: "https://opentelemetry.io/schemas/1.43.0"}
 	for _, s := range r.spans.GetSpans() {
 		assert.Equal(t, scope, s.InstrumentationScope)
+		kinds[s.SpanContext.SpanID()] = s.SpanKind
 	}
 	for _, of := range r.collect(t).ScopeMetrics {
 		assert.Equal(t, scope, of.Scope)
@@ -51,6 +50,7 @@ func TestTheMetrics(t *testing.T) {
 			got[m.Name] = m.Unit + ": " + m.Description
 			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
 				bounds[m.Name] = data.DataPoints[0].Bounds
+				measuredIn[m.Name] = kinds[trace.SpanID(data.DataPoints[0].Exemplars[0].SpanID)]
 			}
 		}
 	}
@@ -67,6 +67,14 @@ func TestTheMetrics(t *testing.T) {
 		"fiscope.operation.duration":   {.0001, .001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60},
 		"http.client.request.duration": {.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10},
 	}, bounds))
+	assert.Equal(t, map[string]trace.SpanKind{"fiscope.operation.duration": trace.SpanKindInternal, "http.client.request.duration": trace.SpanKindClient}, measuredIn,
+		"an exemplar leads from a metric to its span")
+	for _, line := range r.traced() {
+		assert.Contains(t, line, "server.address=fiscal.example server.port=443")
+	}
+	for _, s := range r.measured(t) {
+		assert.Contains(t, s.attributes, "server.address=fiscal.example server.port=443", s.name)
+	}
 }
 
 func TestNewRefusesAnOption(t *testing.T) {
@@ -79,9 +87,7 @@ func TestNewRefusesAnOption(t *testing.T) {
 		"no meter provider":  {otelfiscope.WithMeterProvider(nil), "WithMeterProvider"},
 		"no hook":            {otelfiscope.WithHook(nil), "WithHook"},
 		"a nameless one":     {otelfiscope.WithAttributes(attribute.String("", "x")), "WithAttributes"},
-		"one of ours":        {otelfiscope.WithAttributes(attribute.String("a", "b"), attribute.String("fiscope.operation", "x")), "fiscope.operation is an attribute of"},
-		"one of HTTP's":      {otelfiscope.WithAttributes(attribute.Int("http.response.status_code", 200)), "http.response.status_code is"},
-		"the class":          {otelfiscope.WithAttributes(attribute.String("error.type", "none")), "error.type is"},
+		"metrics not made":   {otelfiscope.WithMeterProvider(fakeMeters{err: errors.New("none left")}), "otelfiscope: the metrics cannot be made: none left"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tel, err := otelfiscope.New(test.opt)
@@ -89,29 +95,11 @@ func TestNewRefusesAnOption(t *testing.T) {
 			assert.Nil(t, tel)
 		})
 	}
-}
-
-// A name that is exported is refused, whichever it is.
-func TestNoAttributeTakesThePlaceOfOurs(t *testing.T) {
+	// A name that is exported is refused, whichever it is.
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(words)), slices.Collect(maps.Keys(numbers))) {
 		_, err := otelfiscope.New(otelfiscope.WithAttributes(attribute.String(string(name), "x")))
 		require.ErrorContains(t, err, "give yours another name", name)
 	}
-}
-
-func TestAProviderThatMakesNoMetricsIsTold(t *testing.T) {
-	_, err := otelfiscope.New(otelfiscope.WithMeterProvider(miserly{}))
-	require.ErrorContains(t, err, "otelfiscope: the metrics cannot be made: none left")
-}
-
-type miserly struct{ mnoop.MeterProvider }
-
-func (miserly) Meter(string, ...metric.MeterOption) metric.Meter { return miserlyMeter{} }
-
-type miserlyMeter struct{ mnoop.Meter }
-
-func (miserlyMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.Int64Counter, error) {
-	return nil, errors.New("none left")
 }
 
 func TestTheGlobalProvidersAreTheDefault(t *testing.T) {
@@ -128,22 +116,6 @@ func TestTheGlobalProvidersAreTheDefault(t *testing.T) {
 	consult(t.Context(), connect(t, tel, contract(t, 200, "consultar_200.json")))
 	assert.Len(t, r.traced(), 2)
 	assert.NotEmpty(t, r.measured(t))
-}
-
-func TestAttributesOfOnesOwnAreEverywhere(t *testing.T) {
-	r := newRecorder(t)
-	tel := r.telemetry(t, otelfiscope.WithAttributes(attribute.String("server.address", "fiscal.example")), otelfiscope.WithAttributes(attribute.Int("server.port", 443)))
-	client := connect(t, tel, inTurn(raw(503, ""), contract(t, 200, "consultar_200.json", "X-RateLimit-Limit: 1000", "X-RateLimit-Remaining: 995")), atOnce(1))
-	_, err := tel.ObserveQuota(client)
-	require.NoError(t, err)
-	consult(t.Context(), client)
-	_, _ = client.Contribuyentes.Consultar(t.Context(), "1")
-	for _, line := range r.traced() {
-		assert.Contains(t, line, "server.address=fiscal.example server.port=443")
-	}
-	for _, s := range r.measured(t) {
-		assert.Contains(t, s.attributes, "server.address=fiscal.example server.port=443", s.name)
-	}
 }
 
 // What a program logs within a call belongs to its span, in the transport as in a hook of its own.
@@ -178,39 +150,26 @@ func TestTheContextOfACallHasItsSpan(t *testing.T) {
 
 type mine struct{}
 
-// A hook may return no context and no function.
+// A hook may return no context and no function. It is called without a provider, too.
 func TestAHookOfOnesOwnMayReturnNothing(t *testing.T) {
-	for name, opts := range map[string][]otelfiscope.Option{
-		"recorded": nil,
-		"ignored":  {otelfiscope.WithTracerProvider(tnoop.NewTracerProvider()), otelfiscope.WithMeterProvider(mnoop.NewMeterProvider())},
-	} {
+	for name, opts := range map[string][]otelfiscope.Option{"recorded": nil, "ignored": silent} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecorder(t)
-			called := 0
-			tel := r.telemetry(t, append(opts, otelfiscope.WithHook(func(context.Context, fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
-				called++
-				return nil, nil
+			called, ended := 0, 0
+			tel := r.telemetry(t, append(slices.Clone(opts), otelfiscope.WithHook(func(context.Context, fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
+				if called++; called == 1 {
+					return nil, nil
+				}
+				return nil, func(fiscope.Response, error) { ended++ }
 			}))...)
-			_, err := connect(t, tel, contract(t, 200, "consultar_200.json")).Contribuyentes.Consultar(t.Context(), ruc)
-			require.NoError(t, err)
-			assert.Equal(t, 1, called)
+			consultTwice(t.Context(), connect(t, tel, contract(t, 200, "consultar_200.json")))
+			assert.Equal(t, 2, called)
+			assert.Equal(t, 1, ended)
 			if name == "recorded" {
 				assert.Contains(t, r.traced()[0], "GET client in Contribuyentes.Consultar", "the context has the span all the same")
 			}
 		})
 	}
-}
-
-// Without a provider, the wrapped hook is still called at the end.
-func TestAHookOfOnesOwnIsToldTheEndWithoutAProvider(t *testing.T) {
-	ends := 0
-	tel, err := otelfiscope.New(otelfiscope.WithTracerProvider(tnoop.NewTracerProvider()), otelfiscope.WithMeterProvider(mnoop.NewMeterProvider()),
-		otelfiscope.WithHook(func(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
-			return ctx, func(fiscope.Response, error) { ends++ }
-		}))
-	require.NoError(t, err)
-	consult(t.Context(), connect(t, tel, contract(t, 200, "consultar_200.json")))
-	assert.Equal(t, 1, ends)
 }
 
 // The service is a third party: what it gets is the same, byte for byte, also where a propagator is set.
@@ -219,7 +178,7 @@ func TestNothingIsSentToTheService(t *testing.T) {
 	t.Cleanup(func() { otel.SetTextMapPropagator(before) })
 	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
 	var sent []string
-	wire := answer(func(r *http.Request) (*http.Response, error) {
+	wire := testservice.Answer(func(r *http.Request) (*http.Response, error) {
 		var b strings.Builder
 		require.NoError(t, r.Write(&b))
 		sent = append(sent, b.String())
@@ -249,9 +208,8 @@ func TestSpansAndMetricsDoWithoutEachOther(t *testing.T) {
 		spans   int
 		metrics string
 	}{
-		"both":               {newRecorder(t), nil, 2, three},
-		"spans alone":        {newRecorder(t), []otelfiscope.Option{otelfiscope.WithMeterProvider(mnoop.NewMeterProvider())}, 2, ""},
-		"metrics alone":      {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(tnoop.NewTracerProvider())}, 0, three},
+		"spans alone":        {newRecorder(t), silent[:1], 2, ""},
+		"metrics alone":      {newRecorder(t), silent[1:], 0, three},
 		"a trace not taken":  {newRecorder(t), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, three},
 		"a metric of a view": {newRecorder(t, sdkmetric.WithView(onlyActive)), []otelfiscope.Option{otelfiscope.WithTracerProvider(unsampled)}, 0, "fiscope.active_operations"},
 	} {
@@ -268,58 +226,13 @@ func TestSpansAndMetricsDoWithoutEachOther(t *testing.T) {
 	}
 }
 
-func TestManyCallsAtOnce(t *testing.T) {
-	const calls = 200
-	r := newRecorder(t)
-	client := connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json"))
-	var all sync.WaitGroup
-	for range calls {
-		all.Go(func() { consult(t.Context(), client) })
-	}
-	all.Wait()
-	assert.Len(t, r.traced(), 2*calls)
-	for _, s := range r.measured(t) {
-		if s.kind == "histogram" {
-			assert.EqualValues(t, calls, s.value, s.name)
-		}
-	}
-	_ = lines(t, r.measured(t)) // nothing is under way
-}
-
-// An exemplar leads from a metric to the span in which it was measured.
-func TestMetricsAreMeasuredWithinTheirSpan(t *testing.T) {
-	r := newRecorder(t)
-	consult(t.Context(), connect(t, r.telemetry(t), contract(t, 200, "consultar_200.json")))
-	of := map[string]string{}
-	for _, scope := range r.collect(t).ScopeMetrics {
-		for _, m := range scope.Metrics {
-			if data, ok := m.Data.(metricdata.Histogram[float64]); ok {
-				require.Len(t, data.DataPoints[0].Exemplars, 1)
-				of[m.Name] = trace.SpanID(data.DataPoints[0].Exemplars[0].SpanID).String()
-			}
-		}
-	}
-	spans := r.spans.GetSpans()
-	assert.Equal(t, map[string]string{
-		"http.client.request.duration": spans[0].SpanContext.SpanID().String(),
-		"fiscope.operation.duration":   spans[1].SpanContext.SpanID().String(),
-	}, of)
-}
-
 // A program may go on without telemetry, should New refuse an option.
 func TestATelemetryThatNewDidNotMakeChangesNothing(t *testing.T) {
 	for name, tel := range map[string]*otelfiscope.Telemetry{"nil": nil, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
-			h := new(handled)
-			before := otel.GetErrorHandler()
-			t.Cleanup(func() { otel.SetErrorHandler(before) })
-			otel.SetErrorHandler(h)
+			h := handleErrors(t)
 			client := connect(t, tel, contract(t, 200, "consultar_200.json"), fiscope.WithCache(fiscope.CachePolicy{}))
-			for range 2 { // the second is of the cache
-				c, err := client.Contribuyentes.Consultar(t.Context(), ruc)
-				require.NoError(t, err)
-				assert.Equal(t, ruc, c.RUC)
-			}
+			answersTwice(t.Context(), t, client)
 			_, err := tel.ObserveQuota(client)
 			require.ErrorContains(t, err, "not made by New")
 			assert.Empty(t, h.all)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -51,19 +50,4 @@ func ExampleNew() {
 	// Output:
 	// caja-1 20131312955 1
 	// caja-2 20131312955 0
-}
-
-// A cluster, with TLS. A Sentinel is the same with MasterName.
-func ExampleNew_cluster() {
-	options, err := redis.ParseClusterURL(os.Getenv("REDIS_URL")) // rediss://user:password@redis-1:6379?addr=redis-2:6379
-	if err != nil {
-		log.Fatal(err)
-	}
-	rdb := redis.NewClusterClient(options)
-	defer rdb.Close()
-	shared, err := redisstore.New(rdb, redisstore.WithPrefix("tienda:"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = shared
 }

@@ -3,7 +3,6 @@ package redisstore_test
 import (
 	"context"
 	"flag"
-	"os"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -16,9 +15,6 @@ func (noLog) Printf(context.Context, string, ...any) {}
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(noLog{}) // go-redis writes to stderr of every connection that fails
-	if text := os.Getenv(workerEnv); text != "" {
-		os.Exit(work(text))
-	}
 	flag.Parse()
 	_ = flag.Set("test.parallel", "8") // what is parallel here waits, and does not compute
 	goleak.VerifyTestMain(m)

@@ -3,11 +3,9 @@ package redisstore_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -112,32 +110,6 @@ func eventually(t testing.TB, what string, condition func() bool) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-// startReplicated starts a server, a replica of it, and a Sentinel that lets the replica take over. It returns the
-// first, and a client of the Sentinel.
-func startReplicated(t testing.TB) (*server, redis.UniversalClient) {
-	t.Helper()
-	master := startReal(t)
-	startReal(t, "--replicaof", "127.0.0.1 "+portOf(master.addr))
-	sentinel := &server{t: t, addr: freeAddr(t)}
-	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `bind 127.0.0.1
-port %s
-sentinel monitor fiscope 127.0.0.1 %s 1
-sentinel down-after-milliseconds fiscope 300
-sentinel failover-timeout fiscope 3000
-`, portOf(sentinel.addr), portOf(master.addr)), 0o600))
-	sentinel.args = []string{master.args[0], file, "--sentinel"}
-	sentinel.start()
-	t.Cleanup(sentinel.kill)
-	admin := redis.NewSentinelClient(&redis.Options{Addr: sentinel.addr})
-	defer admin.Close()
-	eventually(t, "the Sentinel knows the replica", func() bool {
-		replicas, err := admin.Replicas(context.Background(), "fiscope").Result()
-		return err == nil && len(replicas) == 1 && replicas[0]["master-link-status"] == "ok"
-	})
-	return master, closing(t, redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{sentinel.addr}, MasterName: "fiscope"}))
 }
 
 // startCluster starts three servers with a third of the slots each, and returns a client of them.

@@ -128,6 +128,8 @@ func TestCells(t *testing.T) {
 	for in, want := range map[string]string{"010101": `="010101"`, "150101": "150101", "0": "0", "": ""} {
 		assert.Equal(t, want, harmless(in))
 	}
+	assert.Equal(t, "ñandú", shorten("ñandú", 5))
+	assert.Equal(t, "ñan…", shorten("ñandú", 4))
 }
 
 func FuzzRecords(f *testing.F) {

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,34 +19,25 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/cmd/internal/terminal"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 )
-
-type roundTripper func() (*http.Response, error)
-
-func (f roundTripper) RoundTrip(*http.Request) (*http.Response, error) { return f() }
 
 // In an outage something is said, and Ctrl-C ends the pause at once: nothing is under way. What is under way is waited
 // for, and kept.
 func TestABatchThatWaits(t *testing.T) {
 	const ruc = "20131312955"
 	for name, c := range map[string]struct {
-		answer    roundTripper
+		answer    testservice.Answer
 		ctrlC     time.Duration
 		takes     time.Duration
 		says, not string
 		known     bool
 	}{
-		"a pause": {func() (*http.Response, error) { return nil, errors.New("refused") }, 65 * time.Second, 65 * time.Second,
+		"a pause": {func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") }, 65 * time.Second, 65 * time.Second,
 			"el servicio no responde: reintento", "Espero", false},
-		"too fast": {func() (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"20"}}, Body: http.NoBody}, nil
-		}, 65 * time.Second, 65 * time.Second, "el servicio pide ir más despacio", "Espero", false},
-		"a query": {func() (*http.Response, error) {
-			time.Sleep(3 * time.Second)
-			body := `{"ruc":"` + ruc + `","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
-		}, time.Second, 3 * time.Second, "Espero lo que está en camino; otra vez Ctrl-C corta.\n", "no responde", true},
+		"too fast": {testservice.Raw(http.StatusTooManyRequests, "", "Retry-After: 20"), 65 * time.Second, 65 * time.Second, "el servicio pide ir más despacio", "Espero", false},
+		"a query":  {testservice.After(3*time.Second, testservice.Raw(200, `{"ruc":"`+ruc+`","razonSocial":"SUNAT","estado":"ACTIVO","condicion":"HABIDO"}`)), time.Second, 3 * time.Second, "Espero lo que está en camino; otra vez Ctrl-C corta.\n", "no responde", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -82,22 +71,6 @@ func TestABatchThatWaits(t *testing.T) {
 	}
 }
 
-// until is an output that calls a function once it holds a text.
-type until struct {
-	text strings.Builder
-	says string
-	then func()
-}
-
-func (u *until) Write(p []byte) (int, error) {
-	n, err := u.text.Write(p)
-	if strings.Contains(u.text.String(), u.says) {
-		u.says = "\x00" // once
-		u.then()
-	}
-	return n, err
-}
-
 // The second Ctrl-C waits for nothing, and says that nothing is lost.
 func TestASecondCtrlC(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -112,7 +85,7 @@ func TestASecondCtrlC(t *testing.T) {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), self, "lote", "prov.csv")
 	ctrlC := func() { assert.NoError(t, cmd.Process.Signal(os.Interrupt)) }
-	stderr := &until{says: "otra vez Ctrl-C corta", then: ctrlC}
+	stderr := &testservice.Until{Says: "otra vez Ctrl-C corta", Then: ctrlC}
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	_, err = srv.WaitRequests(t.Context(), mockserver.Filter{}, 1)
@@ -120,5 +93,5 @@ func TestASecondCtrlC(t *testing.T) {
 	ctrlC()
 	require.Error(t, cmd.Wait())
 	assert.Equal(t, int(unfinished), cmd.ProcessState.ExitCode())
-	assert.Contains(t, stderr.text.String(), "\nfiscope: cortado. El mismo comando sigue donde quedó.\n")
+	assert.Contains(t, stderr.String(), "\nfiscope: cortado. El mismo comando sigue donde quedó.\n")
 }

@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 		status status
 		says   []string
 	}{
-		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "  Dirección     ", "✓ Activo y habido"}},
+		"a good taxpayer":     {[]string{"ruc", "20131312955"}, allWell, []string{"SUPERINTENDENCIA", "HABIDO", "  Dirección     ", "✓ Activo y habido", "Responde un mock"}},
 		"flags behind":        {[]string{"ruc", "20-131312955 ", "--json"}, allWell, []string{`"ruc": "20131312955"`}},
 		"a bad taxpayer":      {[]string{"ruc", "20999990020"}, problem, []string{"NO HABIDO", "✗ No está activo y habido"}},
 		"nobody":              {[]string{"ruc", "20999999990"}, problem, []string{"No se encontró ningún contribuyente"}},
@@ -116,7 +116,7 @@ func TestAnswers(t *testing.T) {
 		"no such day":         {[]string{"tc", "2026-02-30"}, wrongUse, []string{"no existe el día 2026-02-30"}},
 		"a date of no form":   {[]string{"tc", "20-11-2026"}, wrongUse, []string{"va una fecha como 2026-11-20"}},
 		"the quota":           {[]string{"cuota"}, allWell, []string{"Quedan 999 999 de 1 000 000 consultas.", "(Lima)"}},
-		"JSON of the quota":   {[]string{"cuota", "-json"}, allWell, []string{`"quedan": 999999`}},
+		"JSON of the quota":   {[]string{"cuota", "-json"}, allWell, []string{`"quedan": 999999`, `"seRenueva": "20`}},
 		"words for the quota": {[]string{"cuota", "x"}, wrongUse, []string{"no lleva argumentos"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,6 +127,10 @@ func TestAnswers(t *testing.T) {
 			}
 		})
 	}
+	stdout, _, _ := execute(t, "buscar", "-json", "s.a", "-mock")
+	assert.Equal(t, 10, strings.Count(stdout, `"ruc"`), "by default")
+	stdout, _, _ = execute(t, "ruc", "10000000006", "-mock")
+	assert.NotContains(t, stdout, "Dirección", "it is a dash")
 }
 
 // The service has no rate of Tuesday, 10 February.

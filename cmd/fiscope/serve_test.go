@@ -14,7 +14,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,35 +22,18 @@ import (
 
 	"github.com/fiscope/fiscope/conformance"
 	"github.com/fiscope/fiscope/internal/padrongen"
+	"github.com/fiscope/fiscope/internal/testservice"
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/fiscope/fiscope/padron"
 )
 
 const lookupPath = "/api/contribuyentes/20131312955"
 
-// screen is a buffer that a running program writes to.
-type screen struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // serving is a running "fiscope serve".
 type serving struct {
 	url    string // the first line of stdout
 	stdout *bufio.Scanner
-	stderr *screen
+	stderr *testservice.Output
 	end    context.CancelFunc
 	status chan int
 }
@@ -60,7 +42,7 @@ func startServe(t *testing.T, args ...string) *serving {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
 	out, in := io.Pipe()
-	s := &serving{stdout: bufio.NewScanner(out), stderr: new(screen), end: end, status: make(chan int, 1)}
+	s := &serving{stdout: bufio.NewScanner(out), stderr: new(testservice.Output), end: end, status: make(chan int, 1)}
 	go func() {
 		s.status <- run(ctx, append([]string{"serve", "-addr", "127.0.0.1:0"}, args...), in, s.stderr)
 		_ = in.Close()
