@@ -68,8 +68,8 @@ func Answer(body []byte, keys Keys) []byte {
 	if keys.later && len(body) <= answerMost {
 		return body
 	}
-	if keys.mayBeIn(body) {
-		body = []byte(keys.Out(string(body)))
+	if shown := keys.Out(string(body)); shown != string(body) {
+		body = []byte(shown)
 	}
 	if len(body) > answerMost {
 		return bytes.Clone(body[:answerMost]) // or the whole would stay in memory
