@@ -14,7 +14,6 @@ type charge struct {
 	usage  *usage
 	limit  int
 	day    *day
-	reset  string // the day's
 	used   int    // including this call, so that each answer shows another Remaining
 	resets int    // of the usage
 }
@@ -23,13 +22,13 @@ type charge struct {
 func (u *usage) charge(now time.Time, assume *Assumptions) charge {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := u.use(now, assume.ResetZone)
-	left := u.limit == Unlimited || d.used < u.limit
+	d, limit := u.on(now, assume.ResetZone), int(u.limit.Load())
+	left := limit == Unlimited || d.used < limit
 	if left {
 		d.used++
 		u.spent++
 	}
-	return charge{left, u, u.limit, d, d.reset, d.used, u.resets}
+	return charge{left, u, limit, d, d.used, u.resets}
 }
 
 // refund returns a call that was charged to the quota.
@@ -76,7 +75,7 @@ func (c *charge) setHeaders(h http.Header, names *limitNames) {
 	if c.limit == Unlimited {
 		return
 	}
-	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
+	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.day.reset}
 	for i, name := range names {
 		h[name] = values[i : i+1 : i+1]
 	}

@@ -14,13 +14,13 @@ import (
 type clock struct {
 	source func() time.Time // called by many goroutines
 
-	mu    sync.Mutex            // for changes
-	moved atomic.Pointer[shift] // nil: the source's time
-	date  atomic.Pointer[date]  // the last Date header
+	mu    sync.Mutex                // for changes
+	moved atomic.Pointer[shift]     // nil: the source's time
+	date  atomic.Pointer[shownDate] // the last Date header
 }
 
-// date is a second formatted for the Date header, shared by its answers.
-type date struct {
+// shownDate is a second formatted for the Date header, shared by its answers.
+type shownDate struct {
 	second int64
 	text   []string
 }
@@ -28,7 +28,7 @@ type date struct {
 func (c *clock) dateHeader(t time.Time) []string {
 	d := c.date.Load()
 	if d == nil || d.second != t.Unix() {
-		d = &date{t.Unix(), []string{t.UTC().Format(http.TimeFormat)}}
+		d = &shownDate{t.Unix(), []string{t.UTC().Format(http.TimeFormat)}}
 		c.date.Store(d)
 	}
 	return d.text

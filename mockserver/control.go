@@ -103,7 +103,7 @@ func (c Control) Frozen() bool {
 func (c Control) Assumptions() Assumptions {
 	a := *c.s.assume.Load()
 	if own := c.s.keys.account(c.s.APIKey); own != nil {
-		a.Quota = own.daily()
+		a.Quota = int(own.limit.Load())
 	}
 	return a
 }
@@ -117,7 +117,7 @@ func (c Control) SetAssumptions(a Assumptions) error {
 	c.s.writing.Lock()
 	defer c.s.writing.Unlock()
 	if own := c.s.keys.account(c.s.APIKey); own != nil {
-		own.setLimit(a.Quota)
+		own.limit.Store(int64(a.Quota))
 	}
 	c.s.assume.Store(&a)
 	return nil

@@ -162,7 +162,8 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 	if of == nil {
 		return nil, last, nil
 	}
-	r = &recording{Upstream: *of, now: now, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
+	r = &recording{Upstream: *of, now: now, answers: map[string]*recorded{}}
+	r.usage.limit.Store(Unlimited)
 	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, 100
 	text, err := os.ReadFile(r.File)
 	if r.asks() && len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
