@@ -14,8 +14,8 @@ type charge struct {
 	usage  *usage
 	limit  int
 	day    *day
-	used   int    // including this call, so that each answer shows another Remaining
-	resets int    // of the usage
+	used   int // including this call, so that each answer shows another Remaining
+	resets int // of the usage
 }
 
 // charge takes one call from the quota of the day of now, if one is left.
