@@ -74,7 +74,7 @@ func (c Control) ResetKey(key string, only ...Part) error {
 		return c.s.checked("ResetKey", errUnknownKey)
 	}
 	resets := map[Part]func(){
-		PartFaults: func() { c.ClearFaults(key) }, PartQuotas: a.usage.reset, PartJournal: func() { c.s.journal.forgetKey(&a.seen, a.id) },
+		PartFaults: func() { c.ClearFaults(key) }, PartQuotas: a.usage.reset, PartJournal: func() { c.s.journal.forget(&a.seen, a.id, false) },
 	}
 	if len(only) == 0 {
 		only = []Part{PartFaults, PartQuotas, PartJournal}

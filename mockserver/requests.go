@@ -58,7 +58,7 @@ func (s *Server) dropped(key string) int {
 	if a := s.keys.named(key); a != nil {
 		of = &a.seen
 	}
-	return s.journal.droppedOf(of, s.filter(Filter{Key: key}).Key)
+	return s.journal.dropped(of, s.filter(Filter{Key: key}).Key)
 }
 
 // Totals returns how many requests came since the start, and their cost.

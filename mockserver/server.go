@@ -233,5 +233,5 @@ func (s *Server) checked(setter string, err error) error {
 func (s *Server) forgetKey(key string, a *account) {
 	s.keys.remove(key)
 	s.faults.clear(key)
-	s.journal.deleteKey(&a.seen, a.id)
+	s.journal.forget(&a.seen, a.id, true)
 }
