@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
 // TB is the part of [testing.TB] that the assertions need.
@@ -105,13 +103,10 @@ func (s *Server) AssertFaultsMet(t TB) bool {
 	for _, f := range s.faults.status("") {
 		want := max(f.Match.Times, 1)
 		if f.Hits < want {
-			if f.Match.Key != "" {
-				f.Match.Key = redact.Fingerprint(f.Match.Key)
-			}
-			set, _ := json.Marshal(f.Fault) // plain fields: cannot fail
+			steps, _ := json.Marshal(f.Steps) // plain fields: cannot fail
 			t.Errorf("%s\nThe fault: %s\nCalls that came, and that it could meet: %d.\n%s",
 				s.headline("fault %s has met %d calls, want %d or more", clipped(f.Name, 40), f.Hits, want),
-				printable(clipped(s.withoutKeys(string(set)), 10*tableWidth)), f.Seen, s.JournalTable())
+				printable(clipped(s.withoutKeys(fmt.Sprintf("%v, steps %s", f.Match, steps)), 10*tableWidth)), f.Seen, s.JournalTable())
 			ok = false
 		}
 	}

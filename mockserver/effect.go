@@ -1,15 +1,12 @@
 package mockserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
 // Effect is what happens to one call, after it was charged. Make it with [Status], [Latency] and the like or from a
@@ -130,28 +127,3 @@ func (e Effect) check() error {
 
 // tokenCharacters are the characters of a header name (RFC 9110, 5.6.2).
 const tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-type (
-	plainEffect Effect
-	jsonEffect  struct {
-		*plainEffect
-		Latency strictjson.Duration `json:"latency,omitempty"`
-	}
-)
-
-// MarshalJSON writes the duration as text: "1.5s".
-func (e Effect) MarshalJSON() ([]byte, error) {
-	plain := plainEffect(e)
-	return json.Marshal(jsonEffect{&plain, strictjson.Duration(e.Latency)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
-func (e *Effect) UnmarshalJSON(text []byte) error {
-	j := jsonEffect{plainEffect: new(plainEffect)}
-	if err := strictjson.Decode(text, &j); err != nil {
-		return err
-	}
-	*e = Effect(*j.plainEffect)
-	e.Latency = time.Duration(j.Latency)
-	return nil
-}
