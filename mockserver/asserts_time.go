@@ -20,14 +20,9 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	}
 	want := s.filters(filters)
 	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !matchAny(want)(e) })
-	// Requests that no filter matches are not marked.
-	place := make(map[int64]int, len(v.taken))
-	for i, e := range v.taken {
-		place[e.N] = i
-	}
 	why := func(e *entry) string {
-		switch i, taken := place[e.N]; {
-		case !taken:
+		switch i := slices.Index(v.taken, e); {
+		case i < 0:
 			return "no filter takes it"
 		case i >= len(want):
 			return fmt.Sprintf("it is one more than %d", len(want))
