@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // Codes of answers that are not in docs/contract.md. The prefix MOCK_ keeps them apart from the contract's.
@@ -94,11 +94,7 @@ func encode(v any) []byte {
 
 // quoted formats a short piece of the request line for an error text, without keys.
 func quoted(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return "«" + strings.ToValidUTF8(s, "�") + "»"
+	return "«" + scrub.Cut(strings.ToValidUTF8(s, "�"), 60) + "»"
 }
 
 // enLima formats a time for an error text.

@@ -68,7 +68,6 @@ func (c Control) ClearFaults(key string) { c.s.faults.clear(key) }
 
 // ResetKey resets the journal, the faults and the quota of a key, or some of them.
 func (c Control) ResetKey(key string, only ...Part) error {
-	c.s.t.Helper()
 	a := c.s.keys.account(key)
 	if a == nil {
 		return c.s.checked("ResetKey", errUnknownKey)
@@ -110,7 +109,6 @@ func (c Control) Assumptions() Assumptions {
 
 // SetAssumptions changes the readings, and the quota of the own key.
 func (c Control) SetAssumptions(a Assumptions) error {
-	c.s.t.Helper()
 	if err := a.validate(); err != nil {
 		return c.s.checked("SetAssumptions", err)
 	}
@@ -128,13 +126,11 @@ func (Control) ReadData(r io.Reader, name string) (Data, error) { return readDat
 
 // PutData adds d to the server's data: all of it, or nothing and an error.
 func (c Control) PutData(d Data) error {
-	c.s.t.Helper()
 	return c.s.put("PutData", d)
 }
 
 // Reload replaces the data and keys with those of the options.
 func (c Control) Reload(opts ...Option) error {
-	c.s.t.Helper()
 	to, err := newConfig(opts)
 	if err != nil {
 		return c.s.checked("Reload", err)
@@ -168,7 +164,6 @@ func (c Control) Comprobantes(rucEmisor string) []Comprobante {
 
 // DeleteComprobante deletes a receipt: its answer is 98, No Existe.
 func (c Control) DeleteComprobante(rucEmisor, tipo, serie string, numero int) error {
-	c.s.t.Helper()
 	r := Comprobante{RUCEmisor: rucEmisor, Tipo: tipo, Serie: serie, Numero: numero, Codigo: CodigoNoExiste}
 	if err := r.check(); err != nil {
 		return c.s.checked("DeleteComprobante", err)
@@ -181,7 +176,6 @@ func (c Control) DeleteComprobante(rucEmisor, tipo, serie string, numero int) er
 
 // RestoreTipoCambio restores the default rate of a day, YYYY-MM-DD.
 func (c Control) RestoreTipoCambio(fecha string) error {
-	c.s.t.Helper()
 	day, err := diaDeTipoCambio(fecha)
 	if err != nil {
 		return c.s.checked("RestoreTipoCambio", err)
@@ -202,7 +196,6 @@ func (c Control) UsuariosSOL() []SOL { return c.s.data.Load().sol.all() }
 
 // UnblockSOL ends a SOL user's block and clears its wrong attempts.
 func (c Control) UnblockSOL(ruc, usuario string) error {
-	c.s.t.Helper()
 	if !c.s.data.Load().sol.unblock(UsuarioID{ruc, usuario}) {
 		return c.s.checked("UnblockSOL", errors.New("el servidor no conoce ese usuario SOL"))
 	}

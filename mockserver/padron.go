@@ -71,11 +71,9 @@ func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 }
 
 // padronFailed is an index's error.
-type padronFailed struct{ cause error }
+type padronFailed struct{ error }
 
-func (f padronFailed) Error() string { return f.cause.Error() }
-
-func (f padronFailed) Unwrap() error { return f.cause }
+func (f padronFailed) Unwrap() error { return f.error }
 
 // Spanish returns the reason that an answer shows.
 func (padronFailed) Spanish() string {
