@@ -83,21 +83,21 @@ func (c *call) undo() {
 	c.answered = false
 }
 
-// head writes an answer's header, with these names of the quota's headers.
-func (c *call) head(h http.Header, a answer, names *limitNames) {
+// head writes an answer's header.
+func (c *call) head(h http.Header, a answer) {
 	if a.passed != nil {
 		maps.Copy(h, a.passed)
 		return
 	}
 	a.header(h)
 	if c.answered && c.assume.limits(c.op) && (a.status < 300 || c.assume.HeadersOnErrors) {
-		c.cost.setHeaders(h, names)
+		c.cost.setHeaders(h)
 	}
 }
 
 // send writes the call's answer.
 func (c *call) send(a answer) {
-	c.head(c.w.Header(), a, c.names())
+	c.head(c.w.Header(), a)
 	c.finish(a)
 	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure

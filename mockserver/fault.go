@@ -139,7 +139,7 @@ func touches(c *call, a action) bool {
 		return true
 	}
 	own, header := c.answer(), c.w.Header().Clone()
-	c.head(header, own, &rateLimitHeaders)
+	c.head(header, own)
 	body, changed := a.rewrite(own.body, header.Clone())
 	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }
