@@ -134,12 +134,11 @@ func LoadData(name string) (Data, error) {
 	if info.IsDir() {
 		return readFolder(os.DirFS(name), ".", name)
 	}
-	f, err := os.Open(name) //nolint:gosec // the path is the caller's
+	text, err := os.ReadFile(name) //nolint:gosec // the path is the caller's
 	if err != nil {
 		return Data{}, err
 	}
-	defer func() { _ = f.Close() }()
-	return readData(f, name)
+	return readData(bytes.NewReader(text), name)
 }
 
 // readFolder reads the .json files of a folder; shown is its name in errors.

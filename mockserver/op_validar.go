@@ -70,9 +70,6 @@ func isCPE(q *request, assume *Assumptions) bool {
 	return right
 }
 
-// cpeFields are the fields of a receipt validation, all required (docs/contract.md, 2.3).
-var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
-
 // consultaCPE is a valid receipt validation.
 type consultaCPE struct {
 	comprobante comprobanteID
@@ -133,7 +130,7 @@ func repeatedMember(object []byte) string {
 	for value := json.RawMessage(nil); d.More(); _ = d.Decode(&value) {
 		token, _ := d.Token()
 		name, _ := token.(string)
-		if seen[name] && slices.Contains(cpeFields, name) {
+		if seen[name] && slices.Contains(redact.CPEFields, name) {
 			return name
 		} else if seen[name] {
 			return "un miembro" // the name may be anything
@@ -167,7 +164,7 @@ func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consulta
 	}
 	text := map[string]string{}
 	var missing, mistyped []string
-	for _, name := range cpeFields {
+	for _, name := range redact.CPEFields {
 		var value string
 		switch raw := object[name]; {
 		case raw == nil || string(raw) == "null":
