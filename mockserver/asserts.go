@@ -121,7 +121,6 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	if !ok {
 		return false
 	}
-	given := len(secrets)
 	secrets = slices.Clone(secrets)
 	add := func(secret string) {
 		if len(secret) >= 6 {
@@ -136,13 +135,9 @@ func (s *Server) AssertNoSecrets(t TB, secrets ...string) bool {
 	}
 	for _, e := range v.taken {
 		r := e.shown()
-		r.Time, r.Key = time.Time{}, ""
+		r.Time, r.Key, r.Op = time.Time{}, "", ""
 		shown := everyText(r)
 		for i, secret := range secrets {
-			if i == given { // a key may be a word of the route or the operation's name, which are not secret
-				r.Path, r.Op = strings.TrimPrefix(r.Path, e.words), ""
-				shown = everyText(r)
-			}
 			escaped, _ := json.Marshal(secret) // a string: cannot fail
 			if secret != "" && (strings.Contains(shown, secret) || strings.Contains(shown, string(escaped))) {
 				t.Errorf("%s", s.headline("secret %d of %d is in the journal's request %d, %s", i+1, len(secrets), r.N, r.Method))

@@ -127,7 +127,7 @@ func WithQuota(n int) Option {
 	}
 }
 
-// WithAPIKey sets the server's own key. The journal hides keys: do not use a taxpayer's RUC.
+// WithAPIKey sets the server's own key. The journal hides keys: do not use a RUC, nor a word of a path.
 func WithAPIKey(key string) Option { return set(func(c *config) { c.key = &key }) }
 
 // WithKey adds a key with its own daily quota. See [Server.PutKey].

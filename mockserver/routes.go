@@ -32,11 +32,8 @@ const (
 	toTipoCambio
 )
 
-// words returns the beginning of every path of a route, "" for no route.
+// words returns the beginning of every path of a route.
 func (to *route) words() string {
-	if to == nil {
-		return ""
-	}
 	words, _, _ := strings.Cut(to.path, "{")
 	return words
 }
