@@ -100,7 +100,7 @@ func (s *Server) headline(format string, args ...any) string {
 func (s *Server) AssertFaultsMet(t TB) bool {
 	t.Helper()
 	ok := true
-	for _, f := range s.faults.status("") {
+	for _, f := range s.Control().Faults("") {
 		want := max(f.Match.Times, 1)
 		if f.Hits < want {
 			steps, _ := json.Marshal(f.Steps) // plain fields: cannot fail

@@ -42,26 +42,26 @@ func (c *call) answer() answer {
 	}
 	down := c.op == OpValidar && (c.sunatDown || c.data.sunatDown.Load())
 	switch real := c.recording; {
-	case real.serves(c.op) && down:
-		c.cost = charge{limit: Unlimited}
-		c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
-	case real.serves(c.op):
+	case real.serves(c.op) && !down:
 		c.own, c.cost = real.answer(&c.request, &c.log.note, c.assume, c.now, c.replaced)
+		return c.own
+	case real.serves(c.op):
+		c.cost = charge{limit: Unlimited}
 	default:
 		if c.cost = c.account.charge(c.now, c.assume); !c.cost.paid {
 			c.own = quotaExceeded(c.cost, c.assume)
-			break
+			return c.own
 		}
-		switch c.op {
-		case OpConsultar:
-			c.own = consultar(&c.request, c.data, c.assume)
-		case OpBuscar:
-			c.own = buscar(&c.request, c.data, c.assume)
-		case OpValidar:
-			c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
-		case OpTipoCambio:
-			c.own = tipoCambio(&c.request, c.data, c.assume, c.now)
-		}
+	}
+	switch c.op {
+	case OpConsultar:
+		c.own = consultar(&c.request, c.data, c.assume)
+	case OpBuscar:
+		c.own = buscar(&c.request, c.data, c.assume)
+	case OpValidar:
+		c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
+	case OpTipoCambio:
+		c.own = tipoCambio(&c.request, c.data, c.assume, c.now)
 	}
 	return c.own
 }

@@ -58,10 +58,24 @@ func (c Control) WithoutKeys(text string, more ...string) string {
 func (c Control) AddFault(f Fault) (*ActiveFault, error) { return c.s.faults.add(f) }
 
 // Faults returns the faults of a key, "" for all, in order: ended ones too, but not removed ones.
-func (c Control) Faults(key string) []FaultStatus { return c.s.faults.status(key) }
+func (c Control) Faults(key string) (list []FaultStatus) {
+	for _, f := range c.s.faults.list() {
+		if key == "" || f.fault.Match.Key == key {
+			list = append(list, f.Status())
+		}
+	}
+	return list
+}
 
 // FindFault returns the first fault of a key, "" for any, with a name, or nil.
-func (c Control) FindFault(key, name string) *ActiveFault { return c.s.faults.find(key, name) }
+func (c Control) FindFault(key, name string) *ActiveFault {
+	for _, f := range c.s.faults.list() {
+		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
+			return f
+		}
+	}
+	return nil
+}
 
 // ClearFaults removes the faults of a key, "" for all.
 func (c Control) ClearFaults(key string) { c.s.faults.clear(key) }

@@ -107,7 +107,6 @@ func (e Effect) check() error {
 	case e.Latency < 0:
 		return errors.New("latency no puede ser negativa")
 	}
-	seen := map[string]bool{}
 	for name, value := range e.Header {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
@@ -117,10 +116,7 @@ func (e Effect) check() error {
 			return fmt.Errorf("el encabezado %s: su valor tiene un carácter de control, como un fin de línea", name)
 		case canonical == "Content-Length" || canonical == "Transfer-Encoding" || canonical == "Trailer":
 			return fmt.Errorf("el encabezado %q no se puede poner: lo pone el servidor; para cortar la respuesta, use un preset", name)
-		case seen[canonical]:
-			return fmt.Errorf("el encabezado %s está dos veces", canonical)
 		}
-		seen[canonical] = true
 	}
 	return nil
 }

@@ -210,26 +210,6 @@ func (fs *faults) list() []*ActiveFault {
 	return slices.Clone(fs.all)
 }
 
-// status returns the faults of a key, "" for all, ended ones too.
-func (fs *faults) status(key string) (list []FaultStatus) {
-	for _, f := range fs.list() {
-		if key == "" || f.fault.Match.Key == key {
-			list = append(list, f.Status())
-		}
-	}
-	return list
-}
-
-// find returns the first fault with a name and key ("" for any key), or nil.
-func (fs *faults) find(key, name string) *ActiveFault {
-	for _, f := range fs.list() {
-		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
-			return f
-		}
-	}
-	return nil
-}
-
 // match returns the fault that meets a call, and the effect. Every fault counts the call, even if another one meets it.
 func (fs *faults) match(c *call) (met *ActiveFault, a action) {
 	for _, f := range fs.list() {

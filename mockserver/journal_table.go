@@ -12,9 +12,16 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// journalTable formats requests, one per line; why returns the reason why a request does not count, or "", shown in the
-// line below. Without why none is marked.
-func journalTable(all []entry, why func(*entry) string, without func(string, ...string) string) string {
+// table formats requests, one per line; why returns the reason why a request does not count, or "", shown in the line below.
+// Without why none is marked.
+func (s *Server) table(all []entry, why func(*entry) string) string {
+	calls, _ := s.Totals()
+	switch {
+	case len(all) == 0 && calls > 0:
+		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
+	case len(all) == 0:
+		return "The journal is empty: no request came.\n"
+	}
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
@@ -28,7 +35,7 @@ func journalTable(all []entry, why func(*entry) string, without func(string, ...
 	for i := range all {
 		r, mark, reason := &all[i].Request, "  ", ""
 		if why != nil {
-			if reason = without(why(&all[i])); reason == "" {
+			if reason = s.withoutKeys(why(&all[i])); reason == "" {
 				mark = "=>"
 			}
 		}

@@ -197,13 +197,8 @@ func WithJournal(n int) Option {
 
 // WithNow starts the server's clock at t. See [Server.SetNow].
 func WithNow(t time.Time) Option {
-	return func(c *config) error {
-		if err := checkTime(t); err != nil {
-			return fmt.Errorf("WithNow: %w", err)
-		}
-		c.at = t
-		return nil
-	}
+	err := checkTime(t)
+	return setUnless(err != nil, fmt.Sprint("WithNow: ", err), func(c *config) { c.at = t })
 }
 
 // WithFrozenClock starts with the clock stopped. See [Server.Resume].

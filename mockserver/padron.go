@@ -16,10 +16,7 @@ type Padron interface {
 
 // WithPadron is [WithRegistro] for an index. Close it after the server.
 func WithPadron(index Padron) Option {
-	if index == nil {
-		return func(*config) error { return errors.New("WithPadron: el índice es nil") }
-	}
-	return WithRegistro(padronRegistro{index})
+	return setUnless(index == nil, "WithPadron: el índice es nil", func(c *config) { c.registro = padronRegistro{index} })
 }
 
 // padronRegistro adapts an index to Registro.

@@ -25,7 +25,7 @@ func (t TipoCambio) id() string { return t.Fecha }
 
 func (t TipoCambio) check() error {
 	for i, n := range []json.Number{t.Compra, t.Venta} {
-		if !positiveDecimal(n) {
+		if !jsonDecimal.MatchString(string(n)) || strings.Trim(string(n), "0.") == "" {
 			return fmt.Errorf("tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
 				t.Fecha, string(n), []string{"compra", "venta"}[i])
 		}
@@ -51,10 +51,6 @@ func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 
 // jsonDecimal matches a decimal that is a valid JSON number.
 var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
-
-func positiveDecimal(n json.Number) bool {
-	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
-}
 
 // tiposCambio are the exchange rates of one server: those set on it, over the synthetic series.
 type tiposCambio struct {
