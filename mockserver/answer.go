@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,14 +68,6 @@ func refusal(status int, code, format string, args ...any) answer {
 
 // jsonType is shared by all answers and never modified.
 var jsonType = []string{"application/json"}
-
-func (a answer) header(h http.Header) {
-	h["Content-Type"] = jsonType // canonical names: Set would canonicalize them for every answer
-	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
-	if a.allow != "" {
-		h.Set("Allow", a.allow)
-	}
-}
 
 // usualSize is enough for most taxpayer records.
 const usualSize = 640

@@ -54,14 +54,16 @@ func (s *Server) AssertPauses(t TB, f Filter, least, most time.Duration) bool {
 		return false
 	}
 	for i, e := range v.taken[1:] {
-		switch before := v.taken[i]; {
-		case before.endedTurn == 0 || e.arrivedTurn < before.endedTurn:
-			v.fail(t, v.filter.differs, "request %d came while request %d was under way, want a pause of %s to %s", e.N, before.N, least, most)
-			return false
-		case e.arrived.Sub(before.ended) < least || e.arrived.Sub(before.ended) > most:
-			v.fail(t, v.filter.differs, "request %d came %s after request %d, want a pause of %s to %s", e.N, e.arrived.Sub(before.ended), before.N, least, most)
-			return false
+		before := v.taken[i]
+		pause := e.arrived.Sub(before.ended)
+		came := fmt.Sprintf("%s after request %d", pause, before.N)
+		if before.endedTurn == 0 || e.arrivedTurn < before.endedTurn {
+			came = fmt.Sprintf("while request %d was under way", before.N)
+		} else if least <= pause && pause <= most {
+			continue
 		}
+		v.fail(t, v.filter.differs, "request %d came %s, want a pause of %s to %s", e.N, came, least, most)
+		return false
 	}
 	return true
 }

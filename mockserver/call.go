@@ -3,6 +3,7 @@ package mockserver
 import (
 	"maps"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -43,7 +44,7 @@ func (c *call) answer() answer {
 	down := c.op == OpValidar && (c.sunatDown || c.data.sunatDown.Load())
 	switch real := c.recording; {
 	case real.serves(c.op) && !down:
-		c.own, c.cost = real.answer(&c.request, &c.log.note, c.assume, c.now, c.replaced)
+		c.own, c.cost = real.answer(&c.request, &c.log.remark, c.assume, c.now, c.replaced)
 		return c.own
 	case real.serves(c.op):
 		c.cost = charge{limit: Unlimited}
@@ -59,7 +60,7 @@ func (c *call) answer() answer {
 	case OpBuscar:
 		c.own = buscar(&c.request, c.data, c.assume)
 	case OpValidar:
-		c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
+		c.own = validar(&c.request, &c.log.remark, c.data, c.assume, c.now, down)
 	case OpTipoCambio:
 		c.own = tipoCambio(&c.request, c.data, c.assume, c.now)
 	}
@@ -89,7 +90,11 @@ func (c *call) head(h http.Header, a answer) {
 		maps.Copy(h, a.passed)
 		return
 	}
-	a.header(h)
+	h["Content-Type"] = jsonType // canonical names: Set would canonicalize them for every answer
+	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	if a.allow != "" {
+		h.Set("Allow", a.allow)
+	}
 	if c.answered && c.assume.limits(c.op) && (a.status < 300 || c.assume.HeadersOnErrors) {
 		c.cost.setHeaders(h)
 	}

@@ -13,7 +13,7 @@ type charge struct {
 	paid   bool // it cost one query
 	usage  *usage
 	limit  int
-	day    *day
+	day    *quotaDay
 	used   int // including this call, so that each answer shows another Remaining
 	resets int // of the usage
 }

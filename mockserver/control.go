@@ -86,19 +86,19 @@ func (c Control) ResetKey(key string, only ...Part) error {
 	if a == nil {
 		return c.s.checked("ResetKey", errUnknownKey)
 	}
-	resets := map[Part]func(){
+	clears := map[Part]func(){
 		PartFaults: func() { c.ClearFaults(key) }, PartQuotas: a.usage.reset, PartJournal: func() { c.s.journal.forget(&a.seen, a.id, false) },
 	}
 	if len(only) == 0 {
 		only = []Part{PartFaults, PartQuotas, PartJournal}
 	}
 	for _, part := range only {
-		if resets[part] == nil {
+		if clears[part] == nil {
 			return c.s.checked("ResetKey", fmt.Errorf("la parte %q no es de una sola clave de API: quite X-API-KEY", string(part)))
 		}
 	}
 	for _, part := range only {
-		resets[part]()
+		clears[part]()
 	}
 	return nil
 }

@@ -45,12 +45,6 @@ func (d Data) Format(f fmt.State, _ rune) {
 // LogValue implements [slog.LogValuer], without claves and keys.
 func (d Data) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(d)) }
 
-// check returns an error for the first invalid item.
-func (d Data) check() error {
-	_, _, err := d.firstWrong()
-	return err
-}
-
 // firstWrong returns the member and the index of the first invalid item; the index is negative for the whole member.
 func (d Data) firstWrong() (member string, item int, err error) {
 	for _, list := range []struct {

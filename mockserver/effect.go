@@ -108,8 +108,7 @@ func (e Effect) check() error {
 		return errors.New("latency no puede ser negativa")
 	}
 	for name, value := range e.Header {
-		canonical := http.CanonicalHeaderKey(name)
-		switch {
+		switch canonical := http.CanonicalHeaderKey(name); {
 		case strings.Trim(name, tokenCharacters) != "" || name == "":
 			return fmt.Errorf("el encabezado %q: ningún encabezado tiene ese nombre", name)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):

@@ -73,7 +73,7 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = fs.clock.now().Add(f.Match.For)
+		active.until = fs.server.Now().Add(f.Match.For)
 	}
 	active.fault = f
 	return active, nil
@@ -83,13 +83,13 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 func (f *ActiveFault) Status() FaultStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultStatus{f.fault, f.seen, f.hits, f.lasts(f.of.clock.now()) && f.possible()}
+	return FaultStatus{f.fault, f.seen, f.hits, f.lasts(f.of.server.Now()) && f.possible()}
 }
 
 // possible reports whether any call can meet the next step.
 func (f *ActiveFault) possible() bool {
-	m, assume := &f.fault.Match, f.of.assume.Load()
-	return (m.Key == "" || f.of.keys.account(m.Key) != nil) &&
+	m, assume := &f.fault.Match, f.of.server.assume.Load()
+	return (m.Key == "" || f.of.server.keys.account(m.Key) != nil) &&
 		slices.ContainsFunc(operations, func(op Operation) bool {
 			hasRUC := op == OpConsultar || op == OpValidar
 			return (m.Op == "" || m.Op == op) && (m.RUC == "" || hasRUC) && f.step().canTouch(op, assume)
@@ -152,9 +152,7 @@ func (f *ActiveFault) end() {
 
 // faults are the faults of one server, in the order in which they were set.
 type faults struct {
-	clock  *clock
-	keys   *keyring
-	assume *atomic.Pointer[Assumptions]
+	server *Server
 
 	mu   sync.RWMutex
 	all  []*ActiveFault // without removed ones
@@ -179,9 +177,9 @@ func (fs *faults) add(fault Fault) (*ActiveFault, error) {
 	if i := slices.IndexFunc(fs.all, same); i >= 0 {
 		fs.all[i].end()
 		fs.all[i] = f
-		return f, nil
+	} else {
+		fs.all = append(fs.all, f)
 	}
-	fs.all = append(fs.all, f)
 	return f, nil
 }
 

@@ -23,14 +23,11 @@ type Match struct {
 
 // Format implements [fmt.Formatter], with the key's fingerprint.
 func (m Match) Format(f fmt.State, _ rune) {
-	key := ""
-	if m.Key != "" {
-		key = redact.Fingerprint(m.Key)
-	}
 	type plain Match
-	p := plain(m)
-	p.Key = key
-	_, _ = fmt.Fprintf(f, "%+v", p)
+	if m.Key != "" {
+		m.Key = redact.Fingerprint(m.Key)
+	}
+	_, _ = fmt.Fprintf(f, "%+v", plain(m))
 }
 
 func (m Match) check() error {

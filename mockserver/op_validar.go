@@ -25,7 +25,7 @@ type wireResultado struct {
 
 // validar is the receipt validation of docs/contract.md, 4.3. It asks the tax authority last: an invalid request, or one
 // during an outage, is not a SOL attempt.
-func validar(q *request, n *note, data *dataset, assume *Assumptions, now time.Time, down bool) answer {
+func validar(q *request, n *remark, data *dataset, assume *Assumptions, now time.Time, down bool) answer {
 	body, a := readObject(q)
 	if body == nil {
 		return a
@@ -95,9 +95,6 @@ func readObject(q *request) (map[string]json.RawMessage, answer) {
 	}
 	if err != nil {
 		return nil, unreadable()
-	}
-	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo llegó comprimido con gzip: envíelo sin comprimir")
 	}
 	if !utf8.Valid(raw) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")

@@ -168,7 +168,7 @@ func WithSUNATDown() Option { return set(func(c *config) { c.sunatDown = true })
 // WithData adds d to the default data. See [LoadData] for a file.
 func WithData(d Data) Option {
 	return func(c *config) error {
-		if err := d.check(); err != nil {
+		if _, _, err := d.firstWrong(); err != nil {
 			return err
 		}
 		c.data = append(c.data, d)

@@ -13,7 +13,7 @@ type record struct {
 	journal *journal
 	linked  // its entry, once recorded
 	span
-	note
+	remark
 	came    time.Time // by the server's clock
 	nth     int64     // its number on its connection
 	last    answer    // the last answer recorded
@@ -23,8 +23,8 @@ type record struct {
 	broken  bool      // its answer was not sent completely
 }
 
-// note is what the journal says about an answer beyond the answer itself.
-type note struct {
+// remark is what the journal says about an answer beyond the answer itself.
+type remark struct {
 	sol        SOLResult
 	user       uint64 // the hash of the SOL user that it tried; 0 for none
 	upstream   string // see Request.Upstream
