@@ -13,23 +13,22 @@ type charge struct {
 	paid   bool // it cost one query
 	usage  *usage
 	limit  int
-	day    *day
-	reset  string // the day's
-	used   int    // including this call, so that each answer shows another Remaining
-	resets int    // of the usage
+	day    *quotaDay
+	used   int // including this call, so that each answer shows another Remaining
+	resets int // of the usage
 }
 
 // charge takes one call from the quota of the day of now, if one is left.
 func (u *usage) charge(now time.Time, assume *Assumptions) charge {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	d := u.use(now, assume.ResetZone)
-	left := u.limit == Unlimited || d.used < u.limit
+	d, limit := u.on(now, assume.ResetZone), int(u.limit.Load())
+	left := limit == Unlimited || d.used < limit
 	if left {
 		d.used++
 		u.spent++
 	}
-	return charge{left, u, u.limit, d, d.reset, d.used, u.resets}
+	return charge{left, u, limit, d, d.used, u.resets}
 }
 
 // refund returns a call that was charged to the quota.
@@ -65,19 +64,17 @@ func (c charge) left() int {
 // The headers of docs/contract.md, 8, in net/http's form and as the contract spells them. Header.Set would canonicalize
 // them for every answer.
 var (
-	rateLimitHeaders = limitNames{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
-	rateLimitSpelled = limitNames{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+	rateLimitHeaders = [3]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+	rateLimitSpelled = [3]string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 )
 
-type limitNames [3]string
-
 // setHeaders writes the three headers of docs/contract.md, 8.
-func (c *charge) setHeaders(h http.Header, names *limitNames) {
+func (c *charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
 	}
-	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.reset}
-	for i, name := range names {
+	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.day.reset}
+	for i, name := range rateLimitHeaders {
 		h[name] = values[i : i+1 : i+1]
 	}
 }

@@ -14,13 +14,13 @@ import (
 type clock struct {
 	source func() time.Time // called by many goroutines
 
-	mu    sync.Mutex            // for changes
-	moved atomic.Pointer[shift] // nil: the source's time
-	date  atomic.Pointer[date]  // the last Date header
+	mu    sync.Mutex                // for changes
+	moved atomic.Pointer[shift]     // nil: the source's time
+	date  atomic.Pointer[shownDate] // the last Date header
 }
 
-// date is a second formatted for the Date header, shared by its answers.
-type date struct {
+// shownDate is a second formatted for the Date header, shared by its answers.
+type shownDate struct {
 	second int64
 	text   []string
 }
@@ -28,7 +28,7 @@ type date struct {
 func (c *clock) dateHeader(t time.Time) []string {
 	d := c.date.Load()
 	if d == nil || d.second != t.Unix() {
-		d = &date{t.Unix(), []string{t.UTC().Format(http.TimeFormat)}}
+		d = &shownDate{t.Unix(), []string{t.UTC().Format(http.TimeFormat)}}
 		c.date.Store(d)
 	}
 	return d.text
@@ -57,15 +57,15 @@ func checkTime(t time.Time) error {
 
 // start sets the clock to the valid time at, or to the source's if at is zero: running, or frozen there.
 func (c *clock) start(at time.Time, frozen bool) {
-	c.moved.Store(nil)
-	if !at.IsZero() || frozen {
-		_ = c.change(func(s *shift) {
-			if !at.IsZero() {
-				s.at = at
-			}
-			s.frozen = frozen
-		})
+	if c.moved.Store(nil); at.IsZero() && !frozen {
+		return
 	}
+	_ = c.change(func(s *shift) {
+		if !at.IsZero() {
+			s.at = at
+		}
+		s.frozen = frozen
+	})
 }
 
 func (c *clock) now() time.Time { return c.moved.Load().now(c.source()) }

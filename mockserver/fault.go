@@ -3,6 +3,7 @@ package mockserver
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,15 +36,18 @@ type ActiveFault struct {
 	until time.Time
 	of    *faults
 
-	deciding sync.Mutex // held while deciding whether it meets a call
-	mu       sync.Mutex
-	waits    *rand.Rand // draws the latencies of the calls that it meets
-	seen     int
-	hits     int
-	over     bool          // it meets no more calls
-	released chan struct{} // closed by Release
-	let      bool          // released is closed
+	over     atomic.Bool        // it meets no more calls
+	released <-chan struct{}    // closed by release
+	release  context.CancelFunc // see Release
+
+	mu    sync.Mutex
+	waits *rand.Rand // draws the latencies of the calls that it meets
+	seen  int
+	hits  int
 }
+
+// Format implements [fmt.Formatter], with the key's fingerprint.
+func (f *ActiveFault) Format(s fmt.State, _ rune) { _, _ = fmt.Fprintf(s, "%+v", f.Status()) }
 
 // newFault returns a fault that is not set yet, or the reason why it is invalid.
 func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
@@ -53,7 +57,8 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 	if len(f.Steps) == 0 {
 		return nil, errors.New("la falla no tiene steps: dé un preset o un efecto")
 	}
-	active := &ActiveFault{of: fs, released: make(chan struct{}), waits: rand.New(rand.NewPCG(0, 1))}
+	held, release := context.WithCancel(context.Background())
+	active := &ActiveFault{of: fs, released: held.Done(), release: release, waits: rand.New(rand.NewPCG(0, 1))}
 	for i, step := range f.Steps {
 		a, err := step.action()
 		if err != nil {
@@ -68,7 +73,7 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = fs.clock.now().Add(f.Match.For)
+		active.until = fs.server.Now().Add(f.Match.For)
 	}
 	active.fault = f
 	return active, nil
@@ -76,16 +81,15 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 
 // Status returns the fault with its counts.
 func (f *ActiveFault) Status() FaultStatus {
-	now := f.of.clock.now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultStatus{f.fault, f.seen, f.hits, !f.over && f.lasts(now) && f.possible()}
+	return FaultStatus{f.fault, f.seen, f.hits, f.lasts(f.of.server.Now()) && f.possible()}
 }
 
 // possible reports whether any call can meet the next step.
 func (f *ActiveFault) possible() bool {
-	m, assume := &f.fault.Match, f.of.assume.Load()
-	return (m.Key == "" || f.of.keys.account(m.Key) != nil) &&
+	m, assume := &f.fault.Match, f.of.server.assume.Load()
+	return (m.Key == "" || f.of.server.keys.account(m.Key) != nil) &&
 		slices.ContainsFunc(operations, func(op Operation) bool {
 			hasRUC := op == OpConsultar || op == OpValidar
 			return (m.Op == "" || m.Op == op) && (m.RUC == "" || hasRUC) && f.step().canTouch(op, assume)
@@ -96,43 +100,33 @@ func (f *ActiveFault) possible() bool {
 func (f *ActiveFault) step() action { return f.steps[f.hits%len(f.steps)] }
 
 // Release ends the waits, now and for later calls, and closes hung calls.
-func (f *ActiveFault) Release() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.let {
-		f.let = true
-		close(f.released)
-	}
-}
+func (f *ActiveFault) Release() { f.release() }
 
 // Remove ends the fault and releases the calls that it holds.
 func (f *ActiveFault) Remove() { f.of.remove(func(g *ActiveFault) bool { return g == f }) }
 
-// lasts reports whether the fault's time is not over.
-func (f *ActiveFault) lasts(now time.Time) bool { return f.until.IsZero() || now.Before(f.until) }
+// lasts reports whether the fault can meet another call.
+func (f *ActiveFault) lasts(now time.Time) bool {
+	return !f.over.Load() && (f.until.IsZero() || now.Before(f.until))
+}
 
 // count counts a call. It returns the effect if the fault is due, acts on the call, and no other fault met the call (free).
 func (f *ActiveFault) count(c *call, free bool) (a action, due bool) {
-	f.deciding.Lock()
-	defer f.deciding.Unlock()
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	a = f.step()
-	if f.over || !a.canTouch(c.op, c.assume) {
-		defer f.mu.Unlock()
+	if f.over.Load() || !a.canTouch(c.op, c.assume) {
 		return a, false
 	}
 	m := &f.fault.Match
 	f.seen++
-	due = m.Nth == 0 || m.Nth == f.seen
-	f.mu.Unlock()
-	due = due && free && touches(c, a) // without the lock: it may compute the answer
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if due = due && !f.over; due {
+	if due = free && (m.Nth == 0 || m.Nth == f.seen) && touches(c, a); due {
 		a = a.drawn(f.waits)
 		f.hits++
 	}
-	f.over = f.over || m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth
+	if m.Times > 0 && f.hits >= m.Times || m.Nth > 0 && f.seen >= m.Nth {
+		f.over.Store(true)
+	}
 	return a, due
 }
 
@@ -145,30 +139,20 @@ func touches(c *call, a action) bool {
 		return true
 	}
 	own, header := c.answer(), c.w.Header().Clone()
-	c.head(header, own, &rateLimitHeaders)
+	c.head(header, own)
 	body, changed := a.rewrite(own.body, header.Clone())
 	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }
 
-// end ends the fault.
+// end ends the fault, and releases the calls that it holds.
 func (f *ActiveFault) end() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over = true
-}
-
-// ended reports whether the fault has ended.
-func (f *ActiveFault) ended() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.over
+	f.over.Store(true)
+	f.release()
 }
 
 // faults are the faults of one server, in the order in which they were set.
 type faults struct {
-	clock  *clock
-	keys   *keyring
-	assume *atomic.Pointer[Assumptions]
+	server *Server
 
 	mu   sync.RWMutex
 	all  []*ActiveFault // without removed ones
@@ -192,11 +176,10 @@ func (fs *faults) add(fault Fault) (*ActiveFault, error) {
 	}
 	if i := slices.IndexFunc(fs.all, same); i >= 0 {
 		fs.all[i].end()
-		fs.all[i].Release()
 		fs.all[i] = f
-		return f, nil
+	} else {
+		fs.all = append(fs.all, f)
 	}
-	fs.all = append(fs.all, f)
 	return f, nil
 }
 
@@ -205,12 +188,11 @@ func (fs *faults) remove(which func(*ActiveFault) bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.all = slices.DeleteFunc(fs.all, func(f *ActiveFault) bool {
-		if !which(f) {
-			return false
+		gone := which(f)
+		if gone {
+			f.end()
 		}
-		f.end()
-		f.Release()
-		return true
+		return gone
 	})
 }
 
@@ -226,33 +208,12 @@ func (fs *faults) list() []*ActiveFault {
 	return slices.Clone(fs.all)
 }
 
-// status returns the faults of a key, "" for all, ended ones too.
-func (fs *faults) status(key string) (list []FaultStatus) {
-	for _, f := range fs.list() {
-		if key == "" || f.fault.Match.Key == key {
-			list = append(list, f.Status())
-		}
-	}
-	return list
-}
-
-// find returns the first fault with a name and key ("" for any key), or nil.
-func (fs *faults) find(key, name string) *ActiveFault {
-	for _, f := range fs.list() {
-		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
-			return f
-		}
-	}
-	return nil
-}
-
 // match returns the fault that meets a call, and the effect. Every fault counts the call, even if another one meets it.
 func (fs *faults) match(c *call) (met *ActiveFault, a action) {
 	for _, f := range fs.list() {
 		switch {
-		case f.ended():
 		case !f.lasts(c.now):
-			f.end()
+			f.over.Store(true)
 		case f.fault.Match.covers(&c.request, c.now):
 			if next, due := f.count(c, met == nil); due {
 				met, a = f, next

@@ -31,7 +31,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 		return
 	}
 	header := c.w.Header()
-	c.head(header, a, &rateLimitHeaders)
+	c.head(header, a)
 	if e.change != nil {
 		// Hide keys before the change: half of a key could not be found.
 		a.kept, _ = e.rewrite([]byte(c.keys.Out(string(a.body))), http.Header{})
@@ -62,22 +62,20 @@ func (f *ActiveFault) meet(c *call, e action) {
 
 // hold waits as long as the effect says. It does not return if the client leaves or the server closes.
 func (f *ActiveFault) hold(c *call, e action) {
-	c.waited = c.waited || e.waits()
-	if e.waits() && !c.readOn() {
-		c.record(answer{})
+	if !e.waits() {
+		return
+	}
+	c.waited = true
+	there := c.readOn()
+	c.record(answer{})
+	if there && e.Hold {
+		there = f.wait(c, nil)
+	}
+	if there && e.Latency > 0 {
+		there = f.sleep(c, e.Latency)
+	}
+	if !there {
 		cut()
-	}
-	if e.Hold {
-		c.record(answer{})
-		if !f.wait(c, nil) {
-			cut()
-		}
-	}
-	if e.Latency > 0 {
-		c.record(answer{})
-		if !f.sleep(c, e.Latency) {
-			cut()
-		}
 	}
 }
 
@@ -127,18 +125,13 @@ func (f *ActiveFault) pace(c *call, e action, body []byte) bool {
 func (f *ActiveFault) breakOff(c *call, how ending) {
 	_, _ = c.readBody() // it identifies a repetition
 	c.log.broken = true
-	switch how {
-	case hangs:
+	if how == hangs {
 		c.record(c.log.last)
 		f.wait(c, nil)
 		cut()
-	case resets:
-		c.end()
-		hijack(c, true)
-	case closes:
-		c.end()
-		hijack(c, false)
 	}
+	c.end()
+	hijack(c, how == resets)
 }
 
 // cut closes the connection without another byte. It does not return.

@@ -69,7 +69,9 @@ func (j *journal) record(of *ring, e *entry, spent int, wiped bool) linked {
 		if e.N > 0 && wiped {
 			e.Cost = 0
 		}
-		j.list(of)
+		if of != &j.stray && !slices.Contains(j.rings, of) {
+			j.rings = append(j.rings, of)
+		}
 		j.last++
 		e.N = j.last
 		if dropped, key := of.add(e, j.limit); dropped && of == &j.stray {
@@ -110,64 +112,46 @@ func (j *journal) notify() {
 	}
 }
 
-// list adds a key's ring to the journal. The lock is held.
-func (j *journal) list(of *ring) {
-	if of != &j.stray && !of.listed {
-		of.listed = true
-		j.rings = append(j.rings, of)
-	}
-}
+// all returns the rings. The lock is held.
+func (j *journal) all() []*ring { return append([]*ring{&j.stray}, j.rings...) }
 
-// deleteKey ends the ring of a deleted key and removes its requests. Its calls in flight are recorded as requests with an
-// unknown key.
-func (j *journal) deleteKey(of *ring, key string) {
+// forget removes the requests of a key, also from before the server knew it. If the key was deleted, its calls in flight are
+// recorded as requests with an unknown key.
+func (j *journal) forget(of *ring, key string, deleted bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.forget(of, key) // under the same lock: a call recorded in between would be lost without a mark
-	j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
-	of.gone = true
-}
-
-// forgetKey removes the requests of a key, also from before the server knew it, and the count of dropped ones.
-func (j *journal) forgetKey(of *ring, key string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.forget(of, key)
-}
-
-// forget is forgetKey. The lock is held.
-func (j *journal) forget(of *ring, key string) {
 	of.clear(j.last)
 	j.stray.remove(key)
 	j.stray.dropped -= j.strays[key]
 	delete(j.strays, key)
 	j.mark(key)
+	if deleted {
+		of.gone = true
+		j.rings = slices.DeleteFunc(j.rings, func(r *ring) bool { return r == of })
+	}
 }
 
 func (j *journal) clear() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.stray.clear(j.last)
-	j.strays = nil
-	for _, r := range j.rings {
+	for _, r := range j.all() {
 		r.clear(j.last)
 	}
+	j.strays = nil
 	j.mark("")
 }
 
-// droppedOf returns how many requests were dropped: of a key, by its ring (nil for an unknown key), or of all for "".
-func (j *journal) droppedOf(of *ring, key string) int {
+// dropped returns how many requests were dropped: of a key, by its ring (nil for an unknown key), or of all for "".
+func (j *journal) dropped(of *ring, key string) (n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n := j.strays[key]
-	switch {
-	case of != nil:
-		n += of.dropped
-	case key == "":
-		n = j.stray.dropped
-		for _, r := range j.rings {
+	for _, r := range j.all() {
+		if key == "" || r == of {
 			n += r.dropped
 		}
+	}
+	if key != "" {
+		n += j.strays[key]
 	}
 	return n
 }
@@ -177,13 +161,6 @@ func (j *journal) knows(fingerprint string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.strays[fingerprint] > 0 || slices.ContainsFunc(j.stray.entries, func(e entry) bool { return e.Key == fingerprint })
-}
-
-// totals returns the number of all requests and their cost, including dropped ones.
-func (j *journal) totals() (calls, spent int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.calls, j.spent
 }
 
 // entries returns the requests that match one of the filters, or all without a filter, in order.
@@ -207,21 +184,23 @@ func (j *journal) read(filters []filter) (found []entry) {
 
 // each calls do with every entry. The lock is held.
 func (j *journal) each(do func(*entry)) {
-	for _, r := range append([]*ring{&j.stray}, j.rings...) {
+	for _, r := range j.all() {
 		for i := range r.entries {
 			do(&r.entries[i])
 		}
 	}
 }
 
-// wait returns the requests that match f once there are n. If ctx ends it returns those so far with its cause. If keys, the
-// number of known keys that can send them, cannot hold n, it returns ErrJournalTooSmall at once.
+// wait returns the requests that match f once there are n. If ctx ends it returns those so far with its cause. If it has
+// no room for n of the key, or of all keys, it returns ErrJournalTooSmall at once.
 func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, error) {
 	for {
 		j.mu.Lock()
 		found := j.read([]filter{f})
 		changed, rings := j.next(), keys
-		if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
+		if f.Key != "" {
+			rings = 1
+		} else if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
 			rings++
 		}
 		j.mu.Unlock()

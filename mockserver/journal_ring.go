@@ -9,7 +9,6 @@ type ring struct {
 	failed  int64 // the number of the last entry that may be repeated
 	dropped int   // how many it has dropped
 	cleared int64 // the last request's number when it was cleared: earlier ones are in no ring
-	listed  bool  // it is in the journal's rings
 	gone    bool  // its key was deleted
 }
 
@@ -53,7 +52,7 @@ func (r *ring) replace(e *entry) {
 }
 
 // clear removes the entries; last is the number of the last request.
-func (r *ring) clear(last int64) { *r = ring{listed: r.listed, gone: r.gone, cleared: last} }
+func (r *ring) clear(last int64) { *r = ring{gone: r.gone, cleared: last} }
 
 // remove removes the entries of a key.
 func (r *ring) remove(key string) {

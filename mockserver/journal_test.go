@@ -308,21 +308,6 @@ func TestNoRewriteLeavesAPartOfAKey(t *testing.T) {
 	}
 }
 
-// The words of a route are no secret, also where a key is one of them.
-func TestAKeyThatIsAWordOfARoute(t *testing.T) {
-	for _, key := range []string{"contribuyentes", "search", "validar", "tipocambio", "api/tipo"} {
-		srv, api := start(t, mockserver.WithKey(key, 10))
-		paths := []string{lookup, "/api/contribuyentes/search", "/api/cpe/validar", "/api/tipocambio"}
-		for _, path := range paths {
-			api.get(path)
-			srv.AssertCalls(t, mockserver.Filter{Path: path}, 1)
-		}
-		api.get("/api/contribuyentes/x" + url.PathEscape(key))
-		assert.NotContains(t, strings.TrimPrefix(srv.Requests()[4].Path, "/api/contribuyentes/"), key)
-		srv.AssertNoSecrets(t)
-	}
-}
-
 // What came before the server knew a key is shown without it too, also by a request that was under way.
 func TestAKeyThatIsAddedLaterIsTakenOut(t *testing.T) {
 	const key = "20777777777"

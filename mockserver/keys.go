@@ -74,11 +74,10 @@ func (r *keyring) put(ks ...Key) {
 		quotas[k.Key] = k.Quota
 	}
 	for key, quota := range quotas {
-		if a := r.accounts[key]; a != nil {
-			a.setLimit(quota)
-			continue
+		if r.accounts[key] == nil {
+			r.accounts[key] = &account{id: redact.Fingerprint(key)}
 		}
-		r.accounts[key] = &account{id: redact.Fingerprint(key), usage: usage{limit: quota}}
+		r.accounts[key].limit.Store(int64(quota))
 	}
 	r.search()
 }
@@ -124,7 +123,7 @@ func (r *keyring) all() []Key {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for key, a := range r.accounts {
-		keys = append(keys, Key{key, a.daily()})
+		keys = append(keys, Key{key, int(a.limit.Load())})
 	}
 	slices.SortFunc(keys, func(a, b Key) int {
 		switch r.own {
@@ -136,15 +135,6 @@ func (r *keyring) all() []Key {
 		return strings.Compare(a.Key, b.Key)
 	})
 	return keys
-}
-
-// resetUsage resets the usage of all keys.
-func (r *keyring) resetUsage() {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, a := range r.accounts {
-		a.usage.reset()
-	}
 }
 
 // refusedKey returns the answer to a missing or unknown key.

@@ -67,7 +67,8 @@ func TestMatch(t *testing.T) {
 
 func TestMatchPrintsWithoutItsKey(t *testing.T) {
 	m := mockserver.Match{Key: "canario-4711", Op: mockserver.OpBuscar}
-	for _, v := range []any{m, &m, mockserver.Fault{Match: m}, mockserver.FaultStatus{Fault: mockserver.Fault{Match: m}}, mockserver.Filter{Key: "canario-4711"}} {
+	active := mockserver.New(t, mockserver.WithoutSocket()).Fault(m, mockserver.OK)
+	for _, v := range []any{m, &m, active, []any{active}, mockserver.Fault{Match: m}, mockserver.FaultStatus{Fault: mockserver.Fault{Match: m}}, mockserver.Filter{Key: "canario-4711"}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
 			assert.NotContains(t, fmt.Sprintf(verb, v), "canario-4711")
 		}

@@ -273,22 +273,6 @@ func TestGivenBackAfterAReset(t *testing.T) {
 	}
 }
 
-// A key remembers the last eight days that it was used on, and no more.
-func TestDaysThatAreRemembered(t *testing.T) {
-	srv, api := start(t, mockserver.WithNow(at(t, "2026-11-01T12:00:00-05:00")), mockserver.WithFrozenClock())
-	for range 9 {
-		api.get(lookup)
-		require.NoError(t, srv.Advance(24*time.Hour))
-	}
-	used := map[int]int{}
-	for day := range 9 {
-		require.NoError(t, srv.SetNow(at(t, "2026-11-01T12:00:00-05:00").AddDate(0, 0, day)))
-		q, _ := srv.Quota(srv.APIKey)
-		used[day] = q.Used
-	}
-	assert.Equal(t, map[int]int{0: 0, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1}, used)
-}
-
 // The same zone may have been loaded twice; another one has other days, also where it has the same name.
 func TestAZoneIsWhatItIs(t *testing.T) {
 	load := func(name string) *time.Location {

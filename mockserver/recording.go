@@ -54,14 +54,14 @@ type recorded struct {
 // jsonText is any JSON value, token for token. In a bare RawMessage strictjson would refuse null and repeated names.
 type jsonText struct{ json.RawMessage }
 
-// kept are the headers that a recording has.
-var kept = regexp.MustCompile(`^(Content-Type|Retry-After|X-Ratelimit-.+)$`)
+// keptHeader matches the names of headers that a recording has.
+var keptHeader = regexp.MustCompile(`^(Content-Type|Retry-After|X-Ratelimit-.+)$`)
 
 func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys) *recorded {
 	r := &recorded{Question: question, Asked: asked.In(fiscope.Lima).Truncate(time.Second), Status: a.status}
 	for _, name := range slices.Sorted(maps.Keys(a.passed)) {
 		for _, value := range a.passed[name] {
-			if kept.MatchString(name) {
+			if keptHeader.MatchString(name) {
 				r.Headers = append(r.Headers, strings.Replace(name, "Ratelimit", "RateLimit", 1)+": "+secrets.Out(value))
 			}
 		}
@@ -121,7 +121,7 @@ func (r *recorded) check() error {
 	header := http.Header{}
 	for _, line := range r.Headers {
 		name, value, _ := strings.Cut(line, ": ")
-		if header.Add(name, value); !kept.MatchString(http.CanonicalHeaderKey(name)) {
+		if header.Add(name, value); !keptHeader.MatchString(http.CanonicalHeaderKey(name)) {
 			return fmt.Errorf("headers: %q no es un Content-Type, un Retry-After ni un X-RateLimit-", strictjson.Short(name))
 		}
 	}
@@ -162,7 +162,8 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 	if of == nil {
 		return nil, last, nil
 	}
-	r = &recording{Upstream: *of, now: now, usage: usage{limit: Unlimited}, answers: map[string]*recorded{}}
+	r = &recording{Upstream: *of, now: now, answers: map[string]*recorded{}}
+	r.usage.limit.Store(Unlimited)
 	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, 100
 	text, err := os.ReadFile(r.File)
 	if r.asks() && len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
@@ -183,12 +184,6 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 		}
 	}
 	return r, last, err
-}
-
-func (r *recording) find(question string) *recorded {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.answers[question]
 }
 
 // add adds an answer, unless it is to no question. A 200 is replaced by nothing, or with Again by a newer 200.

@@ -101,16 +101,16 @@ func TestTotals(t *testing.T) {
 
 func TestDroppedOfEachKey(t *testing.T) {
 	srv, api := start(t, mockserver.WithJournal(1), mockserver.WithKey("otra", 10))
-	for _, key := range []string{"otra", "otra", srv.APIKey, "nadie", "nadie", "ninguno", ""} {
+	for _, key := range []string{"otra", "otra", srv.APIKey, "nadie", "nadie", "ninguno", "", ""} {
 		api.withKey(key).get(lookup)
 	}
 	id := srv.Requests(mockserver.Filter{Key: "otra"})[0].Key
-	for key, want := range map[string]int{"": 4, "otra": 1, id: 1, srv.APIKey: 0, "nadie": 2, "ninguno": 1, "jamás": 0} {
+	for key, want := range map[string]int{"": 5, "otra": 1, id: 1, srv.APIKey: 0, "nadie": 2, "ninguno": 1, "jamás": 0} {
 		assert.Equal(t, want, srv.Control().Dropped(key), key)
 	}
 	require.NoError(t, srv.Control().ResetKey("otra", mockserver.PartJournal))
 	assert.Zero(t, srv.Control().Dropped("otra"))
-	assert.Equal(t, 3, srv.Control().Dropped(""))
+	assert.Equal(t, 4, srv.Control().Dropped(""))
 	require.NoError(t, srv.Reset(mockserver.PartJournal))
 	assert.Zero(t, srv.Control().Dropped(""))
 }

@@ -32,11 +32,8 @@ const (
 	toTipoCambio
 )
 
-// words returns the beginning of every path of a route, "" for no route.
+// words returns the beginning of every path of a route.
 func (to *route) words() string {
-	if to == nil {
-		return ""
-	}
 	words, _, _ := strings.Cut(to.path, "{")
 	return words
 }
@@ -44,39 +41,28 @@ func (to *route) words() string {
 // routeOf returns the route of a path, whatever the method, and the RUC in the path; nil for none. An http.ServeMux would
 // redirect `//` and `..` to a cleaner path instead.
 func routeOf(u *url.URL) (to *route, ruc string) {
-	var segments [4]string // "", "api" and at most two more
-	escaped := u.RawPath != ""
-	rest, more, n := u.Path, true, 0
-	if escaped {
-		rest = u.EscapedPath()
+	given := u.Path
+	if u.RawPath != "" { // an escaped slash ends no segment
+		given, _ = url.PathUnescape(escapedSlash.Replace(u.EscapedPath())) // net/url has decoded it before
 	}
-	for ; more; n++ {
-		if n == len(segments) {
-			return nil, ""
-		}
-		segments[n], rest, more = strings.Cut(rest, "/")
-		if segments[n] == "." || segments[n] == ".." {
-			return nil, ""
-		}
-		if escaped {
-			segments[n], _ = url.PathUnescape(segments[n]) // net/url has decoded it before
+	for _, i := range []int{toBuscar, toValidar, toTipoCambio} {
+		if routes[i].path == given {
+			return &routes[i], ""
 		}
 	}
-	if segments[0] != "" || segments[1] != "api" {
+	to = &routes[toConsultar]
+	ruc, found := strings.CutPrefix(given, to.words())
+	dots := u.RawPath == "" && (ruc == "." || ruc == "..")
+	if !found || ruc == "" || dots || strings.Contains(ruc, "/") {
 		return nil, ""
 	}
-	switch resource, name := segments[2], segments[3]; {
-	case n == 3 && resource == "tipocambio":
-		return &routes[toTipoCambio], ""
-	case n == 4 && resource == "cpe" && name == "validar":
-		return &routes[toValidar], ""
-	case n == 4 && resource == "contribuyentes" && name == "search":
-		return &routes[toBuscar], ""
-	case n == 4 && resource == "contribuyentes" && name != "":
-		return &routes[toConsultar], name
-	}
-	return nil, ""
+	return to, strings.ReplaceAll(ruc, noSlash, "/")
 }
+
+// noSlash stands for an escaped slash.
+const noSlash = "\x00"
+
+var escapedSlash = strings.NewReplacer("%2F", noSlash, "%2f", noSlash)
 
 // accepts reports whether a route accepts a method; HEAD works like GET.
 func (to *route) accepts(method string) bool {
@@ -97,31 +83,25 @@ func wrongMethod(q *request) answer {
 	return a
 }
 
-// routeNames returns the routes for error texts.
-func routeNames() []nearest.Route {
+func noRoute(q *request) answer {
 	names := make([]nearest.Route, len(routes))
 	for i, to := range routes {
 		names[i] = nearest.Route{Method: to.method, Path: to.path}
 	}
-	return names
-}
-
-func noRoute(q *request) answer {
-	path, names := q.r.URL.EscapedPath(), routeNames()
-	guess, shown := "Las rutas del servicio", make([]string, 0, len(names))
-	best, near := nearest.Of(q.r.Method, path, names)
+	given, guess, shown := q.r.URL.EscapedPath(), "Las rutas del servicio", []string(nil)
+	closest, near := nearest.Of(q.r.Method, given, names)
 	missing := "el RUC"
 	if q.r.URL.Query().Has("razonSocial") {
-		missing, best, near = "/search", toBuscar, true
+		missing, closest, near = "/search", toBuscar, true
 	}
 	for i, name := range names {
-		if near && i == best {
+		if near && i == closest {
 			guess = "¿Quiso decir " + name.String() + "? Las otras rutas"
 			continue
 		}
 		shown = append(shown, name.String())
 	}
-	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", q.quoted(path), whyNot(q.r.URL.Path, missing), guess, strings.Join(shown, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", q.quoted(given), whyNot(q.r.URL.Path, missing), guess, strings.Join(shown, ", "))
 }
 
 // whyNot returns the one reason why a path is not a route, "" for none or several. missing may be its last segment.

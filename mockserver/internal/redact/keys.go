@@ -1,8 +1,8 @@
 package redact
 
 import (
-	"bytes"
 	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,58 +78,34 @@ func (ks Keys) fingerprint(key string) string {
 // in reports whether a text contains a key.
 func (ks Keys) in(s string) bool { return ks.Out(s) != s }
 
-// mayBeIn reports whether Out must search the text.
-func (ks Keys) mayBeIn(text []byte) bool {
-	return len(ks.all) > 0 && (bytes.IndexByte(text, '%') >= 0 || bytes.IndexByte(text, '\\') >= 0 || bytes.IndexByte(text, '&') >= 0) ||
-		slices.ContainsFunc(ks.all, func(k searched) bool { return bytes.Contains(text, []byte(k.key)) })
-}
+// escape matches an escape of URLs, JSON or HTML that may be an ASCII character.
+var escape = regexp.MustCompile(`%(?:u00)?[0-9A-Fa-f]{2}|\\(?:x|u00|U0{6})[0-9A-Fa-f]{2}|\\["\\/]|&#?[0-9A-Za-z]{2,10};`)
 
-// unescaped removes the escapes of URLs, JSON and HTML from a text, including those that appear by removing another, as
-// in %2541.
+// unescaped removes the escapes from a text, including those that appear by removing another, as in %2541.
 func unescaped(s string) string {
+	const deepest = 10
 	if strings.IndexByte(s, '%') < 0 && strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, '&') < 0 { // three times as fast as ContainsAny, for every request
 		return s
 	}
-	b := make([]byte, 0, len(s))
-	for i := range len(s) {
-		b = append(b, s[i])
-		for {
-			c, length := lastEscape(b)
-			if length == 0 {
-				break
-			}
-			b = append(b[:len(b)-length], c)
+	for range deepest {
+		before := s
+		if s = escape.ReplaceAllStringFunc(s, character); s == before {
+			break
 		}
 	}
-	return string(b)
+	return s
 }
 
-// lastEscape returns the character of an escape at the end of b, and the escape's length, 0 for none. It only finds ASCII
-// characters, as in keys.
-func lastEscape(b []byte) (c byte, length int) {
-	for _, e := range [...]struct {
-		start  string
-		digits int
-	}{{"%", 2}, {"%u", 4}, {`\x`, 2}, {`\u`, 4}, {`\U`, 8}} {
-		digits := len(b) - e.digits
-		if digits < 0 || !bytes.HasSuffix(b[:digits], []byte(e.start)) {
-			continue
-		}
-		if n, err := strconv.ParseUint(string(b[digits:]), 16, 32); err == nil && n < 0x80 {
-			return byte(n), len(e.start) + e.digits
-		}
+// character returns the ASCII character of an escape, and any other escape as it is.
+func character(escaped string) string {
+	code, _ := strconv.ParseUint(escaped[max(0, len(escaped)-2):], 16, 8)
+	switch text := html.UnescapeString(escaped); {
+	case len(text) == 1: // of HTML
+		return text
+	case len(escaped) == 2: // such as \"
+		return escaped[1:]
+	case escaped[0] != '&' && code < 0x80:
+		return string(rune(code))
 	}
-	if n := len(b); n >= 2 && b[n-2] == '\\' && strings.IndexByte(`"\/`, b[n-1]) >= 0 {
-		return b[n-1], 2
-	}
-	if n := len(b); n > 0 && b[n-1] == ';' {
-		const longest = len("&#x00000041;")
-		if at := bytes.LastIndexByte(b[max(0, n-longest):], '&'); at >= 0 {
-			at += max(0, n-longest)
-			if text := html.UnescapeString(string(b[at:])); len(text) == 1 {
-				return text[0], n - at
-			}
-		}
-	}
-	return 0, 0
+	return escaped
 }
