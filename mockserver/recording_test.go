@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -195,6 +196,7 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	last := now
 	require.Eventually(t, func() bool { return file.holds("20700000099") }, 10*time.Second, time.Millisecond, "it is saved while the server runs")
 	assert.Contains(t, file.text.String(), `  «caído» \u0000`, "readable")
+	assert.NotContains(t, file.text.String(), "\n\n", "as it is after a restart")
 	for _, secret := range []string{realKey, "galleta4711", "otro.invalid"} {
 		assert.NotContains(t, file.text.String(), secret)
 	}
@@ -265,6 +267,28 @@ func TestWhichAnswerStays(t *testing.T) {
 			assert.Equal(t, c.recorded, replay.get(path).code(t))
 		})
 	}
+}
+
+// While the answers are saved, calls are answered. What could not be saved is saved at the end.
+func TestCallsWhileARecordingIsSaved(t *testing.T) {
+	const path = "/api/contribuyentes/20700000001"
+	service := newRealService(t, map[string][]realAnswer{})
+	var file saved
+	saving, goOn := make(chan bool, 2), make(chan bool)
+	srv, api := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: service.URL, Save: func(write func(io.Writer) error) error {
+		if saving <- true; len(saving) == 1 {
+			<-goOn
+			return errors.New("el disco está lleno")
+		}
+		return file.save(write)
+	}}))
+	for range 2 {
+		assert.Equal(t, 404, api.withKey(realKey).get(path).status)
+		require.Eventually(t, func() bool { return len(saving) == 1 }, 10*time.Second, time.Millisecond)
+	}
+	close(goOn)
+	require.NoError(t, srv.Close())
+	assert.True(t, file.holds(path))
 }
 
 // The service decides about keys that the mock does not know; a refused one gets nothing that was recorded.
