@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -32,11 +33,11 @@ type recording struct {
 	sent      sync.Map // the keys and claves that were sent: none may be in the file
 	refused   sync.Map // the keys that the service refused: they get no recorded answer
 
-	saver   *time.Timer // saves the answers
-	saving  sync.Mutex  // locked before mu
 	mu      sync.Mutex
 	answers map[string]*recorded // by question
-	unsaved bool                 // some are neither saved nor being saved
+	unsaved atomic.Bool          // some are neither saved nor being saved
+	saver   *time.Timer          // saves them
+	saving  sync.Mutex
 }
 
 // recorded is an answer in the form of the file. Its body is JSON, other UTF-8, or other bytes.
@@ -123,6 +124,7 @@ func (r *recorded) check() error {
 	}
 	var body bytes.Buffer
 	_ = json.Compact(&body, r.Body.RawMessage) // it is valid, or empty
+	longest := max(body.Len(), len(r.Text), len(r.Bytes))
 	_, _ = body.WriteString(r.Text)
 	_, _ = body.Write(r.Bytes)
 	header := http.Header{}
@@ -139,6 +141,8 @@ func (r *recorded) check() error {
 		return errors.New("status debe ser de 200 a 599")
 	case checkTime(r.Asked) != nil:
 		return errors.New("asked no es la hora en que se preguntó")
+	case body.Len() > longest:
+		return errors.New("de body, bodyText y bodyBase64 va uno solo")
 	}
 	r.answer = passedOn(r.Status, header, body.Bytes())
 	return nil
@@ -195,12 +199,6 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 	return r, last, err
 }
 
-func (r *recording) find(question string) *recorded {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.answers[question]
-}
-
 // add adds an answer, unless it is to no question. A 200 is replaced by nothing, or with Again by a newer 200.
 func (r *recording) add(a *recorded) {
 	if a.check() != nil {
@@ -212,8 +210,7 @@ func (r *recording) add(a *recorded) {
 		return
 	}
 	r.answers[a.Question] = a
-	if r.Save != nil && !r.unsaved {
-		r.unsaved = true
+	if r.Save != nil && !r.unsaved.Swap(true) {
 		r.saver.Reset(time.Second / 4)
 	}
 }
@@ -222,18 +219,15 @@ func (r *recording) add(a *recorded) {
 func (r *recording) save() error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
-	r.mu.Lock()
-	answers, unsaved := slices.Collect(maps.Values(r.answers)), r.unsaved
-	r.unsaved = false
-	r.mu.Unlock()
-	if !unsaved {
+	if !r.unsaved.Swap(false) {
 		return nil
 	}
+	r.mu.Lock()
+	answers := slices.Collect(maps.Values(r.answers))
+	r.mu.Unlock()
 	err := r.Save(func(w io.Writer) error { return writeAnswers(w, answers) })
 	if err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.unsaved = true
+		r.unsaved.Store(true)
 		r.saver.Reset(time.Minute)
 	}
 	return err
