@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fiscope/fiscope"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // Codes of answers that are not in docs/contract.md. The prefix MOCK_ keeps them apart from the contract's.
@@ -70,14 +69,6 @@ func refusal(status int, code, format string, args ...any) answer {
 // jsonType is shared by all answers and never modified.
 var jsonType = []string{"application/json"}
 
-func (a answer) header(h http.Header) {
-	h["Content-Type"] = jsonType // canonical names: Set would canonicalize them for every answer
-	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
-	if a.allow != "" {
-		h.Set("Allow", a.allow)
-	}
-}
-
 // usualSize is enough for most taxpayer records.
 const usualSize = 640
 
@@ -94,11 +85,7 @@ func encode(v any) []byte {
 
 // quoted formats a short piece of the request line for an error text, without keys.
 func quoted(s string) string {
-	const most = 60
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
-	}
-	return "«" + strings.ToValidUTF8(s, "�") + "»"
+	return "«" + scrub.Cut(strings.ToValidUTF8(s, "�"), 60) + "»"
 }
 
 // enLima formats a time for an error text.

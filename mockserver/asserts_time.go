@@ -20,14 +20,9 @@ func (s *Server) AssertOrder(t TB, filters ...Filter) bool {
 	}
 	want := s.filters(filters)
 	v.taken = slices.DeleteFunc(v.taken, func(e *entry) bool { return !matchAny(want)(e) })
-	// Requests that no filter matches are not marked.
-	place := make(map[int64]int, len(v.taken))
-	for i, e := range v.taken {
-		place[e.N] = i
-	}
 	why := func(e *entry) string {
-		switch i, taken := place[e.N]; {
-		case !taken:
+		switch i := slices.Index(v.taken, e); {
+		case i < 0:
 			return "no filter takes it"
 		case i >= len(want):
 			return fmt.Sprintf("it is one more than %d", len(want))
@@ -59,14 +54,16 @@ func (s *Server) AssertPauses(t TB, f Filter, least, most time.Duration) bool {
 		return false
 	}
 	for i, e := range v.taken[1:] {
-		switch before := v.taken[i]; {
-		case before.endedTurn == 0 || e.arrivedTurn < before.endedTurn:
-			v.fail(t, v.filter.differs, "request %d came while request %d was under way, want a pause of %s to %s", e.N, before.N, least, most)
-			return false
-		case e.arrived.Sub(before.ended) < least || e.arrived.Sub(before.ended) > most:
-			v.fail(t, v.filter.differs, "request %d came %s after request %d, want a pause of %s to %s", e.N, e.arrived.Sub(before.ended), before.N, least, most)
-			return false
+		before := v.taken[i]
+		pause := e.arrived.Sub(before.ended)
+		came := fmt.Sprintf("%s after request %d", pause, before.N)
+		if before.endedTurn == 0 || e.arrivedTurn < before.endedTurn {
+			came = fmt.Sprintf("while request %d was under way", before.N)
+		} else if least <= pause && pause <= most {
+			continue
 		}
+		v.fail(t, v.filter.differs, "request %d came %s, want a pause of %s to %s", e.N, came, least, most)
+		return false
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"maps"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -42,26 +43,26 @@ func (c *call) answer() answer {
 	}
 	down := c.op == OpValidar && (c.sunatDown || c.data.sunatDown.Load())
 	switch real := c.recording; {
-	case real.serves(c.op) && down:
-		c.cost = charge{limit: Unlimited}
-		c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
+	case real.serves(c.op) && !down:
+		c.own, c.cost = real.answer(&c.request, &c.log.remark, c.assume, c.now, c.replaced)
+		return c.own
 	case real.serves(c.op):
-		c.own, c.cost = real.answer(&c.request, &c.log.note, c.assume, c.now, c.replaced)
+		c.cost = charge{limit: Unlimited}
 	default:
 		if c.cost = c.account.charge(c.now, c.assume); !c.cost.paid {
 			c.own = quotaExceeded(c.cost, c.assume)
-			break
+			return c.own
 		}
-		switch c.op {
-		case OpConsultar:
-			c.own = consultar(&c.request, c.data, c.assume)
-		case OpBuscar:
-			c.own = buscar(&c.request, c.data, c.assume)
-		case OpValidar:
-			c.own = validar(&c.request, &c.log.note, c.data, c.assume, c.now, down)
-		case OpTipoCambio:
-			c.own = tipoCambio(&c.request, c.data, c.assume, c.now)
-		}
+	}
+	switch c.op {
+	case OpConsultar:
+		c.own = consultar(&c.request, c.data, c.assume)
+	case OpBuscar:
+		c.own = buscar(&c.request, c.data, c.assume)
+	case OpValidar:
+		c.own = validar(&c.request, &c.log.remark, c.data, c.assume, c.now, down)
+	case OpTipoCambio:
+		c.own = tipoCambio(&c.request, c.data, c.assume, c.now)
 	}
 	return c.own
 }
@@ -83,21 +84,25 @@ func (c *call) undo() {
 	c.answered = false
 }
 
-// head writes an answer's header, with these names of the quota's headers.
-func (c *call) head(h http.Header, a answer, names *limitNames) {
+// head writes an answer's header.
+func (c *call) head(h http.Header, a answer) {
 	if a.passed != nil {
 		maps.Copy(h, a.passed)
 		return
 	}
-	a.header(h)
+	h["Content-Type"] = jsonType // canonical names: Set would canonicalize them for every answer
+	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+	if a.allow != "" {
+		h.Set("Allow", a.allow)
+	}
 	if c.answered && c.assume.limits(c.op) && (a.status < 300 || c.assume.HeadersOnErrors) {
-		c.cost.setHeaders(h, names)
+		c.cost.setHeaders(h)
 	}
 }
 
 // send writes the call's answer.
 func (c *call) send(a answer) {
-	c.head(c.w.Header(), a, c.names())
+	c.head(c.w.Header(), a)
 	c.finish(a)
 	c.writeHead(a.status)
 	_, _ = c.w.Write(a.body) // a client that left is not the server's failure

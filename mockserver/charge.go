@@ -13,7 +13,7 @@ type charge struct {
 	paid   bool // it cost one query
 	usage  *usage
 	limit  int
-	day    *day
+	day    *quotaDay
 	used   int // including this call, so that each answer shows another Remaining
 	resets int // of the usage
 }
@@ -64,19 +64,17 @@ func (c charge) left() int {
 // The headers of docs/contract.md, 8, in net/http's form and as the contract spells them. Header.Set would canonicalize
 // them for every answer.
 var (
-	rateLimitHeaders = limitNames{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
-	rateLimitSpelled = limitNames{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+	rateLimitHeaders = [3]string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"}
+	rateLimitSpelled = [3]string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 )
 
-type limitNames [3]string
-
 // setHeaders writes the three headers of docs/contract.md, 8.
-func (c *charge) setHeaders(h http.Header, names *limitNames) {
+func (c *charge) setHeaders(h http.Header) {
 	if c.limit == Unlimited {
 		return
 	}
 	values := []string{strconv.Itoa(c.limit), strconv.Itoa(c.left()), c.day.reset}
-	for i, name := range names {
+	for i, name := range rateLimitHeaders {
 		h[name] = values[i : i+1 : i+1]
 	}
 }

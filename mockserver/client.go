@@ -15,23 +15,15 @@ const idlePerHost = 100
 // [New]; after [Start], they panic.
 func (s *Server) Client(opts ...fiscope.Option) *fiscope.Client {
 	s.t.Helper()
-	hc := &http.Client{Transport: s.pool()}
+	hc := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: idlePerHost}} // without a proxy: it is on loopback
+	if s.config.withoutSocket {
+		hc.Transport = s.Transport()
+	}
 	client, err := fiscope.NewClient(s.URL, s.APIKey, append([]fiscope.Option{fiscope.WithHTTPClient(hc), fiscope.WithClock(s.Now)}, opts...)...)
 	if err != nil {
 		s.t.Fatalf("mockserver: Client: %v", err)
 	}
 	return client
-}
-
-// pool returns a transport to the server. Its idle connections end when the server closes.
-func (s *Server) pool() http.RoundTripper {
-	s.mu.Lock()
-	socket := s.socket != nil
-	s.mu.Unlock()
-	if !socket {
-		return s.Transport()
-	}
-	return &http.Transport{MaxIdleConnsPerHost: idlePerHost} // without a proxy: it is on loopback
 }
 
 // Transport returns a round tripper to this server without a socket, for any host. For a testing/synctest bubble, see

@@ -57,15 +57,15 @@ func checkTime(t time.Time) error {
 
 // start sets the clock to the valid time at, or to the source's if at is zero: running, or frozen there.
 func (c *clock) start(at time.Time, frozen bool) {
-	c.moved.Store(nil)
-	if !at.IsZero() || frozen {
-		_ = c.change(func(s *shift) {
-			if !at.IsZero() {
-				s.at = at
-			}
-			s.frozen = frozen
-		})
+	if c.moved.Store(nil); at.IsZero() && !frozen {
+		return
 	}
+	_ = c.change(func(s *shift) {
+		if !at.IsZero() {
+			s.at = at
+		}
+		s.frozen = frozen
+	})
 }
 
 func (c *clock) now() time.Time { return c.moved.Load().now(c.source()) }

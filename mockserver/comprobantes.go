@@ -114,11 +114,11 @@ func (c Comprobante) check() error {
 type comprobantes struct {
 	mu    sync.Mutex
 	known map[comprobanteID]Comprobante
-	asked map[comprobanteID]asked // of receipts with changes
+	asked map[comprobanteID]asking // of receipts with changes
 }
 
-// asked is the state that a receipt's changes depend on.
-type asked struct {
+// asking is the state that a receipt's changes depend on.
+type asking struct {
 	first   time.Time
 	answers int
 }
@@ -128,7 +128,7 @@ func (s *comprobantes) put(cs ...Comprobante) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known, s.asked = make(map[comprobanteID]Comprobante, len(cs)), map[comprobanteID]asked{}
+		s.known, s.asked = make(map[comprobanteID]Comprobante, len(cs)), map[comprobanteID]asking{}
 	}
 	for _, c := range cs {
 		s.known[c.id()] = c

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/internal/relevance"
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // Contribuyente is a stored taxpayer. Only RUC is required: answers fill empty fields that have a form. The trade name
@@ -61,16 +62,7 @@ func onlyDay(text string) string {
 }
 
 // isRUC reports whether s is 11 ASCII digits, the contract's only rule for a RUC.
-func isRUC(s string) bool { return len(s) == 11 && digits(s) }
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func isRUC(s string) bool { return len(s) == 11 && scrub.Digits(s) }
 
 // contribuyentes are the taxpayers of one server: those set on it, over a Registro that it never changes (the default data,
 // shared by all servers, or WithRegistro's), except those deleted.

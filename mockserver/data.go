@@ -45,12 +45,6 @@ func (d Data) Format(f fmt.State, _ rune) {
 // LogValue implements [slog.LogValuer], without claves and keys.
 func (d Data) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(d)) }
 
-// check returns an error for the first invalid item.
-func (d Data) check() error {
-	_, _, err := d.firstWrong()
-	return err
-}
-
 // firstWrong returns the member and the index of the first invalid item; the index is negative for the whole member.
 func (d Data) firstWrong() (member string, item int, err error) {
 	for _, list := range []struct {
@@ -134,12 +128,11 @@ func LoadData(name string) (Data, error) {
 	if info.IsDir() {
 		return readFolder(os.DirFS(name), ".", name)
 	}
-	f, err := os.Open(name) //nolint:gosec // the path is the caller's
+	text, err := os.ReadFile(name) //nolint:gosec // the path is the caller's
 	if err != nil {
 		return Data{}, err
 	}
-	defer func() { _ = f.Close() }()
-	return readData(f, name)
+	return readData(bytes.NewReader(text), name)
 }
 
 // readFolder reads the .json files of a folder; shown is its name in errors.

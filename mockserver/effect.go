@@ -1,15 +1,12 @@
 package mockserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/fiscope/fiscope/internal/strictjson"
 )
 
 // Effect is what happens to one call, after it was charged. Make it with [Status], [Latency] and the like or from a
@@ -110,48 +107,18 @@ func (e Effect) check() error {
 	case e.Latency < 0:
 		return errors.New("latency no puede ser negativa")
 	}
-	seen := map[string]bool{}
 	for name, value := range e.Header {
-		canonical := http.CanonicalHeaderKey(name)
-		switch {
+		switch canonical := http.CanonicalHeaderKey(name); {
 		case strings.Trim(name, tokenCharacters) != "" || name == "":
 			return fmt.Errorf("el encabezado %q: ningún encabezado tiene ese nombre", name)
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			return fmt.Errorf("el encabezado %s: su valor tiene un carácter de control, como un fin de línea", name)
 		case canonical == "Content-Length" || canonical == "Transfer-Encoding" || canonical == "Trailer":
 			return fmt.Errorf("el encabezado %q no se puede poner: lo pone el servidor; para cortar la respuesta, use un preset", name)
-		case seen[canonical]:
-			return fmt.Errorf("el encabezado %s está dos veces", canonical)
 		}
-		seen[canonical] = true
 	}
 	return nil
 }
 
 // tokenCharacters are the characters of a header name (RFC 9110, 5.6.2).
 const tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-type (
-	plainEffect Effect
-	jsonEffect  struct {
-		*plainEffect
-		Latency strictjson.Duration `json:"latency,omitempty"`
-	}
-)
-
-// MarshalJSON writes the duration as text: "1.5s".
-func (e Effect) MarshalJSON() ([]byte, error) {
-	plain := plainEffect(e)
-	return json.Marshal(jsonEffect{&plain, strictjson.Duration(e.Latency)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
-func (e *Effect) UnmarshalJSON(text []byte) error {
-	j := jsonEffect{plainEffect: new(plainEffect)}
-	if err := strictjson.Decode(text, &j); err != nil {
-		return err
-	}
-	*e = Effect(*j.plainEffect)
-	e.Latency = time.Duration(j.Latency)
-	return nil
-}

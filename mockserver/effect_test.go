@@ -1,7 +1,6 @@
 package mockserver_test
 
 import (
-	"encoding/json"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -10,30 +9,9 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
-func TestFaultJSON(t *testing.T) {
-	text := `{"name":"lenta","match":{"op":"validar","ruc":"20100070970","times":2,"for":"30m0s"},"steps":[{"preset":"sunat-down"},{"preset":"latin-1+reset-inside","latency":"1.5s"}]}`
-	var f mockserver.Fault
-	require.NoError(t, json.Unmarshal([]byte(text), &f))
-	assert.Equal(t, 30*time.Minute, f.Match.For)
-	assert.Equal(t, 1500*time.Millisecond, f.Steps[1].Latency)
-	again, err := json.Marshal(f)
-	require.NoError(t, err)
-	assert.JSONEq(t, text, string(again))
-	srv, api := start(t)
-	_, err = srv.Control().AddFault(f)
-	require.NoError(t, err)
-	api.validar(cpe(t)).isError(t, 500, "SUNAT_UNAVAILABLE")
-	for name, bad := range map[string]string{
-		"unknown member of a step":    `{"steps":[{"estado":500}]}`,
-		"unknown member of the match": `{"match":{"operacion":"x"},"steps":[{}]}`,
-		"a duration without a unit":   `{"steps":[{"latency":"15"}]}`,
-		"a wrong type":                `{"steps":[{"status":"500"}]}`,
-	} {
-		assert.Error(t, json.Unmarshal([]byte(bad), &f), name)
-	}
+func TestPresetsAreDescribed(t *testing.T) {
 	for _, p := range mockserver.Presets() {
 		assert.NotEmpty(t, p.What)
 		assert.NotEmpty(t, p.Group)

@@ -73,7 +73,7 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 		f.Match.Times = len(f.Steps)
 	}
 	if f.Match.For > 0 {
-		active.until = fs.clock.now().Add(f.Match.For)
+		active.until = fs.server.Now().Add(f.Match.For)
 	}
 	active.fault = f
 	return active, nil
@@ -83,13 +83,13 @@ func (fs *faults) newFault(f Fault) (*ActiveFault, error) {
 func (f *ActiveFault) Status() FaultStatus {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return FaultStatus{f.fault, f.seen, f.hits, f.lasts(f.of.clock.now()) && f.possible()}
+	return FaultStatus{f.fault, f.seen, f.hits, f.lasts(f.of.server.Now()) && f.possible()}
 }
 
 // possible reports whether any call can meet the next step.
 func (f *ActiveFault) possible() bool {
-	m, assume := &f.fault.Match, f.of.assume.Load()
-	return (m.Key == "" || f.of.keys.account(m.Key) != nil) &&
+	m, assume := &f.fault.Match, f.of.server.assume.Load()
+	return (m.Key == "" || f.of.server.keys.account(m.Key) != nil) &&
 		slices.ContainsFunc(operations, func(op Operation) bool {
 			hasRUC := op == OpConsultar || op == OpValidar
 			return (m.Op == "" || m.Op == op) && (m.RUC == "" || hasRUC) && f.step().canTouch(op, assume)
@@ -139,7 +139,7 @@ func touches(c *call, a action) bool {
 		return true
 	}
 	own, header := c.answer(), c.w.Header().Clone()
-	c.head(header, own, &rateLimitHeaders)
+	c.head(header, own)
 	body, changed := a.rewrite(own.body, header.Clone())
 	return !bytes.Equal(body, own.body) || !maps.EqualFunc(changed, header, slices.Equal)
 }
@@ -152,9 +152,7 @@ func (f *ActiveFault) end() {
 
 // faults are the faults of one server, in the order in which they were set.
 type faults struct {
-	clock  *clock
-	keys   *keyring
-	assume *atomic.Pointer[Assumptions]
+	server *Server
 
 	mu   sync.RWMutex
 	all  []*ActiveFault // without removed ones
@@ -179,9 +177,9 @@ func (fs *faults) add(fault Fault) (*ActiveFault, error) {
 	if i := slices.IndexFunc(fs.all, same); i >= 0 {
 		fs.all[i].end()
 		fs.all[i] = f
-		return f, nil
+	} else {
+		fs.all = append(fs.all, f)
 	}
-	fs.all = append(fs.all, f)
 	return f, nil
 }
 
@@ -208,26 +206,6 @@ func (fs *faults) list() []*ActiveFault {
 	fs.mu.RLock()
 	defer fs.mu.RUnlock()
 	return slices.Clone(fs.all)
-}
-
-// status returns the faults of a key, "" for all, ended ones too.
-func (fs *faults) status(key string) (list []FaultStatus) {
-	for _, f := range fs.list() {
-		if key == "" || f.fault.Match.Key == key {
-			list = append(list, f.Status())
-		}
-	}
-	return list
-}
-
-// find returns the first fault with a name and key ("" for any key), or nil.
-func (fs *faults) find(key, name string) *ActiveFault {
-	for _, f := range fs.list() {
-		if f.fault.Name == name && (key == "" || key == f.fault.Match.Key) {
-			return f
-		}
-	}
-	return nil
 }
 
 // match returns the fault that meets a call, and the effect. Every fault counts the call, even if another one meets it.

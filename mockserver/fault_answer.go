@@ -31,7 +31,7 @@ func (f *ActiveFault) meet(c *call, e action) {
 		return
 	}
 	header := c.w.Header()
-	c.head(header, a, &rateLimitHeaders)
+	c.head(header, a)
 	if e.change != nil {
 		// Hide keys before the change: half of a key could not be found.
 		a.kept, _ = e.rewrite([]byte(c.keys.Out(string(a.body))), http.Header{})

@@ -87,7 +87,6 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"a value with an end": effect(mockserver.Header("X", "a\r\nSet-Cookie: b")),
 		"a value with a zero": effect(mockserver.Header("X", "a\x00")),
 		"an end in Location":  effect(mockserver.Header("Location", "/\n")),
-		"one header twice":    effect(mockserver.Header("x-uno", "1").And(mockserver.Header("X-Uno", "2"))),
 		"rewrite of nothing":  effect(mockserver.OtherRUC.Uncharged()),
 		"header of nothing":   effect(mockserver.Header("X", "y").Uncharged()),
 		"inside of nothing":   effect(mockserver.ResetInside.Uncharged()),

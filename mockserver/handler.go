@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.keys = *c.known; c.account == nil && c.key != "" {
 		c.hide(c.key)
 	}
-	if a, refused := refused(c); refused {
+	if a := refusalOf(c); a.status != 0 {
 		c.send(a)
 		return
 	}
@@ -43,15 +43,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.send(c.answerWith(OK))
 }
 
-// refused returns the answer to a call that reaches no operation.
-func refused(c *call) (answer, bool) {
+// refusalOf returns the answer to a call that reaches no operation; the zero answer for others.
+func refusalOf(c *call) (a answer) {
 	switch {
 	case c.to == nil:
-		return noRoute(&c.request), true
+		a = noRoute(&c.request)
 	case !c.to.accepts(c.r.Method):
-		return wrongMethod(&c.request), true
+		a = wrongMethod(&c.request)
 	case c.account == nil && (c.key == "" || !c.recording.asks()):
-		return refusedKey(c.r, c.assume), true
+		a = refusedKey(c.r, c.assume)
 	}
-	return answer{}, false
+	return a
 }

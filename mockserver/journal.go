@@ -163,13 +163,6 @@ func (j *journal) knows(fingerprint string) bool {
 	return j.strays[fingerprint] > 0 || slices.ContainsFunc(j.stray.entries, func(e entry) bool { return e.Key == fingerprint })
 }
 
-// totals returns the number of all requests and their cost, including dropped ones.
-func (j *journal) totals() (calls, spent int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.calls, j.spent
-}
-
 // entries returns the requests that match one of the filters, or all without a filter, in order.
 func (j *journal) entries(filters ...filter) []entry {
 	j.mu.Lock()
@@ -198,14 +191,16 @@ func (j *journal) each(do func(*entry)) {
 	}
 }
 
-// wait returns the requests that match f once there are n. If ctx ends it returns those so far with its cause. If keys, the
-// number of known keys that can send them, cannot hold n, it returns ErrJournalTooSmall at once.
+// wait returns the requests that match f once there are n. If ctx ends it returns those so far with its cause. If it has
+// no room for n of the key, or of all keys, it returns ErrJournalTooSmall at once.
 func (j *journal) wait(ctx context.Context, f filter, n, keys int) ([]entry, error) {
 	for {
 		j.mu.Lock()
 		found := j.read([]filter{f})
 		changed, rings := j.next(), keys
-		if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
+		if f.Key != "" {
+			rings = 1
+		} else if slices.ContainsFunc(j.stray.entries, func(e entry) bool { return f.differs(&e) == "" }) {
 			rings++
 		}
 		j.mu.Unlock()

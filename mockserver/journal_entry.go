@@ -52,7 +52,6 @@ type entry struct {
 	repeated bool   // another call is its next attempt
 	sol      uint64 // hash of the SOL user that it tried; 0 for none
 	span
-	words string       // of the route, at the beginning of the path
 	known *redact.Keys // keys that it does not contain ...
 	later bool         // ... once they are hidden
 }
@@ -71,7 +70,7 @@ func (e *entry) hide(keys *redact.Keys) {
 }
 
 func (e *entry) without(keys redact.Keys) {
-	for _, text := range []*string{&e.text, &e.Method, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
+	for _, text := range []*string{&e.text, &e.Method, &e.Path, &e.Query, &e.Agent, &e.RUC, &e.Body, &e.Code, &e.Fault} {
 		*text = keys.Out(*text)
 	}
 	for _, pairs := range []*[]string{&e.sent, &e.answered} {
@@ -80,7 +79,6 @@ func (e *entry) without(keys redact.Keys) {
 			(*pairs)[i] = keys.Out((*pairs)[i])
 		}
 	}
-	e.Path = redact.Path(e.Path, e.words, keys)
 	e.answer = redact.Answer(e.answer, keys)
 }
 

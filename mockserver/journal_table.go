@@ -12,38 +12,42 @@ import (
 	"github.com/fiscope/fiscope"
 )
 
-// journalTable formats requests, one per line; why returns the reason why a request does not count, or "", shown in the
-// line below. Without why none is marked.
-func journalTable(all []entry, why func(*entry) string, without func(string, ...string) string) string {
+// table formats requests, one per line; why returns the reason why a request does not count, or "", shown in the line below.
+// Without why none is marked.
+func (s *Server) table(all []entry, why func(*entry) string) string {
+	calls, _ := s.Totals()
+	switch {
+	case len(all) == 0 && calls > 0:
+		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
+	case len(all) == 0:
+		return "The journal is empty: no request came.\n"
+	}
 	const most = 50
 	var b strings.Builder
 	if len(all) > most {
 		fmt.Fprintf(&b, "(the last %d of %d)\n", most, len(all))
 		all = all[len(all)-most:]
 	}
-	var left strings.Builder // the request, in the width that these columns leave
-	w := tabwriter.NewWriter(&left, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "  \tN\ttime\tstatus\tcost\tconn\tkey\t")
-	whys := make([]string, len(all))
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "  \tN\ttime\tstatus\tcost\tconn\tkey\trequest (times of Lima)")
+	notes := make([]string, 1+len(all)) // below each line
 	for i := range all {
-		r := &all[i].Request
-		mark := "  "
+		r, mark, reason := &all[i].Request, "  ", ""
 		if why != nil {
-			if whys[i] = without(why(&all[i])); whys[i] == "" {
+			if reason = s.withoutKeys(why(&all[i])); reason == "" {
 				mark = "=>"
 			}
 		}
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t\n", mark, r.N, r.Time.In(fiscope.Lima).Format("15:04:05.000"),
-			cmp.Or(number(r.Status), "-"), r.Cost, r.connText(), cmp.Or(r.Key, "-"))
+		notes[1+i] = r.notes(reason)
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t%s\n", mark, r.N, r.Time.In(fiscope.Lima).Format("15:04:05.000"),
+			cmp.Or(number(r.Status), "-"), r.Cost, r.connText(), cmp.Or(r.Key, "-"), r.line())
 	}
 	_ = w.Flush()
-	lines := strings.Split(left.String(), "\n")
-	b.WriteString(lines[0] + "request (times of Lima)\n")
-	for i := range all {
-		r := &all[i].Request
-		b.WriteString(lines[i+1] + clipped(r.line(), tableWidth-utf8.RuneCountInString(lines[i+1])) + "\n")
-		if notes := r.notes(whys[i]); notes != "" {
-			b.WriteString(clipped("       "+notes, tableWidth) + "\n")
+	for i, line := range strings.Split(strings.TrimSuffix(table.String(), "\n"), "\n") {
+		b.WriteString(clipped(line, tableWidth) + "\n")
+		if notes[i] != "" {
+			b.WriteString(clipped("       "+notes[i], tableWidth) + "\n")
 		}
 	}
 	return b.String()

@@ -137,15 +137,6 @@ func (r *keyring) all() []Key {
 	return keys
 }
 
-// resetUsage resets the usage of all keys.
-func (r *keyring) resetUsage() {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, a := range r.accounts {
-		a.usage.reset()
-	}
-}
-
 // refusedKey returns the answer to a missing or unknown key.
 func refusedKey(r *http.Request, assume *Assumptions) answer {
 	if r.Header.Get("X-API-KEY") == "" {

@@ -1,13 +1,11 @@
 package mockserver
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/fiscope/fiscope/internal/strictjson"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -25,14 +23,11 @@ type Match struct {
 
 // Format implements [fmt.Formatter], with the key's fingerprint.
 func (m Match) Format(f fmt.State, _ rune) {
-	key := ""
-	if m.Key != "" {
-		key = redact.Fingerprint(m.Key)
-	}
 	type plain Match
-	p := plain(m)
-	p.Key = key
-	_, _ = fmt.Fprintf(f, "%+v", p)
+	if m.Key != "" {
+		m.Key = redact.Fingerprint(m.Key)
+	}
+	_, _ = fmt.Fprintf(f, "%+v", plain(m))
 }
 
 func (m Match) check() error {
@@ -53,29 +48,4 @@ func (m *Match) covers(q *request, now time.Time) bool {
 		(m.Key == "" || m.Key == q.key) &&
 		(m.RUC == "" || q.isAbout(m.RUC)) &&
 		(m.Text == "" || has(q.text(now), m.Text)) && has(q.r.UserAgent(), m.UserAgent)
-}
-
-type (
-	plainMatch Match
-	jsonMatch  struct {
-		*plainMatch
-		For strictjson.Duration `json:"for,omitempty"`
-	}
-)
-
-// MarshalJSON writes the duration as text: "30m0s". It includes the key.
-func (m Match) MarshalJSON() ([]byte, error) {
-	plain := plainMatch(m)
-	return json.Marshal(jsonMatch{&plain, strictjson.Duration(m.For)})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes, and refuses an unknown member.
-func (m *Match) UnmarshalJSON(text []byte) error {
-	j := jsonMatch{plainMatch: new(plainMatch)}
-	if err := strictjson.Decode(text, &j); err != nil {
-		return err
-	}
-	*m = Match(*j.plainMatch)
-	m.For = time.Duration(j.For)
-	return nil
 }

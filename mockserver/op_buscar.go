@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fiscope/fiscope/internal/scrub"
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
 
@@ -76,7 +77,7 @@ func parseLimit(query url.Values) (int, bool) {
 		return limitDefault, true
 	}
 	text := query.Get("limit")
-	if !digits(text) {
+	if !scrub.Digits(text) {
 		return 0, false
 	}
 	n, err := strconv.Atoi(text)

@@ -25,7 +25,7 @@ type wireResultado struct {
 
 // validar is the receipt validation of docs/contract.md, 4.3. It asks the tax authority last: an invalid request, or one
 // during an outage, is not a SOL attempt.
-func validar(q *request, n *note, data *dataset, assume *Assumptions, now time.Time, down bool) answer {
+func validar(q *request, n *remark, data *dataset, assume *Assumptions, now time.Time, down bool) answer {
 	body, a := readObject(q)
 	if body == nil {
 		return a
@@ -70,9 +70,6 @@ func isCPE(q *request, assume *Assumptions) bool {
 	return right
 }
 
-// cpeFields are the fields of a receipt validation, all required (docs/contract.md, 2.3).
-var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
-
 // consultaCPE is a valid receipt validation.
 type consultaCPE struct {
 	comprobante comprobanteID
@@ -98,9 +95,6 @@ func readObject(q *request) (map[string]json.RawMessage, answer) {
 	}
 	if err != nil {
 		return nil, unreadable()
-	}
-	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo llegó comprimido con gzip: envíelo sin comprimir")
 	}
 	if !utf8.Valid(raw) {
 		return nil, refusal(http.StatusBadRequest, codeNotJSON, "el cuerpo no está en UTF-8, como exige JSON (RFC 8259)")
@@ -133,7 +127,7 @@ func repeatedMember(object []byte) string {
 	for value := json.RawMessage(nil); d.More(); _ = d.Decode(&value) {
 		token, _ := d.Token()
 		name, _ := token.(string)
-		if seen[name] && slices.Contains(cpeFields, name) {
+		if seen[name] && slices.Contains(redact.CPEFields, name) {
 			return name
 		} else if seen[name] {
 			return "un miembro" // the name may be anything
@@ -167,7 +161,7 @@ func readCPE(object map[string]json.RawMessage, assume *Assumptions) (q consulta
 	}
 	text := map[string]string{}
 	var missing, mistyped []string
-	for _, name := range cpeFields {
+	for _, name := range redact.CPEFields {
 		var value string
 		switch raw := object[name]; {
 		case raw == nil || string(raw) == "null":

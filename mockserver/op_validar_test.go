@@ -181,9 +181,7 @@ func TestValidationCompressed(t *testing.T) {
 	r := api.send("POST", "/api/cpe/validar", zipped.String(), "Content-Type", "application/json", "Content-Encoding", "gzip")
 	r.isError(t, 415, "MOCK_MEDIA_TYPE")
 	assert.Contains(t, r.body, "comprimido, con Content-Encoding «gzip»")
-	r = api.validar(zipped.String())
-	r.isError(t, 400, "MOCK_INVALID_JSON")
-	assert.Contains(t, r.body, "comprimido con gzip")
+	api.validar(zipped.String()).isError(t, 400, "MOCK_INVALID_JSON")
 	assert.Equal(t, 200, api.send("POST", "/api/cpe/validar", cpe(t), "Content-Type", "application/json", "Content-Encoding", "identity").status)
 	srv.AssertSOLAttempts(t, mockserver.RUCSolicitante, mockserver.UsuarioSOL, 1)
 }

@@ -31,7 +31,7 @@ func setUnless(bad bool, why string, change func(*config)) Option {
 // config is a server's initial state, which a reset restores.
 type config struct {
 	assume        Assumptions
-	key           *string          // the server's own; nil for DefaultAPIKey, or the data's if they delete that
+	key           string           // from WithAPIKey; "" for DefaultAPIKey, or the data's if they delete that
 	now           func() time.Time // the clock's source
 	at            time.Time        // the clock's initial time; zero for now's
 	frozen        bool
@@ -56,20 +56,12 @@ func newConfig(opts []Option) (*config, error) {
 			return nil, err
 		}
 	}
-	return c, cmp.Or(c.assume.validate(), c.startKey().check())
-}
-
-// startKey returns the server's own key with its quota, before any data.
-func (c *config) startKey() Key {
-	if c.key != nil {
-		return Key{*c.key, c.assume.Quota}
-	}
-	return Key{DefaultAPIKey, c.assume.Quota}
+	return c, c.assume.validate()
 }
 
 // keys returns the keys that the server starts with, [Server.APIKey] first. Of duplicates, the last one wins.
 func (c *config) keys() []Key {
-	keys := []Key{c.startKey()}
+	keys := []Key{{cmp.Or(c.key, DefaultAPIKey), c.assume.Quota}}
 	for _, d := range c.data {
 		if c.withoutDefaultKey(d) {
 			keys = slices.DeleteFunc(keys, func(k Key) bool { return k.Key == DefaultAPIKey })
@@ -88,8 +80,7 @@ func (c *config) keys() []Key {
 
 // withoutDefaultKey reports whether d deletes the default key.
 func (c *config) withoutDefaultKey(d Data) bool {
-	asked := c.key != nil && *c.key == DefaultAPIKey
-	return d.Deleted.DefaultKey && !asked
+	return d.Deleted.DefaultKey && c.key != DefaultAPIKey
 }
 
 // apiKey returns [Server.APIKey].
@@ -127,8 +118,13 @@ func WithQuota(n int) Option {
 	}
 }
 
-// WithAPIKey sets the server's own key. The journal hides keys: do not use a taxpayer's RUC.
-func WithAPIKey(key string) Option { return set(func(c *config) { c.key = &key }) }
+// WithAPIKey sets the server's own key. The journal hides keys: do not use a RUC, nor a word of a path.
+func WithAPIKey(key string) Option {
+	return func(c *config) error {
+		c.key = key
+		return Key{Key: key}.check()
+	}
+}
 
 // WithKey adds a key with its own daily quota. See [Server.PutKey].
 func WithKey(key string, quota int) Option { return WithData(Data{Keys: []Key{{key, quota}}}) }
@@ -172,7 +168,7 @@ func WithSUNATDown() Option { return set(func(c *config) { c.sunatDown = true })
 // WithData adds d to the default data. See [LoadData] for a file.
 func WithData(d Data) Option {
 	return func(c *config) error {
-		if err := d.check(); err != nil {
+		if _, _, err := d.firstWrong(); err != nil {
 			return err
 		}
 		c.data = append(c.data, d)
@@ -201,13 +197,8 @@ func WithJournal(n int) Option {
 
 // WithNow starts the server's clock at t. See [Server.SetNow].
 func WithNow(t time.Time) Option {
-	return func(c *config) error {
-		if err := checkTime(t); err != nil {
-			return fmt.Errorf("WithNow: %w", err)
-		}
-		c.at = t
-		return nil
-	}
+	err := checkTime(t)
+	return setUnless(err != nil, fmt.Sprint("WithNow: ", err), func(c *config) { c.at = t })
 }
 
 // WithFrozenClock starts with the clock stopped. See [Server.Resume].

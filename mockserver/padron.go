@@ -16,10 +16,7 @@ type Padron interface {
 
 // WithPadron is [WithRegistro] for an index. Close it after the server.
 func WithPadron(index Padron) Option {
-	if index == nil {
-		return func(*config) error { return errors.New("WithPadron: el índice es nil") }
-	}
-	return WithRegistro(padronRegistro{index})
+	return setUnless(index == nil, "WithPadron: el índice es nil", func(c *config) { c.registro = padronRegistro{index} })
 }
 
 // padronRegistro adapts an index to Registro.
@@ -71,11 +68,9 @@ func fromPadron(c *fiscope.Contribuyente) Contribuyente {
 }
 
 // padronFailed is an index's error.
-type padronFailed struct{ cause error }
+type padronFailed struct{ error }
 
-func (f padronFailed) Error() string { return f.cause.Error() }
-
-func (f padronFailed) Unwrap() error { return f.cause }
+func (f padronFailed) Unwrap() error { return f.error }
 
 // Spanish returns the reason that an answer shows.
 func (padronFailed) Spanish() string {

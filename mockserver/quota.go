@@ -27,7 +27,7 @@ type usage struct {
 
 	mu     sync.Mutex
 	spent  int // calls charged, on all days
-	days   map[dayID]*day
+	days   map[dayID]*quotaDay
 	resets int // counts resets
 }
 
@@ -37,15 +37,15 @@ type dayID struct {
 	zone string
 }
 
-// day is the usage on one date.
-type day struct {
+// quotaDay is the usage on one date.
+type quotaDay struct {
 	until time.Time
 	reset string // the reset's time for X-RateLimit-Reset
 	used  int
 }
 
 // newDay returns an unused day with the date of now.
-func newDay(now time.Time, zone *time.Location) *day {
+func newDay(now time.Time, zone *time.Location) *quotaDay {
 	today := dateOf(now, zone)
 	// Find the first second of a later date: some dates do not begin at midnight, or do not exist.
 	const longest = 50 * 60 * 60 // the longest date in seconds; some zone has had one twice
@@ -53,7 +53,7 @@ func newDay(now time.Time, zone *time.Location) *day {
 		return dateOf(time.Unix(now.Unix()+int64(i), 0), zone).Compare(today) > 0
 	})
 	until := time.Unix(now.Unix()+int64(second), 0).UTC()
-	return &day{until: until, reset: until.Format(time.RFC3339)}
+	return &quotaDay{until: until, reset: until.Format(time.RFC3339)}
 }
 
 func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
@@ -61,12 +61,12 @@ func dateOf(t time.Time, zone *time.Location) fiscope.Fecha {
 }
 
 // on returns the day of now. The lock is held.
-func (u *usage) on(now time.Time, zone *time.Location) *day {
+func (u *usage) on(now time.Time, zone *time.Location) *quotaDay {
 	id := dayID{dateOf(now, zone), zone.String()}
 	d := u.days[id]
 	if d == nil {
 		if u.days == nil {
-			u.days = map[dayID]*day{}
+			u.days = map[dayID]*quotaDay{}
 		}
 		d = newDay(now, zone)
 		u.days[id] = d

@@ -13,7 +13,7 @@ type record struct {
 	journal *journal
 	linked  // its entry, once recorded
 	span
-	note
+	remark
 	came    time.Time // by the server's clock
 	nth     int64     // its number on its connection
 	last    answer    // the last answer recorded
@@ -23,8 +23,8 @@ type record struct {
 	broken  bool      // its answer was not sent completely
 }
 
-// note is what the journal says about an answer beyond the answer itself.
-type note struct {
+// remark is what the journal says about an answer beyond the answer itself.
+type remark struct {
 	sol        SOLResult
 	user       uint64 // the hash of the SOL user that it tried; 0 for none
 	upstream   string // see Request.Upstream
@@ -79,7 +79,7 @@ func (k *record) write(q *request, cost *charge, now time.Time, a answer) {
 
 // fill sets what the journal keeps of a request: without claves and keys, unless they are hidden later.
 func (k *record) fill(e *entry, q *request, keys redact.Keys, now time.Time) {
-	e.known, e.words, e.question, e.said, e.span, e.sol = q.known, q.to.words(), q.question(), attemptOf(q.r), k.span, k.user
+	e.known, e.question, e.said, e.span, e.sol = q.known, q.question(), attemptOf(q.r), k.span, k.user
 	if q.op == OpValidar { // the series may be a misplaced clave
 		e.text = receipt([]byte(q.redacted))
 	} else {
@@ -89,7 +89,7 @@ func (k *record) fill(e *entry, q *request, keys redact.Keys, now time.Time) {
 	e.sent = redact.Headers(e.sent, q.r.Header, keys)
 	r := &e.Request
 	r.Time, r.Op, r.Matched, r.Body = k.came, q.op, q.admitted && !k.unrecorded, q.redacted
-	r.Method, r.Path = redact.Text(q.r.Method, keys), redact.Path(q.r.URL.Path, e.words, keys)
+	r.Method, r.Path = redact.Text(q.r.Method, keys), redact.Text(q.r.URL.Path, keys)
 	r.Query, r.Agent = redact.Query(q.r.URL, q.params(), keys), redact.Text(q.r.UserAgent(), keys)
 	r.Left, r.Fault, r.SOL, r.Upstream, r.Broken = k.left, q.keys.Out(k.fault), k.sol, k.upstream, k.broken
 	r.RetryOf, r.Attempt, r.Replay = k.retryOf, k.attempt, k.replay

@@ -58,14 +58,14 @@ type recorded struct {
 // jsonText is any JSON value, token for token. In a bare RawMessage strictjson would refuse null and repeated names.
 type jsonText struct{ json.RawMessage }
 
-// kept are the headers that a recording has.
-var kept = regexp.MustCompile(`^(Content-Type|Retry-After|X-Ratelimit-.+)$`)
+// keptHeader matches the names of headers that a recording has.
+var keptHeader = regexp.MustCompile(`^(Content-Type|Retry-After|X-Ratelimit-.+)$`)
 
 func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys) *recorded {
 	r := &recorded{Question: question, Asked: asked.In(fiscope.Lima).Truncate(time.Second), Status: a.status}
 	for _, name := range slices.Sorted(maps.Keys(a.passed)) {
 		for _, value := range a.passed[name] {
-			if kept.MatchString(name) {
+			if keptHeader.MatchString(name) {
 				r.Headers = append(r.Headers, strings.Replace(name, "Ratelimit", "RateLimit", 1)+": "+secrets.Out(value))
 			}
 		}
@@ -130,7 +130,7 @@ func (r *recorded) check() error {
 	header := http.Header{}
 	for _, line := range r.Headers {
 		name, value, _ := strings.Cut(line, ": ")
-		if header.Add(name, value); !kept.MatchString(http.CanonicalHeaderKey(name)) {
+		if header.Add(name, value); !keptHeader.MatchString(http.CanonicalHeaderKey(name)) {
 			return fmt.Errorf("headers: %q no es un Content-Type, un Retry-After ni un X-RateLimit-", strictjson.Short(name))
 		}
 	}

@@ -187,22 +187,16 @@ func (q *request) params() []string {
 	return q.to.params
 }
 
-// names returns how the names of the quota's headers are written: on the wire as in docs/contract.md, 8, for clients that
-// compare bytes; without one, as [http.Header.Get] finds them.
-func (q *request) names() *limitNames {
-	if q.r.Context().Value(http.ServerContextKey) != nil {
-		return &rateLimitSpelled
-	}
-	return &rateLimitHeaders
-}
-
-// writeHead begins the answer, with the names of a real service or a fault as of [request.names].
+// writeHead begins the answer. On the wire the quota's headers are spelled as in docs/contract.md, 8, for clients that compare
+// bytes; without one, as [http.Header.Get] finds them.
 func (q *request) writeHead(status int) {
-	h := q.w.Header()
-	for i, name := range rateLimitHeaders {
-		if values := h[name]; values != nil {
-			delete(h, name)
-			h[q.names()[i]] = values
+	if q.r.Context().Value(http.ServerContextKey) != nil {
+		h := q.w.Header()
+		for i, name := range rateLimitHeaders {
+			if values := h[name]; values != nil {
+				delete(h, name)
+				h[rateLimitSpelled[i]] = values
+			}
 		}
 	}
 	q.w.WriteHeader(status)

@@ -2,9 +2,6 @@ package mockserver
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"slices"
 
 	"github.com/fiscope/fiscope/mockserver/internal/redact"
 )
@@ -40,15 +37,7 @@ func (s *Server) Requests(filters ...Filter) []Request {
 // WaitRequests waits for n requests that match f. On error it returns those so far: with the cause of ctx, or with
 // [ErrJournalTooSmall].
 func (s *Server) WaitRequests(ctx context.Context, f Filter, n int) ([]Request, error) {
-	keys := 0 // known keys that can send such a request
-	switch refused := f.Unmatched && !slices.Contains([]int{0, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, f.Status); {
-	case refused: // a known key is refused only for its path, method or question
-	case f.Key == "":
-		keys = len(s.keys.all())
-	case s.keys.named(f.Key) != nil:
-		keys = 1
-	}
-	found, err := s.journal.wait(ctx, s.filter(f), n, keys)
+	found, err := s.journal.wait(ctx, s.filter(f), n, len(s.keys.all()))
 	return requests(found), err
 }
 
@@ -62,22 +51,15 @@ func (s *Server) dropped(key string) int {
 }
 
 // Totals returns how many requests came since the start, and their cost.
-func (s *Server) Totals() (calls, spent int) { return s.journal.totals() }
+func (s *Server) Totals() (calls, spent int) {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	return s.journal.calls, s.journal.spent
+}
 
 // JournalTable returns the matching requests as text, one per line.
 func (s *Server) JournalTable(filters ...Filter) string {
 	return s.table(s.journal.entries(s.filters(filters)...), nil)
-}
-
-// table formats entries; why returns the reason why a request does not count, or "". Without it none is marked.
-func (s *Server) table(of []entry, why func(*entry) string) string {
-	if len(of) > 0 {
-		return journalTable(of, why, s.withoutKeys)
-	}
-	if calls, _ := s.Totals(); calls > 0 {
-		return fmt.Sprintf("The journal is empty: it has no such request of the %d that came.\n", calls)
-	}
-	return "The journal is empty: no request came.\n"
 }
 
 // withoutKeys replaces known keys, and more, in text by fingerprints.

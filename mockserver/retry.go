@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/fiscope/fiscope/internal/scrub"
 )
 
 // AttemptHeader is the request header that numbers an attempt, from 2 on. Without it, a repetition soon after a failure
@@ -22,7 +24,7 @@ const (
 // attemptOf returns the number in a request's AttemptHeader, or 1.
 func attemptOf(r *http.Request) int {
 	text := r.Header.Get(AttemptHeader)
-	if text == "" || len(text) > 3 || !digits(text) {
+	if text == "" || len(text) > 3 || !scrub.Digits(text) {
 		return 1
 	}
 	n, _ := strconv.Atoi(text)

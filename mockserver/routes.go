@@ -32,11 +32,8 @@ const (
 	toTipoCambio
 )
 
-// words returns the beginning of every path of a route, "" for no route.
+// words returns the beginning of every path of a route.
 func (to *route) words() string {
-	if to == nil {
-		return ""
-	}
 	words, _, _ := strings.Cut(to.path, "{")
 	return words
 }
@@ -86,31 +83,25 @@ func wrongMethod(q *request) answer {
 	return a
 }
 
-// routeNames returns the routes for error texts.
-func routeNames() []nearest.Route {
+func noRoute(q *request) answer {
 	names := make([]nearest.Route, len(routes))
 	for i, to := range routes {
 		names[i] = nearest.Route{Method: to.method, Path: to.path}
 	}
-	return names
-}
-
-func noRoute(q *request) answer {
-	path, names := q.r.URL.EscapedPath(), routeNames()
-	guess, shown := "Las rutas del servicio", make([]string, 0, len(names))
-	best, near := nearest.Of(q.r.Method, path, names)
+	given, guess, shown := q.r.URL.EscapedPath(), "Las rutas del servicio", []string(nil)
+	closest, near := nearest.Of(q.r.Method, given, names)
 	missing := "el RUC"
 	if q.r.URL.Query().Has("razonSocial") {
-		missing, best, near = "/search", toBuscar, true
+		missing, closest, near = "/search", toBuscar, true
 	}
 	for i, name := range names {
-		if near && i == best {
+		if near && i == closest {
 			guess = "¿Quiso decir " + name.String() + "? Las otras rutas"
 			continue
 		}
 		shown = append(shown, name.String())
 	}
-	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", q.quoted(path), whyNot(q.r.URL.Path, missing), guess, strings.Join(shown, ", "))
+	return refusal(http.StatusNotFound, codeNoRoute, "no existe la ruta %s%s. %s: %s", q.quoted(given), whyNot(q.r.URL.Path, missing), guess, strings.Join(shown, ", "))
 }
 
 // whyNot returns the one reason why a path is not a route, "" for none or several. missing may be its last segment.

@@ -97,7 +97,7 @@ func Start(opts ...Option) (*Server, error) {
 		t:       outside{},
 	}
 	s.journal.known = &s.keys.searched
-	s.faults = faults{clock: &s.clock, keys: &s.keys, assume: &s.assume}
+	s.faults.server = s
 	s.keys.own = s.APIKey
 	var last time.Time
 	if s.recording, last, err = newRecording(c.upstream, c.now); err != nil {
@@ -157,19 +157,19 @@ const (
 	PartLocks   Part = "locks"   // no SOL user is blocked or has attempts
 )
 
-// parts are all parts, in the order of their reset.
-var parts = []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
+// allParts are all parts, in the order of their reset.
+var allParts = []Part{PartFaults, PartClock, PartData, PartLocks, PartQuotas, PartJournal}
 
 // Reset restores some parts to their initial state; without any, all.
 func (s *Server) Reset(only ...Part) error {
 	s.t.Helper()
 	for _, part := range only {
-		if !slices.Contains(parts, part) {
-			return s.checked("Reset", fmt.Errorf("no existe la parte %q: las partes son %v", string(part), parts))
+		if !slices.Contains(allParts, part) {
+			return s.checked("Reset", fmt.Errorf("no existe la parte %q: las partes son %v", string(part), allParts))
 		}
 	}
 	if len(only) == 0 {
-		only = parts
+		only = allParts
 	}
 	for _, part := range only {
 		switch part {
@@ -184,7 +184,11 @@ func (s *Server) Reset(only ...Part) error {
 		case PartLocks:
 			s.data.Load().sol.unblockAll()
 		case PartQuotas:
-			s.keys.resetUsage()
+			for _, k := range s.keys.all() {
+				if a := s.keys.account(k.Key); a != nil {
+					a.usage.reset()
+				}
+			}
 		case PartJournal:
 			s.journal.clear()
 		}

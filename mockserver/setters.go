@@ -156,7 +156,7 @@ func (s *Server) Data() Data {
 // put adds d; setter is the method's name for its error.
 func (s *Server) put(setter string, d Data) error {
 	s.t.Helper()
-	if err := d.check(); err != nil {
+	if _, _, err := d.firstWrong(); err != nil {
 		return s.checked(setter, err)
 	}
 	s.writing.Lock()

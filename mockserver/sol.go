@@ -87,12 +87,10 @@ type sol struct {
 	users map[UsuarioID]*solUser
 }
 
+// solUser is a user with its state. Its clave is shown only in Server.Data, whose file must work as a fixture.
 type solUser struct {
-	clave        string // shown only in Server.Data, whose file must work as a fixture
-	principal    bool
-	attempts     int // attempts that reached the tax authority, right or wrong, since the user was set
-	fails        int // consecutive wrong attempts
-	blockedUntil time.Time
+	SOL
+	SOLState
 }
 
 // change deletes users, then adds users, both valid, in one step.
@@ -106,7 +104,7 @@ func (s *sol) change(deleted []UsuarioID, put []SOL) {
 		s.users = make(map[UsuarioID]*solUser, len(put))
 	}
 	for _, u := range put {
-		s.users[u.id()] = &solUser{clave: u.Clave, principal: u.Principal}
+		s.users[u.id()] = &solUser{SOL: u}
 	}
 }
 
@@ -115,17 +113,19 @@ func (s *sol) all() []SOL {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var us []SOL
-	for id, u := range s.users {
-		us = append(us, SOL{id.RUC, id.Usuario, u.clave, u.principal})
+	for _, u := range s.users {
+		us = append(us, u.SOL)
 	}
 	slices.SortFunc(us, func(a, b SOL) int { return cmp.Or(cmp.Compare(a.RUC, b.RUC), cmp.Compare(a.Usuario, b.Usuario)) })
 	return us
 }
 
+func (u *solUser) unblock() { u.SOLState = SOLState{Attempts: u.Attempts} }
+
 // endBlock clears the attempts of a block that is over.
 func (u *solUser) endBlock(now time.Time) {
-	if !u.blockedUntil.IsZero() && !now.Before(u.blockedUntil) {
-		u.fails, u.blockedUntil = 0, time.Time{}
+	if u.Blocked && !now.Before(u.BlockedUntil) {
+		u.unblock()
 	}
 }
 
@@ -146,23 +146,23 @@ func (s *sol) attempt(id UsuarioID, clave string, now time.Time, blockAfter int,
 	if u == nil {
 		return outcome{result: SOLUnknown}
 	}
-	u.attempts++
-	if u.endBlock(now); !u.blockedUntil.IsZero() { // the clave is not checked
-		return outcome{result: SOLBlocked, principal: u.principal, blockedUntil: u.blockedUntil}
+	u.Attempts++
+	if u.endBlock(now); u.Blocked { // the clave is not checked
+		return outcome{result: SOLBlocked, principal: u.Principal, blockedUntil: u.BlockedUntil}
 	}
-	if clave == u.clave && !u.principal {
-		u.fails = 0
+	if clave == u.Clave && !u.Principal {
+		u.Fails = 0
 		return outcome{result: SOLAccepted}
 	}
-	u.fails++
-	if blockAfter > 0 && u.fails >= blockAfter {
-		u.blockedUntil = now.Add(blockFor)
+	u.Fails++
+	if blockAfter > 0 && u.Fails >= blockAfter {
+		u.Blocked, u.BlockedUntil = true, now.Add(blockFor)
 	}
 	result := SOLWrong
-	if u.principal {
+	if u.Principal {
 		result = SOLPrincipal
 	}
-	return outcome{result, u.principal, u.fails, blockAfter, u.blockedUntil}
+	return outcome{result, u.Principal, u.Fails, blockAfter, u.BlockedUntil}
 }
 
 // state returns a user's state, and whether it exists.
@@ -173,12 +173,8 @@ func (s *sol) state(id UsuarioID, now time.Time) (SOLState, bool) {
 	if u == nil {
 		return SOLState{}, false
 	}
-	return u.state(now), true
-}
-
-func (u *solUser) state(now time.Time) SOLState {
 	u.endBlock(now)
-	return SOLState{u.attempts, u.fails, !u.blockedUntil.IsZero(), u.blockedUntil}
+	return u.SOLState, true
 }
 
 // unblock clears a user's wrong attempts and ends its block. It reports whether the user exists.
@@ -187,7 +183,7 @@ func (s *sol) unblock(id UsuarioID) bool {
 	defer s.mu.Unlock()
 	u := s.users[id]
 	if u != nil {
-		u.fails, u.blockedUntil = 0, time.Time{}
+		u.unblock()
 	}
 	return u != nil
 }
@@ -197,7 +193,7 @@ func (s *sol) unblockAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.users {
-		u.attempts, u.fails, u.blockedUntil = 0, 0, time.Time{}
+		u.SOLState = SOLState{}
 	}
 }
 

@@ -25,7 +25,7 @@ func (t TipoCambio) id() string { return t.Fecha }
 
 func (t TipoCambio) check() error {
 	for i, n := range []json.Number{t.Compra, t.Venta} {
-		if !positiveDecimal(n) {
+		if !jsonDecimal.MatchString(string(n)) || strings.Trim(string(n), "0.") == "" {
 			return fmt.Errorf("tipo de cambio de %s: %q no es un decimal positivo como 3.750, en %s",
 				t.Fecha, string(n), []string{"compra", "venta"}[i])
 		}
@@ -52,17 +52,10 @@ func diaDeTipoCambio(text string) (fiscope.Fecha, error) {
 // jsonDecimal matches a decimal that is a valid JSON number.
 var jsonDecimal = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,9})?$`)
 
-func positiveDecimal(n json.Number) bool {
-	return jsonDecimal.MatchString(string(n)) && strings.Trim(string(n), "0.") != ""
-}
-
-// rate is one day's rate, as the digits that are sent.
-type rate struct{ compra, venta json.Number }
-
 // tiposCambio are the exchange rates of one server: those set on it, over the synthetic series.
 type tiposCambio struct {
 	mu     sync.RWMutex
-	over   map[fiscope.Fecha]rate // the zero rate means a day without one
+	over   map[fiscope.Fecha]TipoCambio // without a Compra for a day without a rate
 	series bool
 }
 
@@ -71,30 +64,10 @@ var firstRate = fiscope.NewFecha(2020, time.January, 2)
 
 // synthetic is the default series: 3.000, plus 0.100 for each year since 2020, plus 0.001 for each day of the year; venta is
 // 0.010 above. It is easy to check by hand, and obviously not real.
-func synthetic(fecha fiscope.Fecha) rate {
+func synthetic(fecha fiscope.Fecha) TipoCambio {
 	thousandths := 3000 + 100*(fecha.Year()-2020) + fecha.En(time.UTC).YearDay()
-	number := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
-	return rate{number(thousandths), number(thousandths + 10)}
-}
-
-// of returns the rate stored for a business day, published or not, and whether it was set; or the reason in Spanish for
-// having none.
-func (s *tiposCambio) of(fecha fiscope.Fecha) (r rate, put bool, why string) {
-	s.mu.RLock()
-	r, put = s.over[fecha]
-	s.mu.RUnlock()
-	const none, advice = "este servidor de pruebas no tiene ese día", "; use otro día hábil"
-	switch {
-	case put && r == rate{}:
-		return r, put, none + ": se le quitó" + advice
-	case put:
-		return r, put, ""
-	case !s.series:
-		return r, put, none + advice
-	case fecha.Compare(firstRate) < 0:
-		return r, put, none + ": los suyos empiezan el " + firstRate.String() + advice
-	}
-	return synthetic(fecha), put, ""
+	digits := func(n int) json.Number { return json.Number(fmt.Sprintf("%d.%03d", n/1000, n%1000)) }
+	return TipoCambio{fecha.String(), digits(thousandths), digits(thousandths + 10)}
 }
 
 // restore removes the setting of a day.
@@ -105,28 +78,26 @@ func (s *tiposCambio) restore(fecha fiscope.Fecha) {
 }
 
 // change removes the rates of days, then sets rates, both valid, in one step.
-func (s *tiposCambio) change(without []string, put []TipoCambio) {
+func (s *tiposCambio) change(removed []string, put []TipoCambio) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, fecha := range without {
-		s.set(fecha, rate{})
+	for _, fecha := range removed {
+		s.set(TipoCambio{Fecha: fecha})
 	}
 	for _, t := range put {
-		s.set(t.Fecha, rate{t.Compra, t.Venta})
+		s.set(t)
 	}
 }
 
-// set sets a day's rate, the zero rate for none. The lock is held.
-func (s *tiposCambio) set(text string, r rate) {
-	fecha, _ := diaDeTipoCambio(text) // it was checked
+// set sets a day's rate, one without a Compra for none. The lock is held.
+func (s *tiposCambio) set(t TipoCambio) {
+	fecha, _ := diaDeTipoCambio(t.Fecha) // it was checked
 	if s.over == nil {
-		s.over = map[fiscope.Fecha]rate{}
+		s.over = map[fiscope.Fecha]TipoCambio{}
 	}
-	if (r == rate{}) && !s.series {
+	if s.over[fecha] = t; t.Compra == "" && !s.series {
 		delete(s.over, fecha)
-		return
 	}
-	s.over[fecha] = r
 }
 
 // all returns the rates that were set and the days whose rate was removed, sorted by date.
@@ -134,10 +105,10 @@ func (s *tiposCambio) all() (put []TipoCambio, gone []string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, fecha := range slices.SortedFunc(maps.Keys(s.over), fiscope.Fecha.Compare) {
-		if r := s.over[fecha]; r == (rate{}) {
-			gone = append(gone, fecha.String())
+		if t := s.over[fecha]; t.Compra == "" {
+			gone = append(gone, t.Fecha)
 		} else {
-			put = append(put, TipoCambio{fecha.String(), r.compra, r.venta})
+			put = append(put, t)
 		}
 	}
 	return put, gone
@@ -152,41 +123,45 @@ type TipoCambioDelDia struct {
 
 // delDia returns the answer for a day at an instant.
 func (s *tiposCambio) delDia(fecha fiscope.Fecha, now time.Time) TipoCambioDelDia {
-	r, put, why := s.of(fecha)
-	if why = withoutRate(fecha, now, why); why != "" {
-		r = rate{}
+	s.mu.RLock()
+	t, put := s.over[fecha]
+	s.mu.RUnlock()
+	if !put && s.series && fecha.Compare(firstRate) >= 0 {
+		t = synthetic(fecha)
 	}
-	return TipoCambioDelDia{TipoCambio{fecha.String(), r.compra, r.venta}, why, put}
+	why := withoutRate(fecha, now)
+	const none, advice = "este servidor de pruebas no tiene ese día", "; use otro día hábil"
+	switch {
+	case why != "" || t.Compra != "":
+	case put:
+		why = none + ": se le quitó" + advice
+	case s.series:
+		why = none + ": los suyos empiezan el " + firstRate.String() + advice
+	default:
+		why = none + advice
+	}
+	if why != "" {
+		t = TipoCambio{}
+	}
+	t.Fecha = fecha.String()
+	return TipoCambioDelDia{t, why, put}
 }
 
-// withoutRate returns the reason, in Spanish, why a date has no rate now, or "" if it has one; notStored is the reason if
-// none is stored.
-func withoutRate(fecha fiscope.Fecha, now time.Time, notStored string) string {
+// withoutRate returns the reason, in Spanish, why no server has a rate of a date now, or "".
+func withoutRate(fecha fiscope.Fecha, now time.Time) string {
+	const advice = "; use el último día hábil anterior"
 	today := fiscope.FechaEnLima(now)
-	if why := neverRate(fecha); why != "" {
-		return why
-	}
-	published := fecha.Publicacion()
-	switch {
+	switch feriado, ok := fecha.Feriado(); {
+	case ok:
+		return "es feriado nacional, " + feriado.Nombre + advice
+	case fecha.Weekday() == time.Saturday:
+		return "es sábado" + advice
+	case fecha.Weekday() == time.Sunday:
+		return "es domingo" + advice
 	case fecha.Compare(today) > 0:
 		return "es una fecha futura; hoy en Lima es " + today.String()
-	case now.Before(published):
-		return fmt.Sprintf("todavía no se publica; consulte desde el %s", enLima(published))
+	case now.Before(fecha.Publicacion()):
+		return "todavía no se publica; consulte desde el " + enLima(fecha.Publicacion())
 	}
-	return notStored
-}
-
-// neverRate returns the reason why a date can never have a rate, or "".
-func neverRate(fecha fiscope.Fecha) string {
-	if fecha.DiaHabil() {
-		return ""
-	}
-	const advice = "; use el último día hábil anterior"
-	if feriado, ok := fecha.Feriado(); ok {
-		return "es feriado nacional, " + feriado.Nombre + advice
-	}
-	if fecha.Weekday() == time.Saturday {
-		return "es sábado" + advice
-	}
-	return "es domingo" + advice
+	return ""
 }

@@ -32,7 +32,7 @@ func (r *recording) serves(op Operation) bool { return r != nil && (op != OpVali
 
 // answer returns the real service's answer to a request, recorded or new, and what it cost there. If replaced, a fault's
 // answer replaces it, so that none is asked for.
-func (r *recording) answer(q *request, n *note, assume *Assumptions, now time.Time, replaced bool) (answer, charge) {
+func (r *recording) answer(q *request, n *remark, assume *Assumptions, now time.Time, replaced bool) (answer, charge) {
 	free := charge{limit: Unlimited} // the quota is the service's
 	question := questionOf(q.r.URL)
 	r.mu.Lock()
@@ -129,7 +129,7 @@ func whyAway(err error) string {
 func passedOn(status int, header http.Header, body []byte) answer {
 	passed := http.Header{"Content-Type": nil, "Content-Length": {strconv.Itoa(len(body))}} // nil: net/http must not add one
 	for name, values := range header {
-		if kept.MatchString(name) || name == "Www-Authenticate" {
+		if keptHeader.MatchString(name) || name == "Www-Authenticate" {
 			passed[name] = values
 		}
 	}

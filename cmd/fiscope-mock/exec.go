@@ -75,8 +75,8 @@ func execCommand(args []string) cli.ActionFunc {
 
 // asGiven returns the command unchanged: the library removes a "--" that is its first argument.
 func asGiven(all, rest []string) []string {
-	if given := all[len(all)-len(rest):]; given[0] != "--" {
-		return given
+	if command := all[len(all)-len(rest):]; command[0] != "--" {
+		return command
 	}
 	return all[len(all)-len(rest)-1:]
 }

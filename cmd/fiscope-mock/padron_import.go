@@ -25,21 +25,21 @@ func padronImport(ctx context.Context, cmd *cli.Command, file string) error {
 		return terminal.Wrong(errors.New("-max-odd: se espera una parte de las filas, de 0 a 1"), "padron import")
 	}
 	p := terminal.ShowProgress("fiscope-mock", stderr)
-	report, err := padron.Import(ctx, file, index, padron.ImportOptions{
+	result, err := padron.Import(ctx, file, index, padron.ImportOptions{
 		MaxOdd:       max(maxOdd, math.SmallestNonzeroFloat64), // 0 would mean the default
 		AllowSmaller: cmd.Bool("allow-smaller"),
 		Progress:     func(at padron.Progress) { p.Report(importStep(at)) },
 	})
 	p.Stop()
 	if errors.Is(err, padron.ErrOddRows) {
-		writeReport(stderr, &report)
+		writeReport(stderr, &result)
 		return fmt.Errorf("%s: %d de %d filas están mal, y puede estarlo el %.2f %%: vea qué tienen, o admita más con -max-odd",
-			file, report.Odd(), report.Rows, 100*maxOdd)
+			file, result.Odd(), result.Rows, 100*maxOdd)
 	}
 	if err != nil {
 		return err
 	}
-	writeReport(stdout, &report)
+	writeReport(stdout, &result)
 	_, _ = fmt.Fprintf(stdout, "\n%s está hecho: sírvalo con fiscope-mock -padron %s\n", index, shellWord(index))
 	return nil
 }

@@ -39,15 +39,15 @@ func report(w io.Writer, mock *mockserver.Server) {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range slices.SortedFunc(maps.Keys(times), func(a, b kind) int { return cmp.Compare(first[a], first[b]) }) {
-		status := fmt.Sprint(k.status)
+		answered := fmt.Sprint(k.status)
 		if k.status == 0 {
-			status = "sin respuesta"
+			answered = "sin respuesta"
 		}
 		notes := k.code
 		if k.fault != "" {
 			notes = strings.TrimSpace(notes + " falla " + k.fault)
 		}
-		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], terminal.Printable(k.what), status, terminal.Printable(notes))
+		_, _ = fmt.Fprintf(table, "  %d x\t%s\t%s\t%s\n", times[k], terminal.Printable(k.what), answered, terminal.Printable(notes))
 	}
 	_ = table.Flush() // stderr may be closed
 }

@@ -48,7 +48,7 @@ func defaultSettings() settings {
 
 // serveSettings are the flags of serve and exec.
 var serveSettings = []setting{
-	{group: "Servidor\n", name: "addr", value: "HOST:PUERTO", set: text(func(s *settings) *string { return &s.addr }),
+	{group: "Servidor\n", name: "addr", value: "HOST:PUERTO", set: textOf(func(s *settings) *string { return &s.addr }),
 		what: "dónde escucha; el puerto 0 es uno libre. Por defecto,\n127.0.0.1:8080 (exec: puerto 0)"},
 	{name: "admin-token", value: "TOKEN", set: (*settings).setAdminToken, secret: true,
 		what: "lo que pide /_mock/, como \"Authorization: Bearer TOKEN\" o en la página.\nSin él, /_mock/ solo se abre si -addr es de esta máquina"},
@@ -70,11 +70,11 @@ var serveSettings = []setting{
 		what: "datos en JSON encima de los de ejemplo: un archivo, o los .json de una\ncarpeta; se puede repetir. Se releen cuando cambian, como si empezara de\nnuevo con ellos. En la variable, varios con " + string(os.PathListSeparator)},
 	{name: "upstream", value: "URL", set: (*settings).setUpstream,
 		what: "pregunta todo al servicio real de esa URL, con la clave de API de quien\nllama. Graba las respuestas a contribuyentes, búsquedas y tipos de cambio,\ny responde con lo grabado si fue 200, 400 o 404. Los comprobantes también\nvan al servicio, con su clave SOL, y no se graban. De -data solo toma las\nclaves de API y los usuarios SOL"},
-	{name: "record", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.record }),
+	{name: "record", value: "ARCHIVO", set: textOf(func(s *settings) *string { return &s.record }),
 		what: "guarda ahí lo que graba -upstream, en menos de un segundo, y empieza con\nlo que ARCHIVO ya tiene. No guarda claves de API, claves SOL ni cookies"},
 	{name: "record-again", set: boolean(func(s *settings) *bool { return &s.again }),
 		what: "vuelve a preguntar lo grabado, y guarda el 200 más reciente en lugar del\nprimero"},
-	{name: "replay", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.replay }),
+	{name: "replay", value: "ARCHIVO", set: textOf(func(s *settings) *string { return &s.replay }),
 		what: "responde con lo que -record guardó en ARCHIVO, y 501 a lo que no está ahí.\nLos comprobantes se validan con los datos. El reloj empieza a la hora de\nla última respuesta"},
 	{name: "now", value: "HORA", set: (*settings).setNow,
 		what: "su reloj empieza a esa hora, como 2026-11-20T16:59:00-05:00"},
@@ -86,7 +86,7 @@ var serveSettings = []setting{
 
 	{group: "\nhttps\n", name: "tls", set: boolean(func(s *settings) *bool { return &s.selfSigned }),
 		what: "https, con un certificado que hace al empezar"},
-	{name: "tls-ca-file", value: "ARCHIVO", set: text(func(s *settings) *string { return &s.caFile }),
+	{name: "tls-ca-file", value: "ARCHIVO", set: textOf(func(s *settings) *string { return &s.caFile }),
 		what: "escribe ahí la CA en que hay que confiar; si no, en uno temporal"},
 	{name: "tls-host", value: "NOMBRE", set: appended(func(s *settings) *[]string { return &s.hosts }), list: " ",
 		what: "el certificado es también de este nombre o IP; se puede repetir"},

@@ -13,7 +13,7 @@ import (
 	"github.com/fiscope/fiscope/mockserver"
 )
 
-func text(field func(*settings) *string) func(*settings, string) error {
+func textOf(field func(*settings) *string) func(*settings, string) error {
 	return func(s *settings, value string) error {
 		*field(s) = value
 		return nil
@@ -86,12 +86,12 @@ func (s *settings) setAssumption(value string) error {
 }
 
 func (s *settings) setAssumptions(file string) error {
-	report, err := os.Open(file) //nolint:gosec // the user's files
+	opened, err := os.Open(file) //nolint:gosec // the user's files
 	if err != nil {
 		return err
 	}
-	defer report.Close()
-	texts, err := assumption.ReadReport(report)
+	defer opened.Close()
+	texts, err := assumption.ReadReport(opened)
 	if err != nil {
 		return fmt.Errorf("%s: se espera una lista JSON de objetos con name y value, en texto", file)
 	}

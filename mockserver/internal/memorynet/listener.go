@@ -27,12 +27,12 @@ func Listen() *Listener {
 
 // Dial connects to the listener, whatever the network and the address. It can be an [http.Transport]'s DialContext.
 func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	p := new(pipe)
-	p.client.Conn, p.server.Conn = net.Pipe()
-	p.client.pipe, p.server.pipe = p, p
+	here, there := net.Pipe()
+	reset := new(atomic.Bool)
+	ends := [...]end{{here, reset}, {there, reset}}
 	select {
-	case l.conns <- &p.server:
-		return &p.client, nil
+	case l.conns <- &ends[1]:
+		return &ends[0], nil
 	case <-l.done:
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Addr: l.Addr(), Err: net.ErrClosed}
 	case <-ctx.Done():
@@ -59,22 +59,15 @@ func (l *Listener) Close() error {
 // Addr implements [net.Listener].
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: "mockserver", Net: "pipe"} }
 
-// pipe is an in-memory connection that can be reset.
-type pipe struct {
-	client end
-	server end
-	reset  atomic.Bool
-}
-
-// end is one side of a pipe.
+// end is one side of an in-memory connection that can be reset.
 type end struct {
 	net.Conn
-	pipe *pipe
+	reset *atomic.Bool // of both sides
 }
 
 // SetLinger works like a [net.TCPConn]'s: with 0, Close resets the connection.
 func (e *end) SetLinger(seconds int) error {
-	e.pipe.reset.Store(seconds == 0)
+	e.reset.Store(seconds == 0)
 	return nil
 }
 
@@ -90,7 +83,7 @@ func (e *end) Write(b []byte) (int, error) {
 
 // afterReset returns the error that a socket would return on a reset connection.
 func (e *end) afterReset(op string, err error) error {
-	if err == nil || !e.pipe.reset.Load() || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
+	if err == nil || !e.reset.Load() || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: "pipe", Source: e.LocalAddr(), Addr: e.RemoteAddr(), Err: os.NewSyscallError(op, syscall.ECONNRESET)}

@@ -8,8 +8,8 @@ import (
 // masked replaces a hidden value.
 const masked = `"***"`
 
-// cpeFields are the fields of a receipt validation, in the order of docs/contract.md, 2.3.
-var cpeFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
+// CPEFields are the fields of a receipt validation, all required, in the order of docs/contract.md, 2.3.
+var CPEFields = []string{"rucEmisor", "tipoComprobante", "serie", "numero", "rucSolicitante", "usuarioSol", "claveSol"}
 
 // CPE formats the body of a receipt validation without its clave and without keys, wherever they are. It omits members that
 // the contract does not have: they may be anything.
@@ -17,7 +17,7 @@ func CPE(object map[string]json.RawMessage, keys Keys) string {
 	var clave string
 	_ = json.Unmarshal(object["claveSol"], &clave) // another type has no text to search for
 	var members []string
-	for _, name := range cpeFields {
+	for _, name := range CPEFields {
 		if raw, ok := object[name]; ok {
 			members = append(members, `"`+name+`":`+cpeValue(name, raw, clave, keys))
 		}

@@ -54,15 +54,6 @@ func Text(s string, keys Keys) string {
 	return s
 }
 
-// Path returns a limited path without keys. words, its beginning from the route, is not secret.
-func Path(path, words string, keys Keys) string {
-	rest := strings.TrimPrefix(path, words)
-	if shown := Text(rest, keys); shown != rest {
-		return words + shown
-	}
-	return path
-}
-
 // Answer returns a limited answer body without keys, which a fault may have set.
 func Answer(body []byte, keys Keys) []byte {
 	if keys.later && len(body) <= answerMost {

@@ -109,21 +109,6 @@ func TestQueryIsBounded(t *testing.T) {
 	assert.Len(t, redact.Query(u, []string{"razonSocial"}, redact.NewKeys(key)), 300+len("…"))
 }
 
-func TestPath(t *testing.T) {
-	keys, id := redact.NewKeys("contribuyentes", key), redact.Fingerprint(key)
-	long := strings.Repeat("a", 301)
-	for name, c := range map[string]struct{ path, words, want string }{
-		"as it is":           {"/api/contribuyentes/20131312955", "/api/contribuyentes/", "/api/contribuyentes/20131312955"},
-		"a key behind":       {"/api/contribuyentes/" + key, "/api/contribuyentes/", "/api/contribuyentes/" + id},
-		"the word again":     {"/api/contribuyentes/contribuyentes", "/api/contribuyentes/", "/api/contribuyentes/" + redact.Fingerprint("contribuyentes")},
-		"without a route":    {"/api/contribuyentes", "", "/api/" + redact.Fingerprint("contribuyentes")},
-		"too long":           {"/api/contribuyentes/" + long, "/api/contribuyentes/", "/api/contribuyentes/" + long[:300] + "…"},
-		"too long, and over": {"/api/contribuyentes/" + long[:300] + "…", "/api/contribuyentes/", "/api/contribuyentes/" + long[:300] + "…"},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.Path(c.path, c.words, keys)) })
-	}
-}
-
 // What a name hides is remembered for the first names only; any name is decided right, each time.
 func TestHeadersOfManyNames(t *testing.T) {
 	for i := range 1500 {

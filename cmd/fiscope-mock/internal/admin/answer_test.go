@@ -77,7 +77,7 @@ func TestErrorsAreInSpanish(t *testing.T) {
 		{"POST", "faults", `{"match": {"nth": 1}, "steps": [{}, {}]}`, "nth es una sola llamada"},
 		{"POST", "faults", `{"match": {"probability": 1}, "steps": [{}]}`, `no existe el miembro "probability"`},
 		{"POST", "faults", `{"match": {"times": true}, "steps": [{}]}`, `"times" es true o false: se espera un número entero`},
-		{"POST", "faults", `{"match": [], "steps": [{}]}`, "esto es una lista: se espera un objeto"},
+		{"POST", "faults", `{"match": [], "steps": [{}]}`, "es una lista: se espera un objeto"},
 
 		{"PUT", "data", `nada`, "cuerpo:1: no es JSON"},
 		{"PUT", "data", `[]`, "cuerpo:1: esto es una lista: se espera un objeto"},

@@ -3,22 +3,47 @@ package admin
 import (
 	"maps"
 	"net/http"
-	"slices"
+	"time"
 
+	"github.com/fiscope/fiscope/internal/strictjson"
 	"github.com/fiscope/fiscope/mockserver"
 )
 
+// fault is a fault in JSON: its durations are text, such as "1.5s".
+type fault struct {
+	Name  string `json:"name,omitempty"`
+	Match match  `json:"match,omitzero"`
+	Steps []step `json:"steps"`
+}
+
+type match struct {
+	mockserver.Match
+	For strictjson.Duration `json:"for,omitempty"`
+}
+
+type step struct {
+	mockserver.Effect
+	Latency strictjson.Duration `json:"latency,omitempty"`
+}
+
+// faultStatus is a fault with its counts.
+type faultStatus struct {
+	fault
+	Seen   int  `json:"seen"`
+	Hits   int  `json:"hits"`
+	Active bool `json:"active"`
+}
+
 // shown returns a fault with fingerprints instead of keys.
-func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
+func (a *api) shown(f mockserver.FaultStatus) faultStatus {
 	if f.Match.Key != "" {
 		f.Match.Key = fingerprint(f.Match.Key)
 	}
 	for _, text := range []*string{&f.Name, &f.Match.RUC, &f.Match.Text, &f.Match.UserAgent} {
 		*text = a.control.WithoutKeys(*text)
 	}
-	f.Steps = slices.Clone(f.Steps)
-	for i := range f.Steps {
-		e := &f.Steps[i]
+	to := faultStatus{fault{Name: f.Name, Match: match{f.Match, strictjson.Duration(f.Match.For)}}, f.Seen, f.Hits, f.Active}
+	for _, e := range f.Steps {
 		if e.Body != nil {
 			e.Body = new(a.control.WithoutKeys(*e.Body))
 		}
@@ -26,8 +51,9 @@ func (a *api) shown(f mockserver.FaultStatus) mockserver.FaultStatus {
 		for name, value := range e.Header {
 			e.Header[name] = a.control.WithoutKeys(value)
 		}
+		to.Steps = append(to.Steps, step{e, strictjson.Duration(e.Latency)})
 	}
-	return f
+	return to
 }
 
 func (a *api) getFaults(r *http.Request) (any, error) {
@@ -35,7 +61,7 @@ func (a *api) getFaults(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []mockserver.FaultStatus{}
+	list := []faultStatus{}
 	for _, f := range a.control.Faults(tenant) {
 		list = append(list, a.shown(f))
 	}
@@ -43,13 +69,19 @@ func (a *api) getFaults(r *http.Request) (any, error) {
 }
 
 func (a *api) postFault(r *http.Request) (any, error) {
-	var f mockserver.Fault
-	if err := read(r, &f, `{"name": "…", "match": {"op": "consultar", "times": 1}, "steps": [{"preset": "html-200"}]}`); err != nil {
+	var given fault
+	if err := read(r, &given, `{"name": "…", "match": {"op": "consultar", "times": 1}, "steps": [{"preset": "html-200"}]}`); err != nil {
 		return nil, err
 	}
 	tenant, err := a.tenant(r)
 	if err != nil {
 		return nil, err
+	}
+	f := mockserver.Fault{Name: given.Name, Match: given.Match.Match}
+	f.Match.For = time.Duration(given.Match.For)
+	for _, s := range given.Steps {
+		s.Effect.Latency = time.Duration(s.Latency)
+		f.Steps = append(f.Steps, s.Effect)
 	}
 	switch {
 	case tenant != "":

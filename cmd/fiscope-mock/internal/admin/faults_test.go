@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,13 +13,14 @@ import (
 
 func TestFaults(t *testing.T) {
 	r := start(t)
-	var f mockserver.FaultStatus
+	var f faultStatus
 	r.ok(&f, "POST", "faults", `{"name": "caído", "match": {"op": "consultar", "for": "1h"}, "steps": [{"status": 500}, {}]}`)
 	assert.Equal(t, "caído", f.Name)
 	assert.True(t, f.Active)
+	assert.Equal(t, time.Hour, r.mock.Control().Faults("")[0].Match.For)
 	assert.Equal(t, 500, r.call(lookup, "s3creta"))
 	assert.Equal(t, 200, r.call(lookup, "s3creta"))
-	var list []mockserver.FaultStatus
+	var list []faultStatus
 	r.ok(&list, "GET", "faults", "")
 	require.Len(t, list, 1)
 	assert.Equal(t, 2, list[0].Hits)
@@ -33,20 +36,29 @@ func TestFaults(t *testing.T) {
 		"unknown preset": {`{"steps": [{"preset": "nada"}]}`, "nada"},
 		"unknown op":     {`{"match": {"op": "nada"}, "steps": [{"status": 500}]}`, "consultar"},
 		"unknown member": {`{"match": {"operacion": "consultar"}, "steps": [{"status": 500}]}`, "operacion"},
+		"no unit":        {`{"steps": [{"latency": "15"}]}`, "no es una duración"},
 		"unknown key":    {`{"match": {"key": "otra"}, "steps": [{"status": 500}]}`, "match.key"},
 	} {
 		t.Run(name, func(t *testing.T) { r.do("POST", "faults", c.body).isProblem(t, 400, codeInvalid, c.says) })
 	}
 }
 
+// What GET shows can be posted.
+func TestAFaultInJSON(t *testing.T) {
+	const text = `{"name":"lenta","match":{"op":"validar","ruc":"20100070970","times":2,"for":"30m0s"},"steps":[{"preset":"sunat-down"},{"preset":"latin-1+reset-inside","latency":"1.5s"}]}`
+	r := start(t)
+	assert.JSONEq(t, strings.TrimSuffix(text, "}")+`,"seen":0,"hits":0,"active":true}`, r.do("POST", "faults", text).body)
+	assert.Equal(t, 1500*time.Millisecond, r.mock.Control().Faults("")[0].Steps[1].Latency)
+}
+
 func TestFaultsOfATenant(t *testing.T) {
 	r := start(t)
-	var f mockserver.FaultStatus
+	var f faultStatus
 	r.ok(&f, "POST", "faults", `{"name": "suya", "steps": [{"status": 503}]}`, "X-API-KEY", "s3creta")
 	assert.Equal(t, fingerprint("s3creta"), f.Match.Key, "never the key")
 	assert.Equal(t, 503, r.call(lookup, "s3creta"))
 	assert.Equal(t, 200, r.call(lookup, r.mock.APIKey))
-	var list []mockserver.FaultStatus
+	var list []faultStatus
 	r.ok(&list, "GET", "faults", "", "X-API-KEY", r.mock.APIKey)
 	assert.Empty(t, list)
 	r.ok(&list, "GET", "faults", "", "X-API-KEY", "s3creta")
@@ -71,7 +83,7 @@ func TestFaultsThatCannotShow(t *testing.T) {
 		r.do("POST", "faults", `{"steps": [{"header": {`+header+`}}]}`).isProblem(t, 400, codeInvalid, "encabezado")
 	}
 	assert.Empty(t, r.mock.Control().Faults(""))
-	var f mockserver.FaultStatus
+	var f faultStatus
 	r.ok(&f, "POST", "faults", `{"match": {"op": "consultar"}, "steps": [{"preset": "sunat-down"}]}`)
 	assert.False(t, f.Active)
 	r.ok(&f, "POST", "faults", `{"match": {"op": "validar"}, "steps": [{"preset": "sunat-down"}]}`)

@@ -75,8 +75,8 @@ func harMessage(h http.Header) har {
 // journalQuery matches a query in the journal: decoded, in the order of the contract.
 var journalQuery = regexp.MustCompile(`^(?:(razonSocial)=(.*?))?(?:(?:^|&)(limit)=([^&]*))?(?:(?:^|&)(fecha)=([^&]*))?(?:&?\([^()]*\))?$`)
 
-func harQuery(query string) (encoded string, pairs []har) {
-	pairs, values, found := []har{}, url.Values{}, journalQuery.FindStringSubmatch(query)
+func harQuery(shown string) (encoded string, pairs []har) {
+	pairs, values, found := []har{}, url.Values{}, journalQuery.FindStringSubmatch(shown)
 	for i := 1; i < len(found); i += 2 {
 		if found[i] != "" {
 			pairs = append(pairs, har{"name": found[i], "value": found[i+1]})
