@@ -216,5 +216,8 @@ func (c Control) UnblockSOL(ruc, usuario string) error {
 	return nil
 }
 
+// Recorded reports whether lookups, searches and rates are answered by a recording or a real service instead of the data.
+func (c Control) Recorded() bool { return c.s.recording != nil }
+
 // SUNATDown reports whether the tax authority is down.
 func (c Control) SUNATDown() bool { return c.s.data.Load().sunatDown.Load() }

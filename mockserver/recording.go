@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -33,7 +35,9 @@ type recording struct {
 
 	mu      sync.Mutex
 	answers map[string]*recorded // by question
-	unsaved *time.Timer          // saves them; nil if all are saved
+	unsaved atomic.Bool          // some are neither saved nor being saved
+	saver   *time.Timer          // saves them
+	saving  sync.Mutex
 }
 
 // recorded is an answer in the form of the file. Its body is JSON, other UTF-8, or other bytes.
@@ -48,7 +52,7 @@ type recorded struct {
 	Bytes    []byte    `json:"bodyBase64,omitempty"`
 
 	answer answer // as it is sent
-	text   []byte // in the file; nil before it is saved
+	text   string // in the file, with the body; "" before it is saved
 }
 
 // jsonText is any JSON value, token for token. In a bare RawMessage strictjson would refuse null and repeated names.
@@ -78,7 +82,7 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 	r.Replaced = !bytes.Equal(body, a.body)
 	switch {
 	case isJSON:
-		r.Body.RawMessage = body
+		r.Body.RawMessage = bytes.TrimSpace(body)
 	case utf8.Valid(body):
 		r.Text = string(body)
 	default:
@@ -88,7 +92,10 @@ func newRecorded(question string, asked time.Time, a answer, secrets redact.Keys
 }
 
 // inFile returns the text of the file. The body is its last member, and not encoded: the encoder of Go 1.27 changes tokens.
-func (r *recorded) inFile() []byte {
+func (r *recorded) inFile() string {
+	if r.text != "" {
+		return r.text
+	}
 	own := *r
 	own.Body = jsonText{}
 	var text bytes.Buffer
@@ -103,7 +110,8 @@ func (r *recorded) inFile() []byte {
 		_ = json.Indent(&text, body, "      ", "  ") // it is valid
 		text.WriteString(end)
 	}
-	return bytes.TrimSpace(text.Bytes())
+	r.Body, r.Text, r.Bytes, r.text = jsonText{}, "", nil, strings.TrimSpace(text.String())
+	return r.text
 }
 
 func (r *recorded) id() string { return r.Question }
@@ -116,6 +124,7 @@ func (r *recorded) check() error {
 	}
 	var body bytes.Buffer
 	_ = json.Compact(&body, r.Body.RawMessage) // it is valid, or empty
+	longest := max(body.Len(), len(r.Text), len(r.Bytes))
 	_, _ = body.WriteString(r.Text)
 	_, _ = body.Write(r.Bytes)
 	header := http.Header{}
@@ -132,6 +141,8 @@ func (r *recorded) check() error {
 		return errors.New("status debe ser de 200 a 599")
 	case checkTime(r.Asked) != nil:
 		return errors.New("asked no es la hora en que se preguntó")
+	case body.Len() > longest:
+		return errors.New("de body, bodyText y bodyBase64 va uno solo")
 	}
 	r.answer = passedOn(r.Status, header, body.Bytes())
 	return nil
@@ -164,6 +175,8 @@ func newRecording(of *Upstream, now func() time.Time) (r *recording, last time.T
 	}
 	r = &recording{Upstream: *of, now: now, answers: map[string]*recorded{}}
 	r.usage.limit.Store(Unlimited)
+	r.saver = time.AfterFunc(time.Hour, func() { _ = r.save() }) // Save reports the error
+	r.saver.Stop()
 	r.transport.Proxy, r.transport.MaxIdleConnsPerHost = http.ProxyFromEnvironment, 100
 	text, err := os.ReadFile(r.File)
 	if r.asks() && len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
@@ -197,39 +210,40 @@ func (r *recording) add(a *recorded) {
 		return
 	}
 	r.answers[a.Question] = a
-	if r.Save != nil && r.unsaved == nil {
-		r.unsaved = time.AfterFunc(time.Second/4, func() { _ = r.save() }) // Save reports the error
+	if r.Save != nil && !r.unsaved.Swap(true) {
+		r.saver.Reset(time.Second / 4)
 	}
 }
 
-// save saves the answers if some are not saved, and again a minute after an error.
+// save saves the answers if some are not saved, and again a minute after an error. Meanwhile others are found and added.
 func (r *recording) save() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.unsaved == nil {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	if !r.unsaved.Swap(false) {
 		return nil
 	}
-	r.unsaved.Stop()
-	if err := r.Save(r.write); err != nil {
-		r.unsaved.Reset(time.Minute)
-		return err
+	r.mu.Lock()
+	answers := slices.Collect(maps.Values(r.answers))
+	r.mu.Unlock()
+	err := r.Save(func(w io.Writer) error { return writeAnswers(w, answers) })
+	if err != nil {
+		r.unsaved.Store(true)
+		r.saver.Reset(time.Minute)
 	}
-	r.unsaved = nil
-	return nil
+	return err
 }
 
-// write writes the file. It encodes each answer only once. The lock is held.
-func (r *recording) write(w io.Writer) error {
-	texts := make([][]byte, 0, len(r.answers))
-	for _, question := range slices.Sorted(maps.Keys(r.answers)) {
-		a := r.answers[question]
-		if a.text == nil {
-			a.text = a.inFile()
-		}
-		texts = append(texts, a.text)
+// writeAnswers writes the file. It encodes each answer only once.
+func writeAnswers(w io.Writer, answers []*recorded) error {
+	slices.SortFunc(answers, func(a, b *recorded) int { return strings.Compare(a.Question, b.Question) })
+	b, before := bufio.NewWriterSize(w, 1<<16), "{\n  \"answers\": [\n    "
+	for _, a := range answers {
+		_, _ = b.WriteString(before)
+		_, _ = b.WriteString(a.inFile())
+		before = ",\n    "
 	}
-	_, err := fmt.Fprintf(w, "{\n  \"answers\": [\n    %s\n  ]\n}\n", bytes.Join(texts, []byte(",\n    ")))
-	return err
+	_, _ = b.WriteString("\n  ]\n}\n")
+	return b.Flush()
 }
 
 // close saves what is not saved. A nil recording has nothing to close.

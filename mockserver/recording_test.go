@@ -3,6 +3,7 @@ package mockserver_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -195,6 +196,7 @@ func TestARecordingIsWhatWasAnswered(t *testing.T) {
 	last := now
 	require.Eventually(t, func() bool { return file.holds("20700000099") }, 10*time.Second, time.Millisecond, "it is saved while the server runs")
 	assert.Contains(t, file.text.String(), `  «caído» \u0000`, "readable")
+	assert.NotContains(t, file.text.String(), "\n\n", "as it is after a restart")
 	for _, secret := range []string{realKey, "galleta4711", "otro.invalid"} {
 		assert.NotContains(t, file.text.String(), secret)
 	}
@@ -267,6 +269,28 @@ func TestWhichAnswerStays(t *testing.T) {
 	}
 }
 
+// While the answers are saved, calls are answered. What could not be saved is saved at the end.
+func TestCallsWhileARecordingIsSaved(t *testing.T) {
+	const path = "/api/contribuyentes/20700000001"
+	service := newRealService(t, map[string][]realAnswer{})
+	var file saved
+	saving, goOn := make(chan bool, 2), make(chan bool)
+	srv, api := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: service.URL, Save: func(write func(io.Writer) error) error {
+		if saving <- true; len(saving) == 1 {
+			<-goOn
+			return errors.New("el disco está lleno")
+		}
+		return file.save(write)
+	}}))
+	for range 2 {
+		assert.Equal(t, 404, api.withKey(realKey).get(path).status)
+		require.Eventually(t, func() bool { return len(saving) == 1 }, 10*time.Second, time.Millisecond)
+	}
+	close(goOn)
+	require.NoError(t, srv.Close())
+	assert.True(t, file.holds(path))
+}
+
 // The service decides about keys that the mock does not know; a refused one gets nothing that was recorded.
 func TestKeysOfTheRealService(t *testing.T) {
 	const path, other = "/api/contribuyentes/20700000001", "/api/contribuyentes/20700000002"
@@ -306,6 +330,8 @@ func TestARecordingHasNoSecrets(t *testing.T) {
 		lookup + "20700000002": {{200, "<p>clave&#45;real-4711 \xd1</p>", []string{"Content-Type", "text/html; k=" + realKey}}},
 		lookup + "20700000003": {{200, `{"eco": "` + clave + `"}`, realType}},
 		lookup + "20700000004": {{200, `{"eco": "clave-real"}`, realType}},
+		lookup + "20712345678": {{200, `{"ruc": "20712345678", "n": "7123456"}`, realType}},
+		lookup + "20700000005": {{200, `{"sesion": "galleta-4711", "idioma": "espa"}`, append([]string{"Set-Cookie", "sid=galleta-4711; Path=/", "Set-Cookie", "l=espa"}, realType...)}},
 		lookup + realKey:       {{400, `{"error": "RUC", "code": "RUC"}`, realType}},
 		"/api/cpe/validar":     {{401, `{"error": "` + clave + `", "code": "INVALID_SOL_CREDENTIALS"}`, realType}},
 	})
@@ -315,7 +341,8 @@ func TestARecordingHasNoSecrets(t *testing.T) {
 	validation := cpe(t, "claveSol", `"`+clave+`"`)
 	require.Equal(t, 401, api.validar(validation).status, "passed on")
 	require.Equal(t, 401, api.validar(validation).status)
-	assert.Equal(t, []string{"POST /api/cpe/validar " + realKey + " " + validation, "POST /api/cpe/validar " + realKey + " " + validation}, service.since(), "each, as it came")
+	require.Equal(t, 401, api.validar(cpe(t, "claveSol", `"7123456"`)).status)
+	assert.Equal(t, []string{"POST /api/cpe/validar " + realKey + " " + validation, "POST /api/cpe/validar " + realKey + " " + validation}, service.since()[:2], "each, as it came")
 	for path := range service.answers {
 		if path != "/api/cpe/validar" {
 			api.get(path)
@@ -323,10 +350,12 @@ func TestARecordingHasNoSecrets(t *testing.T) {
 	}
 	require.NoError(t, srv.Close())
 	text := file.text.String()
-	for _, never := range []string{"real-4711", "real%2D", clave, "validar"} {
+	for _, never := range []string{"real-4711", "real%2D", clave, "validar", "galleta"} {
 		assert.NotContains(t, text, never)
 	}
-	assert.Equal(t, 3, strings.Count(text, `"secretReplaced": true`))
+	assert.Contains(t, tokens(text), `,"idioma":"espa"}`)
+	assert.Regexp(t, `\{"ruc":"20712345678","n":"k_[0-9a-f]{8}"\}`, tokens(text), "a clave of digits is not a part of a number")
+	assert.Equal(t, 5, strings.Count(text, `"secretReplaced": true`))
 	assert.Contains(t, tokens(text), `:3.750,"y":"\u0041"}`)
 	srv.AssertNoSecrets(t, realKey, clave)
 	_, replay := start(t, mockserver.WithRecording(file.file(t)))
@@ -441,6 +470,8 @@ func TestFaultsBeforeARealService(t *testing.T) {
 	r := api.get(path)
 	assert.Equal(t, []string{"404", "1", tokens(noneYet)}, []string{fmt.Sprint(r.status), r.header.Get("X-Uno"), tokens(r.body)})
 	assert.Len(t, service.since(), 1)
+	service.answers[path] = []realAnswer{{200, strings.Repeat("x", 4<<20+1), nil}}
+	assert.Contains(t, api.get(path).body, "4 MiB")
 	service.Close()
 	api.get(path).isError(t, 502, "MOCK_UPSTREAM")
 }
@@ -456,6 +487,7 @@ func TestRecordingsThatAreRefused(t *testing.T) {
 		"a validation":   {`{"answers": [` + strings.Replace(answer, "tipocambio", "cpe/validar", 1) + `]}`, "question"},
 		"another status": {`{"answers": [` + strings.Replace(answer, "200", "1200", 1) + `]}`, "status"},
 		"no time":        {`{"answers": [{"question": "/api/tipocambio", "status": 200}]}`, "asked"},
+		"two bodies":     {"{\"answers\": [\n" + strings.Replace(answer, `"body"`, `"bodyText": "a", "body"`, 1) + "]}", ":2: de body, bodyText"},
 		"another header": {`{"answers": [` + strings.Replace(answer, `"body"`, `"headers": ["Set-Cookie: a"], "body"`, 1) + `]}`, "Set-Cookie"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,8 +78,8 @@ func (r *recording) answer(q *request, n *remark, assume *Assumptions, now time.
 		r.refused.Store(q.key, true)
 	default:
 		r.refused.Delete(q.key)
-		if q.keys.Out(question) == question {
-			r.add(newRecorded(question, asked, a, q.keys))
+		if secrets := q.keys.Whole(); secrets.Out(question) == question {
+			r.add(newRecorded(question, asked, a, secrets))
 		}
 	}
 	return a, r.usage.charge(now, assume)
@@ -103,13 +103,20 @@ func (r *recording) send(q *request) (answer, error) {
 		return answer{}, err
 	}
 	defer resp.Body.Close()
+	for _, cookie := range resp.Cookies() {
+		if len(cookie.Value) >= 8 { // a shorter one, such as "ACTIVO", may be other text of the body
+			q.hide(cookie.Value)
+		}
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, most))
 	return passedOn(resp.StatusCode, resp.Header, body), err
 }
 
 // whyAway returns the reason for a missing answer.
 func whyAway(err error) string {
-	switch {
+	switch tooLarge := (*http.MaxBytesError)(nil); {
+	case errors.As(err, &tooLarge):
+		return "su respuesta pasa de 4 MiB"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no respondió a tiempo"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

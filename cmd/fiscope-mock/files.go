@@ -1,10 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"syscall"
 
 	"github.com/fiscope/fiscope/cmd/internal/wholefile"
 )
@@ -44,15 +45,19 @@ func readPlain(name string) ([]byte, error) {
 	return os.ReadFile(name) //nolint:gosec // the user's files
 }
 
-// checkRecord returns why the file of -record cannot be written.
+// checkRecord returns why the file of -record cannot be replaced, which it tries. It removes what a killed program left.
 func checkRecord(name string) error {
-	if _, err := readPlain(name); err != nil {
-		return err
-	}
-	tried, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	text, err := readPlain(name)
 	if err != nil {
 		return err
 	}
-	_ = tried.Close()
-	return os.Remove(tried.Name())
+	wholefile.Clean(name)
+	err = wholefile.Write(name, forAll, func(w io.Writer) error { _, err := w.Write(text); return err })
+	switch {
+	case errors.Is(err, syscall.EBUSY):
+		return fmt.Errorf("%s está montado él solo, y así no se puede reemplazar: monte su carpeta", name)
+	case err == nil && text == nil:
+		return os.Remove(name)
+	}
+	return err
 }

@@ -64,7 +64,11 @@ func TestRecordAndReplay(t *testing.T) {
 	assert.Contains(t, p.stderr.String(), "200 GET "+known+"  costó 1  del servicio real, rompe el contrato")
 	assert.Equal(t, []string{"grabado.json"}, filesIn(t, filepath.Dir(file)))
 
+	for _, left := range []string{".123.tmp", ".20261128"} { // half a file of a killed program, and a copy of the user's
+		writeFile(t, filepath.Dir(file), "grabado.json"+left, "{")
+	}
 	p = startProgram(t, nil, append(flags, "-upstream", service.URL, "-record", file)...)
+	assert.Equal(t, []string{"grabado.json", "grabado.json.20261128"}, filesIn(t, filepath.Dir(file)))
 	asked.Store(0)
 	get(p.url, known, "clave-real")
 	assert.Zero(t, asked.Load(), "it is recorded")

@@ -8,9 +8,17 @@ import (
 	"path/filepath"
 )
 
+// Clean removes what killed programs left of Write. None may be writing the file.
+func Clean(name string) {
+	left, _ := filepath.Glob(name + ".[0-9]*.tmp") // a bad pattern finds nothing
+	for _, file := range left {
+		_ = os.Remove(file)
+	}
+}
+
 // Write replaces a file atomically, if write succeeds. An error leaves no part of it.
 func Write(name string, mode os.FileMode, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.tmp")
 	if err != nil {
 		return err
 	}

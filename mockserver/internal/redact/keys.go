@@ -15,6 +15,7 @@ const keyShortest = 6
 type Keys struct {
 	all   []searched // longest first: one may be part of another
 	later bool       // see Later
+	whole bool       // see Whole
 }
 
 // searched is a key, the key with its apparent escapes removed unless that is too short, and its fingerprint.
@@ -27,6 +28,12 @@ func NewKeys(keys ...string) Keys { return Keys{}.And(keys...) }
 // that is cut is without keys at once: half a key could not be found.
 func (ks Keys) Later() Keys {
 	ks.later = true
+	return ks
+}
+
+// Whole returns the keys for texts with many numbers: one of digits alone must be a whole number, or any RUC could have it.
+func (ks Keys) Whole() Keys {
+	ks.whole = true
 	return ks
 }
 
@@ -52,11 +59,28 @@ func (ks Keys) Out(s string) string {
 	if len(s) < keyShortest {
 		return s
 	}
-	plain := unescaped(s)
-	if plain != s && slices.ContainsFunc(ks.all, func(k searched) bool { return strings.Contains(plain, k.plain) }) {
-		s = plain
+	if plain := unescaped(s); plain != s {
+		if shown := ks.replaced(plain); shown != plain {
+			return shown
+		}
 	}
+	return ks.replaced(s)
+}
+
+var number = regexp.MustCompile("[0-9]+")
+
+// replaced replaces the keys as they are written.
+func (ks Keys) replaced(s string) string {
 	for _, k := range ks.all {
+		if ks.whole && strings.Trim(k.key, "0123456789") == "" {
+			s = number.ReplaceAllStringFunc(s, func(n string) string {
+				if n == k.key {
+					return k.id
+				}
+				return n
+			})
+			continue
+		}
 		s = strings.ReplaceAll(s, k.key, k.id)
 		if k.plain != k.key {
 			s = strings.ReplaceAll(s, k.plain, k.id)
@@ -78,7 +102,7 @@ func (ks Keys) fingerprint(key string) string {
 // in reports whether a text contains a key.
 func (ks Keys) in(s string) bool { return ks.Out(s) != s }
 
-// escape matches an escape of URLs, JSON or HTML that may be an ASCII character.
+// escape matches an escape of URLs, JSON or HTML that may be an ASCII character, or of code points up to ÿ.
 var escape = regexp.MustCompile(`%(?:u00)?[0-9A-Fa-f]{2}|\\(?:x|u00|U0{6})[0-9A-Fa-f]{2}|\\["\\/]|&#?[0-9A-Za-z]{2,10};`)
 
 // unescaped removes the escapes from a text, including those that appear by removing another, as in %2541.
@@ -96,7 +120,7 @@ func unescaped(s string) string {
 	return s
 }
 
-// character returns the ASCII character of an escape, and any other escape as it is.
+// character returns the character of an escape if it is ASCII, or up to ÿ as a code point; any other escape as it is.
 func character(escaped string) string {
 	code, _ := strconv.ParseUint(escaped[max(0, len(escaped)-2):], 16, 8)
 	switch text := html.UnescapeString(escaped); {
@@ -104,7 +128,7 @@ func character(escaped string) string {
 		return text
 	case len(escaped) == 2: // such as \"
 		return escaped[1:]
-	case escaped[0] != '&' && code < 0x80:
+	case escaped[0] != '&' && (code < 0x80 || strings.ContainsAny(escaped, "uU")):
 		return string(rune(code))
 	}
 	return escaped

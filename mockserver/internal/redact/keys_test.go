@@ -33,6 +33,7 @@ func TestKeysAreFoundInEveryWriting(t *testing.T) {
 		"HTML":                              {[]string{key}, `&#99;anario&#x2d;4711 &#x0000063;anario&#045;4711`, id + " " + id},
 		"names of HTML":                     {[]string{`una&"clave`}, `una&amp;&quot;clave una&#38;amp;&quot;clave`, redact.Fingerprint(`una&"clave`) + " " + redact.Fingerprint(`una&"clave`)},
 		"HTML of other text":                {[]string{key}, `a & b; &nada; &#; &amp;amp;`, `a & b; &nada; &#; &amp;amp;`},
+		"of Latin-1":                        {[]string{"contraseña"}, `contrase\u00f1a %C3%B1 \xf1`, redact.Fingerprint("contraseña") + ` %C3%B1 \xf1`},
 		"of several kinds":                  {[]string{key}, `%5Cu0063anario-4711`, id},
 		"a key with an escape":              {[]string{"clave%41b"}, "/clave%41b /claveAb /clave%2541b", "/" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b") + " /" + redact.Fingerprint("clave%41b")},
 		"too short without its escapes":     {[]string{"%61%70i"}, "/api/tipocambio %61%70i", "/api/tipocambio " + redact.Fingerprint("%61%70i")},
@@ -40,6 +41,13 @@ func TestKeysAreFoundInEveryWriting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, redact.NewKeys(c.keys...).Out(c.text)) })
 	}
+}
+
+func TestKeysOfDigitsAsWholeNumbers(t *testing.T) {
+	keys, id := redact.NewKeys("123456", key).Whole(), redact.Fingerprint("123456")
+	assert.Equal(t, `{"ruc":"20123456789","n":`+id+`,"x":"1234567"}`, keys.Out(`{"ruc":"20123456789","n":123456,"x":"1234567"}`))
+	assert.Equal(t, `\u0041 20123456789`, keys.Out(`\u0041 20123456789`))
+	assert.Equal(t, "20123456789 "+redact.Fingerprint(key), keys.Out("20123456789 %63anario-4711"))
 }
 
 func TestAndLeavesTheKeysAsTheyAre(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -113,6 +114,12 @@ func (a *api) serve(methods map[string]endpoint, w http.ResponseWriter, r *http.
 		return
 	case (method == http.MethodPost || method == http.MethodPut) && !isJSON(r) && hasBody(r):
 		a.refuse(w, &problem{http.StatusUnsupportedMediaType, codeMediaType, "el Content-Type no es application/json", "envíe Content-Type: application/json"})
+		return
+	case method != http.MethodGet && a.control.Recorded() && (strings.HasPrefix(e.path, "/_mock/contribuyentes/") || strings.HasPrefix(e.path, "/_mock/tiposcambio/")):
+		a.refuse(w, &problem{
+			http.StatusConflict, codeRecorded, "los contribuyentes y tipos de cambio son los de la grabación o del servicio real: ponga una falla, o edite la grabación",
+			"vea las fallas en GET /_mock/faults",
+		})
 		return
 	}
 	answer, err := e.do(a, r)

@@ -29,6 +29,7 @@ const (
 	codeInvalid    = "MOCK_ADMIN_INVALID"     // 400: the body or a parameter
 	codeNotFound   = "MOCK_ADMIN_NOT_FOUND"   // 404: no such key, fault or user
 	codeTimeout    = "MOCK_ADMIN_TIMEOUT"     // 409: a wait ended without its calls
+	codeRecorded   = "MOCK_ADMIN_RECORDED"    // 409: the data is not what is answered
 	codeEnding     = "MOCK_ADMIN_CLOSING"     // 503
 	codeRegistry   = "MOCK_ADMIN_REGISTRY"    // 500: the registry used instead of the default taxpayers fails
 )

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestTiposCambio(t *testing.T) {
@@ -60,4 +62,17 @@ func TestTiposCambioThatCannotBe(t *testing.T) {
 			assert.Equal(t, before, r.do("GET", "data", "").body)
 		})
 	}
+}
+
+// What is answered from a recording cannot be changed here.
+func TestWhatARecordingHasCannotBePut(t *testing.T) {
+	r := start(t, mockserver.WithUpstream(mockserver.Upstream{URL: "https://api.ejemplo.pe"}))
+	for _, c := range [][3]string{
+		{"PUT", "tiposcambio/2026-11-20", `{"compra": 1, "venta": 1}`}, {"DELETE", "tiposcambio/2026-11-20", ""}, {"POST", "tiposcambio/2026-11-20/restore", ""},
+		{"PUT", "contribuyentes/20700000001", `{"razonSocial": "A"}`}, {"DELETE", "contribuyentes/20131312955", ""},
+	} {
+		r.do(c[0], c[1], c[2]).isProblem(t, 409, codeRecorded, "la grabación")
+	}
+	r.ok(nil, "PUT", "comprobantes/20100070970/01/F001/123", `{"codigo": "2"}`)
+	assert.Equal(t, 200, r.do("GET", "tiposcambio", "").status)
 }

@@ -34,6 +34,7 @@ la compra (\S+) es mayor que la venta|compra $1 is greater than venta
 no es un decimal positivo como (\S+), en|is not a positive decimal such as $1, in
 es fin de semana o .+? cambio|is a weekend or a national holiday: it has no rate
 la fecha (\S+) no es un día que exista, en la forma AAAA-MM-DD|$1 is not a day that exists, as YYYY-MM-DD
+los contribuyentes y .+|the recording has them: set a fault
 el reloj no se puede .+?(?=:)|the clock cannot go there
 una hora desde (\S+) hasta|a time from $1 to
 cuerpo:(\d+)|line $1

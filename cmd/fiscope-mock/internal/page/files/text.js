@@ -281,7 +281,7 @@ tipocambio|Tipo de cambio|Exchange rate
 month|Mes|Month
 monthBefore|Mes anterior|Month before
 monthAfter|Mes siguiente|Month after
-chartRange|Venta de {low} a {high} soles por dólar, en {n} días.|Selling rate of {low} to {high} soles a dollar, on {n} days.
+chartRange|Venta de {low} a {high} soles por dólar; días: {n}.|Selling rate of {low} to {high} soles a dollar; days: {n}.
 noRates|Ningún día de este mes tiene tipo de cambio.|No day of this month has a rate.
 rateOf|Compra {compra}, venta {venta}.|Buying {compra}, selling {venta}.
 notYetWhy|Todavía no se responde: {why}.|Not answered yet: {why}.
