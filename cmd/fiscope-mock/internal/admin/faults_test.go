@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fiscope/fiscope/mockserver"
 )
 
 func TestFaults(t *testing.T) {
