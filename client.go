@@ -77,8 +77,8 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		o.notify = append(o.notify, o.log)
 	}
 	r := &reporter{c.calls.secrets, c.clock, o}
-	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
-	c.calls.respaldo = nil
+	respaldos := c.calls.respaldos // [WithoutCache] turns off the client's, not the call's
+	c.calls.respaldos = nil
 	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
 	apart := &k.apart
 	apart.Panicked = k.logPanic
@@ -99,7 +99,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, accepted, apart).layer,
+			newFallback(kept, respaldos, r, accepted, apart).layer,
 			recall(memory),
 			checkInput,
 			coalesce(memory != nil || c.coalescing, queries),

@@ -152,7 +152,7 @@ func WithQuotaReserve(n int) SharedOption {
 // or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.respaldo = r; r == nil {
+		if s.use(SourceRespaldo, r); r == nil {
 			s.refuse("the Respaldo of WithRespaldo is nil")
 		}
 	})

@@ -38,6 +38,7 @@ type question struct {
 	key     cacheKey
 	set     *settings
 	secrets scrub.Secrets // those that the call sends
+	began   time.Time     // when its caller asked; set by report
 
 	request request // what is sent; set by checkInput
 	attempt int     // the number of this attempt, from 1 on
@@ -138,11 +139,11 @@ type settings struct {
 	secrets    scrub.Secrets // the API key, and the caller's headers
 	reserve    int           // queries kept for others
 	fresh      bool          // skip the cache
-	respaldo   Respaldo      // nil for none
-	invalid    error         // an option was invalid
-	responses  []*Response   // see WithResponse
-	walk       *walkOptions  // nil for other operations
-	sendBy     time.Time     // no attempt is sent later; zero for no limit
+	respaldos  map[Source]Respaldo
+	invalid    error        // an option was invalid
+	responses  []*Response  // see WithResponse
+	walk       *walkOptions // nil for other operations
+	sendBy     time.Time    // no attempt is sent later; zero for no limit
 }
 
 // walkOptions are the options of operations that ask for one day after another.

@@ -24,7 +24,7 @@ type reporter struct {
 func report(r *reporter) layer {
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
-			start := time.Now()
+			q.began = time.Now()
 			var a *answer
 			err := q.set.invalid
 			if err == nil {
@@ -37,7 +37,7 @@ func report(r *reporter) layer {
 			if err != nil || a.err != nil {
 				failure = r.failure(ctx, q, a, err)
 			}
-			took := time.Since(start)
+			took := time.Since(q.began)
 			if a.source != SourceCache { // a cached answer is other calls' too
 				a.took = took
 			}
