@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -76,9 +75,6 @@ func (a *answer) read(result func(*answer) any) {
 		a.result = result(a)
 		if a.err != nil {
 			a.result, a.warnings = nil, warnings // nobody reads the fields of a refused answer
-			if a.outcome == found {
-				a.outcome = page
-			}
 		}
 	}
 	if a.err != nil {
@@ -139,10 +135,10 @@ func (a *answer) quote(value string) string {
 	return strconv.Quote(shown)
 }
 
-// refuse makes the answer unusable, even for lenient reading.
-func (a *answer) refuse(format string, args ...any) {
+// refuse makes the answer unusable, even for lenient reading. The first reason wins.
+func (a *answer) refuse(o outcome, format string, args ...any) {
 	if a.err == nil {
-		a.err = newError(contradictory, format, args...)
+		a.outcome, a.err = o, newError(o, format, args...)
 	}
 }
 
@@ -156,11 +152,5 @@ func (a *answer) doubt(o outcome, format string, args ...any) {
 		a.warn(format, args...)
 		return
 	}
-	if a.err == nil {
-		a.outcome = o
-	}
-	a.refuse(format, args...)
+	a.refuse(o, format, args...)
 }
-
-// start returns the part of the body that an *Error keeps.
-func (a *answer) start() []byte { return bytes.Clone(a.Body[:min(len(a.Body), longestBody)]) }

@@ -112,9 +112,9 @@ func (v validacion) read(a *answer) any {
 	}
 	switch {
 	case r.Codigo == "":
-		a.refuse("codigo is missing")
+		a.refuse(page, "codigo is missing")
 	case esValido.kind == 0:
-		a.refuse("esValido is missing")
+		a.refuse(page, "esValido is missing")
 	case esValido.kind != 't' && esValido.kind != 'f':
 		a.contradicts("esValido is a JSON %s", kindOf(esValido.kind))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,13 +92,7 @@ func (e *Error) Unwrap() []error {
 	if e == nil {
 		return nil
 	}
-	var wrapped []error
-	for _, err := range []error{e.Err, e.cause} {
-		if err != nil {
-			wrapped = append(wrapped, err)
-		}
-	}
-	return wrapped
+	return slices.DeleteFunc([]error{e.Err, e.cause}, func(err error) bool { return err == nil })
 }
 
 // Error returns one line in English that is safe to log.

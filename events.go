@@ -84,6 +84,8 @@ type observer struct {
 	logger  *slog.Logger // nil for none
 	outages sync.Map     // of *loglimit.Outage, by outage
 
+	accepted atomic.Bool // the service has accepted the API key
+
 	reserveUnknown atomic.Int64
 	reserveWarned  atomic.Int64 // the day of the last warning, in Unix days
 

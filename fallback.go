@@ -17,7 +17,6 @@ type fallback struct {
 	respaldos map[Source]Respaldo // the client's
 	sources   []source            // in the order in which they are asked
 	report    *reporter
-	accepted  *atomic.Bool // the service has accepted the API key
 	runner    *flight.Runner
 	down      breaker.Breaker
 	why       atomic.Pointer[Error] // the last failure
@@ -36,13 +35,13 @@ const (
 	hungAfter    = 2 * time.Second // longer than most answers take
 )
 
-func newFallback(kept keeper, respaldos map[Source]Respaldo, r *reporter, accepted *atomic.Bool, runner *flight.Runner) *fallback {
+func newFallback(kept keeper, respaldos map[Source]Respaldo, r *reporter, runner *flight.Runner) *fallback {
 	return &fallback{
 		sources: []source{
 			stale{kept},
 			registry{SourceRespaldo, respaldos, r, runner},
 		},
-		kept: kept, respaldos: respaldos, report: r, accepted: accepted, runner: runner,
+		kept: kept, respaldos: respaldos, report: r, runner: runner,
 		down: breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
@@ -123,7 +122,7 @@ func (f *fallback) away(op Operation, o outcome) bool {
 	case unusable:
 		return true
 	case unlessRate:
-		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.accepted.Load()) //nolint:errorlint // the table's own
+		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.report.observer.accepted.Load()) //nolint:errorlint // the table's own
 	case answered:
 	}
 	return false

@@ -100,7 +100,7 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 		e.StatusCode, e.RateLimit = a.Status, a.rateLimit.copy()
 		e.RetryAfter = cmp.Or(a.retryAfter(), e.RetryAfter)
 		if e.body == nil { // a cached one has it already
-			e.body = a.start()
+			e.body = bytes.Clone(a.Body[:min(len(a.Body), longestBody)])
 		}
 	}
 	if err != nil { // an answer's message is already scrubbed

@@ -133,11 +133,11 @@ func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int
 	if current {
 		least += o.Written // itself
 	}
-	switch apart := reset.Sub(d.Reset); {
+	switch distance := reset.Sub(d.Reset); {
 	case reset.IsZero() && !known: // it does not say until when
 	case !known:
 		d.Reset, d.Left, d.Most, d.Lower = reset, least, o.Remaining, d.Done
-	case reset.IsZero(), apart.Abs() <= sameDay:
+	case reset.IsZero(), distance.Abs() <= sameDay:
 		if o.Remaining < d.Most {
 			d.Most, d.Lower = o.Remaining, d.Done
 		} else if current && done >= d.Lower {
