@@ -65,10 +65,12 @@ func (a *answer) read(result func(*answer) any) {
 		a.outcome, a.err = unanswered, &Error{cause: a.Err}
 	case a.Status != http.StatusOK:
 		a.outcome, a.err = a.refusal()
-	case errors.Is(a.Broken, roundtrip.ErrTooLong):
-		a.outcome, a.err = page, a.notWhole()
 	case a.Broken != nil:
-		a.outcome, a.err = bodyBroke, a.notWhole()
+		text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
+		a.outcome, a.err = bodyBroke, &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
+		if errors.Is(a.Broken, roundtrip.ErrTooLong) {
+			a.outcome = page
+		}
 	default:
 		a.outcome = found
 		warnings := a.warnings
@@ -80,11 +82,6 @@ func (a *answer) read(result func(*answer) any) {
 	if a.err != nil {
 		a.err.Err, a.err.outcome = outcomes[a.outcome].class, a.outcome
 	}
-}
-
-func (a *answer) notWhole() *Error {
-	text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
-	return &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
 }
 
 // said returns an error body as an *Error: its code, and its text if that is safe to show.
@@ -141,9 +138,6 @@ func (a *answer) refuse(o outcome, format string, args ...any) {
 		a.outcome, a.err = o, newError(o, format, args...)
 	}
 }
-
-// contradicts refuses an answer that contradicts itself. Lenient reading only warns.
-func (a *answer) contradicts(format string, args ...any) { a.doubt(contradictory, format, args...) }
 
 // doubt refuses an answer. Lenient reading only warns.
 func (a *answer) doubt(o outcome, format string, args ...any) {

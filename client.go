@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,8 +40,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
-			return nil, cmp.Or(c.invalid, c.calls.invalid)
+		if opt.applyToClient(&c); c.calls.invalid != nil {
+			return nil, c.calls.invalid
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)

@@ -246,23 +246,21 @@ func ParseQR(s string) (QR, error) {
 	if err != nil {
 		return QR{}, err
 	}
-	q := QR{Comprobante: c}
-	var ok bool
-	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
+	igv, okIGV := importeDeQR(cmp.Or(fields[4], "0"))
+	total, okTotal := importeDeQR(fields[5])
+	fecha, err := ParseFecha(dayFirst.ReplaceAllString(fields[6], "$3-$2-$1"))
+	switch {
+	case !okIGV:
 		return QR{}, notOfQR("IGV")
-	}
-	if q.Total, ok = importeDeQR(fields[5]); !ok {
+	case !okTotal:
 		return QR{}, notOfQR("total")
-	}
-	if q.IGV.GreaterThan(q.Total) {
+	case igv.GreaterThan(total):
 		return QR{}, fmt.Errorf("%w: the IGV of a receipt's code is above its total", ErrInvalidRequest)
-	}
-	if q.Fecha, ok = fechaDeQR(fields[6]); !ok {
+	case err != nil:
 		return QR{}, notOfQR("date")
 	}
 	rest := append(fields[least:], "", "", "")
-	q.TipoDocumento, q.NumeroDocumento, q.ValorResumen = rest[0], rest[1], rest[2]
-	return q, nil
+	return QR{c, igv, total, fecha, rest[0], rest[1], rest[2]}, nil
 }
 
 // notOfQR names a field without its text: if the fields are shifted, the text may be the buyer's document.
@@ -286,8 +284,3 @@ func importeDeQR(s string) (importe decimal.Decimal, ok bool) {
 
 // dayFirst matches a date as it is written in Peru.
 var dayFirst = regexp.MustCompile(`^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$`)
-
-func fechaDeQR(s string) (Fecha, bool) {
-	f, err := ParseFecha(dayFirst.ReplaceAllString(s, "$3-$2-$1"))
-	return f, err == nil
-}

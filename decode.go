@@ -111,7 +111,7 @@ func (o object) required(name string) string {
 	case f.kind == 0:
 		o.refuse(page, "%s is missing", name)
 	case f.odd():
-		o.contradicts("%s is a JSON %s", name, kindOf(f.kind))
+		o.doubt(contradictory, "%s is a JSON %s", name, kindOf(f.kind))
 	}
 	return f.text
 }

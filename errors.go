@@ -141,14 +141,11 @@ func (e *Error) Error() string {
 	if e.RetryAfter > 0 && (errors.Is(e.Err, ErrUnavailable) || e.StatusCode == http.StatusTooManyRequests) {
 		fmt.Fprintf(&b, "; try again in %s", e.RetryAfter.Round(time.Second))
 	}
-	switch e.Delivery {
-	case DeliveryNotSent:
-		if e.Op != "" { // otherwise nothing was to be sent
-			b.WriteString("; nothing was sent")
-		}
-	case DeliveryUnknown:
+	switch {
+	case e.Delivery == DeliveryNotSent && e.Op != "": // without one nothing was to be sent
+		b.WriteString("; nothing was sent")
+	case e.Delivery == DeliveryUnknown:
 		b.WriteString("; the service may have received it")
-	case DeliveryAnswered:
 	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, "; %d attempts", e.Attempts)

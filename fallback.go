@@ -118,14 +118,9 @@ func (f *fallback) count(ctx context.Context, q *question, a *answer, err error)
 // away reports whether a fallback answers instead of the service. A key that the service never accepted may be a typing
 // mistake, which the first call must show.
 func (f *fallback) away(op Operation, o outcome) bool {
-	switch outcomes[o].away {
-	case unusable:
-		return true
-	case unlessRate:
-		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.report.observer.accepted.Load()) //nolint:errorlint // the table's own
-	case answered:
-	}
-	return false
+	rate := op == OpConsultarTipoCambio || op == OpTipoCambioHoy
+	known := outcomes[o].class != ErrUnauthorized || f.report.observer.accepted.Load() //nolint:errorlint // the table's own
+	return outcomes[o].away == unusable || outcomes[o].away == unlessRate && !rate && known
 }
 
 // probe asks in the background, once in each probePause, whether the service is back.

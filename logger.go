@@ -78,7 +78,6 @@ func (e Event) message() string {
 		return "fiscope: refused before it was sent"
 	case AvoidedOutOfTime:
 		return "fiscope: ended before it was sent"
-	case AvoidedOutage, avoidedNot:
 	}
 	switch {
 	case e.StatusCode == 0:

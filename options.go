@@ -26,13 +26,12 @@ func (o option) applyToClient(c *config) { o(c) }
 // refuse makes NewClient fail if the value of an option is wrong.
 func (c *config) refuse(wrong bool, format string, args ...any) {
 	if wrong {
-		c.invalid = fmt.Errorf("fiscope: "+format, args...)
+		c.calls.invalid = fmt.Errorf("fiscope: "+format, args...)
 	}
 }
 
 // config is what the options of a Client decide.
 type config struct {
-	invalid    error             // an option was invalid
 	transport  http.RoundTripper // nil for our own
 	bound      time.Duration     // the Timeout of the caller's http.Client, for an attempt; 0 for none
 	clock      calendar

@@ -115,7 +115,7 @@ func (q cambio) read(a *answer) any {
 		a.refuse(page, "fecha is not a day of the form YYYY-MM-DD: %s", a.quote(fecha.text))
 	}
 	if tc.Moneda != "" && !moneda.odd() && !strings.EqualFold(strings.TrimSpace(tc.Moneda), "USD") {
-		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
+		a.doubt(contradictory, "moneda is %s, want USD", a.quote(tc.Moneda))
 	}
 	if a.err == nil {
 		tc.check(a)
@@ -152,7 +152,7 @@ func (t *TipoCambio) check(a *answer) {
 	default:
 		return
 	}
-	a.contradicts("compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
+	a.doubt(contradictory, "compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
 }
 
 // longestRate is in bytes: parsing a megabyte of digits takes seconds.

@@ -86,12 +86,9 @@ func (d *Day) token() string {
 // Commit records the outcome of a reservation that was Granted or a Probe.
 func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	d.rollOver(now, o.Date)
-	var epoch int64
-	var done int
-	if before, after, ok := strings.Cut(r.Token, "."); ok { // a foreign token has no epoch
-		epoch, _ = strconv.ParseInt(before, 10, 64)
-		done, _ = strconv.Atoi(after)
-	}
+	before, after, _ := strings.Cut(r.Token, ".")
+	epoch, _ := strconv.ParseInt(before, 10, 64) // a foreign token has none
+	done, _ := strconv.Atoi(after)
 	current := epoch == d.Epoch
 	if current {
 		d.use(o.Written - 1)

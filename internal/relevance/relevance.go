@@ -76,12 +76,7 @@ func match(name, text string) (Rank, bool) {
 }
 
 // OfWord reports whether a character is part of a word: a text after it does not begin a word.
-func OfWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
+func OfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Compare orders two records that a search found. It is negative if a comes first.
 func Compare(a *Record, rankA Rank, b *Record, rankB Rank) int {
