@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"mime"
@@ -66,29 +65,23 @@ func (a *answer) read(result func(*answer) any) {
 		a.outcome, a.err = unanswered, &Error{cause: a.Err}
 	case a.Status != http.StatusOK:
 		a.outcome, a.err = a.refusal()
-	case errors.Is(a.Broken, roundtrip.ErrTooLong):
-		a.outcome, a.err = page, a.notWhole()
 	case a.Broken != nil:
-		a.outcome, a.err = bodyBroke, a.notWhole()
+		text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
+		a.outcome, a.err = bodyBroke, &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
+		if errors.Is(a.Broken, roundtrip.ErrTooLong) {
+			a.outcome = page
+		}
 	default:
 		a.outcome = found
 		warnings := a.warnings
 		a.result = result(a)
 		if a.err != nil {
 			a.result, a.warnings = nil, warnings // nobody reads the fields of a refused answer
-			if a.outcome == found {
-				a.outcome = page
-			}
 		}
 	}
 	if a.err != nil {
 		a.err.Err, a.err.outcome = outcomes[a.outcome].class, a.outcome
 	}
-}
-
-func (a *answer) notWhole() *Error {
-	text := fmt.Sprintf("the answer is not whole, after %d bytes: %v", len(a.Body), a.Broken)
-	return &Error{Message: a.reading.secrets.Line(text), cause: a.Broken}
 }
 
 // said returns an error body as an *Error: its code, and its text if that is safe to show.
@@ -139,15 +132,12 @@ func (a *answer) quote(value string) string {
 	return strconv.Quote(shown)
 }
 
-// refuse makes the answer unusable, even for lenient reading.
-func (a *answer) refuse(format string, args ...any) {
+// refuse makes the answer unusable, even for lenient reading. The first reason wins.
+func (a *answer) refuse(o outcome, format string, args ...any) {
 	if a.err == nil {
-		a.err = newError(contradictory, format, args...)
+		a.outcome, a.err = o, newError(o, format, args...)
 	}
 }
-
-// contradicts refuses an answer that contradicts itself. Lenient reading only warns.
-func (a *answer) contradicts(format string, args ...any) { a.doubt(contradictory, format, args...) }
 
 // doubt refuses an answer. Lenient reading only warns.
 func (a *answer) doubt(o outcome, format string, args ...any) {
@@ -156,11 +146,5 @@ func (a *answer) doubt(o outcome, format string, args ...any) {
 		a.warn(format, args...)
 		return
 	}
-	if a.err == nil {
-		a.outcome = o
-	}
-	a.refuse(format, args...)
+	a.refuse(o, format, args...)
 }
-
-// start returns the part of the body that an *Error keeps.
-func (a *answer) start() []byte { return bytes.Clone(a.Body[:min(len(a.Body), longestBody)]) }

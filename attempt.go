@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/roundtrip"
@@ -17,30 +16,28 @@ import (
 
 // sender is the last layer: it sends one request and reads its answer.
 type sender struct {
-	base      *url.URL // without a trailing slash
-	apiKey    Secreto
-	userAgent string
-	transport http.RoundTripper
-	bound     time.Duration // the Timeout of the caller's http.Client; 0 for none
-	lenient   bool
-	report    *reporter
-	sol       *solguard.Guard // learns whether lookups are refused too
-	hours     *serviceClock   // learns the Date of each answer
-
-	accepted *atomic.Bool // the service has accepted the API key
+	base         *url.URL // without a trailing slash
+	apiKey       Secreto
+	userAgent    string
+	transport    http.RoundTripper
+	bound        time.Duration // the Timeout of the caller's http.Client; 0 for none
+	lenient      bool
+	report       *reporter
+	sol          *solguard.Guard // learns whether lookups are refused too
+	serviceClock *serviceClock   // learns the Date of each answer
 
 	quota usage
 }
 
 func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	err := ctx.Err()
-	if q.trip != nil {
-		err = q.trip.markSent(ctx)
+	if q.background != nil {
+		err = q.background.markSent(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: maxBody, Finish: q.trip != nil}
+	limits := roundtrip.Limits{Timeout: q.set.timeout, MaxBytes: maxBody, Finish: q.background != nil}
 	if q.request.sol != nil {
 		limits.Timeout = q.set.cpeTimeout
 	}
@@ -55,12 +52,12 @@ func (s *sender) ask(ctx context.Context, q *question) (*answer, error) {
 	case q.sent || !a.Unsent:
 		a.delivery = DeliveryUnknown
 	}
-	s.hours.record(a.Date, a.At)
+	s.serviceClock.record(a.Date, a.At)
 	sol := q.request.sol != nil
 	a.reading = reading{lenient: s.lenient, sol: sol, secrets: q.secrets, left: q.left, now: s.report.clock.now()}
 	if a.read(q.input.read); a.outcome == found || a.outcome == notFound {
 		a.asOf = a.reading.now
-		s.accepted.Store(true)
+		s.report.observer.accepted.Store(true)
 	}
 	s.quota.end(number, a.rateLimit, a.Unsent)
 	if a.Status != 0 && !(sol && a.outcome == unexplained) { // otherwise it says nothing

@@ -1,7 +1,6 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/baseurl"
@@ -42,8 +40,8 @@ func NewClient(baseURL, apiKey string, opts ...Option) (*Client, error) {
 		if opt == nil {
 			return nil, fmt.Errorf("fiscope: option %d is nil", i)
 		}
-		if opt.applyToClient(&c); cmp.Or(c.invalid, c.calls.invalid) != nil {
-			return nil, cmp.Or(c.invalid, c.calls.invalid)
+		if opt.applyToClient(&c); c.calls.invalid != nil {
+			return nil, c.calls.invalid
 		}
 	}
 	baseURL, err := baseurl.Check(baseURL, c.insecure)
@@ -77,36 +75,35 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		o.notify = append(o.notify, o.log)
 	}
 	r := &reporter{c.calls.secrets, c.clock, o}
-	respaldo := c.calls.respaldo // [WithoutCache] turns off the client's Respaldo, not the call's
-	c.calls.respaldo = nil
-	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, hours: &serviceClock{own: c.clock}, report: r}
-	apart := &k.apart
-	apart.Panicked = k.logPanic
+	respaldos := c.calls.respaldos // [WithoutCache] turns off the client's, not the call's
+	c.calls.respaldos = nil
+	k := &core{baseURL: baseURL, defaults: &c.calls, hooks: c.hooks, clock: c.clock, serviceClock: &serviceClock{own: c.clock}, report: r}
+	runner := &k.runner
+	runner.Panicked = k.logPanic
 	base, _ := url.Parse(baseURL) // NewClient checked it
-	accepted := new(atomic.Bool)
-	shared := newSharedStore(c.store, baseURL, apiKey, r, accepted, apart)
-	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, apart: apart}
+	shared := newSharedStore(c.store, baseURL, apiKey, r, runner)
+	k.sol = &solGuard{here: solguard.New(c.clock), shared: shared, clock: c.clock, runner: runner}
 	k.send = &sender{
 		base: base, apiKey: apiKey, userAgent: c.userAgent, transport: c.transportTo(baseURL), bound: c.bound,
-		lenient: c.lenient, report: r, sol: k.sol.here, hours: k.hours, accepted: accepted,
+		lenient: c.lenient, report: r, sol: k.sol.here, serviceClock: k.serviceClock,
 	}
-	queries := &flights{Runner: apart}
+	queries := &flights{Runner: runner}
 	retries := retry(c.retry, c.clock, base)
-	pace, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
+	slow, quota := slowDown(c.noGate, c.clock), limitQuota(c.noGate, shared, c.clock, r.observer)
 
 	kept := keeper{memory, shared, r}
 	lookup := func() ask {
 		return through(k.send.ask,
 			hook(c.hooks),
 			report(r),
-			newFallback(kept, respaldo, r, accepted, apart).layer,
+			newFallback(kept, respaldos, r, runner).layer,
 			recall(memory),
 			checkInput,
 			coalesce(memory != nil || c.coalescing, queries),
 			keep(kept),
 			retries,
 			events(r.observer, r.failure),
-			pace,
+			slow,
 			quota,
 			throttle(c.limiter),
 		)
@@ -119,7 +116,7 @@ func newCore(baseURL string, apiKey Secreto, c config) (*core, error) {
 		k.sol.permits,
 		retries,
 		events(r.observer, r.failure),
-		pace,
+		slow,
 		quota,
 		throttle(c.limiter),
 		k.sol.claims,
@@ -150,7 +147,7 @@ func (c *Client) Ahora() time.Time { return c.clock.now() }
 // again after them.
 func (c *Client) Close(ctx context.Context) error {
 	defer (&http.Client{Transport: c.send.transport}).CloseIdleConnections()
-	if err := c.apart.Wait(ctx); err != nil {
+	if err := c.runner.Wait(ctx); err != nil {
 		return fmt.Errorf("fiscope: Close: a call is still under way: %w", err)
 	}
 	return nil

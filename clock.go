@@ -33,9 +33,6 @@ func (c calendar) toReal(at time.Time) time.Time {
 	return time.Now().Add(at.Sub(c())).In(at.Location())
 }
 
-// until returns the time left until a calendar time.
-func (c calendar) until(at time.Time) time.Duration { return at.Sub(c.now()) }
-
 // since returns the time elapsed since a calendar time.
 func (c calendar) since(at time.Time) time.Duration {
 	if c == nil {

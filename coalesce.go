@@ -8,7 +8,7 @@ import (
 )
 
 // flights are the shared queries under way.
-type flights = flight.Group[sharedQuestion, *trip]
+type flights = flight.Group[sharedQuestion, *background]
 
 // sharedQuestion is equal for calls that may share a query.
 type sharedQuestion struct {
@@ -44,23 +44,23 @@ func coalesce(wanted bool, shared *flights) layer {
 // detach asks in the background, or joins the query with the same key. The answer is never nil: before one came, it
 // says what was sent so far.
 func detach(ctx context.Context, g *flights, key sharedQuestion, q *question, next ask) (_ *answer, abandoned bool, _ error) {
-	t, joined, abandoned, err := g.Join(ctx, key, func() (*trip, func(context.Context)) {
+	b, joined, abandoned, err := g.Join(ctx, key, func() (*background, func(context.Context)) {
 		own := *q
-		own.trip = new(trip)
-		return own.trip, func(ctx context.Context) {
+		own.background = new(background)
+		return own.background, func(ctx context.Context) {
 			a, err := next(ctx, &own)
 			if a != nil && a.source != SourceCache { // a cached one is marked already
 				a.shared = true
 			}
-			own.trip.answer, own.trip.err = a, err
+			own.background.answer, own.background.err = a, err
 		}
 	})
 	var a *answer
 	if err == nil { // otherwise the answer may still come
-		a, err = t.answer, t.err
+		a, err = b.answer, b.err
 	}
 	if a == nil {
-		a = t.soFar()
+		a = b.soFar()
 	}
 	if a.source == SourceCache {
 		return a, abandoned, err

@@ -88,15 +88,14 @@ const (
 // "F001 - 123", "F001 123". It returns the series in capitals, otherwise as written: "F1" is not "F001". The error is
 // an ErrInvalidRequest; RUCs in it are abridged.
 func ParseSerieNumero(s string) (serie string, numero int, err error) {
-	serie, numero, field, wrong := parseSerieNumero(s)
-	if wrong != "" {
-		return "", 0, &Error{Err: ErrInvalidRequest, Field: field, Message: fmt.Sprintf("%q is not a series and a number, as in F001-00000123: %s", scrub.Cut(scrub.AbridgeRUCs(s), 40), wrong)}
-	}
-	return serie, numero, nil
+	return parseSerieNumero(s, fmt.Sprintf("%q is not a series and a number, as in F001-00000123", scrub.Cut(scrub.AbridgeRUCs(s), 40)))
 }
 
-// parseSerieNumero returns which field is wrong and why, instead of an error that shows the text.
-func parseSerieNumero(s string) (serie string, numero int, field, wrong string) {
+// parseSerieNumero begins its error with the given words.
+func parseSerieNumero(s, begin string) (serie string, numero int, err error) {
+	wrong := func(field, why string) (string, int, error) {
+		return "", 0, &Error{Err: ErrInvalidRequest, Field: field, Message: begin + ": " + why}
+	}
 	serie, number, dashed := strings.Cut(strings.Map(plainSerie, s), "-")
 	words := strings.Fields(serie)
 	switch {
@@ -105,19 +104,19 @@ func parseSerieNumero(s string) (serie string, numero int, field, wrong string) 
 	case len(words) == 2:
 		serie, number = words[0], words[1]
 	default:
-		return "", 0, "comprobante", "a dash must separate the series from the number"
+		return wrong("comprobante", "a dash must separate the series from the number")
 	}
 	if checkSerie(serie) != nil {
-		return "", 0, "serie", "the series must be 1 to 4 letters and digits"
+		return wrong("serie", "the series must be 1 to 4 letters and digits")
 	}
 	if !scrub.Digits(number) {
-		return "", 0, "numero", "the number must be digits and nothing else"
+		return wrong("numero", "the number must be digits and nothing else")
 	}
 	if number = strings.TrimLeft(number, "0"); number == "" || len(number) > longestNumero {
-		return "", 0, "numero", "the number must be 1 to 99999999"
+		return wrong("numero", "the number must be 1 to 99999999")
 	}
-	numero, _ = strconv.Atoi(number) // eight digits at most
-	return serie, numero, "", ""
+	numero, err = strconv.Atoi(number)
+	return serie, numero, err
 }
 
 // plainSerie returns the capital of an ASCII letter, and '-' for every dash. Other alphabets are left alone: the
@@ -176,18 +175,14 @@ func newComprobante(ruc, tipo, serieNumero string) (Comprobante, error) {
 	if err := TipoComprobante(tipo).check(); err != nil {
 		return Comprobante{}, err
 	}
-	serie, numero, field, wrong := parseSerieNumero(serieNumero)
 	if before, _, dashed := strings.Cut(strings.Map(plainSerie, serieNumero), "-"); dashed && len(strings.Fields(before)) > 1 {
-		field, wrong = "serie", "the series must be 1 to 4 letters and digits, without blanks"
+		return Comprobante{}, &Error{Err: ErrInvalidRequest, Field: "serie", Message: "not a receipt: the series must be 1 to 4 letters and digits, without blanks"}
 	}
-	if wrong != "" {
-		return Comprobante{}, &Error{Err: ErrInvalidRequest, Field: field, Message: "not a receipt: " + wrong}
-	}
-	c := Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}
-	if err := c.check(); err != nil {
+	serie, numero, err := parseSerieNumero(serieNumero, "not a receipt")
+	if err = cmp.Or(err, checkRUC("rucEmisor", ruc)); err != nil {
 		return Comprobante{}, err
 	}
-	return c, nil
+	return Comprobante{RUCEmisor: ruc, Tipo: TipoComprobante(tipo), Serie: serie, Numero: numero}, nil
 }
 
 // seriesDe has the usual series of each kind of receipt: the electronic ones, and 1 to 4 digits on paper. Receipts
@@ -251,23 +246,21 @@ func ParseQR(s string) (QR, error) {
 	if err != nil {
 		return QR{}, err
 	}
-	q := QR{Comprobante: c}
-	var ok bool
-	if q.IGV, ok = importeDeQR(cmp.Or(fields[4], "0")); !ok {
+	igv, okIGV := importeDeQR(cmp.Or(fields[4], "0"))
+	total, okTotal := importeDeQR(fields[5])
+	fecha, err := ParseFecha(dayFirst.ReplaceAllString(fields[6], "$3-$2-$1"))
+	switch {
+	case !okIGV:
 		return QR{}, notOfQR("IGV")
-	}
-	if q.Total, ok = importeDeQR(fields[5]); !ok {
+	case !okTotal:
 		return QR{}, notOfQR("total")
-	}
-	if q.IGV.GreaterThan(q.Total) {
+	case igv.GreaterThan(total):
 		return QR{}, fmt.Errorf("%w: the IGV of a receipt's code is above its total", ErrInvalidRequest)
-	}
-	if q.Fecha, ok = fechaDeQR(fields[6]); !ok {
+	case err != nil:
 		return QR{}, notOfQR("date")
 	}
 	rest := append(fields[least:], "", "", "")
-	q.TipoDocumento, q.NumeroDocumento, q.ValorResumen = rest[0], rest[1], rest[2]
-	return q, nil
+	return QR{c, igv, total, fecha, rest[0], rest[1], rest[2]}, nil
 }
 
 // notOfQR names a field without its text: if the fields are shifted, the text may be the buyer's document.
@@ -291,8 +284,3 @@ func importeDeQR(s string) (importe decimal.Decimal, ok bool) {
 
 // dayFirst matches a date as it is written in Peru.
 var dayFirst = regexp.MustCompile(`^([0-9]{2})[/-]([0-9]{2})[/-]([0-9]{4})$`)
-
-func fechaDeQR(s string) (Fecha, bool) {
-	f, err := ParseFecha(dayFirst.ReplaceAllString(s, "$3-$2-$1"))
-	return f, err == nil
-}

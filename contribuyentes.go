@@ -107,7 +107,7 @@ func (q consulta) read(a *answer) any {
 	}
 	ruc := o.ruc()
 	if ruc.kind == 0 {
-		a.refuse("ruc is missing")
+		a.refuse(page, "ruc is missing")
 	}
 	c := &Contribuyente{
 		RUC:                    ruc.text,
@@ -154,7 +154,7 @@ func (b Busqueda) read(a *answer) any {
 		resumenes = append(resumenes, r)
 	}
 	if len(rows) > 0 && len(resumenes) == 0 {
-		a.refuse("none of the %d rows is a taxpayer", len(rows))
+		a.refuse(page, "none of the %d rows is a taxpayer", len(rows))
 	}
 	return resumenes
 }

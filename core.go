@@ -14,15 +14,15 @@ type core struct {
 	rates    ask // exchange rates
 	receipts ask // validations
 
-	apart    flight.Runner // runs what outlives its call
-	baseURL  string
-	defaults *settings // of a call without options; a printed Client shows the pointer alone
-	hooks    []Hook
-	clock    calendar
-	hours    *serviceClock
-	report   *reporter
-	sol      *solGuard
-	send     *sender
+	runner       flight.Runner // runs what outlives its call
+	baseURL      string
+	defaults     *settings // of a call without options; a printed Client shows the pointer alone
+	hooks        []Hook
+	clock        calendar
+	serviceClock *serviceClock
+	report       *reporter
+	sol          *solGuard
+	send         *sender
 }
 
 // logPanic logs a panic in the background.

@@ -112,11 +112,11 @@ func (v validacion) read(a *answer) any {
 	}
 	switch {
 	case r.Codigo == "":
-		a.refuse("codigo is missing")
+		a.refuse(page, "codigo is missing")
 	case esValido.kind == 0:
-		a.refuse("esValido is missing")
+		a.refuse(page, "esValido is missing")
 	case esValido.kind != 't' && esValido.kind != 'f':
-		a.contradicts("esValido is a JSON %s", kindOf(esValido.kind))
+		a.doubt(contradictory, "esValido is a JSON %s", kindOf(esValido.kind))
 	}
 	checkVerdict(a, r)
 	a.provesSOL = a.err == nil && !a.lenient && (r.Codigo.Final() || r.Codigo == CodigoEnProceso)
@@ -130,11 +130,11 @@ func checkVerdict(a *answer, r *ResultadoCPE) {
 	knownCodigo := r.Codigo.known()
 	switch {
 	case r.EsValido != (r.Codigo == CodigoAceptado):
-		a.contradicts("codigo %s and esValido %t exclude each other", a.quote(string(r.Codigo)), r.EsValido)
+		a.doubt(contradictory, "codigo %s and esValido %t exclude each other", a.quote(string(r.Codigo)), r.EsValido)
 	case knownEstado && knownCodigo && ofEstado != r.Codigo:
-		a.contradicts("codigo %s and estado %s exclude each other", a.quote(string(r.Codigo)), a.quote(string(r.Estado)))
+		a.doubt(contradictory, "codigo %s and estado %s exclude each other", a.quote(string(r.Codigo)), a.quote(string(r.Estado)))
 	case knownEstado && r.EsValido != (ofEstado == CodigoAceptado):
-		a.contradicts("estado %s and esValido %t exclude each other", a.quote(string(r.Estado)), r.EsValido)
+		a.doubt(contradictory, "estado %s and esValido %t exclude each other", a.quote(string(r.Estado)), r.EsValido)
 	}
 	switch {
 	case !knownEstado && !knownCodigo:

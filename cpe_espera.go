@@ -116,8 +116,9 @@ const esperaFallida FinEspera = "fallida"
 
 // record records an attempt, and returns the pause before the next.
 func (w *espera) record(ctx context.Context, r *ResultadoCPE, err error) (pause time.Duration) {
+	span := doubled(w.policy.Base, w.policy.Cap, w.attempts)
 	w.attempts++
-	if pause = w.draw(); err == nil {
+	if pause = span/2 + rand.N(span/2+1); err == nil {
 		w.queries, w.delivery, w.last, w.failure = w.queries+1, DeliveryAnswered, r, nil
 		codigo := r.decisive()
 		w.proven = w.proven || codigo != CodigoError
@@ -166,12 +167,6 @@ func (w *espera) endOf(ctx context.Context, e *Error) FinEspera {
 		return ""
 	}
 	return esperaFallida
-}
-
-// draw returns the next pause.
-func (w *espera) draw() time.Duration {
-	span := doubled(w.policy.Base, w.policy.Cap, w.attempts-1)
-	return span/2 + rand.N(span/2+1)
 }
 
 func (w *espera) result() (*Espera, error) {

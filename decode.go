@@ -27,11 +27,11 @@ func (a *answer) json(first byte) []byte {
 	}
 	switch {
 	case len(text) == 0:
-		a.refuse("the answer is empty")
+		a.refuse(page, "the answer is empty")
 	case !valid:
-		a.refuse("the answer is not JSON: %s", a.said(errorbody.Body{}).Message)
+		a.refuse(page, "the answer is not JSON: %s", a.said(errorbody.Body{}).Message)
 	case text[0] != first:
-		a.refuse("the answer is a JSON %s", kindOf(text[0]))
+		a.refuse(page, "the answer is a JSON %s", kindOf(text[0]))
 	default:
 		return text
 	}
@@ -109,9 +109,9 @@ func (o object) required(name string) string {
 	f := o.field(name)
 	switch {
 	case f.kind == 0:
-		o.refuse("%s is missing", name)
+		o.refuse(page, "%s is missing", name)
 	case f.odd():
-		o.contradicts("%s is a JSON %s", name, kindOf(f.kind))
+		o.doubt(contradictory, "%s is a JSON %s", name, kindOf(f.kind))
 	}
 	return f.text
 }

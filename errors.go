@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,13 +92,7 @@ func (e *Error) Unwrap() []error {
 	if e == nil {
 		return nil
 	}
-	var wrapped []error
-	for _, err := range []error{e.Err, e.cause} {
-		if err != nil {
-			wrapped = append(wrapped, err)
-		}
-	}
-	return wrapped
+	return slices.DeleteFunc([]error{e.Err, e.cause}, func(err error) bool { return err == nil })
 }
 
 // Error returns one line in English that is safe to log.
@@ -146,14 +141,11 @@ func (e *Error) Error() string {
 	if e.RetryAfter > 0 && (errors.Is(e.Err, ErrUnavailable) || e.StatusCode == http.StatusTooManyRequests) {
 		fmt.Fprintf(&b, "; try again in %s", e.RetryAfter.Round(time.Second))
 	}
-	switch e.Delivery {
-	case DeliveryNotSent:
-		if e.Op != "" { // otherwise nothing was to be sent
-			b.WriteString("; nothing was sent")
-		}
-	case DeliveryUnknown:
+	switch {
+	case e.Delivery == DeliveryNotSent && e.Op != "": // without one nothing was to be sent
+		b.WriteString("; nothing was sent")
+	case e.Delivery == DeliveryUnknown:
 		b.WriteString("; the service may have received it")
-	case DeliveryAnswered:
 	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, "; %d attempts", e.Attempts)

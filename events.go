@@ -84,6 +84,8 @@ type observer struct {
 	logger  *slog.Logger // nil for none
 	outages sync.Map     // of *loglimit.Outage, by outage
 
+	accepted atomic.Bool // the service has accepted the API key
+
 	reserveUnknown atomic.Int64
 	reserveWarned  atomic.Int64 // the day of the last warning, in Unix days
 
@@ -115,19 +117,17 @@ func (o *observer) attempt(number int, unsent bool) {
 // call counts a call. It notifies of one that made no attempt, and of one that a fallback answered.
 func (o *observer) call(ctx context.Context, e Event, why *Error) {
 	o.calls[slices.Index(avoided[:], e.Avoided)].Add(1)
-	if e.Source == SourceRespaldo {
+	instead := why != nil && e.Err == nil
+	if instead && e.Source != SourceStale {
 		o.respaldo.Add(1)
 	}
 	if why != nil && o.logger != nil {
 		o.outage(e.Op, why).Count()
 	}
-	if len(o.notify) > 0 && (e.Avoided != avoidedNot || e.fallback()) {
+	if len(o.notify) > 0 && (e.Avoided != avoidedNot || instead) {
 		o.event(ctx, e, why)
 	}
 }
-
-// fallback reports whether a fallback answered the call.
-func (e Event) fallback() bool { return e.Source == SourceStale || e.Source == SourceRespaldo }
 
 // reserveIgnored counts an attempt whose reserve had no effect because the quota is unknown, and warns once a day.
 func (o *observer) reserveIgnored(ctx context.Context) {

@@ -2,28 +2,30 @@ package fiscope
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fiscope/fiscope/internal/breaker"
 	"github.com/fiscope/fiscope/internal/flight"
-	"github.com/fiscope/fiscope/internal/scrub"
 )
 
-// fallback answers while the service is away: with a stale answer from the cache or, for a lookup, with the Respaldo.
-// After three consecutive failures it answers at once, and probes the service in the background.
+// fallback answers while the service is away, from the first of its sources that has a result. After three consecutive
+// failures it answers at once, and probes the service in the background.
 type fallback struct {
-	kept     keeper
-	respaldo Respaldo // nil for none
-	report   *reporter
-	accepted *atomic.Bool // the service has accepted the API key
-	apart    *flight.Runner
-	down     breaker.Breaker
-	why      atomic.Pointer[Error] // the last failure
+	kept      keeper
+	respaldos map[Source]Respaldo // the client's
+	sources   []source            // in the order in which they are asked
+	report    *reporter
+	runner    *flight.Runner
+	down      breaker.Breaker
+	why       atomic.Pointer[Error] // the last failure
+}
+
+// source may have a result while the service is away.
+type source interface {
+	may(*question) bool                      // whether it may have one, without asking
+	find(context.Context, *question) *answer // the result, its Source, date and warnings; nil for none
 }
 
 const (
@@ -33,9 +35,13 @@ const (
 	hungAfter    = 2 * time.Second // longer than most answers take
 )
 
-func newFallback(kept keeper, respaldo Respaldo, r *reporter, accepted *atomic.Bool, apart *flight.Runner) *fallback {
+func newFallback(kept keeper, respaldos map[Source]Respaldo, r *reporter, runner *flight.Runner) *fallback {
 	return &fallback{
-		kept: kept, respaldo: respaldo, report: r, accepted: accepted, apart: apart,
+		sources: []source{
+			stale{kept},
+			registry{SourceRespaldo, respaldos, r, runner},
+		},
+		kept: kept, respaldos: respaldos, report: r, runner: runner,
 		down: breaker.Breaker{Failures: maxFailures, Pause: probePause, Longest: probePause},
 	}
 }
@@ -44,63 +50,43 @@ func newFallback(kept keeper, respaldo Respaldo, r *reporter, accepted *atomic.B
 // none can answer waits for the service.
 func (f *fallback) layer(next ask) ask {
 	return func(ctx context.Context, q *question) (*answer, error) {
-		if ctx.Err() != nil || f.kept.cache == nil && f.respaldo == nil && q.set.respaldo == nil {
+		if ctx.Err() != nil || f.kept.cache == nil && f.respaldos == nil && q.set.respaldos == nil {
 			return next(ctx, q)
 		}
-		open := f.down.Open()
-		if open && !q.set.fresh {
-			f.kept.find(ctx, q) // puts another process's answer into the cache
-		}
-		stale, r := f.of(q)
-		if open && f.kept.fresh(q.key) == nil {
+		if f.down.Open() {
+			if e := f.kept.find(ctx, q); e != nil {
+				return &e.answer, nil
+			}
 			why := f.why.Load()
-			if a := f.answer(ctx, q, stale, r, &answer{err: why, outcome: why.outcome}); a != nil {
+			if a := f.answer(ctx, q, &answer{err: why, outcome: why.outcome}); a != nil {
 				f.probe(ctx, q, next)
 				return a, nil
 			}
 		}
-		asking, cancel := ctx, func() {}
-		if stale != nil || r != nil || f.kept.mayFind(q) {
-			asking, cancel = shortened(ctx)
-		}
+		asking, cancel := f.shortened(ctx, q)
 		defer cancel()
-		asked := time.Now()
 		a, err := next(asking, q)
 		if a == nil {
 			a = new(answer)
 		}
-		if away := f.count(asking, q, a, err, asked); !away || ctx.Err() != nil {
+		if away := f.count(asking, q, a, err); !away || ctx.Err() != nil {
 			return a, err
 		}
-		stale, r = f.of(q) // again: an answer may have come meanwhile
-		if stale != nil && stale.fresh(f.report.clock) {
-			return &stale.answer, nil // another call has just got it
-		}
-		if instead := f.answer(ctx, q, stale, r, a); instead != nil {
+		switch instead := f.answer(ctx, q, a); {
+		case instead == nil:
+			return a, err
+		case instead.source == SourceCache: // another call has just got it
+			return instead, nil
+		default:
 			return instead, err
 		}
-		return a, err
 	}
 }
 
-// of returns the fallbacks of a question.
-func (f *fallback) of(q *question) (kept *entry, r Respaldo) {
-	if !q.set.fresh {
-		kept, r = f.kept.fallback(q.key), f.respaldo
-	}
-	if q.set.respaldo != nil {
-		r = q.set.respaldo
-	}
-	if q.key.op != OpConsultarContribuyente || checkRUC("ruc", q.key.text) != nil {
-		r = nil
-	}
-	return kept, r
-}
-
-// shortened returns a context that leaves time for the fallback before the deadline.
-func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
+// shortened returns a context that leaves time before the deadline for a source that may have a result.
+func (f *fallback) shortened(ctx context.Context, q *question) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
-	if !bounded {
+	if !bounded || !slices.ContainsFunc(f.sources, func(s source) bool { return s.may(q) }) {
 		return ctx, func() {}
 	}
 	return context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/10, time.Second/2)))
@@ -108,11 +94,11 @@ func shortened(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // count counts consecutive failures of queries that were sent. It reports whether the service gave no usable answer.
 // A caller who left after hungAfter counts too: while the service hangs, impatient callers see no other failure.
-func (f *fallback) count(ctx context.Context, q *question, a *answer, err error, asked time.Time) (away bool) {
+func (f *fallback) count(ctx context.Context, q *question, a *answer, err error) (away bool) {
 	left := false
 	if err != nil || a.err != nil {
 		o := a.end(ctx, err)
-		away, left = f.away(q.key.op, o), o == canceled && time.Since(asked) > hungAfter
+		away, left = f.away(q.key.op, o), o == canceled && time.Since(q.began) > hungAfter
 	}
 	switch {
 	case a.attempts == 0 || a.joined:
@@ -132,14 +118,9 @@ func (f *fallback) count(ctx context.Context, q *question, a *answer, err error,
 // away reports whether a fallback answers instead of the service. A key that the service never accepted may be a typing
 // mistake, which the first call must show.
 func (f *fallback) away(op Operation, o outcome) bool {
-	switch outcomes[o].away {
-	case unusable:
-		return true
-	case unlessRate:
-		return op != OpConsultarTipoCambio && op != OpTipoCambioHoy && (outcomes[o].class != ErrUnauthorized || f.accepted.Load()) //nolint:errorlint // the table's own
-	case answered:
-	}
-	return false
+	rate := op == OpConsultarTipoCambio || op == OpTipoCambioHoy
+	known := outcomes[o].class != ErrUnauthorized || f.report.observer.accepted.Load() //nolint:errorlint // the table's own
+	return outcomes[o].away == unusable || outcomes[o].away == unlessRate && !rate && known
 }
 
 // probe asks in the background, once in each probePause, whether the service is back.
@@ -147,79 +128,32 @@ func (f *fallback) probe(ctx context.Context, q *question, next ask) {
 	if !f.down.Probe() {
 		return
 	}
-	own, asked := *q, time.Now()
-	f.apart.Go(func() {
+	own := *q
+	own.began = time.Now()
+	f.runner.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		if a, err := next(ctx, &own); a != nil {
-			f.count(ctx, &own, a, err, asked)
+			f.count(ctx, &own, a, err)
 		}
 	})
 }
 
-// answer returns a copy of a failed answer with the result of a fallback; nil without one. report passes on the result
-// and the failure.
-func (f *fallback) answer(ctx context.Context, q *question, kept *entry, r Respaldo, failed *answer) *answer {
-	a := *failed // other calls may have the same
-	if kept != nil {
-		a.result, a.shared, a.warnings, a.source, a.asOf = kept.result, true, kept.warnings, SourceStale, kept.asOf
+// answer returns a copy of a failed answer with the result of a source; nil without one. report passes on the result and
+// the failure.
+func (f *fallback) answer(ctx context.Context, q *question, failed *answer) *answer {
+	for _, s := range f.sources {
+		got := s.find(ctx, q)
+		switch {
+		case got == nil:
+			continue
+		case got.source == SourceCache:
+			return got
+		}
+		a := *failed // other calls may have the same
+		a.result, a.shared, a.source, a.asOf = got.result, got.shared, got.source, got.asOf
+		a.warnings = slices.Concat(a.warnings, got.warnings)
 		return &a
 	}
-	if r == nil {
-		return nil
-	}
-	got := f.search(ctx, r, q.key.text)
-	if got == nil {
-		return nil
-	}
-	a.result, a.shared, a.warnings, a.source, a.asOf = got.result, false, slices.Concat(a.warnings, got.warnings), SourceRespaldo, got.asOf
-	return &a
-}
-
-// longestSearch bounds a caller's wait for a Respaldo.
-const longestSearch = 5 * time.Second
-
-// search asks a Respaldo; nil for no record. If it hangs, the caller waits until ctx ends, or for longestSearch.
-func (f *fallback) search(ctx context.Context, r Respaldo, ruc string) *answer {
-	ctx, cancel := context.WithTimeout(ctx, longestSearch)
-	defer cancel()
-	a, _ := flight.Detached(ctx, f.apart, func(ctx context.Context) (*answer, error) { return f.record(ctx, r, ruc), nil }, nil)
-	return a
-}
-
-// record returns the record of a RUC, checked like an answer of the service; nil for none. A failure is logged: the
-// caller gets the service's error.
-func (f *fallback) record(ctx context.Context, r Respaldo, ruc string) *answer {
-	secrets := f.report.secrets
-	c, fecha, err := r.Contribuyente(ctx, ruc)
-	switch {
-	case errors.Is(err, ErrNotFound), err == nil && c == nil:
-		return nil
-	case err != nil:
-	case c.RUC != ruc:
-		err = fmt.Errorf("asked for the RUC %s, its record is of %s", scrub.AbridgeRUC(ruc), scrub.AbridgeRUC(c.RUC))
-	case nameless(c.RazonSocial):
-		err = fmt.Errorf("its record of the RUC %s has no name", scrub.AbridgeRUC(ruc))
-	}
-	if err != nil {
-		if logger := f.report.observer.logger; logger != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "fiscope: the Respaldo failed", slog.String("error", secrets.Line(err.Error())))
-		}
-		return nil
-	}
-	own := *c
-	a := &answer{result: &own, reading: reading{secrets: secrets}}
-	a.checkTaxpayer(own.RazonSocial, own.Estado, own.Condicion)
-	for _, date := range []*Fecha{&own.FechaInscripcion, &own.FechaInicioActividades} {
-		if !date.IsZero() && !date.Valid() {
-			a.warn("a date of the taxpayer is not a day of the calendar: %s", date)
-			*date = Fecha{}
-		}
-	}
-	if fecha.Valid() {
-		a.asOf = fecha.En(Lima)
-	} else {
-		a.warn("the Respaldo does not say of which day its data is")
-	}
-	return a
+	return nil
 }

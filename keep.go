@@ -18,10 +18,8 @@ func keep(k keeper) layer {
 	}
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
-			if !q.set.fresh {
-				if e := k.find(ctx, q); e != nil {
-					return &e.answer, nil
-				}
+			if e := k.find(ctx, q); e != nil {
+				return &e.answer, nil
 			}
 			a, err := next(ctx, q)
 			if err == nil {
@@ -83,8 +81,12 @@ func (k keeper) save(ctx context.Context, q *question, a *answer, lifetime time.
 	k.shared.write(ctx, func(ctx context.Context) error { return k.shared.store.Save(ctx, name, value, ttl) })
 }
 
-// find returns a fresh answer from this process or the Store; nil if there is none.
+// find returns a fresh answer from this process or the Store; nil if there is none, or if the call wants a new one. A
+// stale one of the Store stays in the cache.
 func (k keeper) find(ctx context.Context, q *question) *entry {
+	if q.set.fresh {
+		return nil
+	}
 	if e := k.fresh(q.key); e != nil || k.cache == nil || k.shared == nil {
 		return e
 	}
@@ -98,9 +100,23 @@ func (k keeper) find(ctx context.Context, q *question) *entry {
 	return k.fresh(q.key)
 }
 
-// mayFind reports whether the Store may have a stale answer.
-func (k keeper) mayFind(q *question) bool {
-	return k.cache != nil && k.shared != nil && k.policy.StaleIfError > 0 && !q.set.fresh
+// stale is the source of kept results while the service is away, also of the Store's that find has put into the cache.
+type stale struct{ keeper }
+
+func (s stale) may(q *question) bool {
+	return !q.set.fresh && (s.fallback(q.key) != nil || s.cache != nil && s.shared != nil && s.policy.StaleIfError > 0)
+}
+
+func (s stale) find(_ context.Context, q *question) *answer {
+	e := s.fallback(q.key)
+	if e == nil || q.set.fresh {
+		return nil
+	}
+	a := e.answer
+	if !e.fresh(s.clock) {
+		a.source = SourceStale
+	}
+	return &a
 }
 
 // load reads a stored answer; nil if it is unusable. It is fresh for the shorter of the writer's lifetime and ours.

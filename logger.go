@@ -66,12 +66,8 @@ func (e Event) level(why *Error) slog.Level {
 
 // message describes an event in a few words.
 func (e Event) message() string {
-	switch e.Source {
-	case SourceRespaldo:
-		return "fiscope: answered from the Respaldo"
-	case SourceStale:
-		return "fiscope: answered with a stale answer"
-	case SourceService, SourceShared, SourceCache:
+	if instead, ok := fallbacks[e.Source]; ok {
+		return instead.message
 	}
 	switch e.Avoided {
 	case AvoidedCached:
@@ -82,7 +78,6 @@ func (e Event) message() string {
 		return "fiscope: refused before it was sent"
 	case AvoidedOutOfTime:
 		return "fiscope: ended before it was sent"
-	case AvoidedOutage, avoidedNot:
 	}
 	switch {
 	case e.StatusCode == 0:
@@ -108,7 +103,7 @@ func (e Event) LogValue() slog.Value {
 	if e.Source != "" {
 		attrs = append(attrs, slog.String("source", string(e.Source)))
 	}
-	if e.fallback() && !e.AsOf.IsZero() {
+	if _, instead := fallbacks[e.Source]; instead && !e.AsOf.IsZero() {
 		attrs = append(attrs, slog.Time("asOf", e.AsOf))
 	}
 	if e.RateLimit != nil {

@@ -2,7 +2,6 @@ package fiscope
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -24,9 +23,15 @@ type option func(*config)
 
 func (o option) applyToClient(c *config) { o(c) }
 
+// refuse makes NewClient fail if the value of an option is wrong.
+func (c *config) refuse(wrong bool, format string, args ...any) {
+	if wrong {
+		c.calls.invalid = fmt.Errorf("fiscope: "+format, args...)
+	}
+}
+
 // config is what the options of a Client decide.
 type config struct {
-	invalid    error             // an option was invalid
 	transport  http.RoundTripper // nil for our own
 	bound      time.Duration     // the Timeout of the caller's http.Client, for an attempt; 0 for none
 	clock      calendar
@@ -65,11 +70,9 @@ func defaultConfig() config {
 // one may be a receipt validation.
 func WithHTTPClient(hc *http.Client) Option {
 	return option(func(c *config) {
-		if hc == nil {
-			c.invalid = errors.New("fiscope: WithHTTPClient: the client is nil")
-			return
+		if c.refuse(hc == nil, "WithHTTPClient: the client is nil"); hc != nil {
+			c.transport, c.bound = hc.Transport, hc.Timeout
 		}
-		c.transport, c.bound = hc.Transport, hc.Timeout
 	})
 }
 
@@ -82,9 +85,7 @@ func userAgent(version string) string {
 // ("devel" for a folder).
 func WithUserAgent(ua string) Option {
 	return option(func(c *config) {
-		if strings.TrimSpace(ua) == "" || strings.ContainsFunc(ua, func(r rune) bool { return r < ' ' || r > '~' }) {
-			c.invalid = fmt.Errorf("fiscope: WithUserAgent: want printable ASCII, got %q", scrub.Cut(ua, 40))
-		}
+		c.refuse(strings.TrimSpace(ua) == "" || strings.ContainsFunc(ua, func(r rune) bool { return r < ' ' || r > '~' }), "WithUserAgent: want printable ASCII, got %q", scrub.Cut(ua, 40))
 		c.userAgent = ua
 	})
 }
@@ -112,9 +113,7 @@ func WithStrictRUC() Option {
 // would wait past its deadline fails at once; nothing is sent. Set the limit of your provider, if it has one.
 func WithRateLimit(limit rate.Limit, burst int) Option {
 	return option(func(c *config) {
-		if limit <= 0 || math.IsNaN(float64(limit)) || burst < 1 {
-			c.invalid = fmt.Errorf("fiscope: WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
-		}
+		c.refuse(limit <= 0 || math.IsNaN(float64(limit)) || burst < 1, "WithRateLimit: want a limit above 0 and a burst of at least 1, got %v and %d", limit, burst)
 		c.limiter = rate.NewLimiter(limit, burst)
 	})
 }
@@ -128,9 +127,7 @@ func WithoutQuotaGate() Option {
 // processes share the answers, each for at most the lifetimes of its own policy.
 func WithCache(p CachePolicy) Option {
 	return option(func(c *config) {
-		if p.Entries < 0 {
-			c.invalid = fmt.Errorf("fiscope: WithCache: want Entries >= 0, got %d", p.Entries)
-		}
+		c.refuse(p.Entries < 0, "WithCache: want Entries >= 0, got %d", p.Entries)
 		c.cache = &p
 	})
 }
@@ -148,9 +145,7 @@ func WithCoalescing() Option {
 // line when the Store begins to fail and one when it answers again. See docs/fleet.md.
 func WithStore(s store.Store) Option {
 	return option(func(c *config) {
-		if s == nil {
-			c.invalid = errors.New("fiscope: WithStore: the store is nil")
-		}
+		c.refuse(s == nil, "WithStore: the store is nil")
 		c.store = s
 	})
 }
@@ -159,9 +154,8 @@ func WithStore(s store.Store) Option {
 // Credentials given to a call win.
 func WithSOL(credenciales CredencialesSOL) Option {
 	return option(func(c *config) {
-		if err := credenciales.check(); err != nil {
-			c.invalid = fmt.Errorf("fiscope: WithSOL: %w", err)
-		}
+		err := credenciales.check()
+		c.refuse(err != nil, "WithSOL: %w", err)
 		c.sol = credenciales
 	})
 }
@@ -172,9 +166,7 @@ func WithSOL(credenciales CredencialesSOL) Option {
 // observers run in the order given.
 func WithObserver(f func(ctx context.Context, e Event)) Option {
 	return option(func(c *config) {
-		if f == nil {
-			c.invalid = errors.New("fiscope: WithObserver: the function is nil")
-		}
+		c.refuse(f == nil, "WithObserver: the function is nil")
 		c.observers = append(c.observers, func(ctx context.Context, e Event, _ *Error) { f(ctx, e) })
 	})
 }
@@ -183,9 +175,7 @@ func WithObserver(f func(ctx context.Context, e Event)) Option {
 // outermost.
 func WithHook(h Hook) Option {
 	return option(func(c *config) {
-		if h == nil {
-			c.invalid = errors.New("fiscope: WithHook: the function is nil")
-		}
+		c.refuse(h == nil, "WithHook: the function is nil")
 		c.hooks = append(c.hooks, h)
 	})
 }
@@ -196,9 +186,7 @@ func WithHook(h Hook) Option {
 // rate is by the Date of the service's last answer.
 func WithClock(now func() time.Time) Option {
 	return option(func(c *config) {
-		if now == nil {
-			c.invalid = errors.New("fiscope: WithClock: the function is nil")
-		}
+		c.refuse(now == nil, "WithClock: the function is nil")
 		c.clock = now
 	})
 }
@@ -210,9 +198,7 @@ func WithClock(now func() time.Time) Option {
 // the service answers again; otherwise at Debug. It is the same failure if operation and [ErrorClass] are the same.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) {
-		if l == nil {
-			c.invalid = errors.New("fiscope: WithLogger: the logger is nil")
-		}
+		c.refuse(l == nil, "WithLogger: the logger is nil")
 		c.logger = l
 	})
 }

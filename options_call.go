@@ -1,10 +1,10 @@
 package fiscope
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,24 +18,23 @@ type callOption func(*settings)
 
 func (o callOption) applyToCall(s *settings) { o(s) }
 
-// refuse makes the call fail, unless an earlier option does.
-func (s *settings) refuse(format string, args ...any) {
-	s.invalid = cmp.Or(s.invalid, misuse(format, args...))
+// refuse makes the call fail if the value of an option is wrong. The first reason wins.
+func (s *settings) refuse(wrong bool, format string, args ...any) {
+	if wrong && s.invalid == nil {
+		s.invalid = misuse(format, args...)
+	}
 }
 
 // of returns the context and the settings of a call with options. A call without a context fails.
 func (s *settings) of(ctx context.Context, opts []CallOption) (context.Context, *settings) {
 	own := *s
-	if ctx == nil {
+	if own.refuse(ctx == nil, "the context is nil: pass context.Background() if you have no other"); ctx == nil {
 		ctx = context.Background()
-		own.refuse("the context is nil: pass context.Background() if you have no other")
 	}
 	for _, opt := range opts {
-		if opt == nil {
-			own.refuse("an option of the call is nil")
-			continue
+		if own.refuse(opt == nil, "an option of the call is nil"); opt != nil {
+			opt.applyToCall(&own)
 		}
-		opt.applyToCall(&own)
 	}
 	return ctx, &own
 }
@@ -78,27 +77,24 @@ func (o sharedOption) applyToClient(c *config) { o(&c.calls) }
 // repeated once at most. The context bounds the whole call, with retries and waits.
 func WithTimeout(d time.Duration) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.timeout = d; d <= 0 {
-			s.refuse("WithTimeout wants more than 0: it is %s", d)
-		}
+		s.timeout = d
+		s.refuse(d <= 0, "WithTimeout wants more than 0: it is %s", d)
 	})
 }
 
 // WithCPETimeout bounds each attempt of a receipt validation: 30 seconds by default.
 func WithCPETimeout(d time.Duration) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.cpeTimeout = d; d <= 0 {
-			s.refuse("WithCPETimeout wants more than 0: it is %s", d)
-		}
+		s.cpeTimeout = d
+		s.refuse(d <= 0, "WithCPETimeout wants more than 0: it is %s", d)
 	})
 }
 
 // WithMaxRetries sets how often an attempt is repeated: 2 by default, 0 for never. See [RetryPolicy].
 func WithMaxRetries(n int) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.retries = n; n < 0 {
-			s.refuse("WithMaxRetries wants 0 or more: it is %d", n)
-		}
+		s.retries = n
+		s.refuse(n < 0, "WithMaxRetries wants 0 or more: it is %d", n)
 	})
 }
 
@@ -108,13 +104,9 @@ func WithMaxRetries(n int) SharedOption {
 func WithHeader(name, value string) SharedOption {
 	return sharedOption(func(s *settings) {
 		name := http.CanonicalHeaderKey(name)
-		switch name {
-		case "X-Api-Key", "Content-Type", "Content-Length", "Host", "Accept", "User-Agent", attemptHeader:
-			s.refuse("WithHeader wants a header of yours: the client sets %s itself", name)
-		}
-		if !headerName.MatchString(name) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			s.refuse("WithHeader wants the name of a header and a value of one line: the name is %q", scrub.Cut(name, 40))
-		}
+		s.refuse(slices.Contains(ownHeaders, name), "WithHeader wants a header of yours: the client sets %s itself", name)
+		odd := strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+		s.refuse(odd || !headerName.MatchString(name), "WithHeader wants the name of a header and a value of one line: the name is %q", scrub.Cut(name, 40))
 		if s.header = s.header.Clone(); s.header == nil {
 			s.header = http.Header{}
 		}
@@ -127,6 +119,9 @@ func WithHeader(name, value string) SharedOption {
 // shortestSecret is the length, in bytes, from which a header of the caller is treated as a secret.
 const shortestSecret = 8
 
+// ownHeaders are set by the client itself.
+var ownHeaders = []string{"X-Api-Key", "Content-Type", "Content-Length", "Host", "Accept", "User-Agent", attemptHeader}
+
 var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110, 5.6.2
 
 // WithQuotaReserve keeps the last n queries of the day for other programs (as an option of a Client) or for other calls
@@ -136,9 +131,8 @@ var headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$") // RFC 9110
 // first. Until then a warning is logged once a day, and [Stats] counts the attempts.
 func WithQuotaReserve(n int) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.reserve = n; n < 0 {
-			s.refuse("WithQuotaReserve wants 0 or more: it is %d", n)
-		}
+		s.reserve = n
+		s.refuse(n < 0, "WithQuotaReserve wants 0 or more: it is %d", n)
 	})
 }
 
@@ -152,9 +146,8 @@ func WithQuotaReserve(n int) SharedOption {
 // or hangs, the caller gets the service's error; a failure is logged.
 func WithRespaldo(r Respaldo) SharedOption {
 	return sharedOption(func(s *settings) {
-		if s.respaldo = r; r == nil {
-			s.refuse("the Respaldo of WithRespaldo is nil")
-		}
+		s.refuse(r == nil, "the Respaldo of WithRespaldo is nil")
+		s.use(SourceRespaldo, r)
 	})
 }
 
@@ -162,11 +155,9 @@ func WithRespaldo(r Respaldo) SharedOption {
 type walkOption func(*walkOptions)
 
 func (o walkOption) applyToCall(s *settings) {
-	if s.walk == nil {
-		s.refuse("WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes")
-		return
+	if s.refuse(s.walk == nil, "WithProvisional, WithNoLaborables and WithTodosLosDias are options of SUNAT, UltimoPublicado, MasReciente and Mes"); s.walk != nil {
+		o(s.walk)
 	}
-	o(s.walk)
 }
 
 // WithProvisional makes SUNAT and UltimoPublicado skip a business day whose rate may still come, and mark the older

@@ -38,13 +38,14 @@ type question struct {
 	key     cacheKey
 	set     *settings
 	secrets scrub.Secrets // those that the call sends
+	began   time.Time     // when its caller asked; set by report
 
-	request request // what is sent; set by checkInput
-	attempt int     // the number of this attempt, from 1 on
-	left    int     // queries left after this attempt, according to limitQuota; below 0 if unknown
-	sent    bool    // an earlier attempt may have been received
-	trip    *trip   // what callers see of a question in the background; nil for any other
-	permit  *permit // set by permits; nil for other operations
+	request    request     // what is sent; set by checkInput
+	attempt    int         // the number of this attempt, from 1 on
+	left       int         // queries left after this attempt, according to limitQuota; below 0 if unknown
+	sent       bool        // an earlier attempt may have been received
+	background *background // what callers see of a question in the background; nil for any other
+	permit     *permit     // set by permits; nil for other operations
 }
 
 // subject is what an operation asks, and how its answer is read.
@@ -91,8 +92,8 @@ func checkInput(next ask) ask {
 	}
 }
 
-// trip is what callers see of a question that runs in the background.
-type trip struct {
+// background is what callers see of a question that runs in the background.
+type background struct {
 	sent   atomic.Int32 // attempts that may have reached the service
 	answer *answer      // set at the end, with err
 	err    error
@@ -100,18 +101,18 @@ type trip struct {
 
 // markSent counts an attempt, unless ctx has ended. A caller that leaves ends ctx before it reads the count, so it
 // never reports "not sent" for a sent attempt.
-func (t *trip) markSent(ctx context.Context) error {
-	t.sent.Add(1)
+func (b *background) markSent(ctx context.Context) error {
+	b.sent.Add(1)
 	if err := ctx.Err(); err != nil {
-		t.sent.Add(-1)
+		b.sent.Add(-1)
 		return err
 	}
 	return nil
 }
 
 // soFar is the answer for a caller that leaves now.
-func (t *trip) soFar() *answer {
-	n := int(t.sent.Load())
+func (b *background) soFar() *answer {
+	n := int(b.sent.Load())
 	a := &answer{attempts: n}
 	if n > 0 {
 		a.delivery = DeliveryUnknown
@@ -138,11 +139,11 @@ type settings struct {
 	secrets    scrub.Secrets // the API key, and the caller's headers
 	reserve    int           // queries kept for others
 	fresh      bool          // skip the cache
-	respaldo   Respaldo      // nil for none
-	invalid    error         // an option was invalid
-	responses  []*Response   // see WithResponse
-	walk       *walkOptions  // nil for other operations
-	sendBy     time.Time     // no attempt is sent later; zero for no limit
+	respaldos  map[Source]Respaldo
+	invalid    error        // an option was invalid
+	responses  []*Response  // see WithResponse
+	walk       *walkOptions // nil for other operations
+	sendBy     time.Time    // no attempt is sent later; zero for no limit
 }
 
 // walkOptions are the options of operations that ask for one day after another.

@@ -33,7 +33,7 @@ func slowDown(off bool, clock calendar) layer {
 
 // limitQuota refuses an attempt beyond the day's quota. The Store decides; without one, or while it is away, this
 // process does.
-func limitQuota(off bool, f *sharedStore, clock calendar, notify *observer) layer {
+func limitQuota(off bool, shared *sharedStore, clock calendar, notify *observer) layer {
 	if off {
 		return nil
 	}
@@ -44,10 +44,10 @@ func limitQuota(off bool, f *sharedStore, clock calendar, notify *observer) laye
 			var o store.Outcome
 			defer func() { gate.Commit(clock.now(), here, o) }()
 			r := here
-			if f != nil {
-				if shared := f.reserve(ctx, q.set.reserve); shared != nil {
-					defer func() { f.commit(ctx, shared, o) }()
-					r = *shared
+			if shared != nil {
+				if there := shared.reserve(ctx, q.set.reserve); there != nil {
+					defer func() { shared.commit(ctx, there, o) }()
+					r = *there
 					r.Until = clock.fromReal(r.Until)
 				}
 			}
@@ -75,7 +75,7 @@ func limitQuota(off bool, f *sharedStore, clock calendar, notify *observer) laye
 // closed is the refusal of an attempt before a calendar time.
 func closed(clock calendar, until time.Time, format string, args ...any) error {
 	e := newError(quotaClosed, format, args...)
-	e.RetryAfter = max(0, clock.until(until))
+	e.RetryAfter = max(0, until.Sub(clock.now()))
 	return e
 }
 

@@ -24,7 +24,7 @@ type reporter struct {
 func report(r *reporter) layer {
 	return func(next ask) ask {
 		return func(ctx context.Context, q *question) (*answer, error) {
-			start := time.Now()
+			q.began = time.Now()
 			var a *answer
 			err := q.set.invalid
 			if err == nil {
@@ -37,7 +37,7 @@ func report(r *reporter) layer {
 			if err != nil || a.err != nil {
 				failure = r.failure(ctx, q, a, err)
 			}
-			took := time.Since(start)
+			took := time.Since(q.began)
 			if a.source != SourceCache { // a cached answer is other calls' too
 				a.took = took
 			}
@@ -100,7 +100,7 @@ func (r *reporter) failure(ctx context.Context, q *question, a *answer, err erro
 		e.StatusCode, e.RateLimit = a.Status, a.rateLimit.copy()
 		e.RetryAfter = cmp.Or(a.retryAfter(), e.RetryAfter)
 		if e.body == nil { // a cached one has it already
-			e.body = a.start()
+			e.body = bytes.Clone(a.Body[:min(len(a.Body), longestBody)])
 		}
 	}
 	if err != nil { // an answer's message is already scrubbed

@@ -17,6 +17,13 @@ const (
 	SourceRespaldo Source = "registry" // a Respaldo, because the service is away
 )
 
+// fallbacks are the sources that answer while the service is away: what the log says of such a call, and what a source
+// that can fail is called.
+var fallbacks = map[Source]struct{ message, noun string }{
+	SourceStale:    {message: "fiscope: answered with a stale answer"},
+	SourceRespaldo: {message: "fiscope: answered from the Respaldo", noun: "the Respaldo"},
+}
+
 // Response is what is known about a call besides its result: see [WithResponse]. If Source is SourceStale or
 // SourceRespaldo, StatusCode, Header, Body, RateLimit and Attempts describe the failure of the service; they are zero
 // if it was not asked.

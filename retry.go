@@ -147,7 +147,6 @@ func mayPass(a *answer) bool {
 	case retryAsked:
 		_, asked := roundtrip.RetryAfter(a.Header, a.reading.now)
 		return asked
-	case retryNever:
 	}
 	return false
 }

@@ -20,17 +20,16 @@ import (
 
 // sharedStore is how a client uses its Store. A nil one is a client without one.
 type sharedStore struct {
-	store    store.Store
-	clock    calendar
-	baseURL  string
-	apiKey   Secreto
-	account  string // the name of the service and the API key
-	report   *reporter
-	apart    *flight.Runner
-	accepted *atomic.Bool // the service has accepted the API key
-	down     breaker.Breaker
-	why      atomic.Pointer[error] // the last failure
-	outage   loglimit.Outage       // for the log
+	store   store.Store
+	clock   calendar
+	baseURL string
+	apiKey  Secreto
+	account string // the name of the service and the API key
+	report  *reporter
+	runner  *flight.Runner
+	down    breaker.Breaker
+	why     atomic.Pointer[error] // the last failure
+	outage  loglimit.Outage       // for the log
 
 	mu    sync.Mutex
 	spent map[int]spentUntil // the last refusal, keyed by reserve
@@ -53,17 +52,17 @@ const (
 // errStoreAway is the error while the Store fails.
 var errStoreAway = errors.New("the Store does not answer")
 
-func newSharedStore(s store.Store, baseURL string, apiKey Secreto, r *reporter, accepted *atomic.Bool, apart *flight.Runner) *sharedStore {
-	if s == nil {
+func newSharedStore(given store.Store, baseURL string, apiKey Secreto, r *reporter, runner *flight.Runner) *sharedStore {
+	if given == nil {
 		return nil
 	}
-	f := &sharedStore{
-		store: s, clock: r.clock, baseURL: baseURL, apiKey: apiKey, report: r, accepted: accepted, apart: apart,
+	s := &sharedStore{
+		store: given, clock: r.clock, baseURL: baseURL, apiKey: apiKey, report: r, runner: runner,
 		down:  breaker.Breaker{Failures: 1, Pause: storePause, Longest: storeLongest},
 		spent: map[int]spentUntil{},
 	}
-	f.account = f.name("account")
-	return f
+	s.account = s.name("account")
+	return s
 }
 
 // name returns a key for the Store. It is an HMAC: without the API key, guesses of a RUC or a clave cannot be checked
@@ -84,7 +83,7 @@ func (s *sharedStore) solName(c *CredencialesSOL) string { return s.name("sol", 
 func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Context) (T, error), late func(context.Context, T) error) (none T, _ error) {
 	if s.down.Open() {
 		if s.down.Probe() {
-			s.apart.Go(func() {
+			s.runner.Go(func() {
 				_, _ = timed(ctx, s, func(ctx context.Context) (store.Claim, error) {
 					return s.store.Claim(ctx, s.name("probe"), time.Second)
 				}) // a Claim, because it writes
@@ -98,7 +97,7 @@ func askStore[T any](ctx context.Context, s *sharedStore, do func(context.Contex
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	value, err := flight.Detached(limited, s.apart, func(ctx context.Context) (T, error) {
+	value, err := flight.Detached(limited, s.runner, func(ctx context.Context) (T, error) {
 		return timed(ctx, s, do)
 	}, func(value T) {
 		if late != nil {
@@ -164,7 +163,7 @@ func (s *sharedStore) write(ctx context.Context, what func(context.Context) erro
 	if s.down.Open() {
 		return
 	}
-	s.apart.Go(func() {
+	s.runner.Go(func() {
 		_, _ = timed(ctx, s, func(ctx context.Context) (any, error) { return nil, what(ctx) })
 	})
 }
@@ -201,7 +200,7 @@ func (s *sharedStore) reserve(ctx context.Context, reserve int) *store.Reservati
 		return nil
 	}
 	if r.Served || r.Left >= 0 { // the Store keeps no quota from answers that refuse the key
-		s.accepted.Store(true)
+		s.report.observer.accepted.Store(true)
 	}
 	if r.Grant == store.Spent {
 		s.mu.Lock()

@@ -18,7 +18,7 @@ type solGuard struct {
 	here   *solguard.Guard
 	shared *sharedStore // nil for none
 	clock  calendar
-	apart  *flight.Runner
+	runner *flight.Runner
 }
 
 // credential returns a credential as internal/solguard identifies it.
@@ -44,10 +44,10 @@ func (g *solGuard) permits(next ask) ask {
 		if !p.Background() || ctx.Err() != nil { // a cancelled call sends nothing
 			return recordVerdict(ctx, q)
 		}
-		q.trip = new(trip)
-		a, err := flight.Detached(ctx, g.apart, func(ctx context.Context) (*answer, error) { return recordVerdict(ctx, q) }, nil)
+		q.background = new(background)
+		a, err := flight.Detached(ctx, g.runner, func(ctx context.Context) (*answer, error) { return recordVerdict(ctx, q) }, nil)
 		if a == nil {
-			a = q.trip.soFar()
+			a = q.background.soFar()
 		}
 		return a, err
 	}
@@ -59,7 +59,7 @@ func (g *solGuard) refusal(err error) error {
 	switch {
 	case errors.As(err, &blocked):
 		e := newError(solBlocked, "%s", blocked)
-		if e.RetryAfter = max(0, g.clock.until(blocked.Until)); blocked.Unexplained {
+		if e.RetryAfter = max(0, blocked.Until.Sub(g.clock.now())); blocked.Unexplained {
 			e.outcome = solDoubted
 		}
 		return e
@@ -99,7 +99,7 @@ func (g *solGuard) freed(ctx context.Context, c *CredencialesSOL, patience time.
 	}
 	accepted, _ := g.proof(claim)
 	if refused.Private && !accepted.After(refused.Since) {
-		_ = g.share(ctx, c, claim, store.VerdictRefused, g.clock.until(refused.Until))
+		_ = g.share(ctx, c, claim, store.VerdictRefused, refused.Until.Sub(g.clock.now()))
 		return false
 	}
 	if claim.State == store.ClaimGranted { // nothing is sent yet: give it back

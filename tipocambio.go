@@ -30,13 +30,13 @@ type TipoCambio struct {
 // Errors: ErrInvalidRequest (not a day of the calendar: nothing is sent), ErrNotFound (a weekend, a national holiday,
 // or not published yet), and those of every operation.
 func (s *TipoCambioService) Consultar(ctx context.Context, fecha Fecha, opts ...CallOption) (*TipoCambio, error) {
-	return get(ctx, s.core, s.core.rates, cambio{OpConsultarTipoCambio, fecha, s.core.hours}, opts, copyOf[TipoCambio])
+	return get(ctx, s.core, s.core.rates, cambio{OpConsultarTipoCambio, fecha, s.core.serviceClock}, opts, copyOf[TipoCambio])
 }
 
 // Hoy gets today's rate, according to the service's clock. It costs one query and fails as Consultar does: before 17:00
 // in Lima, usually with ErrNotFound.
 func (s *TipoCambioService) Hoy(ctx context.Context, opts ...CallOption) (*TipoCambio, error) {
-	hoy := cambio{OpTipoCambioHoy, FechaEnLima(s.core.hours.now()), s.core.hours}
+	hoy := cambio{OpTipoCambioHoy, FechaEnLima(s.core.serviceClock.now()), s.core.serviceClock}
 	return get(ctx, s.core, s.core.rates, hoy, opts, copyOf[TipoCambio])
 }
 
@@ -59,9 +59,9 @@ func checkDates(first, last, hoy Fecha) error {
 
 // cambio is the question for the rate of a date.
 type cambio struct {
-	op    Operation
-	fecha Fecha // for OpTipoCambioHoy it is not sent: the service has its own today
-	hours *serviceClock
+	op           Operation
+	fecha        Fecha // for OpTipoCambioHoy it is not sent: the service has its own today
+	serviceClock *serviceClock
 }
 
 func (q cambio) request() request {
@@ -80,7 +80,7 @@ func (q cambio) key() cacheKey { return cacheKey{op: q.op, fecha: q.fecha} }
 
 func (q cambio) lifetime(_ CachePolicy, result any, now time.Time) time.Duration {
 	tc, ok := result.(*TipoCambio)
-	now = now.Add(q.hours.ahead())
+	now = now.Add(q.serviceClock.ahead())
 	switch hoy, published := FechaEnLima(now), q.fecha.Publicacion(); {
 	case ok && tc.Fecha != q.fecha:
 		return 0 // the service's clock differs from ours: the lifetime is unknown
@@ -110,12 +110,12 @@ func (q cambio) read(a *answer) any {
 	}
 	var err error
 	if tc.Fecha, err = ParseFecha(strings.TrimSpace(fecha.text)); fecha.text == "" && !fecha.odd() {
-		a.refuse("fecha is missing")
+		a.refuse(page, "fecha is missing")
 	} else if err != nil {
-		a.refuse("fecha is not a day of the form YYYY-MM-DD: %s", a.quote(fecha.text))
+		a.refuse(page, "fecha is not a day of the form YYYY-MM-DD: %s", a.quote(fecha.text))
 	}
 	if tc.Moneda != "" && !moneda.odd() && !strings.EqualFold(strings.TrimSpace(tc.Moneda), "USD") {
-		a.contradicts("moneda is %s, want USD", a.quote(tc.Moneda))
+		a.doubt(contradictory, "moneda is %s, want USD", a.quote(tc.Moneda))
 	}
 	if a.err == nil {
 		tc.check(a)
@@ -152,7 +152,7 @@ func (t *TipoCambio) check(a *answer) {
 	default:
 		return
 	}
-	a.contradicts("compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
+	a.doubt(contradictory, "compra is %s and venta %s: %s", written(t.Compra), written(t.Venta), wrong)
 }
 
 // longestRate is in bytes: parsing a megabyte of digits takes seconds.
@@ -167,9 +167,9 @@ func (o object) rate(name string) (rate decimal.Decimal) {
 	}
 	switch {
 	case f.kind == 0:
-		o.refuse("%s is missing", name)
+		o.refuse(page, "%s is missing", name)
 	case err != nil, !rate.IsPositive():
-		o.refuse("%s must be a number above zero, of at most %d characters: it is %s", name, longestRate, o.quote(f.text))
+		o.refuse(page, "%s must be a number above zero, of at most %d characters: it is %s", name, longestRate, o.quote(f.text))
 	}
 	return rate
 }

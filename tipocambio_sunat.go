@@ -43,7 +43,7 @@ func (s *TipoCambioService) UltimoPublicado(ctx context.Context, fecha Fecha, op
 // MasReciente gets the last published rate, for display or estimates. For a receipt use SUNAT. It asks for 10 days at
 // most. Errors: ErrNotFound (none has a rate), and those of every operation.
 func (s *TipoCambioService) MasReciente(ctx context.Context, opts ...CallOption) (*TipoCambioVigente, error) {
-	hoy := FechaEnLima(s.core.hours.now())
+	hoy := FechaEnLima(s.core.serviceClock.now())
 	return s.vigente(ctx, OpTipoCambioMasReciente, hoy, hoy, opts)
 }
 
@@ -206,7 +206,7 @@ func (w *walk) rate(ctx context.Context, dia Fecha) (dayRate, error) {
 }
 
 // age returns the time since the hour of a day's rate; it is negative before. Each answer may correct the clock.
-func (w *walk) age(dia Fecha) time.Duration { return w.core.hours.since(dia.Publicacion()) }
+func (w *walk) age(dia Fecha) time.Duration { return w.core.serviceClock.since(dia.Publicacion()) }
 
 func (w *walk) notYet(dia Fecha) error {
 	e, age := newError(unpublished, "the rate of %s is not out yet", dia), w.age(dia)
@@ -224,7 +224,7 @@ func (w *walk) ask(ctx context.Context, dia Fecha, again bool) (dayRate, error) 
 	}
 	set := *w.set
 	set.fresh = set.fresh || again
-	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.hours}, &set, copyOf[TipoCambio])
+	tc, a, err := put(ctx, w.core.rates, cambio{OpConsultarTipoCambio, dia, w.core.serviceClock}, &set, copyOf[TipoCambio])
 	day := dayRate{answer: a}
 	if err == nil && tc.Fecha == dia {
 		day.tc = tc

@@ -54,13 +54,9 @@ func Of(info *debug.BuildInfo) Info {
 // folder has none.
 func dependency(modules []*debug.Module) string {
 	for _, m := range modules {
-		if m.Path != Module {
-			continue
+		if m.Path == Module {
+			return cmp.Or(cmp.Or(m.Replace, m).Version, Unversioned)
 		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		return cmp.Or(m.Version, Unversioned)
 	}
 	return Unversioned
 }

@@ -86,12 +86,9 @@ func (d *Day) token() string {
 // Commit records the outcome of a reservation that was Granted or a Probe.
 func (d *Day) Commit(now time.Time, r store.Reservation, o store.Outcome) {
 	d.rollOver(now, o.Date)
-	var epoch int64
-	var done int
-	if before, after, ok := strings.Cut(r.Token, "."); ok { // a foreign token has no epoch
-		epoch, _ = strconv.ParseInt(before, 10, 64)
-		done, _ = strconv.Atoi(after)
-	}
+	before, after, _ := strings.Cut(r.Token, ".")
+	epoch, _ := strconv.ParseInt(before, 10, 64) // a foreign token has none
+	done, _ := strconv.Atoi(after)
 	current := epoch == d.Epoch
 	if current {
 		d.use(o.Written - 1)
@@ -133,11 +130,11 @@ func (d *Day) applyHeader(now time.Time, o store.Outcome, current bool, done int
 	if current {
 		least += o.Written // itself
 	}
-	switch apart := reset.Sub(d.Reset); {
+	switch distance := reset.Sub(d.Reset); {
 	case reset.IsZero() && !known: // it does not say until when
 	case !known:
 		d.Reset, d.Left, d.Most, d.Lower = reset, least, o.Remaining, d.Done
-	case reset.IsZero(), apart.Abs() <= sameDay:
+	case reset.IsZero(), distance.Abs() <= sameDay:
 		if o.Remaining < d.Most {
 			d.Most, d.Lower = o.Remaining, d.Done
 		} else if current && done >= d.Lower {

@@ -1,6 +1,7 @@
 package relevance
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -38,22 +39,15 @@ func AppendFold[Text string | []byte](dst []byte, s Text) []byte {
 	return dst
 }
 
+// accented and plain have the letters that lose an accent, and what they become; an accented one has two bytes.
+const (
+	accented = "áàâäãåéèêëíìîïóòôöõúùûüñç"
+	plain    = "aaaaaaeeeeiiiiooooouuuunc"
+)
+
 func withoutAccent(r rune) rune {
-	switch r {
-	case 'á', 'à', 'â', 'ä', 'ã', 'å':
-		return 'a'
-	case 'é', 'è', 'ê', 'ë':
-		return 'e'
-	case 'í', 'ì', 'î', 'ï':
-		return 'i'
-	case 'ó', 'ò', 'ô', 'ö', 'õ':
-		return 'o'
-	case 'ú', 'ù', 'û', 'ü':
-		return 'u'
-	case 'ñ':
-		return 'n'
-	case 'ç':
-		return 'c'
+	if at := strings.IndexRune(accented, r); at >= 0 {
+		return rune(plain[at/2])
 	}
 	return r
 }

@@ -25,12 +25,16 @@ const (
 // Record is what a search needs of a taxpayer. The names are folded once, when it is made.
 type Record struct {
 	ruc, razonSocial, nombreComercial string
-	activo                            bool
+	inactivo                          int // 1, or 0 for an active one
 }
 
 // NewRecord returns the record of a taxpayer.
 func NewRecord(ruc, razonSocial, nombreComercial, estado string) Record {
-	return Record{ruc, Fold(razonSocial), Fold(nombreComercial), estado == "ACTIVO"}
+	r := Record{ruc, Fold(razonSocial), Fold(nombreComercial), 1}
+	if estado == "ACTIVO" {
+		r.inactivo = 0
+	}
+	return r
 }
 
 // Match reports whether a folded text occurs in either name, and how well in the better one. The empty text matches
@@ -72,26 +76,14 @@ func match(name, text string) (Rank, bool) {
 }
 
 // OfWord reports whether a character is part of a word: a text after it does not begin a word.
-func OfWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
-	}
-	return unicode.IsLetter(r) || unicode.IsDigit(r)
-}
+func OfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Compare orders two records that a search found. It is negative if a comes first.
 func Compare(a *Record, rankA Rank, b *Record, rankB Rank) int {
 	return cmp.Or(
 		cmp.Compare(rankA, rankB),
-		cmp.Compare(a.inactivo(), b.inactivo()),
+		cmp.Compare(a.inactivo, b.inactivo),
 		cmp.Compare(len(a.razonSocial), len(b.razonSocial)),
 		cmp.Compare(a.ruc, b.ruc),
 	)
-}
-
-func (r *Record) inactivo() int {
-	if r.activo {
-		return 0
-	}
-	return 1
 }

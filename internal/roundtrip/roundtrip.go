@@ -81,15 +81,8 @@ func (a *Answer) receive(ctx context.Context, resp *http.Response, limit int64) 
 	body := resp.Body
 	resp.Body = http.NoBody
 	stop := context.AfterFunc(ctx, func() { _ = body.Close() })
-	var read struct { // in one allocation
-		bytes.Buffer
-		from io.LimitedReader
-	}
-	if 0 < resp.ContentLength && resp.ContentLength <= limit {
-		read.Grow(int(resp.ContentLength) + bytes.MinRead)
-	}
-	read.from = io.LimitedReader{R: body, N: limit + 1}
-	_, a.Broken = read.ReadFrom(&read.from)
+	read := bytes.NewBuffer(make([]byte, 0, max(0, min(resp.ContentLength, limit))+bytes.MinRead))
+	_, a.Broken = read.ReadFrom(io.LimitReader(body, limit+1))
 	if stop() { // otherwise the end of the attempt closed it
 		_ = body.Close()
 	}

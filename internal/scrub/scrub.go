@@ -3,6 +3,7 @@ package scrub
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -131,30 +132,19 @@ func AbridgeRUC(ruc string) string {
 // AbridgeRUCs abridges the numbers of a text that may be RUCs: those of 11 digits and more.
 func AbridgeRUCs(text string) string { return abridge(text, rucLen-1) }
 
+var number = regexp.MustCompile(`\p{Nd}+`)
+
 // abridge shortens numbers of more than longest digits.
 func abridge(text string, longest int) string {
-	var b strings.Builder
-	for text != "" {
-		end := strings.IndexFunc(text, unicode.IsDigit)
-		if end < 0 {
-			end = len(text)
+	return strings.ToValidUTF8(number.ReplaceAllStringFunc(text, func(n string) string {
+		switch {
+		case utf8.RuneCountInString(n) <= longest:
+			return n
+		case len(n) == rucLen:
+			return AbridgeRUC(n)
 		}
-		b.WriteString(text[:end])
-		text = text[end:]
-		if end = strings.IndexFunc(text, func(r rune) bool { return !unicode.IsDigit(r) }); end < 0 {
-			end = len(text)
-		}
-		switch number := text[:end]; {
-		case utf8.RuneCountInString(number) <= longest:
-			b.WriteString(number)
-		case len(number) == rucLen:
-			b.WriteString(AbridgeRUC(number))
-		default:
-			b.WriteString(number[:2] + "…")
-		}
-		text = text[end:]
-	}
-	return strings.ToValidUTF8(b.String(), "")
+		return n[:2] + "…"
+	}), "")
 }
 
 // Digits reports whether s is one or more ASCII digits.

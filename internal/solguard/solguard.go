@@ -208,11 +208,7 @@ type Permit struct {
 }
 
 // Alone reports whether other calls wait for this one, because the credential was not accepted recently.
-func (p *Permit) Alone() bool {
-	p.guard.mu.Lock()
-	defer p.guard.mu.Unlock()
-	return p.alone
-}
+func (p *Permit) Alone() bool { return p.alone }
 
 // Background reports whether the call must get its answer even if its caller leaves.
 func (p *Permit) Background() bool { return p.background }

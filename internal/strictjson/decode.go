@@ -187,25 +187,17 @@ func (w *walker) mismatch(at int, token json.Token, t reflect.Type, name string)
 var kinds = map[byte]string{'"': "un texto", 't': "true o false", 'f': "true o false", '[': "una lista", '{': "un objeto"}
 
 func wanted(t reflect.Type) string {
-	switch t {
-	case reflect.TypeFor[Duration]():
-		return "una duración como 1.5s o 30m, entre comillas"
-	case reflect.TypeFor[json.Number]():
-		return "un número como 3.750"
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "un texto, entre comillas"
-	case reflect.Int, reflect.Uint64:
-		return "un número entero"
-	case reflect.Float64:
-		return "un número"
-	case reflect.Bool:
-		return "true o false"
-	case reflect.Slice:
-		return "una lista"
-	}
-	return "un objeto"
+	return cmp.Or(wantedTypes[t], wantedKinds[t.Kind()], "un objeto")
+}
+
+var wantedTypes = map[reflect.Type]string{
+	reflect.TypeFor[Duration]():    "una duración como 1.5s o 30m, entre comillas",
+	reflect.TypeFor[json.Number](): "un número como 3.750",
+}
+
+var wantedKinds = map[reflect.Kind]string{
+	reflect.String: "un texto, entre comillas", reflect.Int: "un número entero", reflect.Uint64: "un número entero",
+	reflect.Float64: "un número", reflect.Bool: "true o false", reflect.Slice: "una lista",
 }
 
 // Short returns the beginning of any text, for an error.
