@@ -129,51 +129,6 @@ func answered(t *testing.T, lines []line, from, to int) {
 	assert.Equal(t, want, got)
 }
 
-func TestABatchGoesOnAfterTenSecondsOfAnOutage(t *testing.T) {
-	left := []string{"X-RateLimit-Remaining: 900", "X-RateLimit-Reset: 2000-01-02T00:00:00Z"} // synctest begins the day before
-	for name, down := range map[string]func(*http.Request) (*http.Response, error){
-		"502":                  raw(502, "<html>Bad Gateway"),
-		"503 in maintenance":   raw(503, "", "Retry-After: 5"),
-		"no connection":        broken(errors.New("connection refused")),
-		"a firewall's page":    raw(403, "<html>blocked", "Content-Type: text/html"),
-		"a proxy's bare 429":   raw(429, "<html>slow down", "Content-Type: text/html"),
-		"the service's, as it": raw(429, `{"error":"Demasiadas consultas","code":"TOO_MANY_REQUESTS"}`),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, end := newPadron(t), time.Now().Add(15*time.Second)
-				p.delay = func(string) time.Duration { return 50 * time.Millisecond }
-				p.answer = func(of string, _ int) (*http.Response, error) {
-					if of >= ruc(793) && time.Now().Before(end) {
-						return down(nil)
-					}
-					return raw(200, strings.Replace(p.record, rucSUNAT, of, 1), left...)(nil)
-				}
-				lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(2000), fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				answered(t, lines, 0, 2000)
-				assert.Len(t, lines, 2000)
-			})
-		})
-	}
-}
-
-// Answers of the cache between failures neither hide an outage nor end it.
-func TestAnOutageOfABatchThatIsHalfCached(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPadron(t)
-		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{}))
-		for n := 0; n < 200; n += 2 {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(n))
-			require.NoError(t, err)
-		}
-		p.answering(ruc(0), 10*time.Second, raw(501, ""))
-		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(200), fiscope.LotePolicy{}))
-		require.Nil(t, stopped)
-		answered(t, lines, 0, 200)
-	})
-}
-
 func TestABatchGivesUpAfterTenMinutes(t *testing.T) {
 	for name, test := range map[string]struct {
 		down   func(*http.Request) (*http.Response, error)
@@ -216,67 +171,6 @@ func TestABatchGivesUpAfterTenMinutes(t *testing.T) {
 				require.Nil(t, stopped)
 				answered(t, lines, 40, 100)
 			})
-		})
-	}
-}
-
-// One input that fails between others is delivered as failed, and stops nobody.
-func TestAFailureOfOneInputIsItsAlone(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
-		want   error
-	}{
-		"a firewall's page":     {raw(403, "<html><title>403 Forbidden</title>", "Content-Type: text/html"), nil},
-		"the service's refusal": {raw(403, `{"error":"No autorizado","code":"FORBIDDEN"}`), fiscope.ErrUnauthorized},
-		"502":                   {raw(502, ""), fiscope.ErrUnavailable},
-		"another page":          {raw(200, "<html>"), fiscope.ErrMalformedResponse},
-		"no answer":             {broken(errors.New("reset")), fiscope.ErrUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPadron(t)
-				p.answer = func(r string, _ int) (*http.Response, error) {
-					if r == ruc(7) {
-						return test.answer(nil)
-					}
-					return nil, nil
-				}
-				lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(40), fiscope.LotePolicy{}))
-				require.Nil(t, stopped)
-				require.Len(t, lines, 40)
-				for _, l := range lines {
-					assert.Equal(t, l.Posicion == 7, l.err != nil)
-					if l.err != nil && test.want != nil {
-						require.ErrorIs(t, l.err, test.want)
-					}
-				}
-			})
-		})
-	}
-}
-
-func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
-	tomorrow := "X-RateLimit-Reset: " + time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339)
-	for name, test := range map[string]struct {
-		answer func(*http.Request) (*http.Response, error)
-		want   error
-	}{
-		"the key is refused":   {raw(401, ""), fiscope.ErrUnauthorized},
-		"... as forbidden":     {raw(403, `{"error":"La clave de API no es válida"}`), fiscope.ErrUnauthorized},
-		"the quota is spent":   {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), fiscope.ErrQuotaExceeded},
-		"come back in an hour": {raw(429, "", "Retry-After: 3600"), fiscope.ErrQuotaExceeded},
-		"a code says so":       {raw(429, `{"error":"x","code":"CuotaAgotada"}`), fiscope.ErrQuotaExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPadron(t)
-			p.answering(ruc(0), forGood, test.answer)
-			inputs := append([]string{"no es un RUC", ""}, slices.Collect(rucs(50))...)
-			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{}))
-			require.ErrorIs(t, stopped, test.want)
-			assert.Equal(t, 2, stopped.Siguiente)
-			assert.Equal(t, 1, p.sent(), "one query goes until the service answered one")
-			require.Len(t, lines, 2)
-			require.ErrorIs(t, lines[0].err, fiscope.ErrInvalidRequest)
 		})
 	}
 }
@@ -443,29 +337,6 @@ func TestWhatADeadlineLeavesUnsentIsNotDelivered(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What was sent is paid: with a cache its answer is kept, so that the next run has it.
-func TestToBreakOutWithACacheBringsHomeWhatWasSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPadron(t)
-		p.delay = aSecond
-		client := newClient(t, p, fiscope.WithCache(fiscope.CachePolicy{}), fiscope.WithRateLimit(rate.Every(time.Minute), 4))
-		for l := range client.Contribuyentes.ConsultarLote(t.Context(), rucs(9), fiscope.LotePolicy{}) {
-			if l.Posicion == 0 {
-				time.Sleep(time.Second / 2) // a few are sent, and a few wait for the limiter
-			}
-			break
-		}
-		require.NoError(t, client.Close(t.Context()))
-		assert.Less(t, p.sent(), 9, "what was not sent is abandoned")
-		before := p.sent()
-		for n := range before {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(n))
-			require.NoError(t, err)
-		}
-		assert.Equal(t, before, p.sent())
-	})
 }
 
 func TestALineSaysWhatIsKnownOfItsAnswer(t *testing.T) {
@@ -780,107 +651,6 @@ func randomRun(t *testing.T, client *fiscope.Client, policy *fiscope.LotePolicy,
 	return true
 }
 
-// Inputs in a row that always fail block nobody: one run answers all others, and takes at most three times a healthy
-// run, or five minutes more.
-func TestInputsInARowThatAlwaysFail(t *testing.T) {
-	const total, latency = 1500, 100 * time.Millisecond
-	for name, fails := range map[string]handler{
-		"500":       raw(500, `{"error":"SUNAT no responde","code":"SUNAT_TIMEOUT"}`),
-		"503":       in(latency, raw(503, "")),
-		"a reset":   in(latency, broken(errors.New("connection reset"))),
-		"no answer": hangs,
-	} {
-		for _, row := range [][2]int{{740, 752}, {740, 770}, {740, 940}, {0, 14}, {total - 8, total}} {
-			if long := row[1]-row[0] == 200; long && name == "no answer" || !long && (name == "503" || name == "a reset") {
-				continue // 200 timeouts, eight at a time, take longer by themselves; the others fail as 500 does
-			}
-			check := func(t *testing.T, failed []int, lines int, stopped *fiscope.LoteDetenidoError, start time.Time) {
-				t.Helper()
-				require.Nil(t, stopped)
-				assert.Equal(t, total, lines)
-				slices.Sort(failed)
-				var want []int
-				for position := row[0]; position < row[1]; position++ {
-					want = append(want, position)
-				}
-				assert.Equal(t, want, failed)
-				assert.LessOrEqual(t, time.Since(start), total*latency/8+5*time.Minute)
-			}
-			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p, start := newPadron(t), time.Now()
-					rt := roundTripper(func(r *http.Request) (*http.Response, error) {
-						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-						if of >= ruc(row[0]) && of < ruc(row[1]) {
-							return fails(r)
-						}
-						return in(latency, p.RoundTrip)(r)
-					})
-					var failed []int
-					lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
-					for _, l := range lines {
-						if l.err != nil {
-							failed = append(failed, l.Posicion)
-						}
-					}
-					check(t, failed, len(lines), stopped, start)
-					assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
-				})
-			})
-			t.Run(fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					start := time.Now()
-					s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-						if numero > row[0] && numero <= row[1] {
-							return fails
-						}
-						return nil
-					}}
-					var failed []int
-					lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
-					for position, err := range lines {
-						if err != nil {
-							failed = append(failed, position)
-						}
-						if err == nil || strings.Contains(err.Error(), "may have received it") {
-							assert.Equal(t, 1, s.times[position+1], position)
-						}
-					}
-					check(t, failed, len(lines), stopped, start)
-				})
-			})
-		}
-	}
-}
-
-// An outage without end costs as many requests as it did when every probe took the next input.
-func TestTheRequestsOfAnOutage(t *testing.T) {
-	for from, most := range map[int]struct{ rucs, receipts int }{0: {31, 20}, 750: {41, 27}} { // 10 repetitions of the client, and 1 of a first failure
-		synctest.Test(t, func(t *testing.T) {
-			p := newPadron(t)
-			p.delay = func(string) time.Duration { return time.Second / 10 }
-			p.answering(ruc(from), forGood, raw(503, ""))
-			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(1500), fiscope.LotePolicy{}))
-			require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
-			assert.LessOrEqual(t, p.sent()-from, most.rucs)
-			assert.Len(t, lines, from)
-
-			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-				if numero > from {
-					return raw(500, "")
-				}
-				return nil
-			}}
-			receipts, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(1500), credenciales, fiscope.LotePolicy{}))
-			require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
-			assert.LessOrEqual(t, s.sent()-from, most.receipts)
-			// What fails twice while others are still answered is delivered with its error.
-			assert.GreaterOrEqual(t, len(receipts), from)
-			assert.LessOrEqual(t, len(receipts), from+8)
-		})
-	}
-}
-
 // receipts are n different ones, numbered from 1 on.
 func receipts(n int) iter.Seq[fiscope.Comprobante] {
 	return func(yield func(fiscope.Comprobante) bool) {
@@ -1002,41 +772,6 @@ func TestAnOutageOfABatchOfReceipts(t *testing.T) {
 	}
 }
 
-func TestAnAuthorityThatIsAwayStopsABatchOfReceipts(t *testing.T) {
-	for name, test := range map[string]struct {
-		down  func(*http.Request) (*http.Response, error)
-		lines int // delivered, with their error
-	}{
-		"500":       {raw(500, ""), 0},
-		"no answer": {in(20*time.Second, broken(errors.New("reset"))), 17},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
-					if numero > 40 {
-						return test.down
-					}
-					return nil
-				}}
-				lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(200), credenciales, fiscope.LotePolicy{Concurrency: 1}))
-				require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
-				assert.Len(t, lines, 40+test.lines)
-				for position, err := range lines {
-					assert.Equal(t, position >= 40, err != nil)
-					if err != nil {
-						require.ErrorContains(t, err, "may have received it")
-						assert.Equal(t, 1, s.times[position+1])
-					}
-				}
-				assert.NotContains(t, lines, stopped.Siguiente)
-				for position := range stopped.Siguiente {
-					assert.Contains(t, lines, position)
-				}
-			})
-		})
-	}
-}
-
 func TestARefusedClaveStopsABatch(t *testing.T) {
 	for _, first := range []int{1, 30} {
 		synctest.Test(t, func(t *testing.T) {
@@ -1057,22 +792,6 @@ func TestARefusedClaveStopsABatch(t *testing.T) {
 			}
 		})
 	}
-}
-
-// While a clave is unproven its validations go one by one: those that wait in vain for their turn are not sent yet.
-func TestAReceiptThatWaitsForAnotherIsAskedInItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &sunat{answer: func(int, int) func(*http.Request) (*http.Response, error) {
-			return in(20*time.Second, codigo("99", "Error"))
-		}}
-		lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(20), credenciales, fiscope.LotePolicy{}))
-		require.Nil(t, stopped)
-		assert.Len(t, lines, 20)
-		assert.Equal(t, 20, s.sent(), "each is sent once")
-		for _, err := range lines {
-			require.NoError(t, err)
-		}
-	})
 }
 
 // A receipt is recorded once it cannot change any more: the next run asks for the others again.
@@ -1097,26 +816,4 @@ func TestTheProgressOfReceipts(t *testing.T) {
 			assert.Equal(t, want, s.times)
 		})
 	}
-}
-
-func TestABatchOfReceipts(t *testing.T) {
-	s := &sunat{answer: func(int, int) func(*http.Request) (*http.Response, error) { return codigo("4", "En Proceso") }}
-	other, wrong := factura, fiscope.Comprobante{}
-	other.Numero++
-	inputs := []fiscope.Comprobante{factura, other, wrong, factura}
-	got := map[int]fiscope.LineaLote[fiscope.Comprobante, fiscope.ResultadoCPE]{}
-	for l, err := range newClient(t, s).CPE.ValidarLote(t.Context(), slices.Values(inputs), credenciales, fiscope.LotePolicy{}) {
-		if l.Entrada == wrong {
-			require.ErrorIs(t, err, fiscope.ErrInvalidRequest)
-		} else {
-			require.NoError(t, err)
-			assert.Equal(t, fiscope.CodigoEnProceso, l.Resultado.Codigo)
-		}
-		assert.Equal(t, inputs[l.Posicion], l.Entrada)
-		got[l.Posicion] = l
-	}
-	assert.Len(t, got, 4)
-	assert.True(t, got[3].Repetido)
-	assert.NotSame(t, got[0].Resultado, got[3].Resultado)
-	assert.Equal(t, 2, s.sent())
 }
