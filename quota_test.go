@@ -2,12 +2,10 @@ package fiscope_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,28 +38,6 @@ func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.mu.Unlock()
 	return after(time.Duration(rand.IntN(1000))*time.Millisecond, // answers come out of order
 		raw(status, body, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left), "X-RateLimit-Reset: 2000-01-02T00:00:00Z"))(r)
-}
-
-func TestManyTogetherNeverGoBeyondTheHeaders(t *testing.T) {
-	for range 20 {
-		synctest.Test(t, func(t *testing.T) {
-			m := &metered{left: 31}
-			client := newClient(t, m)
-			require.NoError(t, operations["consultar"](t.Context(), client)) // the first header
-			var answered, refused atomic.Int64
-			together(100, func(int) {
-				if err := operations["consultar"](t.Context(), client); err == nil {
-					answered.Add(1)
-				} else if assert.ErrorIs(t, err, fiscope.ErrQuotaExceeded) {
-					refused.Add(1)
-				}
-			})
-			assert.EqualValues(t, 30, answered.Load(), "every query that is left is used")
-			assert.EqualValues(t, 70, refused.Load())
-			assert.Zero(t, m.refused)
-			assert.Equal(t, 31, m.sent, "and not one more leaves")
-		})
-	}
 }
 
 func TestAFleetKeepsToItsQuota(t *testing.T) {
@@ -231,17 +207,6 @@ func testUnknownReserve(t *testing.T, opts ...fiscope.Option) {
 	})
 }
 
-// A retry that the quota refuses leaves the error that it was for.
-func TestARetryThatTheQuotaRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := answers(t, raw(503, `{"error":"caído","code":"X"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
-		err := operations["consultar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrUnavailable)
-		require.ErrorContains(t, err, "caído")
-		assert.Len(t, s.seen(), 1)
-	})
-}
-
 // A call whose context ends while it is under way takes what it sent, and one that was not sent takes nothing.
 func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -263,20 +228,6 @@ func TestACallerWhoLeavesTheGateTakesNothing(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 30, served)
-	})
-}
-
-// A panic below the gate took one query at most, and says nothing of what is left.
-func TestAPanicBelowTheGateClosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, raw(200, record, "X-RateLimit-Remaining: 480", "X-RateLimit-Reset: 2000-01-01T12:00:00Z"))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		s.become(func(*http.Request) (*http.Response, error) { panic("boom") })
-		assert.PanicsWithValue(t, "boom", func() { _ = operations["consultar"](t.Context(), client) })
-		s.become(raw(200, record))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)))
-		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithQuotaReserve(477)), fiscope.ErrQuotaExceeded)
 	})
 }
 
@@ -336,32 +287,6 @@ func TestWhatA429Says(t *testing.T) {
 // tooFast is a 429 that says nothing.
 var tooFast = raw(429, `{"error":"Demasiadas consultas"}`)
 
-func TestThePauseOfA429ThatSaysNothing(t *testing.T) {
-	for name, other := range map[string]handler{
-		"a result": raw(200, record), "NOT_FOUND": raw(404, `{"error":"x","code":"NOT_FOUND"}`), "500": raw(500, ""), "another 429": raw(429, "", "Retry-After: 1"),
-	} {
-		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithoutQuotaGate()}} {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := newChangingClient(t, tooFast, opts...)
-				for range 2 {
-					for _, seconds := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-						var e *fiscope.Error
-						require.ErrorAs(t, operations["validar"](t.Context(), client), &e, name)
-						assert.Equal(t, seconds*time.Second, e.RetryAfter, name)
-						require.ErrorContains(t, e, fmt.Sprintf("(HTTP 429): the answer says \"Demasiadas consultas\"; try again in %s", e.RetryAfter))
-						s.become(broken(errors.New("connection reset"))) // it is no answer
-						require.ErrorIs(t, operations["tipocambio"](t.Context(), client), fiscope.ErrUnavailable)
-						s.become(tooFast)
-					}
-					s.become(other)
-					_ = operations["consultar"](t.Context(), client)
-					s.become(tooFast)
-				}
-			})
-		}
-	}
-}
-
 func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 	for name, change := range map[string]func(*memoryStore){"": nil, "with a Store": sound, "while it is away": away} {
 		t.Run(name, func(t *testing.T) {
@@ -409,118 +334,6 @@ func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Of two processes with one Store one only validates. It gets a 429.
-func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
-	for name, test := range map[string]struct {
-		answer handler
-		left   bool // the other's header said so
-		spent  bool
-	}{
-		"it says nothing":                {tooFast, false, false},
-		"... while queries are left":     {tooFast, true, false},
-		"a code, while queries are left": {raw(429, `{"error":"x","code":"QUOTA"}`), true, false},
-		"a code":                         {raw(429, `{"error":"x","code":"QUOTA"}`), false, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, answer := newMemoryStore(), raw(200, record)
-				if test.left {
-					answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
-				}
-				lookups := withStore(t, s, roundTripper(answer))
-				validates := withStore(t, s, roundTripper(test.answer))
-				require.NoError(t, operations["consultar"](t.Context(), lookups))
-				synctest.Wait()
-				require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
-				synctest.Wait()
-				err := operations["consultar"](t.Context(), lookups)
-				assert.Equal(t, test.spent, errors.Is(err, fiscope.ErrQuotaExceeded), err)
-			})
-		})
-	}
-}
-
-// A provider that allows ten queries a second refuses the others with a 429 that says nothing.
-func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
-	for name, takes := range map[string]time.Duration{"at once": 0, "after a while": 200 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var mu sync.Mutex
-				from, sent := time.Now(), 0
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					mu.Lock()
-					if now := time.Now(); now.Sub(from) >= time.Second {
-						from, sent = now.Truncate(time.Second), 0
-					}
-					sent++
-					refused := sent > 10
-					mu.Unlock()
-					if refused {
-						return tooFast(r)
-					}
-					return after(takes, map[string]handler{http.MethodGet: ofItsRUC, http.MethodPost: raw(200, verdict)}[r.Method])(r)
-				}))
-				start, done := time.Now(), make(chan struct{})
-				var others sync.WaitGroup
-				others.Go(func() { // another SOL user, and lookups
-					mine := credenciales
-					mine.Usuario = "OTRO0001"
-					for n := 0; ; n++ {
-						select {
-						case <-done:
-							return
-						case <-time.After(1100 * time.Millisecond):
-						}
-						for _, err := range []error{consultar(t.Context(), client, n), second(client.CPE.Validar(t.Context(), factura, mine))} {
-							if err != nil {
-								assert.ErrorContains(t, err, "HTTP 429", "only the provider refuses")
-							}
-						}
-					}
-				})
-				lines, stopped := allReceipts(t, client.CPE.ValidarLote(t.Context(), receipts(3000), credenciales, fiscope.LotePolicy{}))
-				assert.Less(t, time.Since(start), 10*time.Minute)
-				close(done)
-				others.Wait()
-				require.Nil(t, stopped)
-				assert.Len(t, lines, 3000)
-				for position, err := range lines {
-					require.NoError(t, err, position)
-				}
-			})
-		})
-	}
-}
-
-func TestABatchThatIsAlwaysTooFastStopsWithTheGate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := newChangingClient(t, tooFast)
-		start := time.Now()
-		lines, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(50), fiscope.LotePolicy{}))
-		require.ErrorIs(t, stopped, fiscope.ErrQuotaExceeded)
-		require.ErrorContains(t, stopped, "the service refused with 429 at 19:05; the next attempt is at 19:20 (Lima)")
-		assert.Zero(t, stopped.Siguiente)
-		assert.Empty(t, lines)
-		assert.Equal(t, 6*time.Minute+3*time.Second, time.Since(start))
-		assert.EqualValues(t, 11, s.asked.Load())
-	})
-}
-
-func TestAnUnlimitedPlanStaysOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sent := 0
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			sent++
-			status := []int{http.StatusOK, http.StatusNotFound}[sent%2]
-			return raw(status, record, "X-RateLimit-Limit: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T12:00:00Z")(r)
-		}), fiscope.WithMaxRetries(0))
-		for range 30 {
-			_ = operations["consultar"](t.Context(), client)
-		}
-		assert.Equal(t, 30, sent)
-	})
 }
 
 func TestTheLimiterSpacesTheAttempts(t *testing.T) {

@@ -161,17 +161,6 @@ func TestTheWaitsAreJittered(t *testing.T) {
 	}
 }
 
-func TestARetryPolicyIsTheCallers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []handler{raw(503, "")}}
-		start := time.Now()
-		client := newClient(t, s, fiscope.WithMaxRetries(5), fiscope.WithRetry(fiscope.RetryPolicy{Base: time.Minute, Cap: time.Hour}))
-		require.Error(t, operations["consultar"](t.Context(), client))
-		assert.Len(t, s.seen(), 6)
-		assert.Greater(t, time.Since(start), time.Minute)
-	})
-}
-
 func TestInARetryPolicyZeroIsTheDefaultAndNegativeIsNever(t *testing.T) {
 	busy := raw(429, "", "Retry-After: 5")
 	for name, test := range map[string]struct {
@@ -256,29 +245,6 @@ func TestAFlakyServiceLosesNoCall(t *testing.T) {
 func unsent(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-}
-
-func TestDeliveryIsThatOfAllAttempts(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers  []handler
-		delivery fiscope.Delivery
-	}{
-		"unsent":                       {[]handler{unsent}, fiscope.DeliveryNotSent},
-		"lost, then unsent":            {[]handler{broken(io.EOF), unsent}, fiscope.DeliveryUnknown},
-		"unsent, then lost":            {[]handler{unsent, broken(io.EOF)}, fiscope.DeliveryUnknown},
-		"answered by 503, then unsent": {[]handler{raw(503, ""), unsent}, fiscope.DeliveryUnknown},
-		"unsent, then answered by 503": {[]handler{unsent, unsent, raw(503, "")}, fiscope.DeliveryAnswered},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := answers(t, test.answers...)
-				var e *fiscope.Error
-				require.ErrorAs(t, operations["consultar"](t.Context(), client), &e)
-				assert.Equal(t, 3, e.Attempts)
-				assert.Equal(t, test.delivery, e.Delivery)
-			})
-		})
-	}
 }
 
 func TestAnUnsentValidationIsRepeatedOnlyIfAsked(t *testing.T) {
