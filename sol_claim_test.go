@@ -118,37 +118,6 @@ func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
 	}
 }
 
-// A Store that is away, or lost what it knew, stops no clave that this process saw accepted within a day.
-func TestAProvenClaveNeedsNoStore(t *testing.T) {
-	for name, change := range map[string]func(*memoryStore){
-		"away": away, "hangs": func(s *memoryStore) { s.hangs = true },
-		"forgot, and another tries": func(s *memoryStore) {
-			for credential := range s.known {
-				delete(s.known, credential)
-				s.held[credential] = store.Claim{Until: time.Now().Add(time.Hour)}
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				clients, s, _ := processes(t, 2)
-				require.NoError(t, validar(t.Context(), clients[0], clave))
-				s.set(change)
-				start := time.Now()
-				for range 3 {
-					require.NoError(t, validar(t.Context(), clients[0], clave))
-				}
-				assert.LessOrEqual(t, time.Since(start), 4*time.Second, "the first waits a second, the next ones nothing")
-				if s.hangs || s.fails != nil {
-					require.ErrorIs(t, validar(t.Context(), clients[1], clave), fiscope.ErrUnavailable, "another process did not see it")
-					time.Sleep(24 * time.Hour)
-					require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrUnavailable)
-				}
-			})
-		})
-	}
-}
-
 // After 15 minutes one process tries a clave first. What it learns counts for all, also that the authority does not say.
 func TestOneProcessGoesFirst(t *testing.T) {
 	t.Run("a clave that was changed", func(t *testing.T) {
@@ -264,40 +233,6 @@ func TestTheFleetKnowsWhatOneLearned(t *testing.T) {
 			require.ErrorIs(t, clients[0].CPE.Olvidar(t.Context(), credenciales), errServerAway)
 		})
 	})
-}
-
-// A refusal that the Store did not get is written later. Until then this process does not send it again.
-func TestARefusalThatCouldNotBeTold(t *testing.T) {
-	for name, change := range map[string]func(*memoryStore){
-		"away": away, "hangs": func(s *memoryStore) { s.hangs = true }, "hangs and heeds nothing": func(s *memoryStore) { s.deaf = true },
-	} {
-		for _, outage := range []time.Duration{10 * time.Second, time.Hour} { // its claim has ended meanwhile, or not
-			t.Run(name+" for "+outage.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					clients, s, a := processes(t, 2)
-					time.AfterFunc(time.Second/2, func() { s.set(change) })
-					together(5, func(int) {
-						assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrInvalidSOLCredentials)
-					})
-					time.Sleep(outage)
-					require.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-					s.set(sound)
-					for range 3 { // of which the first finds out that it is back
-						time.Sleep(2 * time.Minute)
-						together(5, func(int) {
-							assert.ErrorIs(t, validar(t.Context(), clients[0], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-						})
-					}
-					require.NoError(t, clients[1].Close(t.Context()))
-					err := validar(t.Context(), clients[1], "equivocada")
-					time.Sleep(time.Minute)
-					require.Error(t, err)
-					require.ErrorIs(t, validar(t.Context(), clients[1], "equivocada"), fiscope.ErrSOLCredentialsBlocked)
-					assert.Equal(t, 1, a.refused)
-				})
-			})
-		}
-	}
 }
 
 // The wait after an unexplained refusal doubles also if each validation has a process of its own, until an acceptance.

@@ -180,62 +180,6 @@ func TestOlvidar(t *testing.T) {
 	})
 }
 
-func TestTheBlockIsOfOneCredential(t *testing.T) {
-	client, s := answers(t, raw(401, contract(t, "validar_401.json")), raw(200, verdict))
-	require.Error(t, validar(t.Context(), client, clave))
-	for name, c := range map[string]fiscope.CredencialesSOL{
-		"another RUC":  {RUC: "20100047218", Usuario: credenciales.Usuario, Clave: credenciales.Clave},
-		"another user": {RUC: credenciales.RUC, Usuario: "OTRO0001", Clave: credenciales.Clave},
-		"shifted":      {RUC: credenciales.RUC, Usuario: credenciales.Usuario + clave[:1], Clave: fiscope.NewSecreto(clave[1:])},
-	} {
-		_, err := client.CPE.Validar(t.Context(), factura, c)
-		require.NoError(t, err, name)
-	}
-	c := credenciales
-	c.Usuario = "miUser01"
-	_, err := client.CPE.Validar(t.Context(), factura, c)
-	require.ErrorIs(t, err, fiscope.ErrSOLCredentialsBlocked, "the portal ignores case")
-	assert.Len(t, s.seen(), 4)
-}
-
-// A credential that was accepted is sent side by side; any other goes alone, and so does each clave of its user.
-func TestWhoGoesAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		together(20, func(i int) {
-			assert.ErrorIs(t, validar(t.Context(), client, fmt.Sprint("equivocada ", i)), fiscope.ErrInvalidSOLCredentials)
-		})
-		assert.Equal(t, 1, a.together)
-		require.NoError(t, validar(t.Context(), client, clave))
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 10, a.together)
-		a.together = 0
-		together(20, func(i int) {
-			c := credenciales
-			c.Usuario = fmt.Sprint("OTRO", i)
-			_, _ = client.CPE.Validar(t.Context(), factura, c)
-		})
-		assert.Equal(t, 20, a.together, "users do not wait for each other")
-		start := time.Now()
-		time.Sleep(15*time.Minute - 2*time.Second - 1) // since the last answer but one
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		time.Sleep(15 * time.Minute)
-		together(10, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-		assert.Equal(t, 30*time.Minute+time.Second-1, time.Since(start), "one goes first after 15 minutes, and nobody before")
-	})
-	for name, proves := range map[string]bool{"aceptado": true, "anulado": true, "en_proceso": true, "no_existe": true, "error": false} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, _ := answers(t, slowly(verdicts(t, name)[0]))
-				require.NoError(t, validar(t.Context(), client, clave))
-				start := time.Now()
-				together(3, func(int) { assert.NoError(t, validar(t.Context(), client, clave)) })
-				assert.Equal(t, proves, time.Since(start) == time.Second)
-			})
-		})
-	}
-}
-
 // A clave that was accepted, and then changed on the portal, costs one refusal after any pause of 15 minutes or more.
 func TestAClaveThatWasChanged(t *testing.T) {
 	for _, pause := range []time.Duration{15 * time.Minute, time.Hour, 24*time.Hour - time.Second, 72 * time.Hour} {
@@ -261,51 +205,6 @@ func TestAClaveThatWasChanged(t *testing.T) {
 			})
 		}
 	}
-}
-
-// While the authority answers without a verdict, a clave that was accepted within a day is sent side by side.
-func TestTheAuthoritysBadHours(t *testing.T) {
-	for name, bad := range map[string]handler{
-		"codigo 99": verdicts(t, "error")[0], "500": raw(500, contract(t, "validar_500.json")), "503": raw(503, `<html>`), "too many": raw(429, ``, "Retry-After: 1"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client, s := newChangingClient(t, slowly(raw(200, verdict)))
-				require.NoError(t, validar(t.Context(), client, clave))
-				s.become(slowly(bad))
-				began := time.Now()
-				for time.Since(began) < 24*time.Hour-15*time.Minute {
-					time.Sleep(14 * time.Minute)
-					start := time.Now()
-					together(10, func(int) { _ = validar(t.Context(), client, clave) })
-					require.Equal(t, time.Second, time.Since(start))
-				}
-				time.Sleep(time.Hour)
-				start := time.Now()
-				together(10, func(int) { _ = validar(t.Context(), client, clave) })
-				assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
-			})
-		})
-	}
-}
-
-// A batch whose caller pauses is not slowed.
-func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		start, n := time.Now(), 0
-		for _, err := range client.CPE.ValidarLote(t.Context(), receipts(500), credenciales, fiscope.LotePolicy{}) {
-			require.NoError(t, err)
-			if n++; n == 250 {
-				time.Sleep(time.Hour)
-			}
-		}
-		assert.Equal(t, 500, n)
-		assert.Zero(t, a.refused)
-		healthy := 500 / time.Duration(a.together) * time.Second
-		assert.LessOrEqual(t, time.Since(start), time.Hour+healthy+5*time.Second)
-		assert.Greater(t, a.together, 1)
-	})
 }
 
 func TestAWaitForAnotherTryIsBounded(t *testing.T) {
