@@ -1,13 +1,10 @@
 package fiscope_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -378,23 +375,6 @@ func TestDeliveryOverARealSocket(t *testing.T) {
 	}
 }
 
-func TestATLSAlertIsFinal(t *testing.T) {
-	for name, version := range map[string]uint16{"in the handshake": tls.VersionTLS12, "after it": tls.VersionTLS13} {
-		t.Run(name, func(t *testing.T) {
-			srv := httptest.NewUnstartedServer(http.NotFoundHandler())
-			srv.Config.ErrorLog = log.New(io.Discard, "", 0)
-			srv.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
-			srv.StartTLS()
-			defer srv.Close()
-			client := clientOf(t, srv.URL, fiscope.WithHTTPClient(srv.Client()))
-			err := operations["consultar"](t.Context(), client)
-			require.ErrorIs(t, err, fiscope.ErrUnavailable)
-			require.ErrorContains(t, err, "remote error: tls")
-			assert.EqualValues(t, 1, client.Stats().Attempts)
-		})
-	}
-}
-
 // wire is one end of a connection in memory. Once it is cut, what is written is lost and nobody is told.
 type wire struct {
 	net.Conn
@@ -473,80 +453,6 @@ func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The server has the whole request, and answers GOAWAY: it took no stream. net/http then says how to let it repeat the
-// request, which nobody may.
-func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
-	withCertificate := httptest.NewTLSServer(nil)
-	defer withCertificate.Close()
-	serve := func(conn net.Conn) {
-		server := tls.Server(conn, &tls.Config{Certificates: withCertificate.TLS.Certificates, NextProtos: []string{"h2"}, SessionTicketsDisabled: true})
-		_, _ = io.CopyN(io.Discard, server, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")))
-		_, _ = server.Write([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0}) // SETTINGS
-		var head [9]byte                                       // length, type, flags, stream
-		for head[3] != 0 || head[4] != 1 {                     // until DATA that ends its stream
-			if _, err := io.ReadFull(server, head[:]); err != nil {
-				return
-			}
-			_, _ = io.CopyN(io.Discard, server, int64(head[0])<<16|int64(head[1])<<8|int64(head[2]))
-		}
-		go func() { _, _ = io.Copy(io.Discard, server) }()
-		_, _ = server.Write([]byte{0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) // GOAWAY: no stream, no error
-	}
-	transport := &http.Transport{
-		ForceAttemptHTTP2: true,
-		TLSClientConfig:   withCertificate.Client().Transport.(*http.Transport).TLSClientConfig,
-		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			here, there := net.Pipe()
-			go serve(there)
-			return here, nil
-		},
-	}
-	client, err := fiscope.NewClient("https://example.com", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: transport}))
-	require.NoError(t, err)
-	closeWith(t, client)
-	err = operations["validar"](t.Context(), client)
-	require.ErrorIs(t, err, fiscope.ErrUnavailable)
-	require.ErrorContains(t, err, "the service closed the connection")
-	assert.NotContains(t, err.Error(), "GetBody")
-}
-
-func TestABurstOfFailuresKeepsTheConnections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // net/http gives up a connection of which it does not hear for 50 ms that all was written
-		requests, connections := 0, 0
-		answer := func(conn net.Conn) {
-			defer conn.Close()
-			for in := bufio.NewReader(conn); ; {
-				r, err := http.ReadRequest(in)
-				if err != nil {
-					return
-				}
-				status, body := "200 OK", record
-				if requests++; requests%10 == 0 {
-					status, body = "503 Service Unavailable", strings.Repeat("mantenimiento ", 5000)
-				}
-				_, _ = io.Copy(io.Discard, r.Body)
-				_, _ = fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
-			}
-		}
-		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			connections++
-			here, there := net.Pipe()
-			go answer(there)
-			return here, nil
-		}}
-		defer transport.CloseIdleConnections()
-		client := clientOf(t, "http://127.0.0.1", fiscope.WithHTTPClient(&http.Client{Transport: transport}), fiscope.WithMaxRetries(0))
-		failures := 0
-		for range 200 {
-			if operations["consultar"](t.Context(), client) != nil {
-				failures++
-			}
-		}
-		assert.Equal(t, 20, failures)
-		assert.Equal(t, 1, connections, "one connection serves the whole burst")
-	})
 }
 
 func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {

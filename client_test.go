@@ -202,19 +202,6 @@ func TestWithResponseTellsOfASuccessAndOfAFailure(t *testing.T) {
 	assert.Zero(t, resp.Attempts)
 }
 
-// A real server and real sockets: what the in-memory tests take for granted.
-func TestOverARealSocket(t *testing.T) {
-	client := clientOf(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		assert.True(t, r.Header.Get("X-API-KEY") == apiKey)
-		w.Header().Set("X-RateLimit-Limit", "1000")
-		_, _ = w.Write([]byte(contract(t, "consultar_200.json")))
-	}))
-	c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT)
-	require.NoError(t, err)
-	assert.Equal(t, rucSUNAT, c.RUC)
-	assert.Equal(t, new(1000), client.RateLimit().Limit)
-}
-
 func TestANilContextIsAnInvalidRequest(t *testing.T) {
 	var none context.Context
 	for name, opts := range map[string][]fiscope.Option{

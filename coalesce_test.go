@@ -107,45 +107,6 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 	})
 }
 
-// A job that has a minute does not fail by the 300 ms of a checkout.
-func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
-	for name, test := range map[string]struct {
-		hasty   fiscope.CallOption
-		answers []handler
-	}{
-		"a timeout": {fiscope.WithTimeout(300 * time.Millisecond), []handler{slowly(raw(200, record))}},
-		"retries":   {fiscope.WithMaxRetries(0), []handler{slowly(raw(503, "")), slowly(raw(503, "")), raw(200, record)}},
-	} {
-		for by, opt := range coalesced {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client := newClient(t, &service{answers: test.answers}, opt)
-					go func() { assert.Error(t, operations["consultar"](t.Context(), client, test.hasty)) }()
-					synctest.Wait() // its query is under way
-					require.NoError(t, operations["consultar"](t.Context(), client))
-				})
-			})
-		}
-	}
-}
-
-// With many workers, one looks into the cache before an answer is there, and asks after its query has ended.
-func TestAQuestionOfManyWorkersIsPaidOnce(t *testing.T) {
-	var queries atomic.Int64
-	client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-		queries.Add(1)
-		return ofItsRUC(r)
-	}), fiscope.WithCache(fiscope.CachePolicy{}))
-	together(64, func(int) {
-		for i := range 1000 {
-			_, err := client.Contribuyentes.Consultar(t.Context(), ruc(i))
-			assert.NoError(t, err)
-		}
-	})
-	assert.EqualValues(t, 1000, queries.Load())
-	assert.EqualValues(t, 64_000, client.Stats().Calls)
-}
-
 // ofItsRUC answers a lookup with a record of its RUC.
 func ofItsRUC(r *http.Request) (*http.Response, error) {
 	return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-len(rucSUNAT):]))(r)
@@ -279,36 +240,6 @@ func TestADialThatHangsEndsWithItsCallers(t *testing.T) {
 				require.NoError(t, client.Close(t.Context()))
 				assert.Equal(t, time.Second, time.Since(start), "also of what goes on in the background")
 				assert.Zero(t, client.Stats().Sent)
-			})
-		})
-	}
-}
-
-func TestTheLimiterIsNotWaitedForBeyondTheDeadline(t *testing.T) {
-	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := newClient(t, roundTripper(ofItsRUC), append(opts, fiscope.WithRateLimit(0.1, 1))...)
-				ask := func(n int, patience time.Duration) error {
-					ctx, cancel := context.WithTimeout(t.Context(), patience)
-					defer cancel()
-					_, err := client.Contribuyentes.Consultar(ctx, ruc(n))
-					return err
-				}
-				require.NoError(t, ask(0, time.Hour))
-				start := time.Now()
-				together(50, func(n int) {
-					err := ask(n+1, 9*time.Second)
-					var e *fiscope.Error
-					assert.ErrorAs(t, err, &e)
-					assert.ErrorIs(t, err, context.DeadlineExceeded)
-					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-				})
-				assert.Zero(t, time.Since(start))
-				assert.EqualValues(t, 50, client.Stats().Avoided[fiscope.AvoidedOutOfTime])
-				require.NoError(t, ask(0, time.Hour))
-				require.NoError(t, ask(100, time.Hour), "they took nobody's place")
-				assert.LessOrEqual(t, time.Since(start), 20*time.Second)
 			})
 		})
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"net/http"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -114,28 +113,6 @@ func TestHowAWaitEnds(t *testing.T) {
 	}
 }
 
-func TestThePausesOfAWaitGrowToTheirCap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var times []time.Time
-		client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-			times = append(times, time.Now())
-			if len(times) == 9 {
-				return raw(429, "", "Retry-After: 45")(r)
-			}
-			return verdicts(t, "en_proceso")[0](r)
-		}))
-		_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: 10, Base: time.Second, Cap: 20 * time.Second})
-		require.NoError(t, err)
-		for i, span := range []time.Duration{1, 2, 4, 8, 16, 20, 20, 20} {
-			pause := times[i+1].Sub(times[i])
-			assert.GreaterOrEqual(t, pause, span*time.Second/2, i)
-			assert.LessOrEqual(t, pause, span*time.Second, i)
-		}
-		assert.Equal(t, 45*time.Second, times[9].Sub(times[8]), "as the service asked")
-		assert.Equal(t, times[9], time.Now(), "there is no pause after the last")
-	})
-}
-
 // A paid answer is not lost to the end of the context, wherever the wait is then.
 func TestAWaitThatRunsOutOfTimeKeepsItsAnswer(t *testing.T) {
 	pending := verdicts(t, "en_proceso")[0]
@@ -215,17 +192,6 @@ func TestAWaitThatIsCancelledEndsAtOnce(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Calls without options share their settings: what one makes of them for itself is not the next one's.
-func TestAWaitLeavesItsSettingsToNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, _ := answers(t, raw(200, verdict))
-		_, err := client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{Timeout: time.Minute})
-		require.NoError(t, err)
-		time.Sleep(time.Hour)
-		require.NoError(t, validar(t.Context(), client, clave), "it has no end of a wait")
-	})
 }
 
 func ExampleCPEService_Esperar() {

@@ -339,29 +339,6 @@ func TestALoteDetenidoMadeByHand(t *testing.T) {
 	assert.Equal(t, "fiscope: the batch stopped before position 7: Contribuyentes.Consultar: quota exceeded; nothing was sent", stopped.Error())
 }
 
-// errgroup cancels its context with the error of one call: the others are not of its class.
-func TestTheErrorOfAnotherCallIsNoMoreThanTheCause(t *testing.T) {
-	client, _ := answers(t, raw(404, contract(t, "consultar_404.json")))
-	notFound := second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT))
-	require.ErrorIs(t, notFound, fiscope.ErrNotFound)
-	text := notFound.Error()
-	for op, call := range operations {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		client, _ := answers(t, func(*http.Request) (*http.Response, error) {
-			cancel(notFound)
-			return nil, context.Cause(ctx)
-		})
-		err := call(ctx, client)
-		require.ErrorIs(t, err, context.Canceled, op)
-		require.ErrorIs(t, err, notFound, "the cause can be asked")
-		assert.NotErrorIs(t, err, fiscope.ErrNotFound, "but nobody was looked for")
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.NotSame(t, notFound, e)
-		assert.Equal(t, text, notFound.Error(), "which stays as it was")
-	}
-}
-
 func TestADeliveryPrintsInWords(t *testing.T) {
 	for d, text := range map[fiscope.Delivery]string{0: "not sent", 1: "answered", 2: "unknown", 9: "Delivery(9)"} {
 		assert.Equal(t, text, d.String())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -290,52 +289,6 @@ func TestARespaldoThatHangs(t *testing.T) {
 	}
 }
 
-// A panic in the question that is asked in the background ends no process.
-func TestAPanicOfAProbeIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w watch
-		var asked atomic.Int64
-		client, s := newChangingClient(t, raw(503, ""), append(w.options(), fiscope.WithRespaldo(padronDelJueves(&asked)))...)
-		for n := range 3 {
-			require.NoError(t, consultar(t.Context(), client, n))
-		}
-		s.become(func(*http.Request) (*http.Response, error) { panic("boom") })
-		time.Sleep(5 * time.Second)
-		require.NoError(t, consultar(t.Context(), client, 3))
-		require.NoError(t, client.Close(t.Context()))
-		_, records := w.seen()
-		assert.True(t, slices.ContainsFunc(records, func(l logLine) bool { return l.message == "fiscope: a call panicked in the background" }))
-		require.NoError(t, consultar(t.Context(), client, 4), "the outage goes on")
-	})
-}
-
-// A process that has just started has its stale answers in the Store alone.
-func TestAStaleAnswerOfTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int64
-		s := newMemoryStore()
-		_, service := withOutage(t, 30, hangs, fiscope.WithStore(s))
-		policy := fiscope.WithCache(fiscope.CachePolicy{StaleIfError: 24 * time.Hour})
-		client := withStore(t, s, service, policy, fiscope.WithMaxRetries(0))
-		start := time.Now()
-		for n := range 30 {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			var resp fiscope.Response
-			require.NoError(t, consultar(ctx, client, n, fiscope.WithResponse(&resp)))
-			assert.Equal(t, fiscope.SourceStale, resp.Source)
-			cancel()
-		}
-		assert.Less(t, time.Since(start), 3*3*time.Second, "after three failures nobody waits")
-		require.NoError(t, consultar(t.Context(), withStore(t, s, roundTripper(ofItsRUC), policy), 31))
-		synctest.Wait()
-		var resp fiscope.Response
-		respaldo := fiscope.WithRespaldo(padronDelJueves(&asked))
-		require.NoError(t, consultar(t.Context(), client, 31, fiscope.WithResponse(&resp), respaldo))
-		assert.Equal(t, fiscope.SourceCache, resp.Source, "another process has just asked")
-		assert.Zero(t, asked.Load(), "the Respaldo")
-	})
-}
-
 // A call that asks the service anew learns that the taxpayer is gone, while another one still waits.
 func TestANotFoundIsNoFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -346,19 +299,6 @@ func TestANotFoundIsNoFallback(t *testing.T) {
 		s.become(raw(404, contract(t, "consultar_404.json")))
 		require.ErrorIs(t, operations["consultar"](t.Context(), client, fiscope.WithoutCache()), fiscope.ErrNotFound)
 		wg.Wait()
-	})
-}
-
-func TestSearchesThatFailMakeNoLookupStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int64
-		client, s := newChangingClient(t, raw(503, ""), fiscope.WithRespaldo(padronDelJueves(&asked)))
-		for range 5 {
-			require.ErrorIs(t, operations["buscar"](t.Context(), client), fiscope.ErrUnavailable)
-		}
-		s.become(raw(200, record))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Zero(t, asked.Load())
 	})
 }
 

@@ -1,7 +1,6 @@
 package fiscope_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,17 +124,6 @@ func TestAHookIsToldWhatTheCallerGets(t *testing.T) {
 	}
 }
 
-// The hook gets the Response although the caller asked for none.
-func TestAHookHasAResponseOfItsOwn(t *testing.T) {
-	var s spans
-	client := newClient(t, roundTripper(raw(200, record, "X-RateLimit-Remaining: 7")), fiscope.WithHook(s.hook))
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	resp := s.seen(t)[0].resp
-	assert.Equal(t, 200, resp.StatusCode)
-	assert.Equal(t, new(7), resp.RateLimit.Remaining)
-	assert.Equal(t, 1, resp.Attempts)
-}
-
 func TestTheContextOfAHookIsTheCalls(t *testing.T) {
 	within := func(ctx context.Context, _ fiscope.Operation) (context.Context, func(fiscope.Response, error)) {
 		ctx, cancel := context.WithTimeout(context.WithValue(ctx, keyOfSpan{}, "span"), time.Second)
@@ -251,19 +239,6 @@ func TestAHookOfAnOperationMadeOfOperations(t *testing.T) {
 	}
 }
 
-func TestAHookIsAroundEachQueryOfABatch(t *testing.T) {
-	var s spans
-	client := newClient(t, roundTripper(ofItsRUC), fiscope.WithHook(s.hook))
-	for range client.Contribuyentes.ConsultarLote(context.WithValue(t.Context(), keyOfSpan{}, "caller"), slices.Values([]string{rucEmisor, "x"}), fiscope.LotePolicy{}) {
-	}
-	all := s.seen(t)
-	require.Len(t, all, 2)
-	for _, one := range all {
-		assert.Equal(t, fiscope.OpConsultarContribuyente, one.op)
-		assert.Equal(t, "caller", one.parent)
-	}
-}
-
 // leaving are the places in which code of the caller's runs for a call, and may leave it.
 var leaving = map[string]func(leave func()) []fiscope.Option{
 	"as a hook begins": func(leave func()) []fiscope.Option {
@@ -367,90 +342,6 @@ func TestACallerWhoLeavesTakesNothingAlong(t *testing.T) {
 					})
 				}
 			}
-		}
-	}
-}
-
-// Those who share a query that breaks off get an error that says so, and it is logged once, without a secret.
-func TestAPanicOfASharedQueryIsAnError(t *testing.T) {
-	for by, opt := range coalesced {
-		for how, leave := range map[string]func(){"boom": func() { panic("boom") }, "runtime.Goexit": runtime.Goexit} {
-			t.Run(how+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					var log bytes.Buffer
-					var s spans
-					client, far := newChangingClient(t, func(*http.Request) (*http.Response, error) {
-						time.Sleep(time.Second)
-						leave()
-						return nil, nil
-					}, opt, fiscope.WithHook(s.hook), fiscope.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-					together(4, func(n int) {
-						ctx, cancel := context.WithCancel(t.Context())
-						defer cancel()
-						if n == 0 { // also if the caller that began it left
-							time.AfterFunc(time.Second/2, cancel)
-						}
-						err := operations["consultar"](ctx, client)
-						var e *fiscope.Error
-						assert.ErrorAs(t, err, &e)
-						if ctx.Err() == nil {
-							assert.Equal(t, "other", fiscope.ErrorClass(err))
-							assert.ErrorContains(t, err, how)
-						}
-					})
-					assert.LessOrEqual(t, bytes.Count(log.Bytes(), []byte("panic=boom")), 1)
-					assert.Equal(t, how == "boom", bytes.Contains(log.Bytes(), []byte("hook_test.go")), "the stack of what panicked")
-					assert.Len(t, s.seen(t), 4)
-					far.become(raw(200, record))
-					require.NoError(t, operations["consultar"](t.Context(), client), "the next call works")
-				})
-			})
-		}
-	}
-}
-
-// A panic of a log itself ends no process.
-func TestAPanicThatCannotBeLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		panics := func() { panic("no log, " + apiKey) }
-		client, _ := newChangingClient(t, func(*http.Request) (*http.Response, error) { panic("boom") }, fiscope.WithCoalescing(), fiscope.WithLogger(slog.New(logs(panics))))
-		require.ErrorContains(t, operations["consultar"](t.Context(), client), "boom")
-		require.NoError(t, client.Close(t.Context()))
-	})
-}
-
-// What waits to be sent gives back what it holds when its caller leaves, and is not sent.
-func TestWhatWasNotSentEndsWithItsCaller(t *testing.T) {
-	for name, again := range map[string]func(context.Context, *fiscope.Client) error{
-		"the clave is free": func(ctx context.Context, c *fiscope.Client) error { return validar(ctx, c, clave) },
-		"the query is left": func(ctx context.Context, c *fiscope.Client) error { return operations["consultar"](ctx, c) },
-	} {
-		for with, opts := range map[string][]fiscope.Option{"alone": nil, "a Store": {fiscope.WithStore(newMemoryStore())}} {
-			t.Run(name+", "+with, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					one := raw(200, record, "X-RateLimit-Remaining: 1", "X-RateLimit-Reset: "+inAnHour())
-					s := &service{answers: []handler{one, raw(200, verdict)}}
-					client := newClient(t, s, append(opts, fiscope.WithRateLimit(1.0/60, 1), fiscope.WithoutQuotaGate())...)
-					if name == "the query is left" {
-						client = newClient(t, s, append(opts, fiscope.WithRateLimit(1.0/60, 1))...)
-					}
-					require.NoError(t, operations["consultar"](t.Context(), client))
-					ctx, cancel := context.WithCancel(t.Context())
-					time.AfterFunc(time.Second, cancel)
-					start := time.Now()
-					err := validar(ctx, client, clave)
-					require.ErrorIs(t, err, context.Canceled)
-					assert.Equal(t, time.Second, time.Since(start))
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-					assert.Zero(t, e.Attempts)
-					time.Sleep(10 * time.Minute)
-					assert.Len(t, s.seen(), 1)
-					_ = again(t.Context(), client)
-					assert.Len(t, s.seen(), 2)
-				})
-			})
 		}
 	}
 }
