@@ -455,6 +455,43 @@ func TestADeadHTTP2ConnectionIsLeft(t *testing.T) {
 	}
 }
 
+// The server has the whole request, and answers GOAWAY: it took no stream. net/http then says how to let it repeat the
+// request, which nobody may.
+func TestAGOAWAYAfterTheBodyIsAClosedConnection(t *testing.T) {
+	withCertificate := httptest.NewTLSServer(nil)
+	defer withCertificate.Close()
+	serve := func(conn net.Conn) {
+		server := tls.Server(conn, &tls.Config{Certificates: withCertificate.TLS.Certificates, NextProtos: []string{"h2"}, SessionTicketsDisabled: true})
+		_, _ = io.CopyN(io.Discard, server, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")))
+		_, _ = server.Write([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0}) // SETTINGS
+		var head [9]byte                                       // length, type, flags, stream
+		for head[3] != 0 || head[4] != 1 {                     // until DATA that ends its stream
+			if _, err := io.ReadFull(server, head[:]); err != nil {
+				return
+			}
+			_, _ = io.CopyN(io.Discard, server, int64(head[0])<<16|int64(head[1])<<8|int64(head[2]))
+		}
+		go func() { _, _ = io.Copy(io.Discard, server) }()
+		_, _ = server.Write([]byte{0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) // GOAWAY: no stream, no error
+	}
+	transport := &http.Transport{
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   withCertificate.Client().Transport.(*http.Transport).TLSClientConfig,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			go serve(there)
+			return here, nil
+		},
+	}
+	client, err := fiscope.NewClient("https://example.com", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: transport}))
+	require.NoError(t, err)
+	closeWith(t, client)
+	err = operations["validar"](t.Context(), client)
+	require.ErrorIs(t, err, fiscope.ErrUnavailable)
+	require.ErrorContains(t, err, "the service closed the connection")
+	assert.NotContains(t, err.Error(), "GetBody")
+}
+
 func TestThePathOfTheBaseURLStaysEscaped(t *testing.T) {
 	var asked []string
 	client, err := fiscope.NewClient("https://api.example.com/a%2Fb", apiKey, fiscope.WithHTTPClient(&http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {

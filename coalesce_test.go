@@ -107,6 +107,28 @@ func TestTheSameQuestionAtTheSameTimeIsOneQuery(t *testing.T) {
 	})
 }
 
+// A job that has a minute does not fail by the 300 ms of a checkout.
+func TestCallsWithOtherTimeoutsOrRetriesShareNoQuery(t *testing.T) {
+	for name, test := range map[string]struct {
+		hasty   fiscope.CallOption
+		answers []handler
+	}{
+		"a timeout": {fiscope.WithTimeout(300 * time.Millisecond), []handler{slowly(raw(200, record))}},
+		"retries":   {fiscope.WithMaxRetries(0), []handler{slowly(raw(503, "")), slowly(raw(503, "")), raw(200, record)}},
+	} {
+		for by, opt := range coalesced {
+			t.Run(name+", "+by, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client := newClient(t, &service{answers: test.answers}, opt)
+					go func() { assert.Error(t, operations["consultar"](t.Context(), client, test.hasty)) }()
+					synctest.Wait() // its query is under way
+					require.NoError(t, operations["consultar"](t.Context(), client))
+				})
+			})
+		}
+	}
+}
+
 // ofItsRUC answers a lookup with a record of its RUC.
 func ofItsRUC(r *http.Request) (*http.Response, error) {
 	return raw(200, change(record, rucSUNAT, r.URL.Path[len(r.URL.Path)-len(rucSUNAT):]))(r)

@@ -396,3 +396,19 @@ func TestImpatientCallersGetTheRespaldo(t *testing.T) {
 		}
 	}
 }
+
+func TestABatchStopsAtARefusedKey(t *testing.T) {
+	for name, opts := range map[string][]fiscope.Option{"without a Respaldo": nil, "with one": {fiscope.WithRespaldo(padronDelJueves(new(atomic.Int64)))}} {
+		t.Run(name, func(t *testing.T) {
+			client, s := newChangingClient(t, ofItsRUC, opts...)
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			s.become(raw(401, `{"error":"La clave venció.","code":"KEY_EXPIRED"}`))
+			asked := s.asked.Load()
+			_, stopped := all(client.Contribuyentes.ConsultarLote(t.Context(), rucs(100), fiscope.LotePolicy{}))
+			require.NotNil(t, stopped)
+			require.ErrorIs(t, stopped, fiscope.ErrUnauthorized)
+			assert.LessOrEqual(t, s.asked.Load()-asked, int64(8), "as many as are asked at a time")
+			assert.Zero(t, stopped.Siguiente)
+		})
+	}
+}

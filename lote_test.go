@@ -175,6 +175,32 @@ func TestABatchGivesUpAfterTenMinutes(t *testing.T) {
 	}
 }
 
+func TestABatchStopsAtWhatHoldsForAll(t *testing.T) {
+	tomorrow := "X-RateLimit-Reset: " + time.Now().Add(24*time.Hour).UTC().Format(time.RFC3339)
+	for name, test := range map[string]struct {
+		answer func(*http.Request) (*http.Response, error)
+		want   error
+	}{
+		"the key is refused":   {raw(401, ""), fiscope.ErrUnauthorized},
+		"... as forbidden":     {raw(403, `{"error":"La clave de API no es válida"}`), fiscope.ErrUnauthorized},
+		"the quota is spent":   {raw(429, "", "X-RateLimit-Remaining: 0", tomorrow), fiscope.ErrQuotaExceeded},
+		"come back in an hour": {raw(429, "", "Retry-After: 3600"), fiscope.ErrQuotaExceeded},
+		"a code says so":       {raw(429, `{"error":"x","code":"CuotaAgotada"}`), fiscope.ErrQuotaExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPadron(t)
+			p.answering(ruc(0), forGood, test.answer)
+			inputs := append([]string{"no es un RUC", ""}, slices.Collect(rucs(50))...)
+			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), slices.Values(inputs), fiscope.LotePolicy{}))
+			require.ErrorIs(t, stopped, test.want)
+			assert.Equal(t, 2, stopped.Siguiente)
+			assert.Equal(t, 1, p.sent(), "one query goes until the service answered one")
+			require.Len(t, lines, 2)
+			require.ErrorIs(t, lines[0].err, fiscope.ErrInvalidRequest)
+		})
+	}
+}
+
 func TestABatchThatIsTooFastGoesOnMoreSlowly(t *testing.T) {
 	for name, test := range map[string]struct {
 		headers []string
@@ -649,6 +675,107 @@ func randomRun(t *testing.T, client *fiscope.Client, policy *fiscope.LotePolicy,
 		}
 	}
 	return true
+}
+
+// Inputs in a row that always fail block nobody: one run answers all others, and takes at most three times a healthy
+// run, or five minutes more.
+func TestInputsInARowThatAlwaysFail(t *testing.T) {
+	const total, latency = 1500, 100 * time.Millisecond
+	for name, fails := range map[string]handler{
+		"500":       raw(500, `{"error":"SUNAT no responde","code":"SUNAT_TIMEOUT"}`),
+		"503":       in(latency, raw(503, "")),
+		"a reset":   in(latency, broken(errors.New("connection reset"))),
+		"no answer": hangs,
+	} {
+		for _, row := range [][2]int{{740, 752}, {740, 770}, {740, 940}, {0, 14}, {total - 8, total}} {
+			if long := row[1]-row[0] == 200; long && name == "no answer" || !long && (name == "503" || name == "a reset") {
+				continue // 200 timeouts, eight at a time, take longer by themselves; the others fail as 500 does
+			}
+			check := func(t *testing.T, failed []int, lines int, stopped *fiscope.LoteDetenidoError, start time.Time) {
+				t.Helper()
+				require.Nil(t, stopped)
+				assert.Equal(t, total, lines)
+				slices.Sort(failed)
+				var want []int
+				for position := row[0]; position < row[1]; position++ {
+					want = append(want, position)
+				}
+				assert.Equal(t, want, failed)
+				assert.LessOrEqual(t, time.Since(start), total*latency/8+5*time.Minute)
+			}
+			t.Run(fmt.Sprint(name, " RUC ", row), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p, start := newPadron(t), time.Now()
+					rt := roundTripper(func(r *http.Request) (*http.Response, error) {
+						of := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+						if of >= ruc(row[0]) && of < ruc(row[1]) {
+							return fails(r)
+						}
+						return in(latency, p.RoundTrip)(r)
+					})
+					var failed []int
+					lines, stopped := all(newClient(t, rt).Contribuyentes.ConsultarLote(t.Context(), rucs(total), fiscope.LotePolicy{}))
+					for _, l := range lines {
+						if l.err != nil {
+							failed = append(failed, l.Posicion)
+						}
+					}
+					check(t, failed, len(lines), stopped, start)
+					assert.Equal(t, total-len(failed), p.sent(), "what was answered is not asked again")
+				})
+			})
+			t.Run(fmt.Sprint(name, " CPE ", row), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					start := time.Now()
+					s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+						if numero > row[0] && numero <= row[1] {
+							return fails
+						}
+						return nil
+					}}
+					var failed []int
+					lines, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(total), credenciales, fiscope.LotePolicy{}))
+					for position, err := range lines {
+						if err != nil {
+							failed = append(failed, position)
+						}
+						if err == nil || strings.Contains(err.Error(), "may have received it") {
+							assert.Equal(t, 1, s.times[position+1], position)
+						}
+					}
+					check(t, failed, len(lines), stopped, start)
+				})
+			})
+		}
+	}
+}
+
+// An outage without end costs as many requests as it did when every probe took the next input.
+func TestTheRequestsOfAnOutage(t *testing.T) {
+	for from, most := range map[int]struct{ rucs, receipts int }{0: {31, 20}, 750: {41, 27}} { // 10 repetitions of the client, and 1 of a first failure
+		synctest.Test(t, func(t *testing.T) {
+			p := newPadron(t)
+			p.delay = func(string) time.Duration { return time.Second / 10 }
+			p.answering(ruc(from), forGood, raw(503, ""))
+			lines, stopped := all(newClient(t, p).Contribuyentes.ConsultarLote(t.Context(), rucs(1500), fiscope.LotePolicy{}))
+			require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
+			assert.LessOrEqual(t, p.sent()-from, most.rucs)
+			assert.Len(t, lines, from)
+
+			s := &sunat{answer: func(numero, _ int) func(*http.Request) (*http.Response, error) {
+				if numero > from {
+					return raw(500, "")
+				}
+				return nil
+			}}
+			receipts, stopped := allReceipts(t, newClient(t, s).CPE.ValidarLote(t.Context(), receipts(1500), credenciales, fiscope.LotePolicy{}))
+			require.ErrorIs(t, stopped, fiscope.ErrUnavailable)
+			assert.LessOrEqual(t, s.sent()-from, most.receipts)
+			// What fails twice while others are still answered is delivered with its error.
+			assert.GreaterOrEqual(t, len(receipts), from)
+			assert.LessOrEqual(t, len(receipts), from+8)
+		})
+	}
 }
 
 // receipts are n different ones, numbered from 1 on.

@@ -2,6 +2,7 @@ package fiscope_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -287,6 +288,32 @@ func TestWhatA429Says(t *testing.T) {
 // tooFast is a 429 that says nothing.
 var tooFast = raw(429, `{"error":"Demasiadas consultas"}`)
 
+func TestThePauseOfA429ThatSaysNothing(t *testing.T) {
+	for name, other := range map[string]handler{
+		"a result": raw(200, record), "NOT_FOUND": raw(404, `{"error":"x","code":"NOT_FOUND"}`), "500": raw(500, ""), "another 429": raw(429, "", "Retry-After: 1"),
+	} {
+		for _, opts := range [][]fiscope.Option{nil, {fiscope.WithoutQuotaGate()}} {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := newChangingClient(t, tooFast, opts...)
+				for range 2 {
+					for _, seconds := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+						var e *fiscope.Error
+						require.ErrorAs(t, operations["validar"](t.Context(), client), &e, name)
+						assert.Equal(t, seconds*time.Second, e.RetryAfter, name)
+						require.ErrorContains(t, e, fmt.Sprintf("(HTTP 429): the answer says \"Demasiadas consultas\"; try again in %s", e.RetryAfter))
+						s.become(broken(errors.New("connection reset"))) // it is no answer
+						require.ErrorIs(t, operations["tipocambio"](t.Context(), client), fiscope.ErrUnavailable)
+						s.become(tooFast)
+					}
+					s.become(other)
+					_ = operations["consultar"](t.Context(), client)
+					s.become(tooFast)
+				}
+			})
+		}
+	}
+}
+
 func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 	for name, change := range map[string]func(*memoryStore){"": nil, "with a Store": sound, "while it is away": away} {
 		t.Run(name, func(t *testing.T) {
@@ -330,6 +357,89 @@ func TestALongRowOf429sThatSayNothingClosesTheGate(t *testing.T) {
 				far.become(tooFast)
 				for range 3 {
 					require.ErrorContains(t, operations["consultar"](t.Context(), client), "HTTP 429")
+				}
+			})
+		})
+	}
+}
+
+// Of two processes with one Store one only validates. It gets a 429.
+func TestA429ThatSaysNothingToOneOfAFleet(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer handler
+		left   bool // the other's header said so
+		spent  bool
+	}{
+		"it says nothing":                {tooFast, false, false},
+		"... while queries are left":     {tooFast, true, false},
+		"a code, while queries are left": {raw(429, `{"error":"x","code":"QUOTA"}`), true, false},
+		"a code":                         {raw(429, `{"error":"x","code":"QUOTA"}`), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, answer := newMemoryStore(), raw(200, record)
+				if test.left {
+					answer = raw(200, record, "X-RateLimit-Remaining: 9993", "X-RateLimit-Reset: 2000-01-02T00:00:00Z")
+				}
+				lookups := withStore(t, s, roundTripper(answer))
+				validates := withStore(t, s, roundTripper(test.answer))
+				require.NoError(t, operations["consultar"](t.Context(), lookups))
+				synctest.Wait()
+				require.ErrorContains(t, operations["validar"](t.Context(), validates), "HTTP 429")
+				synctest.Wait()
+				err := operations["consultar"](t.Context(), lookups)
+				assert.Equal(t, test.spent, errors.Is(err, fiscope.ErrQuotaExceeded), err)
+			})
+		})
+	}
+}
+
+// A provider that allows ten queries a second refuses the others with a 429 that says nothing.
+func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"at once": 0, "after a while": 200 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				from, sent := time.Now(), 0
+				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
+					mu.Lock()
+					if now := time.Now(); now.Sub(from) >= time.Second {
+						from, sent = now.Truncate(time.Second), 0
+					}
+					sent++
+					refused := sent > 10
+					mu.Unlock()
+					if refused {
+						return tooFast(r)
+					}
+					return after(takes, map[string]handler{http.MethodGet: ofItsRUC, http.MethodPost: raw(200, verdict)}[r.Method])(r)
+				}))
+				start, done := time.Now(), make(chan struct{})
+				var others sync.WaitGroup
+				others.Go(func() { // another SOL user, and lookups
+					mine := credenciales
+					mine.Usuario = "OTRO0001"
+					for n := 0; ; n++ {
+						select {
+						case <-done:
+							return
+						case <-time.After(1100 * time.Millisecond):
+						}
+						for _, err := range []error{consultar(t.Context(), client, n), second(client.CPE.Validar(t.Context(), factura, mine))} {
+							if err != nil {
+								assert.ErrorContains(t, err, "HTTP 429", "only the provider refuses")
+							}
+						}
+					}
+				})
+				lines, stopped := allReceipts(t, client.CPE.ValidarLote(t.Context(), receipts(3000), credenciales, fiscope.LotePolicy{}))
+				assert.Less(t, time.Since(start), 10*time.Minute)
+				close(done)
+				others.Wait()
+				require.Nil(t, stopped)
+				assert.Len(t, lines, 3000)
+				for position, err := range lines {
+					require.NoError(t, err, position)
 				}
 			})
 		})

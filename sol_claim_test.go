@@ -118,6 +118,37 @@ func TestAWrongClaveCostsTheFleetOneRefusalAtMost(t *testing.T) {
 	}
 }
 
+// A Store that is away, or lost what it knew, stops no clave that this process saw accepted within a day.
+func TestAProvenClaveNeedsNoStore(t *testing.T) {
+	for name, change := range map[string]func(*memoryStore){
+		"away": away, "hangs": func(s *memoryStore) { s.hangs = true },
+		"forgot, and another tries": func(s *memoryStore) {
+			for credential := range s.known {
+				delete(s.known, credential)
+				s.held[credential] = store.Claim{Until: time.Now().Add(time.Hour)}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clients, s, _ := processes(t, 2)
+				require.NoError(t, validar(t.Context(), clients[0], clave))
+				s.set(change)
+				start := time.Now()
+				for range 3 {
+					require.NoError(t, validar(t.Context(), clients[0], clave))
+				}
+				assert.LessOrEqual(t, time.Since(start), 4*time.Second, "the first waits a second, the next ones nothing")
+				if s.hangs || s.fails != nil {
+					require.ErrorIs(t, validar(t.Context(), clients[1], clave), fiscope.ErrUnavailable, "another process did not see it")
+					time.Sleep(24 * time.Hour)
+					require.ErrorIs(t, validar(t.Context(), clients[0], clave), fiscope.ErrUnavailable)
+				}
+			})
+		})
+	}
+}
+
 // After 15 minutes one process tries a clave first. What it learns counts for all, also that the authority does not say.
 func TestOneProcessGoesFirst(t *testing.T) {
 	t.Run("a clave that was changed", func(t *testing.T) {

@@ -207,6 +207,51 @@ func TestAClaveThatWasChanged(t *testing.T) {
 	}
 }
 
+// While the authority answers without a verdict, a clave that was accepted within a day is sent side by side.
+func TestTheAuthoritysBadHours(t *testing.T) {
+	for name, bad := range map[string]handler{
+		"codigo 99": verdicts(t, "error")[0], "500": raw(500, contract(t, "validar_500.json")), "503": raw(503, `<html>`), "too many": raw(429, ``, "Retry-After: 1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, s := newChangingClient(t, slowly(raw(200, verdict)))
+				require.NoError(t, validar(t.Context(), client, clave))
+				s.become(slowly(bad))
+				began := time.Now()
+				for time.Since(began) < 24*time.Hour-15*time.Minute {
+					time.Sleep(14 * time.Minute)
+					start := time.Now()
+					together(10, func(int) { _ = validar(t.Context(), client, clave) })
+					require.Equal(t, time.Second, time.Since(start))
+				}
+				time.Sleep(time.Hour)
+				start := time.Now()
+				together(10, func(int) { _ = validar(t.Context(), client, clave) })
+				assert.Equal(t, 10*time.Second, time.Since(start), "a day after it was accepted they go one by one")
+			})
+		})
+	}
+}
+
+// A batch whose caller pauses is not slowed.
+func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, a := withAuthority(t)
+		start, n := time.Now(), 0
+		for _, err := range client.CPE.ValidarLote(t.Context(), receipts(500), credenciales, fiscope.LotePolicy{}) {
+			require.NoError(t, err)
+			if n++; n == 250 {
+				time.Sleep(time.Hour)
+			}
+		}
+		assert.Equal(t, 500, n)
+		assert.Zero(t, a.refused)
+		healthy := 500 / time.Duration(a.together) * time.Second
+		assert.LessOrEqual(t, time.Since(start), time.Hour+healthy+5*time.Second)
+		assert.Greater(t, a.together, 1)
+	})
+}
+
 func TestAWaitForAnotherTryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, a := withAuthority(t)

@@ -471,6 +471,53 @@ func TestADayThatTheServiceLost(t *testing.T) {
 	}
 }
 
+func TestATableWithLostDays(t *testing.T) {
+	lost := []string{"2026-11-13", "2026-11-17", "2026-11-27", "2026-11-30"} // Friday, Tuesday, the last two of the month
+	for name, test := range map[string]struct {
+		now  string
+		opts []fiscope.CallOption
+		want string // a line's day, its rate's, and that it may change
+		ends string // the warning after the last line
+	}{
+		"each line":      {"2026-12-02 18:00:00", nil, "17 16 [2026-11-13]|19 18 [2026-11-17]", "[2026-11-27]"},
+		"... in time":    {"2026-11-18 18:00:00", nil, "17 16 [2026-11-13]|19 18 [2026-11-17]", ""},
+		"every day":      {"2026-12-02 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]|15 12 [2026-11-13]|16 12 [2026-11-13]|18 16 [2026-11-17]|28 26 [2026-11-27]?|29 26 [2026-11-27]?|30 26 [2026-11-27]?", ""},
+		"... after all":  {"2026-12-23 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]|15 12 [2026-11-13]|16 12 [2026-11-13]|18 16 [2026-11-17]|28 26 [2026-11-27]|29 26 [2026-11-27]|30 26 [2026-11-27]", ""},
+		"... in time, +": {"2026-11-18 18:00:00", []fiscope.CallOption{fiscope.WithTodosLosDias()}, "14 12 [2026-11-13]?|15 12 [2026-11-13]?|16 12 [2026-11-13]?|18 16 [2026-11-17]?", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at(t, test.now, func(t *testing.T, _ *mockserver.Server) {
+				client := newClient(t, roundTripper(ratesOf(t, 0, lost...)))
+				var marked []string
+				var resp fiscope.Response
+				queries := 0
+				for line, err := range client.TipoCambio.Mes(t.Context(), 2026, time.November, append(test.opts, fiscope.WithResponse(&resp))...) {
+					if err != nil {
+						require.ErrorIs(t, err, fiscope.ErrNotYetPublished)
+						break
+					}
+					queries += line.Consultas
+					text := fmt.Sprintf("%d %d %s", line.Para.Day(), line.TipoCambio.Fecha.Day(), line.SinTasa)
+					if line.Provisional {
+						text += "?"
+					}
+					if len(line.SinTasa) > 0 {
+						marked = append(marked, text)
+						assert.Equal(t, []string{fmt.Sprintf("business days without a rate: %s", line.SinTasa)}, resp.Warnings)
+					} else {
+						assert.Empty(t, resp.Warnings, text)
+						assert.False(t, line.Provisional, text)
+					}
+				}
+				assert.Equal(t, test.want, strings.Join(marked, "|"))
+				if test.ends != "" {
+					assert.Equal(t, []string{"business days without a rate: " + test.ends}, resp.Warnings)
+				}
+			})
+		})
+	}
+}
+
 // The hour of a rate is that of the last Date that the service sent, whatever this machine's clock says.
 func TestTheHourOfARateIsTheServices(t *testing.T) {
 	for name, test := range map[string]struct {
