@@ -158,44 +158,6 @@ func TestOurTransportBoundsTheHeaders(t *testing.T) {
 	require.ErrorContains(t, operations["consultar"](t.Context(), client), "headers exceeded 1048576 bytes")
 }
 
-// An answer that came counts, also if the context ends before its call does.
-func TestAContextThatEndsWithTheAnswerDoesNotLoseIt(t *testing.T) {
-	for name, test := range map[string]struct {
-		answers []handler
-		is      error // nil for a result
-	}{
-		"a record":              {[]handler{raw(200, record)}, nil},
-		"a record after a 503":  {[]handler{raw(503, ""), raw(200, record)}, nil},
-		"NOT_FOUND after a 503": {[]handler{raw(503, ""), raw(404, contract(t, "consultar_404.json"))}, fiscope.ErrNotFound},
-		"a redirect":            {[]handler{raw(302, "", "Location: /other")}, fiscope.ErrRedirect},
-		"a 503":                 {[]handler{raw(503, "")}, fiscope.ErrUnavailable},
-		"a page":                {[]handler{raw(200, "<html>")}, fiscope.ErrMalformedResponse},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				s := &service{answers: test.answers}
-				client := newClient(t, s, fiscope.WithObserver(func(_ context.Context, e fiscope.Event) {
-					if e.Attempt == len(test.answers) {
-						cancel() // with the answer in hand
-					}
-				}))
-				require.ErrorIs(t, operations["consultar"](ctx, client), test.is)
-				assert.Len(t, s.seen(), len(test.answers))
-			})
-		})
-	}
-	t.Run("the refusal of a clave", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		s := &service{answers: []handler{raw(401, `{"error":"x","code":"INVALID_SOL_CREDENTIALS"}`)}}
-		client := newClient(t, s, fiscope.WithObserver(func(context.Context, fiscope.Event) { cancel() }))
-		require.Error(t, operations["validar"](ctx, client), "its caller may have left before the observer was called")
-		require.ErrorIs(t, operations["validar"](t.Context(), client), fiscope.ErrSOLCredentialsBlocked)
-		assert.Len(t, s.seen(), 1, "what was refused is not sent again")
-	})
-}
-
 func TestAReasonIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -348,30 +310,6 @@ func hangUp(t *testing.T, w http.ResponseWriter) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if assert.NoError(t, err) {
 		_ = conn.Close()
-	}
-}
-
-func TestDeliveryOverARealSocket(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
-	for name, test := range map[string]struct {
-		url      string
-		delivery fiscope.Delivery
-	}{
-		"nobody listens":        {"http://" + l.Addr().String(), fiscope.DeliveryNotSent},
-		"not TLS":               {strings.Replace(plain, "http:", "https:", 1), fiscope.DeliveryNotSent},
-		"cut before the answer": {serve(t, func(w http.ResponseWriter, _ *http.Request) { hangUp(t, w) }), fiscope.DeliveryUnknown},
-	} {
-		client := clientOf(t, test.url)
-		err := operations["validar"](t.Context(), client)
-		require.ErrorIs(t, err, fiscope.ErrUnavailable, name)
-		var e *fiscope.Error
-		require.ErrorAs(t, err, &e)
-		assert.Equal(t, test.delivery, e.Delivery, name)
-		assert.Equal(t, test.delivery == fiscope.DeliveryNotSent, client.Stats().Sent == 0, name)
-		assert.NotContains(t, err.Error(), "/api/", name)
 	}
 }
 

@@ -3,6 +3,7 @@ package fiscope_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"runtime"
@@ -54,6 +55,23 @@ func TestTheSameQuestionIsPaidOnce(t *testing.T) {
 		}
 		assert.Len(t, s.seen(), 3)
 	})
+}
+
+func TestAnErrorIsNotKept(t *testing.T) {
+	notFound := contract(t, "consultar_404.json")
+	for name, failure := range map[string]handler{
+		"500": raw(500, ""), "401": raw(401, ""), "429": raw(429, ""), "400": raw(400, ""), "malformed": raw(200, "null"),
+		"another 404": raw(404, "<html>"), "no answer": broken(errors.New("x")),
+		"NOT_FOUND with 302": raw(302, notFound), "NOT_FOUND with 401": raw(401, notFound), "NOT_FOUND with 503": raw(503, notFound),
+		"NOT_FOUND that broke off": with(404, &body{text: io.MultiReader(strings.NewReader(notFound), errReader{io.ErrUnexpectedEOF})}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, s := cached(t, fiscope.CachePolicy{}, failure, raw(200, contract(t, "consultar_200.json")))
+			require.Error(t, operations["consultar"](t.Context(), client))
+			require.NoError(t, operations["consultar"](t.Context(), client))
+			assert.Len(t, s.seen(), 2)
+		})
+	}
 }
 
 func TestAKeptNotFoundIsAnErrorOfItsOwn(t *testing.T) {
@@ -194,17 +212,6 @@ func TestAPolicyIsTheCallers(t *testing.T) {
 	})
 	_, err := fiscope.NewClient(baseURL, apiKey, fiscope.WithCache(fiscope.CachePolicy{Entries: -1}))
 	require.Error(t, err)
-}
-
-func TestWithoutCacheAsksAndKeeps(t *testing.T) {
-	client, s := cached(t, fiscope.CachePolicy{}, raw(200, record), raw(200, change(record, "ACTIVO", "BAJA DEFINITIVA")))
-	require.NoError(t, operations["consultar"](t.Context(), client))
-	for _, opts := range [][]fiscope.CallOption{{fiscope.WithoutCache()}, nil} {
-		c, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, opts...)
-		require.NoError(t, err)
-		assert.True(t, c.Estado.Baja(), "what was fresh is kept for the next")
-	}
-	assert.Len(t, s.seen(), 2)
 }
 
 func TestAContradictionIsNotCached(t *testing.T) {

@@ -169,15 +169,6 @@ func TestTheCallersHTTPClientIsNotChanged(t *testing.T) {
 	assert.Equal(t, before, fmt.Sprintf("%p %p %v %v", hc.Transport, hc.CheckRedirect, hc.Jar, hc.Timeout))
 }
 
-func TestUserAgent(t *testing.T) {
-	s := &service{answers: []handler{raw(200, contract(t, "consultar_200.json"))}}
-	require.NoError(t, operations["consultar"](t.Context(), newClient(t, s)))
-	require.NoError(t, operations["consultar"](t.Context(), newClient(t, s, fiscope.WithUserAgent("facturador/2.1 (Lima)"))))
-	assert.Equal(t, "fiscope-go/devel", s.seen()[0].header.Get("User-Agent"), "of a test, which is of no version")
-	assert.Equal(t, "fiscope-go/0.1.0", fiscope.UserAgent("v0.1.0"))
-	assert.Equal(t, "facturador/2.1 (Lima)", s.seen()[1].header.Get("User-Agent"))
-}
-
 func TestWithResponseTellsOfASuccessAndOfAFailure(t *testing.T) {
 	client, _ := answers(t,
 		raw(200, contract(t, "consultar_200.json"), "X-RateLimit-Remaining: 7", "X-Trace: abc"),

@@ -185,43 +185,6 @@ func TestCancellingOneCallerDoesNotCancelTheOthers(t *testing.T) {
 	}
 }
 
-// What was sent is finished; what was not is no longer sent, nor tried again.
-func TestAQueryThatNobodyWaitsFor(t *testing.T) {
-	for by, opt := range coalesced {
-		for name, test := range map[string]struct {
-			answers []handler
-			opts    []fiscope.Option
-			sent    int // at last
-			fresh   bool
-		}{
-			"is finished":                {[]handler{slowly(raw(200, record)), raw(200, record)}, nil, 1, true},
-			"is not tried again":         {[]handler{slowly(raw(503, "")), raw(200, record)}, nil, 1, false},
-			"ends by itself":             {[]handler{hangs, raw(200, record)}, nil, 1, false},
-			"is not sent by the limiter": {[]handler{raw(200, price), raw(200, record)}, []fiscope.Option{fiscope.WithRateLimit(0.1, 1)}, 1, false},
-		} {
-			t.Run(name+", "+by, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					s := &service{answers: test.answers}
-					client := newClient(t, s, append(test.opts, opt)...)
-					if test.opts != nil {
-						require.NoError(t, operations["tipocambio"](t.Context(), client))
-					}
-					ctx, cancel := context.WithCancel(t.Context())
-					time.AfterFunc(time.Second/2, cancel)
-					require.ErrorIs(t, operations["consultar"](ctx, client), context.Canceled)
-					start := time.Now()
-					require.NoError(t, client.Close(t.Context()))
-					assert.LessOrEqual(t, time.Since(start), 10*time.Second, "no longer than an attempt")
-					require.Len(t, s.seen(), test.sent)
-					var resp fiscope.Response
-					require.NoError(t, operations["consultar"](t.Context(), client, fiscope.WithResponse(&resp)))
-					assert.Equal(t, test.fresh && by == "cache", resp.Source == fiscope.SourceCache)
-				})
-			})
-		}
-	}
-}
-
 // A caller that joins a query that all others left gets its answer, or asks again.
 func TestWhoJoinsAnAbandonedQueryAsksAnew(t *testing.T) {
 	for name, answer := range map[string]handler{"it brings an answer": slowly(raw(200, record)), "it brings none": slowly(raw(503, ""))} {

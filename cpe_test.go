@@ -117,25 +117,6 @@ func TestCodigoCPE(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{}`), &c))
 }
 
-func TestCPEMarshalsToTheContractsFields(t *testing.T) {
-	for _, name := range []string{"aceptado", "anulado", "en_proceso", "no_existe", "error"} {
-		t.Run(name, func(t *testing.T) {
-			bytes := contract(t, "validar_200_"+name+".json")
-			var r fiscope.ResultadoCPE
-			require.NoError(t, json.Unmarshal([]byte(bytes), &r))
-			got, err := json.Marshal(r)
-			require.NoError(t, err)
-			assert.Equal(t, compact(t, bytes), string(got))
-		})
-	}
-	got, err := json.Marshal(factura)
-	require.NoError(t, err)
-	assert.Equal(t, `{"rucEmisor":"20100070970","tipoComprobante":"01","serie":"F001","numero":123}`, string(got))
-	got, err = json.Marshal(credenciales)
-	require.NoError(t, err)
-	assert.True(t, string(got) == `{"rucSolicitante":"20131312955","usuarioSol":"MIUSER01","claveSol":"[secreto]"}`, "credentials marshal without the clave")
-}
-
 func TestLenientReadingOfEsValido(t *testing.T) {
 	for _, written := range []string{`"true"`, `1`, `"1"`, `"TRUE"`} {
 		client := newClient(t, roundTripper(raw(200, change(verdict, `true`, written))), fiscope.WithLenientReading())

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,34 +99,6 @@ func TestWhatAClerkReads(t *testing.T) {
 	assert.Empty(t, fiscope.TextoParaUsuario(nil))
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrSearchTooShort), "3 letras")
 	assert.Contains(t, fiscope.TextoParaUsuario(fiscope.ErrNotYetPublished), "todavía no se publica")
-}
-
-// The class alone would send the clerk to correct what is not wrong.
-func TestWhatAClerkReadsSaysWhoCanDoSomething(t *testing.T) {
-	administrator, input := "avise a quien", fiscope.TextoParaUsuario(fiscope.ErrInvalidRequest)
-	for status, theirs := range map[int]bool{402: false, 405: false, 413: false, 415: false, 451: false, 400: true, 422: true} {
-		client, _ := answers(t, raw(status, `{"error":"x","code":"Y"}`))
-		text := fiscope.TextoParaUsuario(operations["consultar"](t.Context(), client))
-		assert.Equal(t, theirs, text == input, status)
-		assert.Equal(t, !theirs, strings.Contains(text, administrator), status)
-	}
-
-	client, _ := answers(t, raw(200, record))
-	misused := map[string]error{
-		"a nil context":  second(client.Contribuyentes.Consultar(nil, rucSUNAT)), //nolint:staticcheck // on purpose
-		"a nil option":   second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, nil)),
-		"a wait's limit": second(client.CPE.Esperar(t.Context(), factura, credenciales, fiscope.EsperaPolicy{MaxAttempts: -1})),
-		"a reserve":      second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithQuotaReserve(-1))),
-		"a walk's":       second(client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithProvisional())),
-	}
-	for _, err := range client.Contribuyentes.ConsultarLote(t.Context(), slices.Values([]string{rucSUNAT}), fiscope.LotePolicy{Concurrency: -1}) {
-		misused["a batch's limit"] = err
-	}
-	for name, err := range misused {
-		require.ErrorIs(t, err, fiscope.ErrInvalidRequest, name)
-		assert.Contains(t, fiscope.TextoParaUsuario(err), administrator, name)
-	}
-	assert.Contains(t, misused["a walk's"].Error(), "MasReciente")
 }
 
 // jsonError is what the handler of a caller's service gets from a body.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -123,39 +122,6 @@ func TestAnEventSaysWhatTheCallerGets(t *testing.T) {
 	}
 }
 
-// An attempt is reported before the next one is sent, with the error that it would have been.
-func TestEachAttemptIsTold(t *testing.T) {
-	for by, opts := range alone {
-		t.Run(by, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var w watch
-				var before []int
-				s := &service{answers: []handler{slowly(raw(503, `{"error":"caído","code":"X1"}`)), broken(errors.New("reset")), raw(404, contract(t, "consultar_404.json"), "X-RateLimit-Remaining: 7")}}
-				client := newClient(t, roundTripper(func(r *http.Request) (*http.Response, error) {
-					events, _ := w.seen()
-					before = append(before, len(events))
-					return s.RoundTrip(r)
-				}), append(w.options(), opts...)...)
-				err := operations["consultar"](t.Context(), client)
-				require.ErrorIs(t, err, fiscope.ErrNotFound)
-				assert.Equal(t, []int{0, 1, 2}, before)
-				events, _ := w.seen()
-				require.Len(t, events, 3)
-				for i, text := range []string{`service unavailable (HTTP 503 X1): the answer says "caído"`, "reset; the service may have received it; 2 attempts", "not found (HTTP 404 NOT_FOUND)"} {
-					require.ErrorContains(t, events[i].Err, text)
-					events[i].Err = nil
-				}
-				op := fiscope.OpConsultarContribuyente
-				assert.Empty(t, cmp.Diff([]fiscope.Event{
-					{Op: op, Attempt: 1, StatusCode: 503, Duration: time.Second, Delivery: fiscope.DeliveryAnswered},
-					{Op: op, Attempt: 2, Delivery: fiscope.DeliveryUnknown},
-					{Op: op, Attempt: 3, StatusCode: 404, Delivery: fiscope.DeliveryAnswered, RateLimit: &fiscope.RateLimit{Remaining: new(7)}},
-				}, events))
-			})
-		})
-	}
-}
-
 func TestEventsOfCallsWithoutAnAttempt(t *testing.T) {
 	cancelled := func(ctx context.Context) context.Context {
 		ctx, cancel := context.WithCancel(ctx)
@@ -245,4 +211,25 @@ func TestEventsOfThoseWhoShareAQuery(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestStatsIsALedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _ := answers(t,
+			raw(503, ""), raw(200, record), // a retry
+			raw(401, contract(t, "validar_401.json")),
+			raw(200, record, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2000-01-01T05:00:00Z"))
+		for _, op := range []string{"consultar", "validar", "validar", "consultar", "consultar"} { // the second and the last are refused
+			_ = operations[op](t.Context(), client)
+		}
+		require.Error(t, operations["hoy"](t.Context(), client, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, operations["hoy"](ctx, client))
+		assert.Empty(t, cmp.Diff(fiscope.Stats{
+			Calls: 7, Attempts: 4, Retries: 1, Sent: 4,
+			Avoided: map[fiscope.Avoided]int64{fiscope.AvoidedInvalid: 1, fiscope.AvoidedSOL: 1, fiscope.AvoidedQuota: 1, fiscope.AvoidedOutOfTime: 1,
+				fiscope.AvoidedUnpublished: 0, fiscope.AvoidedCached: 0, fiscope.AvoidedCoalesced: 0, fiscope.AvoidedOutage: 0},
+		}, client.Stats()))
+	})
 }

@@ -41,24 +41,6 @@ func TestHolyThursday(t *testing.T) {
 	}
 }
 
-func TestALawBringsAHolidayFromItsYearOn(t *testing.T) {
-	for _, test := range []struct {
-		month time.Month
-		day   int
-		since int
-		norma string
-	}{
-		{time.December, 9, 2022, "Ley 31381"}, {time.August, 6, 2022, "Ley 31530"},
-		{time.July, 23, 2023, "Ley 31822"}, {time.June, 7, 2024, "Ley 31788"},
-	} {
-		f, ok := fiscope.NewFecha(test.since, test.month, test.day).Feriado()
-		assert.True(t, ok)
-		assert.Equal(t, test.norma, f.Norma)
-		_, ok = fiscope.NewFecha(test.since-1, test.month, test.day).Feriado()
-		assert.False(t, ok)
-	}
-}
-
 func TestNoHolidaysOutsideTheCalendar(t *testing.T) {
 	for _, year := range []int{-1, 0, 10_000, math.MaxInt} {
 		assert.Empty(t, fiscope.FeriadosNacionales(year), year)

@@ -7,26 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fiscope/fiscope"
 )
-
-func TestRetriesOfACall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []handler{raw(503, "")}}
-		client := newClient(t, s)
-		for calls, n := range []int{0, 1, 4} {
-			before := len(s.seen())
-			_, err := client.Contribuyentes.Consultar(t.Context(), rucSUNAT, fiscope.WithMaxRetries(n))
-			require.Error(t, err)
-			assert.Equal(t, n+1, len(s.seen())-before, calls)
-		}
-	})
-}
 
 // The header reaches the service, and its value shows nowhere.
 func TestAHeaderOfTheCaller(t *testing.T) {

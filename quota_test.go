@@ -11,8 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -39,39 +37,6 @@ func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.mu.Unlock()
 	return after(time.Duration(rand.IntN(1000))*time.Millisecond, // answers come out of order
 		raw(status, body, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left), "X-RateLimit-Reset: 2000-01-02T00:00:00Z"))(r)
-}
-
-func TestAFleetKeepsToItsQuota(t *testing.T) {
-	for name, reserve := range map[string]int{"": 0, "with a reserve": 20} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, m := newMemoryStore(), &metered{left: 500}
-				clients := make([]*fiscope.Client, 6)
-				for i := range clients {
-					clients[i] = withStore(t, s, m, fiscope.WithQuotaReserve(reserve))
-				}
-				together(60, func(i int) {
-					for range 20 {
-						_ = operations["consultar"](t.Context(), clients[i%6])
-					}
-				})
-				assert.Zero(t, m.refused)
-				assert.LessOrEqual(t, m.sent, 500-reserve)
-				assert.GreaterOrEqual(t, m.sent, 475-reserve, "95 % are used")
-				asked := s.calls()
-				together(60, func(i int) {
-					assert.ErrorIs(t, operations["consultar"](t.Context(), clients[i%6]), fiscope.ErrQuotaExceeded)
-				})
-				assert.LessOrEqual(t, s.calls()-asked, 60)
-				asked = s.calls()
-				for range 100 {
-					require.ErrorIs(t, operations["consultar"](t.Context(), clients[0]), fiscope.ErrQuotaExceeded)
-					time.Sleep(10 * time.Millisecond)
-				}
-				assert.LessOrEqual(t, s.calls()-asked, 2, "a refused call asks once a second")
-			})
-		})
-	}
 }
 
 // One call a minute, from midnight on. The headers' day ends at noon.
@@ -145,27 +110,6 @@ func TestADayOfTheQuota(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestASpentQuotaSaysUntilWhen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, s := answers(t, raw(200, record, "X-RateLimit-Limit: 9", "X-RateLimit-Remaining: 3", "X-RateLimit-Reset: 2000-01-01T01:00:00Z"), raw(200, price, "X-RateLimit-Remaining: 3"))
-		require.NoError(t, operations["consultar"](t.Context(), client))
-		assert.Equal(t, fiscope.RateLimit{Limit: new(9), Remaining: new(3), Reset: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}, *client.RateLimit())
-		for op, do := range operations {
-			err := do(t.Context(), client, fiscope.WithQuotaReserve(5))
-			require.ErrorIs(t, err, fiscope.ErrQuotaExceeded, op)
-			require.ErrorContains(t, err, "3 queries are left, and 5 are kept in reserve until 1999-12-31 20:00 (Lima)")
-			var e *fiscope.Error
-			require.ErrorAs(t, err, &e)
-			assert.Equal(t, fiscope.DeliveryNotSent, e.Delivery)
-			assert.Equal(t, time.Hour, e.RetryAfter)
-		}
-		assert.Len(t, s.seen(), 1)
-		require.NoError(t, operations["tipocambio"](t.Context(), client), "other calls may use them")
-		time.Sleep(time.Hour)
-		require.NoError(t, operations["tipocambio"](t.Context(), client, fiscope.WithQuotaReserve(5)), "of the new day nothing is known")
-	})
 }
 
 // Validations carry no headers: a process that only makes them keeps nothing, and says so.
@@ -444,26 +388,4 @@ func TestABatchBeforeAProviderOfTenASecond(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestTheLimiterSpacesTheAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &service{answers: []handler{raw(200, record)}}
-		client := newClient(t, s, fiscope.WithRateLimit(rate.Every(time.Minute), 1))
-		start := time.Now()
-		for range 3 {
-			require.NoError(t, operations["consultar"](t.Context(), client), "the wait lies outside the attempt's timeout")
-		}
-		assert.Equal(t, 2*time.Minute, time.Since(start))
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start = time.Now()
-		err := operations["consultar"](ctx, client)
-		assert.Zero(t, time.Since(start), "a wait that the deadline does not allow is not begun")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Empty(t, classes(err))
-		assert.ErrorContains(t, err, "nothing was sent")
-		assert.Len(t, s.seen(), 3)
-	})
 }

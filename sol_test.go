@@ -3,7 +3,6 @@ package fiscope_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -163,23 +162,6 @@ func unexplained(t *testing.T, refused handler) {
 	require.ErrorIs(t, validar(t.Context(), client, clave), fiscope.ErrSOLCredentialsBlocked, "it is about the clave again")
 }
 
-func TestOlvidar(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		require.ErrorIs(t, validar(t.Context(), client, "nueva"), fiscope.ErrInvalidSOLCredentials)
-		a.change("nueva")
-		require.ErrorIs(t, validar(t.Context(), client, "nueva"), fiscope.ErrSOLCredentialsBlocked)
-		nueva := credenciales
-		nueva.Clave = fiscope.NewSecreto("nueva")
-		require.NoError(t, client.CPE.Olvidar(t.Context(), nueva))
-		require.NoError(t, validar(t.Context(), client, "nueva"))
-		require.NoError(t, client.CPE.Olvidar(t.Context(), nueva))
-		start := time.Now()
-		together(100, func(int) { assert.NoError(t, validar(t.Context(), client, "nueva")) })
-		assert.Equal(t, time.Second, time.Since(start), "it takes nothing from a proven one")
-	})
-}
-
 // A clave that was accepted, and then changed on the portal, costs one refusal after any pause of 15 minutes or more.
 func TestAClaveThatWasChanged(t *testing.T) {
 	for _, pause := range []time.Duration{15 * time.Minute, time.Hour, 24*time.Hour - time.Second, 72 * time.Hour} {
@@ -249,23 +231,6 @@ func TestABatchThatPausesGoesOnSideBySide(t *testing.T) {
 		healthy := 500 / time.Duration(a.together) * time.Second
 		assert.LessOrEqual(t, time.Since(start), time.Hour+healthy+5*time.Second)
 		assert.Greater(t, a.together, 1)
-	})
-}
-
-func TestAWaitForAnotherTryIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, a := withAuthority(t)
-		a.takes = 20 * time.Second
-		start := time.Now()
-		var notSent atomic.Int64
-		together(10, func(i int) {
-			if err := validar(t.Context(), client, fmt.Sprint("equivocada ", i)); errors.Is(err, fiscope.ErrUnavailable) {
-				assert.ErrorContains(t, err, "nothing was sent")
-				notSent.Add(1)
-			}
-		})
-		assert.LessOrEqual(t, time.Since(start), 40*time.Second, "no longer than an attempt takes")
-		assert.EqualValues(t, 8, notSent.Load())
 	})
 }
 

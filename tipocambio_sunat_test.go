@@ -54,40 +54,6 @@ func at(t *testing.T, hour string, f func(*testing.T, *mockserver.Server)) {
 	})
 }
 
-func TestTheTwoDatings(t *testing.T) {
-	for name, test := range map[string]struct {
-		dating, fecha, effective, rate string
-	}{
-		"July 2021, the 1st":                     {"SUNAT", "2021-07-01", "2021-06-30", "3.849/3.866"},
-		"July 2021, the 28th, a holiday":         {"SUNAT", "2021-07-28", "2021-07-27", "3.914/3.924"},
-		"July 2021, the 29th, not listed":        {"SUNAT", "2021-07-29", "2021-07-27", "3.914/3.924"},
-		"July 2021, the 31st":                    {"SUNAT", "2021-07-31", "2021-07-30", "4.036/4.044"},
-		"January 2019, the 3rd":                  {"SUNAT", "2019-01-03", "2019-01-02", "3.369/3.373"},
-		"January 2019, Monday the 7th":           {"SUNAT", "2019-01-07", "2019-01-04", "3.356/3.360"},
-		"SBS, the 28th, a holiday":               {"SBS", "2021-07-28", "2021-07-27", "3.914/3.924"},
-		"SBS, Sunday":                            {"SBS", "2021-08-01", "2021-07-30", "4.036/4.044"},
-		"the Monday after Holy Week":             {"SUNAT", "2025-04-21", "2025-04-16", "3.606/3.616"},
-		"SBS, Easter Sunday":                     {"SBS", "2025-04-20", "2025-04-16", "3.606/3.616"},
-		"the 10th of December, after two in row": {"SUNAT", "2025-12-10", "2025-12-05", "3.839/3.849"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := julio2021(t).Client()
-			ask := client.TipoCambio.SUNAT
-			if test.dating == "SBS" {
-				ask = client.TipoCambio.UltimoPublicado
-			}
-			got, err := ask(t.Context(), fecha(t, test.fecha))
-			require.NoError(t, err)
-			assert.Equal(t, test.fecha, got.Para.String())
-			assert.Equal(t, test.effective, got.TipoCambio.Fecha.String())
-			assert.Equal(t, test.rate, got.TipoCambio.Compra.StringFixed(3)+"/"+got.TipoCambio.Venta.StringFixed(3))
-			assert.False(t, got.Provisional)
-			assert.Equal(t, 1, got.Consultas, "days that cannot have a rate cost nothing")
-			assert.EqualValues(t, 1, client.Stats().Sent)
-		})
-	}
-}
-
 func TestARateThatMayStillComeIsNotPassed(t *testing.T) {
 	official, provisional := []fiscope.CallOption(nil), []fiscope.CallOption{fiscope.WithProvisional()}
 	decreed := []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2026-11-17")}, fiscope.NoLaborables{fecha(t, "2026-11-18")})}
@@ -215,36 +181,15 @@ func TestMasReciente(t *testing.T) {
 	})
 }
 
-// SUNAT's own table has a line for every day since 2023: each is what SUNAT says of that day.
-func TestATableOfEveryDay(t *testing.T) {
+func TestEachLineOfATableHasItsOwnResponse(t *testing.T) {
 	srv := julio2021(t)
-	require.NoError(t, srv.DeleteTipoCambio("2021-07-14"), "SBS published nothing")
-	for name, test := range map[string]struct {
-		mes, costs int
-		opts       []fiscope.CallOption
-	}{
-		"July begins after a business day": {7, 21, nil},
-		"August begins on a Sunday":        {8, 21, nil},
-		"January begins after a holiday":   {1, 21, nil},
-		"with a decreed day":               {7, 20, []fiscope.CallOption{fiscope.WithNoLaborables(fiscope.NoLaborables{fecha(t, "2021-07-14")})}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			client := srv.Client()
-			queries, day := 0, fiscope.NewFecha(2021, time.Month(test.mes), 1)
-			for line, err := range client.TipoCambio.Mes(t.Context(), 2021, time.Month(test.mes), append(test.opts, fiscope.WithTodosLosDias())...) {
-				require.NoError(t, err)
-				require.Equal(t, day, line.Para)
-				one, err := srv.Client().TipoCambio.SUNAT(t.Context(), day)
-				require.NoError(t, err)
-				assert.Equal(t, one.TipoCambio, line.TipoCambio, day)
-				assert.False(t, line.Provisional)
-				queries += line.Consultas
-				day = day.SumarDias(1)
-			}
-			assert.Equal(t, time.Month(test.mes+1), day.Month(), "every day was there")
-			assert.Equal(t, test.costs, queries)
-			assert.EqualValues(t, queries, client.Stats().Sent)
-		})
+	require.NoError(t, srv.DeleteTipoCambio("2021-07-05"))
+	resp := fiscope.Response{Warnings: []string{"of another call"}}
+	for line, err := range srv.Client().TipoCambio.Mes(t.Context(), 2021, time.July, fiscope.WithTodosLosDias(), fiscope.WithResponse(&resp)) {
+		require.NoError(t, err)
+		assert.Equal(t, line.Consultas, resp.Attempts, line.Para)
+		assert.Equal(t, 200, resp.StatusCode, "of the day whose rate it is")
+		assert.Len(t, resp.Warnings, len(line.SinTasa))
 	}
 }
 
@@ -320,38 +265,6 @@ var refusesToDial = roundTripper(func(r *http.Request) (*http.Response, error) {
 	httptrace.ContextClientTrace(r.Context()).GetConn("x")
 	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 })
-
-// The error of a walk says what became of all its queries, also if the last of them was not sent.
-func TestTheErrorOfAWalkTellsWhatWasSent(t *testing.T) {
-	none := raw(404, contract(t, "tipocambio_404.json"))
-	spent := raw(404, contract(t, "tipocambio_404.json"), "X-RateLimit-Limit: 100", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-21T05:00:00Z")
-	for name, test := range map[string]struct {
-		answers  []func(*http.Request) (*http.Response, error)
-		class    error
-		attempts int
-		delivery fiscope.Delivery
-	}{
-		"no answer of the contract":          {[]func(*http.Request) (*http.Response, error){none, raw(404, "<html>not here</html>")}, fiscope.ErrMalformedResponse, 2, fiscope.DeliveryAnswered},
-		"one is tried again":                 {[]func(*http.Request) (*http.Response, error){none, raw(503, ""), none, raw(429, "")}, fiscope.ErrQuotaExceeded, 4, fiscope.DeliveryAnswered},
-		"the quota is spent after the first": {[]func(*http.Request) (*http.Response, error){spent}, fiscope.ErrQuotaExceeded, 1, fiscope.DeliveryAnswered},
-		"the last gets no answer":            {[]func(*http.Request) (*http.Response, error){none, broken(syscall.ECONNRESET)}, fiscope.ErrUnavailable, 4, fiscope.DeliveryUnknown},
-		"nothing is sent":                    {[]func(*http.Request) (*http.Response, error){refusesToDial}, fiscope.ErrUnavailable, 3, fiscope.DeliveryNotSent},
-	} {
-		for by := range everyMemory() {
-			t.Run(name+", "+by, func(t *testing.T) {
-				at(t, "2026-11-20 18:00:00", func(t *testing.T, _ *mockserver.Server) {
-					_, err := newClient(t, &service{answers: test.answers}, everyMemory()[by]...).TipoCambio.SUNAT(t.Context(), fecha(t, "2026-11-02"))
-					require.ErrorIs(t, err, test.class)
-					var e *fiscope.Error
-					require.ErrorAs(t, err, &e)
-					assert.Equal(t, fiscope.OpTipoCambioSUNAT, e.Op)
-					assert.Equal(t, test.attempts, e.Attempts)
-					assert.Equal(t, test.delivery, e.Delivery, err)
-				})
-			})
-		}
-	}
-}
 
 func TestADatingRefusesLocally(t *testing.T) {
 	client, s := answers(t, raw(200, price))

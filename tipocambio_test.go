@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,6 +138,18 @@ func TestARateWithoutWhatIsOptional(t *testing.T) {
 			assert.Equal(t, test.moneda, got.Moneda)
 			assert.Equal(t, test.origen, got.Origen)
 			assert.Equal(t, "3.76", got.Venta.String())
+		})
+	}
+}
+
+func TestTheRateOfAnotherTodayIsWarnedOf(t *testing.T) {
+	for today, warned := range map[string]bool{"1999-12-31": false, "2000-01-01": true} {
+		synctest.Test(t, func(t *testing.T) { // midnight UTC of 2000-01-01: still 1999 in Lima
+			client, _ := answers(t, raw(200, change(price, "2026-11-20", today)))
+			var resp fiscope.Response
+			_, err := client.TipoCambio.Hoy(t.Context(), fiscope.WithResponse(&resp))
+			require.NoError(t, err)
+			assert.Equal(t, warned, len(resp.Warnings) == 1, today)
 		})
 	}
 }
