@@ -147,7 +147,7 @@ func TestNewClientRefusesAnOption(t *testing.T) {
 	for name, opt := range map[string]fiscope.Option{
 		"no HTTP client": fiscope.WithHTTPClient(nil), "no user agent": fiscope.WithUserAgent(" "), "a header in it": fiscope.WithUserAgent("x\r\nX-Evil: 1"),
 		"no rate": fiscope.WithRateLimit(0, 1), "no burst": fiscope.WithRateLimit(1, 0), "a rate below zero": fiscope.WithRateLimit(-1, 1),
-		"no time for a GET": fiscope.WithTimeout(0), "no time for a CPE": fiscope.WithCPETimeout(-1),
+		"no time for a GET": fiscope.WithTimeout(0), "no time for a CPE": fiscope.WithCPETimeout(0), "a cache below zero": fiscope.WithCache(fiscope.CachePolicy{Entries: -1}),
 		"no observer": fiscope.WithObserver(nil), "no logger": fiscope.WithLogger(nil),
 		"no hook": fiscope.WithHook(nil), "an option that's nil": nil,
 	} {

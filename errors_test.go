@@ -288,6 +288,8 @@ func TestSlogShowsAnErrorAsFields(t *testing.T) {
 	for _, field := range []string{"err.op=Contribuyentes.Consultar", "err.class=invalid_request", "err.status=400", "err.code=X", "err.delivery=answered", "err.attempts=1"} {
 		assert.Contains(t, out.String(), field)
 	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("x", "err", fiscope.ValidarRUC("1"))
+	assert.Contains(t, out.String(), "err.field=ruc")
 }
 
 // A test that fakes the client makes the errors by hand.
