@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"github.com/fiscope/fiscope"
 	"github.com/fiscope/fiscope/mockserver"
@@ -132,6 +133,55 @@ func TestThePausesOfAWaitGrowToTheirCap(t *testing.T) {
 		}
 		assert.Equal(t, 45*time.Second, times[9].Sub(times[8]), "as the service asked")
 		assert.Equal(t, times[9], time.Now(), "there is no pause after the last")
+	})
+}
+
+// A paid answer is not lost to the end of the context, wherever the wait is then.
+func TestAWaitThatRunsOutOfTimeKeepsItsAnswer(t *testing.T) {
+	pending := verdicts(t, "en_proceso")[0]
+	for name, test := range map[string]struct {
+		second handler
+		opts   []fiscope.Option
+		hidden bool // the context does not show its deadline
+		policy fiscope.EsperaPolicy
+		causes bool
+	}{
+		"before a pause":                {second: pending, policy: fiscope.EsperaPolicy{Base: time.Hour}},
+		"in a pause":                    {second: pending, hidden: true, policy: fiscope.EsperaPolicy{Base: time.Minute}, causes: true},
+		"in an attempt":                 {second: hangs, causes: true},
+		"at the limiter":                {second: pending, opts: []fiscope.Option{fiscope.WithRateLimit(rate.Every(time.Minute), 1)}, causes: true},
+		"at the limiter, after a 500":   {second: raw(500, ""), opts: []fiscope.Option{fiscope.WithRateLimit(rate.Every(time.Minute), 2)}, causes: true},
+		"as another tries the same one": {second: hangs, policy: fiscope.EsperaPolicy{Base: 6 * time.Second, Timeout: 10 * time.Second}, causes: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &service{answers: []handler{raw(200, contract(t, "validar_200_error.json")), test.second}}
+				client := newClient(t, s, test.opts...)
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				if test.hidden {
+					ctx = withoutDeadline{ctx}
+				}
+				if test.policy.Timeout > 0 {
+					time.AfterFunc(time.Second, func() { _ = validar(t.Context(), client, clave) })
+				}
+				e, err := client.CPE.Esperar(ctx, factura, credenciales, test.policy)
+				require.NoError(t, err)
+				assert.Equal(t, fiscope.EsperaSinTiempo, e.Fin)
+				assert.Equal(t, fiscope.CodigoError, e.Resultado.Codigo)
+				assert.Equal(t, test.causes, errors.Is(e.Causa, context.DeadlineExceeded))
+			})
+		})
+	}
+	t.Run("if there is one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			client, _ := answers(t, hangs)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			_, err := client.CPE.Esperar(ctx, factura, credenciales, fiscope.EsperaPolicy{})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, fiscope.ErrUnavailable)
+		})
 	})
 }
 

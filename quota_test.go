@@ -39,6 +39,39 @@ func (m *metered) RoundTrip(r *http.Request) (*http.Response, error) {
 		raw(status, body, "X-RateLimit-Limit: 1000", fmt.Sprint("X-RateLimit-Remaining: ", left), "X-RateLimit-Reset: 2000-01-02T00:00:00Z"))(r)
 }
 
+func TestAFleetKeepsToItsQuota(t *testing.T) {
+	for name, reserve := range map[string]int{"": 0, "with a reserve": 20} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, m := newMemoryStore(), &metered{left: 500}
+				clients := make([]*fiscope.Client, 6)
+				for i := range clients {
+					clients[i] = withStore(t, s, m, fiscope.WithQuotaReserve(reserve))
+				}
+				together(60, func(i int) {
+					for range 20 {
+						_ = operations["consultar"](t.Context(), clients[i%6])
+					}
+				})
+				assert.Zero(t, m.refused)
+				assert.LessOrEqual(t, m.sent, 500-reserve)
+				assert.GreaterOrEqual(t, m.sent, 475-reserve, "95 % are used")
+				asked := s.calls()
+				together(60, func(i int) {
+					assert.ErrorIs(t, operations["consultar"](t.Context(), clients[i%6]), fiscope.ErrQuotaExceeded)
+				})
+				assert.LessOrEqual(t, s.calls()-asked, 60)
+				asked = s.calls()
+				for range 100 {
+					require.ErrorIs(t, operations["consultar"](t.Context(), clients[0]), fiscope.ErrQuotaExceeded)
+					time.Sleep(10 * time.Millisecond)
+				}
+				assert.LessOrEqual(t, s.calls()-asked, 2, "a refused call asks once a second")
+			})
+		})
+	}
+}
+
 // One call a minute, from midnight on. The headers' day ends at noon.
 func TestADayOfTheQuota(t *testing.T) {
 	const noon, tomorrow = "X-RateLimit-Reset: 2000-01-01T12:00:00Z", "X-RateLimit-Reset: 2000-01-02T12:00:00Z"
